@@ -1,0 +1,31 @@
+"""Every error and warning of vuskit, in one place."""
+
+from __future__ import annotations
+
+__all__ = [
+    "InvalidInputError",
+    "MissingDependencyError",
+    "ThresholdResolutionWarning",
+    "UndefinedMeasureWarning",
+    "VuskitError",
+]
+
+
+class VuskitError(Exception):
+    """Base class of the errors that vuskit raises on purpose."""
+
+
+class InvalidInputError(VuskitError, ValueError):
+    """An array or a parameter cannot be evaluated; the text names it and the first bad index."""
+
+
+class MissingDependencyError(VuskitError, ImportError):
+    """An optional library is needed; the text holds the ``pip install`` line that brings it."""
+
+
+class UndefinedMeasureWarning(UserWarning):
+    """The measure has no value for these labels (only one class); NaN is returned."""
+
+
+class ThresholdResolutionWarning(UserWarning):
+    """The grid of thresholds is too coarse to see the anomalies."""
