@@ -1,0 +1,106 @@
+"""The algorithms of the VUS paper: naive, opt and opt_mem.
+
+They compute what the default kernel computes, at the cost that the paper describes, and
+are kept for its execution-time study and as a second opinion on the default kernel.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vuskit.algorithms.naive import naive
+from vuskit.algorithms.opt import opt
+from vuskit.algorithms.opt_mem import opt_mem
+from vuskit.algorithms.problem import OperationCounter, Problem, RangeRates
+from vuskit.algorithms.steps import areas, thresholds_of
+from vuskit.errors import InvalidInputError
+
+__all__ = [
+    "ALGORITHMS",
+    "DEFAULT_MEMORY_LIMIT",
+    "OperationCounter",
+    "RangeRates",
+    "areas",
+    "range_rates",
+]
+
+DEFAULT_MEMORY_LIMIT = 2 * 1024**3
+"""Bytes that ``opt_mem`` may take for its predictions unless told otherwise (2 GiB)."""
+
+ALGORITHMS: dict[str, Callable[[Problem], RangeRates]] = {
+    "naive": naive,
+    "opt": opt,
+    "opt_mem": opt_mem,
+}
+"""The paper's algorithms by name."""
+
+
+def range_rates(
+    labels: NDArray[np.bool_],
+    scores: NDArray[Any],
+    buffers: Sequence[int],
+    n_thresholds: int,
+    *,
+    algorithm: str,
+    memory_limit: int | None = None,
+    counter: OperationCounter | None = None,
+) -> RangeRates:
+    """Range-aware rates on a grid of thresholds, by one of the paper's algorithms.
+
+    The arrays are taken as they are: the public measures check them first.
+
+    Parameters
+    ----------
+    labels : ndarray of bool, shape (n,)
+        True for anomalous points.
+    scores : ndarray of shape (n,)
+        Finite anomaly scores of any real dtype.
+    buffers : sequence of int
+        The W buffer lengths, each at least 0.
+    n_thresholds : int
+        The N thresholds, taken at evenly spaced ranks of the scores.
+    algorithm : {"naive", "opt", "opt_mem"}
+        Which algorithm; they agree.
+    memory_limit : int, optional
+        Bytes that ``opt_mem`` may take for its n x N predictions, 2 GiB by default. The
+        other two store no predictions.
+    counter : OperationCounter, optional
+        Counts the array elements touched.
+
+    Returns
+    -------
+    RangeRates
+        Thresholds of shape (N,); rates of shape (W, N), thresholds from high to low.
+
+    Raises
+    ------
+    InvalidInputError
+        If the algorithm is unknown, or ``opt_mem`` needs more memory than it may take.
+
+    Examples
+    --------
+    >>> labels = np.array([0, 0, 0, 1, 1, 0, 0, 0], dtype=bool)
+    >>> scores = np.array([1, 0, 2, 7, 3, 6, 5, 4])
+    >>> rates = range_rates(labels, scores, [0, 2], 8, algorithm="opt")
+    >>> rates.thresholds
+    array([7, 6, 5, 4, 3, 2, 1, 0])
+    >>> rates.precision.round(2)
+    array([[1.  , 0.5 , 0.33, 0.25, 0.4 , 0.33, 0.29, 0.25],
+           [1.  , 0.85, 0.57, 0.43, 0.54, 0.57, 0.49, 0.43]])
+    """
+    if algorithm not in ALGORITHMS:
+        known = ", ".join(map(repr, ALGORITHMS))
+        raise InvalidInputError(f"`algorithm` must be one of {known}, got {algorithm!r}")
+    problem = Problem(
+        labels=labels,
+        scores=scores,
+        thresholds=thresholds_of(scores, n_thresholds),
+        buffers=tuple(buffers),
+        memory_limit=DEFAULT_MEMORY_LIMIT if memory_limit is None else memory_limit,
+        counter=counter,
+    )
+    return ALGORITHMS[algorithm](problem)

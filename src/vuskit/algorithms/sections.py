@@ -1,0 +1,53 @@
+"""The dynamic part of VUS_opt and VUS_opt^mem: only sections that a buffer can reach."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vuskit.algorithms.problem import BoolArray, Problem
+from vuskit.algorithms.steps import Counts, anomaly_index, create_label
+
+__all__ = ["dynamic_part", "static_part"]
+
+
+def static_part(problem: Problem, predict: Callable[[int], BoolArray]) -> NDArray[np.intp]:
+    """``SumPred`` of each threshold: it does not depend on the buffer length."""
+    sum_pred = np.empty(problem.thresholds.size, dtype=np.intp)
+    for column in range(problem.thresholds.size):
+        pred = predict(column)
+        sum_pred[column] = np.count_nonzero(pred)
+        if problem.counter is not None:
+            problem.counter.touch(sum_pred=pred)
+    return sum_pred
+
+
+def dynamic_part(problem: Problem, predict: Callable[[int], BoolArray]) -> Counts:
+    """Everything that does depend on it, within the dynamic sections ``seq_L`` alone.
+
+    Outside of them every soft label is 0 at every length, so nothing there adds to
+    ``TP_l``, ``SumLabel`` or ``Existence``.
+    """
+    labels, counter = problem.labels, problem.counter
+    counts = Counts(problem)
+    seq_max = anomaly_index(labels, max(problem.buffers))
+    dynamic = seq_max.points
+    anomalous = labels[dynamic]
+    for row, buffer in enumerate(problem.buffers):
+        label_l = create_label(labels, buffer)[dynamic]
+        seq = anomaly_index(labels, buffer).within(seq_max)
+        if counter is not None:
+            counter.touch(create_label=labels)
+        for column in range(problem.thresholds.size):
+            pred = predict(column)[dynamic]
+            label_thres = np.where(anomalous | pred, label_l, 0.0)
+            product = label_thres * pred
+            counts.sum_label[row, column] = label_thres.sum()
+            counts.tp[row, column] = product.sum()
+            counts.existence[row, column] = seq.hit(product)
+            if counter is not None:
+                counter.touch(select=pred, change_label=label_thres, product=product)
+                counter.touch(sum_label=label_thres, tp=product, existence=seq.points)
+    return counts

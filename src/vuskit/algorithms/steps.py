@@ -1,0 +1,139 @@
+"""The steps that the three algorithms share, named as in the paper's pseudo-code."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vuskit.algorithms.problem import BoolArray, FloatArray, Problem, RangeRates
+
+__all__ = [
+    "Counts",
+    "Segments",
+    "anomaly_index",
+    "areas",
+    "create_label",
+    "rates",
+    "thresholds_of",
+]
+
+IndexArray = NDArray[np.intp]
+
+
+def thresholds_of(scores: NDArray[Any], n_thresholds: int) -> NDArray[Any]:
+    """Scores at evenly spaced ranks, from the highest to the lowest."""
+    # Sorting upwards and reading backwards never negates: unsigned scores would wrap around.
+    descending = np.sort(scores)[::-1]
+    ranks = np.linspace(0, scores.size - 1, n_thresholds).astype(int)
+    return np.take(descending, ranks)
+
+
+class Segments(NamedTuple):
+    """Disjoint sections of the series.
+
+    Attributes
+    ----------
+    points : ndarray of int
+        The indices of all their points, in order.
+    starts : ndarray of int
+        Where each section begins within ``points``.
+    """
+
+    points: IndexArray
+    starts: IndexArray
+
+    def hit(self, product: FloatArray) -> float:
+        """Share of the sections in which the product is above zero somewhere (``Existence``)."""
+        if self.starts.size == 0:
+            return float("nan")
+        sums = np.add.reduceat(product[self.points], self.starts)
+        return np.count_nonzero(sums) / self.starts.size
+
+    def within(self, sections: Segments) -> Segments:
+        """Return the same segments, counted in the points of larger sections that hold them."""
+        return Segments(np.searchsorted(sections.points, self.points), self.starts)
+
+
+def _events(labels: BoolArray) -> tuple[IndexArray, IndexArray]:
+    edges = np.diff(labels.astype(np.int8), prepend=0, append=0)
+    return np.flatnonzero(edges == 1), np.flatnonzero(edges == -1)
+
+
+def anomaly_index(labels: BoolArray, buffer: int) -> Segments:
+    """``Anomaly_Index(label_l)``: the events with their buffers, those sharing a point united."""
+    half = buffer // 2
+    starts, stops = _events(labels)
+    apart = stops[:-1] + half <= starts[1:] - half
+    first = np.maximum(starts[np.r_[True, apart][: starts.size]] - half, 0)
+    last = np.minimum(stops[np.r_[apart, True][: starts.size]] + half, labels.size)
+    lengths = last - first
+    offsets = np.cumsum(lengths) - lengths
+    points = np.repeat(first - offsets, lengths) + np.arange(lengths.sum())
+    return Segments(points, offsets)
+
+
+def create_label(labels: BoolArray, buffer: int) -> FloatArray:
+    """``label_l``: 1 inside an event, falling ramps on either side, their sum capped at 1."""
+    label = labels.astype(np.float64)
+    half = buffer // 2
+    if half == 0:
+        return label
+    after = np.sqrt(1 - np.arange(1, half + 1) / buffer)
+    before = after[::-1]
+    for start, stop in zip(*_events(labels), strict=True):
+        left, right = max(start - half, 0), min(stop + half, labels.size)
+        label[left:start] += before[half - (start - left) :]
+        label[stop:right] += after[: right - stop]
+    return np.minimum(label, 1.0)
+
+
+class Counts:
+    """``TP_l``, ``SumLabel`` and ``Existence`` at every buffer length and threshold."""
+
+    def __init__(self, problem: Problem) -> None:
+        shape = len(problem.buffers), problem.thresholds.size
+        self.tp, self.sum_label, self.existence = (np.empty(shape) for _ in range(3))
+
+
+def rates(problem: Problem, counts: Counts, sum_pred: NDArray[np.integer[Any]]) -> RangeRates:
+    """Compute ``FP_l``, ``P_l``, ``N_l`` from the counts, and the rates from those."""
+    n_anomalous = np.count_nonzero(problem.labels)
+    positives = (n_anomalous + counts.sum_label) / 2
+    with np.errstate(invalid="ignore"):  # no anomaly at all: 0 / 0, the rate is undefined
+        recall = np.minimum(counts.tp / positives, 1.0) * counts.existence
+    return RangeRates(
+        thresholds=problem.thresholds,
+        fpr=(sum_pred - counts.tp) / (problem.labels.size - positives),
+        tpr=recall,
+        precision=counts.tp / sum_pred,
+    )
+
+
+def areas(rates: RangeRates) -> tuple[FloatArray, FloatArray]:
+    """``AUC_r`` and ``AP_r``: the areas under the two curves of every buffer length.
+
+    Parameters
+    ----------
+    rates : RangeRates
+        What an algorithm gave.
+
+    Returns
+    -------
+    tuple of ndarray, each of shape (W,)
+        R-AUC-ROC (trapezoids from (0, 0) to (1, 1)) and R-AUC-PR (steps); their means over
+        the buffer lengths are VUS-ROC and VUS-PR.
+
+    Examples
+    --------
+    >>> half = np.array([[0.0, 0.5]])
+    >>> areas(RangeRates(np.array([2, 1]), fpr=half, tpr=half + 0.5, precision=1 - half))
+    (array([0.875]), array([0.75]))
+    """
+    ends = ((0, 0), (1, 1))
+    fpr = np.pad(rates.fpr, ends, constant_values=((0, 0), (0, 1)))
+    tpr = np.pad(rates.tpr, ends, constant_values=((0, 0), (0, 1)))
+    roc = np.trapezoid(tpr, fpr, axis=1)
+    pr = np.sum(rates.precision * np.diff(tpr[:, :-1], axis=1), axis=1)
+    return np.asarray(roc), np.asarray(pr)
