@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from vuskit.algorithms.problem import Problem, RangeRates
-from vuskit.algorithms.steps import Counts, anomaly_index, create_label, rates
+from vuskit.algorithms.steps import Counts, Events, anomaly_index, create_label, rates
 
 __all__ = ["naive"]
 
@@ -13,11 +13,12 @@ __all__ = ["naive"]
 def naive(problem: Problem) -> RangeRates:
     """Compute the rates as the definition reads: time O(N L |T|), space O(N L + |T|)."""
     labels, scores, counter = problem.labels, problem.scores, problem.counter
+    events = Events.of(labels)
     counts = Counts(problem)
     sum_pred = np.empty(problem.thresholds.size, dtype=np.intp)
     for row, buffer in enumerate(problem.buffers):
-        label_l = create_label(labels, buffer)
-        seq = anomaly_index(labels, buffer)
+        label_l = create_label(events, buffer)
+        seq = anomaly_index(events, buffer)
         if counter is not None:
             counter.touch(create_label=label_l)
         for column, threshold in enumerate(problem.thresholds):

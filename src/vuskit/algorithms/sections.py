@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vuskit.algorithms.problem import BoolArray, Problem
-from vuskit.algorithms.steps import Counts, anomaly_index, create_label
+from vuskit.algorithms.steps import Counts, Events, anomaly_index, create_label
 
 __all__ = ["dynamic_part", "static_part"]
 
@@ -30,16 +30,19 @@ def dynamic_part(problem: Problem, predict: Callable[[int], BoolArray]) -> Count
     Outside of them every soft label is 0 at every length, so nothing there adds to
     ``TP_l``, ``SumLabel`` or ``Existence``.
     """
-    labels, counter = problem.labels, problem.counter
-    counts = Counts(problem)
-    seq_max = anomaly_index(labels, max(problem.buffers))
+    counter = problem.counter
+    events = Events.of(problem.labels)
+    seq_max = anomaly_index(events, max(problem.buffers))
     dynamic = seq_max.points
-    anomalous = labels[dynamic]
+    anomalous = problem.labels[dynamic]
+    # No ramp leaves its section, so the sections can be laid end to end as one short series.
+    events = events.within(seq_max)
+    counts = Counts(problem)
     for row, buffer in enumerate(problem.buffers):
-        label_l = create_label(labels, buffer)[dynamic]
-        seq = anomaly_index(labels, buffer).within(seq_max)
+        label_l = create_label(events, buffer)
+        seq = anomaly_index(events, buffer)
         if counter is not None:
-            counter.touch(create_label=labels)
+            counter.touch(create_label=label_l)
         for column in range(problem.thresholds.size):
             pred = predict(column)[dynamic]
             label_thres = np.where(anomalous | pred, label_l, 0.0)

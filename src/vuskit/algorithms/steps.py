@@ -11,6 +11,7 @@ from vuskit.algorithms.problem import BoolArray, FloatArray, Problem, RangeRates
 
 __all__ = [
     "Counts",
+    "Events",
     "Segments",
     "anomaly_index",
     "areas",
@@ -51,40 +52,49 @@ class Segments(NamedTuple):
         sums = np.add.reduceat(product[self.points], self.starts)
         return np.count_nonzero(sums) / self.starts.size
 
-    def within(self, sections: Segments) -> Segments:
-        """Return the same segments, counted in the points of larger sections that hold them."""
-        return Segments(np.searchsorted(sections.points, self.points), self.starts)
+
+class Events(NamedTuple):
+    """The anomalies of a series: half-open ``[start, stop)``, and the number of its points."""
+
+    starts: IndexArray
+    stops: IndexArray
+    size: int
+
+    @classmethod
+    def of(cls, labels: BoolArray) -> Events:
+        """Find the runs of ones."""
+        edges = np.diff(labels.astype(np.int8), prepend=0, append=0)
+        return cls(np.flatnonzero(edges == 1), np.flatnonzero(edges == -1), labels.size)
+
+    def within(self, sections: Segments) -> Events:
+        """Return the same events, counted in the points of sections that hold them."""
+        starts = np.searchsorted(sections.points, self.starts)
+        return Events(starts, starts + (self.stops - self.starts), sections.points.size)
 
 
-def _events(labels: BoolArray) -> tuple[IndexArray, IndexArray]:
-    edges = np.diff(labels.astype(np.int8), prepend=0, append=0)
-    return np.flatnonzero(edges == 1), np.flatnonzero(edges == -1)
-
-
-def anomaly_index(labels: BoolArray, buffer: int) -> Segments:
+def anomaly_index(events: Events, buffer: int) -> Segments:
     """``Anomaly_Index(label_l)``: the events with their buffers, those sharing a point united."""
     half = buffer // 2
-    starts, stops = _events(labels)
+    starts, stops, size = events
     apart = stops[:-1] + half <= starts[1:] - half
     first = np.maximum(starts[np.r_[True, apart][: starts.size]] - half, 0)
-    last = np.minimum(stops[np.r_[apart, True][: starts.size]] + half, labels.size)
+    last = np.minimum(stops[np.r_[apart, True][: starts.size]] + half, size)
     lengths = last - first
     offsets = np.cumsum(lengths) - lengths
     points = np.repeat(first - offsets, lengths) + np.arange(lengths.sum())
     return Segments(points, offsets)
 
 
-def create_label(labels: BoolArray, buffer: int) -> FloatArray:
+def create_label(events: Events, buffer: int) -> FloatArray:
     """``label_l``: 1 inside an event, falling ramps on either side, their sum capped at 1."""
-    label = labels.astype(np.float64)
     half = buffer // 2
-    if half == 0:
-        return label
-    after = np.sqrt(1 - np.arange(1, half + 1) / buffer)
+    after = np.sqrt(1 - np.arange(1, half + 1) / max(buffer, 1))
     before = after[::-1]
-    for start, stop in zip(*_events(labels), strict=True):
-        left, right = max(start - half, 0), min(stop + half, labels.size)
+    label = np.zeros(events.size)
+    for start, stop in zip(events.starts, events.stops, strict=True):
+        left, right = max(start - half, 0), min(stop + half, events.size)
         label[left:start] += before[half - (start - left) :]
+        label[start:stop] = 1.0
         label[stop:right] += after[: right - stop]
     return np.minimum(label, 1.0)
 
