@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vuskit.algorithms.problem import BoolArray, FloatArray, Problem, RangeRates
+from vuskit.events import Ints, event_bounds
 
 __all__ = [
     "Counts",
@@ -19,8 +20,6 @@ __all__ = [
     "rates",
     "thresholds_of",
 ]
-
-IndexArray = NDArray[np.intp]
 
 
 def thresholds_of(scores: NDArray[Any], n_thresholds: int) -> NDArray[Any]:
@@ -42,8 +41,8 @@ class Segments(NamedTuple):
         Where each section begins within ``points``.
     """
 
-    points: IndexArray
-    starts: IndexArray
+    points: Ints
+    starts: Ints
 
     def hit(self, product: FloatArray) -> float:
         """Share of the sections in which the product is above zero somewhere (``Existence``)."""
@@ -56,15 +55,14 @@ class Segments(NamedTuple):
 class Events(NamedTuple):
     """The anomalies of a series: half-open ``[start, stop)``, and the number of its points."""
 
-    starts: IndexArray
-    stops: IndexArray
+    starts: Ints
+    stops: Ints
     size: int
 
     @classmethod
     def of(cls, labels: BoolArray) -> Events:
         """Find the runs of ones."""
-        edges = np.diff(labels.astype(np.int8), prepend=0, append=0)
-        return cls(np.flatnonzero(edges == 1), np.flatnonzero(edges == -1), labels.size)
+        return cls(*event_bounds(np.flatnonzero(labels)), labels.size)
 
     def within(self, sections: Segments) -> Events:
         """Return the same events, counted in the points of sections that hold them."""
