@@ -1,0 +1,175 @@
+"""Areas under range-aware ROC and PR curves, summed block by block.
+
+A curve is a list of levels (thresholds from high to low). Summation by parts turns both areas into
+sums over the jumps dT of the true-positive rate T:
+
+    ROC area = 1 - sum dT * (FPR just before the jump + FPR after it) / 2
+    PR area  = sum dT * precision after it               (step)
+             = sum dT * (precision before + after) / 2   (trapezoid)
+
+so thresholds at which T does not move need no visit, however many they are. Every array here has the
+shape (buffer widths, levels of the block).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vuskit.events import Ints
+from vuskit.kernels.buffers import BufferPlan
+
+__all__ = ["AreaSums", "Levels", "area_sums", "rates"]
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Levels:
+    """What the order of the scores says of each level, from high to low.
+
+    ``predicted`` counts the points at or above the level, ``predicted_before`` those at the threshold
+    just before it, ``found`` the anomalous ones among ``predicted``.
+    """
+
+    predicted: Ints
+    predicted_before: Ints
+    found: Ints
+
+    def part(self, start: int, stop: int) -> Levels:
+        """Levels ``start, ..., stop - 1``."""
+        return Levels(
+            self.predicted[start:stop], self.predicted_before[start:stop], self.found[start:stop]
+        )
+
+    @property
+    def size(self) -> int:
+        """Number of levels."""
+        return int(self.predicted.size)
+
+
+class AreaSums(Protocol):
+    """Running areas of every buffer width."""
+
+    def add(self, sums: Floats, levels: Levels, existence: Floats | None) -> None:
+        """Take in the next block; ``sums`` (see ``plan_buffers``) may be overwritten."""
+        ...
+
+    def areas(self) -> tuple[Floats, Floats]:
+        """Areas under the ROC and the PR curve, for each width."""
+        ...
+
+
+def area_sums(plan: BufferPlan) -> AreaSums:
+    """Running areas for the plan's definition, before the first threshold."""
+    if plan.definition.positives == "predicted":
+        return _FollowingPositives(plan)
+    return _FixedPositives(plan)
+
+
+class _FollowingPositives:
+    """P' grows with the prediction. ``sums`` is P' = P + B / 2, so TP = A - 2 P + 2 P'.
+
+    Everything is then a rational function of P' with one numerator per level:
+    TP / P' = 2 - (2 P - A) / P',  FPR = 2 + (r - A - 2 (n - P)) / N',  N' = n - P'.
+    """
+
+    def __init__(self, plan: BufferPlan) -> None:
+        size = plan.widths.size
+        self.n, self.n_inside = plan.n, plan.n_inside
+        self.roc, self.pr = np.zeros(size), np.zeros(size)
+        self.last_rate = np.zeros(size)
+        self.last_inverse = np.full(size, 1.0 / (plan.n - plan.n_inside))
+        self.last_found = 0
+
+    def add(self, sums: Floats, levels: Levels, existence: Floats | None) -> None:
+        found, predicted = levels.found, levels.predicted
+        found_before = np.concatenate(([self.last_found], found[:-1]))
+        inverse = np.subtract(self.n, sums)
+        np.divide(1.0, inverse, out=inverse)
+        rate = np.divide(2.0 * self.n_inside - found, sums)
+        np.maximum(rate, 1.0, out=rate)
+        np.subtract(2.0, rate, out=rate)
+        if existence is not None:
+            rate *= existence
+        jump = np.empty_like(rate)
+        np.subtract(rate[:, 1:], rate[:, :-1], out=jump[:, 1:])
+        np.subtract(rate[:, 0], self.last_rate, out=jump[:, 0])
+        self.last_rate = rate[:, -1].copy()
+
+        self.pr += jump @ ((found - 2.0 * self.n_inside) / predicted)
+        sums *= jump
+        self.pr += sums @ (2.0 / predicted)
+
+        constant = 2.0 * (self.n - self.n_inside)
+        before = levels.predicted_before - found_before - constant
+        self.roc += jump[:, 0] * self.last_inverse * before[0]
+        self.last_inverse = inverse[:, -1].copy()
+        work = np.multiply(jump[:, 1:], inverse[:, :-1], out=sums[:, 1:])
+        self.roc += work @ before[1:]
+        inverse *= jump
+        self.roc += inverse @ (predicted - found - constant)
+        self.last_found = int(found[-1])
+
+    def areas(self) -> tuple[Floats, Floats]:
+        # The jumps add up to one, so the constant 2 of either FPR adds 2 in all.
+        return 1.0 - (2.0 + 0.5 * self.roc), self.pr
+
+
+class _FixedPositives:
+    """P' is one number per width. ``sums`` is TP; the PR area is a trapezoid from precision 1."""
+
+    def __init__(self, plan: BufferPlan) -> None:
+        size = plan.widths.size
+        positives = plan.n_inside + plan.near_total() / 2
+        self.inverse_positives = (1.0 / positives)[:, None]
+        with np.errstate(divide="ignore"):
+            self.inverse_negatives = (1.0 / (plan.n - positives))[:, None]
+        self.caps_fpr = plan.definition.caps_fpr
+        self.roc, self.pr = np.zeros(size), np.zeros(size)
+        self.last_rate = np.zeros(size)
+        self.last_hits = np.zeros(size)
+
+    def add(self, sums: Floats, levels: Levels, existence: Floats | None) -> None:
+        before = np.concatenate((self.last_hits[:, None], sums[:, :-1]), axis=1)
+        self.last_hits = sums[:, -1].copy()
+        rate = sums * self.inverse_positives
+        np.minimum(rate, 1.0, out=rate)
+        if existence is not None:
+            rate *= existence
+        jump = np.diff(rate, axis=1, prepend=self.last_rate[:, None])
+        self.last_rate = rate[:, -1].copy()
+
+        r, r_before = levels.predicted, levels.predicted_before
+        with np.errstate(divide="ignore", invalid="ignore"):
+            precision_before = np.where(r_before > 0, before / r_before, 1.0)
+        self.pr += 0.5 * np.einsum("ij,ij->i", jump, sums / r + precision_before)
+        fpr = (r - sums) * self.inverse_negatives
+        fpr_before = (r_before - before) * self.inverse_negatives
+        if self.caps_fpr:
+            np.minimum(fpr, 1.0, out=fpr)
+            np.minimum(fpr_before, 1.0, out=fpr_before)
+        self.roc += 0.5 * np.einsum("ij,ij->i", jump, fpr + fpr_before)
+
+    def areas(self) -> tuple[Floats, Floats]:
+        return 1.0 - self.roc, self.pr
+
+
+def rates(
+    plan: BufferPlan, sums: Floats, levels: Levels, existence: Floats
+) -> tuple[Floats, Floats, Floats]:
+    """(FPR, TPR, precision) at every width and level: the surface itself."""
+    if plan.definition.positives == "predicted":
+        positives = sums
+        hits = levels.found - 2.0 * plan.n_inside + 2.0 * sums
+    else:
+        positives = (plan.n_inside + plan.near_total() / 2)[:, None]
+        hits = sums
+    tpr = np.minimum(hits / positives, 1.0) * existence
+    fpr = (levels.predicted - hits) / (plan.n - positives)
+    if plan.definition.caps_fpr:
+        fpr = np.minimum(fpr, 1.0)
+    return fpr, tpr, hits / levels.predicted

@@ -1,0 +1,172 @@
+"""The labels' part of range-AUC and VUS: which points a buffer reaches, and with which weight.
+
+Nothing here depends on the scores, so it is prepared once for many scores of one series. Only the
+points inside events and those within half a buffer of one appear; the rest of the series is never
+looked at.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vuskit.events import Ints
+from vuskit.kernels.definitions import Definition, Ramps, Side
+from vuskit.kernels.existence import ExistencePlan, plan_existence
+
+__all__ = ["BufferPlan", "plan_buffers"]
+
+Floats = NDArray[np.float64]
+
+_NEVER = np.iinfo(np.intp).max // 4
+_BLOCK = 4096
+
+
+@dataclass(frozen=True)
+class BufferPlan:
+    """Dynamic points (inside an event or near one) and their weights for every buffer width.
+
+    Column ``code[i]`` of ``table`` holds the weight of point ``positions[i]`` for each width. The
+    first ``n_inside`` points are the anomalous ones (code 0). A point that touches a second event
+    from half-length ``second[i]`` on has weight 1 from there on; ``doubled`` lists such points.
+    """
+
+    definition: Definition
+    n: int
+    n_inside: int
+    widths: Ints
+    halves: Ints
+    positions: Ints
+    code: Ints
+    active_from: Ints  # first index into `widths` at which the point has a weight
+    second: Ints
+    doubled: Ints
+    table: Floats
+    existence: ExistencePlan
+
+    @property
+    def full_weight(self) -> float:
+        """What a soft label of one adds to the running sum: see ``plan_buffers``."""
+        return 0.5 if self.definition.positives == "predicted" else 1.0
+
+    def weights(self, points: Ints, doubled: NDArray[np.bool_] | None) -> Floats:
+        """Weights of some dynamic points, by (width, point).
+
+        ``doubled`` marks those that touch a second event at the longest buffer; None: none does.
+        """
+        found = np.take(self.table, self.code[points], axis=1)
+        if doubled is not None:
+            which = np.flatnonzero(doubled)
+            reached = self.halves[:, None] >= self.second[points[which]]
+            found[:, which] = np.where(reached, self.full_weight, found[:, which])
+        return found
+
+    def near_total(self) -> Floats:
+        """Sum of the soft labels of all points outside events, for each width."""
+        counts = np.bincount(self.code[self.n_inside :], minlength=self.table.shape[1])
+        total: Floats = self.table @ counts.astype(np.float64)
+        for start in range(0, self.doubled.size, _BLOCK):
+            points = self.doubled[start : start + _BLOCK]
+            reached = self.halves[:, None] >= self.second[points]
+            extra = self.full_weight - np.take(self.table, self.code[points], axis=1)
+            total += np.where(reached, extra, 0.0).sum(axis=1)
+        return total / self.full_weight
+
+
+def plan_buffers(
+    inside: Ints, starts: Ints, stops: Ints, n: int, widths: Ints, definition: Definition, side: Side
+) -> BufferPlan:
+    """Prepare the labels for all ``widths`` at once.
+
+    The table holds what one predicted point adds to the running sum of the sweep: half a soft label
+    where P' follows the prediction (then the sum is P' itself), else the soft label (then the sum is
+    TP, and points inside events add one).
+    """
+    ramps = Ramps.of(definition, side)
+    halves = widths // 2
+    longest = int(halves[-1])
+    positions, distance, activation, second = _near_points(starts, stops, n, longest, ramps)
+    if definition.overlap == "larger":
+        second = np.full_like(second, _NEVER)
+    # Equal distances on the two sides share a column unless the sides differ in reach.
+    code = distance + np.where(activation > distance, longest, 0)
+    table = _weight_table(definition, ramps, widths, halves, longest)
+    full_weight = 0.5 if definition.positives == "predicted" else 1.0
+    table *= full_weight
+    table[:, 0] = 0.0 if definition.positives == "predicted" else 1.0
+    n_inside = inside.size
+    code = np.concatenate((np.zeros(n_inside, dtype=np.intp), code))
+    second = np.concatenate((np.full(n_inside, _NEVER), second))
+    return BufferPlan(
+        definition=definition,
+        n=n,
+        n_inside=n_inside,
+        widths=widths,
+        halves=halves,
+        positions=np.concatenate((inside, positions)),
+        code=code,
+        active_from=np.concatenate(
+            (np.zeros(n_inside, dtype=np.intp), np.searchsorted(halves, activation))
+        ),
+        second=second,
+        doubled=np.flatnonzero(second <= longest),
+        table=table,
+        existence=plan_existence(starts, stops, n, halves, definition, ramps),
+    )
+
+
+def _near_points(
+    starts: Ints, stops: Ints, n: int, longest: int, ramps: Ramps
+) -> tuple[Ints, Ints, Ints, Ints]:
+    """Points outside events that the longest buffer reaches.
+
+    Returns their positions, the distance to the event that reaches them first, the half-length from
+    which that event reaches them, and the half-length from which a second one does.
+    """
+    reach_after, reach_before = ramps.reach_after(longest), ramps.reach_before(longest)
+    gap_start = np.concatenate(([0], stops))
+    gap_stop = np.concatenate((starts, [n]))
+    from_left = np.minimum(gap_stop - gap_start, reach_after)
+    from_left[0] = 0
+    from_right = np.minimum(gap_stop - gap_start - from_left, reach_before)
+    from_right[-1] = 0
+    count = from_left + from_right
+    total = int(count.sum())
+    gap = np.repeat(np.arange(count.size), count)
+    offset = np.arange(total) - np.repeat(np.cumsum(count) - count, count)
+    skipped = gap_stop - gap_start - count
+    positions = gap_start[gap] + offset + np.where(offset < from_left[gap], 0, skipped[gap])
+
+    never = np.array([_NEVER], dtype=np.intp)
+    # Last anomalous point of the event before the gap and of the one before that, and so on.
+    ends = np.concatenate((-never, -never, stops - 1))
+    begins = np.concatenate((starts, never, never))
+    left = positions - ends[gap + 1]
+    left_two = positions - ends[gap]
+    right = begins[gap] - positions
+    right_two = begins[gap + 1] - positions
+    if not ramps.after:
+        left, left_two = np.full(total, _NEVER), np.full(total, _NEVER)
+    if not ramps.before:
+        right, right_two = np.full(total, _NEVER), np.full(total, _NEVER)
+    reached_left, reached_left_two = left + ramps.shorter, left_two + ramps.shorter
+    left_first = reached_left <= right
+    activation = np.where(left_first, reached_left, right)
+    distance = np.where(left_first, left, right)
+    second = np.minimum(np.maximum(reached_left, right), np.minimum(reached_left_two, right_two))
+    return positions, distance, activation, second
+
+
+def _weight_table(
+    definition: Definition, ramps: Ramps, widths: Ints, halves: Ints, longest: int
+) -> Floats:
+    """Weights by (width, code); code d is distance d, code longest + d the shorter side's."""
+    distance = np.arange(longest + 1)
+    weights = definition.weight(distance[None, :], widths[:, None])
+    table = np.where(distance[None, :] <= halves[:, None], weights, 0.0)
+    if ramps.shorter:
+        after = np.where(distance[None, 1:] + ramps.shorter <= halves[:, None], weights[:, 1:], 0.0)
+        table = np.concatenate((table, after), axis=1)
+    return table

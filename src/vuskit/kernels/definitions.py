@@ -1,0 +1,106 @@
+"""The three published definitions of range-AUC and VUS, as data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vuskit.events import Ints
+
+__all__ = ["DEFINITIONS", "Definition", "Ramps", "Side"]
+
+Side = Literal["both", "before", "after"]
+
+
+@dataclass(frozen=True)
+class Definition:
+    """Everything in which two definitions of VUS may differ."""
+
+    name: str
+    title: str
+    slope: Literal["sqrt", "linear"]
+    after_is_shorter: int  # points by which the ramp after an event is shorter
+    overlap: Literal["one", "larger"]  # soft label of a point that touches two events
+    positives: Literal["predicted", "fixed"]  # does P' follow the prediction?
+    events: Literal["share a point", "touch", "apart"]  # when two buffered events count as one
+    pr_area: Literal["step", "trapezoid"]
+    caps_fpr: bool
+
+    def weight(self, distance: Ints, width: Ints) -> NDArray[np.float64]:
+        """Soft label at a distance from one event, for a buffer of the given width."""
+        if self.slope == "sqrt":
+            return np.sqrt(np.maximum(1.0 - distance / np.maximum(width, 1), 0.0))
+        half = np.maximum(width // 2, 1)
+        return 1.0 - (1.0 - np.sqrt(0.5)) * distance / half
+
+
+DEFINITIONS = {
+    definition.name: definition
+    for definition in (
+        Definition(
+            name="journal",
+            title="VUS journal paper",
+            slope="sqrt",
+            after_is_shorter=0,
+            overlap="one",
+            positives="predicted",
+            events="share a point",
+            pr_area="step",
+            caps_fpr=False,
+        ),
+        Definition(
+            name="pvldb2022",
+            title="first VUS paper (PVLDB 2022)",
+            slope="sqrt",
+            after_is_shorter=1,
+            overlap="one",
+            positives="fixed",
+            events="touch",
+            pr_area="trapezoid",
+            caps_fpr=False,
+        ),
+        Definition(
+            name="timeeval",
+            title="TimeEval",
+            slope="linear",
+            after_is_shorter=0,
+            overlap="larger",
+            positives="fixed",
+            events="apart",
+            pr_area="trapezoid",
+            caps_fpr=True,
+        ),
+    )
+}
+
+
+@dataclass(frozen=True)
+class Ramps:
+    """How far the buffer reaches on either side of an event, as the half-length grows."""
+
+    before: bool
+    after: bool
+    shorter: int
+
+    @classmethod
+    def of(cls, definition: Definition, side: Side) -> Ramps:
+        """Ramps of a definition, limited to one side or not."""
+        return cls(side != "after", side != "before", definition.after_is_shorter)
+
+    def reach_before(self, half: int) -> int:
+        """Number of buffer points before an event."""
+        return half if self.before else 0
+
+    def reach_after(self, half: int) -> int:
+        """Number of buffer points after an event."""
+        return max(half - self.shorter, 0) if self.after else 0
+
+    def joined_from(self, gap: Ints, touching: bool) -> Ints:
+        """Smallest half-length at which two events ``gap`` points apart become one."""
+        needed = gap if touching else gap + 1
+        if self.before and self.after:
+            return (needed + self.shorter + 1) // 2
+        return needed + self.shorter if self.after else needed

@@ -1,0 +1,136 @@
+"""R-AUC for all buffer widths at once, on a grid of thresholds or on every distinct score."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vuskit.events import Ints
+from vuskit.kernels.areas import Levels, area_sums, rates
+from vuskit.kernels.buffers import BufferPlan
+from vuskit.kernels.ranking import RankTable, Scores
+from vuskit.kernels.sweep import sweep
+
+__all__ = ["DynamicScores", "exact_areas", "grid_areas", "grid_rates", "grid_ranks"]
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class DynamicScores:
+    """Scores of the dynamic points, and the order of those that matter."""
+
+    plan: BufferPlan
+    values: Scores  # of plan.positions
+    kept: Ints  # dynamic points from the highest score down, without those that change nothing
+    levels: Scores  # distinct scores among them, from high to low
+    level: Ints  # level of each kept point
+
+    @classmethod
+    def of(cls, plan: BufferPlan, scores: Scores) -> DynamicScores:
+        """Order the dynamic points of one score."""
+        values = scores[plan.positions]
+        if plan.definition.positives == "predicted":
+            # Below the lowest anomalous point every anomalous point is found: T stays at one.
+            candidates = np.flatnonzero(values >= values[: plan.n_inside].min())
+        else:
+            candidates = np.arange(values.size)
+        kept = candidates[np.argsort(values[candidates])[::-1]]
+        ordered = values[kept]
+        new = np.concatenate(([True], ordered[1:] != ordered[:-1]))
+        return cls(plan, values, kept, ordered[new], np.cumsum(new) - 1)
+
+    def found(self) -> Ints:
+        """Anomalous points at or above each level."""
+        inside = self.kept < self.plan.n_inside
+        return np.cumsum(np.bincount(self.level, weights=inside, minlength=self.levels.size)).astype(
+            np.intp
+        )
+
+
+def exact_areas(scores: Scores, dynamic: DynamicScores, ranks: RankTable) -> tuple[Floats, Floats]:
+    """R-AUC-ROC and R-AUC-PR of every width, with every distinct score as a threshold."""
+    plan = dynamic.plan
+    levels = Levels(ranks.at_least(dynamic.levels), ranks.above(dynamic.levels), dynamic.found())
+    rows, level = _peak_levels(plan, scores, dynamic.values, dynamic.levels)
+    return sweep(plan, dynamic.kept, dynamic.level, levels, rows, level)
+
+
+def grid_ranks(n: int, size: int) -> Ints:
+    """Ranks of the thresholds of a grid, counted from the highest score."""
+    return np.linspace(0, n - 1, size).astype(np.intp)
+
+
+def grid_areas(
+    scores: Scores, plan: BufferPlan, ranks: RankTable, size: int
+) -> tuple[Floats, Floats]:
+    """R-AUC-ROC and R-AUC-PR of every width, on a grid of thresholds."""
+    sums, levels, existence = _on_grid(scores, plan, ranks, ranks.at_rank(grid_ranks(plan.n, size)))
+    running = area_sums(plan)
+    running.add(sums, levels, existence)
+    return running.areas()
+
+
+def grid_rates(
+    scores: Scores, plan: BufferPlan, ranks: RankTable, thresholds: Scores
+) -> tuple[Floats, Floats, Floats]:
+    """(FPR, TPR, precision) by (width, threshold)."""
+    return rates(plan, *_on_grid(scores, plan, ranks, thresholds))
+
+
+def _on_grid(
+    scores: Scores, plan: BufferPlan, ranks: RankTable, thresholds: Scores
+) -> tuple[Floats, Levels, Floats]:
+    values = scores[plan.positions]
+    size = thresholds.size
+    column = _first_reached(thresholds, values)
+    n_codes = plan.table.shape[1]
+    counts = np.bincount(plan.code * size + column, minlength=n_codes * size).reshape(n_codes, size)
+    counts = np.cumsum(counts, axis=1, dtype=np.float64)
+    found = np.cumsum(np.bincount(column[: plan.n_inside], minlength=size))
+    sums = plan.table @ counts
+    if plan.doubled.size:
+        sums += _second_touch(plan, column, size)
+    if plan.definition.positives == "predicted":
+        sums += plan.n_inside
+    predicted = ranks.at_least(thresholds)
+    before = np.concatenate(([0], predicted[:-1]))
+    rows, level = _peak_levels(plan, scores, values, thresholds)
+    existence = np.bincount(rows * size + level, minlength=plan.existence.n_events.size * size)
+    existence = np.cumsum(existence.reshape(-1, size), axis=1) / plan.existence.n_events[:, None]
+    return sums, Levels(predicted, before, found), existence[plan.existence.row_of_width]
+
+
+def _second_touch(plan: BufferPlan, column: Ints, size: int) -> Floats:
+    """What the points that touch two events add beyond the weight of the nearer one."""
+    order = plan.doubled[np.argsort(column[plan.doubled], kind="stable")]
+    extra = np.zeros((plan.widths.size, size))
+    block = max(1, (1 << 18) // plan.widths.size)
+    for start in range(0, order.size, block):
+        points = order[start : start + block]
+        reached = plan.halves[:, None] >= plan.second[points]
+        gain = plan.full_weight - np.take(plan.table, plan.code[points], axis=1)
+        gain *= reached
+        at = column[points]
+        first = np.flatnonzero(np.concatenate(([True], at[1:] != at[:-1])))
+        extra[:, at[first]] += np.add.reduceat(gain, first, axis=1)
+    return np.cumsum(extra, axis=1)
+
+
+def _peak_levels(
+    plan: BufferPlan, scores: Scores, values: Scores, thresholds: Scores
+) -> tuple[Ints, Ints]:
+    """For each buffered event of each half-length: its row and the level at which it is found."""
+    rows, levels = [], []
+    for first_row, peaks in plan.existence.peaks(scores, values[: plan.n_inside]):
+        n_events, n_rows = peaks.shape
+        rows.append(np.tile(np.arange(first_row, first_row + n_rows), n_events))
+        levels.append(_first_reached(thresholds, peaks.ravel()))
+    return np.concatenate(rows), np.concatenate(levels)
+
+
+def _first_reached(thresholds: Scores, values: Scores) -> Ints:
+    """Index of the first threshold, from high to low, that is not above each value."""
+    return thresholds.size - np.searchsorted(thresholds[::-1], values, side="right")
