@@ -1,0 +1,272 @@
+"""A folder of series, read one by one when they are asked for."""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from vuskit.datasets.optional import require
+from vuskit.datasets.readers.registry import Format
+from vuskit.datasets.series import Series
+from vuskit.errors import InvalidInputError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Collection", "SeriesFile"]
+
+
+@dataclass(frozen=True)
+class SeriesFile:
+    """A file in a collection: where it is and how it is read."""
+
+    path: Path
+    key: str
+    format: Format
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    def read(self) -> Series:
+        """Read the file.
+
+        Raises
+        ------
+        InvalidInputError
+            If it is broken.
+        """
+        return self.format.read(self.path, **self.options)
+
+
+class Collection:
+    r"""Series of a folder, lazily read.
+
+    Made by `read_series`. ``len()`` counts the files, whether they turn out to be readable or not;
+    iterating yields the readable ones and enters the others in `failures`.
+
+    Parameters
+    ----------
+    files : iterable of SeriesFile
+        The files that a format claims.
+    skipped : iterable of Path
+        Files of the folder that no format claims.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from vuskit.datasets import read_series
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> for name, text in {"a": "1,0\n7,1\n", "b": "3,0\n1,0\n", "c": "1,maybe\n"}.items():
+    ...     _ = (folder / f"{name}.out").write_text(text)
+    >>> collection = read_series(folder, dataset="docs")
+    >>> [series.name for series in collection]
+    ['a.out', 'b.out']
+    >>> collection
+    Collection(3 files, 1 failure, 0 skipped)
+    >>> collection["b.out"].n_anomalies
+    0
+    """
+
+    def __init__(self, files: Iterable[SeriesFile], skipped: Iterable[Path] = ()) -> None:
+        self._files = tuple(files)
+        self.skipped = tuple(skipped)
+        self._failures: dict[Path, InvalidInputError] = {}
+
+    @property
+    def files(self) -> tuple[SeriesFile, ...]:
+        """The files, in order; reads nothing."""
+        return self._files
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """Path of every file below the folder, without ``.gz``."""
+        return tuple(file.key for file in self._files)
+
+    @property
+    def failures(self) -> Mapping[Path, InvalidInputError]:
+        """Files that could not be read so far, and why."""
+        return MappingProxyType(self._failures)
+
+    def __len__(self) -> int:
+        return len(self._files)
+
+    def __iter__(self) -> Iterator[Series]:
+        return (series for _, series in self._readable())
+
+    def __getitem__(self, key: str | int) -> Series:
+        """Read one series by its name, its path below the folder, or its position.
+
+        Raises
+        ------
+        InvalidInputError
+            If nothing or more than one has that name, or the file is broken.
+        IndexError
+            If there is no such position.
+        """
+        if isinstance(key, int):
+            return self._files[key].read()
+        return self._named(key).read()
+
+    def filter(
+        self,
+        *,
+        name: str | None = None,
+        dataset: str | Iterable[str] | None = None,
+        where: Callable[[Series], bool] | None = None,
+    ) -> Collection:
+        r"""Keep the series that meet all conditions.
+
+        Parameters
+        ----------
+        name : str, optional
+            Pattern for the path below the folder or its last part, such as ``"ECG/*"``; decided
+            without reading.
+        dataset : str or iterable of str, optional
+            Names of data sets. Reads every file that is left.
+        where : callable, optional
+            Gets each series that is left and says whether to keep it. Reads it; a broken file is
+            left out and entered in `failures`.
+
+        Returns
+        -------
+        Collection
+            A new one; failures found so far go with it.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> from vuskit.datasets import read_series
+        >>> folder = pathlib.Path(tempfile.mkdtemp())
+        >>> for name, text in {"a": "1,0\n7,1\n", "b": "3,0\n1,0\n"}.items():
+        ...     _ = (folder / f"{name}.out").write_text(text)
+        >>> read_series(folder).filter(where=lambda series: series.n_anomalies > 0).keys
+        ('a.out',)
+        """
+        kept = self
+        if name is not None:
+            kept = kept._only(file for file in kept._files if _fits(file.key, name))
+        wanted = None if dataset is None else {dataset} if isinstance(dataset, str) else {*dataset}
+        if wanted is not None or where is not None:
+            kept = kept._only(
+                file
+                for file, series in kept._readable()
+                if (wanted is None or series.dataset in wanted) and (where is None or where(series))
+            )
+        return kept
+
+    def sample(self, k: int, *, seed: int) -> Collection:
+        r"""Take k files at random, in their order; the same seed takes the same ones.
+
+        Raises
+        ------
+        InvalidInputError
+            If there are fewer than k.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> from vuskit.datasets import read_series
+        >>> folder = pathlib.Path(tempfile.mkdtemp())
+        >>> for name in "abcdef":
+        ...     _ = (folder / f"{name}.out").write_text("1,0\n")
+        >>> first, again = (read_series(folder).sample(2, seed=7) for _ in range(2))
+        >>> len(first), first.keys == again.keys
+        (2, True)
+        """
+        if not 0 <= k <= len(self):
+            raise InvalidInputError(f"`k` must be in 0..{len(self)}, got {k}")
+        chosen = np.random.default_rng(seed).choice(len(self), size=k, replace=False)
+        return self._only(self._files[index] for index in sorted(chosen.tolist()))
+
+    def check(self) -> Mapping[Path, InvalidInputError]:
+        r"""Read every file once and return `failures`.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> from vuskit.datasets import read_series
+        >>> folder = pathlib.Path(tempfile.mkdtemp())
+        >>> _ = (folder / "broken.out").write_text("1,0\n2,two\n")
+        >>> [path.name for path in read_series(folder).check()]
+        ['broken.out']
+        """
+        for _ in self:
+            pass
+        return self.failures
+
+    def to_frame(self) -> pd.DataFrame:
+        r"""One row per readable series: data set, name, size, anomalies; reads every file.
+
+        Raises
+        ------
+        MissingDependencyError
+            If pandas is not installed.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> from vuskit.datasets import read_series
+        >>> folder = pathlib.Path(tempfile.mkdtemp())
+        >>> _ = (folder / "a.out").write_text("1,0\n7,1\n")
+        >>> read_series(folder, dataset="docs").to_frame()["n_points"].to_list()
+        [2]
+        """
+        rows = [
+            {
+                "dataset": series.dataset,
+                "name": series.name,
+                "format": file.format.name,
+                "n_points": series.n_points,
+                "n_channels": series.n_channels,
+                "n_anomalies": series.n_anomalies,
+                "anomalous_points": int(series.labels.sum()),
+                "train_length": series.train_length,
+            }
+            for file, series in self._readable()
+        ]
+        frame: pd.DataFrame = require("pandas", purpose="to_frame()").DataFrame(rows)
+        return frame
+
+    def __repr__(self) -> str:
+        failures = len(self._failures)
+        return (
+            f"Collection({len(self)} file{'s' * (len(self) != 1)}, "
+            f"{failures} failure{'s' * (failures != 1)}, {len(self.skipped)} skipped)"
+        )
+
+    def _readable(self) -> Iterator[tuple[SeriesFile, Series]]:
+        for file in self._files:
+            try:
+                series = file.read()
+            except InvalidInputError as error:
+                self._failures[file.path] = error
+            else:
+                yield file, series
+
+    def _named(self, key: str) -> SeriesFile:
+        found = [file for file in self._files if key == file.key]
+        found = found or [file for file in self._files if key in _short_names(file.key)]
+        if len(found) != 1:
+            hint = f"it names {[file.key for file in found]}" if found else "none has it"
+            raise InvalidInputError(
+                f"`key` must name one of {len(self)} files, got {key!r}: {hint}"
+            )
+        return found[0]
+
+    def _only(self, files: Iterable[SeriesFile]) -> Collection:
+        kept = Collection(files, self.skipped)
+        kept._failures.update(self._failures)
+        return kept
+
+
+def _fits(key: str, pattern: str) -> bool:
+    return any(fnmatch.fnmatchcase(text, pattern) for text in (key, *_short_names(key)))
+
+
+def _short_names(key: str) -> tuple[str, str]:
+    last = key.rpartition("/")[2]
+    return last, Path(last).stem

@@ -1,0 +1,80 @@
+"""Numenta anomaly benchmark: csv files of time and value, windows in one json file."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vuskit.datasets.readers.registry import Candidate, register_format
+from vuskit.datasets.readers.tables import read_csv
+from vuskit.datasets.series import Series
+from vuskit.errors import InvalidInputError
+
+__all__ = ["read_nab"]
+
+_WINDOWS = ("combined_windows.json", "labels/combined_windows.json")
+
+
+def _matches(file: Candidate) -> bool:
+    return (
+        file.suffix == ".csv"
+        and file.columns == ("timestamp", "value")
+        and _find_windows(file.path) is not None
+    )
+
+
+@register_format(
+    name="nab",
+    title="NAB",
+    layout="<group>/<name>.csv: timestamp,value; combined_windows.json (or labels/) above",
+    matches=_matches,
+)
+def read_nab(
+    path: Path, *, dataset: str | None = None, windows: str | Path | None = None
+) -> Series:
+    """Read one file; both ends of a window are anomalous, as NAB defines it.
+
+    TSB-UAD's copy of NAB drops the first value and the last point of each window, so its
+    labels differ by a point at the borders.
+    """
+    source = Path(windows) if windows is not None else _find_windows(path)
+    if source is None:
+        raise InvalidInputError(f"{path}: {_WINDOWS[0]} must be in a folder above, found none")
+    table = read_csv(path)
+    table.check_columns(("timestamp", "value"))
+    times = _times(table.texts("timestamp"), f"{path}: column 'timestamp'")
+    labels = np.zeros(times.size, dtype=np.bool_)
+    for window in _windows_of(path, source):
+        first, last = _times(window, f"{source}: windows of {path.name!r}")
+        labels |= (times >= first) & (times <= last)
+    return Series(path.stem, dataset or "NAB", table.numbers("value"), labels)
+
+
+def _find_windows(path: Path) -> Path | None:
+    folders = path.resolve().parents[:4]
+    places = (folder / name for folder in folders for name in _WINDOWS)
+    return next((place for place in places if place.is_file()), None)
+
+
+def _windows_of(path: Path, source: Path) -> list[list[str]]:
+    try:
+        content = json.loads(source.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise InvalidInputError(f"{source}: not a readable json file: {error}") from error
+    key = f"{path.resolve().parent.name}/{path.name}"
+    windows = content.get(key, content.get(path.name)) if isinstance(content, dict) else None
+    if not isinstance(windows, list) or any(
+        not isinstance(window, list) or len(window) != 2 for window in windows
+    ):
+        raise InvalidInputError(f"{source}: must list [first, last] windows for {key!r}")
+    return windows
+
+
+def _times(texts: list[str], where: str) -> NDArray[np.datetime64]:
+    try:
+        return np.array(texts, dtype="datetime64[us]")
+    except ValueError as error:
+        raise InvalidInputError(f"{where} must hold times: {error}") from None

@@ -1,0 +1,194 @@
+"""The list of file formats: how each is recognised and read."""
+
+from __future__ import annotations
+
+import gzip
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from vuskit.datasets.series import Series
+from vuskit.errors import InvalidInputError
+
+__all__ = ["Candidate", "Format", "get_format", "list_formats", "recognise", "register_format"]
+
+_HEAD_BYTES = 65_536
+
+# Reads one file; everything after the path is a keyword of the format.
+ReadFunction = Callable[..., Series]
+
+
+@dataclass(frozen=True)
+class Format:
+    """One file format.
+
+    Attributes
+    ----------
+    name : str
+        The word for ``format=``.
+    title, layout : str
+        What people call it, and what is in a file.
+    matches : callable
+        Whether a candidate file looks like this format.
+    possible : callable
+        Whether it can be this format when the caller says so: files of a folder that is read
+        with ``format=``.
+    read : callable
+        Reads one file into a `Series`.
+    fallback : bool
+        Asked only when no other format matches.
+    """
+
+    name: str
+    title: str
+    layout: str
+    matches: Callable[[Candidate], bool]
+    possible: Callable[[Candidate], bool]
+    read: ReadFunction
+    fallback: bool = False
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """Keywords that the format understands."""
+        return tuple(inspect.signature(self.read).parameters)[1:]
+
+    def check_options(self, options: Mapping[str, Any]) -> None:
+        """Refuse keywords that the format does not have.
+
+        Raises
+        ------
+        InvalidInputError
+            Naming the first one and those there are.
+        """
+        for option in options:
+            if option not in self.options:
+                raise InvalidInputError(
+                    f"options of format {self.name!r} must be among {list(self.options)}, "
+                    f"got {option!r}"
+                )
+
+
+class Candidate:
+    """A file whose format is in question; its first line is read when somebody asks."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    @property
+    def suffix(self) -> str:
+        """Lower-case suffix, a final ``.gz`` aside."""
+        return Path(plain_name(self.path)).suffix.lower()
+
+    @cached_property
+    def columns(self) -> tuple[str, ...]:
+        """Cells of the first line, as text; empty for binary or unreadable files."""
+        opener = gzip.open if self.path.suffix.lower() == ".gz" else open
+        try:
+            with opener(self.path, "rb") as stream:
+                line = stream.readline(_HEAD_BYTES).decode("utf-8-sig")
+        except (OSError, EOFError, UnicodeDecodeError):
+            return ()
+        return tuple(cell.strip().strip('"') for cell in line.split(",")) if line.strip() else ()
+
+
+_FORMATS: dict[str, Format] = {}
+
+
+def register_format(
+    *,
+    name: str,
+    title: str,
+    layout: str,
+    matches: Callable[[Candidate], bool],
+    possible: Callable[[Candidate], bool] | None = None,
+    fallback: bool = False,
+) -> Callable[[ReadFunction], ReadFunction]:
+    """Enter a read function in the list of formats.
+
+    At most one format may match a file, fallbacks aside: those are asked last. `possible` is the
+    same as `matches` unless given.
+
+    Raises
+    ------
+    InvalidInputError
+        If the name is taken.
+
+    Examples
+    --------
+    >>> from vuskit.datasets.readers.registry import register_format
+    >>> register_format(name="tsb_uad", title="", layout="", matches=lambda file: False)
+    Traceback (most recent call last):
+    vuskit.errors.InvalidInputError: `name` must be a new format, got 'tsb_uad'
+    """
+    if name in _FORMATS:
+        raise InvalidInputError(f"`name` must be a new format, got {name!r}")
+
+    def enter(read: ReadFunction) -> ReadFunction:
+        _FORMATS[name] = Format(name, title, layout, matches, possible or matches, read, fallback)
+        return read
+
+    return enter
+
+
+def list_formats() -> tuple[Format, ...]:
+    """All formats by name, fallbacks last.
+
+    Examples
+    --------
+    >>> [format.name for format in list_formats()][-3:]
+    ['tsb_uad', 'ucr', 'table']
+    """
+    return tuple(sorted(_FORMATS.values(), key=lambda entry: (entry.fallback, entry.name)))
+
+
+def get_format(name: str) -> Format:
+    """Return the format of that name.
+
+    Raises
+    ------
+    InvalidInputError
+        If there is none.
+
+    Examples
+    --------
+    >>> get_format("tsb_ad").title
+    'TSB-AD'
+    """
+    try:
+        return _FORMATS[name]
+    except KeyError:
+        raise InvalidInputError(
+            f"`format` must be one of {[entry.name for entry in list_formats()]}, got {name!r}"
+        ) from None
+
+
+def recognise(path: Path) -> Format | None:
+    """Return the format that claims the file, or None.
+
+    Examples
+    --------
+    >>> recognise(Path("005_UCR_Anomaly_x_4000_5391_5392.txt")).name
+    'ucr'
+    >>> recognise(Path("README.md")) is None
+    True
+    """
+    candidate = Candidate(path)
+    return next((entry for entry in list_formats() if entry.matches(candidate)), None)
+
+
+def plain_name(path: Path) -> str:
+    """File name without a final ``.gz``."""
+    return path.name[:-3] if path.suffix.lower() == ".gz" else path.name
+
+
+def stem(path: Path) -> str:
+    """File name without ``.gz`` and the suffix after it."""
+    return Path(plain_name(path)).stem
+
+
+def parent_name(path: Path) -> str:
+    """Name of the folder that holds the file: the data set, unless the format knows better."""
+    return path.resolve().parent.name

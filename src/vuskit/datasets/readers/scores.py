@@ -1,0 +1,88 @@
+"""Saved scores: value, label, then one column per detector."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from vuskit.datasets.readers.generic import series_from_table
+from vuskit.datasets.readers.registry import Candidate, parent_name, register_format, stem
+from vuskit.datasets.readers.tables import Table, read_csv
+from vuskit.datasets.series import ScoredSeries, Series
+from vuskit.errors import InvalidInputError
+
+__all__ = ["read_scores"]
+
+
+def _matches(file: Candidate) -> bool:
+    return (
+        file.suffix == ".csv" and file.columns[:2] == ("value", "label") and len(file.columns) > 2
+    )
+
+
+@register_format(
+    name="scores",
+    title="saved scores",
+    layout="*.csv, *.csv.gz: value,label,<detector>,... ; read_scores() gives the scores too",
+    matches=_matches,
+)
+def read_scored_series(path: Path, *, dataset: str | None = None) -> Series:
+    """Read value and label only."""
+    return _series(read_csv(path), path, dataset)
+
+
+def read_scores(path: str | Path, *, dataset: str | None = None) -> ScoredSeries:
+    r"""Read a file of saved scores.
+
+    Parameters
+    ----------
+    path : str or Path
+        A csv file, gzipped or not, with the header ``value,label,<detector>,...``.
+    dataset : str, optional
+        Name of the data set; the folder's name by default.
+
+    Returns
+    -------
+    ScoredSeries
+        The series, and the scores by the detector's name.
+
+    Raises
+    ------
+    InvalidInputError
+        If the file does not have that header, or a cell is not a number or label.
+    MissingDependencyError
+        If pyarrow is not installed.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> folder = pathlib.Path(tempfile.mkdtemp()) / "Plant"
+    >>> folder.mkdir()
+    >>> text = "value,label,LOF\n1.5,0,0.1\n9.5,1,0.7\n"
+    >>> _ = (folder / "pump.csv").write_text(text)
+    >>> scored = read_scores(folder / "pump.csv")
+    >>> scored
+    ScoredSeries(Series('Plant/pump', 2 points, 1 channel, 1 anomaly), detectors=['LOF'])
+    >>> scored.scores["LOF"]
+    array([0.1, 0.7])
+    """
+    path = Path(path)
+    if not _matches(Candidate(path)):
+        raise InvalidInputError(
+            f"{path}: the header must be value,label,<detector>,..., "
+            f"got {','.join(Candidate(path).columns)!r}"
+        )
+    table = read_csv(path)
+    detectors = table.names[2:]
+    return ScoredSeries(
+        _series(table, path, dataset), {name: table.numbers(name) for name in detectors}
+    )
+
+
+def _series(table: Table, path: Path, dataset: str | None) -> Series:
+    return series_from_table(
+        table,
+        name=stem(path),
+        dataset=dataset or parent_name(path),
+        label="label",
+        values="value",
+    )

@@ -1,0 +1,32 @@
+"""TSB-UAD: two columns, value and label, without a header line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from vuskit.datasets.readers.registry import parent_name, plain_name, register_format
+from vuskit.datasets.readers.tables import read_csv
+from vuskit.datasets.series import Series
+
+__all__ = ["read_tsb_uad"]
+
+
+@register_format(
+    name="tsb_uad",
+    title="TSB-UAD",
+    layout="*.out, *.out.gz: value,label per line, no header",
+    matches=lambda file: file.suffix == ".out",
+    possible=lambda file: file.suffix in (".out", ".csv", ".txt"),
+)
+def read_tsb_uad(
+    path: Path, *, dataset: str | None = None, train_length: int | None = None
+) -> Series:
+    """Read one file; its name keeps ``.out``, because the published tables do."""
+    table = read_csv(path, columns=("value", "label"))
+    return Series(
+        plain_name(path),
+        dataset or parent_name(path),
+        table.numbers("value"),
+        table.labels("label"),
+        train_length,
+    )

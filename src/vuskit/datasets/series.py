@@ -1,0 +1,289 @@
+"""A labelled time series, and one with the scores of detectors beside it."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from vuskit.datasets.optional import require
+from vuskit.errors import InvalidInputError
+from vuskit.events import event_bounds
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["ScoredSeries", "Series"]
+
+
+@dataclass(frozen=True, eq=False)
+class Series:
+    """One time series with a label per point.
+
+    Parameters
+    ----------
+    name : str
+        Name of the series within its data set, as published tables spell it.
+    dataset : str
+        Name of the data set.
+    values : array-like of shape (n,) or (n, d)
+        Kept as a read-only float64 copy. NaN means a missing value; infinities are refused.
+    labels : array-like of shape (n,)
+        0 and 1 in any dtype; kept as a read-only bool copy.
+    train_length : int, optional
+        Number of leading points that are meant for training.
+    channels : sequence of str, optional
+        Names of the columns of `values`; ``value`` or ``value_0``, ``value_1``, ... by default.
+
+    Raises
+    ------
+    InvalidInputError
+        If the arrays do not fit together or hold something else than numbers and 0/1.
+
+    Examples
+    --------
+    >>> series = Series("tiny", "docs", [1.0, 2.0, 9.0, 8.0, 1.0], [0, 0, 1, 1, 0])
+    >>> series
+    Series('docs/tiny', 5 points, 1 channel, 1 anomaly)
+    >>> series.events
+    ((2, 4),)
+    """
+
+    name: str
+    dataset: str
+    values: NDArray[np.float64]
+    labels: NDArray[np.bool_]
+    train_length: int | None = None
+    channels: tuple[str, ...] = field(default=())
+
+    def __post_init__(self) -> None:
+        values = _frozen_values(self.values)
+        labels = _frozen_labels(self.labels)
+        if values.shape[0] != labels.size:
+            raise InvalidInputError(
+                "`values` and `labels` must have equal length, "
+                f"got {values.shape[0]} and {labels.size}"
+            )
+        train = self.train_length
+        if train is not None and not 0 <= train <= labels.size:
+            raise InvalidInputError(f"`train_length` must be in 0..{labels.size}, got {train}")
+        channels = tuple(self.channels) or _default_channels(values)
+        if len(channels) != (1 if values.ndim == 1 else values.shape[1]):
+            raise InvalidInputError(
+                f"`channels` must name every column of shape {values.shape}, got {channels}"
+            )
+        for key, value in (("values", values), ("labels", labels), ("channels", channels)):
+            object.__setattr__(self, key, value)
+
+    @property
+    def n_points(self) -> int:
+        """Number of points."""
+        return self.labels.size
+
+    @property
+    def n_channels(self) -> int:
+        """Number of values per point."""
+        return 1 if self.values.ndim == 1 else self.values.shape[1]
+
+    @property
+    def n_anomalies(self) -> int:
+        """Number of anomalies (maximal runs of anomalous points)."""
+        return len(self.events)
+
+    @cached_property
+    def events(self) -> tuple[tuple[int, int], ...]:
+        """The anomalies as half-open ``(start, stop)`` pairs."""
+        return _events(self.labels)
+
+    @cached_property
+    def period(self) -> int:
+        """Period of the first channel, estimated by autocorrelation."""
+        return _period(self.values if self.values.ndim == 1 else self.values[:, 0])
+
+    @cached_property
+    def content_hash(self) -> str:
+        """SHA-256 of values, labels and train length: what the series *is*, whatever its name.
+
+        Examples
+        --------
+        >>> one = Series("a", "docs", [1.0, 2.0], [0, 1])
+        >>> one.content_hash == Series("b", "other", [1, 2], [False, True]).content_hash
+        True
+        """
+        digest = hashlib.sha256()
+        digest.update(f"vuskit-series-1 {self.values.shape} {self.train_length}\n".encode())
+        digest.update(np.ascontiguousarray(self.values, dtype="<f8").tobytes())
+        digest.update(self.labels.tobytes())
+        return digest.hexdigest()
+
+    def to_frame(self) -> pd.DataFrame:
+        """Channels and the label as a pandas DataFrame.
+
+        Raises
+        ------
+        MissingDependencyError
+            If pandas is not installed.
+
+        Examples
+        --------
+        >>> Series("tiny", "docs", [1.5, 2.5], [0, 1]).to_frame()
+           value  label
+        0    1.5      0
+        1    2.5      1
+        """
+        columns = dict(zip(self.channels, np.atleast_2d(self.values.T), strict=True))
+        pandas = require("pandas", purpose="to_frame()")
+        frame: pd.DataFrame = pandas.DataFrame(
+            {**columns, "label": self.labels.astype(np.uint8)}, copy=True
+        )
+        return frame
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Series):
+            return NotImplemented
+        return self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+    def _key(self) -> tuple[Any, ...]:
+        return self.dataset, self.name, self.channels, self.content_hash
+
+    def __repr__(self) -> str:
+        return (
+            f"Series({f'{self.dataset}/{self.name}'!r}, {_count(self.n_points, 'point')}, "
+            f"{_count(self.n_channels, 'channel')}, "
+            f"{_count(self.n_anomalies, 'anomaly', 'anomalies')})"
+        )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Through the constructor, because a plain pickle brings arrays back writable.
+        fields = (self.name, self.dataset, self.values, self.labels)
+        return Series, (*fields, self.train_length, self.channels)
+
+
+@dataclass(frozen=True, eq=False)
+class ScoredSeries:
+    """A series together with the scores that detectors gave it.
+
+    Parameters
+    ----------
+    series : Series
+        The labelled series.
+    scores : mapping of str to array-like of shape (n,)
+        One finite score per point and detector; kept as read-only float64 copies.
+
+    Raises
+    ------
+    InvalidInputError
+        If a score has another length than the series or is not finite.
+
+    Examples
+    --------
+    >>> series = Series("tiny", "docs", [1.0, 9.0, 1.0], [0, 1, 0])
+    >>> scored = ScoredSeries(series, {"values": [1.0, 9.0, 1.0]})
+    >>> scored.detectors, scored.scores["values"]
+    (('values',), array([1., 9., 1.]))
+    """
+
+    series: Series
+    scores: Mapping[str, NDArray[np.float64]]
+
+    def __post_init__(self) -> None:
+        frozen = {name: self._checked(name, score) for name, score in self.scores.items()}
+        object.__setattr__(self, "scores", MappingProxyType(frozen))
+
+    def _checked(self, name: str, score: ArrayLike) -> NDArray[np.float64]:
+        array = _freeze(np.array(score, dtype=np.float64))
+        if array.shape != (self.series.n_points,):
+            raise InvalidInputError(
+                f"`scores[{name!r}]` must have shape ({self.series.n_points},), got {array.shape}"
+            )
+        _refuse_first(~np.isfinite(array), array, f"`scores[{name!r}]` must be finite")
+        return array
+
+    @property
+    def detectors(self) -> tuple[str, ...]:
+        """Names of the detectors, in the order of the file."""
+        return tuple(self.scores)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Channels, label and scores as a pandas DataFrame.
+
+        Raises
+        ------
+        MissingDependencyError
+            If pandas is not installed.
+
+        Examples
+        --------
+        >>> series = Series("tiny", "docs", [1.0, 9.0], [0, 1])
+        >>> ScoredSeries(series, {"mine": [0.25, 0.5]}).to_frame()
+           value  label  mine
+        0    1.0      0  0.25
+        1    9.0      1  0.50
+        """
+        return self.series.to_frame().assign(**self.scores)
+
+    def __repr__(self) -> str:
+        return f"ScoredSeries({self.series!r}, detectors={list(self.scores)})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return ScoredSeries, (self.series, dict(self.scores))
+
+
+def _freeze(array: NDArray[Any]) -> NDArray[Any]:
+    array.flags.writeable = False
+    return array
+
+
+def _frozen_values(values: ArrayLike) -> NDArray[np.float64]:
+    array = np.array(values, dtype=np.float64, order="C")
+    if array.ndim not in (1, 2) or array.size == 0:
+        raise InvalidInputError(
+            f"`values` must have shape (n,) or (n, d) with n, d >= 1, got {array.shape}"
+        )
+    _refuse_first(np.isinf(array), array, "`values` must be finite or NaN")
+    return _freeze(array)
+
+
+def _frozen_labels(labels: ArrayLike) -> NDArray[np.bool_]:
+    array = np.asarray(labels)
+    if array.ndim != 1:
+        raise InvalidInputError(f"`labels` must be 1-D, got shape {array.shape}")
+    _refuse_first(~np.isin(array, (0, 1)), array, "`labels` must be 0 or 1")
+    return _freeze(np.array(array, dtype=np.bool_))
+
+
+def _refuse_first(bad: NDArray[np.bool_], array: NDArray[Any], rule: str) -> None:
+    if bad.any():
+        where = tuple(int(axis[0]) for axis in np.nonzero(bad))
+        index = where[0] if len(where) == 1 else where
+        raise InvalidInputError(f"{rule}, got {array[where]} at index {index}")
+
+
+def _default_channels(values: NDArray[np.float64]) -> tuple[str, ...]:
+    if values.ndim == 1:
+        return ("value",)
+    return tuple(f"value_{channel}" for channel in range(values.shape[1]))
+
+
+def _count(number: int, one: str, many: str | None = None) -> str:
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def _events(labels: NDArray[np.bool_]) -> tuple[tuple[int, int], ...]:
+    starts, stops = event_bounds(np.flatnonzero(labels))
+    return tuple(zip(starts.tolist(), stops.tolist(), strict=True))
+
+
+def _period(values: NDArray[np.float64]) -> int:
+    from vuskit.periods import estimate_period
+
+    return int(estimate_period(values))

@@ -1,0 +1,371 @@
+"""Readers: every format, every kind of label, every kind of broken file."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import json
+
+import numpy as np
+import pytest
+
+from vuskit.datasets import list_formats, read_scores, read_series
+from vuskit.datasets.readers.registry import Candidate, recognise
+from vuskit.errors import InvalidInputError, MissingDependencyError
+
+NAB_TIMES = [f"2014-04-01 00:{minute:02d}:00" for minute in range(0, 30, 5)]
+
+
+def write(path, text):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if path.suffix == ".gz":
+        path.write_bytes(gzip.compress(text.encode()))
+    else:
+        path.write_text(text)
+    return path
+
+
+def nab_file(folder):
+    rows = "".join(f"{time},{k}.5\n" for k, time in enumerate(NAB_TIMES))
+    window = ["2014-04-01 00:05:00.000000", "2014-04-01 00:15:00.000000"]
+    write(folder / "labels/combined_windows.json", json.dumps({"realX/cpu.csv": [window]}))
+    return write(folder / "data/realX/cpu.csv", "timestamp,value\n" + rows)
+
+
+def telemanom_file(folder):
+    write(
+        folder / "labeled_anomalies.csv",
+        "chan_id,spacecraft,anomaly_sequences,class,num_values\n"
+        'A-1,SMAP,"[[2, 3]]",[point],6\n'
+        'A-1,SMAP,"[[5, 5]]",[point],6\n',
+    )
+    for part, n in (("train", 4), ("test", 6)):
+        (folder / part).mkdir(exist_ok=True)
+        np.save(folder / part / "A-1.npy", np.arange(n * 3.0).reshape(n, 3))
+    return folder / "test/A-1.npy"
+
+
+def parquet_file(folder):
+    import pyarrow
+    from pyarrow import parquet
+
+    table = pyarrow.table(
+        {"time": [1, 2, 3], "x": [1.0, None, 3.0], "anomaly": [False, True, True]}
+    )
+    parquet.write_table(table, folder / "p.parquet")
+    return folder / "p.parquet"
+
+
+TSB_AD = "001_NAB_id_1_Facility_tr_2_1st_3.csv"
+# How a file of the format is made, and what must come out of it.
+EXAMPLES = {
+    "tsb_uad": (
+        lambda folder: write(folder / "MITDB/100.test.csv@1.out", "1.5,0\n2,1\n-3e-2,1\n"),
+        {"name": "100.test.csv@1.out", "dataset": "MITDB", "values": [1.5, 2, -0.03]},
+        [0, 1, 1],
+    ),
+    "ucr": (
+        lambda folder: write(folder / "KDD/001_UCR_Anomaly_x_1_2_4.txt", " 1\n2\n 3.5\n4\n5\n"),
+        {"name": "001_UCR_Anomaly_x_1_2_4", "dataset": "KDD", "train_length": 1},
+        [0, 0, 1, 1, 0],
+    ),
+    "telemanom": (
+        telemanom_file,
+        {"name": "A-1", "dataset": "NASA-SMAP", "n_channels": 3, "train_length": None},
+        [0, 0, 1, 1, 0, 1],
+    ),
+    "tsb_ad": (
+        lambda folder: write(folder / TSB_AD, "Data,Label\n1,0\n2,0\n3,0\n4,1\n"),
+        {"name": TSB_AD[:-4], "dataset": "NAB", "train_length": 2, "channels": ("Data",)},
+        [0, 0, 0, 1],
+    ),
+    "timeeval": (
+        lambda folder: write(
+            folder / "art/cbf.test.csv",
+            "timestamp,value-0,value-1,is_anomaly\n0,1,2,0\n1,3,4,1\n2,5,6,0\n",
+        ),
+        {
+            "name": "cbf.test",
+            "dataset": "art",
+            "channels": ("value-0", "value-1"),
+            "values": [[1, 2], [3, 4], [5, 6]],
+        },
+        [0, 1, 0],
+    ),
+    "nab": (
+        nab_file,
+        {"name": "cpu", "dataset": "NAB", "values": [0.5, 1.5, 2.5, 3.5, 4.5, 5.5]},
+        [0, 1, 1, 1, 0, 0],
+    ),
+    "scores": (
+        lambda folder: write(folder / "ECG/805.out.csv.gz", "value,label,LOF\n1,0,.1\n2,1,.2\n"),
+        {"name": "805.out", "dataset": "ECG", "values": [1, 2], "channels": ("value",)},
+        [0, 1],
+    ),
+    "table": (
+        lambda folder: write(folder / "mine/x.csv", ',time,value,is_anomaly\n0,9,1,"1"\n1,9,2,0\n'),
+        {"name": "x", "dataset": "mine", "values": [1, 2]},
+        [1, 0],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", [entry.name for entry in list_formats()])
+def test_format_is_recognised_and_read(name, tmp_path):
+    make, expected, labels = EXAMPLES[name]
+    path = make(tmp_path)
+    assert recognise(path).name == name
+    for series in (read_series(path), read_series(str(path), format=name)):
+        for attribute, value in expected.items():
+            actual = getattr(series, attribute)
+            assert np.array_equal(actual, value), (attribute, actual)
+        assert series.labels.astype(int).tolist() == labels
+    assert read_series(path, dataset="renamed").dataset == "renamed"
+
+
+@pytest.mark.parametrize("name", [entry.name for entry in list_formats()])
+def test_at_most_one_narrow_format_claims_a_file(name, tmp_path):
+    candidate = Candidate(EXAMPLES[name][0](tmp_path))
+    claims = [entry.name for entry in list_formats() if entry.matches(candidate)]
+    assert claims[0] == name
+    assert claims[1:] in ([], ["table"])
+
+
+def test_parquet(tmp_path):
+    series = read_series(parquet_file(tmp_path))
+    assert series.channels == ("x",)
+    assert np.array_equal(series.values, [1, np.nan, 3], equal_nan=True)
+    assert series.labels.tolist() == [False, True, True]
+
+
+def test_gzip_is_transparent(tmp_path):
+    text = "1.25,0\n2,1\n"
+    plain = write(tmp_path / "d/a.out", text)
+    packed = write(tmp_path / "d/b.out.gz", text)
+    assert read_series(packed).name == "b.out"
+    assert read_series(packed).content_hash == read_series(plain).content_hash
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("False", "True"),
+        ("0", "1"),
+        ("0.0", "1.0"),
+        ('"0"', '"1"'),
+        ("false", "TRUE"),
+        ("0", "True"),
+    ],
+)
+def test_ways_to_write_a_label(words, tmp_path):
+    no, yes = words
+    path = write(tmp_path / "a.csv", f"x,label\n1,{no}\n2,{yes}\n3,{yes}\n4,{no}\n")
+    assert read_series(path).labels.tolist() == [False, True, True, False]
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "message"),
+    [
+        ("1,0\n2,2\n", 2, "column 'label' must hold a label .*, got 2"),
+        ("1,0\n2,0.5\n", 2, "column 'label' must hold a label .*, got 0.5"),
+        ("1,0\n\n\n2,yes\n", 4, "column 'label' must hold a label .*, got 'yes'"),
+        ("1,0\n2,\n", 2, "column 'label' must hold a label .*, got an empty cell"),
+        ("1,True\n2,\n", 2, "column 'label' must hold a label .*, got an empty cell"),
+        ("1,0\nabc,0\n", 2, "column 'value' must hold a number, got 'abc'"),
+        ("1,0\n2014-01-01,0\n", 2, "column 'value' must hold a number, got '2014-01-01'"),
+        ("1,0\n2,0\n-inf,1\n", 3, "column 'value' must hold a finite number, got -inf"),
+        ("1,0\n2,0,7\n", 2, "every line must have 2 cells, got 3: '2,0,7'"),
+        ("1,0\n2\n", 2, "every line must have 2 cells, got 1: '2'"),
+    ],
+)
+@pytest.mark.parametrize("name", ["a.out", "a.out.gz"])
+def test_bad_cell_is_named_by_file_line_and_value(text, line, message, name, tmp_path):
+    path = write(tmp_path / name, text)
+    with pytest.raises(InvalidInputError, match=rf"{path.name}, line {line}: {message}"):
+        read_series(path)
+
+
+def test_line_numbers_count_the_header(tmp_path):
+    path = write(tmp_path / "a.csv", "x,label\n1,0\n2,maybe\n")
+    with pytest.raises(InvalidInputError, match=r"a\.csv, line 3: .* got 'maybe'"):
+        read_series(path)
+
+
+def test_bad_cell_far_into_a_long_file(tmp_path):
+    rows = ["1,0"] * 300_000
+    rows[271_828] = "1,x"
+    path = write(tmp_path / "a.out", "\n".join(rows))
+    with pytest.raises(InvalidInputError, match=r"line 271829: .* got 'x'"):
+        read_series(path)
+
+
+def test_integers_may_turn_into_decimals_late(tmp_path):
+    path = write(tmp_path / "a.out", "1,0\n" * 600_000 + "0.1,1\n")
+    series = read_series(path)
+    assert series.values[-1] == 0.1
+    assert series.events == ((600_000, 600_001),)
+
+
+def test_numbers_are_read_to_the_last_bit(tmp_path):
+    values = np.random.default_rng(5).normal(size=2000) * 10.0 ** np.arange(-1000, 1000).clip(-9, 9)
+    path = write(tmp_path / "a.out", "".join(f"{value!r},0\n" for value in values.tolist()))
+    assert np.array_equal(read_series(path).values, values)
+
+
+@pytest.mark.parametrize("missing", ["", "nan", "NaN", "NA", "null"])
+def test_missing_values_are_nan(missing, tmp_path):
+    series = read_series(write(tmp_path / "a.out", f"1,0\n{missing},1\n"))
+    assert np.isnan(series.values[1])
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("a.out", b"", "not a readable csv file"),
+        ("a.out.gz", b"not gzip", "not a readable csv file"),
+        ("a.out.gz", gzip.compress(b"1,0\n" * 5000)[:-12], "not a readable csv file"),
+        ("a.csv", b"x,label\n", "at least one row"),
+        ("a.csv", b"x,x,label\n1,2,0\n", "must be distinct"),
+        ("a.csv", b"time,label\n1,0\n", "needs a column of values"),
+        ("a.parquet", b"PAR1", "not a readable parquet file"),
+        ("a_1_2_3.txt", b"", "at least one value"),
+        ("a_1_2_3.txt", b"1\n2\nx\n4\n", r"line 3: values must be numbers, got 'x'"),
+        ("a_1_2_9.txt", b"1\n2\n3\n", "train end <= start < stop <= 3 .* got 1, 2, 9"),
+        ("a.bin", b"1", "no format recognises the file"),
+        ("a.csv", b"x,y\n1,0\n", "no format recognises the file"),
+    ],
+)
+def test_broken_files(name, content, message, tmp_path):
+    path = tmp_path / name
+    path.write_bytes(content)
+    with pytest.raises(InvalidInputError, match=message):
+        read_series(path)
+
+
+def test_ucr_file_with_all_values_on_one_line(tmp_path):
+    path = write(tmp_path / "204_UCR_Anomaly_x_1_2_3.txt", "  1.5e+00  2.5e+00  3 4 ")
+    assert read_series(path).values.tolist() == [1.5, 2.5, 3, 4]
+
+
+def test_table_with_columns_by_name(tmp_path):
+    path = write(tmp_path / "t.csv", "time,a,b,fault\n0,1,x,0\n1,2,y,1\n")
+    series = read_series(path, format="table", label="fault", values="a")
+    assert (series.channels, series.n_anomalies) == (("a",), 1)
+    assert read_series(path, format="table", label="fault", values=["time", "a"]).n_channels == 2
+    with pytest.raises(InvalidInputError, match=r"line 2: column 'b' must hold a number, got 'x'"):
+        read_series(path, format="table", label="fault")
+    with pytest.raises(InvalidInputError, match="column 'c' must be one of"):
+        read_series(path, format="table", label="fault", values="c")
+    with pytest.raises(InvalidInputError, match=r"a column must be named like one of \['label'"):
+        read_series(path, format="table")
+
+
+def test_telemanom_options(tmp_path):
+    path = telemanom_file(tmp_path)
+    both = read_series(path, with_train=True, first_channel_only=True)
+    assert both.values.shape == (10,)
+    assert both.train_length == 4
+    assert both.events == ((6, 8), (9, 10))
+    assert [series.name for series in read_series(tmp_path)] == ["A-1"]
+    write(
+        tmp_path / "labeled_anomalies.csv", 'chan_id,spacecraft,anomaly_sequences\nA-1,MSL,"[1"\n'
+    )
+    with pytest.raises(InvalidInputError, match=r"line 2: anomaly_sequences must be like .* '\[1'"):
+        read_series(path)
+    write(tmp_path / "labeled_anomalies.csv", "chan_id,spacecraft,anomaly_sequences\n")
+    with pytest.raises(InvalidInputError, match="must have a row with chan_id 'A-1'"):
+        read_series(path)
+
+
+def test_telemanom_loads_no_pickles(tmp_path):
+    path = telemanom_file(tmp_path)
+    np.save(path, np.array([{"code": "runs"}], dtype=object), allow_pickle=True)
+    with pytest.raises(InvalidInputError, match="not a readable npy file"):
+        read_series(path)
+
+
+def test_nab_needs_its_windows(tmp_path):
+    path = nab_file(tmp_path)
+    windows = tmp_path / "labels/combined_windows.json"
+    windows.write_text(json.dumps({"realX/other.csv": []}))
+    with pytest.raises(InvalidInputError, match=r"must list .* windows for 'realX/cpu.csv'"):
+        read_series(path)
+    windows.unlink()
+    assert recognise(path) is None
+    elsewhere = write(tmp_path / "w.json", json.dumps({"realX/cpu.csv": []}))
+    assert read_series(path, format="nab", windows=elsewhere).n_anomalies == 0
+
+
+def test_scores_file(tmp_path):
+    path = write(tmp_path / "ECG/805.out.csv.gz", "value,label,LOF,AE\n1,0,.1,5\n2,1,.2,6\n")
+    scored = read_scores(path)
+    assert scored.detectors == ("LOF", "AE")
+    assert scored.scores["AE"].tolist() == [5, 6]
+    assert scored.series == read_series(path)
+    with pytest.raises(InvalidInputError, match="the header must be value,label,<detector>"):
+        read_scores(write(tmp_path / "x.csv", "value,label\n1,0\n"))
+
+
+def test_wrong_names_are_answered_with_the_right_ones(tmp_path):
+    path = write(tmp_path / "a.out", "1,0\n")
+    with pytest.raises(InvalidInputError, match=r"`format` must be one of \['nab', .* got 'tsb'"):
+        read_series(path, format="tsb")
+    with pytest.raises(InvalidInputError, match=r"'tsb_uad' must be among \['dataset', .* 'label'"):
+        read_series(path, label="x")
+    with pytest.raises(InvalidInputError, match=r"`path` must be a file or a folder, got '.*none'"):
+        read_series(tmp_path / "none")
+
+
+def test_missing_library_is_named_with_its_install_line(tmp_path, monkeypatch):
+    import sys
+
+    path = write(tmp_path / "a.out", "1,0\n")
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(MissingDependencyError, match=r'pip install "vuskit\[bench\]"'):
+        read_series(path)
+
+
+def plain_counts(path):
+    """Points and anomalies of a `value,label` file, without the library."""
+    with gzip.open(path, "rt") as stream:
+        column = [row[1] for row in csv.reader(stream) if row[1] != "label"]
+    pairs = zip(["0", *column], column, strict=False)
+    return len(column), sum(before == "0" and now == "1" for before, now in pairs)
+
+
+def test_every_real_series_agrees_with_the_manifest(shared_data):
+    with (shared_data / "series/MANIFEST.csv").open(newline="") as stream:
+        manifest = {row["file"]: row for row in csv.DictReader(stream)}
+    collection = read_series(shared_data / "series")
+    assert set(collection.keys) == set(manifest)
+    assert {path.name for path in collection.skipped} == {"MANIFEST.csv", "README.md"}
+    for series in collection:
+        row = manifest[f"{series.dataset}/{series.name}"]
+        counts = series.n_points, series.n_anomalies, int(series.labels.sum())
+        assert counts == tuple(int(row[key]) for key in ("n", "anomalies", "abnormal_points"))
+    assert not collection.failures
+
+
+def test_every_real_score_file_is_read_whole(shared_data):
+    folder = shared_data / "scores"
+    collection = read_series(folder)
+    assert len(collection) == len(list(folder.rglob("*.csv.gz"))) == 275
+    assert not collection.skipped
+    for file in collection.files[::7]:  # the slow count is made for some, the reading for all
+        series = file.read()
+        assert (series.n_points, series.n_anomalies) == plain_counts(file.path)
+    for file in collection.files:
+        scored = read_scores(file.path)
+        assert file.format.name == "scores"
+        assert len(scored.detectors) == 12
+        assert scored.series.n_points > 1000
+
+
+def test_saved_scores_belong_to_the_series_of_the_same_name(shared_data):
+    # The authors' scoring dropped the first line of each file, taking it for a header.
+    scores, series = (read_series(shared_data / part) for part in ("scores", "series"))
+    for name in ("NAB/NAB_data_KnownCause_1.out", "Daphnet/S09R01E4.test.csv@6.out"):
+        whole, scored = series[name], scores[f"{name}.csv"]
+        assert whole.name == scored.name
+        assert np.array_equal(whole.labels[1:], scored.labels)
+        assert np.allclose(whole.values[1:], scored.values, rtol=1e-9)  # printed with fewer digits
