@@ -23,6 +23,10 @@ Then, with any Python::
 
     python benchmarks/freeze_golden.py tests/golden/peers.json --environments E
 
+and, to compare on fresh cases where the environments exist::
+
+    VUSKIT_TEST_PEERS=E python -m pytest tests/test_oracle.py
+
 Each value is stored with the peers that gave it; peers that can answer the same call must agree
 to 1e-9, or nothing is written. Inputs on which a peer is known to go wrong are avoided: constant
 scores (aeon and TimeEval answer 0), no predicted point (prts stops), integer scores or labels of
@@ -136,9 +140,14 @@ def draw_cases(seed: int, count: int) -> Iterator[Case]:
 # --- putting the answers together ----------------------------------------------------------------
 
 
+def python_of(environment: str, environments: Path) -> Path:
+    """Interpreter of a peer's virtual environment."""
+    return environments / environment / "bin" / "python"
+
+
 def ask(name: str, environments: Path, cases: list[Case]) -> Any:
     """Let a peer answer, in its own environment."""
-    python = environments / PEERS[name][0] / "bin" / "python"
+    python = python_of(PEERS[name][0], environments)
     done = subprocess.run(
         [str(python), "-W", "ignore", golden_peers.__file__, name],
         input=json.dumps(cases),

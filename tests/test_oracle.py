@@ -66,6 +66,32 @@ def test_golden_data_covers_every_measure_and_definition():
     assert asked == {*volumes, *areas, *plain, ("curve", "journal")}
 
 
+@pytest.mark.parametrize("seed", [1, 2])
+def test_equals_installed_peers(seed, monkeypatch):
+    """Fresh cases, answered now by the peers whose environments VUSKIT_TEST_PEERS holds."""
+    folder = os.environ.get("VUSKIT_TEST_PEERS")
+    if folder is None:
+        pytest.skip("VUSKIT_TEST_PEERS is not set (see benchmarks/freeze_golden.py)")
+    monkeypatch.syspath_prepend(str(Path(__file__).parents[1] / "benchmarks"))
+    import freeze_golden
+
+    cases = list(freeze_golden.draw_cases(seed, 10))
+    installed = [
+        name
+        for name, (environment, _) in freeze_golden.PEERS.items()
+        if freeze_golden.python_of(environment, Path(folder)).exists()
+    ]
+    assert installed
+    for name in installed:
+        for case, replies in zip(
+            cases, freeze_golden.ask(name, Path(folder), cases)["replies"], strict=True
+        ):
+            for call, value in zip(case["calls"], replies, strict=True):
+                if value is not None:
+                    expected = pytest.approx(flat(value), abs=1e-9)
+                    assert oracle_value(case, call) == expected, (name, call)
+
+
 CONFORMANCE = {
     "journal": ("journal", True),
     "journal_all_thresholds": ("journal", False),
@@ -278,8 +304,10 @@ def test_pvldb2022_curve():
         # Each event by itself; at w = 4 index 3 lies within reach of both.
         ("timeeval", 2, "both", 1 / 2),
         ("timeeval", 4, "both", 1),
-        # Behind an event without a ramp there, nothing is looked at.
-        ("timeeval", 4, "before", 1 / 2),
+        # Before only: index 3 is the second event's; the first one's window [0, 4) holds it too.
+        ("timeeval", 4, "before", 1),
+        # After only: index 3 lies in [2, 6), before the second event's window [5, 9).
+        ("timeeval", 4, "after", 1 / 2),
     ],
 )
 def test_existence(definition, buffer, side, found):

@@ -106,12 +106,15 @@ def soft_label_runs(runs, ramps, soft):
 
 
 def events_apart(runs, ramps, soft):
-    """Points with a soft label around each event, one past its ramp included."""
+    """Points with a soft label around each event, one past its ramp included.
+
+    The point past the end counts also where there is no ramp after events: TimeEval itself looks at
+    it when its buffer is empty.
+    """
     n = len(soft)
     groups = []
     for start, stop in runs:
-        past = stop + ramps.after + (1 if ramps.after else 0)
-        near = range(max(start - ramps.before, 0), min(past, n))
+        near = range(max(start - ramps.before, 0), min(stop + ramps.after + 1, n))
         groups.append([i for i in near if soft[i] > 0])
     return groups
 
