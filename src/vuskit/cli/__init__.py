@@ -1,0 +1,1 @@
+"""The command line; it needs the extra ``vuskit[cli]``."""

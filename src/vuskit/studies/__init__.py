@@ -1,0 +1,1 @@
+"""Evidence about the measures: what they cost and how they behave."""

@@ -1,0 +1,157 @@
+"""What the execution-time study runs against each other."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vuskit.algorithms import areas, range_rates
+from vuskit.errors import InvalidInputError, ThresholdResolutionWarning
+from vuskit.studies.timing_settings import Setting
+
+__all__ = ["CONTESTANTS", "Contestant", "choose"]
+
+Values = tuple[float, float]
+Run = Callable[[NDArray[np.bool_], NDArray[Any], Setting], Values]
+
+
+@dataclass(frozen=True)
+class Contestant:
+    """One way to compute a pair of measures, the ROC and the PR one.
+
+    Attributes
+    ----------
+    name, title : str
+        In tables and in pictures.
+    run : callable
+        ``(labels, scores, setting) -> (roc, pr)``.
+    expected_ns : callable
+        A rough guess of its nanoseconds, to start with the cheap and to forecast the rest; the
+        study corrects it by what it measures.
+    defined_without_anomalies : bool
+        Whether it does its work for a series without anomalies, where the measures say NaN at
+        once.
+    """
+
+    name: str
+    title: str
+    run: Run
+    expected_ns: Callable[[Setting], float]
+    defined_without_anomalies: bool = False
+
+    def takes(self, setting: Setting) -> bool:
+        """Whether a run on this setting says anything about the cost."""
+        return setting.n_anomalies > 0 or self.defined_without_anomalies
+
+
+def _papers(
+    algorithm: str, labels: NDArray[np.bool_], scores: NDArray[Any], setting: Setting
+) -> Values:
+    buffers = range(setting.max_buffer + 1)
+    roc, pr = areas(range_rates(labels, scores, buffers, setting.n_thresholds, algorithm=algorithm))
+    return float(roc.mean()), float(pr.mean())
+
+
+def _auc(labels: NDArray[np.bool_], scores: NDArray[Any], setting: Setting) -> Values:
+    from vuskit import auc_pr, auc_roc
+
+    return auc_roc(labels, scores), auc_pr(labels, scores)
+
+
+def _range_auc(labels: NDArray[np.bool_], scores: NDArray[Any], setting: Setting) -> Values:
+    from vuskit import range_auc_pr, range_auc_roc
+
+    options: dict[str, Any] = {"buffer": setting.max_buffer, "thresholds": setting.n_thresholds}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ThresholdResolutionWarning)
+        return range_auc_roc(labels, scores, **options), range_auc_pr(labels, scores, **options)
+
+
+def _fast(
+    on_grid: bool, labels: NDArray[np.bool_], scores: NDArray[Any], setting: Setting
+) -> Values:
+    from vuskit import vus_pr, vus_roc
+
+    options: dict[str, Any] = {
+        "max_buffer": setting.max_buffer,
+        "thresholds": setting.n_thresholds if on_grid else None,
+    }
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ThresholdResolutionWarning)
+        return vus_roc(labels, scores, **options), vus_pr(labels, scores, **options)
+
+
+def _pairs(setting: Setting) -> float:
+    return (setting.max_buffer + 1) * setting.n_thresholds
+
+
+def _dynamic(setting: Setting) -> float:
+    """Points that a buffer can reach, were no two of them to overlap."""
+    reach = setting.mean_length + setting.max_buffer
+    return min(setting.n_anomalies * reach, setting.n_points)
+
+
+def _naive_ns(setting: Setting) -> float:
+    return _pairs(setting) * (30_000 + 3.5 * setting.n_points + 5 * _dynamic(setting))
+
+
+def _opt_ns(setting: Setting) -> float:
+    return _pairs(setting) * (25_000 + 0.1 * setting.n_points + 10 * _dynamic(setting))
+
+
+def _opt_mem_ns(setting: Setting) -> float:
+    stored = setting.n_thresholds * setting.n_points
+    return stored + _pairs(setting) * (25_000 + 10 * _dynamic(setting))
+
+
+def _sort_ns(setting: Setting) -> float:
+    return 100_000 + 50 * setting.n_points
+
+
+def _exact_ns(setting: Setting) -> float:
+    return _sort_ns(setting) + 5 * (setting.max_buffer + 1) * _dynamic(setting)
+
+
+CONTESTANTS: dict[str, Contestant] = {
+    contestant.name: contestant
+    for contestant in (
+        Contestant("auc", "AUC", _auc, _sort_ns),
+        Contestant("r_auc", "R-AUC", _range_auc, _sort_ns),
+        Contestant("naive", "VUS", partial(_papers, "naive"), _naive_ns, True),
+        Contestant("opt", "VUS opt", partial(_papers, "opt"), _opt_ns, True),
+        Contestant("opt_mem", "VUS opt mem", partial(_papers, "opt_mem"), _opt_mem_ns, True),
+        Contestant("fast_grid", "VUS fast (grid)", partial(_fast, True), _sort_ns),
+        Contestant("fast_exact", "VUS fast (exact)", partial(_fast, False), _exact_ns),
+    )
+}
+"""The seven curves of the study's figures."""
+
+
+def choose(names: Iterable[str] | None) -> tuple[Contestant, ...]:
+    """Return the contestants of these names, or all.
+
+    Raises
+    ------
+    InvalidInputError
+        If a name is unknown.
+
+    Examples
+    --------
+    >>> [contestant.title for contestant in choose(["naive", "opt"])]
+    ['VUS', 'VUS opt']
+    """
+    if names is None:
+        return tuple(CONTESTANTS.values())
+    chosen = []
+    for name in names:
+        if name not in CONTESTANTS:
+            known = ", ".join(CONTESTANTS)
+            raise InvalidInputError(f"`contestants` must be among {known}, got {name!r}")
+        chosen.append(CONTESTANTS[name])
+    return tuple(chosen)

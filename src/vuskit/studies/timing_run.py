@@ -1,0 +1,139 @@
+"""Running one contestant on one series, and foreseeing how long the next will take."""
+
+from __future__ import annotations
+
+import time
+import tracemalloc
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from vuskit.errors import InvalidInputError
+from vuskit.studies.timing_cases import Case
+from vuskit.studies.timing_contestants import Contestant
+from vuskit.studies.timing_settings import Setting
+from vuskit.studies.timing_store import Sample
+
+__all__ = ["Forecast", "Job", "Progress", "jobs_of", "measure"]
+
+WARM_UP_RUNS = 1
+MEMORY_RUNS = 1
+
+
+@dataclass(frozen=True)
+class Job:
+    """One contestant on one case."""
+
+    case: Case
+    contestant: Contestant
+
+    @property
+    def key(self) -> tuple[str, str, Setting]:
+        """What is measured."""
+        return self.case.name, self.contestant.name, self.case.setting
+
+    @property
+    def expected_ns(self) -> float:
+        """Rough guess of the time of a run."""
+        return self.contestant.expected_ns(self.case.setting)
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Told to the callback before each job and after the last.
+
+    Attributes
+    ----------
+    done, total : int
+        Jobs finished, and all of them, those that were dropped aside.
+    seconds_left : float
+        Forecast for the rest.
+    job : Job or None
+        What starts now; None at the end.
+    """
+
+    done: int
+    total: int
+    seconds_left: float
+    job: Job | None
+
+
+def jobs_of(cases: Sequence[Case], contestants: Sequence[Contestant]) -> list[Job]:
+    """Every contestant on every case that says something about it, the cheapest first.
+
+    Raises
+    ------
+    InvalidInputError
+        If two cases cannot be told apart.
+    """
+    jobs = [
+        Job(case, contestant)
+        for case in cases
+        for contestant in contestants
+        if contestant.takes(case.setting)
+    ]
+    seen = set()
+    for job in jobs:
+        if job.key in seen:
+            raise InvalidInputError(
+                f"`cases` must differ in name or setting, got {job.case.name!r} twice"
+            )
+        seen.add(job.key)
+    return sorted(jobs, key=lambda job: job.expected_ns)
+
+
+class Forecast:
+    """How long jobs will take, from the guesses and what was measured so far.
+
+    Parameters
+    ----------
+    budget : float or None
+        Seconds from now that all jobs together may take.
+    """
+
+    def __init__(self, budget: float | None) -> None:
+        self._deadline = None if budget is None else time.perf_counter() + budget
+        self._corrections: dict[str, float] = {}
+
+    def learn(self, job: Job, repeats: int, seconds: float) -> None:
+        """Correct the guess for a contestant by its latest, and so largest, case."""
+        runs = repeats + WARM_UP_RUNS + MEMORY_RUNS
+        self._corrections[job.contestant.name] = seconds / runs / job.expected_ns
+
+    def seconds(self, job: Job, repeats: int) -> float:
+        """Return the forecast for a job with its warm-up and the run for the memory."""
+        correction = self._corrections.get(job.contestant.name, 1e-9)
+        return job.expected_ns * correction * (repeats + WARM_UP_RUNS + MEMORY_RUNS)
+
+    def seconds_left(self, jobs: Mapping[Job, int]) -> float:
+        """Return the forecast for jobs with their repeats, or the rest of the budget if less."""
+        needed = sum(self.seconds(job, repeats) for job, repeats in jobs.items())
+        if self._deadline is None:
+            return needed
+        return min(needed, max(self._deadline - time.perf_counter(), 0.0))
+
+    def allows(self, job: Job, repeats: int) -> bool:
+        """Whether a job started now would end in time."""
+        if self._deadline is None:
+            return True
+        return time.perf_counter() + self.seconds(job, repeats) <= self._deadline
+
+
+def measure(job: Job, repeats: int) -> list[Sample]:
+    """Warm up, time the runs, then run once more under a memory tracer."""
+    labels, scores = job.case.load()
+    setting, run = job.case.setting, job.contestant.run
+    for _ in range(WARM_UP_RUNS):
+        run(labels, scores, setting)
+    seconds = []
+    for _ in range(repeats):
+        begin = time.perf_counter()
+        run(labels, scores, setting)
+        seconds.append(time.perf_counter() - begin)
+    # Tracing slows Python down, so it has no part in the timed runs.
+    tracemalloc.start()
+    try:
+        run(labels, scores, setting)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    return [Sample(job.case.name, job.contestant.name, setting, value, peak) for value in seconds]

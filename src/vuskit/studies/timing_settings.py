@@ -1,0 +1,209 @@
+"""What the execution-time study varies: one cell of its table, and the table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vuskit.errors import InvalidInputError
+from vuskit.intervals import event_bounds
+
+__all__ = ["PARAMETERS", "Parameter", "Setting", "settings_of", "sweep"]
+
+
+@dataclass(frozen=True)
+class Setting:
+    """Properties of a series and of the measure; the defaults are the paper's.
+
+    Attributes
+    ----------
+    n_anomalies : int
+        Number of anomalies.
+    mean_length, std_length : float
+        Mean and standard deviation of their lengths.
+    n_points : int
+        Length of the series.
+    max_buffer : int
+        The largest buffer length; R-AUC uses it as its only one.
+    n_thresholds : int
+        Thresholds on the grid.
+    """
+
+    n_anomalies: int = 10
+    mean_length: float = 10
+    std_length: float = 0
+    n_points: int = 100_000
+    max_buffer: int = 5
+    n_thresholds: int = 250
+
+    @classmethod
+    def of(cls, labels: NDArray[np.bool_], *, max_buffer: int, n_thresholds: int) -> Setting:
+        """Describe a labelled series.
+
+        Examples
+        --------
+        >>> labels = np.array([0, 1, 1, 0, 1, 1, 1, 1], dtype=bool)
+        >>> setting = Setting.of(labels, max_buffer=5, n_thresholds=250)
+        >>> setting.n_anomalies, setting.mean_length, setting.std_length, setting.n_points
+        (2, 3.0, 1.0, 8)
+        """
+        starts, stops = event_bounds(np.flatnonzero(labels))
+        lengths = stops - starts
+        return cls(
+            n_anomalies=lengths.size,
+            mean_length=float(lengths.mean()) if lengths.size else 0.0,
+            std_length=float(lengths.std()) if lengths.size else 0.0,
+            n_points=labels.size,
+            max_buffer=max_buffer,
+            n_thresholds=n_thresholds,
+        )
+
+    def differs_in(self, other: Setting) -> tuple[str, ...]:
+        """Names of the parameters in which two settings differ."""
+        names = (entry.name for entry in fields(self))
+        return tuple(name for name in names if getattr(self, name) != getattr(other, name))
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One row of the table.
+
+    Attributes
+    ----------
+    name : str
+        Its name in `Setting`.
+    symbol, title : str
+        How the paper writes it (TeX), and in words.
+    values, quick_values : tuple of float
+        What it takes in the full study and in the quick one.
+    scale : str
+        The axis it is drawn on: ``log``, ``symlog`` where 0 is among the values, or ``linear``.
+    """
+
+    name: str
+    symbol: str
+    title: str
+    values: tuple[float, ...]
+    quick_values: tuple[float, ...]
+    scale: str
+
+
+PARAMETERS: dict[str, Parameter] = {
+    parameter.name: parameter
+    for parameter in (
+        Parameter(
+            "n_anomalies",
+            r"$\alpha$",
+            "number of anomalies",
+            (0, 10, 50, 100, 250, 500, 1000, 1500, 2000),
+            (0, 10, 500, 2000),
+            "symlog",
+        ),
+        Parameter(
+            "mean_length",
+            r"$\mu(\ell_a)$",
+            "mean anomaly length",
+            (1, 10, 50, 100, 250, 500, 750, 1000),
+            (1, 10, 1000),
+            "log",
+        ),
+        Parameter(
+            "n_points",
+            r"$|T|$",
+            "length of the series",
+            (1000, 3000, 10_000, 30_000, 50_000, 75_000, 100_000),
+            (1000, 10_000, 100_000),
+            "log",
+        ),
+        Parameter(
+            "std_length",
+            r"$\sigma(\ell_a)$",
+            "standard deviation of the anomaly length",
+            (0, 2, 4, 6, 8, 10),
+            (0, 5, 10),
+            "linear",
+        ),
+        Parameter(
+            "n_thresholds",
+            r"$N$",
+            "number of thresholds",
+            (2, 10, 50, 100, 250, 500, 750, 1000),
+            (2, 50, 250, 1000),
+            "log",
+        ),
+        Parameter(
+            "max_buffer",
+            r"$L$",
+            "maximum buffer length",
+            (0, 5, 10, 25, 50, 100, 250, 500, 1000),
+            (0, 5, 15, 30),
+            "symlog",
+        ),
+    )
+}
+"""The parameters in the order of the paper's six panels."""
+
+
+def sweep(name: str, values: tuple[float, ...], *, base: Setting | None = None) -> list[Setting]:
+    """Vary one parameter while the others keep their default.
+
+    Parameters
+    ----------
+    name : str
+        A key of `PARAMETERS`.
+    values : tuple of float
+        What it takes.
+    base : Setting, optional
+        The defaults; the paper's unless given.
+
+    Returns
+    -------
+    list of Setting
+        One for each value.
+
+    Raises
+    ------
+    InvalidInputError
+        If there is no such parameter.
+
+    Examples
+    --------
+    >>> [setting.max_buffer for setting in sweep("max_buffer", (0, 10))]
+    [0, 10]
+    """
+    if name not in PARAMETERS:
+        known = ", ".join(PARAMETERS)
+        raise InvalidInputError(f"`name` must be one of {known}, got {name!r}")
+    base = base or Setting()
+    changes: list[dict[str, Any]] = [{name: value} for value in values]
+    return [replace(base, **change) for change in changes]
+
+
+def settings_of(*, quick: bool = False) -> tuple[Setting, ...]:
+    """Every setting of the study, once: each parameter varied by itself.
+
+    Parameters
+    ----------
+    quick : bool, default=False
+        Fewer values, within the time that naive takes for them.
+
+    Returns
+    -------
+    tuple of Setting
+        Without repetitions: the default belongs to every parameter's sweep.
+
+    Examples
+    --------
+    >>> len(settings_of(quick=True)) < len(settings_of())
+    True
+    """
+    return tuple(dict.fromkeys(_all_settings(quick)))
+
+
+def _all_settings(quick: bool) -> Iterator[Setting]:
+    for name, parameter in PARAMETERS.items():
+        yield from sweep(name, parameter.quick_values if quick else parameter.values)

@@ -1,0 +1,327 @@
+"""What the timings say: slopes beside the paper's, and how many times faster the kernel is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, fields
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+import numpy as np
+
+from vuskit.datasets.optional import require
+from vuskit.errors import InvalidInputError
+from vuskit.studies.timing import TimingResult
+from vuskit.studies.timing_contestants import CONTESTANTS
+from vuskit.studies.timing_settings import PARAMETERS, Setting
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = [
+    "PAPER_JOINT",
+    "PAPER_SINGLE",
+    "JointSlopes",
+    "Ratio",
+    "Slope",
+    "Table",
+    "joint_slopes",
+    "rows_of_sweep",
+    "single_slopes",
+    "speed_ratios",
+]
+
+PAPER_SINGLE: dict[tuple[str, str], tuple[float, float]] = {
+    (contestant, parameter): pair
+    for contestant, pairs in {
+        "naive": ((21.9, 0.99), (0.02, 0.15), (2.13, 0.99), (212.0, 0.99), (6.24, 0.99)),
+        "opt": ((24.2, 0.99), (0.06, 0.86), (0.19, 0.99), (27.8, 0.99), (1.23, 0.99)),
+        "opt_mem": ((21.5, 0.99), (0.05, 0.89), (0.21, 0.99), (15.7, 0.99), (1.16, 0.99)),
+    }.items()
+    for parameter, pair in zip(
+        ("n_anomalies", "mean_length", "n_points", "max_buffer", "n_thresholds"),
+        pairs,
+        strict=True,
+    )
+}
+"""The paper's slope and R^2 of each parameter by itself; it does not state the units."""
+
+PAPER_JOINT: dict[str, tuple[dict[str, float], float]] = {
+    "naive": ({"n_anomalies": 7.87, "n_points": 13.5, "mean_length": -0.08}, 0.99),
+    "opt": ({"n_anomalies": 10.2, "n_points": 1.70, "mean_length": 0.09}, 0.96),
+    "opt_mem": ({"n_anomalies": 9.27, "n_points": 1.60, "mean_length": 0.11}, 0.96),
+}
+"""The paper's slopes of the three properties of a series together, and their R^2."""
+
+_REFERENCE = "naive"
+
+
+@dataclass(frozen=True)
+class Slope:
+    """How the time depends on one parameter, all others at their default.
+
+    Attributes
+    ----------
+    contestant, parameter : str
+        Keys of `CONTESTANTS` and `PARAMETERS`.
+    slope, r_squared : float
+        Milliseconds for each unit of the parameter, and how straight the line is.
+    to_naive : float
+        The slope divided by that of naive: free of units, so it can be laid beside the paper's.
+        NaN where naive does not grow.
+    paper_slope, paper_r_squared, paper_to_naive : float
+        What the paper reports; NaN where it reports nothing.
+    """
+
+    contestant: str
+    parameter: str
+    slope: float
+    r_squared: float
+    to_naive: float
+    paper_slope: float
+    paper_r_squared: float
+    paper_to_naive: float
+
+
+@dataclass(frozen=True)
+class JointSlopes:
+    """How the time depends on the properties of the series together.
+
+    Attributes
+    ----------
+    contestant : str
+        A key of `CONTESTANTS`.
+    n_anomalies, n_points, mean_length : float
+        Milliseconds for each unit of the property.
+    r_squared : float
+        Share of the variance that the three explain.
+    paper_n_anomalies, paper_n_points, paper_mean_length, paper_r_squared : float
+        What the paper reports; NaN where it reports nothing.
+    """
+
+    contestant: str
+    n_anomalies: float
+    n_points: float
+    mean_length: float
+    r_squared: float
+    paper_n_anomalies: float
+    paper_n_points: float
+    paper_mean_length: float
+    paper_r_squared: float
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """How many times longer one contestant takes than another, over all common cells."""
+
+    slow: str
+    fast: str
+    cells: int
+    smallest: float
+    median: float
+    largest: float
+
+
+Row = TypeVar("Row", Slope, JointSlopes, Ratio)
+
+
+@dataclass(frozen=True)
+class Table(Generic[Row]):
+    """Rows of one kind."""
+
+    kind: type[Row]
+    rows: tuple[Row, ...]
+
+    def to_frame(self) -> pd.DataFrame:
+        """One line for each row.
+
+        Raises
+        ------
+        MissingDependencyError
+            If pandas is not installed.
+        """
+        pandas = require("pandas", purpose="to_frame()")
+        columns = [entry.name for entry in fields(self.kind)]
+        frame: pd.DataFrame = pandas.DataFrame(map(asdict, self.rows), columns=columns)
+        return frame
+
+
+def rows_of_sweep(
+    summary: pd.DataFrame, parameter: str, *, base: Setting | None = None
+) -> pd.DataFrame:
+    """Keep the cells in which nothing but one parameter differs from the default.
+
+    Parameters
+    ----------
+    summary : DataFrame
+        From `TimingResult.summary`.
+    parameter : str
+        A key of `PARAMETERS`.
+    base : Setting, optional
+        The defaults; the paper's unless given.
+
+    Returns
+    -------
+    DataFrame
+        Sorted by the parameter.
+
+    Raises
+    ------
+    InvalidInputError
+        If there is no such parameter.
+    """
+    if parameter not in PARAMETERS:
+        known = ", ".join(PARAMETERS)
+        raise InvalidInputError(f"`parameter` must be one of {known}, got {parameter!r}")
+    defaults = asdict(base or Setting())
+    for name, value in defaults.items():
+        if name != parameter:
+            summary = summary[summary[name] == value]
+    return summary.sort_values(parameter)
+
+
+def single_slopes(result: TimingResult, *, base: Setting | None = None) -> Table[Slope]:
+    """Fit a line to the medians of each parameter's sweep, for each contestant.
+
+    A sweep of fewer than three values is left out: a line through two points proves nothing.
+
+    Parameters
+    ----------
+    result : TimingResult
+        Of generated series.
+    base : Setting, optional
+        The defaults of the study; the paper's unless given.
+
+    Returns
+    -------
+    Table of Slope
+        In the order of the contestants and parameters.
+
+    Raises
+    ------
+    MissingDependencyError
+        If pandas or scipy is not installed.
+    """
+    stats = require("scipy.stats", purpose="single_slopes()")
+    summary = result.summary()
+    fits: dict[tuple[str, str], Any] = {}
+    for parameter in PARAMETERS:
+        for contestant, cells in rows_of_sweep(summary, parameter, base=base).groupby("contestant"):
+            if cells[parameter].nunique() >= 3:
+                fits[contestant, parameter] = stats.linregress(
+                    cells[parameter], 1000 * cells["median"]
+                )
+    rows = [
+        _slope(contestant, parameter, fits)
+        for contestant in CONTESTANTS
+        for parameter in PARAMETERS
+        if (contestant, parameter) in fits
+    ]
+    return Table(Slope, tuple(rows))
+
+
+def _slope(contestant: str, parameter: str, fits: dict[tuple[str, str], Any]) -> Slope:
+    fit, naive = fits[contestant, parameter], fits.get((_REFERENCE, parameter))
+    nothing = (np.nan, np.nan)
+    paper_slope, paper_r_squared = PAPER_SINGLE.get((contestant, parameter), nothing)
+    paper_naive, _ = PAPER_SINGLE.get((_REFERENCE, parameter), nothing)
+    return Slope(
+        contestant=contestant,
+        parameter=parameter,
+        slope=float(fit.slope),
+        r_squared=float(fit.rvalue**2),
+        to_naive=float(fit.slope / naive.slope) if naive and naive.slope > 0 else np.nan,
+        paper_slope=paper_slope,
+        paper_r_squared=paper_r_squared,
+        paper_to_naive=paper_slope / paper_naive,
+    )
+
+
+def joint_slopes(result: TimingResult) -> Table[JointSlopes]:
+    """Fit the medians by number of anomalies, length of the series and anomaly length together.
+
+    Parameters
+    ----------
+    result : TimingResult
+        Of real series; of generated ones, the cells at the default buffer and thresholds only,
+        so that nothing but the three moves the time.
+
+    Returns
+    -------
+    Table of JointSlopes
+        One for each contestant with more cells than coefficients.
+
+    Raises
+    ------
+    MissingDependencyError
+        If pandas is not installed.
+    """
+    summary = result.summary()
+    for name in ("max_buffer", "n_thresholds"):
+        summary = summary[summary[name] == summary[name].mode()[0]]
+    rows = []
+    for contestant in CONTESTANTS:
+        cells = summary[summary["contestant"] == contestant]
+        properties = ["n_anomalies", "n_points", "mean_length"]
+        if len(cells) > len(properties) + 1:
+            rows.append(_joint(contestant, cells[properties].to_numpy(float), cells["median"]))
+    return Table(JointSlopes, tuple(rows))
+
+
+def _joint(contestant: str, properties: Any, seconds: Any) -> JointSlopes:
+    milliseconds = 1000 * np.asarray(seconds, dtype=float)
+    design = np.column_stack([properties, np.ones(len(properties))])
+    solution, *_ = np.linalg.lstsq(design, milliseconds)
+    residual = milliseconds - design @ solution
+    spread = milliseconds - milliseconds.mean()
+    paper, paper_r_squared = PAPER_JOINT.get(contestant, ({}, np.nan))
+    n_anomalies, n_points, mean_length, _ = map(float, solution)
+    return JointSlopes(
+        contestant=contestant,
+        n_anomalies=n_anomalies,
+        n_points=n_points,
+        mean_length=mean_length,
+        r_squared=float(1 - residual @ residual / (spread @ spread)),
+        paper_n_anomalies=paper.get("n_anomalies", np.nan),
+        paper_n_points=paper.get("n_points", np.nan),
+        paper_mean_length=paper.get("mean_length", np.nan),
+        paper_r_squared=paper_r_squared,
+    )
+
+
+def speed_ratios(
+    result: TimingResult,
+    *,
+    slow: Sequence[str] = ("naive", "opt", "opt_mem"),
+    fast: Sequence[str] = ("fast_grid", "fast_exact"),
+) -> Table[Ratio]:
+    """Compare the medians cell by cell: smallest, median and largest ratio.
+
+    Parameters
+    ----------
+    result : TimingResult
+        Any.
+    slow, fast : sequence of str
+        Keys of `CONTESTANTS`; each of the first is divided by each of the second.
+
+    Returns
+    -------
+    Table of Ratio
+        Pairs that share no cell are left out.
+
+    Raises
+    ------
+    MissingDependencyError
+        If pandas is not installed.
+    """
+    summary = result.summary()
+    keys = ["series", *PARAMETERS]
+    medians = summary.pivot_table(index=keys, columns="contestant", values="median")
+    rows = []
+    for slower in slow:
+        for faster in fast:
+            if slower in medians and faster in medians:
+                ratios = (medians[slower] / medians[faster]).dropna()
+                if len(ratios):
+                    spread = float(ratios.min()), float(ratios.median()), float(ratios.max())
+                    rows.append(Ratio(slower, faster, len(ratios), *spread))
+    return Table(Ratio, tuple(rows))

@@ -1,0 +1,265 @@
+"""The execution-time study: what it measures, keeps, drops and takes up again."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from vuskit.algorithms import DEFAULT_MEMORY_LIMIT
+from vuskit.errors import InvalidInputError
+from vuskit.studies.timing import (
+    CONTESTANTS,
+    PARAMETERS,
+    Setting,
+    TimingStore,
+    real_cases,
+    synthetic_cases,
+    timing_study,
+)
+from vuskit.studies.timing_settings import settings_of, sweep
+
+SMALL = Setting(n_points=400, n_anomalies=3, n_thresholds=20)
+PAPERS = ("naive", "opt", "opt_mem")
+SHARED = os.environ.get("VUSKIT_TEST_DATA")
+
+
+class Recorder:
+    """A progress callback that remembers."""
+
+    def __init__(self, stop_at=None):
+        self.calls = []
+        self.stop_at = stop_at
+
+    def __call__(self, progress):
+        self.calls.append(progress)
+        if len(self.calls) == self.stop_at:
+            raise KeyboardInterrupt
+
+    @property
+    def jobs(self):
+        return [progress.job.key for progress in self.calls if progress.job is not None]
+
+
+def test_defaults_and_ranges_are_the_papers():
+    assert Setting() == Setting(10, 10, 0, 100_000, 5, 250)
+    ranges = {name: (min(p.values), max(p.values)) for name, p in PARAMETERS.items()}
+    assert ranges == {
+        "n_anomalies": (0, 2000),
+        "mean_length": (1, 1000),  # the paper says 0; an anomaly has at least one point
+        "n_points": (1000, 100_000),
+        "std_length": (0, 10),
+        "n_thresholds": (2, 1000),
+        "max_buffer": (0, 1000),
+    }
+
+
+@pytest.mark.parametrize("quick", [False, True])
+def test_one_parameter_varies_at_a_time(quick):
+    settings = settings_of(quick=quick)
+    assert len(set(settings)) == len(settings)
+    assert Setting() in settings
+    changed = [setting.differs_in(Setting()) for setting in settings]
+    assert all(len(names) <= 1 for names in changed)
+    assert {name for names in changed for name in names} == set(PARAMETERS)
+
+
+def test_every_setting_can_be_generated():
+    for case in synthetic_cases(quick=True):
+        labels, scores = case.load()
+        found = Setting.of(labels, max_buffer=5, n_thresholds=250)
+        assert (found.n_anomalies, found.n_points) == (
+            case.setting.n_anomalies,
+            case.setting.n_points,
+        )
+        assert scores.shape == labels.shape
+
+
+def test_unknown_parameter_is_named():
+    with pytest.raises(InvalidInputError, match=r"`name` must be one of n_anomalies, .* got 'n'"):
+        sweep("n", (1,))
+
+
+def test_all_contestants_compute_the_same_volume():
+    labels, scores = synthetic_cases([SMALL])[0].load()
+    values = {name: CONTESTANTS[name].run(labels, scores, SMALL) for name in CONTESTANTS}
+    for name in ("opt", "opt_mem", "fast_grid"):
+        assert values[name] == pytest.approx(values["naive"], abs=1e-12)
+    every_score = Setting(**{**vars(SMALL), "n_thresholds": SMALL.n_points})
+    exact = CONTESTANTS["naive"].run(labels, scores, every_score)
+    assert values["fast_exact"] == pytest.approx(exact, abs=1e-12)
+    assert values["auc"] != values["r_auc"]
+
+
+def test_samples_hold_every_run():
+    recorder = Recorder()
+    result = timing_study(synthetic_cases([SMALL]), repeats=3, progress=recorder)
+    frame = result.to_frame()
+    assert frame.groupby("contestant").size().to_dict() == dict.fromkeys(CONTESTANTS, 3)
+    assert (frame["seconds"] > 0).all()
+    assert (frame["peak_bytes"] > 0).all()
+    assert set(frame["series"]) == {"synthetic-0"}
+    assert (frame["n_points"] == 400).all()
+    assert recorder.calls[-1].done == recorder.calls[-1].total == len(CONTESTANTS)
+    assert [progress.done for progress in recorder.calls] == list(range(len(CONTESTANTS) + 1))
+
+
+def test_summary_has_median_and_spread():
+    result = timing_study(synthetic_cases([SMALL]), contestants=["opt"], repeats=5)
+    (row,) = result.summary().to_dict("records")
+    seconds = [sample.seconds for sample in result.samples]
+    assert row["runs"] == 5
+    assert row["median"] == np.median(seconds)
+    assert (row["fastest"], row["slowest"]) == (min(seconds), max(seconds))
+    assert row["lower_quartile"] == pytest.approx(np.quantile(seconds, 0.25))
+    assert row["upper_quartile"] == pytest.approx(np.quantile(seconds, 0.75))
+
+
+def test_stored_predictions_show_in_the_memory():
+    setting = Setting(n_points=20_000, n_anomalies=5, n_thresholds=50, max_buffer=2)
+    result = timing_study(synthetic_cases([setting]), contestants=PAPERS, repeats=1)
+    peak = result.to_frame().set_index("contestant")["peak_bytes"]
+    assert peak["opt_mem"] >= 20_000 * 50
+    assert peak["opt"] < peak["opt_mem"] / 2
+    assert peak["opt_mem"] < DEFAULT_MEMORY_LIMIT
+
+
+def test_without_anomalies_only_the_algorithms_run():
+    nothing = Setting(n_points=400, n_anomalies=0, n_thresholds=5)
+    result = timing_study(synthetic_cases([nothing]), repeats=1)
+    assert set(result.to_frame()["contestant"]) == set(PAPERS)
+
+
+def test_cheapest_first():
+    recorder = Recorder()
+    settings = [SMALL, Setting(n_points=30_000, n_thresholds=20)]
+    timing_study(synthetic_cases(settings), contestants=["naive"], repeats=1, progress=recorder)
+    assert [key[2].n_points for key in recorder.jobs] == [400, 30_000]
+    assert all(progress.seconds_left > 0 for progress in recorder.calls[:-1])
+    assert recorder.calls[-1].seconds_left == 0
+
+
+def test_budget_drops_the_most_expensive_and_says_which():
+    settings = [SMALL, Setting(max_buffer=1000, n_thresholds=1000)]  # minutes for one naive run
+    result = timing_study(
+        synthetic_cases(settings), contestants=["naive", "opt"], repeats=1, budget=20
+    )
+    assert {sample.setting for sample in result.samples} == {SMALL}
+    assert [(job.contestant.name, job.case.setting.max_buffer) for job in result.dropped] == [
+        ("opt", 1000),
+        ("naive", 1000),
+    ]
+
+
+def test_what_is_stored_is_not_measured_again(tmp_path):
+    cases = synthetic_cases([SMALL])
+    first = timing_study(cases, contestants=PAPERS, repeats=2, store=TimingStore(tmp_path))
+    recorder = Recorder()
+    again = timing_study(
+        cases, contestants=PAPERS, repeats=2, store=TimingStore(tmp_path), progress=recorder
+    )
+    assert recorder.jobs == []
+    assert again.samples == first.samples
+
+
+def test_more_repeats_are_added_to_those_stored(tmp_path):
+    cases = synthetic_cases([SMALL])
+    first = timing_study(cases, contestants=["opt"], repeats=2, store=TimingStore(tmp_path))
+    more = timing_study(cases, contestants=["opt"], repeats=5, store=TimingStore(tmp_path))
+    assert more.samples[:2] == first.samples
+    assert len(more.samples) == 5
+
+
+def test_other_cells_of_the_store_stay_out_of_the_result(tmp_path):
+    store = TimingStore(tmp_path)
+    timing_study(synthetic_cases([SMALL], seed=1), contestants=["opt"], repeats=1, store=store)
+    result = timing_study(
+        synthetic_cases([SMALL], seed=2), contestants=["opt"], repeats=1, store=store
+    )
+    assert {sample.series for sample in result.samples} == {"synthetic-2"}
+    assert len(store.read()) == 2
+
+
+def test_interrupted_study_keeps_what_is_finished(tmp_path):
+    cases = synthetic_cases([SMALL])
+    with pytest.raises(KeyboardInterrupt):
+        timing_study(
+            cases,
+            contestants=PAPERS,
+            repeats=2,
+            store=TimingStore(tmp_path),
+            progress=Recorder(stop_at=3),
+        )
+    assert len(TimingStore(tmp_path).read()) == 4
+    recorder = Recorder()
+    result = timing_study(
+        cases, contestants=PAPERS, repeats=2, store=TimingStore(tmp_path), progress=recorder
+    )
+    assert len(recorder.jobs) == 1
+    assert recorder.calls[0].done == 2
+    assert len(result.samples) == 6
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"repeats": 0}, "`repeats` must be an int >= 1, got 0"),
+        ({"budget": 0}, "`budget` must be a number of seconds > 0, got 0"),
+        ({"contestants": ["best"]}, "`contestants` must be among auc, .*, got 'best'"),
+    ],
+)
+def test_bad_options_are_named(options, message):
+    with pytest.raises(InvalidInputError, match=message):
+        timing_study(synthetic_cases([SMALL]), **options)
+
+
+def test_cases_that_cannot_be_told_apart_are_refused():
+    with pytest.raises(
+        InvalidInputError, match="must differ in name or setting, got 'synthetic-0'"
+    ):
+        timing_study(synthetic_cases([SMALL, SMALL]), repeats=1)
+
+
+def write_scores(folder, name, labels, scores):
+    lines = [f"0.0,{int(label)},{score}" for label, score in zip(labels, scores, strict=True)]
+    (folder / name).write_text("\n".join(["value,label,MINE", *lines]) + "\n")
+
+
+def write_values(folder, name, labels, values):
+    lines = [f"{value},{int(label)}" for label, value in zip(labels, values, strict=True)]
+    (folder / name).write_text("\n".join(lines) + "\n")
+
+
+def test_real_cases_read_scores_and_plain_series(tmp_path):
+    labels = np.array([0, 1, 1, 0, 0, 1, 0, 0])
+    write_scores(tmp_path, "a.csv", labels, np.arange(8) / 10)
+    write_values(tmp_path, "b.out", labels, [5.0, 1.0, 9.0, 5.0, 5.0, 4.0, 5.0, 5.0])
+    write_values(tmp_path, "c.out", np.zeros(8), np.arange(8))  # nothing to find
+    (tmp_path / "broken.out").write_text("1,maybe\n")
+    cases = real_cases(tmp_path, max_buffer=4, n_thresholds=6)
+    assert [case.name for case in cases] == ["a.csv", "b.out"]
+    assert cases[0].setting == Setting(2, 1.5, 0.5, 8, 4, 6)
+    assert cases[0].load()[1].tolist() == [0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7]
+    assert cases[1].load()[1].tolist() == [0, 4, 4, 0, 0, 1, 0, 0]  # distance from the median
+    result = timing_study(cases, contestants=PAPERS, repeats=1)
+    assert not result.generated
+    assert len(result.samples) == 6
+
+
+def test_folder_without_a_usable_series(tmp_path):
+    write_values(tmp_path, "c.out", np.zeros(8), np.arange(8))
+    with pytest.raises(InvalidInputError, match="must hold a series with anomalous and normal"):
+        real_cases(tmp_path)
+
+
+@pytest.mark.skipif(SHARED is None, reason="VUSKIT_TEST_DATA is not set")
+@pytest.mark.parametrize("kind", ["scores", "series"])
+def test_published_folder(kind):
+    cases = real_cases(Path(SHARED) / "data" / kind / "Dodgers", n_thresholds=10)
+    values = {}
+    labels, scores = cases[0].load()
+    for name in (*PAPERS, "fast_grid"):
+        values[name] = CONTESTANTS[name].run(labels, scores, cases[0].setting)
+        assert values[name] == pytest.approx(values["naive"], abs=1e-12)

@@ -1,0 +1,175 @@
+"""Slopes, ratios, figures and page, from timings made up so that the answer is known."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from vuskit.errors import InvalidInputError
+from vuskit.report.timing import draw_series, draw_sweeps, write_report
+from vuskit.studies.timing import (
+    CONTESTANTS,
+    PARAMETERS,
+    Job,
+    Setting,
+    TimingResult,
+    synthetic_cases,
+)
+from vuskit.studies.timing_settings import settings_of
+from vuskit.studies.timing_store import Sample, describe_environment
+from vuskit.studies.timing_tables import joint_slopes, single_slopes, speed_ratios
+
+# Milliseconds of each contestant: fixed, for each anomaly, and for each point of the series.
+COSTS = {
+    "naive": (50.0, 0.5, 0.02),
+    "opt": (20.0, 0.25, 0.004),
+    "opt_mem": (10.0, 0.125, 0.002),
+    "fast_grid": (1.0, 0.0, 0.0001),
+    "fast_exact": (1.0, 0.0, 0.0002),
+}
+
+
+def cost(name, setting):
+    fixed, for_anomaly, for_point = COSTS[name]
+    return fixed + for_anomaly * setting.n_anomalies + for_point * setting.n_points
+
+
+def made_up(settings, series="synthetic-0", dropped=()):
+    samples = [
+        Sample(series, name, setting, factor * cost(name, setting) / 1000, 1000)
+        for name in COSTS
+        for setting in settings
+        for factor in (0.9, 1.0, 1.2)  # the median is the cost
+    ]
+    return TimingResult(tuple(samples), tuple(dropped), describe_environment())
+
+
+def slopes():
+    rows = single_slopes(made_up(settings_of())).rows
+    return {(row.contestant, row.parameter): row for row in rows}
+
+
+def test_slopes_of_one_parameter():
+    found = slopes()
+    assert found["naive", "n_anomalies"].slope == pytest.approx(0.5)
+    assert found["naive", "n_anomalies"].r_squared == pytest.approx(1)
+    assert found["opt", "n_points"].slope == pytest.approx(0.004)
+    assert found["opt", "n_points"].to_naive == pytest.approx(0.2)
+    assert found["opt", "max_buffer"].slope == pytest.approx(0, abs=1e-12)
+
+
+def test_the_papers_numbers_stand_beside():
+    row = slopes()["opt", "max_buffer"]
+    assert (row.paper_slope, row.paper_r_squared) == (27.8, 0.99)
+    assert row.paper_to_naive == pytest.approx(27.8 / 212)
+    assert np.isnan(slopes()["naive", "std_length"].paper_slope)
+    assert np.isnan(slopes()["fast_grid", "n_points"].paper_slope)
+
+
+def test_two_points_make_no_line():
+    settings = [Setting(), Setting(n_anomalies=20)]
+    assert single_slopes(made_up(settings)).rows == ()
+    assert list(single_slopes(made_up(settings)).to_frame().columns)[:2] == [
+        "contestant",
+        "parameter",
+    ]
+
+
+def real_settings():
+    triples = itertools.product((1, 10, 30), (5, 50, 60), (1000, 5000, 20_000))
+    return [Setting(a, length, 0, n) for a, length, n in triples]
+
+
+def test_slopes_of_all_properties_together():
+    rows = {row.contestant: row for row in joint_slopes(made_up(real_settings(), "ECG/1")).rows}
+    assert rows["opt"].n_anomalies == pytest.approx(0.25)
+    assert rows["opt"].n_points == pytest.approx(0.004)
+    assert rows["opt"].mean_length == pytest.approx(0, abs=1e-9)
+    assert rows["opt"].r_squared == pytest.approx(1)
+    assert (rows["opt"].paper_n_points, rows["opt"].paper_r_squared) == (1.70, 0.96)
+    assert np.isnan(rows["fast_grid"].paper_n_points)
+
+
+def test_ratios_over_all_cells():
+    settings = [Setting(n_points=n) for n in (1000, 10_000, 100_000)]
+    rows = {(row.slow, row.fast): row for row in speed_ratios(made_up(settings)).rows}
+    assert set(rows) == set(
+        itertools.product(("naive", "opt", "opt_mem"), ("fast_grid", "fast_exact"))
+    )
+    expected = [cost("naive", s) / cost("fast_grid", s) for s in settings]
+    row = rows["naive", "fast_grid"]
+    assert row.cells == 3
+    assert (row.smallest, row.median, row.largest) == pytest.approx(sorted(expected))
+
+
+def test_cells_that_only_one_side_has_do_not_count():
+    both, one = Setting(), Setting(n_anomalies=0)
+    result = made_up([both, one])
+    kept = tuple(s for s in result.samples if s.contestant != "fast_grid" or s.setting == both)
+    rows = speed_ratios(TimingResult(kept, (), result.environment)).rows
+    assert {(row.slow, row.fast): row.cells for row in rows}["naive", "fast_grid"] == 1
+
+
+def test_six_panels_hold_the_sweeps():
+    figure = draw_sweeps(made_up(settings_of(quick=True)))
+    assert [axis.get_yscale() for axis in figure.axes] == ["log"] * 6
+    assert [axis.get_xscale() for axis in figure.axes] == [p.scale for p in PARAMETERS.values()]
+    for axis, parameter in zip(figure.axes, PARAMETERS.values(), strict=True):
+        assert parameter.title in axis.get_xlabel()
+        assert len(axis.lines) == len(COSTS)
+        assert len(axis.collections) == len(COSTS)  # envelopes
+        assert tuple(axis.lines[0].get_xdata()) == parameter.quick_values
+    medians = figure.axes[0].lines[0].get_ydata()
+    expected = [cost("naive", Setting(n_anomalies=a)) / 1000 for a in (0, 10, 500, 2000)]
+    assert medians == pytest.approx(expected)
+    (legend,) = figure.legends
+    assert [text.get_text() for text in legend.get_texts()] == [
+        CONTESTANTS[name].title for name in COSTS
+    ]
+
+
+def test_three_panels_hold_the_series():
+    figure = draw_series(made_up(real_settings(), "ECG/1"))
+    labels = [axis.get_xlabel() for axis in figure.axes]
+    assert ["number of anomalies" in labels[0], "mean anomaly" in labels[1]] == [True, True]
+    assert "length of the series" in labels[2]
+    dots = figure.axes[2].collections[0].get_offsets()
+    assert len(dots) == len(real_settings())
+
+
+def test_unknown_quantity_is_named():
+    with pytest.raises(InvalidInputError, match="`quantity` must be one of 'seconds', 'memory'"):
+        draw_sweeps(made_up([Setting()]), quantity="volts")
+
+
+@pytest.mark.parametrize("table_format", ["csv", "parquet"])
+def test_report_of_generated_series(tmp_path, table_format):
+    case = synthetic_cases([Setting(max_buffer=1000)])[0]
+    result = made_up(settings_of(quick=True), dropped=[Job(case, CONTESTANTS["naive"])])
+    files = write_report(result, tmp_path, table_format=table_format)
+    assert files[0] == tmp_path / "timing.md"
+    assert all(path.stat().st_size > 0 for path in files)
+    text = files[0].read_text()
+    assert "VUS, maximum buffer length 1000" in text
+    assert describe_environment()["cpu"] in text
+    assert "| VUS opt | number of anomalies | 0.25 | 1 | 0.5 | 24.2 | 0.99 | 1.11 |" in text
+    reader = {"csv": pd.read_csv, "parquet": pd.read_parquet}[table_format]
+    assert len(reader(tmp_path / f"timings.{table_format}")) == len(result.samples)
+    assert set(reader(tmp_path / f"ratios.{table_format}")["slow"]) == {"naive", "opt", "opt_mem"}
+
+
+def test_report_of_real_series_has_no_sweeps(tmp_path):
+    files = write_report(made_up(real_settings(), "ECG/1"), tmp_path)
+    assert "Each parameter by itself" not in files[0].read_text()
+    assert not (tmp_path / "slopes.csv").exists()
+    assert (tmp_path / "joint_slopes.csv").exists()
+
+
+def test_report_refuses_what_it_cannot_write(tmp_path):
+    with pytest.raises(InvalidInputError, match="`table_format` must be one of 'csv', 'parquet'"):
+        write_report(made_up([Setting()]), tmp_path, table_format="xls")
+    with pytest.raises(InvalidInputError, match="at least one sample"):
+        write_report(TimingResult((), (), {}), tmp_path)
