@@ -9,10 +9,11 @@ import pandas as pd
 import pytest
 
 from vuskit.errors import InvalidInputError
-from vuskit.report.timing import draw_series, draw_sweeps, write_report
+from vuskit.report.timing import describe_job, draw_series, draw_sweeps, write_report
 from vuskit.studies.timing import (
     CONTESTANTS,
     PARAMETERS,
+    Case,
     Job,
     Setting,
     TimingResult,
@@ -143,6 +144,11 @@ def test_three_panels_hold_the_series():
 def test_unknown_quantity_is_named():
     with pytest.raises(InvalidInputError, match="`quantity` must be one of 'seconds', 'memory'"):
         draw_sweeps(made_up([Setting()]), quantity="volts")
+
+
+def test_job_on_a_real_series_is_described_by_its_name():
+    case = Case("ECG/1.csv", Setting(n_points=77), load=lambda: None)
+    assert describe_job(Job(case, CONTESTANTS["opt"])) == "VUS opt, ECG/1.csv"
 
 
 @pytest.mark.parametrize("table_format", ["csv", "parquet"])

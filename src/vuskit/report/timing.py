@@ -12,6 +12,7 @@ import numpy as np
 from vuskit.datasets.optional import require
 from vuskit.errors import InvalidInputError
 from vuskit.studies.timing import CONTESTANTS, PARAMETERS, Job, TimingResult
+from vuskit.studies.timing_cases import is_generated
 from vuskit.studies.timing_settings import Parameter, Setting
 from vuskit.studies.timing_tables import joint_slopes, rows_of_sweep, single_slopes, speed_ratios
 
@@ -232,7 +233,7 @@ def _title(name: str) -> str:
 
 
 def describe_job(job: Job) -> str:
-    """Name a contestant and what is unusual about its series, in one line.
+    """Name a contestant and its series, or what is unusual about a generated one, in one line.
 
     Examples
     --------
@@ -241,6 +242,8 @@ def describe_job(job: Job) -> str:
     >>> describe_job(Job(case, CONTESTANTS["naive"]))
     'VUS, maximum buffer length 1000'
     """
+    if not is_generated(job.case.name):
+        return f"{job.contestant.title}, {job.case.name}"
     setting = job.case.setting
     changed = setting.differs_in(Setting())
     details = ", ".join(f"{PARAMETERS[name].title} {getattr(setting, name):g}" for name in changed)
