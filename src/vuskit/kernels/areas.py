@@ -19,8 +19,9 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from vuskit.events import Ints
+from vuskit.intervals import Ints
 from vuskit.kernels.buffers import BufferPlan
+from vuskit.kernels.products import row_dots
 
 __all__ = ["AreaSums", "Levels", "area_sums", "rates"]
 
@@ -39,11 +40,9 @@ class Levels:
     predicted_before: Ints
     found: Ints
 
-    def part(self, start: int, stop: int) -> Levels:
-        """Levels ``start, ..., stop - 1``."""
-        return Levels(
-            self.predicted[start:stop], self.predicted_before[start:stop], self.found[start:stop]
-        )
+    def __getitem__(self, which: slice | Ints) -> Levels:
+        """Some of the levels."""
+        return Levels(self.predicted[which], self.predicted_before[which], self.found[which])
 
     @property
     def size(self) -> int:
@@ -88,31 +87,39 @@ class _FollowingPositives:
     def add(self, sums: Floats, levels: Levels, existence: Floats | None) -> None:
         found, predicted = levels.found, levels.predicted
         found_before = np.concatenate(([self.last_found], found[:-1]))
+        self.last_found = int(found[-1])
+        jump = self._jumps(sums, found, existence)
         inverse = np.subtract(self.n, sums)
         np.divide(1.0, inverse, out=inverse)
-        rate = np.divide(2.0 * self.n_inside - found, sums)
-        np.maximum(rate, 1.0, out=rate)
-        np.subtract(2.0, rate, out=rate)
-        if existence is not None:
-            rate *= existence
-        jump = np.empty_like(rate)
-        np.subtract(rate[:, 1:], rate[:, :-1], out=jump[:, 1:])
-        np.subtract(rate[:, 0], self.last_rate, out=jump[:, 0])
-        self.last_rate = rate[:, -1].copy()
 
-        self.pr += jump @ ((found - 2.0 * self.n_inside) / predicted)
+        self.pr += row_dots(jump, (found - 2.0 * self.n_inside) / predicted)
         sums *= jump
-        self.pr += sums @ (2.0 / predicted)
+        self.pr += row_dots(sums, 2.0 / predicted)
 
         constant = 2.0 * (self.n - self.n_inside)
-        before = levels.predicted_before - found_before - constant
-        self.roc += jump[:, 0] * self.last_inverse * before[0]
+        # One column to the left in flattened order; the first column follows the previous block.
+        np.multiply(jump.ravel()[1:], inverse.ravel()[:-1], out=sums.ravel()[1:])
+        np.multiply(jump[:, 0], self.last_inverse, out=sums[:, 0])
         self.last_inverse = inverse[:, -1].copy()
-        work = np.multiply(jump[:, 1:], inverse[:, :-1], out=sums[:, 1:])
-        self.roc += work @ before[1:]
+        self.roc += row_dots(sums, levels.predicted_before - found_before - constant)
         inverse *= jump
-        self.roc += inverse @ (predicted - found - constant)
-        self.last_found = int(found[-1])
+        self.roc += row_dots(inverse, predicted - found - constant)
+
+    def _jumps(self, sums: Floats, found: Ints, existence: Floats | None) -> Floats:
+        """Jumps of the true-positive rate T = min(2 - miss, 1) * existence."""
+        miss = np.divide(2.0 * self.n_inside - found, sums)
+        if miss[:, -1].min() < 1.0:  # it only falls, so the last column tells
+            np.maximum(miss, 1.0, out=miss)
+        last = 2.0 - self.last_rate
+        if existence is not None:
+            np.subtract(2.0, miss, out=miss)
+            miss *= existence
+            np.subtract(2.0, miss, out=miss)
+        jump = np.empty_like(miss)
+        np.subtract(miss.ravel()[:-1], miss.ravel()[1:], out=jump.ravel()[1:])
+        np.subtract(last, miss[:, 0], out=jump[:, 0])
+        self.last_rate = 2.0 - miss[:, -1]
+        return jump
 
     def areas(self) -> tuple[Floats, Floats]:
         # The jumps add up to one, so the constant 2 of either FPR adds 2 in all.

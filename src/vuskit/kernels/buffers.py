@@ -7,14 +7,15 @@ looked at.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from vuskit.events import Ints
+from vuskit.intervals import Ints
 from vuskit.kernels.definitions import Definition, Ramps, Side
 from vuskit.kernels.existence import ExistencePlan, plan_existence
+from vuskit.kernels.products import row_dots
 
 __all__ = ["BufferPlan", "plan_buffers"]
 
@@ -51,22 +52,20 @@ class BufferPlan:
         """What a soft label of one adds to the running sum: see ``plan_buffers``."""
         return 0.5 if self.definition.positives == "predicted" else 1.0
 
-    def weights(self, points: Ints, doubled: NDArray[np.bool_] | None) -> Floats:
-        """Weights of some dynamic points, by (width, point).
-
-        ``doubled`` marks those that touch a second event at the longest buffer; None: none does.
-        """
-        found = np.take(self.table, self.code[points], axis=1)
-        if doubled is not None:
-            which = np.flatnonzero(doubled)
-            reached = self.halves[:, None] >= self.second[points[which]]
-            found[:, which] = np.where(reached, self.full_weight, found[:, which])
-        return found
+    def part(self, rows: slice) -> BufferPlan:
+        """The same points for some of the widths."""
+        return replace(
+            self,
+            widths=self.widths[rows],
+            halves=self.halves[rows],
+            table=self.table[rows],
+            existence=replace(self.existence, row_of_width=self.existence.row_of_width[rows]),
+        )
 
     def near_total(self) -> Floats:
         """Sum of the soft labels of all points outside events, for each width."""
         counts = np.bincount(self.code[self.n_inside :], minlength=self.table.shape[1])
-        total: Floats = self.table @ counts.astype(np.float64)
+        total = row_dots(self.table, counts.astype(np.float64))
         for start in range(0, self.doubled.size, _BLOCK):
             points = self.doubled[start : start + _BLOCK]
             reached = self.halves[:, None] >= self.second[points]
@@ -87,7 +86,7 @@ def plan_buffers(
     ramps = Ramps.of(definition, side)
     halves = widths // 2
     longest = int(halves[-1])
-    positions, distance, activation, second = _near_points(starts, stops, n, longest, ramps)
+    positions, distance, activation, second = _near_points(starts, stops, n, halves[-1:], ramps)
     if definition.overlap == "larger":
         second = np.full_like(second, _NEVER)
     # Equal distances on the two sides share a column unless the sides differ in reach.
@@ -118,7 +117,7 @@ def plan_buffers(
 
 
 def _near_points(
-    starts: Ints, stops: Ints, n: int, longest: int, ramps: Ramps
+    starts: Ints, stops: Ints, n: int, longest: Ints, ramps: Ramps
 ) -> tuple[Ints, Ints, Ints, Ints]:
     """Points outside events that the longest buffer reaches.
 

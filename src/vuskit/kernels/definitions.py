@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from vuskit.events import Ints
+from vuskit.intervals import Ints
 
 __all__ = ["DEFINITIONS", "Definition", "Ramps", "Side"]
 
@@ -90,13 +90,13 @@ class Ramps:
         """Ramps of a definition, limited to one side or not."""
         return cls(side != "after", side != "before", definition.after_is_shorter)
 
-    def reach_before(self, half: int) -> int:
+    def reach_before(self, halves: Ints) -> Ints:
         """Number of buffer points before an event."""
-        return half if self.before else 0
+        return halves if self.before else np.zeros_like(halves)
 
-    def reach_after(self, half: int) -> int:
+    def reach_after(self, halves: Ints) -> Ints:
         """Number of buffer points after an event."""
-        return max(half - self.shorter, 0) if self.after else 0
+        return np.maximum(halves - self.shorter, 0) if self.after else np.zeros_like(halves)
 
     def joined_from(self, gap: Ints, touching: bool) -> Ints:
         """Smallest half-length at which two events ``gap`` points apart become one."""

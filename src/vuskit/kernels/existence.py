@@ -12,29 +12,32 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from vuskit.events import Ints
+from vuskit.intervals import Ints
 from vuskit.kernels.definitions import Definition, Ramps
 from vuskit.kernels.ranking import Scores
 
 __all__ = ["ExistencePlan", "plan_existence"]
 
-_BLOCK = 1 << 18  # (events x half-lengths) looked at together
+_BLOCK = 1 << 18  # (half-lengths x events) looked at together
 
 
 @dataclass(frozen=True)
 class _Stretch:
-    """A run of half-lengths during which the list of events, joined so far, is kept as it is."""
+    """A run of half-lengths (rows) that start from the same list of events.
 
-    first_row: int
-    starts: Ints
-    stops: Ints
-    before: Ints  # points added before an event, in order
+    ``before`` and ``after`` are the points to add to each event, by (step, event); a row uses the
+    first ``before_count`` and ``after_count`` of them. ``first_parts`` lists, in the flattened
+    (row, event) order, where each joined event begins; None: nothing is joined.
+    """
+
+    rows: Ints  # of each joined event
+    before: Ints
+    before_count: Ints
     after: Ints
-    columns: Ints  # number of added points per row
-    after_columns: Ints
-    parts: list[Ints | None]  # per row: first part of each joined event; None: nothing joined
-    joined: Ints | None  # how the next stretch joins this one's events
-    peeks: list[Ints | None]  # per row: point beyond the ramp that still counts, or -1
+    after_count: Ints
+    first_parts: Ints | None
+    peek: Ints | None  # by (row, event): a point beyond the ramp that still counts, or -1
+    carried: Ints | None  # how the next stretch joins this one's events
 
 
 @dataclass(frozen=True)
@@ -49,110 +52,94 @@ class ExistencePlan:
     stretches: tuple[_Stretch, ...]
     inside_starts: Ints
 
-    def peaks(self, scores: Scores, inside_scores: Scores) -> Iterator[tuple[int, Scores]]:
-        """Yield ``(first row, peaks)``: peaks of shape (events, rows), or of one row's events."""
+    def peaks(self, scores: Scores, inside_scores: Scores) -> Iterator[tuple[Ints, Scores]]:
+        """Yield ``(rows, peaks)``: the row and the highest score of every buffered event."""
         peak = np.maximum.reduceat(inside_scores, self.inside_starts)
         for stretch in self.stretches:
-            grown = _grow(stretch, scores, peak)
-            if all(part is None for part in stretch.parts) and not any(
-                peek is not None for peek in stretch.peeks
-            ):
-                yield stretch.first_row, grown
-            else:
-                for row, (part, peek) in enumerate(zip(stretch.parts, stretch.peeks, strict=True)):
-                    column = grown[:, row]
-                    if peek is not None:
-                        seen = peek >= 0
-                        column = column.copy()
-                        column[seen] = np.maximum(column[seen], scores[peek[seen]])
-                    if part is not None:
-                        column = np.maximum.reduceat(column, part)
-                    yield stretch.first_row + row, column[:, None]
-            peak = grown[:, -1]
-            if stretch.joined is not None:
-                peak = np.maximum.reduceat(peak, stretch.joined)
+            grown = np.repeat(peak[None, :], stretch.before_count.size, axis=0)
+            _raise(grown, scores, stretch.before, stretch.before_count)
+            _raise(grown, scores, stretch.after, stretch.after_count)
+            flat = grown.ravel()
+            peak = grown[-1]
+            if stretch.peek is not None:
+                flat = flat.copy()
+                seen = np.flatnonzero(stretch.peek.ravel() >= 0)
+                flat[seen] = np.maximum(flat[seen], scores[stretch.peek.ravel()[seen]])
+            if stretch.first_parts is not None:
+                flat = np.maximum.reduceat(flat, stretch.first_parts)
+            yield stretch.rows, flat
+            if stretch.carried is not None:
+                peak = np.maximum.reduceat(peak, stretch.carried)
 
 
-def _grow(stretch: _Stretch, scores: Scores, peak: Scores) -> Scores:
-    """Peaks of the stretch's events, one column per row, before joining."""
-    grown = np.repeat(peak[:, None], stretch.columns.size, axis=1)
-    last = scores.size - 1
-    # Beyond an end of the series the index stays at the end, which the event already holds.
-    if stretch.before.size:
-        added = scores[np.maximum(stretch.starts[:, None] - stretch.before, 0)]
-        _raise(grown, np.maximum.accumulate(added, axis=1), stretch.columns)
-    if stretch.after.size:
-        added = scores[np.minimum(stretch.stops[:, None] - 1 + stretch.after, last)]
-        _raise(grown, np.maximum.accumulate(added, axis=1), stretch.after_columns)
-    return grown
-
-
-def _raise(grown: Scores, running: Scores, columns: Ints) -> None:
-    """Raise each column to the running peak of the points added up to it."""
-    reached = columns > 0
-    grown[:, reached] = np.maximum(grown[:, reached], running[:, columns[reached] - 1])
+def _raise(grown: Scores, scores: Scores, points: Ints, count: Ints) -> None:
+    """Raise every row to the running peak of the first ``count[row]`` points added to each event."""
+    if points.size == 0:
+        return
+    running = np.maximum.accumulate(scores[points], axis=0)
+    unreached = int(np.searchsorted(count, 1))
+    rows = grown[unreached:]
+    np.maximum(rows, running[count[unreached:] - 1], out=rows)
 
 
 def plan_existence(
     starts: Ints, stops: Ints, n: int, halves: Ints, definition: Definition, ramps: Ramps
 ) -> ExistencePlan:
-    """Prepare the buffered events for all half-lengths."""
-    rows, row_of_width = np.unique(halves, return_inverse=True)
-    touching = definition.events == "touch"
-    joins = definition.events != "apart"
-    stretches = []
+    """Prepare the buffered events for all half-lengths (ascending)."""
+    new = np.concatenate(([True], halves[1:] != halves[:-1]))
+    rows = halves[new]
+    stretches: list[_Stretch] = []
     n_events = np.empty(rows.size, dtype=np.intp)
-    inside_starts = np.concatenate(([0], np.cumsum(stops - starts)))[:-1]
-    done_before = done_after = 0
-    row = 0
+    inside_starts = np.cumsum(stops - starts) - (stops - starts)
+    before = ramps.reach_before(rows)
+    after = ramps.reach_after(rows)
+    row = done_before = done_after = 0
     while row < rows.size:
-        joined_from = ramps.joined_from(starts[1:] - stops[:-1], touching)
-        half_limit = int(rows[row]) + max(_BLOCK // starts.size, 1)
-        end = max(int(np.searchsorted(rows, half_limit)), row + 1)
+        end = int(np.searchsorted(rows, rows[row] + max(_BLOCK // starts.size, 1)))
         here = rows[row:end]
-        reach_before = np.array([ramps.reach_before(int(half)) for half in here])
-        reach_after = np.array([ramps.reach_after(int(half)) for half in here])
-        parts: list[Ints | None] = []
-        peeks: list[Ints | None] = []
-        part: Ints | None = None
-        for half in here:
-            merged = joined_from <= half
-            part = None
-            if joins and merged.any():
-                part = np.concatenate(([0], np.flatnonzero(~merged) + 1))
-            parts.append(part)
-            peeks.append(None if joins else _peek(starts, stops, n, int(half), ramps))
-            n_events[row + len(parts) - 1] = starts.size if part is None else part.size
-        joined = part if end < rows.size else None
+        first_parts = carried = peek = None
+        n_events[row:end] = starts.size
+        row_of_part = np.repeat(np.arange(row, end), starts.size)
+        if definition.events == "apart":
+            peek = _peek(starts, stops, n, here, ramps)
+        else:
+            joined_from = ramps.joined_from(starts[1:] - stops[:-1], definition.events == "touch")
+            if joined_from.size and joined_from.min() <= here[-1]:
+                begins = np.ones((here.size, starts.size), dtype=np.bool_)
+                begins[:, 1:] = joined_from > here[:, None]
+                first_parts = np.flatnonzero(begins)
+                row_of_part = row_of_part[first_parts]
+                n_events[row:end] = np.count_nonzero(begins, axis=1)
+                carried = np.flatnonzero(begins[-1])
+        # Beyond an end of the series the index stays at the end, which the event already holds.
+        steps_before = np.arange(done_before + 1, before[end - 1] + 1)[:, None]
+        steps_after = np.arange(done_after + 1, after[end - 1] + 1)[:, None]
         stretches.append(
             _Stretch(
-                first_row=row,
-                starts=starts,
-                stops=stops,
-                before=np.arange(done_before + 1, reach_before[-1] + 1),
-                after=np.arange(done_after + 1, reach_after[-1] + 1),
-                columns=reach_before - done_before,
-                after_columns=reach_after - done_after,
-                parts=parts,
-                joined=joined,
-                peeks=peeks,
+                rows=row_of_part,
+                before=np.maximum(starts - steps_before, 0),
+                before_count=before[row:end] - done_before,
+                after=np.minimum(stops - 1 + steps_after, n - 1),
+                after_count=after[row:end] - done_after,
+                first_parts=first_parts,
+                peek=peek,
+                carried=carried,
             )
         )
-        if joined is not None:
-            starts = starts[joined]
-            stops = stops[np.concatenate((joined[1:], [stops.size])) - 1]
-        done_before, done_after = int(reach_before[-1]), int(reach_after[-1])
-        row = end
-    return ExistencePlan(row_of_width, n_events, tuple(stretches), inside_starts)
+        if carried is not None:
+            starts = starts[carried]
+            stops = stops[np.concatenate((carried[1:], [stops.size])) - 1]
+        done_before, done_after, row = int(before[end - 1]), int(after[end - 1]), end
+    return ExistencePlan(np.cumsum(new) - 1, n_events, tuple(stretches), inside_starts)
 
 
-def _peek(starts: Ints, stops: Ints, n: int, half: int, ramps: Ramps) -> Ints | None:
+def _peek(starts: Ints, stops: Ints, n: int, halves: Ints, ramps: Ramps) -> Ints | None:
     """The point just past each ramp where the next event gives it a soft label, else -1.
 
     Where events are counted apart, the window looked at is one point longer on the right; that point
     counts only with a soft label, which can come from the following event alone.
     """
-    point = stops + ramps.reach_after(half)
-    following = np.concatenate((starts[1:], [n + half + 1]))
-    labelled = (point < n) & (point >= following - ramps.reach_before(half))
+    point = stops + ramps.reach_after(halves)[:, None]
+    following = np.concatenate((starts[1:], [2 * n + int(halves[-1])]))
+    labelled = (point < n) & (point >= following - ramps.reach_before(halves)[:, None])
     return np.where(labelled, point, -1) if labelled.any() else None

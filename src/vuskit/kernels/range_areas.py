@@ -7,13 +7,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from vuskit.events import Ints
+from vuskit.intervals import Ints
 from vuskit.kernels.areas import Levels, area_sums, rates
 from vuskit.kernels.buffers import BufferPlan
+from vuskit.kernels.products import product
 from vuskit.kernels.ranking import RankTable, Scores
-from vuskit.kernels.sweep import sweep
+from vuskit.kernels.sweep import SweepInput, sweep
 
-__all__ = ["DynamicScores", "exact_areas", "grid_areas", "grid_rates", "grid_ranks"]
+__all__ = ["DynamicScores", "exact_areas", "grid_areas", "grid_ranks", "grid_rates", "perfect_grid_areas"]
 
 Floats = NDArray[np.float64]
 
@@ -54,8 +55,8 @@ def exact_areas(scores: Scores, dynamic: DynamicScores, ranks: RankTable) -> tup
     """R-AUC-ROC and R-AUC-PR of every width, with every distinct score as a threshold."""
     plan = dynamic.plan
     levels = Levels(ranks.at_least(dynamic.levels), ranks.above(dynamic.levels), dynamic.found())
-    rows, level = _peak_levels(plan, scores, dynamic.values, dynamic.levels)
-    return sweep(plan, dynamic.kept, dynamic.level, levels, rows, level)
+    peaks = _peak_levels(plan, scores, dynamic.values, dynamic.levels)
+    return sweep(plan, SweepInput(dynamic.kept, dynamic.level, levels, *peaks))
 
 
 def grid_ranks(n: int, size: int) -> Ints:
@@ -80,27 +81,51 @@ def grid_rates(
     return rates(plan, *_on_grid(scores, plan, ranks, thresholds))
 
 
+def perfect_grid_areas(plan: BufferPlan, size: int) -> tuple[Floats, Floats]:
+    """Areas of a perfect detector without ties on a grid of thresholds.
+
+    It puts the points inside events first, one of each event, then the others, and after them the
+    points around events, nearest first.
+    """
+    near = np.argsort(plan.active_from[plan.n_inside :], kind="stable") + plan.n_inside
+    rank = np.arange(plan.positions.size)
+    rank[near] = np.arange(plan.n_inside, plan.positions.size)
+    predicted = grid_ranks(plan.n, size) + 1
+    needed = min(int(np.searchsorted(predicted, plan.positions.size)) + 1, size)
+    predicted = predicted[:needed]
+    column = np.searchsorted(predicted, rank + 1)
+    n_events = plan.existence.n_events[:, None]
+    found = np.minimum(predicted, n_events) / n_events
+    sums, levels = _grid_sums(plan, column, predicted)
+    running = area_sums(plan)
+    running.add(sums, levels, found[plan.existence.row_of_width])
+    return running.areas()
+
+
 def _on_grid(
     scores: Scores, plan: BufferPlan, ranks: RankTable, thresholds: Scores
 ) -> tuple[Floats, Levels, Floats]:
     values = scores[plan.positions]
     size = thresholds.size
-    column = _first_reached(thresholds, values)
+    sums, levels = _grid_sums(plan, _first_reached(thresholds, values), ranks.at_least(thresholds))
+    rows, level = _peak_levels(plan, scores, values, thresholds)
+    existence = np.bincount(rows * size + level, minlength=plan.existence.n_events.size * size)
+    existence = np.cumsum(existence.reshape(-1, size), axis=1) / plan.existence.n_events[:, None]
+    return sums, levels, existence[plan.existence.row_of_width]
+
+
+def _grid_sums(plan: BufferPlan, column: Ints, predicted: Ints) -> tuple[Floats, Levels]:
+    """Running sums at every threshold, given the first threshold that each dynamic point reaches."""
+    size = predicted.size
     n_codes = plan.table.shape[1]
     counts = np.bincount(plan.code * size + column, minlength=n_codes * size).reshape(n_codes, size)
-    counts = np.cumsum(counts, axis=1, dtype=np.float64)
     found = np.cumsum(np.bincount(column[: plan.n_inside], minlength=size))
-    sums = plan.table @ counts
+    sums = product(plan.table, np.cumsum(counts, axis=1, dtype=np.float64))
     if plan.doubled.size:
         sums += _second_touch(plan, column, size)
     if plan.definition.positives == "predicted":
         sums += plan.n_inside
-    predicted = ranks.at_least(thresholds)
-    before = np.concatenate(([0], predicted[:-1]))
-    rows, level = _peak_levels(plan, scores, values, thresholds)
-    existence = np.bincount(rows * size + level, minlength=plan.existence.n_events.size * size)
-    existence = np.cumsum(existence.reshape(-1, size), axis=1) / plan.existence.n_events[:, None]
-    return sums, Levels(predicted, before, found), existence[plan.existence.row_of_width]
+    return sums, Levels(predicted, np.concatenate(([0], predicted[:-1])), found)
 
 
 def _second_touch(plan: BufferPlan, column: Ints, size: int) -> Floats:
@@ -124,10 +149,9 @@ def _peak_levels(
 ) -> tuple[Ints, Ints]:
     """For each buffered event of each half-length: its row and the level at which it is found."""
     rows, levels = [], []
-    for first_row, peaks in plan.existence.peaks(scores, values[: plan.n_inside]):
-        n_events, n_rows = peaks.shape
-        rows.append(np.tile(np.arange(first_row, first_row + n_rows), n_events))
-        levels.append(_first_reached(thresholds, peaks.ravel()))
+    for peak_rows, peaks in plan.existence.peaks(scores, values[: plan.n_inside]):
+        rows.append(peak_rows)
+        levels.append(_first_reached(thresholds, peaks))
     return np.concatenate(rows), np.concatenate(levels)
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from vuskit.events import Ints
+from vuskit.intervals import Ints
 
 __all__ = ["RankTable", "Scores", "rank_table"]
 
@@ -77,9 +77,9 @@ def rank_table(scores: Scores, needles: Scores, ranks: Ints) -> RankTable:
         Ranks, counted from the highest score, whose values are wanted.
     """
     n = scores.size
-    buckets = min(_MAX_BUCKETS, n // 4)
+    buckets = min(_MAX_BUCKETS, n)
     queries = needles.size + ranks.size
-    if n < _SMALL or scores.dtype.itemsize > 8 or queries > buckets // 2:
+    if n < _SMALL or scores.dtype.itemsize > 8 or queries > buckets // 4:
         return _by_sorting(scores)
     low, high = scores.min(), scores.max()
     with np.errstate(over="ignore", divide="ignore"):

@@ -2,80 +2,164 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
-from vuskit.events import Ints
+from vuskit.intervals import Ints
 from vuskit.kernels.areas import Levels, area_sums
 from vuskit.kernels.buffers import BufferPlan
+from vuskit.kernels.compiled import compiled_sweep
+from vuskit.kernels.products import product
 
-__all__ = ["sweep"]
+__all__ = ["SweepInput", "sweep"]
 
 Floats = NDArray[np.float64]
 
 _BLOCK = 1 << 15  # (widths x points) worked on together; a handful of such arrays fit the cache
+_ROWS = 32  # widths worked on together, so that shorter buffers skip the points they do not reach
 _LANE = 16  # points summed by one product with a triangle of ones
+_TRIANGLE = np.triu(np.ones((_LANE, _LANE)))
+_TOTAL = np.ones((_LANE, 2))  # two columns: a single one would be a slower kind of product
 
 
-def sweep(
-    plan: BufferPlan, kept: Ints, level: Ints, levels: Levels, peak_rows: Ints, peak_levels: Ints
+@dataclass(frozen=True)
+class SweepInput:
+    """Dynamic points in descending order of their scores, and what is known of their levels.
+
+    ``points[i]`` (an index into the plan's points) has level ``level[i]``; ``peak_rows`` and
+    ``peak_levels`` tell for every buffered event its half-length's row and the level that finds it.
+    """
+
+    points: Ints
+    level: Ints
+    levels: Levels
+    peak_rows: Ints
+    peak_levels: Ints
+
+
+def sweep(plan: BufferPlan, order: SweepInput) -> tuple[Floats, Floats]:
+    """R-AUC-ROC and R-AUC-PR of every width."""
+    work = plan.widths.size * order.points.size
+    if plan.definition.positives == "predicted":
+        compiled = compiled_sweep(work)
+        if compiled is not None:
+            return _sweep_compiled(compiled, plan, order)
+    n_parts = max(1, min(round(plan.widths.size / _ROWS), work // (4 * _BLOCK)))
+    bounds = np.linspace(0, plan.widths.size, n_parts + 1).astype(int)
+    parts = [
+        _sweep_rows(plan, order, slice(int(first), int(last)))
+        for first, last in zip(bounds[:-1], bounds[1:], strict=True)
+    ]
+    return np.concatenate([roc for roc, _ in parts]), np.concatenate([pr for _, pr in parts])
+
+
+def _sweep_compiled(
+    compiled: Callable[..., Any], plan: BufferPlan, order: SweepInput
 ) -> tuple[Floats, Floats]:
-    """Areas of every width, from the dynamic points in descending order of their scores."""
     size = plan.widths.size
+    points, levels = order.points, order.levels
+    first_width = plan.active_from[points]
+    second_width = np.maximum(np.searchsorted(plan.halves, plan.second[points]), first_width)
+    # Inside an event the sum stays as it is.
+    first_inside = np.where(points < plan.n_inside, size, second_width)
+    rows = plan.existence.row_of_width
+    by_level = np.argsort(order.peak_levels, kind="stable")
+    roc, pr = compiled(
+        plan.n,
+        plan.n_inside,
+        np.ascontiguousarray(plan.table.T),
+        plan.code[points],
+        first_width,
+        first_inside,
+        np.searchsorted(order.level, np.arange(levels.size), side="right"),
+        levels.predicted,
+        levels.predicted_before,
+        levels.found,
+        plan.existence.n_events,
+        np.searchsorted(rows, np.arange(plan.existence.n_events.size + 1)),
+        order.peak_rows[by_level],
+        order.peak_levels[by_level],
+    )
+    return roc, pr
+
+
+def _sweep_rows(plan: BufferPlan, order: SweepInput, rows: slice) -> tuple[Floats, Floats]:
+    """The sweep for some widths, over the points that the longest of them reaches."""
+    reached = np.flatnonzero(plan.active_from[order.points] < rows.stop)
+    points = order.points[reached]
+    level = order.level[reached]
+    ends = np.flatnonzero(np.concatenate((level[1:] != level[:-1], [True])))
+    levels = order.levels[level[ends]]
+    existence = _Existence(plan, order, rows, level[ends])
+    plan = plan.part(rows)
+    size = plan.widths.size
+    second = plan.second[points]
+    touches_two = second <= plan.halves[-1]
     block = max(_LANE, _BLOCK // size // _LANE * _LANE)
     running = area_sums(plan)
     carry = np.full(size, plan.n_inside if plan.definition.positives == "predicted" else 0.0)
-    existence = _Existence(plan, peak_rows, peak_levels)
-    is_doubled = np.zeros(plan.positions.size, dtype=np.bool_)
-    is_doubled[plan.doubled] = True
-    kept_doubled = is_doubled[kept]
-    tied = levels.size < kept.size
     done = 0
-    for start in range(0, kept.size, block):
-        stop = min(start + block, kept.size)
-        points = kept[start:stop]
-        doubled = kept_doubled[start:stop]
-        sums = _running_sums(plan.weights(points, doubled if doubled.any() else None), carry)
-        carry = sums[:, -1].copy()
-        if tied:
-            here = level[start:stop]
-            ends = np.flatnonzero(here[1:] != here[:-1])
-            complete = stop == kept.size or level[stop] != here[-1]
-            if complete:
-                ends = np.concatenate((ends, [here.size - 1]))
-            if ends.size == 0:
-                continue
-            sums = sums[:, ends]
-        first, done = done, done + sums.shape[1]
-        running.add(sums, levels.part(first, done), existence.block(first, done))
+    for start in range(0, points.size, block):
+        stop = min(start + block, points.size)
+        weights = _weights(plan, points[start:stop])
+        if touches_two[start:stop].any():
+            which = np.flatnonzero(touches_two[start:stop])
+            beyond = plan.halves[:, None] >= second[start:stop][which]
+            weights[:, which] = np.where(beyond, plan.full_weight, weights[:, which])
+        sums = running_sums(weights, carry)
+        carry = sums[:, stop - start - 1].copy()
+        first, done = done, int(np.searchsorted(ends, stop))
+        if done == first:
+            continue  # one level is longer than the block
+        if sums.shape[1] != done - first:
+            sums = np.take(sums, ends[first:done] - start, axis=1)
+        running.add(sums, levels[first:done], existence.block(first, done))
     return running.areas()
 
 
-def _running_sums(weights: Floats, carry: Floats) -> Floats:
-    """Cumulative sums along the points, from ``carry`` on.
+def _weights(plan: BufferPlan, points: Ints) -> Floats:
+    """Weights by (width, point), with points of no weight added to fill the last lane."""
+    code = plan.code[points]
+    missing = -code.size % _LANE
+    if not missing:
+        return np.take(plan.table, code, axis=1)
+    weights = np.zeros((plan.widths.size, code.size + missing))
+    weights[:, : code.size] = np.take(plan.table, code, axis=1)
+    return weights
+
+
+def running_sums(weights: Floats, carry: Floats) -> Floats:
+    """Cumulative sums along whole lanes of points, from ``carry`` on; ``weights`` is overwritten.
 
     ``np.cumsum`` waits for every addition; products with a triangle of ones do not.
     """
     size, length = weights.shape
-    if length % _LANE:
-        weights[:, 0] += carry
-        return np.cumsum(weights, axis=1)
     lanes = weights.reshape(size, -1, _LANE)
-    totals = (weights.reshape(-1, _LANE) @ np.ones(_LANE)).reshape(size, -1)
+    totals = product(weights.reshape(-1, _LANE), _TOTAL)[:, 0].reshape(size, -1)
+    totals[:, 0] += carry
     np.cumsum(totals, axis=1, out=totals)
     lanes[:, 0, 0] += carry
-    lanes[:, 1:, 0] += totals[:, :-1] + carry[:, None]
-    return (weights.reshape(-1, _LANE) @ np.triu(np.ones((_LANE, _LANE)))).reshape(size, length)
+    lanes[:, 1:, 0] += totals[:, :-1]
+    return product(weights.reshape(-1, _LANE), _TRIANGLE).reshape(size, length)
 
 
 class _Existence:
-    """Share of found events per (width, level), made block by block while it still changes."""
+    """Share of found events by (width, level), made block by block while it still changes."""
 
-    def __init__(self, plan: BufferPlan, rows: Ints, levels: Ints) -> None:
-        order = np.argsort(levels, kind="stable")
-        self.rows, self.levels = rows[order], levels[order]
-        self.plan = plan.existence
-        self.found = np.zeros(self.plan.n_events.size)
+    def __init__(self, plan: BufferPlan, order: SweepInput, rows: slice, levels: Ints) -> None:
+        row_of_width = plan.existence.row_of_width[rows]
+        first, last = int(row_of_width[0]), int(row_of_width[-1]) + 1
+        here = np.flatnonzero((order.peak_rows >= first) & (order.peak_rows < last))
+        by_level = here[np.argsort(order.peak_levels[here], kind="stable")]
+        self.rows = order.peak_rows[by_level] - first
+        self.levels = np.searchsorted(levels, order.peak_levels[by_level])
+        self.row_of_width = row_of_width - first
+        self.share = 1.0 / plan.existence.n_events[first:last]
+        self.found = np.zeros(last - first)
 
     def block(self, start: int, stop: int) -> Floats | None:
         """Existence at levels ``start, ..., stop - 1``; None: all events are found."""
@@ -83,10 +167,10 @@ class _Existence:
             return None
         first, last = np.searchsorted(self.levels, [start, stop])
         size = stop - start
-        at = self.rows[first:last] * size + self.levels[first:last] - start
-        found = np.bincount(at, minlength=self.found.size * size).reshape(-1, size).astype(float)
-        found[:, 0] += self.found
-        np.cumsum(found, axis=1, out=found)
-        self.found = found[:, -1].copy()
-        found /= self.plan.n_events[:, None]
-        return found[self.plan.row_of_width]
+        padded = size + -size % _LANE
+        at = self.rows[first:last] * padded + self.levels[first:last] - start
+        new = np.bincount(at, minlength=self.found.size * padded).astype(np.float64)
+        found = running_sums(new.reshape(-1, padded), self.found)
+        self.found = found[:, size - 1].copy()
+        found *= self.share[:, None]
+        return found[self.row_of_width, :size]

@@ -1,0 +1,274 @@
+"""The one door for arrays and parameters: check once, freeze, pass on."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from vuskit.errors import InvalidInputError
+from vuskit.intervals import Ints, event_bounds
+
+__all__ = [
+    "Labels",
+    "check_choice",
+    "check_fraction",
+    "check_int",
+    "check_labels",
+    "check_pair",
+    "check_prediction",
+    "check_scores",
+    "did_you_mean",
+]
+
+_NUMBERS = "biuf"
+
+
+@dataclass(frozen=True)
+class Labels:
+    """Checked labels: their length and where the ones are."""
+
+    n: int
+    inside: Ints
+
+    @cached_property
+    def _bounds(self) -> tuple[Ints, Ints]:
+        return event_bounds(self.inside)
+
+    @property
+    def starts(self) -> Ints:
+        """First point of each event."""
+        return self._bounds[0]
+
+    @property
+    def stops(self) -> Ints:
+        """One past the last point of each event."""
+        return self._bounds[1]
+
+    @property
+    def n_anomalous(self) -> int:
+        """Number of anomalous points."""
+        return int(self.inside.size)
+
+    @property
+    def has_both_classes(self) -> bool:
+        """Whether there are normal and anomalous points."""
+        return 0 < self.inside.size < self.n
+
+    def as_array(self) -> NDArray[np.bool_]:
+        """Labels as one boolean per point."""
+        labels = np.zeros(self.n, dtype=np.bool_)
+        labels[self.inside] = True
+        return labels
+
+
+def check_labels(y_true: ArrayLike, name: str = "y_true") -> Labels:
+    """Read labels of 0 and 1.
+
+    Raises
+    ------
+    InvalidInputError
+        If they are not 1-D, empty, or hold anything but 0 and 1.
+
+    Examples
+    --------
+    >>> labels = check_labels([0, 1, 1, 0])
+    >>> labels.starts.tolist(), labels.stops.tolist()
+    ([1], [3])
+    """
+    array = _one_dimensional(name, y_true)
+    inside = np.flatnonzero(array)
+    values = array[inside]
+    if array.dtype.kind != "b" and not (values == 1).all():
+        bad = int(inside[np.flatnonzero(values != 1)[0]])
+        raise InvalidInputError(
+            f"`{name}` must contain only 0 and 1, got {_show(array[bad])} at index {bad}"
+        )
+    return Labels(int(array.size), inside)
+
+
+def check_scores(y_score: ArrayLike, labels: Labels) -> NDArray[Any]:
+    """Read scores, one finite number per label, in their own dtype.
+
+    Raises
+    ------
+    InvalidInputError
+        If they are not 1-D, not finite, or not as many as the labels.
+    """
+    array = _one_dimensional("y_score", y_score)
+    if array.size != labels.n:
+        raise InvalidInputError(
+            f"`y_true` and `y_score` must have equal length, got {labels.n} and {array.size}"
+        )
+    if array.dtype.kind == "b":
+        return array.view(np.uint8)
+    if array.dtype.kind == "f" and not (np.isfinite(array.min()) and np.isfinite(array.max())):
+        bad = int(np.flatnonzero(~np.isfinite(array))[0])
+        raise InvalidInputError(f"`y_score` must be finite, got {_show(array[bad])} at index {bad}")
+    return array
+
+
+def check_pair(y_true: ArrayLike, y_score: ArrayLike) -> tuple[Labels, NDArray[Any]]:
+    """Read labels and scores together, so that swapped arguments can be told.
+
+    Raises
+    ------
+    InvalidInputError
+        As for labels and scores by themselves; the text says when the two look swapped.
+    """
+    try:
+        labels = check_labels(y_true)
+    except InvalidInputError as error:
+        if _looks_like_labels(y_score):
+            raise InvalidInputError(f"{error}; `y_true` and `y_score` look swapped") from None
+        raise
+    return labels, check_scores(y_score, labels)
+
+
+def check_prediction(y_pred: ArrayLike, labels: Labels) -> NDArray[np.bool_]:
+    """Read a prediction of 0 and 1 per label.
+
+    Raises
+    ------
+    InvalidInputError
+        If it holds anything but 0 and 1, or is not as long as the labels.
+    """
+    prediction = check_labels(y_pred, "y_pred")
+    if prediction.n != labels.n:
+        raise InvalidInputError(
+            f"`y_true` and `y_pred` must have equal length, got {labels.n} and {prediction.n}"
+        )
+    return prediction.as_array()
+
+
+def check_int(name: str, value: Any, minimum: int) -> int:
+    """Read a whole number; 5.0 counts as whole, True does not.
+
+    Raises
+    ------
+    InvalidInputError
+        If it is not whole or below ``minimum``.
+
+    Examples
+    --------
+    >>> check_int("buffer", 5, minimum=0)
+    5
+    """
+    whole = not isinstance(value, (bool, np.bool_, str)) and np.ndim(value) == 0
+    try:
+        whole = whole and int(value) == value
+    except (TypeError, ValueError, OverflowError):
+        whole = False
+    if not whole or value < minimum:
+        raise InvalidInputError(f"`{name}` must be an int >= {minimum}, got {_show(value)}")
+    return int(value)
+
+
+def check_fraction(name: str, value: Any) -> float:
+    """Read a number in [0, 1].
+
+    Raises
+    ------
+    InvalidInputError
+        If it is outside.
+    """
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        number = float("nan")
+    if not 0.0 <= number <= 1.0:
+        raise InvalidInputError(f"`{name}` must be a number from 0 to 1, got {_show(value)}")
+    return number
+
+
+def check_choice(name: str, value: Any, choices: Iterable[str]) -> str:
+    """Read one of a few names.
+
+    Raises
+    ------
+    InvalidInputError
+        If it is none of them; the text proposes the nearest one.
+    """
+    known = list(choices)
+    if isinstance(value, str) and value in known:
+        return value
+    listed = ", ".join(repr(choice) for choice in known)
+    raise InvalidInputError(
+        f"`{name}` must be one of {listed}, got {_show(value)}{did_you_mean(value, known)}"
+    )
+
+
+def did_you_mean(value: Any, known: Iterable[str]) -> str:
+    """``'; did you mean ...?'`` where a known name is near, else nothing.
+
+    Examples
+    --------
+    >>> did_you_mean("vus-pr", ["vus_pr", "auc_pr"])
+    "; did you mean 'vus_pr'?"
+    """
+    near = difflib.get_close_matches(str(value).lower(), list(known), n=1, cutoff=0.6)
+    return f"; did you mean {near[0]!r}?" if near else ""
+
+
+def _one_dimensional(name: str, values: ArrayLike) -> NDArray[Any]:
+    if np.ma.isMaskedArray(values) and np.ma.is_masked(values):
+        bad = int(np.flatnonzero(np.ma.getmaskarray(values))[0])
+        raise InvalidInputError(f"`{name}` must not be masked, got a masked value at index {bad}")
+    array = _as_array(name, values)
+    if array.ndim != 1:
+        raise InvalidInputError(f"`{name}` must be 1-D, got shape {array.shape}")
+    if array.size == 0:
+        raise InvalidInputError(f"`{name}` must not be empty, got shape (0,)")
+    if array.dtype.kind == "O":
+        array = _from_objects(name, array)
+    if array.dtype.kind not in _NUMBERS:
+        raise InvalidInputError(
+            f"`{name}` must be numbers, got {_show(array[0])} at index 0 (dtype {array.dtype})"
+        )
+    return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
+
+
+def _as_array(name: str, values: Any) -> NDArray[Any]:
+    """``np.asarray``, also for tensors that carry gradients."""
+    detach = getattr(values, "detach", None)
+    if callable(detach):
+        values = detach()
+    device = getattr(values, "device", None)
+    if getattr(device, "type", "cpu") not in ("cpu", None):
+        raise InvalidInputError(f"`{name}` must be in CPU memory, got a tensor on {device}")
+    try:
+        return np.asarray(values)
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise InvalidInputError(f"`{name}` must be a 1-D array of numbers, got {error}") from error
+
+
+def _from_objects(name: str, array: NDArray[Any]) -> NDArray[Any]:
+    """Numbers out of an object array, as pandas gives for columns with missing values."""
+    numbers = np.empty(array.size)
+    for index, value in enumerate(array):
+        if isinstance(value, (str, bytes)):
+            raise InvalidInputError(f"`{name}` must be numbers, got {value!r} at index {index}")
+        try:
+            numbers[index] = np.nan if value is None else float(value)
+        except (TypeError, ValueError):
+            numbers[index] = np.nan
+        if np.isnan(numbers[index]):
+            raise InvalidInputError(f"`{name}` must be numbers, got {value!r} at index {index}")
+    return numbers
+
+
+def _looks_like_labels(values: ArrayLike) -> bool:
+    try:
+        check_labels(values)
+    except InvalidInputError:
+        return False
+    return True
+
+
+def _show(value: Any) -> str:
+    return repr(value.item() if isinstance(value, np.generic) else value)

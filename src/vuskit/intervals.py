@@ -1,0 +1,51 @@
+"""Labels as half-open events ``[start, stop)``."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Ints", "event_bounds", "events_to_labels"]
+
+Ints = NDArray[np.intp]
+
+
+def event_bounds(inside: Ints) -> tuple[Ints, Ints]:
+    """Starts and stops of the events, from the sorted positions of the anomalous points.
+
+    Parameters
+    ----------
+    inside : ndarray of int
+        Positions of the ones in the labels, ascending.
+
+    Returns
+    -------
+    starts, stops : ndarray of int
+        Event ``k`` holds the points ``starts[k], ..., stops[k] - 1``.
+
+    Examples
+    --------
+    >>> starts, stops = event_bounds(np.array([2, 3, 4, 8]))
+    >>> starts.tolist(), stops.tolist()
+    ([2, 8], [5, 9])
+    """
+    if inside.size == 0:
+        return inside[:0], inside[:0]
+    breaks = np.flatnonzero(inside[1:] - inside[:-1] > 1)
+    starts = inside[np.concatenate(([0], breaks + 1))]
+    stops = inside[np.concatenate((breaks, [inside.size - 1]))] + 1
+    return starts, stops
+
+
+def events_to_labels(starts: Ints, stops: Ints, n: int) -> NDArray[np.bool_]:
+    """Labels of ``n`` points from half-open events; the inverse of :func:`event_bounds`.
+
+    Examples
+    --------
+    >>> events_to_labels(np.array([1]), np.array([3]), 5).astype(int).tolist()
+    [0, 1, 1, 0, 0]
+    """
+    labels = np.zeros(n, dtype=np.bool_)
+    for start, stop in zip(starts, stops, strict=True):
+        labels[start:stop] = True
+    return labels

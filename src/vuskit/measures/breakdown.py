@@ -1,0 +1,173 @@
+"""Per-event breakdown: which anomaly was found, how early, and which was missed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from vuskit.errors import InvalidInputError
+from vuskit.inputs import check_int, check_pair
+from vuskit.kernels.ranking import rank_table
+from vuskit.measures.results import pandas, text_table
+from vuskit.measures.thresholds import ThresholdRule, threshold_value
+
+__all__ = ["EventTable", "events"]
+
+
+@dataclass(frozen=True)
+class EventTable:
+    """One entry per anomaly, in order of time.
+
+    Attributes
+    ----------
+    start, stop : ndarray of int
+        The event holds the points ``start, ..., stop - 1``.
+    peak : ndarray
+        Highest score in the event and its buffer.
+    peak_index : ndarray of int
+        The first point that has it.
+    peak_rank : ndarray of int
+        Number of points with a score at least as high; 1 for the single highest point.
+    found_share : ndarray of float
+        Share of the thresholds (all distinct scores) at which the event is found.
+    points_share : ndarray of float
+        Share of the event's own points at or above the threshold.
+    found : ndarray of bool
+        Whether any point of the event or its buffer reaches the threshold.
+    delay : ndarray of float
+        Points from the start of the event to the first point that reaches the threshold, in the
+        event or its buffer: negative when it was early, NaN when the event was missed.
+    threshold : float
+        The threshold behind ``found``, ``points_share`` and ``delay``.
+    buffer : int
+        Half of it is looked at on either side of an event.
+    """
+
+    start: NDArray[np.intp]
+    stop: NDArray[np.intp]
+    peak: NDArray[Any]
+    peak_index: NDArray[np.intp]
+    peak_rank: NDArray[np.intp]
+    found_share: NDArray[np.float64]
+    points_share: NDArray[np.float64]
+    found: NDArray[np.bool_]
+    delay: NDArray[np.float64]
+    threshold: float
+    buffer: int
+
+    def __len__(self) -> int:
+        return int(self.start.size)
+
+    def _columns(self) -> dict[str, NDArray[Any]]:
+        return {
+            "start": self.start,
+            "stop": self.stop,
+            "peak": self.peak,
+            "peak_index": self.peak_index,
+            "peak_rank": self.peak_rank,
+            "found_share": self.found_share,
+            "points_share": self.points_share,
+            "found": self.found,
+            "delay": self.delay,
+        }
+
+    def to_frame(self) -> Any:
+        """One row per event, as a pandas frame.
+
+        Raises
+        ------
+        MissingDependencyError
+            If pandas is not installed.
+        """
+        return pandas().DataFrame(self._columns())
+
+    def __repr__(self) -> str:
+        header = ["start", "stop", "peak", "rank", "found share", "points", "delay"]
+        rows = [
+            [
+                str(self.start[i]),
+                str(self.stop[i]),
+                f"{float(self.peak[i]):.4g}",
+                str(self.peak_rank[i]),
+                f"{self.found_share[i]:.3f}",
+                f"{self.points_share[i]:.2f}",
+                f"{self.delay[i]:.0f}" if self.found[i] else "missed",
+            ]
+            for i in range(len(self))
+        ]
+        return (
+            f"{text_table(header, rows)}\n"
+            f"(threshold={self.threshold:.4g}, buffer={self.buffer}: "
+            f"{int(self.found.sum())} of {len(self)} found)"
+        )
+
+
+def events(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    buffer: int = 0,
+    threshold: ThresholdRule = "sigma",
+) -> EventTable:
+    """Break an evaluation down by anomaly.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        1 for anomalous points, 0 for normal ones.
+    y_score : array-like of shape (n,)
+        Anomaly scores, finite, higher meaning more anomalous.
+    buffer : int, default=0
+        ``buffer // 2`` points on either side of an anomaly count for it.
+    threshold : {"sigma", "quantile"}, number or callable, default="sigma"
+        Where an anomaly counts as found, and from where its delay is measured.
+
+    Returns
+    -------
+    EventTable
+
+    Raises
+    ------
+    InvalidInputError
+        If the arrays or a parameter cannot be evaluated, or there is no anomaly.
+
+    Examples
+    --------
+    >>> from vuskit import events
+    >>> events([0, 1, 1, 0, 0, 1, 0], [0.1, 0.2, 0.9, 0.3, 0.1, 0.2, 0.1], threshold=0.5)
+    start  stop  peak  rank  found share  points   delay
+    1         3   0.9     1        1.000    0.50       1
+    5         6   0.2     4        0.500    0.00  missed
+    (threshold=0.5, buffer=0: 1 of 2 found)
+    """
+    half = check_int("buffer", buffer, minimum=0) // 2
+    labels, scores = check_pair(y_true, y_score)
+    if labels.n_anomalous == 0:
+        raise InvalidInputError("`y_true` must hold at least one anomalous point, got none")
+    limit = threshold_value(threshold, scores)
+    begin = np.maximum(labels.starts - half, 0)
+    end = np.minimum(labels.stops + half, labels.n)
+    pieces = [scores[a:b] for a, b in zip(begin, end, strict=True)]
+    own = [scores[a:b] for a, b in zip(labels.starts, labels.stops, strict=True)]
+    peak_index = begin + np.array([piece.argmax() for piece in pieces])
+    peak = scores[peak_index]
+    ranks = rank_table(scores, np.unique(peak), np.zeros(0, dtype=np.intp))
+    levels = np.unique(scores)
+    hits = [np.flatnonzero(piece >= limit) for piece in pieces]
+    first = np.array([hit[0] if hit.size else np.nan for hit in hits])
+    return EventTable(
+        start=labels.starts,
+        stop=labels.stops,
+        peak=peak,
+        peak_index=peak_index,
+        peak_rank=ranks.at_least(peak),
+        found_share=np.searchsorted(levels, peak, side="right") / levels.size,
+        points_share=np.array([np.count_nonzero(piece >= limit) / piece.size for piece in own]),
+        found=~np.isnan(first),
+        delay=first + begin - labels.starts,
+        threshold=limit,
+        buffer=int(buffer),
+    )

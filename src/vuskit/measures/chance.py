@@ -1,0 +1,114 @@
+"""Chance levels: what random scores reach."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from vuskit.inputs import check_int
+from vuskit.measures.registry import Measure
+
+if TYPE_CHECKING:
+    from vuskit.measures.suite import Evaluator
+
+__all__ = ["ChanceLevel", "chance_level", "chance_of"]
+
+_DRAWS = 20
+
+
+@dataclass(frozen=True)
+class ChanceLevel:
+    """Mean and spread of each measure over random scores.
+
+    Attributes
+    ----------
+    mean, std : dict
+        Mean and standard deviation by name of the measure.
+    draws : int
+        Number of random scores.
+    seed : int
+        Seed of their generator.
+    """
+
+    mean: dict[str, float]
+    std: dict[str, float]
+    draws: int
+    seed: int
+
+    def adjust(self, values: Mapping[str, float]) -> dict[str, float]:
+        """``(value - chance) / (1 - chance)``; NaN where chance already reaches 1."""
+        return {
+            name: (value - self.mean[name]) / (1.0 - self.mean[name])
+            if self.mean[name] < 1.0
+            else float("nan")
+            for name, value in values.items()
+        }
+
+
+def chance_level(
+    y_true: ArrayLike,
+    *,
+    buffer: int,
+    measures: str | Measure | Iterable[str | Measure] = "paper",
+    draws: int = _DRAWS,
+    seed: int = 0,
+    **options: Any,
+) -> ChanceLevel:
+    """Mean and spread of measures over uniformly random scores.
+
+    A random score does not get 0.5 from a range-aware measure: buffers are easy to hit.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        1 for anomalous points, 0 for normal ones.
+    buffer : int
+        Buffer length of R-AUC and longest buffer of VUS.
+    measures : "paper", "all", name, or iterable of names and measures, default="paper"
+        What to compute.
+    draws : int, default=20
+        Number of random scores.
+    seed : int, default=0
+        Seed of the random scores.
+    **options
+        As for :class:`vuskit.Evaluator`.
+
+    Returns
+    -------
+    ChanceLevel
+
+    Raises
+    ------
+    InvalidInputError
+        If the labels or a parameter cannot be used.
+
+    Examples
+    --------
+    >>> from vuskit import chance_level
+    >>> labels = [0] * 50 + [1] + [0] * 50
+    >>> chance_level(labels, buffer=20, measures="vus_roc").mean["vus_roc"] > 0.6
+    True
+    """
+    from vuskit.measures.suite import Evaluator
+
+    evaluator = Evaluator(y_true, buffer=buffer, measures=measures, **options)
+    return chance_of(evaluator, draws, seed)
+
+
+def chance_of(evaluator: Evaluator, draws: int = _DRAWS, seed: int = 0) -> ChanceLevel:
+    """Chance level of everything that an evaluator computes."""
+    draws = check_int("draws", draws, minimum=1)
+    rng = np.random.default_rng(check_int("seed", seed, minimum=0))
+    n = evaluator._prepared.labels.n
+    found = [evaluator(rng.random(n)) for _ in range(draws)]
+    values = {name: np.array([one[name] for one in found]) for name in found[0]}
+    return ChanceLevel(
+        {name: float(value.mean()) for name, value in values.items()},
+        {name: float(value.std()) for name, value in values.items()},
+        draws,
+        seed,
+    )

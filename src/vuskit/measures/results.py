@@ -1,0 +1,245 @@
+"""What an evaluation gives: values that cannot be quoted without their settings."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from vuskit.errors import MissingDependencyError
+
+if TYPE_CHECKING:
+    from vuskit.measures.chance import ChanceLevel
+    from vuskit.measures.suite import Evaluator
+
+__all__ = ["Comparison", "Evaluation", "pandas", "text_table"]
+
+
+def pandas() -> Any:
+    """Import pandas, or say how to install it."""
+    try:
+        import pandas as pd
+    except ImportError:
+        raise MissingDependencyError(
+            'pandas is not installed; it comes with: pip install "vuskit[bench]"'
+        ) from None
+    return pd
+
+
+def text_table(header: list[str], rows: list[list[str]]) -> str:
+    """Columns of text, the first flush left, the others flush right."""
+    cells = [header, *rows]
+    widths = [max(len(row[i]) for row in cells) for i in range(len(header))]
+    lines = []
+    for row in cells:
+        first = row[0].ljust(widths[0])
+        rest = [cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True)]
+        lines.append("  ".join([first, *rest]).rstrip())
+    return "\n".join(lines)
+
+
+def _html_table(header: list[str], rows: list[list[str]], caption: str) -> str:
+    head = "".join(f"<th>{html.escape(cell)}</th>" for cell in header)
+    body = "".join(
+        "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>" for row in rows
+    )
+    return (
+        f"<table><caption>{html.escape(caption)}</caption>"
+        f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    )
+
+
+class _WithSettings:
+    """Settings of the evaluator, read off any result."""
+
+    _evaluator: Evaluator
+
+    @property
+    def definition(self) -> str:
+        """Definition of R-AUC and VUS."""
+        return self._evaluator.options.definition
+
+    @property
+    def buffer(self) -> int:
+        """Buffer of R-AUC and longest buffer of VUS."""
+        return self._evaluator.options.buffer
+
+    @property
+    def thresholds(self) -> int | None:
+        """Number of thresholds; None: every distinct score."""
+        return self._evaluator.options.thresholds
+
+    @property
+    def settings(self) -> str:
+        """The settings in one line, to be quoted with the values.
+
+        Examples
+        --------
+        >>> from vuskit import evaluate
+        >>> evaluate([0, 1, 0], [1, 3, 2], buffer=2, thresholds=3).settings
+        'buffer=2, thresholds=3, definition=journal'
+        """
+        options = self._evaluator.options
+        thresholds = "all" if options.thresholds is None else options.thresholds
+        text = f"buffer={options.buffer}, thresholds={thresholds}, definition={options.definition}"
+        if options.step != 1:
+            text += f", step={options.step}"
+        if options.side != "both":
+            text += f", side={options.side}"
+        return text
+
+    @cached_property
+    def chance(self) -> ChanceLevel:
+        """Values that random scores reach on these labels; computed on first use."""
+        from vuskit.measures.chance import chance_of
+
+        return chance_of(self._evaluator)
+
+    @property
+    def _titles(self) -> dict[str, str]:
+        return {measure.name: measure.title for measure in self._evaluator.measures}
+
+
+class Evaluation(_WithSettings, Mapping[str, float]):
+    """Values of the measures of one score.
+
+    A mapping from the name of a measure to its value. Printing it shows a table.
+    """
+
+    def __init__(self, values: dict[str, float], evaluator: Evaluator) -> None:
+        self._values = values
+        self._evaluator = evaluator
+
+    def __getitem__(self, name: str) -> float:
+        return self._values[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    @property
+    def adjusted(self) -> dict[str, float]:
+        """``(value - chance) / (1 - chance)``: 0 for a random score, 1 for the best.
+
+        Examples
+        --------
+        >>> from vuskit import evaluate
+        >>> labels, score = [0] * 40 + [1] * 4 + [0] * 40, range(84)
+        >>> result = evaluate(labels, score, buffer=4, measures=["auc_roc"])
+        >>> round(result["auc_roc"], 2), round(result.adjusted["auc_roc"], 1)
+        (0.5, 0.0)
+        """
+        return self.chance.adjust(self._values)
+
+    def to_dict(self) -> dict[str, float]:
+        """Values by name, as a plain dict."""
+        return dict(self._values)
+
+    def round(self, digits: int) -> dict[str, float]:
+        """Values by name, rounded."""
+        return {name: round(value, digits) for name, value in self._values.items()}
+
+    def to_frame(self) -> Any:
+        """One row per measure, with the settings, as a pandas frame.
+
+        Raises
+        ------
+        MissingDependencyError
+            If pandas is not installed.
+        """
+        options = self._evaluator.options
+        rows = [
+            {
+                "measure": name,
+                "title": self._titles[name],
+                "value": value,
+                "buffer": options.buffer,
+                "thresholds": options.thresholds,
+                "definition": options.definition,
+            }
+            for name, value in self._values.items()
+        ]
+        frame = pandas().DataFrame(rows)
+        frame["thresholds"] = frame["thresholds"].astype("Int64")
+        return frame
+
+    def _table(self) -> tuple[list[str], list[list[str]]]:
+        header, columns = ["measure", "value"], [self._values]
+        if "chance" in self.__dict__:
+            header += ["chance", "adjusted"]
+            columns += [self.chance.mean, self.adjusted]
+        rows = [
+            [self._titles[name], *(f"{column[name]:.4f}" for column in columns)]
+            for name in self._values
+        ]
+        return header, rows
+
+    def __repr__(self) -> str:
+        return f"{text_table(*self._table())}\n({self.settings})"
+
+    def _repr_html_(self) -> str:
+        return _html_table(*self._table(), self.settings)
+
+
+class Comparison(_WithSettings, Mapping[str, Evaluation]):
+    """Evaluations of several scores of one series.
+
+    A mapping from the name of a score to its evaluation. Printing it shows a table.
+    """
+
+    def __init__(self, evaluations: dict[str, Evaluation], evaluator: Evaluator) -> None:
+        self._evaluations = evaluations
+        self._evaluator = evaluator
+
+    def __getitem__(self, name: str) -> Evaluation:
+        return self._evaluations[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._evaluations)
+
+    def __len__(self) -> int:
+        return len(self._evaluations)
+
+    def to_dict(self) -> dict[str, dict[str, float]]:
+        """Values by score and measure, as plain dicts."""
+        return {name: evaluation.to_dict() for name, evaluation in self._evaluations.items()}
+
+    def to_frame(self) -> Any:
+        """One row per score, one column per measure, as a pandas frame.
+
+        Raises
+        ------
+        MissingDependencyError
+            If pandas is not installed.
+        """
+        frame = pandas().DataFrame.from_dict(self.to_dict(), orient="index")
+        frame.index.name = "score"
+        frame.attrs["settings"] = self.settings
+        return frame
+
+    def _table(self) -> tuple[list[str], list[list[str]]]:
+        rows = [
+            [name, *(f"{value:.3f}" for value in evaluation.values())]
+            for name, evaluation in self._evaluations.items()
+        ]
+        return ["", *self._titles.values()], rows
+
+    def __repr__(self) -> str:
+        header, rows = self._table()
+        if len(text_table(header, rows).splitlines()[0]) > 79:
+            # Wide tables read better with one line per measure.
+            columns = list(zip(*rows, strict=True))
+            header, rows = (
+                ["", *columns[0]],
+                [
+                    [title, *column]
+                    for title, column in zip(header[1:], columns[1:], strict=True)
+                ],
+            )
+        return text_table(header, rows)
+
+    def _repr_html_(self) -> str:
+        return _html_table(*self._table(), self.settings)

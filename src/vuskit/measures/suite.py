@@ -1,0 +1,285 @@
+"""Many measures of one score, or of many scores, from shared work."""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from vuskit.errors import InvalidInputError
+from vuskit.inputs import check_labels, check_pair, check_scores
+from vuskit.measures.point import check_k
+from vuskit.measures.registry import Measure, resolve_measures
+from vuskit.measures.results import Comparison, Evaluation
+from vuskit.measures.thresholds import ThresholdRule
+from vuskit.measures.workspace import BufferOptions, PreparedLabels, Workspace, defined
+
+__all__ = ["Evaluator", "evaluate", "evaluate_many"]
+
+_BUFFERED = ("range_auc", "vus")
+
+
+class Evaluator:
+    """Labels of one series, prepared once for many scores.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        1 for anomalous points, 0 for normal ones.
+    buffer : int
+        Buffer length of R-AUC and longest buffer of VUS.
+    measures : "paper", "all", name, or iterable of names and measures, default="paper"
+        What to compute.
+    thresholds : int, optional
+        Number of thresholds for R-AUC and VUS; by default every distinct score.
+    definition : {"journal", "pvldb2022", "timeeval"}, default="journal"
+        Definition of R-AUC and VUS.
+    step : int, default=1
+        Distance between the buffer lengths of VUS.
+    side : {"both", "before", "after"}, default="both"
+        Where the buffers are.
+    threshold : {"sigma", "quantile"}, number or callable, default="sigma"
+        Threshold of the threshold-based measures.
+    k : int, optional
+        The k of Precision@k; by default the number of anomalous points.
+
+    Raises
+    ------
+    InvalidInputError
+        If the labels or a parameter cannot be used.
+
+    Warns
+    -----
+    ThresholdResolutionWarning
+        If a grid of thresholds is too coarse for the number of anomalous points.
+
+    Examples
+    --------
+    >>> from vuskit import Evaluator
+    >>> evaluator = Evaluator([0, 0, 1, 1, 0, 0], buffer=2, measures=["auc_pr", "vus_pr"])
+    >>> for score in ([0, 1, 3, 5, 4, 2], [5, 4, 3, 2, 1, 0]):
+    ...     print(evaluator(score).round(3))
+    {'auc_pr': 0.833, 'vus_pr': 0.904}
+    {'auc_pr': 0.417, 'vus_pr': 0.475}
+    """
+
+    def __init__(
+        self,
+        y_true: ArrayLike,
+        *,
+        buffer: int,
+        measures: str | Measure | Iterable[str | Measure] = "paper",
+        thresholds: int | None = None,
+        definition: str = "journal",
+        step: int = 1,
+        side: str = "both",
+        threshold: ThresholdRule = "sigma",
+        k: int | None = None,
+    ) -> None:
+        options = BufferOptions.of(
+            "buffer", buffer, thresholds, definition=definition, step=step, side=side
+        )
+        self._prepare(PreparedLabels(check_labels(y_true), options), measures, threshold, k)
+        self._y_true = y_true
+        self._prepared.warn_if_coarse(stacklevel=2)
+
+    def _prepare(
+        self,
+        prepared: PreparedLabels,
+        measures: str | Measure | Iterable[str | Measure],
+        threshold: ThresholdRule,
+        k: int | None,
+    ) -> None:
+        self._prepared = prepared
+        self.measures = resolve_measures(measures)
+        self.threshold = threshold
+        self.k = check_k(k, prepared.labels.n)
+
+    @property
+    def options(self) -> BufferOptions:
+        """Buffer, thresholds, definition, step and side."""
+        assert self._prepared.options is not None
+        return self._prepared.options
+
+    def __call__(self, y_score: ArrayLike) -> Evaluation:
+        """Evaluate one score.
+
+        Raises
+        ------
+        InvalidInputError
+            If the score cannot be evaluated.
+        """
+        return self._evaluate(check_scores(y_score, self._prepared.labels), stacklevel=2)
+
+    def _evaluate(self, scores: NDArray[Any], stacklevel: int) -> Evaluation:
+        labels = self._prepared.labels
+        names = [measure.name for measure in self.measures]
+        if not defined(labels, ", ".join(names), stacklevel=stacklevel + 1):
+            values = dict.fromkeys(names, float("nan"))
+        else:
+            values = self._values(scores)
+        return Evaluation(values, self)
+
+    def _values(self, scores: NDArray[Any]) -> dict[str, float]:
+        buffered = any(m.family in _BUFFERED and m.shared is not None for m in self.measures)
+        workspace = Workspace(
+            self._prepared, scores, self.threshold, k=self.k, wants_areas=buffered
+        )
+        return {
+            measure.name: float(
+                self._call(measure, scores) if measure.shared is None else measure.shared(workspace)
+            )
+            for measure in self.measures
+        }
+
+    def _call(self, measure: Measure, scores: NDArray[Any]) -> float:
+        """Value of a measure that shares no work, with those of our options that it takes."""
+        offered = {
+            "buffer": self.options.buffer,
+            "max_buffer": self.options.buffer,
+            "thresholds": self.options.thresholds,
+            "definition": self.options.definition,
+            "side": self.options.side,
+            "threshold": self.threshold,
+        }
+        taken = inspect.signature(measure.function).parameters
+        options = {name: value for name, value in offered.items() if name in taken}
+        y_true = self._prepared.labels.as_array().astype(np.int8)
+        with warnings.catch_warnings():
+            # The evaluator has said it already, for all measures at once.
+            from vuskit.errors import ThresholdResolutionWarning
+
+            warnings.simplefilter("ignore", ThresholdResolutionWarning)
+            return measure.function(y_true, scores, **{**options, **measure.options})
+
+
+def evaluate(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    buffer: int,
+    measures: str | Measure | Iterable[str | Measure] = "paper",
+    thresholds: int | None = None,
+    definition: str = "journal",
+    step: int = 1,
+    side: str = "both",
+    threshold: ThresholdRule = "sigma",
+    k: int | None = None,
+    chance: bool = False,
+) -> Evaluation:
+    """Compute many measures of one score, sharing the ranking and the labels' work.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        1 for anomalous points, 0 for normal ones.
+    y_score : array-like of shape (n,)
+        Anomaly scores, finite, higher meaning more anomalous.
+    buffer : int
+        Buffer length of R-AUC and longest buffer of VUS.
+    measures, thresholds, definition, step, side, threshold, k
+        As for :class:`Evaluator`.
+    chance : bool, default=False
+        Compute the chance level at once; it is computed on first use otherwise.
+
+    Returns
+    -------
+    Evaluation
+        A mapping from names of measures to values that prints as a table.
+
+    Raises
+    ------
+    InvalidInputError
+        If the arrays or a parameter cannot be evaluated.
+
+    Warns
+    -----
+    ThresholdResolutionWarning
+        If a grid of thresholds is too coarse for the number of anomalous points.
+    UndefinedMeasureWarning
+        If only one class is present; the values are NaN then.
+
+    Examples
+    --------
+    >>> from vuskit import evaluate
+    >>> result = evaluate([0, 0, 1, 1, 0, 0], [0, 1, 3, 5, 4, 2], buffer=2)
+    >>> result["auc_roc"]
+    0.875
+    >>> round(result["vus_pr"], 3)
+    0.904
+    """
+    labels, scores = check_pair(y_true, y_score)
+    options = BufferOptions.of(
+        "buffer", buffer, thresholds, definition=definition, step=step, side=side
+    )
+    evaluator = Evaluator.__new__(Evaluator)
+    evaluator._prepare(PreparedLabels(labels, options), measures, threshold, k)
+    evaluator._prepared.warn_if_coarse(stacklevel=2)
+    result = evaluator._evaluate(scores, stacklevel=2)
+    if chance:
+        result.chance  # noqa: B018  # computed and kept
+    return result
+
+
+def evaluate_many(
+    y_true: ArrayLike, y_scores: Mapping[str, ArrayLike], *, buffer: int, **options: Any
+) -> Comparison:
+    """Compute many measures of several scores of one series.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        1 for anomalous points, 0 for normal ones.
+    y_scores : mapping from name to array-like of shape (n,)
+        Scores by the name of their detector. A pandas or polars frame of score columns will do.
+    buffer : int
+        Buffer length of R-AUC and longest buffer of VUS.
+    **options
+        As for :class:`Evaluator`.
+
+    Returns
+    -------
+    Comparison
+        A mapping from names of scores to evaluations that prints as a table.
+
+    Raises
+    ------
+    InvalidInputError
+        If the arrays or a parameter cannot be evaluated; the text names the score.
+
+    Examples
+    --------
+    >>> from vuskit import evaluate_many
+    >>> table = evaluate_many(
+    ...     [0, 0, 1, 1, 0, 0],
+    ...     {"good": [0, 1, 3, 5, 4, 2], "poor": [5, 4, 3, 2, 1, 0]},
+    ...     buffer=2,
+    ...     measures=["auc_pr", "vus_pr"],
+    ... )
+    >>> print(table)
+          AUC-PR  VUS-PR
+    good   0.833   0.904
+    poor   0.417   0.475
+    """
+    names = list(_names(y_scores))
+    if not names:
+        raise InvalidInputError("`y_scores` must hold at least one score, got none")
+    evaluator = Evaluator(y_true, buffer=buffer, **options)
+    evaluations = {}
+    for name in names:
+        try:
+            scores = check_scores(y_scores[name], evaluator._prepared.labels)
+        except InvalidInputError as error:
+            raise InvalidInputError(f"{error} (score {name!r})") from None
+        evaluations[str(name)] = evaluator._evaluate(scores, stacklevel=2)
+    return Comparison(evaluations, evaluator)
+
+
+def _names(y_scores: Any) -> Iterable[Any]:
+    """Column names of a frame or keys of a mapping."""
+    columns = getattr(y_scores, "columns", None)
+    return columns if columns is not None else y_scores

@@ -1,0 +1,228 @@
+"""The surface under which VUS is the volume, as data; and volumes over any parameters."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from vuskit.algorithms import areas, range_rates
+from vuskit.algorithms.problem import RangeRates
+from vuskit.errors import InvalidInputError
+from vuskit.inputs import check_pair
+from vuskit.kernels.range_areas import grid_rates, grid_ranks
+from vuskit.kernels.ranking import rank_table
+from vuskit.measures.buffered import check_algorithm
+from vuskit.measures.results import pandas
+from vuskit.measures.workspace import BufferOptions, PreparedLabels, Workspace
+
+__all__ = ["Surface", "Volume", "surface", "volume"]
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Surface:
+    """Rates by buffer length and threshold.
+
+    Attributes
+    ----------
+    buffers : ndarray of shape (W,)
+        Buffer lengths.
+    thresholds : ndarray of shape (N,)
+        Thresholds, from high to low.
+    fpr, tpr, precision : ndarray of shape (W, N)
+        False-positive rate, true-positive rate (recall) and precision.
+    range_auc_roc, range_auc_pr : ndarray of shape (W,)
+        Areas under the curves of each buffer length, on these thresholds.
+    definition : str
+        Definition of the rates.
+    """
+
+    buffers: NDArray[np.intp]
+    thresholds: NDArray[Any]
+    fpr: Floats
+    tpr: Floats
+    precision: Floats
+    range_auc_roc: Floats
+    range_auc_pr: Floats
+    definition: str
+
+    def to_frame(self) -> Any:
+        """One row per (buffer, threshold), as a pandas frame.
+
+        Raises
+        ------
+        MissingDependencyError
+            If pandas is not installed.
+        """
+        size = self.thresholds.size
+        return pandas().DataFrame(
+            {
+                "buffer": np.repeat(self.buffers, size),
+                "threshold": np.tile(self.thresholds, self.buffers.size),
+                "fpr": self.fpr.ravel(),
+                "tpr": self.tpr.ravel(),
+                "precision": self.precision.ravel(),
+            }
+        )
+
+
+def surface(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    max_buffer: int,
+    thresholds: int | None = 250,
+    definition: str = "journal",
+    step: int = 1,
+    side: str = "both",
+    algorithm: str = "fast",
+    memory_limit: int | None = None,
+) -> Surface:
+    """Compute TPR, FPR and precision over all buffer lengths and thresholds.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        1 for anomalous points, 0 for normal ones.
+    y_score : array-like of shape (n,)
+        Anomaly scores, finite, higher meaning more anomalous.
+    max_buffer : int
+        Longest buffer.
+    thresholds : int or None, default=250
+        Number of thresholds, taken at evenly spaced ranks of the scores; a picture needs no more.
+        None takes every distinct score, which makes arrays of (buffers x scores).
+    definition, step, side, algorithm, memory_limit
+        As for :func:`vuskit.vus_roc`.
+
+    Returns
+    -------
+    Surface
+
+    Raises
+    ------
+    InvalidInputError
+        If the arrays or a parameter cannot be evaluated, or only one class is present.
+
+    Examples
+    --------
+    >>> from vuskit import surface
+    >>> s = surface([0, 0, 1, 1, 0, 0], [0, 1, 3, 5, 4, 2], max_buffer=2, thresholds=3)
+    >>> s.thresholds.tolist(), s.tpr.shape
+    ([5, 3, 0], (3, 3))
+    """
+    options = BufferOptions.of(
+        "max_buffer", max_buffer, thresholds, definition=definition, step=step, side=side
+    )
+    check_algorithm(algorithm, options)
+    labels, scores = check_pair(y_true, y_score)
+    if not labels.has_both_classes:
+        raise InvalidInputError("`y_true` must hold both normal and anomalous points, got one class")
+    prepared = PreparedLabels(labels, options)
+    workspace = Workspace(prepared, scores, wants_areas=True)
+    if algorithm == "fast":
+        if options.thresholds is None:
+            levels = np.unique(scores)[::-1]
+        else:
+            ranks = grid_ranks(labels.n, options.thresholds)
+            levels = rank_table(scores, scores[:0], ranks).at_rank(ranks)
+        table = rank_table(scores, levels, np.zeros(0, dtype=np.intp))
+        fpr, tpr, precision = grid_rates(scores, prepared.plan, table, levels)
+        roc, pr = workspace.areas
+    else:
+        assert options.thresholds is not None
+        rates: RangeRates = range_rates(
+            labels.as_array(),
+            scores,
+            options.widths.tolist(),
+            options.thresholds,
+            algorithm=algorithm,
+            memory_limit=memory_limit,
+        )
+        levels, fpr, tpr, precision = rates
+        roc, pr = areas(rates)
+    return Surface(options.widths, levels, fpr, tpr, precision, roc, pr, definition)
+
+
+@dataclass(frozen=True)
+class Volume:
+    """Values of a measure over a grid of parameters, and their mean.
+
+    Attributes
+    ----------
+    grid : dict
+        Values of each parameter.
+    values : ndarray
+        One axis per parameter, in the order of ``grid``.
+    """
+
+    grid: dict[str, list[Any]]
+    values: Floats
+
+    @property
+    def mean(self) -> float:
+        """The volume under the (hyper-)surface: the mean over the grid."""
+        return float(self.values.mean())
+
+    def to_frame(self) -> Any:
+        """One row per combination of parameters, as a pandas frame.
+
+        Raises
+        ------
+        MissingDependencyError
+            If pandas is not installed.
+        """
+        frame = pandas().DataFrame(
+            list(itertools.product(*self.grid.values())), columns=list(self.grid)
+        )
+        frame["value"] = self.values.ravel()
+        return frame
+
+
+def volume(function: Callable[..., float], grid: Mapping[str, Iterable[Any]]) -> Volume:
+    """Mean of a measure over any grid of named parameters.
+
+    With more parameters than the buffer (a detector's window, its normal model's length), the surface
+    of VUS becomes a hyper-surface; this is the volume under it.
+
+    Parameters
+    ----------
+    function : callable
+        Called with one keyword per parameter; gives a number.
+    grid : mapping from str to iterable
+        Values of each parameter.
+
+    Returns
+    -------
+    Volume
+        The values, and their mean.
+
+    Raises
+    ------
+    InvalidInputError
+        If the grid is empty.
+
+    Examples
+    --------
+    >>> from vuskit import range_auc_roc, volume, vus_roc
+    >>> y_true, y_score = [0, 0, 1, 1, 0, 0], [0, 1, 3, 5, 4, 2]
+    >>> over_buffers = volume(
+    ...     lambda buffer: range_auc_roc(y_true, y_score, buffer=buffer), {"buffer": range(5)}
+    ... )
+    >>> round(over_buffers.mean - vus_roc(y_true, y_score, max_buffer=4), 12)
+    0.0
+    """
+    listed = {name: list(values) for name, values in grid.items()}
+    if not listed or not all(listed.values()):
+        raise InvalidInputError("`grid` must give at least one value per parameter, got none")
+    names = list(listed)
+    values = [
+        float(function(**dict(zip(names, combination, strict=True))))
+        for combination in itertools.product(*listed.values())
+    ]
+    return Volume(listed, np.array(values).reshape([len(choices) for choices in listed.values()]))

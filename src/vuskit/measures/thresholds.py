@@ -1,0 +1,85 @@
+"""Threshold rules: where a score becomes a prediction."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vuskit.errors import InvalidInputError
+from vuskit.inputs import check_choice, check_fraction
+
+__all__ = ["Quantile", "Sigma", "ThresholdRule", "threshold_value"]
+
+_CHUNK = 8192
+
+
+@dataclass(frozen=True)
+class Sigma:
+    """Mean plus ``factor`` (population) standard deviations of the score.
+
+    Examples
+    --------
+    >>> Sigma(2.0)(np.array([0.0, 2.0]))
+    3.0
+    """
+
+    factor: float = 3.0
+
+    def __call__(self, scores: NDArray[Any]) -> float:
+        """Threshold of one score."""
+        mean = float(scores.mean(dtype=np.float64))
+        # A chunk at a time: np.std would make copies of the whole score.
+        squares = sum(
+            float(np.vdot(part := scores[i : i + _CHUNK] - mean, part))
+            for i in range(0, scores.size, _CHUNK)
+        )
+        deviation = float(np.sqrt(squares / scores.size))
+        if deviation <= 1e-12 * abs(mean) and scores.min() == scores.max():
+            return float(scores[0])  # the mean of equal numbers may be rounded off them
+        return mean + self.factor * deviation
+
+
+@dataclass(frozen=True)
+class Quantile:
+    """The score that a share ``q`` of the points does not exceed.
+
+    Examples
+    --------
+    >>> Quantile(0.5)(np.array([1.0, 2.0, 3.0]))
+    2.0
+    """
+
+    q: float = 0.99
+
+    def __call__(self, scores: NDArray[Any]) -> float:
+        """Threshold of one score."""
+        return float(np.quantile(scores, check_fraction("q", self.q)))
+
+
+ThresholdRule = str | float | Callable[[NDArray[Any]], float]
+
+_RULES: dict[str, Callable[[NDArray[Any]], float]] = {"sigma": Sigma(), "quantile": Quantile()}
+
+
+def threshold_value(rule: ThresholdRule, scores: NDArray[Any]) -> float:
+    """Turn a rule, its name, or a number into a number.
+
+    Raises
+    ------
+    InvalidInputError
+        If the name is unknown or the outcome is not a number.
+    """
+    if isinstance(rule, str):
+        rule = _RULES[check_choice("threshold", rule, _RULES)]
+    value = rule(scores) if callable(rule) else rule
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        number = float("nan")
+    if np.isnan(number):
+        raise InvalidInputError(f"`threshold` must give a number, got {value!r}")
+    return number

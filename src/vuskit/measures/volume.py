@@ -1,0 +1,136 @@
+"""VUS-ROC and VUS-PR: R-AUC averaged over all buffer lengths; and volumes over any parameters."""
+
+from __future__ import annotations
+
+from numpy.typing import ArrayLike
+
+from vuskit.measures.buffered import areas_of
+from vuskit.measures.registry import register_measure
+from vuskit.measures.workspace import BufferOptions, Workspace, volume_under_surface
+
+__all__ = ["vus_pr", "vus_roc"]
+
+_JOURNAL = "VUS: Effective and Efficient Accuracy Measures for Time-Series Anomaly Detection"
+
+
+def _roc(workspace: Workspace) -> float:
+    return volume_under_surface(workspace, 0)
+
+
+def _pr(workspace: Workspace) -> float:
+    return volume_under_surface(workspace, 1)
+
+
+@register_measure(
+    name="vus_roc", title="VUS-ROC", family="vus", reference=_JOURNAL, paper=True, shared=_roc
+)
+def vus_roc(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    max_buffer: int,
+    thresholds: int | None = None,
+    definition: str = "journal",
+    step: int = 1,
+    side: str = "both",
+    algorithm: str = "fast",
+    memory_limit: int | None = None,
+) -> float:
+    """Volume under the ROC surface: mean of R-AUC-ROC over the buffer lengths 0, 1, ..., max_buffer.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        1 for anomalous points, 0 for normal ones.
+    y_score : array-like of shape (n,)
+        Anomaly scores, finite, higher meaning more anomalous.
+    max_buffer : int
+        Longest buffer; the period of the series is a good choice (see ``vuskit.periods``).
+    thresholds : int, optional
+        Number of thresholds, taken at evenly spaced ranks of the scores; published tables use 250.
+        By default every distinct score is a threshold, and the value is exact.
+    definition : {"journal", "pvldb2022", "timeeval"}, default="journal"
+        Which of the published definitions.
+    step : int, default=1
+        Distance between buffer lengths.
+    side : {"both", "before", "after"}, default="both"
+        Where ramps are: ``"after"`` forgives late detections only.
+    algorithm : {"fast", "naive", "opt", "opt_mem"}, default="fast"
+        The journal paper's own algorithms need ``thresholds`` and the journal definition.
+    memory_limit : int, optional
+        Bytes that ``"opt_mem"`` may take for its predictions; 2 GiB by default.
+
+    Returns
+    -------
+    float
+        In [0, 1]; NaN when only one class is present.
+
+    Raises
+    ------
+    InvalidInputError
+        If the arrays or a parameter cannot be evaluated.
+
+    Warns
+    -----
+    ThresholdResolutionWarning
+        If a grid of thresholds is too coarse for the number of anomalous points.
+
+    Examples
+    --------
+    >>> y_true, y_score = [0, 0, 1, 1, 0, 0], [0.1, 0.2, 0.3, 0.9, 0.8, 0.1]
+    >>> round(vus_roc(y_true, y_score, max_buffer=4), 3)
+    0.932
+    """
+    options = BufferOptions.of(
+        "max_buffer", max_buffer, thresholds, definition=definition, step=step, side=side
+    )
+    return areas_of(y_true, y_score, options, algorithm, memory_limit, "vus_roc", _roc)
+
+
+@register_measure(
+    name="vus_pr", title="VUS-PR", family="vus", reference=_JOURNAL, paper=True, shared=_pr
+)
+def vus_pr(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    max_buffer: int,
+    thresholds: int | None = None,
+    definition: str = "journal",
+    step: int = 1,
+    side: str = "both",
+    algorithm: str = "fast",
+    memory_limit: int | None = None,
+) -> float:
+    """Volume under the PR surface: mean of R-AUC-PR over the buffer lengths 0, 1, ..., max_buffer.
+
+    Parameters
+    ----------
+    y_true, y_score, max_buffer, thresholds, definition, step, side, algorithm, memory_limit
+        As for :func:`vus_roc`.
+
+    Returns
+    -------
+    float
+        In [0, 1]; NaN when only one class is present.
+
+    Raises
+    ------
+    InvalidInputError
+        If the arrays or a parameter cannot be evaluated.
+
+    Warns
+    -----
+    ThresholdResolutionWarning
+        If a grid of thresholds is too coarse for the number of anomalous points.
+
+    Examples
+    --------
+    >>> y_true, y_score = [0, 0, 1, 1, 0, 0], [0.1, 0.2, 0.3, 0.9, 0.8, 0.1]
+    >>> round(vus_pr(y_true, y_score, max_buffer=4), 3)
+    0.938
+    """
+    options = BufferOptions.of(
+        "max_buffer", max_buffer, thresholds, definition=definition, step=step, side=side
+    )
+    return areas_of(y_true, y_score, options, algorithm, memory_limit, "vus_pr", _pr)

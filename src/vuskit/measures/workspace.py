@@ -1,0 +1,268 @@
+"""Work that measures share: labels prepared once, scores ranked once.
+
+A measure asks a :class:`Workspace` for what it needs; every part is made on first use and kept, so that
+one evaluation of all thirteen measures ranks the scores once and walks the labels once.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vuskit.errors import (
+    InvalidInputError,
+    ThresholdResolutionWarning,
+    UndefinedMeasureWarning,
+)
+from vuskit.inputs import Labels, check_choice, check_int
+from vuskit.intervals import Ints, event_bounds
+from vuskit.kernels.areas import Levels
+from vuskit.kernels.buffers import BufferPlan, plan_buffers
+from vuskit.kernels.definitions import DEFINITIONS
+from vuskit.kernels.range_areas import (
+    DynamicScores,
+    exact_areas,
+    grid_areas,
+    grid_ranks,
+    perfect_grid_areas,
+)
+from vuskit.kernels.ranking import RankTable, rank_table
+from vuskit.measures.thresholds import ThresholdRule, threshold_value
+
+__all__ = ["BufferOptions", "PreparedLabels", "Workspace", "defined", "range_auc", "volume_under_surface"]
+
+Floats = NDArray[np.float64]
+
+_SIDES = ("both", "before", "after")
+_COARSE = 4  # a grid is coarse when its step exceeds P / 4 points
+
+
+@dataclass(frozen=True)
+class BufferOptions:
+    """Options of R-AUC and VUS, checked."""
+
+    buffer: int
+    thresholds: int | None = None
+    definition: str = "journal"
+    step: int = 1
+    side: str = "both"
+    only_longest: bool = False
+
+    def __post_init__(self) -> None:
+        check_int("buffer", self.buffer, minimum=0)
+        if self.thresholds is not None:
+            check_int("thresholds", self.thresholds, minimum=2)
+        check_choice("definition", self.definition, DEFINITIONS)
+        check_int("step", self.step, minimum=1)
+        check_choice("side", self.side, _SIDES)
+
+    @classmethod
+    def of(cls, name: str, buffer: Any, thresholds: Any, **options: Any) -> BufferOptions:
+        """Options whose buffer is called ``name`` by the caller."""
+        grid = None if thresholds is None else check_int("thresholds", thresholds, minimum=2)
+        step = check_int("step", options.pop("step", 1), minimum=1)
+        return cls(check_int(name, buffer, minimum=0), grid, step=step, **options)
+
+    @property
+    def n_volume(self) -> int:
+        """How many of the widths, from the first, make up the volume."""
+        return 0 if self.only_longest else self.buffer // self.step + 1
+
+    @property
+    def widths(self) -> Ints:
+        """Buffer lengths 0, step, 2 step, ... and the longest one, ascending."""
+        lengths = np.arange(self.n_volume, dtype=np.intp) * self.step
+        if lengths.size and lengths[-1] == self.buffer:
+            return lengths
+        return np.append(lengths, self.buffer)
+
+
+@dataclass(frozen=True)
+class PreparedLabels:
+    """Labels of one series and the buffers around their events."""
+
+    labels: Labels
+    options: BufferOptions | None
+
+    @cached_property
+    def plan(self) -> BufferPlan:
+        """Dynamic points and weights; made on first use."""
+        if self.options is None:
+            raise InvalidInputError("`buffer` must be an int >= 0, got None")
+        labels, options = self.labels, self.options
+        return plan_buffers(
+            labels.inside,
+            labels.starts,
+            labels.stops,
+            labels.n,
+            options.widths,
+            DEFINITIONS[options.definition],
+            options.side,  # type: ignore[arg-type]  # checked with the options
+        )
+
+    def best_on_grid(self) -> float:
+        """VUS-PR of a perfect detector on the grid of the options."""
+        assert self.options is not None
+        assert self.options.thresholds is not None
+        return float(perfect_grid_areas(self.plan, self.options.thresholds)[1].mean())
+
+    def warn_if_coarse(self, stacklevel: int) -> None:
+        """Warn when the grid steps over a quarter of the anomalous points or more."""
+        size = None if self.options is None else self.options.thresholds
+        if size is None or not self.labels.has_both_classes:
+            return
+        step = self.labels.n / size
+        if step * _COARSE <= self.labels.n_anomalous:
+            return
+        warnings.warn(
+            f"{size} thresholds step over {step:.4g} points at a time, but only "
+            f"{self.labels.n_anomalous} points are anomalous: on this grid a perfect detector "
+            f"reaches VUS-PR {self.best_on_grid():.3f}; thresholds=None uses every score.",
+            ThresholdResolutionWarning,
+            stacklevel=stacklevel + 1,
+        )
+
+
+@dataclass
+class Workspace:
+    """One score of one series, and everything computed from it so far."""
+
+    prepared: PreparedLabels
+    scores: NDArray[Any] | None
+    threshold: ThresholdRule = "sigma"
+    prediction: NDArray[np.bool_] | None = None
+    k: int | None = None
+    wants_areas: bool = False
+    _kept: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def labels(self) -> Labels:
+        """Labels of the series."""
+        return self.prepared.labels
+
+    @property
+    def top(self) -> int:
+        """The k of Precision@k: the number of anomalous points unless given."""
+        return self.labels.n_anomalous if self.k is None else self.k
+
+    @cached_property
+    def ranked_scores(self) -> NDArray[Any]:
+        """The scores, for measures that cannot do with a prediction."""
+        if self.scores is None:
+            raise InvalidInputError("`y_score` must be given for this measure, got None")
+        return self.scores
+
+    @property
+    def _options(self) -> BufferOptions | None:
+        return self.prepared.options if self.wants_areas else None
+
+    @cached_property
+    def _dynamic(self) -> DynamicScores | None:
+        options = self._options
+        if options is None or options.thresholds is not None:
+            return None
+        return DynamicScores.of(self.prepared.plan, self.ranked_scores)
+
+    @cached_property
+    def _ranks(self) -> RankTable:
+        """Ranks of everything that any measure may ask for."""
+        dynamic, options = self._dynamic, self._options
+        needles = self._inside_levels if dynamic is None else dynamic.levels
+        ranks = np.array([min(self.top, self.labels.n) - 1], dtype=np.intp)
+        if options is not None and options.thresholds is not None:
+            ranks = np.concatenate((grid_ranks(self.labels.n, options.thresholds), ranks))
+        return rank_table(self.ranked_scores, needles, ranks)
+
+    @cached_property
+    def _inside_levels(self) -> NDArray[Any]:
+        """Distinct scores of anomalous points, from high to low."""
+        return np.unique(self.ranked_scores[self.labels.inside])[::-1]
+
+    @cached_property
+    def point_levels(self) -> Levels:
+        """Counts at every score that an anomalous point has; enough for the plain AUCs."""
+        levels = self._inside_levels
+        inside = np.sort(self.ranked_scores[self.labels.inside])
+        found = inside.size - np.searchsorted(inside, levels, side="left")
+        return Levels(self._ranks.at_least(levels), self._ranks.above(levels), found)
+
+    def top_counts(self) -> tuple[float, int]:
+        """Anomalous points among the ``top`` highest scores (ties by their share), and ``top``."""
+        cut = self._ranks.at_rank(np.array([self.top - 1]))
+        above, at_least = int(self._ranks.above(cut)[0]), int(self._ranks.at_least(cut)[0])
+        inside = self.ranked_scores[self.labels.inside]
+        sure = np.count_nonzero(inside > cut[0])
+        tied = np.count_nonzero(inside == cut[0])
+        return sure + tied * (self.top - above) / (at_least - above), self.top
+
+    @cached_property
+    def areas(self) -> tuple[Floats, Floats]:
+        """R-AUC-ROC and R-AUC-PR for every buffer length."""
+        scores = self.ranked_scores
+        options = self._options
+        assert options is not None
+        if self._dynamic is not None:
+            return exact_areas(scores, self._dynamic, self._ranks)
+        assert options.thresholds is not None
+        return grid_areas(scores, self.prepared.plan, self._ranks, options.thresholds)
+
+    @cached_property
+    def predicted(self) -> NDArray[np.bool_]:
+        """One boolean per point: at or above the threshold."""
+        if self.prediction is not None:
+            return self.prediction
+        scores = self.ranked_scores
+        above: NDArray[np.bool_] = scores >= threshold_value(self.threshold, scores)
+        return above
+
+    @cached_property
+    def confusion(self) -> tuple[int, int]:
+        """Predicted anomalous points, and predicted points."""
+        hits = int(np.count_nonzero(self.predicted[self.labels.inside]))
+        return hits, int(np.count_nonzero(self.predicted))
+
+    @cached_property
+    def predicted_ranges(self) -> tuple[Ints, Ints]:
+        """Starts and stops of the predicted ranges."""
+        return event_bounds(np.flatnonzero(self.predicted))
+
+    def keep(self, key: str, make: Callable[[], Any]) -> Any:
+        """Value of ``make()``, made once."""
+        if key not in self._kept:
+            self._kept[key] = make()
+        return self._kept[key]
+
+
+def defined(labels: Labels, name: str, stacklevel: int = 2) -> bool:
+    """Whether both classes are present; warn where they are not."""
+    if labels.has_both_classes:
+        return True
+    warnings.warn(
+        f"{name} needs both normal and anomalous points; returning NaN.",
+        UndefinedMeasureWarning,
+        stacklevel=stacklevel + 1,
+    )
+    return False
+
+
+def range_auc(workspace: Workspace, curve: int) -> float:
+    """Area at the longest buffer; curve 0 is ROC, 1 is PR."""
+    return _within_bounds(workspace.areas[curve][-1])
+
+
+def volume_under_surface(workspace: Workspace, curve: int) -> float:
+    """Mean area over the buffer lengths of the volume; curve 0 is ROC, 1 is PR."""
+    options = workspace.prepared.options
+    assert options is not None
+    return _within_bounds(workspace.areas[curve][: options.n_volume].mean())
+
+
+def _within_bounds(area: float) -> float:
+    """Take back a rounding error beyond 0 or 1."""
+    return min(max(float(area), 0.0), 1.0)

@@ -1,0 +1,247 @@
+"""Choosing the buffer: the period of a series, or the lengths of its anomalies."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from vuskit.errors import InvalidInputError
+from vuskit.inputs import check_choice, check_int, check_labels
+
+__all__ = ["BufferChoice", "choose_buffer", "estimate_period", "list_buffer_strategies"]
+
+Floats = NDArray[np.float64]
+
+_MAX_POINTS = 20_000
+_MAX_LAG = 400
+_PROMINENCE = 0.1  # a maximum counts when the ACF rises this much towards it from the valley before
+
+
+@dataclass(frozen=True)
+class BufferChoice:
+    """A buffer length and how it was chosen.
+
+    Attributes
+    ----------
+    length : int
+        The buffer length.
+    strategy : str
+        Name of the strategy.
+    reason : str
+        What it saw, in words.
+    """
+
+    length: int
+    strategy: str
+    reason: str
+
+    def __int__(self) -> int:
+        return self.length
+
+    __index__ = __int__
+
+
+def estimate_period(values: ArrayLike, *, method: str = "acf", max_lag: int | None = None) -> int | None:
+    """Estimate the period of a series; None where it shows none.
+
+    Parameters
+    ----------
+    values : array-like of shape (n,) or (n, d)
+        The series; of several channels, the first.
+    method : {"acf", "fft", "authors"}, default="acf"
+        ``"acf"``: the first prominent local maximum of the autocorrelation. ``"fft"``: the strongest
+        frequency. ``"authors"``: the rule of the published experiments, the highest local maximum of
+        the autocorrelation over lags 3 to 400, and 125 where there is none or it is above 300.
+    max_lag : int, optional
+        Longest period looked for; by default a third of the points looked at (the first 20,000).
+
+    Returns
+    -------
+    int or None
+        Period in points.
+
+    Raises
+    ------
+    InvalidInputError
+        If the values are not finite numbers or the method is unknown.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> estimate_period(np.sin(np.arange(1000) * 2 * np.pi / 25))
+    25
+    """
+    check_choice("method", method, _METHODS)
+    series = _check_values(values)[:_MAX_POINTS]
+    if max_lag is None:
+        max_lag = series.size // 3
+    return _METHODS[method](series, check_int("max_lag", max_lag, minimum=1))
+
+
+def _check_values(values: ArrayLike) -> Floats:
+    series = np.asarray(values, dtype=np.float64)
+    if series.ndim == 2:
+        series = series[:, 0]
+    if series.ndim != 1 or series.size == 0:
+        raise InvalidInputError(
+            f"`values` must be of shape (n,) or (n, d), got shape {np.shape(values)}"
+        )
+    bad = np.flatnonzero(~np.isfinite(series))
+    if bad.size:
+        raise InvalidInputError(
+            f"`values` must be finite, got {float(series[bad[0]])} at index {bad[0]}"
+        )
+    return series
+
+
+def autocorrelation(series: Floats, max_lag: int) -> Floats:
+    """Autocorrelation at lags 0, ..., max_lag (biased estimate); zeros for a constant series."""
+    centred = series - series.mean()
+    size = 1 << int(2 * series.size - 1).bit_length()
+    spectrum = np.fft.rfft(centred, size)
+    correlation = np.fft.irfft(spectrum * np.conj(spectrum), size)[: max_lag + 1]
+    total = correlation[0]
+    scale = float(np.abs(series).max()) ** 2 * series.size
+    if total <= 1e-24 * scale or total == 0.0:
+        return np.zeros(max_lag + 1)
+    return np.asarray(correlation / total)
+
+
+def _local_maxima(values: Floats) -> NDArray[np.intp]:
+    """Indices that are higher than both neighbours (of a plateau, its first point)."""
+    return np.flatnonzero((values[1:-1] > values[:-2]) & (values[1:-1] >= values[2:])) + 1
+
+
+def _first_prominent(series: Floats, max_lag: int) -> int | None:
+    correlation = autocorrelation(series, min(max_lag, series.size - 1))
+    for lag in _local_maxima(correlation):
+        valley = correlation[: lag + 1].min()
+        if lag > 1 and correlation[lag] > 0 and correlation[lag] - valley >= _PROMINENCE:
+            return int(lag)
+    return None
+
+
+def _strongest_frequency(series: Floats, max_lag: int) -> int | None:
+    centred = series - series.mean()
+    power = np.abs(np.fft.rfft(centred)) ** 2
+    lowest = int(np.ceil(series.size / max_lag))
+    if power.size <= lowest + 1 or not power[lowest:].any():
+        return None
+    frequency = lowest + int(power[lowest:].argmax())
+    period = round(series.size / frequency)
+    return period if period > 1 else None
+
+
+def _authors_rule(series: Floats, max_lag: int) -> int:
+    del max_lag  # the rule has its own
+    correlation = autocorrelation(series, min(_MAX_LAG, series.size - 1))
+    tail = correlation[3:]
+    peaks = _local_maxima(tail) if tail.size > 2 else np.zeros(0, dtype=np.intp)
+    if peaks.size == 0:
+        return 125
+    best = int(peaks[tail[peaks].argmax()])
+    return 125 if best < 3 or best > 300 else best + 3
+
+
+_METHODS: dict[str, Callable[[Floats, int], int | None]] = {
+    "acf": _first_prominent,
+    "fft": _strongest_frequency,
+    "authors": _authors_rule,
+}
+
+
+def _event_lengths(y_true: ArrayLike | None) -> NDArray[np.intp]:
+    if y_true is None:
+        raise InvalidInputError("`y_true` must be given for this strategy, got None")
+    labels = check_labels(y_true)
+    if labels.n_anomalous == 0:
+        raise InvalidInputError("`y_true` must hold at least one anomalous point, got none")
+    return np.asarray(labels.stops - labels.starts)
+
+
+def _median_anomaly(values: ArrayLike | None, y_true: ArrayLike | None) -> tuple[int, str]:
+    lengths = _event_lengths(y_true)
+    return round(float(np.median(lengths))), f"median length of {lengths.size} anomalies"
+
+
+def _mean_anomaly(values: ArrayLike | None, y_true: ArrayLike | None) -> tuple[int, str]:
+    lengths = _event_lengths(y_true)
+    return round(float(lengths.mean())), f"mean length of {lengths.size} anomalies"
+
+
+def _by_period(method: str) -> Callable[[ArrayLike | None, ArrayLike | None], tuple[int, str]]:
+    def strategy(values: ArrayLike | None, y_true: ArrayLike | None) -> tuple[int, str]:
+        if values is None:
+            raise InvalidInputError("`values` must be given for this strategy, got None")
+        period = estimate_period(values, method=method)
+        if period is None:
+            raise InvalidInputError(
+                f"`values` must show a period for the strategy {_names[method]!r}, got none; "
+                "give the buffer as a number, or use 'median_anomaly'"
+            )
+        return period, f"period of {period} points ({method})"
+
+    return strategy
+
+
+_names = {"acf": "period", "fft": "fft", "authors": "authors"}
+
+_STRATEGIES: dict[str, Callable[[ArrayLike | None, ArrayLike | None], tuple[int, str]]] = {
+    "period": _by_period("acf"),
+    "fft": _by_period("fft"),
+    "authors": _by_period("authors"),
+    "median_anomaly": _median_anomaly,
+    "mean_anomaly": _mean_anomaly,
+}
+
+
+def list_buffer_strategies() -> list[str]:
+    """Names of the strategies that :func:`choose_buffer` knows.
+
+    Examples
+    --------
+    >>> list_buffer_strategies()
+    ['period', 'fft', 'authors', 'median_anomaly', 'mean_anomaly']
+    """
+    return list(_STRATEGIES)
+
+
+def choose_buffer(
+    strategy: str | int, *, values: ArrayLike | None = None, y_true: ArrayLike | None = None
+) -> BufferChoice:
+    """Choose a buffer length by a named strategy, or take a number.
+
+    Parameters
+    ----------
+    strategy : str or int
+        One of :func:`list_buffer_strategies`, or the length itself.
+    values : array-like of shape (n,) or (n, d), optional
+        The series, for the strategies that look for a period.
+    y_true : array-like of shape (n,), optional
+        The labels, for the strategies that look at the anomalies.
+
+    Returns
+    -------
+    BufferChoice
+        The length, the strategy and the reason; it can be passed wherever a buffer is wanted.
+
+    Raises
+    ------
+    InvalidInputError
+        If the strategy is unknown, lacks what it looks at, or finds nothing.
+
+    Examples
+    --------
+    >>> choose_buffer("median_anomaly", y_true=[0, 1, 1, 0, 0, 1, 1, 1, 1, 0])
+    BufferChoice(length=3, strategy='median_anomaly', reason='median length of 2 anomalies')
+    >>> choose_buffer(100).length
+    100
+    """
+    if not isinstance(strategy, str):
+        length = check_int("strategy", strategy, minimum=0)
+        return BufferChoice(length, "number", "given")
+    length, reason = _STRATEGIES[check_choice("strategy", strategy, _STRATEGIES)](values, y_true)
+    return BufferChoice(length, strategy, reason)
