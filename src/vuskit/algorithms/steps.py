@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vuskit.algorithms.problem import BoolArray, FloatArray, Problem, RangeRates
-from vuskit.events import Ints, event_bounds
+from vuskit.intervals import Ints, event_bounds
 
 __all__ = [
     "Counts",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import hashlib
 import io
 import json
 import os
@@ -14,6 +15,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+import vuskit
 from vuskit import __version__
 from vuskit.errors import InvalidInputError
 from vuskit.studies.timing_settings import Setting
@@ -22,6 +24,7 @@ __all__ = ["Sample", "TimingStore", "describe_environment"]
 
 SAMPLES = "samples.csv"
 ENVIRONMENT = "environment.json"
+_MEASURED = ("*.py", "kernels/**/*.py", "measures/**/*.py", "algorithms/**/*.py")
 _LIBRARIES = ("numpy", "numba", "scipy", "pandas")
 
 
@@ -88,10 +91,11 @@ def describe_environment() -> dict[str, Any]:
     Examples
     --------
     >>> sorted(describe_environment())[:3]
-    ['cpu', 'cpus', 'implementation']
+    ['code', 'cpu', 'cpus']
     """
     return {
         "vuskit": __version__,
+        "code": _digest_of_measured_code(),
         "python": platform.python_version(),
         "implementation": sys.implementation.name,
         "libraries": {name: _version(name) for name in _LIBRARIES},
@@ -100,6 +104,15 @@ def describe_environment() -> dict[str, Any]:
         "cpu": _cpu_name(),
         "cpus": os.cpu_count(),
     }
+
+
+def _digest_of_measured_code() -> str:
+    # A version number stays the same while its code is worked on; timings do not.
+    package = Path(vuskit.__file__).parent
+    digest = hashlib.sha256()
+    for path in sorted(path for part in _MEASURED for path in package.glob(part)):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
 
 
 def _version(name: str) -> str | None:
