@@ -308,7 +308,9 @@ def test_scores_file(tmp_path):
 
 def test_wrong_names_are_answered_with_the_right_ones(tmp_path):
     path = write(tmp_path / "a.out", "1,0\n")
-    with pytest.raises(InvalidInputError, match=r"`format` must be one of \['nab', .* got 'tsb'"):
+    with pytest.raises(
+        InvalidInputError, match=r"`format` must be one of 'nab', .* got 'tsb'; did you"
+    ):
         read_series(path, format="tsb")
     with pytest.raises(InvalidInputError, match=r"'tsb_uad' must be among \['dataset', .* 'label'"):
         read_series(path, label="x")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from vuskit.datasets.cache import cache_folder
+from vuskit.datasets.catalog import DatasetInfo, fetch, get_dataset, list_datasets
 from vuskit.datasets.collection import Collection, SeriesFile
 from vuskit.datasets.readers import (
     Format,
@@ -14,10 +16,15 @@ from vuskit.datasets.series import ScoredSeries, Series
 
 __all__ = [
     "Collection",
+    "DatasetInfo",
     "Format",
     "ScoredSeries",
     "Series",
     "SeriesFile",
+    "cache_folder",
+    "fetch",
+    "get_dataset",
+    "list_datasets",
     "list_formats",
     "read_collection",
     "read_scores",

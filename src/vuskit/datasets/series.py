@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from vuskit.datasets.optional import require
 from vuskit.errors import InvalidInputError
-from vuskit.events import event_bounds
+from vuskit.intervals import event_bounds
 
 if TYPE_CHECKING:
     import pandas as pd

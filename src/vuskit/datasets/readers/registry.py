@@ -12,6 +12,7 @@ from typing import Any
 
 from vuskit.datasets.series import Series
 from vuskit.errors import InvalidInputError
+from vuskit.inputs import check_choice
 
 __all__ = ["Candidate", "Format", "get_format", "list_formats", "recognise", "register_format"]
 
@@ -157,12 +158,7 @@ def get_format(name: str) -> Format:
     >>> get_format("tsb_ad").title
     'TSB-AD'
     """
-    try:
-        return _FORMATS[name]
-    except KeyError:
-        raise InvalidInputError(
-            f"`format` must be one of {[entry.name for entry in list_formats()]}, got {name!r}"
-        ) from None
+    return _FORMATS[check_choice("format", name, [entry.name for entry in list_formats()])]
 
 
 def recognise(path: Path) -> Format | None:

@@ -1,0 +1,29 @@
+"""Synthetic series, labels and scores from a seed; NumPy is all they need."""
+
+from __future__ import annotations
+
+from vuskit.datasets.synthetic import ecg, kpi, mackey_glass, telemetry, vibration
+from vuskit.datasets.synthetic.demo import three_scores
+from vuskit.datasets.synthetic.labels import labelled_scores, labels_with_events
+from vuskit.datasets.synthetic.make import DIFFICULTIES, KINDS, make_series
+from vuskit.datasets.synthetic.registry import (
+    Family,
+    get_family,
+    list_families,
+    register_family,
+)
+
+__all__ = [
+    "DIFFICULTIES",
+    "KINDS",
+    "Family",
+    "get_family",
+    "labelled_scores",
+    "labels_with_events",
+    "list_families",
+    "make_series",
+    "register_family",
+    "three_scores",
+]
+
+FAMILY_MODULES = (ecg, kpi, mackey_glass, telemetry, vibration)

@@ -1,0 +1,95 @@
+"""An ECG-like series with premature beats."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vuskit.datasets.synthetic.noise import slow_wander
+from vuskit.datasets.synthetic.registry import Event, register_family
+
+__all__ = ["ecg"]
+
+Floats = NDArray[np.float64]
+
+_BEAT = 100
+# Waves of a beat: centre and width in beats from the R peak, height. P, Q, R, S, T.
+_NORMAL = np.array(
+    [
+        [-0.20, 0.030, 0.15],
+        [-0.035, 0.012, -0.12],
+        [0.0, 0.013, 1.0],
+        [0.035, 0.013, -0.25],
+        [0.28, 0.055, 0.30],
+    ]
+)
+# A ventricular beat: no P wave, a broad R and S, and T turned over.
+_PREMATURE = np.array(
+    [
+        [-0.20, 0.030, 0.0],
+        [-0.07, 0.025, -0.05],
+        [0.0, 0.055, 1.25],
+        [0.13, 0.055, -0.55],
+        [0.33, 0.070, -0.25],
+    ]
+)
+
+
+@register_family(
+    name="ecg",
+    title="electrocardiogram",
+    anomaly="premature ventricular beats, followed by a pause",
+    period=_BEAT,
+    anomaly_length=90,
+)
+def ecg(n: int, events: Sequence[Event], *, strength: float, rng: np.random.Generator) -> Floats:
+    """Draw beats of five waves each, with a wandering baseline; premature beats in the events.
+
+    A premature beat comes early, lacks the P wave and is broad; the weaker, the more it looks
+    like the others. An event longer than a beat holds a run of them.
+
+    .. figure:: /figures/synthetic_ecg.png
+
+    Examples
+    --------
+    >>> ecg(1000, [(500, 590)], strength=1.0, rng=np.random.default_rng(0)).shape
+    (1000,)
+    """
+    share = 0.12 + 0.88 * strength
+    values = 0.12 * slow_wander(n, 6 * _BEAT, rng) + 0.025 * rng.standard_normal(n)
+    for time in _normal_beats(n, events, rng):
+        _add_beat(values, time, _NORMAL, rng)
+    for start, stop in events:
+        count = max(1, round((stop - start) / _BEAT))
+        step = (stop - start) / count
+        for beat in range(count):
+            early = 0.12 * _BEAT * strength
+            time = start + (beat + 0.42) * step - early
+            _add_beat(values, time, (1 - share) * _NORMAL + share * _PREMATURE, rng)
+    return values
+
+
+def _normal_beats(n: int, events: Sequence[Event], rng: np.random.Generator) -> list[float]:
+    """Spread the R peaks evenly between the events, so that each event comes early."""
+    times: list[float] = []
+    begin = -rng.uniform(0, 1) * _BEAT
+    for start, stop in [*events, (n + 2 * _BEAT, 0)]:
+        end = start - 0.45 * _BEAT
+        count = max(1, round((end - begin) / _BEAT))
+        grid = np.linspace(begin, end, count + 1)
+        times += (grid + rng.normal(0, 0.02 * _BEAT, grid.size)).tolist()
+        begin = stop + 0.5 * _BEAT
+    return times
+
+
+def _add_beat(values: Floats, time: float, waves: Floats, rng: np.random.Generator) -> None:
+    height = 1 + 0.06 * rng.standard_normal()
+    stretch = _BEAT * (1 + 0.03 * rng.standard_normal())
+    first, last = max(0, int(time - stretch)), min(values.size, int(time + stretch))
+    if first >= last:
+        return
+    phase = (np.arange(first, last) - time) / stretch
+    for centre, width, size in waves:
+        values[first:last] += height * size * np.exp(-0.5 * ((phase - centre) / width) ** 2)

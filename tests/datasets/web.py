@@ -1,0 +1,85 @@
+"""A small http server that can be told to misbehave."""
+
+from __future__ import annotations
+
+import threading
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+
+@dataclass
+class Site:
+    """One file, the ways in which it is served, and the requests it got."""
+
+    content: bytes
+    etag: str | None = '"v1"'
+    ranges: bool = True
+    cuts: list[int] = field(default_factory=list)  # bytes to send before cutting, per request
+    statuses: list[int] = field(default_factory=list)  # errors to answer first
+    wrong_offset: int = 0
+    send_length: bool = True
+    requests: list[dict[str, str]] = field(default_factory=list)
+    url: str = ""
+
+    def asked_ranges(self):
+        return [headers.get("Range") for headers in self.requests]
+
+
+def handler(site):
+    class Handler(BaseHTTPRequestHandler):
+        def log_message(self, *arguments):
+            pass
+
+        def do_GET(self):
+            site.requests.append(dict(self.headers))
+            if site.statuses:
+                self.send_response(site.statuses.pop(0))
+                self.send_header("Content-Length", "0")
+                self.end_headers()
+                return
+            begin = self.begin()
+            if begin > len(site.content):
+                self.send_response(416)
+                self.send_header("Content-Length", "0")
+                self.end_headers()
+                return
+            self.send_body(begin)
+
+        def begin(self):
+            asked = self.headers.get("Range")
+            current = self.headers.get("If-Range") in (None, site.etag)
+            if not (site.ranges and asked and current):
+                return 0
+            return int(asked.removeprefix("bytes=").rstrip("-"))
+
+        def send_body(self, begin):
+            body = site.content[begin:]
+            self.send_response(206 if begin else 200)
+            if begin:
+                shown = begin + site.wrong_offset
+                last = len(site.content) - 1
+                self.send_header("Content-Range", f"bytes {shown}-{last}/{len(site.content)}")
+            if site.send_length:
+                self.send_header("Content-Length", str(len(body)))
+            if site.etag:
+                self.send_header("ETag", site.etag)
+            self.end_headers()
+            self.wfile.write(body[: site.cuts.pop(0)] if site.cuts else body)
+            self.close_connection = True
+
+    return Handler
+
+
+@contextmanager
+def serving(site, name="data.zip"):
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler(site))
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    site.url = f"http://127.0.0.1:{server.server_port}/{name}"
+    try:
+        yield site
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
