@@ -95,6 +95,19 @@ def test_pickle_keeps_everything_read_only():
     assert not back.scores["a"].flags.writeable
 
 
+@pytest.mark.parametrize("columns", [None, 2])
+def test_period_is_that_of_the_first_channel(columns):
+    wave = np.sin(np.arange(900) * 2 * np.pi / 30)
+    wave[100:104] = np.nan
+    values = wave if columns is None else np.column_stack([wave, np.zeros(900)])
+    assert tiny(values=values, labels=np.zeros(900)).period == 30
+
+
+def test_no_period():
+    assert tiny(values=np.arange(50.0), labels=np.zeros(50)).period is None
+    assert tiny(values=np.full(50, np.nan), labels=np.zeros(50)).period is None
+
+
 def test_nan_is_a_missing_value():
     assert np.isnan(tiny(values=[1.0, np.nan, 2.0]).values[1])
 

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from vuskit.datasets.optional import require
 from vuskit.errors import InvalidInputError
 from vuskit.intervals import event_bounds
+from vuskit.periods import estimate_period
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -102,8 +103,8 @@ class Series:
         return _events(self.labels)
 
     @cached_property
-    def period(self) -> int:
-        """Period of the first channel, estimated by autocorrelation."""
+    def period(self) -> int | None:
+        """Period of the first channel by autocorrelation, or None; gaps are bridged by lines."""
         return _period(self.values if self.values.ndim == 1 else self.values[:, 0])
 
     @cached_property
@@ -283,7 +284,8 @@ def _events(labels: NDArray[np.bool_]) -> tuple[tuple[int, int], ...]:
     return tuple(zip(starts.tolist(), stops.tolist(), strict=True))
 
 
-def _period(values: NDArray[np.float64]) -> int:
-    from vuskit.periods import estimate_period
-
-    return int(estimate_period(values))
+def _period(values: NDArray[np.float64]) -> int | None:
+    known = np.flatnonzero(~np.isnan(values))
+    if known.size == 0:
+        return None
+    return estimate_period(np.interp(np.arange(values.size), known, values[known]))
