@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import gzip
 import json
-import os
-from pathlib import Path
 
 import numpy as np
 import oracle
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from strategies import buffers as widths
+from strategies import grids, labeled_scores
 
 from vuskit.algorithms import ALGORITHMS, areas, range_rates
 
-SHARED = os.environ.get("VUSKIT_TEST_DATA")
-needs_data = pytest.mark.skipif(SHARED is None, reason="VUSKIT_TEST_DATA is not set")
 every_algorithm = pytest.mark.parametrize("algorithm", ALGORITHMS)
 
 
@@ -32,19 +29,9 @@ def volumes(labels, scores, max_buffer, n_thresholds, algorithm):
     return roc.mean(), pr.mean()
 
 
-@st.composite
-def series(draw):
-    n = draw(st.integers(2, 40))
-    bits = st.lists(st.integers(0, 1), min_size=n, max_size=n)
-    labels = draw(bits.filter(lambda y: 0 < sum(y) < n))
-    few_values = st.lists(st.integers(-6, 6), min_size=n, max_size=n)  # many ties
-    return labels, draw(few_values)
-
-
-@needs_data
 @every_algorithm
-def test_conformance_cases(algorithm):
-    cases = json.loads((Path(SHARED) / "conformance" / "vus_cases.json").read_text())["cases"]
+def test_conformance_cases(test_data, algorithm):
+    cases = json.loads((test_data / "conformance" / "vus_cases.json").read_text())["cases"]
     assert len(cases) > 50
     for case in cases:
         found = volumes(
@@ -56,9 +43,9 @@ def test_conformance_cases(algorithm):
 
 @every_algorithm
 @given(
-    data=series(),
-    buffers=st.lists(st.integers(0, 60), min_size=1, max_size=4),
-    n=st.integers(2, 50),
+    data=labeled_scores(),
+    buffers=st.lists(widths(), min_size=1, max_size=4),
+    n=grids(),
 )
 def test_oracle_curve(algorithm, data, buffers, n):
     labels, scores = data
@@ -72,7 +59,7 @@ def test_oracle_curve(algorithm, data, buffers, n):
         assert rates.precision[row] == pytest.approx(precision, abs=1e-12)
 
 
-@given(data=series(), max_buffer=st.integers(0, 12))
+@given(data=labeled_scores(), max_buffer=st.integers(0, 12))
 def test_oracle_volume(data, max_buffer):
     options = {"max_buffer": max_buffer, "thresholds": 9}
     expected = oracle.vus_roc(*data, **options), oracle.vus_pr(*data, **options)
@@ -121,22 +108,3 @@ def test_without_anomalies_recall_is_undefined(algorithm):
     rates = range_rates(np.zeros(6, dtype=bool), np.arange(6), [0, 4], 3, algorithm=algorithm)
     assert np.isnan(rates.tpr).all()
     assert (rates.precision == 0).all()
-
-
-def read_scores(path):
-    with gzip.open(path, "rt") as lines:
-        header = lines.readline().strip().split(",")
-        table = np.loadtxt(lines, delimiter=",")
-    detector = header.index("label") + 1
-    return table[:, header.index("label")] > 0.5, table[:, detector]
-
-
-@needs_data
-@pytest.mark.parametrize("pattern", ["Dodgers/*.gz", "MGAB/*.gz", "NAB/*.gz", "Daphnet/*.gz"])
-def test_real_series_agree(pattern):
-    labels, scores = read_scores(sorted((Path(SHARED) / "data" / "scores").glob(pattern))[0])
-    labels, scores = labels[:30_000], scores[:30_000]
-    results = [volumes(labels, scores, 12, 30, algorithm) for algorithm in ALGORITHMS]
-    for result in results[1:]:
-        assert result == pytest.approx(results[0], abs=1e-12)
-    assert not np.isnan(results[0]).any()

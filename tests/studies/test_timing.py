@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -23,7 +20,6 @@ from vuskit.studies.timing_settings import settings_of, sweep
 
 SMALL = Setting(n_points=400, n_anomalies=3, n_thresholds=20)
 PAPERS = ("naive", "opt", "opt_mem")
-SHARED = os.environ.get("VUSKIT_TEST_DATA")
 
 
 class Recorder:
@@ -254,10 +250,9 @@ def test_folder_without_a_usable_series(tmp_path):
         real_cases(tmp_path)
 
 
-@pytest.mark.skipif(SHARED is None, reason="VUSKIT_TEST_DATA is not set")
 @pytest.mark.parametrize("kind", ["scores", "series"])
-def test_published_folder(kind):
-    cases = real_cases(Path(SHARED) / "data" / kind / "Dodgers", n_thresholds=10)
+def test_published_folder(test_data, kind):
+    cases = real_cases(test_data / "data" / kind / "Dodgers", n_thresholds=10)
     values = {}
     labels, scores = cases[0].load()
     for name in (*PAPERS, "fast_grid"):
