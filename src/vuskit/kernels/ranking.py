@@ -21,22 +21,22 @@ __all__ = ["RankTable", "Scores", "rank_table"]
 Scores = NDArray[Any]
 
 _SMALL = 4096  # below this a sort is the cheapest way
-_MAX_BUCKETS = 1 << 16
-_CHUNK = 1 << 17  # points at a time: the chunk and the counts stay in the second-level cache
+_PER_QUERY = 16  # buckets per queried score, so that few points share a bucket with one
+_FEWEST_BUCKETS, _MOST_BUCKETS = 1 << 11, 1 << 16
+_CHUNK = 1 << 15  # points at a time: the chunk and the counts stay in the second-level cache
 _DISCRETE = 4096  # scores with fewer occupied buckets may have one value per bucket
 
 
 @dataclass(frozen=True)
 class RankTable:
-    """What is known of the order of the scores.
+    """What is known of the order of the scores: some of them, ascending, and where they stand.
 
-    ``values`` holds some of the scores, ascending; ``above[i]`` is the number of points whose score
-    is not below ``values[i]``, up to the position in ``values`` (see :meth:`at_least`).
+    ``shift[i]`` is the position of ``values[i]`` in the whole order, minus i; None: all are known.
     """
 
     n: int
     values: Scores
-    shift: Ints | None  # points before values[i] in the whole order minus i; None: values is everything
+    shift: Ints | None
 
     def at_least(self, needles: Scores) -> Ints:
         """Number of points with a score >= each needle."""
@@ -77,13 +77,13 @@ def rank_table(scores: Scores, needles: Scores, ranks: Ints) -> RankTable:
         Ranks, counted from the highest score, whose values are wanted.
     """
     n = scores.size
-    buckets = min(_MAX_BUCKETS, n)
     queries = needles.size + ranks.size
-    if n < _SMALL or scores.dtype.itemsize > 8 or queries > buckets // 4:
+    buckets = min(max(_PER_QUERY * queries, _FEWEST_BUCKETS), _MOST_BUCKETS)
+    if n < max(_SMALL, buckets) or scores.dtype.itemsize > 8 or 4 * queries > buckets:
         return _by_sorting(scores)
     low, high = scores.min(), scores.max()
     with np.errstate(over="ignore", divide="ignore"):
-        scale = (buckets - 1) / (float(high) - float(low))
+        scale = float(np.float64(buckets - 1) / (np.float64(high) - np.float64(low)))
     if not np.isfinite(scale) or scale == 0.0:
         return _by_sorting(scores)
     quantiser = _Quantiser(float(low), scale, buckets)

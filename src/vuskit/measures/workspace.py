@@ -197,9 +197,9 @@ class Workspace:
         cut = self._ranks.at_rank(np.array([self.top - 1]))
         above, at_least = int(self._ranks.above(cut)[0]), int(self._ranks.at_least(cut)[0])
         inside = self.ranked_scores[self.labels.inside]
-        sure = np.count_nonzero(inside > cut[0])
-        tied = np.count_nonzero(inside == cut[0])
-        return sure + tied * (self.top - above) / (at_least - above), self.top
+        sure = int(np.count_nonzero(inside > cut[0]))
+        tied = int(np.count_nonzero(inside == cut[0]))
+        return float(sure + tied * (self.top - above) / (at_least - above)), self.top
 
     @cached_property
     def areas(self) -> tuple[Floats, Floats]:
