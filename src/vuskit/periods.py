@@ -44,7 +44,9 @@ class BufferChoice:
     __index__ = __int__
 
 
-def estimate_period(values: ArrayLike, *, method: str = "acf", max_lag: int | None = None) -> int | None:
+def estimate_period(
+    values: ArrayLike, *, method: str = "acf", max_lag: int | None = None
+) -> int | None:
     """Estimate the period of a series; None where it shows none.
 
     Parameters
@@ -52,9 +54,10 @@ def estimate_period(values: ArrayLike, *, method: str = "acf", max_lag: int | No
     values : array-like of shape (n,) or (n, d)
         The series; of several channels, the first.
     method : {"acf", "fft", "authors"}, default="acf"
-        ``"acf"``: the first prominent local maximum of the autocorrelation. ``"fft"``: the strongest
-        frequency. ``"authors"``: the rule of the published experiments, the highest local maximum of
-        the autocorrelation over lags 3 to 400, and 125 where there is none or it is above 300.
+        ``"acf"``: the first prominent local maximum of the autocorrelation. ``"fft"``: the
+        strongest frequency. ``"authors"``: the rule of the published experiments, the highest local
+        maximum of the autocorrelation over lags 3 to 400, and 125 where there is none or it is
+        above 300.
     max_lag : int, optional
         Longest period looked for; by default a third of the points looked at (the first 20,000).
 

@@ -7,8 +7,8 @@ sums over the jumps dT of the true-positive rate T:
     PR area  = sum dT * precision after it               (step)
              = sum dT * (precision before + after) / 2   (trapezoid)
 
-so thresholds at which T does not move need no visit, however many they are. Every array here has the
-shape (buffer widths, levels of the block).
+so thresholds at which T does not move need no visit, however many they are. Every array here has
+the shape (buffer widths, levels of the block).
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ Floats = NDArray[np.float64]
 class Levels:
     """What the order of the scores says of each level, from high to low.
 
-    ``predicted`` counts the points at or above the level, ``predicted_before`` those at the threshold
-    just before it, ``found`` the anomalous ones among ``predicted``.
+    ``predicted`` counts the points at or above the level, ``predicted_before`` those at the
+    threshold just before it, ``found`` the anomalous ones among ``predicted``.
     """
 
     predicted: Ints
@@ -80,7 +80,7 @@ class _FollowingPositives:
         size = plan.widths.size
         self.n, self.n_inside = plan.n, plan.n_inside
         self.roc, self.pr = np.zeros(size), np.zeros(size)
-        self.last_rate = np.zeros(size)
+        self.last_miss = np.full(size, 2.0)
         self.last_inverse = np.full(size, 1.0 / (plan.n - plan.n_inside))
         self.last_found = 0
 
@@ -107,18 +107,17 @@ class _FollowingPositives:
 
     def _jumps(self, sums: Floats, found: Ints, existence: Floats | None) -> Floats:
         """Jumps of the true-positive rate T = min(2 - miss, 1) * existence."""
-        miss = np.divide(2.0 * self.n_inside - found, sums)
+        miss: Floats = np.divide(2.0 * self.n_inside - found, sums)
         if miss[:, -1].min() < 1.0:  # it only falls, so the last column tells
             np.maximum(miss, 1.0, out=miss)
-        last = 2.0 - self.last_rate
         if existence is not None:
             np.subtract(2.0, miss, out=miss)
             miss *= existence
             np.subtract(2.0, miss, out=miss)
         jump = np.empty_like(miss)
         np.subtract(miss.ravel()[:-1], miss.ravel()[1:], out=jump.ravel()[1:])
-        np.subtract(last, miss[:, 0], out=jump[:, 0])
-        self.last_rate = 2.0 - miss[:, -1]
+        np.subtract(self.last_miss, miss[:, 0], out=jump[:, 0])
+        self.last_miss = miss[:, -1].copy()
         return jump
 
     def areas(self) -> tuple[Floats, Floats]:

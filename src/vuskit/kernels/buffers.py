@@ -75,13 +75,19 @@ class BufferPlan:
 
 
 def plan_buffers(
-    inside: Ints, starts: Ints, stops: Ints, n: int, widths: Ints, definition: Definition, side: Side
+    inside: Ints,
+    starts: Ints,
+    stops: Ints,
+    n: int,
+    widths: Ints,
+    definition: Definition,
+    side: Side,
 ) -> BufferPlan:
     """Prepare the labels for all ``widths`` at once.
 
     The table holds what one predicted point adds to the running sum of the sweep: half a soft label
-    where P' follows the prediction (then the sum is P' itself), else the soft label (then the sum is
-    TP, and points inside events add one).
+    where P' follows the prediction (then the sum is P' itself), else the soft label (then the sum
+    is TP, and points inside events add one).
     """
     ramps = Ramps.of(definition, side)
     halves = widths // 2

@@ -32,9 +32,9 @@ class Definition:
     def weight(self, distance: Ints, width: Ints) -> NDArray[np.float64]:
         """Soft label at a distance from one event, for a buffer of the given width."""
         if self.slope == "sqrt":
-            return np.sqrt(np.maximum(1.0 - distance / np.maximum(width, 1), 0.0))
+            return np.asarray(np.sqrt(np.maximum(1.0 - distance / np.maximum(width, 1), 0.0)))
         half = np.maximum(width // 2, 1)
-        return 1.0 - (1.0 - np.sqrt(0.5)) * distance / half
+        return np.asarray(1.0 - (1.0 - np.sqrt(0.5)) * distance / half)
 
 
 DEFINITIONS = {

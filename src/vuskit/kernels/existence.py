@@ -73,7 +73,7 @@ class ExistencePlan:
 
 
 def _raise(grown: Scores, scores: Scores, points: Ints, count: Ints) -> None:
-    """Raise every row to the running peak of the first ``count[row]`` points added to each event."""
+    """Raise every row to the running peak of the ``count[row]`` points added to each event."""
     if points.size == 0:
         return
     running = np.maximum.accumulate(scores[points], axis=0)
@@ -136,8 +136,8 @@ def plan_existence(
 def _peek(starts: Ints, stops: Ints, n: int, halves: Ints, ramps: Ramps) -> Ints | None:
     """The point just past each ramp where the next event gives it a soft label, else -1.
 
-    Where events are counted apart, the window looked at is one point longer on the right; that point
-    counts only with a soft label, which can come from the following event alone.
+    Where events are counted apart, the window looked at is one point longer on the right; that
+    point counts only with a soft label, which can come from the following event alone.
     """
     point = stops + ramps.reach_after(halves)[:, None]
     following = np.concatenate((starts[1:], [2 * n + int(halves[-1])]))

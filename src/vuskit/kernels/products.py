@@ -1,8 +1,8 @@
 """Matrix products that stay on the calling thread.
 
-BLAS libraries spread larger products over threads. Waking those costs more than the products of this
-package and stalls when other processes hold the cores (a benchmark runner's do), so products are made
-in pieces below the size at which OpenBLAS begins to share the work.
+BLAS libraries spread larger products over threads. Waking those costs more than the products of
+this package and stalls when other processes hold the cores (a benchmark runner's do), so products
+are made in pieces below the size at which OpenBLAS begins to share the work.
 """
 
 from __future__ import annotations

@@ -14,7 +14,14 @@ from vuskit.kernels.products import product
 from vuskit.kernels.ranking import RankTable, Scores
 from vuskit.kernels.sweep import SweepInput, sweep
 
-__all__ = ["DynamicScores", "exact_areas", "grid_areas", "grid_ranks", "grid_rates", "perfect_grid_areas"]
+__all__ = [
+    "DynamicScores",
+    "exact_areas",
+    "grid_areas",
+    "grid_ranks",
+    "grid_rates",
+    "perfect_grid_areas",
+]
 
 Floats = NDArray[np.float64]
 
@@ -46,9 +53,8 @@ class DynamicScores:
     def found(self) -> Ints:
         """Anomalous points at or above each level."""
         inside = self.kept < self.plan.n_inside
-        return np.cumsum(np.bincount(self.level, weights=inside, minlength=self.levels.size)).astype(
-            np.intp
-        )
+        new = np.bincount(self.level[inside], minlength=self.levels.size)
+        return np.cumsum(new)
 
 
 def exact_areas(scores: Scores, dynamic: DynamicScores, ranks: RankTable) -> tuple[Floats, Floats]:
@@ -109,13 +115,14 @@ def _on_grid(
     size = thresholds.size
     sums, levels = _grid_sums(plan, _first_reached(thresholds, values), ranks.at_least(thresholds))
     rows, level = _peak_levels(plan, scores, values, thresholds)
-    existence = np.bincount(rows * size + level, minlength=plan.existence.n_events.size * size)
-    existence = np.cumsum(existence.reshape(-1, size), axis=1) / plan.existence.n_events[:, None]
+    n_events = plan.existence.n_events[:, None]
+    new = np.bincount(rows * size + level, minlength=n_events.size * size).reshape(-1, size)
+    existence = np.cumsum(new, axis=1) / n_events
     return sums, levels, existence[plan.existence.row_of_width]
 
 
 def _grid_sums(plan: BufferPlan, column: Ints, predicted: Ints) -> tuple[Floats, Levels]:
-    """Running sums at every threshold, given the first threshold that each dynamic point reaches."""
+    """Running sums at every threshold, given the first one that each dynamic point reaches."""
     size = predicted.size
     n_codes = plan.table.shape[1]
     counts = np.bincount(plan.code * size + column, minlength=n_codes * size).reshape(n_codes, size)

@@ -1,7 +1,8 @@
-"""The exact sweep: every dynamic point from the highest score down, all buffer widths side by side."""
+"""The exact sweep: every dynamic point from the highest score down, all widths side by side."""
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -51,8 +52,8 @@ def sweep(plan: BufferPlan, order: SweepInput) -> tuple[Floats, Floats]:
     n_parts = max(1, min(round(plan.widths.size / _ROWS), work // (4 * _BLOCK)))
     bounds = np.linspace(0, plan.widths.size, n_parts + 1).astype(int)
     parts = [
-        _sweep_rows(plan, order, slice(int(first), int(last)))
-        for first, last in zip(bounds[:-1], bounds[1:], strict=True)
+        _sweep_rows(plan, order, slice(first, last))
+        for first, last in itertools.pairwise(bounds.tolist())
     ]
     return np.concatenate([roc for roc, _ in parts]), np.concatenate([pr for _, pr in parts])
 

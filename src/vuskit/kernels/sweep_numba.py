@@ -1,7 +1,7 @@
 """Compiled twin of the exact sweep for definitions whose P' follows the prediction.
 
-The same sums as ``sweep`` and ``areas``, point by point. All arrays over widths are contiguous, and a
-point that the shorter buffers do not reach leaves their entries alone.
+The same sums as ``sweep`` and ``areas``, point by point. All arrays over widths are contiguous, and
+a point that the shorter buffers do not reach leaves their entries alone.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 __all__ = ["compile_sweep"]
 
 
-@njit(cache=True, error_model="numpy", boundscheck=False)  # type: ignore[untyped-decorator]
+@njit(cache=True, error_model="numpy", boundscheck=False)
 def _add_point(sums: Any, weights: Any, first: int, second: int) -> None:
     for w in range(first, second):
         sums[w] += weights[w]
@@ -24,7 +24,7 @@ def _add_point(sums: Any, weights: Any, first: int, second: int) -> None:
         sums[w] += 0.5
 
 
-@njit(cache=True, error_model="numpy", boundscheck=False)  # type: ignore[untyped-decorator]
+@njit(cache=True, error_model="numpy", boundscheck=False)
 def _add_level(
     state: Any,
     sums: Any,
@@ -50,7 +50,7 @@ def _add_level(
         inverse[w] = new_inverse
 
 
-@njit(cache=True, error_model="numpy", boundscheck=False)  # type: ignore[untyped-decorator]
+@njit(cache=True, error_model="numpy", boundscheck=False)
 def _sweep(
     n: int,
     n_inside: int,
@@ -109,5 +109,20 @@ def compile_sweep() -> Callable[..., Any]:
     """Compile for the types that ``sweep`` passes."""
     zero = np.zeros(1, dtype=np.intp)
     one = zero + 1
-    _sweep(2, 1, np.ones((1, 1)), zero, zero, one, one, one, zero, one, one, np.array([0, 1]), zero, zero)
+    _sweep(
+        2,
+        1,
+        np.ones((1, 1)),
+        zero,
+        zero,
+        one,
+        one,
+        one,
+        zero,
+        one,
+        one,
+        np.array([0, 1]),
+        zero,
+        zero,
+    )
     return _sweep
