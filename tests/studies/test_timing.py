@@ -137,6 +137,13 @@ def test_cheapest_first():
     assert recorder.calls[-1].seconds_left == 0
 
 
+def test_contestants_of_a_case_follow_each_other():
+    recorder = Recorder()
+    settings = [Setting(n_points=500, n_thresholds=20), SMALL]
+    timing_study(synthetic_cases(settings), contestants=PAPERS, repeats=1, progress=recorder)
+    assert [key[2].n_points for key in recorder.jobs] == [400] * 3 + [500] * 3
+
+
 def test_budget_drops_the_most_expensive_and_says_which():
     settings = [SMALL, Setting(max_buffer=1000, n_thresholds=1000)]  # minutes for one naive run
     result = timing_study(

@@ -108,7 +108,7 @@ def timing_study(
     store: TimingStore | None = None,
     progress: Callable[[Progress], None] | None = None,
 ) -> TimingResult:
-    """Measure every contestant on every case, the cheapest first.
+    """Measure every contestant on every case, the cheapest case first.
 
     Parameters
     ----------
@@ -119,8 +119,7 @@ def timing_study(
     repeats : int, default=10
         Timed runs of each; one to warm up and one for the memory come on top.
     budget : float, optional
-        Seconds that the whole study may take. What would not end in time is dropped, and since
-        the cheapest come first, that is the most expensive.
+        Seconds that the measuring may take. What is too expensive for it is dropped.
     store : TimingStore, optional
         Keeps the samples; what it holds already is not measured again.
     progress : callable, optional
@@ -153,27 +152,29 @@ def timing_study(
         if sample.key in samples:
             samples[sample.key].append(sample)
     missing = {job: repeats - len(samples[job.key]) for job in jobs}
-    waiting = [job for job in jobs if missing[job] > 0]
+    waiting = {job: runs for job, runs in missing.items() if runs > 0}
     forecast = Forecast(budget)
     dropped: list[Job] = []
 
-    def report(job: Job | None, rest: Sequence[Job]) -> None:
+    def report(job: Job | None) -> None:
         if progress is not None:
             total = len(jobs) - len(dropped)
-            left = forecast.seconds_left({later: missing[later] for later in rest})
-            progress(Progress(total - len(rest), total, left, job))
+            left = forecast.seconds_left(waiting)
+            progress(Progress(total - len(waiting), total, left, job))
 
-    for position, job in enumerate(waiting):
-        if not forecast.allows(job, missing[job]):
+    for job, runs in list(waiting.items()):
+        if not forecast.allows(job, waiting):
             dropped.append(job)
+            del waiting[job]
             continue
-        report(job, waiting[position:])
+        report(job)
         begin = time.perf_counter()
-        new = measure(job, missing[job])
-        forecast.learn(job, missing[job], time.perf_counter() - begin)
+        new = measure(job, runs)
+        forecast.learn(job, runs, time.perf_counter() - begin)
+        del waiting[job]
         samples[job.key].extend(new)
         if store is not None:
             store.add(new)
-    report(None, ())
+    report(None)
     gathered = tuple(sample for job in jobs for sample in samples[job.key])
     return TimingResult(gathered, tuple(dropped), describe_environment())

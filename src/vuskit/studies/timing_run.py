@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import time
 import tracemalloc
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from vuskit.errors import InvalidInputError
 from vuskit.studies.timing_cases import Case
@@ -31,7 +33,7 @@ class Job:
         """What is measured."""
         return self.case.name, self.contestant.name, self.case.setting
 
-    @property
+    @cached_property
     def expected_ns(self) -> float:
         """Rough guess of the time of a run."""
         return self.contestant.expected_ns(self.case.setting)
@@ -58,7 +60,10 @@ class Progress:
 
 
 def jobs_of(cases: Sequence[Case], contestants: Sequence[Contestant]) -> list[Job]:
-    """Every contestant on every case that says something about it, the cheapest first.
+    """Every contestant on every case that says something about it, the cheapest case first.
+
+    The contestants of a case follow each other, so that they meet the same state of the machine
+    and their times can be divided.
 
     Raises
     ------
@@ -78,7 +83,10 @@ def jobs_of(cases: Sequence[Case], contestants: Sequence[Contestant]) -> list[Jo
                 f"`cases` must differ in name or setting, got {job.case.name!r} twice"
             )
         seen.add(job.key)
-    return sorted(jobs, key=lambda job: job.expected_ns)
+    cost: defaultdict[Case, float] = defaultdict(float)
+    for job in jobs:
+        cost[job.case] += job.expected_ns
+    return sorted(jobs, key=lambda job: (cost[job.case], job.case.name, job.expected_ns))
 
 
 class Forecast:
@@ -111,11 +119,20 @@ class Forecast:
             return needed
         return min(needed, max(self._deadline - time.perf_counter(), 0.0))
 
-    def allows(self, job: Job, repeats: int) -> bool:
-        """Whether a job started now would end in time."""
+    def allows(self, job: Job, waiting: Mapping[Job, int]) -> bool:
+        """Whether there is time for a job and for everything that waits and costs less.
+
+        So what is dropped is always the most expensive.
+        """
         if self._deadline is None:
             return True
-        return time.perf_counter() + self.seconds(job, repeats) <= self._deadline
+        own = self.seconds(job, waiting[job])
+        needed = sum(
+            seconds
+            for seconds in (self.seconds(other, repeats) for other, repeats in waiting.items())
+            if seconds <= own
+        )
+        return time.perf_counter() + needed <= self._deadline
 
 
 def measure(job: Job, repeats: int) -> list[Sample]:
