@@ -36,6 +36,7 @@ from speed_store import NOT_INSTALLED, Record, Store, fingerprint, machine, sour
 
 ROOT = Path(__file__).resolve().parent.parent
 CHECKS = ("sharing", "growth", "import")
+QUICK_CHECKS = ("sharing", "import")  # growth alone would take longer than the rest
 SEED = 20
 
 
@@ -93,7 +94,7 @@ def cases_of(options: argparse.Namespace) -> tuple[list[Series], tuple[int, ...]
 
 def jobs_of(options: argparse.Namespace) -> list[Job]:
     """Everything this run measures in workers."""
-    wanted = options.only or [*OWN, *PEERS, *CHECKS]
+    wanted = options.only or [*OWN, *PEERS, *(QUICK_CHECKS if options.quick else CHECKS)]
     series, buffers = cases_of(options)
     peers = [name for name in PEERS if name in wanted and options.peers]
     jobs = plan(series, buffers, [name for name in OWN if name in wanted], peers)
@@ -208,7 +209,9 @@ def print_tables(options: argparse.Namespace, store: Store, checks: list[Any]) -
         if text:
             print(text)
     here = machine()
-    print(f"{here['cpu']}, {here['cores']} cores; raw samples in {options.out / 'samples.jsonl'}")
+    facts = [f"{here['cpu']}, {here['cores']} cores", tables.load_text(store, cases)]
+    print("; ".join(fact for fact in facts if fact))
+    print(f"raw samples in {options.out / 'samples.jsonl'}")
 
 
 if __name__ == "__main__":

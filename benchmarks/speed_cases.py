@@ -48,10 +48,10 @@ TARGET_BUFFER = 100
 
 
 def size_text(n: int) -> str:
-    """1000000 -> "1e6", 20000 -> "2e4", 12345 -> "12345"."""
+    """1000000 -> "1e6", 20000 -> "2e4", 12345 -> "12345", 64 -> "64"."""
     mantissa, exponent = f"{n:e}".split("e")
     short = f"{float(mantissa):g}e{int(exponent)}"
-    return short if float(short) == n and len(short) <= 5 else str(n)
+    return short if float(short) == n and len(short) < len(str(n)) else str(n)
 
 
 def grid(sizes: tuple[int, ...] = SIZES) -> list[Series]:

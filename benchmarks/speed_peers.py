@@ -8,10 +8,12 @@ import subprocess
 import sys
 import tomllib
 from dataclasses import dataclass
+from importlib import metadata
 from pathlib import Path
 
 from speed_contenders import OWN_ENVIRONMENTS
 
+RULER = ("numpy", "scikit-learn")
 RECIPES = Path(__file__).parent / "peers" / "recipes.toml"
 INSTALL_SECONDS = 900
 
@@ -40,9 +42,16 @@ def recipes() -> dict[str, Recipe]:
     """Every recipe by the name of its environment."""
     tables = tomllib.loads(RECIPES.read_text(encoding="utf-8"))
     return {
-        name: Recipe(name, table["package"], tuple(table["needs"]), table["probe"])
+        name: Recipe(name, table["package"], tuple(map(_pinned, table["needs"])), table["probe"])
         for name, table in tables.items()
     }
+
+
+def _pinned(requirement: str) -> str:
+    """The ruler in the version that is installed here, everything else as it stands."""
+    return (
+        f"{requirement}=={metadata.version(requirement)}" if requirement in RULER else requirement
+    )
 
 
 def python_of(environment: str, folder: Path) -> Path:

@@ -127,6 +127,8 @@ def machine() -> dict[str, Any]:
         "cores": os.cpu_count(),
         "system": platform.system(),
         "architecture": platform.machine(),
+        # numpy's sort differs several times between instruction sets of one processor.
+        "numpy_disabled_features": os.environ.get("NPY_DISABLE_CPU_FEATURES", ""),
     }
 
 

@@ -110,10 +110,10 @@ def outcome_table(outcomes: list[Outcome]) -> str:
     rows = []
     for one in outcomes:
         value = "-" if one.measured is None else number_text(one.measured)
-        rows.append([one.claim, value, f"{one.limit:g}", one.verdict, one.note])
+        rows.append([one.claim, value, f"{one.limit:.3g}", one.verdict, one.note])
     width = max((len(row[0]) for row in rows), default=0)
     lines = [
-        f"{claim.ljust(width)}  {value:>7}  limit {limit:<5} {verdict}{note and f' ({note})'}"
+        f"{claim.ljust(width)}  {value:>7}  limit {limit:<4} {verdict}{note and f' ({note})'}"
         for claim, value, limit, verdict, note in rows
     ]
     return "\n".join(lines)
@@ -133,8 +133,8 @@ def agreement(store: Store, definition: str = "journal") -> str:
         ]
         if gaps:
             title = CONTENDERS[peer].title
-            parts.append(f"{title} {max(gaps):.0e} over {len(gaps) // 2} inputs")
-    return "Largest difference from our grid values: " + "; ".join(parts) if parts else ""
+            parts.append(f"  {title}: {max(gaps):.0e} over {len(gaps) // 2} inputs")
+    return "\n".join(["Largest difference from our grid values:", *parts]) if parts else ""
 
 
 def troubles(store: Store, cases: list[tuple[Series, int]]) -> str:
@@ -150,6 +150,17 @@ def troubles(store: Store, cases: list[tuple[Series, int]]) -> str:
             where = f"{record.key.contender} ({record.key.environment})"
             shown[where, record.status] = f"{where}: {record.status}: {record.reason}"
     return "\n".join(text[:100] for text in shown.values())
+
+
+def load_text(store: Store, cases: list[tuple[Series, int]]) -> str:
+    """How busy the machine was: a ratio from a busy machine deserves less trust."""
+    wanted = set(cases)
+    loads = [
+        record.load
+        for record in store
+        if (record.key.series, record.key.buffer) in wanted and record.load is not None
+    ]
+    return f"load when the workers started: {min(loads):g} to {max(loads):g}" if loads else ""
 
 
 LEGEND = (

@@ -7,7 +7,7 @@ import pytest
 import speed
 import speed_tables
 from speed_cases import BUFFERS, SIZES, Series, grid, make_input, size_text
-from speed_checks import GROWTHS, Outcome, exponent, growth_jobs, sharing_outcomes
+from speed_checks import GROWTHS, Outcome, exponent, growth_jobs, growth_outcomes, sharing_outcomes
 from speed_contenders import CONTENDERS, OWN, OWN_ENVIRONMENTS, PEERS
 from speed_peers import recipes
 from speed_run import Effort, Job, Runner, collect, implied_by, plan
@@ -40,7 +40,8 @@ def test_grid_holds_what_fits():
 
 
 @pytest.mark.parametrize(
-    ("n", "text"), [(10_000, "1e4"), (20_000, "2e4"), (12_500, "12500"), (1_234_567, "1234567")]
+    ("n", "text"),
+    [(10_000, "1e4"), (20_000, "2e4"), (12_500, "12500"), (64, "64"), (1_234_567, "1234567")],
 )
 def test_size_text(n, text):
     assert size_text(n) == text
@@ -56,8 +57,11 @@ def test_plan_measures_every_contender_on_every_case():
     ]
     assert len(keys) == len(set(keys))
     series = len(grid((10_000,)))
-    with_buffer = sum(len(CONTENDERS[n].environments) for n in OWN if CONTENDERS[n].uses_buffer)
-    assert len(keys) == series * (1 + len(BUFFERS) * (with_buffer + len(PEERS)))
+    per_series = sum(
+        len(one.environments) * (len(BUFFERS) if one.uses_buffer else 1)
+        for one in (CONTENDERS[name] for name in (*OWN, *PEERS))
+    )
+    assert len(keys) == series * per_series
 
 
 def test_store_survives_a_line_cut_short(tmp_path):
@@ -107,6 +111,19 @@ def test_a_growth_varies_one_direction():
         assert sizes == sorted(set(sizes))
         assert all(series.fits for series, _ in growth.cases)
     assert {job.environment for job in growth_jobs(GROWTHS)} == set(OWN_ENVIRONMENTS)
+
+
+@pytest.mark.parametrize(("power", "verdict"), [(1.2, "pass"), (1.5, "miss")])
+def test_growth_is_judged_beside_the_sort(tmp_path, power, verdict):
+    store, growth = Store(tmp_path / "samples.jsonl"), GROWTHS[0]
+    for series, buffer in growth.cases:
+        for name, length, p in (("sort", 0, 1.1), ("vus-exact", buffer, power)):
+            seconds = [1e-9 * series.n**p]
+            store.add(record(name, series, length, seconds=seconds, reference_seconds=[1.0]))
+    numpy_outcome, numba_outcome = growth_outcomes(store, (growth,))
+    assert numpy_outcome.measured == pytest.approx(power)
+    assert numpy_outcome.limit == pytest.approx(1.25)
+    assert (numpy_outcome.verdict, numba_outcome.verdict) == (verdict, "not measured")
 
 
 def test_outcomes_are_not_claimed_without_samples(tmp_path):
