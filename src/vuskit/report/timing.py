@@ -223,9 +223,13 @@ def joint_table(result: TimingResult) -> pd.DataFrame:
     """Lay out the slopes of the series' three properties together beside the paper's."""
     frame = joint_slopes(result).to_frame()
     frame["contestant"] = frame["contestant"].map(_title)
-    return frame.rename(
-        columns=lambda name: name.replace("paper_", "paper ").replace("r_squared", "R2")
-    )
+    return frame.rename(columns=_joint_heading)
+
+
+def _joint_heading(column: str) -> str:
+    owner, name = ("paper: ", column[6:]) if column.startswith("paper_") else ("", column)
+    titles = {"r_squared": "R2"} | {key: parameter.title for key, parameter in PARAMETERS.items()}
+    return owner + titles.get(name, name)
 
 
 def _title(name: str) -> str:
