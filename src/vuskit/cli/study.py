@@ -13,7 +13,7 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
 from rich.progress import Progress as Bar
-from rich.table import Table
+from rich.table import Column, Table
 
 from vuskit.cli.durations import format_duration, parse_duration
 
@@ -115,7 +115,11 @@ def _progress_bar(console: Console) -> Iterator[Callable[[Progress], None]]:
         BarColumn(bar_width=16),
         MofNCompleteColumn(),
         TextColumn("{task.fields[left]:>6} left", style="cyan"),
-        TextColumn("{task.description}", style="dim"),
+        TextColumn(
+            "{task.description}",
+            style="dim",
+            table_column=Column(no_wrap=True, overflow="ellipsis"),
+        ),
     )
     with Bar(*columns, console=console, transient=True) as bar:
         task = bar.add_task("", left="?")
