@@ -3,7 +3,7 @@
 >>> import vuskit
 >>> labels, score = [0, 0, 1, 1, 0, 0], [0.1, 0.2, 0.6, 0.9, 0.8, 0.3]
 >>> round(vuskit.vus_pr(labels, score, max_buffer=4), 3)
-0.943
+0.908
 """
 
 from __future__ import annotations

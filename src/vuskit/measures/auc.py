@@ -93,8 +93,8 @@ def auc_pr(y_true: ArrayLike, y_score: ArrayLike, *, interpolation: str = "step"
     y_true, y_score
         As for :func:`auc_roc`.
     interpolation : {"step", "trapezoid"}, default="step"
-        ``"step"`` equals ``sklearn.metrics.average_precision_score``; ``"trapezoid"`` joins the points of
-        the curve by lines, as older published tables do, and is too optimistic.
+        ``"step"`` equals ``sklearn.metrics.average_precision_score``; ``"trapezoid"`` joins the
+        points of the curve by lines, as older published tables do, and is too optimistic.
 
     Returns
     -------

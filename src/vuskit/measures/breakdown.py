@@ -168,6 +168,6 @@ def events(
         points_share=np.array([np.count_nonzero(piece >= limit) / piece.size for piece in own]),
         found=~np.isnan(first),
         delay=first + begin - labels.starts,
-        threshold=limit,
+        threshold=float(limit),
         buffer=int(buffer),
     )

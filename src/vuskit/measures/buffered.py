@@ -56,7 +56,8 @@ def check_algorithm(algorithm: str, options: BufferOptions) -> None:
         )
     if options.definition != "journal":
         raise InvalidInputError(
-            f"`definition` must be 'journal' for algorithm={algorithm!r}, got {options.definition!r}"
+            f"`definition` must be 'journal' for algorithm={algorithm!r}, "
+            f"got {options.definition!r}"
         )
     if options.side != "both":
         raise InvalidInputError(

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from vuskit.inputs import check_int
+from vuskit.inputs import check_int, check_labels
 from vuskit.measures.registry import Measure
+from vuskit.measures.workspace import defined
 
 if TYPE_CHECKING:
     from vuskit.measures.suite import Evaluator
@@ -86,6 +87,11 @@ def chance_level(
     InvalidInputError
         If the labels or a parameter cannot be used.
 
+    Warns
+    -----
+    UndefinedMeasureWarning
+        If only one class is present; the values are NaN then.
+
     Examples
     --------
     >>> from vuskit import chance_level
@@ -93,19 +99,27 @@ def chance_level(
     >>> chance_level(labels, buffer=20, measures="vus_roc").mean["vus_roc"] > 0.6
     True
     """
-    from vuskit.measures.suite import Evaluator
+    from vuskit.measures.suite import prepared_evaluator
 
-    evaluator = Evaluator(y_true, buffer=buffer, measures=measures, **options)
+    labels = check_labels(y_true)
+    evaluator = prepared_evaluator(
+        labels, stacklevel=2, buffer=buffer, measures=measures, **options
+    )
+    defined(labels, "chance_level")
     return chance_of(evaluator, draws, seed)
 
 
 def chance_of(evaluator: Evaluator, draws: int = _DRAWS, seed: int = 0) -> ChanceLevel:
-    """Chance level of everything that an evaluator computes."""
+    """Chance level of all that an evaluator computes; NaN where only one class is present."""
     draws = check_int("draws", draws, minimum=1)
-    rng = np.random.default_rng(check_int("seed", seed, minimum=0))
-    n = evaluator._prepared.labels.n
-    found = [evaluator(rng.random(n)) for _ in range(draws)]
-    values = {name: np.array([one[name] for one in found]) for name in found[0]}
+    seed = check_int("seed", seed, minimum=0)
+    labels = evaluator._prepared.labels
+    if labels.has_both_classes:
+        rng = np.random.default_rng(seed)
+        found = [evaluator(rng.random(labels.n)) for _ in range(draws)]
+        values = {name: np.array([one[name] for one in found]) for name in found[0]}
+    else:
+        values = {measure.name: np.array([np.nan]) for measure in evaluator.measures}
     return ChanceLevel(
         {name: float(value.mean()) for name, value in values.items()},
         {name: float(value.std()) for name, value in values.items()},

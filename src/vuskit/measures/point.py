@@ -92,9 +92,9 @@ def precision(
     y_score : array-like of shape (n,), optional
         Anomaly scores, finite, higher meaning more anomalous.
     threshold : {"sigma", "quantile"}, number or callable, default="sigma"
-        Points with a score >= the threshold are predicted. ``"sigma"`` is the mean plus three standard
-        deviations of the score; ``Sigma(factor)`` and ``Quantile(q)`` have their own parameters; a
-        callable gets the scores.
+        Points with a score >= the threshold are predicted. ``"sigma"`` is the mean plus three
+        standard deviations of the score; ``Sigma(factor)`` and ``Quantile(q)`` have their own
+        parameters; a callable gets the scores.
     y_pred : array-like of shape (n,), optional
         A prediction of 0 and 1, instead of a score and a threshold.
 
@@ -222,8 +222,8 @@ def f_score(
 def precision_at_k(y_true: ArrayLike, y_score: ArrayLike, *, k: int | None = None) -> float:
     """Precision of the k highest scores.
 
-    Points tied at the k-th place count with the share that a random choice among them would give, so
-    the value does not depend on the order of the points.
+    Points tied at the k-th place count with the share that a random choice among them would give,
+    so the value does not depend on the order of the points.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""R-AUC-ROC and R-AUC-PR: anomalies are ranges with soft borders, all thresholds, one buffer length."""
+"""R-AUC-ROC and R-AUC-PR: anomalies with soft borders, all thresholds, one buffer length."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ def range_auc_roc(
     """Area under the range-aware ROC curve.
 
     Each anomaly gets a ramp of ``buffer // 2`` points on either side, so that a detector that fires
-    slightly early or late keeps part of its credit; a detector must also find every anomaly at least
-    once to reach a full true-positive rate.
+    slightly early or late keeps part of its credit; a detector must also find every anomaly at
+    least once to reach a full true-positive rate.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ def range_auc_roc(
     >>> range_auc_roc(y_true, y_score, buffer=0)
     0.875
     >>> round(range_auc_roc(y_true, y_score, buffer=2), 3)
-    0.971
+    0.969
     """
     options = BufferOptions.of(
         "buffer", buffer, thresholds, definition=definition, side=side, only_longest=True
@@ -140,7 +140,7 @@ def range_auc_pr(
     --------
     >>> y_true, y_score = [0, 0, 1, 1, 0, 0], [0.1, 0.2, 0.3, 0.9, 0.8, 0.1]
     >>> round(range_auc_pr(y_true, y_score, buffer=2), 3)
-    0.979
+    0.94
     """
     options = BufferOptions.of(
         "buffer", buffer, thresholds, definition=definition, side=side, only_longest=True

@@ -40,7 +40,8 @@ def _weight_up_to(bias: str, offset: Ints, length: Ints) -> Floats:
     half = n // 2
     beyond = np.maximum(k - half, 0.0)
     up = np.minimum(k, half)
-    return up * (up + 1) / 2 + beyond * (n - half + 1) - beyond * (beyond + 1) / 2
+    falling = beyond * (n - half + 1) - beyond * (beyond + 1) / 2
+    return np.asarray(up * (up + 1) / 2 + falling, dtype=np.float64)
 
 
 _BIASES = ("flat", "front", "middle", "back")

@@ -111,7 +111,14 @@ def register_measure(
         if known is not None and known.function.__qualname__ != function.__qualname__:
             raise InvalidInputError(f"`name` must be new, got {name!r}, which is registered")
         _MEASURES[name] = Measure(
-            name, title or name, function, family, bounds, higher_is_better, reference, paper,
+            name,
+            title or name,
+            function,
+            family,
+            bounds,
+            higher_is_better,
+            reference,
+            paper,
             shared=shared,
         )
         return function

@@ -11,6 +11,7 @@ from vuskit.errors import MissingDependencyError
 
 if TYPE_CHECKING:
     from vuskit.measures.chance import ChanceLevel
+    from vuskit.measures.registry import Measure
     from vuskit.measures.suite import Evaluator
 
 __all__ = ["Comparison", "Evaluation", "pandas", "text_table"]
@@ -77,8 +78,8 @@ class _WithSettings:
         Examples
         --------
         >>> from vuskit import evaluate
-        >>> evaluate([0, 1, 0], [1, 3, 2], buffer=2, thresholds=3).settings
-        'buffer=2, thresholds=3, definition=journal'
+        >>> evaluate([0, 1, 1, 1, 1, 0], range(6), buffer=2, thresholds=6).settings
+        'buffer=2, thresholds=6, definition=journal'
         """
         options = self._evaluator.options
         thresholds = "all" if options.thresholds is None else options.thresholds
@@ -88,6 +89,11 @@ class _WithSettings:
         if options.side != "both":
             text += f", side={options.side}"
         return text
+
+    @property
+    def measures(self) -> tuple[Measure, ...]:
+        """The measures that were computed."""
+        return self._evaluator.measures
 
     @cached_property
     def chance(self) -> ChanceLevel:
@@ -127,10 +133,10 @@ class Evaluation(_WithSettings, Mapping[str, float]):
         Examples
         --------
         >>> from vuskit import evaluate
-        >>> labels, score = [0] * 40 + [1] * 4 + [0] * 40, range(84)
-        >>> result = evaluate(labels, score, buffer=4, measures=["auc_roc"])
-        >>> round(result["auc_roc"], 2), round(result.adjusted["auc_roc"], 1)
-        (0.5, 0.0)
+        >>> labels, perfect = [0] * 40 + [1] * 4 + [0] * 40, [0] * 40 + [1] * 4 + [0] * 40
+        >>> result = evaluate(labels, perfect, buffer=4, measures=["auc_roc"])
+        >>> result["auc_roc"], result.adjusted["auc_roc"]
+        (1.0, 1.0)
         """
         return self.chance.adjust(self._values)
 
@@ -234,10 +240,7 @@ class Comparison(_WithSettings, Mapping[str, Evaluation]):
             columns = list(zip(*rows, strict=True))
             header, rows = (
                 ["", *columns[0]],
-                [
-                    [title, *column]
-                    for title, column in zip(header[1:], columns[1:], strict=True)
-                ],
+                [[title, *column] for title, column in zip(header[1:], columns[1:], strict=True)],
             )
         return text_table(header, rows)
 

@@ -10,15 +10,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from vuskit.errors import InvalidInputError
-from vuskit.inputs import check_labels, check_pair, check_scores
+from vuskit.errors import InvalidInputError, ThresholdResolutionWarning
+from vuskit.inputs import Labels, check_labels, check_pair, check_scores
 from vuskit.measures.point import check_k
 from vuskit.measures.registry import Measure, resolve_measures
 from vuskit.measures.results import Comparison, Evaluation
 from vuskit.measures.thresholds import ThresholdRule
 from vuskit.measures.workspace import BufferOptions, PreparedLabels, Workspace, defined
 
-__all__ = ["Evaluator", "evaluate", "evaluate_many"]
+__all__ = ["Evaluator", "evaluate", "evaluate_many", "prepared_evaluator"]
 
 _BUFFERED = ("range_auc", "vus")
 
@@ -63,8 +63,8 @@ class Evaluator:
     >>> evaluator = Evaluator([0, 0, 1, 1, 0, 0], buffer=2, measures=["auc_pr", "vus_pr"])
     >>> for score in ([0, 1, 3, 5, 4, 2], [5, 4, 3, 2, 1, 0]):
     ...     print(evaluator(score).round(3))
-    {'auc_pr': 0.833, 'vus_pr': 0.904}
-    {'auc_pr': 0.417, 'vus_pr': 0.475}
+    {'auc_pr': 0.833, 'vus_pr': 0.869}
+    {'auc_pr': 0.417, 'vus_pr': 0.456}
     """
 
     def __init__(
@@ -80,24 +80,41 @@ class Evaluator:
         threshold: ThresholdRule = "sigma",
         k: int | None = None,
     ) -> None:
-        options = BufferOptions.of(
-            "buffer", buffer, thresholds, definition=definition, step=step, side=side
+        self._prepare(
+            check_labels(y_true),
+            stacklevel=3,
+            buffer=buffer,
+            measures=measures,
+            thresholds=thresholds,
+            definition=definition,
+            step=step,
+            side=side,
+            threshold=threshold,
+            k=k,
         )
-        self._prepare(PreparedLabels(check_labels(y_true), options), measures, threshold, k)
-        self._y_true = y_true
-        self._prepared.warn_if_coarse(stacklevel=2)
 
     def _prepare(
         self,
-        prepared: PreparedLabels,
-        measures: str | Measure | Iterable[str | Measure],
-        threshold: ThresholdRule,
-        k: int | None,
+        labels: Labels,
+        *,
+        stacklevel: int,
+        buffer: int,
+        measures: str | Measure | Iterable[str | Measure] = "paper",
+        thresholds: int | None = None,
+        definition: str = "journal",
+        step: int = 1,
+        side: str = "both",
+        threshold: ThresholdRule = "sigma",
+        k: int | None = None,
     ) -> None:
-        self._prepared = prepared
+        options = BufferOptions.of(
+            "buffer", buffer, thresholds, definition=definition, step=step, side=side
+        )
+        self._prepared = PreparedLabels(labels, options)
         self.measures = resolve_measures(measures)
         self.threshold = threshold
-        self.k = check_k(k, prepared.labels.n)
+        self.k = check_k(k, labels.n)
+        self._prepared.warn_if_coarse(stacklevel=stacklevel)
 
     @property
     def options(self) -> BufferOptions:
@@ -143,6 +160,7 @@ class Evaluator:
             "max_buffer": self.options.buffer,
             "thresholds": self.options.thresholds,
             "definition": self.options.definition,
+            "step": self.options.step,
             "side": self.options.side,
             "threshold": self.threshold,
         }
@@ -151,10 +169,15 @@ class Evaluator:
         y_true = self._prepared.labels.as_array().astype(np.int8)
         with warnings.catch_warnings():
             # The evaluator has said it already, for all measures at once.
-            from vuskit.errors import ThresholdResolutionWarning
-
             warnings.simplefilter("ignore", ThresholdResolutionWarning)
             return measure.function(y_true, scores, **{**options, **measure.options})
+
+
+def prepared_evaluator(labels: Labels, *, stacklevel: int, **options: Any) -> Evaluator:
+    """Evaluator of checked labels; its warnings name the caller ``stacklevel`` frames up."""
+    evaluator = Evaluator.__new__(Evaluator)
+    evaluator._prepare(labels, stacklevel=stacklevel + 2, **options)
+    return evaluator
 
 
 def evaluate(
@@ -210,15 +233,21 @@ def evaluate(
     >>> result["auc_roc"]
     0.875
     >>> round(result["vus_pr"], 3)
-    0.904
+    0.869
     """
     labels, scores = check_pair(y_true, y_score)
-    options = BufferOptions.of(
-        "buffer", buffer, thresholds, definition=definition, step=step, side=side
+    evaluator = prepared_evaluator(
+        labels,
+        stacklevel=2,
+        buffer=buffer,
+        measures=measures,
+        thresholds=thresholds,
+        definition=definition,
+        step=step,
+        side=side,
+        threshold=threshold,
+        k=k,
     )
-    evaluator = Evaluator.__new__(Evaluator)
-    evaluator._prepare(PreparedLabels(labels, options), measures, threshold, k)
-    evaluator._prepared.warn_if_coarse(stacklevel=2)
     result = evaluator._evaluate(scores, stacklevel=2)
     if chance:
         result.chance  # noqa: B018  # computed and kept
@@ -262,13 +291,11 @@ def evaluate_many(
     ... )
     >>> print(table)
           AUC-PR  VUS-PR
-    good   0.833   0.904
-    poor   0.417   0.475
+    good   0.833   0.869
+    poor   0.417   0.456
     """
-    names = list(_names(y_scores))
-    if not names:
-        raise InvalidInputError("`y_scores` must hold at least one score, got none")
-    evaluator = Evaluator(y_true, buffer=buffer, **options)
+    names = _names(y_scores)
+    evaluator = prepared_evaluator(check_labels(y_true), stacklevel=2, buffer=buffer, **options)
     evaluations = {}
     for name in names:
         try:
@@ -279,7 +306,14 @@ def evaluate_many(
     return Comparison(evaluations, evaluator)
 
 
-def _names(y_scores: Any) -> Iterable[Any]:
+def _names(y_scores: Any) -> list[Any]:
     """Column names of a frame or keys of a mapping."""
     columns = getattr(y_scores, "columns", None)
-    return columns if columns is not None else y_scores
+    if columns is None and not isinstance(y_scores, Mapping):
+        raise InvalidInputError(
+            f"`y_scores` must be a mapping from names to scores, got {type(y_scores).__name__}"
+        )
+    names = list(y_scores if columns is None else columns)
+    if not names:
+        raise InvalidInputError("`y_scores` must hold at least one score, got none")
+    return names

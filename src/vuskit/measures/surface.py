@@ -14,7 +14,7 @@ from vuskit.algorithms import areas, range_rates
 from vuskit.algorithms.problem import RangeRates
 from vuskit.errors import InvalidInputError
 from vuskit.inputs import check_pair
-from vuskit.kernels.range_areas import grid_rates, grid_ranks
+from vuskit.kernels.range_areas import grid_ranks, grid_rates
 from vuskit.kernels.ranking import rank_table
 from vuskit.measures.buffered import check_algorithm
 from vuskit.measures.results import pandas
@@ -122,7 +122,9 @@ def surface(
     check_algorithm(algorithm, options)
     labels, scores = check_pair(y_true, y_score)
     if not labels.has_both_classes:
-        raise InvalidInputError("`y_true` must hold both normal and anomalous points, got one class")
+        raise InvalidInputError(
+            "`y_true` must hold both normal and anomalous points, got one class"
+        )
     prepared = PreparedLabels(labels, options)
     workspace = Workspace(prepared, scores, wants_areas=True)
     if algorithm == "fast":
@@ -187,8 +189,8 @@ class Volume:
 def volume(function: Callable[..., float], grid: Mapping[str, Iterable[Any]]) -> Volume:
     """Mean of a measure over any grid of named parameters.
 
-    With more parameters than the buffer (a detector's window, its normal model's length), the surface
-    of VUS becomes a hyper-surface; this is the volume under it.
+    With more parameters than the buffer (a detector's window, its normal model's length), the
+    surface of VUS becomes a hyper-surface; this is the volume under it.
 
     Parameters
     ----------

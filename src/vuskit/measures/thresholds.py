@@ -15,6 +15,8 @@ from vuskit.inputs import check_choice, check_fraction
 __all__ = ["Quantile", "Sigma", "ThresholdRule", "threshold_value"]
 
 _CHUNK = 8192
+_TINY, _HUGE = 1e-280, 1e280
+_FAR = 400  # binary exponent beyond which squares may underflow or overflow
 
 
 @dataclass(frozen=True)
@@ -31,16 +33,29 @@ class Sigma:
 
     def __call__(self, scores: NDArray[Any]) -> float:
         """Threshold of one score."""
-        mean = float(scores.mean(dtype=np.float64))
-        # A chunk at a time: np.std would make copies of the whole score.
-        squares = sum(
-            float(np.vdot(part := scores[i : i + _CHUNK] - mean, part))
-            for i in range(0, scores.size, _CHUNK)
-        )
+        with np.errstate(over="ignore", invalid="ignore"):
+            mean = float(scores.mean(dtype=np.float64))
+            squares = _sum_of_squares(scores, mean)
+        if not _TINY < squares < _HUGE:
+            exponent = int(np.frexp(max(abs(float(scores.min())), abs(float(scores.max()))))[1])
+            if abs(exponent) > _FAR:  # squares left the range of floats; powers of two are exact
+                with np.errstate(over="ignore"):
+                    scaled = np.ldexp(scores.astype(np.float64), -exponent)
+                    return float(np.ldexp(self(scaled), exponent))
         deviation = float(np.sqrt(squares / scores.size))
         if deviation <= 1e-12 * abs(mean) and scores.min() == scores.max():
             return float(scores[0])  # the mean of equal numbers may be rounded off them
         return mean + self.factor * deviation
+
+
+def _sum_of_squares(scores: NDArray[Any], mean: float) -> float:
+    """Sum of the squared distances from the mean, in double precision."""
+    # A chunk at a time: np.std would make copies of the whole score.
+    total = 0.0
+    for start in range(0, scores.size, _CHUNK):
+        part = np.subtract(scores[start : start + _CHUNK], mean, dtype=np.float64)
+        total += float(np.vdot(part, part))
+    return total
 
 
 @dataclass(frozen=True)
@@ -57,7 +72,7 @@ class Quantile:
 
     def __call__(self, scores: NDArray[Any]) -> float:
         """Threshold of one score."""
-        return float(np.quantile(scores, check_fraction("q", self.q)))
+        return float(np.quantile(scores.astype(np.float64), check_fraction("q", self.q)))
 
 
 ThresholdRule = str | float | Callable[[NDArray[Any]], float]
@@ -65,8 +80,10 @@ ThresholdRule = str | float | Callable[[NDArray[Any]], float]
 _RULES: dict[str, Callable[[NDArray[Any]], float]] = {"sigma": Sigma(), "quantile": Quantile()}
 
 
-def threshold_value(rule: ThresholdRule, scores: NDArray[Any]) -> float:
-    """Turn a rule, its name, or a number into a number.
+def threshold_value(rule: ThresholdRule, scores: NDArray[Any]) -> np.float64:
+    """Turn a rule, its name, or a number into a number in double precision.
+
+    A plain float would be rounded to the precision of single-precision scores in a comparison.
 
     Raises
     ------
@@ -82,4 +99,4 @@ def threshold_value(rule: ThresholdRule, scores: NDArray[Any]) -> float:
         number = float("nan")
     if np.isnan(number):
         raise InvalidInputError(f"`threshold` must give a number, got {value!r}")
-    return number
+    return np.float64(number)

@@ -36,7 +36,7 @@ def vus_roc(
     algorithm: str = "fast",
     memory_limit: int | None = None,
 ) -> float:
-    """Volume under the ROC surface: mean of R-AUC-ROC over the buffer lengths 0, 1, ..., max_buffer.
+    """Volume under the ROC surface: mean of R-AUC-ROC over the buffers 0, 1, ..., max_buffer.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ def vus_roc(
     --------
     >>> y_true, y_score = [0, 0, 1, 1, 0, 0], [0.1, 0.2, 0.3, 0.9, 0.8, 0.1]
     >>> round(vus_roc(y_true, y_score, max_buffer=4), 3)
-    0.932
+    0.937
     """
     options = BufferOptions.of(
         "max_buffer", max_buffer, thresholds, definition=definition, step=step, side=side
@@ -128,7 +128,7 @@ def vus_pr(
     --------
     >>> y_true, y_score = [0, 0, 1, 1, 0, 0], [0.1, 0.2, 0.3, 0.9, 0.8, 0.1]
     >>> round(vus_pr(y_true, y_score, max_buffer=4), 3)
-    0.938
+    0.908
     """
     options = BufferOptions.of(
         "max_buffer", max_buffer, thresholds, definition=definition, step=step, side=side

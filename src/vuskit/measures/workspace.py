@@ -1,7 +1,7 @@
 """Work that measures share: labels prepared once, scores ranked once.
 
-A measure asks a :class:`Workspace` for what it needs; every part is made on first use and kept, so that
-one evaluation of all thirteen measures ranks the scores once and walks the labels once.
+A measure asks a :class:`Workspace` for what it needs; every part is made on first use and kept, so
+that one evaluation of all thirteen measures ranks the scores once and walks the labels once.
 """
 
 from __future__ import annotations
@@ -35,7 +35,14 @@ from vuskit.kernels.range_areas import (
 from vuskit.kernels.ranking import RankTable, rank_table
 from vuskit.measures.thresholds import ThresholdRule, threshold_value
 
-__all__ = ["BufferOptions", "PreparedLabels", "Workspace", "defined", "range_auc", "volume_under_surface"]
+__all__ = [
+    "BufferOptions",
+    "PreparedLabels",
+    "Workspace",
+    "defined",
+    "range_auc",
+    "volume_under_surface",
+]
 
 Floats = NDArray[np.float64]
 
@@ -107,23 +114,26 @@ class PreparedLabels:
         )
 
     def best_on_grid(self) -> float:
-        """VUS-PR of a perfect detector on the grid of the options."""
+        """VUS-PR (R-AUC-PR where one buffer is asked for) of a perfect detector on the grid."""
         assert self.options is not None
         assert self.options.thresholds is not None
-        return float(perfect_grid_areas(self.plan, self.options.thresholds)[1].mean())
+        areas = perfect_grid_areas(self.plan, self.options.thresholds)[1]
+        return float(areas[: max(self.options.n_volume, 1)].mean())
 
     def warn_if_coarse(self, stacklevel: int) -> None:
         """Warn when the grid steps over a quarter of the anomalous points or more."""
         size = None if self.options is None else self.options.thresholds
         if size is None or not self.labels.has_both_classes:
             return
+        assert self.options is not None
+        measure = "R-AUC-PR" if self.options.only_longest else "VUS-PR"
         step = self.labels.n / size
         if step * _COARSE <= self.labels.n_anomalous:
             return
         warnings.warn(
             f"{size} thresholds step over {step:.4g} points at a time, but only "
             f"{self.labels.n_anomalous} points are anomalous: on this grid a perfect detector "
-            f"reaches VUS-PR {self.best_on_grid():.3f}; thresholds=None uses every score.",
+            f"reaches {measure} {self.best_on_grid():.3f}; thresholds=None uses every score.",
             ThresholdResolutionWarning,
             stacklevel=stacklevel + 1,
         )
