@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
+import textwrap
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,7 +14,7 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
 from rich.progress import Progress as Bar
-from rich.table import Column, Table
+from rich.table import Table
 
 from vuskit.cli.durations import format_duration, parse_duration
 
@@ -30,6 +31,7 @@ _QUICK_REPEATS, _QUICK_BUDGET = 3, 120.0
 _REPEATS = 10
 _INTERRUPTED = 130
 _LISTED = 8
+_ROOM = 40
 
 
 @app.callback()
@@ -115,14 +117,10 @@ def _progress_bar(console: Console) -> Iterator[Callable[[Progress], None]]:
         BarColumn(bar_width=16),
         MofNCompleteColumn(),
         TextColumn("{task.fields[left]:>6} left", style="cyan"),
-        TextColumn(
-            "{task.description}",
-            style="dim",
-            table_column=Column(no_wrap=True, overflow="ellipsis"),
-        ),
+        TextColumn("{task.description}", style="dim"),
     )
     with Bar(*columns, console=console, transient=True) as bar:
-        task = bar.add_task("", left="?")
+        task = bar.add_task("", total=None, left="?")
 
         def advance(progress: Progress) -> None:
             bar.update(
@@ -130,10 +128,15 @@ def _progress_bar(console: Console) -> Iterator[Callable[[Progress], None]]:
                 completed=progress.done,
                 total=progress.total,
                 left=format_duration(progress.seconds_left),
-                description=describe_job(progress.job) if progress.job else "",
+                description=_short(describe_job(progress.job)) if progress.job else "",
             )
 
         yield advance
+
+
+def _short(text: str) -> str:
+    """As much of a line as there is room for beside the bar."""
+    return textwrap.shorten(text, _ROOM, placeholder="…")
 
 
 def _say_how_to_go_on(console: Console, path: Path) -> None:
