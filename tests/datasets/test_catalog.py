@@ -9,8 +9,8 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from datasets.web import Site, serving
 
+from datasets.web import Site, serving
 from vuskit.datasets import (
     cache_folder,
     fetch,

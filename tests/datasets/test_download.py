@@ -6,8 +6,8 @@ import hashlib
 
 import numpy as np
 import pytest
-from datasets.web import Site, serving
 
+from datasets.web import Site, serving
 from vuskit.datasets.download import DownloadError, download
 from vuskit.errors import InvalidInputError
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import gzip
 import json
 
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from vuskit.datasets import list_formats, read_scores, read_series
 from vuskit.datasets.readers.registry import Candidate, recognise
@@ -231,6 +234,7 @@ def test_missing_values_are_nan(missing, tmp_path):
         ("a_1_2_3.txt", b"", "at least one value"),
         ("a_1_2_3.txt", b"1\n2\nx\n4\n", r"line 3: values must be numbers, got 'x'"),
         ("a_1_2_9.txt", b"1\n2\n3\n", "train end <= start < stop <= 3 .* got 1, 2, 9"),
+        ("1_X_id_1_Y_tr_9_1st_1.csv", b"Data,Label\n1,0\n", r"csv: `train_length` must be in 0..1"),
         ("a.bin", b"1", "no format recognises the file"),
         ("a.csv", b"x,y\n1,0\n", "no format recognises the file"),
     ],
@@ -240,6 +244,25 @@ def test_broken_files(name, content, message, tmp_path):
     path.write_bytes(content)
     with pytest.raises(InvalidInputError, match=message):
         read_series(path)
+
+
+@settings(
+    deadline=None,
+    max_examples=60,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+@pytest.mark.parametrize("name", ["tsb_uad", "ucr", "telemanom", "tsb_ad", "nab", "table"])
+@given(data=st.data())
+def test_damaged_file_is_an_error_of_ours_or_a_series(name, tmp_path, data):
+    path = EXAMPLES[name][0](tmp_path)
+    damaged = bytearray(path.read_bytes())
+    for _ in range(data.draw(st.integers(1, 4))):
+        at = data.draw(st.integers(0, len(damaged) - 1))
+        damaged[at : at + data.draw(st.integers(0, 3))] = data.draw(st.binary(max_size=4))
+        damaged = damaged or bytearray(b" ")
+    path.write_bytes(damaged)
+    with contextlib.suppress(InvalidInputError):
+        assert read_series(path, format=name).n_points > 0
 
 
 def test_ucr_file_with_all_values_on_one_line(tmp_path):

@@ -39,7 +39,7 @@ class SeriesFile:
         InvalidInputError
             If it is broken.
         """
-        return self.format.read(self.path, **self.options)
+        return self.format.load(self.path, self.options)
 
 
 class Collection:

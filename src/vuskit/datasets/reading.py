@@ -75,7 +75,7 @@ def read_series(
             f"{source}: no format recognises the file; name one by format= ({names})"
         )
     entry.check_options(options)
-    return entry.read(source, **options)
+    return entry.load(source, options)
 
 
 def read_collection(

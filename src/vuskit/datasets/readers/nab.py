@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
@@ -75,6 +76,12 @@ def _windows_of(path: Path, source: Path) -> list[list[str]]:
 
 def _times(texts: list[str], where: str) -> NDArray[np.datetime64]:
     try:
-        return np.array(texts, dtype="datetime64[us]")
-    except ValueError as error:
+        return np.array([_time(text) for text in texts], dtype="datetime64[us]")
+    except (TypeError, ValueError, OverflowError) as error:
         raise InvalidInputError(f"{where} must hold times: {error}") from None
+
+
+def _time(text: str) -> datetime:
+    """Read a time; one with a zone is moved to UTC, one without is taken as it is."""
+    time = datetime.fromisoformat(text.strip())
+    return time.astimezone(UTC).replace(tzinfo=None) if time.tzinfo else time

@@ -56,6 +56,21 @@ class Format:
         """Keywords that the format understands."""
         return tuple(inspect.signature(self.read).parameters)[1:]
 
+    def load(self, path: Path, options: Mapping[str, Any]) -> Series:
+        """Read a file; whatever is wrong with it, the error names it.
+
+        Raises
+        ------
+        InvalidInputError
+            If it is broken.
+        """
+        try:
+            return self.read(path, **options)
+        except InvalidInputError as error:
+            if str(path) in str(error):
+                raise
+            raise InvalidInputError(f"{path}: {error}") from error
+
     def check_options(self, options: Mapping[str, Any]) -> None:
         """Refuse keywords that the format does not have.
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import csv
 import gzip
-from collections.abc import Callable, Sequence
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -139,12 +141,6 @@ def read_csv(path: Path, *, columns: Sequence[str] | None = None) -> Table:
     """
     pyarrow = require("pyarrow", purpose="reading csv files")
     arrow_csv = require("pyarrow.csv", purpose="reading csv files")
-    ragged: list[Any] = []
-
-    def note(row: Any) -> str:
-        ragged.append(row)
-        return "error"
-
     try:
         # One thread: the files are small, and worker processes read many of them at once.
         table = arrow_csv.read_csv(
@@ -152,14 +148,14 @@ def read_csv(path: Path, *, columns: Sequence[str] | None = None) -> Table:
             read_options=arrow_csv.ReadOptions(
                 use_threads=False, column_names=None if columns is None else list(columns)
             ),
-            parse_options=arrow_csv.ParseOptions(invalid_row_handler=note),
             convert_options=arrow_csv.ConvertOptions(
                 null_values=_MISSING, strings_can_be_null=True
             ),
         )
-    except (pyarrow.ArrowException, OSError, EOFError) as error:
-        raise InvalidInputError(_csv_complaint(path, ragged, error)) from error
-    return Table(path, _columns(path, table), 0 if columns is not None else 1)
+        named = _columns(path, table)
+    except (pyarrow.ArrowException, OSError, EOFError, UnicodeDecodeError) as error:
+        raise InvalidInputError(_csv_complaint(path, columns, error)) from error
+    return Table(path, named, 0 if columns is not None else 1)
 
 
 def read_parquet(path: Path) -> Table:
@@ -213,21 +209,31 @@ def _label(cell: Any) -> bool:
     return _LABEL_WORDS[word]
 
 
-def _line_of_row(path: Path, row: int) -> int:
-    """Line number (from 1) of the row, counting the blank lines that the parser skips."""
+def _filled_lines(path: Path) -> Iterator[tuple[int, str]]:
+    """Lines with their numbers (from 1), without the blank ones, which the parser skips too."""
     opener = gzip.open if path.suffix.lower() == ".gz" else open
-    with opener(path, "rt", encoding="utf-8-sig", newline="") as stream:
-        reader = csv.reader(stream)
-        filled = (reader.line_num for cells in reader if cells)
-        return next(line for index, line in enumerate(filled) if index == row)
+    with opener(path, "rt", encoding="utf-8-sig", errors="replace") as stream:
+        for number, line in enumerate(stream, start=1):
+            if line.rstrip("\n"):
+                yield number, line.rstrip("\n")
 
 
-def _csv_complaint(path: Path, ragged: list[Any], error: Exception) -> str:
-    if not ragged:
-        return f"{path}: not a readable csv file: {error}"
-    row = ragged[0]
-    place = f", line {row.number}" if row.number is not None else ""
-    return (
-        f"{path}{place}: every line must have {row.expected_columns} cells, "
-        f"got {row.actual_columns}: {row.text!r}"
-    )
+def _line_of_row(path: Path, row: int) -> int:
+    return next(islice(_filled_lines(path), row, None))[0]
+
+
+def _csv_complaint(path: Path, columns: Sequence[str] | None, error: Exception) -> str:
+    """Name the first line with the wrong number of cells, if that is what is wrong."""
+    expected = None if columns is None else len(columns)
+    try:
+        for number, line in _filled_lines(path):
+            cells = len(next(csv.reader([line])))
+            expected = expected or cells
+            if cells != expected:
+                return (
+                    f"{path}, line {number}: every line must have {expected} cells, "
+                    f"got {cells}: {line[:80]!r}"
+                )
+    except (OSError, EOFError, csv.Error, zlib.error):
+        pass  # not even the lines can be read: the parser's own words must do
+    return f"{path}: not a readable csv file: {error}"

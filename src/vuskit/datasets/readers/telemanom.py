@@ -88,7 +88,7 @@ def _find_table(path: Path) -> Path | None:
 def _load(path: Path) -> NDArray[np.float64]:
     try:
         values = np.load(path, allow_pickle=False)
-    except (OSError, ValueError, EOFError) as error:
+    except Exception as error:  # the parser of a damaged header raises whatever it trips over
         raise InvalidInputError(f"{path}: not a readable npy file: {error}") from error
     if values.ndim not in (1, 2) or values.dtype.kind not in "iufb":
         raise InvalidInputError(
