@@ -12,12 +12,13 @@ import matplotlib.pyplot as plt
 from vuskit.datasets.synthetic import DIFFICULTIES, KINDS, list_families, make_series
 
 FOLDER = Path(__file__).parent
+SEED = 8
 BEFORE, AFTER = 2, 3  # periods shown on either side of the first anomaly
 
 
 def draw(axis, family, kind, difficulty):
     series = make_series(
-        family.name, n=6000, n_anomalies=3, kind=kind, difficulty=difficulty, seed=4
+        family.name, n=6000, n_anomalies=3, kind=kind, difficulty=difficulty, seed=SEED
     )
     first, last = series.events[0]
     begin = max(0, first - BEFORE * family.period)

@@ -138,7 +138,7 @@ ENTRIES = (
         "doi:10.5281/zenodo.3762385",
         home="https://github.com/MarkusThill/MGAB",
         format="table",
-        layout="<1..10>.csv: time, value, is_anomaly, is_ignored",
+        layout="MGAB-master/<1..10>.csv: time, value, is_anomaly, is_ignored",
         url="https://github.com/MarkusThill/MGAB/archive/refs/heads/master.zip",
         part_of="TSB-UAD",
     ),
@@ -154,7 +154,8 @@ ENTRIES = (
         "streaming data. Neurocomputing 262, 2017. doi:10.1016/j.neucom.2017.04.070",
         home="https://github.com/numenta/NAB",
         format="nab",
-        layout="data/<group>/<name>.csv and labels/combined_windows.json",
+        layout="NAB-master/data/<group>/<name>.csv, NAB-master/labels/combined_windows.json; the "
+        "rest of the repository is no data: read_series(folder, format='nab')",
         url="https://github.com/numenta/NAB/archive/refs/heads/master.zip",
         part_of="TSB-UAD",
     ),
