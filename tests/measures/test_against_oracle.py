@@ -167,7 +167,7 @@ def test_evaluate_equals_the_functions(data, buffer, thresholds):
     """Shared work gives what each function gives by itself."""
     result = quietly(vuskit.evaluate, *data, buffer=buffer, thresholds=thresholds)
     assert len(result) == 13
-    # Its value is tested by itself: a score that equals it but for rounding may fall on either side.
+    # Its value has its own test: a score that equals it but for rounding may fall on either side.
     threshold = vuskit.Sigma()(np.array(data[1]))
     for name, value in result.items():
         options = {} if name.startswith(("auc", "precision_at")) else {"threshold": threshold}

@@ -134,8 +134,9 @@ def test_published_areas(published, test_data):
     """Two columns of the TSB-UAD tables, printed with nine digits."""
     checked = 0
     for row, labels, score in scored_rows(published, test_data):
-        found = vuskit.auc_roc(labels, score), vuskit.auc_pr(
-            labels, score, interpolation="trapezoid"
+        found = (
+            vuskit.auc_roc(labels, score),
+            vuskit.auc_pr(labels, score, interpolation="trapezoid"),
         )
         expected = float(row["TSBUAD_AUC_ROC"]), float(row["TSBUAD_AUC_PR"])
         assert found == pytest.approx(expected, abs=1e-6), (row["series"], row["detector"])

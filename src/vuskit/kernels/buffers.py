@@ -91,7 +91,7 @@ def plan_buffers(
     """
     ramps = Ramps.of(definition, side)
     halves = widths // 2
-    longest = int(halves[-1])
+    longest = min(int(halves[-1]), n)  # no distance in the series is longer
     positions, distance, activation, second = _near_points(starts, stops, n, halves[-1:], ramps)
     if definition.overlap == "larger":
         second = np.full_like(second, _NEVER)
