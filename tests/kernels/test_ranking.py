@@ -68,7 +68,7 @@ def test_buckets_agree_with_sorting(kind, n, n_needles, n_ranks, chunk, seed):
     ranks = rng.integers(0, n, n_ranks)
     with pytest.MonkeyPatch.context() as patch:
         # Buckets even for tiny inputs, and chunks that do not divide them.
-        patch.setattr(ranking, "_SMALL", 1)
+        patch.setattr(ranking, "_SMALL", 16)
         patch.setattr(ranking, "_CHUNK", chunk)
         patch.setattr(ranking, "_PER_QUERY", 1)
         patch.setattr(ranking, "_FEWEST_BUCKETS", 4)
@@ -92,3 +92,24 @@ def test_many_ties_are_counted_without_sorting():
     scores = np.random.default_rng(0).integers(0, 100, 100_000) / 100
     table = ranking.rank_table(scores, np.unique(scores), np.zeros(0, dtype=np.intp))
     assert table.at_least(np.array([0.5]))[0] == (scores >= 0.5).sum()
+
+
+@settings(max_examples=150)
+@given(
+    kind=st.sampled_from(KINDS),
+    n=st.integers(2, 400),
+    n_marks=st.integers(0, 30),
+    seed=st.integers(0, 10**6),
+)
+def test_positions_among_marks(kind, n, n_marks, seed):
+    rng = np.random.default_rng(seed)
+    values = shaped(kind, n, rng)
+    other = shaped(kind, 40, rng)
+    marks = np.sort(np.concatenate((values[:n_marks], other))).astype(values.dtype)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ranking, "_SMALL", 16)
+        patch.setattr(ranking, "_CHUNK", 50)
+        patch.setattr(ranking, "_FEWEST_BUCKETS", 8)
+        found = ranking.position_among(marks, np.tile(values, 1 + 700 // n))
+    expected = [(marks <= value).sum() for value in values]
+    assert found[:n].tolist() == expected

@@ -8,6 +8,7 @@ import typer
 
 from vuskit import __version__
 from vuskit.cli import study
+from vuskit.cli.demo import demo
 
 __all__ = ["app"]
 
@@ -19,6 +20,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.add_typer(study.app, name="study")
+app.command()(demo)
 
 
 def _version(wanted: bool) -> None:

@@ -11,7 +11,7 @@ from vuskit.intervals import Ints
 from vuskit.kernels.areas import Levels, area_sums, rates
 from vuskit.kernels.buffers import BufferPlan
 from vuskit.kernels.products import product
-from vuskit.kernels.ranking import RankTable, Scores
+from vuskit.kernels.ranking import RankTable, Scores, position_among
 from vuskit.kernels.sweep import SweepInput, sweep
 
 __all__ = [
@@ -50,17 +50,16 @@ class DynamicScores:
         new = np.concatenate(([True], ordered[1:] != ordered[:-1]))
         return cls(plan, values, kept, ordered[new], np.cumsum(new) - 1)
 
-    def found(self) -> Ints:
-        """Anomalous points at or above each level."""
+    def count(self, ranks: RankTable) -> Levels:
+        """Points at or above each level, and anomalous ones among them."""
         inside = self.kept < self.plan.n_inside
-        new = np.bincount(self.level[inside], minlength=self.levels.size)
-        return np.cumsum(new)
+        found = np.cumsum(np.bincount(self.level[inside], minlength=self.levels.size))
+        return Levels(ranks.at_least(self.levels), ranks.above(self.levels), found)
 
 
-def exact_areas(scores: Scores, dynamic: DynamicScores, ranks: RankTable) -> tuple[Floats, Floats]:
+def exact_areas(scores: Scores, dynamic: DynamicScores, levels: Levels) -> tuple[Floats, Floats]:
     """R-AUC-ROC and R-AUC-PR of every width, with every distinct score as a threshold."""
     plan = dynamic.plan
-    levels = Levels(ranks.at_least(dynamic.levels), ranks.above(dynamic.levels), dynamic.found())
     peaks = _peak_levels(plan, scores, dynamic.values, dynamic.levels)
     return sweep(plan, SweepInput(dynamic.kept, dynamic.level, levels, *peaks))
 
@@ -164,4 +163,4 @@ def _peak_levels(
 
 def _first_reached(thresholds: Scores, values: Scores) -> Ints:
     """Index of the first threshold, from high to low, that is not above each value."""
-    return thresholds.size - np.searchsorted(thresholds[::-1], values, side="right")
+    return thresholds.size - position_among(thresholds[::-1], values)

@@ -8,6 +8,7 @@ answers instead; both ways give the same integers.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,12 +17,12 @@ from numpy.typing import NDArray
 
 from vuskit.intervals import Ints
 
-__all__ = ["RankTable", "Scores", "rank_table"]
+__all__ = ["RankTable", "Scores", "position_among", "rank_table"]
 
 Scores = NDArray[Any]
 
-_SMALL = 4096  # below this a sort is the cheapest way
-_PER_QUERY = 16  # buckets per queried score, so that few points share a bucket with one
+_SMALL = 1 << 14  # below this a sort is the cheapest way
+_PER_QUERY = 32  # buckets per queried score, so that few points share a bucket with one
 _FEWEST_BUCKETS, _MOST_BUCKETS = 1 << 11, 1 << 16
 _CHUNK = 1 << 15  # points at a time: the chunk and the counts stay in the second-level cache
 _DISCRETE = 4096  # scores with fewer occupied buckets may have one value per bucket
@@ -47,7 +48,10 @@ class RankTable:
         return self.n - self._position(needles, "right")
 
     def _position(self, needles: Scores, side: Any) -> Ints:
-        found = np.searchsorted(self.values, needles, side=side)
+        # Ascending needles let the search go on from where it was.
+        falling = needles.size > 1 and needles[0] > needles[-1]
+        found = np.searchsorted(self.values, needles[::-1] if falling else needles, side=side)
+        found = found[::-1] if falling else found
         if self.shift is None:
             return found
         # A needle is one of `values`, so its left neighbours in its own bucket are all known;
@@ -78,19 +82,17 @@ def rank_table(scores: Scores, needles: Scores, ranks: Ints) -> RankTable:
     """
     n = scores.size
     queries = needles.size + ranks.size
-    buckets = min(max(_PER_QUERY * queries, _FEWEST_BUCKETS), _MOST_BUCKETS)
-    if n < max(_SMALL, buckets) or scores.dtype.itemsize > 8 or 4 * queries > buckets:
+    buckets = min(max(_PER_QUERY * queries, _FEWEST_BUCKETS), _MOST_BUCKETS, n // 8)
+    if n < _SMALL or scores.dtype.itemsize > 8 or 4 * queries > buckets:
         return _by_sorting(scores)
-    low, high = scores.min(), scores.max()
-    with np.errstate(over="ignore", divide="ignore"):
-        scale = float(np.float64(buckets - 1) / (np.float64(high) - np.float64(low)))
-    if not np.isfinite(scale) or scale == 0.0:
+    quantiser = _Quantiser.spanning(scores, buckets)
+    if quantiser is None:
         return _by_sorting(scores)
-    quantiser = _Quantiser(float(low), scale, buckets)
     counts = quantiser.count(scores)
     ends = np.cumsum(counts)
     wanted = np.zeros(buckets, dtype=np.bool_)
-    wanted[quantiser(needles)] = True
+    for part in quantiser.chunks(needles):
+        wanted[quantiser(part)] = True
     wanted[np.searchsorted(ends, n - 1 - ranks, side="right")] = True
     n_wanted = int(counts[wanted].sum())
     if n_wanted > n // 4 and np.count_nonzero(counts) <= _DISCRETE:
@@ -103,6 +105,34 @@ def rank_table(scores: Scores, needles: Scores, ranks: Ints) -> RankTable:
     kept = np.where(wanted, counts, 0)
     shift_of_bucket = ends - counts - (np.cumsum(kept) - kept)
     return RankTable(n, values, np.repeat(shift_of_bucket, kept))
+
+
+def position_among(marks: Scores, values: Scores) -> Ints:
+    """Number of ascending marks that are not above each value.
+
+    Many values are first told apart by buckets; only those that share one with a mark are searched.
+    """
+    if values.size < _SMALL or values.size < 8 * marks.size or values.dtype.itemsize > 8:
+        return np.searchsorted(marks, values, side="right")
+    quantiser = _Quantiser.spanning(values, min(_FEWEST_BUCKETS + 16 * marks.size, _MOST_BUCKETS))
+    if quantiser is None:
+        return np.searchsorted(marks, values, side="right")
+    # Marks lie within the values' span, or beyond all of them.
+    inner = marks[(marks >= values.min()) & (marks <= values.max())]
+    in_bucket = np.zeros(quantiser.buckets, dtype=np.intp)
+    for part in quantiser.chunks(inner):
+        in_bucket += np.bincount(quantiser(part), minlength=quantiser.buckets)
+    base = np.cumsum(in_bucket) - in_bucket + np.count_nonzero(marks < values.min())
+    positions = np.empty(values.size, dtype=np.intp)
+    start = 0
+    for part in quantiser.chunks(values):
+        buckets = quantiser(part)
+        found = base[buckets]
+        unsure = np.flatnonzero(in_bucket[buckets])
+        found[unsure] = np.searchsorted(marks, part[unsure], side="right")
+        positions[start : start + part.size] = found
+        start += part.size
+    return positions
 
 
 def _by_sorting(scores: Scores) -> RankTable:
@@ -121,34 +151,48 @@ class _Quantiser:
         self.low = low
         self.scale = scale
         self.buckets = buckets
-        self._work = np.empty(_CHUNK)
+        self.chunk = max(_CHUNK, 2 * buckets)
+        self._work = np.empty(self.chunk)
+        self._buckets = np.empty(self.chunk, dtype=np.intp)
+
+    @classmethod
+    def spanning(cls, scores: Scores, buckets: int) -> _Quantiser | None:
+        """Buckets from the lowest to the highest score; None where their span is no number."""
+        low, high = np.float64(scores.min()), np.float64(scores.max())
+        with np.errstate(over="ignore", divide="ignore"):
+            # Half a bucket less: rounding must not carry the highest score past the last one.
+            scale = np.float64(buckets - 0.5) / (high - low)
+        if not np.isfinite(scale) or scale == 0.0:
+            return None
+        return cls(float(low), float(scale), buckets)
 
     def __call__(self, values: Scores) -> Ints:
-        work = self._work[: values.size] if values.size <= _CHUNK else np.empty(values.size)
+        """Buckets of at most a chunk of values, valid until the next call."""
+        work, buckets = self._work[: values.size], self._buckets[: values.size]
         np.subtract(values, self.low, out=work, casting="unsafe", dtype=np.float64)
         np.multiply(work, self.scale, out=work)
-        # Rounding may carry the highest score one bucket too far; the map stays monotone.
-        return np.minimum(work, self.buckets - 1, out=work).astype(np.intp)
+        np.copyto(buckets, work, casting="unsafe")
+        return buckets
+
+    def chunks(self, scores: Scores) -> Iterator[Scores]:
+        """The scores, a chunk at a time."""
+        for start in range(0, scores.size, self.chunk):
+            yield scores[start : start + self.chunk]
 
     def count(self, scores: Scores) -> Ints:
         counts = np.zeros(self.buckets, dtype=np.intp)
-        for start in range(0, scores.size, _CHUNK):
-            counts += np.bincount(self(scores[start : start + _CHUNK]), minlength=self.buckets)
+        for chunk in self.chunks(scores):
+            counts += np.bincount(self(chunk), minlength=self.buckets)
         return counts
 
     def collect(self, scores: Scores, wanted: NDArray[np.bool_]) -> Scores:
-        parts = []
-        for start in range(0, scores.size, _CHUNK):
-            chunk = scores[start : start + _CHUNK]
-            parts.append(chunk[wanted[self(chunk)]])
-        return np.concatenate(parts)
+        return np.concatenate([chunk[wanted[self(chunk)]] for chunk in self.chunks(scores)])
 
     def one_value_per_bucket(self, scores: Scores) -> Scores | None:
         """The value of each bucket where every bucket holds one value only, else None."""
         values = np.zeros(self.buckets, dtype=scores.dtype)
-        chunks = [scores[start : start + _CHUNK] for start in range(0, scores.size, _CHUNK)]
-        for chunk in chunks:
+        for chunk in self.chunks(scores):
             values[self(chunk)] = chunk
-        if all(np.array_equal(values[self(chunk)], chunk) for chunk in chunks):
+        if all(np.array_equal(values[self(chunk)], chunk) for chunk in self.chunks(scores)):
             return values
         return None

@@ -43,6 +43,7 @@ def _auc_pr(workspace: Workspace, interpolation: str = "step") -> float:
     reference="doi:10.1016/j.patrec.2005.10.010",
     paper=True,
     shared=_auc_roc,
+    needs="levels",
 )
 def auc_roc(y_true: ArrayLike, y_score: ArrayLike) -> float:
     """Area under the ROC curve, over every distinct score.
@@ -74,7 +75,7 @@ def auc_roc(y_true: ArrayLike, y_score: ArrayLike) -> float:
     labels, scores = check_pair(y_true, y_score)
     if not defined(labels, "auc_roc"):
         return float("nan")
-    return _auc_roc(Workspace(PreparedLabels(labels, None), scores))
+    return _auc_roc(Workspace(PreparedLabels(labels, None), scores, needs={"levels"}))
 
 
 @register_measure(
@@ -84,6 +85,7 @@ def auc_roc(y_true: ArrayLike, y_score: ArrayLike) -> float:
     reference="doi:10.1145/1143844.1143874",
     paper=True,
     shared=_auc_pr,
+    needs="levels",
 )
 def auc_pr(y_true: ArrayLike, y_score: ArrayLike, *, interpolation: str = "step") -> float:
     """Area under the precision-recall curve, over every distinct score.
@@ -115,4 +117,5 @@ def auc_pr(y_true: ArrayLike, y_score: ArrayLike, *, interpolation: str = "step"
     labels, scores = check_pair(y_true, y_score)
     if not defined(labels, "auc_pr"):
         return float("nan")
-    return _auc_pr(Workspace(PreparedLabels(labels, None), scores), interpolation)
+    workspace = Workspace(PreparedLabels(labels, None), scores, needs={"levels"})
+    return _auc_pr(workspace, interpolation)

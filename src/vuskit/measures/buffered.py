@@ -30,7 +30,7 @@ def areas_of(
         return float("nan")
     prepared = PreparedLabels(labels, options)
     prepared.warn_if_coarse(stacklevel=3)
-    workspace = Workspace(prepared, scores, wants_areas=True)
+    workspace = Workspace(prepared, scores, needs={"areas"})
     if algorithm != "fast":
         assert options.thresholds is not None
         rates = range_rates(

@@ -218,6 +218,7 @@ def f_score(
     reference=_FAWCETT,
     paper=True,
     shared=_precision_at_k,
+    needs="top",
 )
 def precision_at_k(y_true: ArrayLike, y_score: ArrayLike, *, k: int | None = None) -> float:
     """Precision of the k highest scores.
@@ -248,7 +249,9 @@ def precision_at_k(y_true: ArrayLike, y_score: ArrayLike, *, k: int | None = Non
     0.5
     """
     labels, scores = check_pair(y_true, y_score)
-    workspace = Workspace(PreparedLabels(labels, None), scores, k=check_k(k, labels.n))
+    workspace = Workspace(
+        PreparedLabels(labels, None), scores, k=check_k(k, labels.n), needs={"top"}
+    )
     if not defined(labels, "precision_at_k"):
         return float("nan")
     return _precision_at_k(workspace)

@@ -28,6 +28,7 @@ def _pr(workspace: Workspace) -> float:
     reference=_PVLDB,
     paper=True,
     shared=_roc,
+    needs="areas",
 )
 def range_auc_roc(
     y_true: ArrayLike,
@@ -102,6 +103,7 @@ def range_auc_roc(
     reference=_PVLDB,
     paper=True,
     shared=_pr,
+    needs="areas",
 )
 def range_auc_pr(
     y_true: ArrayLike,

@@ -54,6 +54,8 @@ class Measure:
     options: dict[str, Any] = field(default_factory=dict)
     # How the measure is computed from work shared with other measures; None: by its function.
     shared: Callable[[Workspace], float] | None = field(default=None, repr=False)
+    # What it looks up there: "areas", "levels" or "top"; see Workspace.
+    needs: str = field(default="", repr=False)
 
     def with_options(self, **options: Any) -> Measure:
         """Return the same measure with some options fixed; they become part of its name.
@@ -86,6 +88,7 @@ def register_measure(
     reference: str = "",
     paper: bool = False,
     shared: Callable[[Workspace], float] | None = None,
+    needs: str = "",
 ) -> Callable[[Function], Function]:
     """Register ``function(y_true, y_score) -> float`` as a measure, by decoration.
 
@@ -120,6 +123,7 @@ def register_measure(
             reference,
             paper,
             shared=shared,
+            needs=needs,
         )
         return function
 

@@ -20,8 +20,6 @@ from vuskit.measures.workspace import BufferOptions, PreparedLabels, Workspace, 
 
 __all__ = ["Evaluator", "evaluate", "evaluate_many", "prepared_evaluator"]
 
-_BUFFERED = ("range_auc", "vus")
-
 
 class Evaluator:
     """Labels of one series, prepared once for many scores.
@@ -142,10 +140,8 @@ class Evaluator:
         return Evaluation(values, self)
 
     def _values(self, scores: NDArray[Any]) -> dict[str, float]:
-        buffered = any(m.family in _BUFFERED and m.shared is not None for m in self.measures)
-        workspace = Workspace(
-            self._prepared, scores, self.threshold, k=self.k, wants_areas=buffered
-        )
+        needs = {measure.needs for measure in self.measures if measure.shared is not None}
+        workspace = Workspace(self._prepared, scores, self.threshold, k=self.k, needs=needs)
         return {
             measure.name: float(
                 self._call(measure, scores) if measure.shared is None else measure.shared(workspace)

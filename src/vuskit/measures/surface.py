@@ -126,7 +126,7 @@ def surface(
             "`y_true` must hold both normal and anomalous points, got one class"
         )
     prepared = PreparedLabels(labels, options)
-    workspace = Workspace(prepared, scores, wants_areas=True)
+    workspace = Workspace(prepared, scores, needs={"areas"})
     if algorithm == "fast":
         if options.thresholds is None:
             levels = np.unique(scores)[::-1]

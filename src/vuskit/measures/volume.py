@@ -22,7 +22,13 @@ def _pr(workspace: Workspace) -> float:
 
 
 @register_measure(
-    name="vus_roc", title="VUS-ROC", family="vus", reference=_JOURNAL, paper=True, shared=_roc
+    name="vus_roc",
+    title="VUS-ROC",
+    family="vus",
+    reference=_JOURNAL,
+    paper=True,
+    shared=_roc,
+    needs="areas",
 )
 def vus_roc(
     y_true: ArrayLike,
@@ -88,7 +94,13 @@ def vus_roc(
 
 
 @register_measure(
-    name="vus_pr", title="VUS-PR", family="vus", reference=_JOURNAL, paper=True, shared=_pr
+    name="vus_pr",
+    title="VUS-PR",
+    family="vus",
+    reference=_JOURNAL,
+    paper=True,
+    shared=_pr,
+    needs="areas",
 )
 def vus_pr(
     y_true: ArrayLike,

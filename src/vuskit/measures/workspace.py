@@ -7,7 +7,7 @@ that one evaluation of all thirteen measures ranks the scores once and walks the
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Set
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -141,14 +141,18 @@ class PreparedLabels:
 
 @dataclass
 class Workspace:
-    """One score of one series, and everything computed from it so far."""
+    """One score of one series, and everything computed from it so far.
+
+    ``needs`` says which ranks will be asked for, so that one look at the scores finds them all:
+    ``"areas"`` (R-AUC and VUS), ``"levels"`` (the plain AUCs), ``"top"`` (Precision@k).
+    """
 
     prepared: PreparedLabels
     scores: NDArray[Any] | None
     threshold: ThresholdRule = "sigma"
     prediction: NDArray[np.bool_] | None = None
     k: int | None = None
-    wants_areas: bool = False
+    needs: Set[str] = frozenset()
     _kept: dict[str, Any] = field(default_factory=dict)
 
     @property
@@ -169,37 +173,51 @@ class Workspace:
         return self.scores
 
     @property
-    def _options(self) -> BufferOptions | None:
-        return self.prepared.options if self.wants_areas else None
+    def _grid(self) -> int | None:
+        """Number of thresholds of the areas, where they are on a grid."""
+        options = self.prepared.options
+        return options.thresholds if options is not None and "areas" in self.needs else None
 
     @cached_property
     def _dynamic(self) -> DynamicScores | None:
-        options = self._options
-        if options is None or options.thresholds is not None:
+        """Order of the points near anomalies, where the areas are exact."""
+        if "areas" not in self.needs or self._grid is not None:
             return None
         return DynamicScores.of(self.prepared.plan, self.ranked_scores)
 
     @cached_property
+    def _inside_scores(self) -> NDArray[Any]:
+        return np.sort(self.ranked_scores[self.labels.inside])
+
+    @cached_property
     def _ranks(self) -> RankTable:
-        """Ranks of everything that any measure may ask for."""
-        dynamic, options = self._dynamic, self._options
-        needles = self._inside_levels if dynamic is None else dynamic.levels
-        ranks = np.array([min(self.top, self.labels.n) - 1], dtype=np.intp)
-        if options is not None and options.thresholds is not None:
-            ranks = np.concatenate((grid_ranks(self.labels.n, options.thresholds), ranks))
+        """Ranks of everything that will be asked for."""
+        dynamic = self._dynamic
+        needles = self.ranked_scores[:0]
+        if dynamic is not None:
+            needles = dynamic.levels
+        elif "levels" in self.needs:
+            needles = self._inside_scores
+        ranks = np.zeros(0, dtype=np.intp)
+        if self._grid is not None:
+            ranks = grid_ranks(self.labels.n, self._grid)
+        if "top" in self.needs:
+            ranks = np.append(ranks, self.top - 1)
         return rank_table(self.ranked_scores, needles, ranks)
 
     @cached_property
-    def _inside_levels(self) -> NDArray[Any]:
-        """Distinct scores of anomalous points, from high to low."""
-        return np.unique(self.ranked_scores[self.labels.inside])[::-1]
+    def _dynamic_levels(self) -> Levels:
+        assert self._dynamic is not None
+        return self._dynamic.count(self._ranks)
 
     @cached_property
     def point_levels(self) -> Levels:
-        """Counts at every score that an anomalous point has; enough for the plain AUCs."""
-        levels = self._inside_levels
-        inside = np.sort(self.ranked_scores[self.labels.inside])
-        found = inside.size - np.searchsorted(inside, levels, side="left")
+        """Counts at every score that an anomalous point has, and perhaps at others."""
+        if self._dynamic is not None:
+            return self._dynamic_levels
+        inside = self._inside_scores
+        levels = inside[np.append(True, inside[1:] != inside[:-1])][::-1]
+        found = inside.size - np.searchsorted(inside, levels[::-1], side="left")[::-1]
         return Levels(self._ranks.at_least(levels), self._ranks.above(levels), found)
 
     def top_counts(self) -> tuple[float, int]:
@@ -215,12 +233,10 @@ class Workspace:
     def areas(self) -> tuple[Floats, Floats]:
         """R-AUC-ROC and R-AUC-PR for every buffer length."""
         scores = self.ranked_scores
-        options = self._options
-        assert options is not None
         if self._dynamic is not None:
-            return exact_areas(scores, self._dynamic, self._ranks)
-        assert options.thresholds is not None
-        return grid_areas(scores, self.prepared.plan, self._ranks, options.thresholds)
+            return exact_areas(scores, self._dynamic, self._dynamic_levels)
+        assert self._grid is not None
+        return grid_areas(scores, self.prepared.plan, self._ranks, self._grid)
 
     @cached_property
     def predicted(self) -> NDArray[np.bool_]:

@@ -1,0 +1,62 @@
+# Everything a fresh clone needs: python3 and make.
+PYTHON ?= python3
+VENV := .venv
+CORE := .venv-core
+BIN := $(VENV)/bin
+PIP := PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/python -m pip install --quiet --constraint constraints.txt
+PROJECT := pyproject.toml constraints.txt
+# Parallel tests share the cores; a library that starts its own threads in each would fight.
+ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint types layers tests test-core bench clean
+
+help: ## Show what can be made
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+demo: $(VENV)/.demo ## Evaluate a built-in series with three scores, all thirteen measures
+	@$(BIN)/vuskit demo
+
+test: lint types layers tests test-core ## Lint, types, layers, tests; also with the core install alone
+
+bench: $(VENV)/.dev ## Compare the speed with scikit-learn and the peers
+	$(BIN)/python benchmarks/speed.py $(ARGS)
+
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.demo: $(PROJECT) | $(BIN)/python
+	$(PIP) --editable ".[cli]"
+	@touch $@
+
+$(VENV)/.dev: $(PROJECT) | $(BIN)/python
+	$(PIP) --editable ".[all,dev]"
+	@touch $@ $(VENV)/.demo
+
+lint: $(VENV)/.dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(VENV)/.dev
+	$(BIN)/mypy
+
+layers: $(VENV)/.dev
+	$(BIN)/lint-imports
+
+tests: $(VENV)/.dev
+	$(ONE_THREAD) $(BIN)/pytest --numprocesses 2 --dist loadgroup
+
+# The core must install with NumPy alone and pass its tests without any extra.
+$(CORE)/.done: $(PROJECT) $(shell find src/vuskit -name '*.py')
+	rm -rf $(CORE)
+	$(PYTHON) -m venv $(CORE)
+	PIP_DISABLE_PIP_VERSION_CHECK=1 $(CORE)/bin/python -m pip install --quiet --constraint constraints.txt .
+	$(CORE)/bin/python tests/only_numpy.py
+	PIP_DISABLE_PIP_VERSION_CHECK=1 $(CORE)/bin/python -m pip install --quiet --constraint constraints.txt pytest hypothesis
+	@touch $@
+
+test-core: $(CORE)/.done
+	$(ONE_THREAD) $(CORE)/bin/python -m pytest -q -p no:cacheprovider tests/kernels tests/measures tests/test_inputs.py tests/test_intervals.py tests/test_periods.py tests/test_api.py
+
+clean: ## Remove environments and outputs
+	rm -rf $(VENV) $(CORE) .peers out site dist
