@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from strategies import buffers, labeled_scores, sides
 
 import vuskit
+from vuskit.kernels import buffers as buffer_plans
 from vuskit.kernels import compiled
 
 pytest.importorskip("numba", reason="numba is not installed: no compiled sweep to test")
@@ -33,6 +34,15 @@ def both(*data, **options):
 @given(data=labeled_scores(), buffer=buffers(), side=sides())
 def test_twins_agree(data, buffer, side):
     plain, fast = both(*data, buffer=buffer, side=side)
+    assert dict(fast) == pytest.approx(dict(plain), abs=1e-12)
+
+
+@settings(max_examples=100)
+@given(data=labeled_scores(), buffer=buffers())
+def test_twins_agree_when_weights_are_made_in_parts(data, buffer):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(buffer_plans, "_MOST_WEIGHTS", 30)
+        plain, fast = both(*data, buffer=buffer)
     assert dict(fast) == pytest.approx(dict(plain), abs=1e-12)
 
 

@@ -13,7 +13,8 @@ from strategies import buffers, definitions, labeled_predictions, labeled_scores
 from strategies import thresholds as grids_or_all
 
 import vuskit
-from vuskit.kernels import sweep
+from vuskit.kernels import buffers as buffer_plans
+from vuskit.kernels import range_areas, sweep
 
 
 def quietly(function, *arguments, **options):
@@ -81,6 +82,29 @@ def test_exact_sweep_in_small_pieces(data, max_buffer, definition, block, rows):
         )
     for name, value in values.items():
         expected = getattr(oracle, name)(*data, max_buffer=max_buffer, definition=definition)
+        assert value == pytest.approx(expected, abs=1e-12)
+
+
+@settings(max_examples=200)
+@given(
+    data=labeled_scores(),
+    max_buffer=buffers(),
+    thresholds=grids_or_all(),
+    definition=definitions(),
+    most=st.sampled_from([1, 20, 100]),
+    steps=st.sampled_from([0, 25, 10**6]),
+)
+def test_weights_made_in_parts(data, max_buffer, thresholds, definition, most, steps):
+    """Buffers so long that their weights are never held all at once; both ways of adding them."""
+    options = {"thresholds": thresholds, "definition": definition}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(buffer_plans, "_MOST_WEIGHTS", most)
+        patch.setattr(range_areas, "_PRODUCT_STEPS", steps)
+        values = quietly(
+            vuskit.evaluate, *data, buffer=max_buffer, measures=["vus_roc", "vus_pr"], **options
+        )
+    for name, value in values.items():
+        expected = getattr(oracle, name)(*data, max_buffer=max_buffer, **options)
         assert value == pytest.approx(expected, abs=1e-12)
 
 

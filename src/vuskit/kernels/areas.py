@@ -54,7 +54,7 @@ class AreaSums(Protocol):
     """Running areas of every buffer width."""
 
     def add(self, sums: Floats, levels: Levels, existence: Floats | None) -> None:
-        """Take in the next block; ``sums`` (see ``plan_buffers``) may be overwritten."""
+        """Take in the next block; ``sums`` (see ``BufferPlan.table``) may be overwritten."""
         ...
 
     def areas(self) -> tuple[Floats, Floats]:

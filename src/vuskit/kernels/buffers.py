@@ -7,7 +7,9 @@ looked at.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +25,7 @@ Floats = NDArray[np.float64]
 
 _NEVER = np.iinfo(np.intp).max // 4
 _BLOCK = 4096
+_MOST_WEIGHTS = 1 << 21  # weights by (width, code) that are held at a time
 
 
 @dataclass(frozen=True)
@@ -37,6 +40,7 @@ class BufferPlan:
     definition: Definition
     n: int
     n_inside: int
+    longest: int  # half-length of the longest buffer
     widths: Ints
     halves: Ints
     positions: Ints
@@ -44,27 +48,55 @@ class BufferPlan:
     active_from: Ints  # first index into `widths` at which the point has a weight
     second: Ints
     doubled: Ints
-    table: Floats
+    ramps: Ramps
     existence: ExistencePlan
 
     @property
+    def n_codes(self) -> int:
+        """Number of columns of ``table``."""
+        # No distance in the series is longer than the series.
+        longest = min(int(self.longest), self.n)
+        return 1 + longest * (2 if self.ramps.shorter else 1)
+
+    @cached_property
+    def table(self) -> Floats:
+        """What one predicted point adds to the running sum of the sweep, by (width, code).
+
+        Half a soft label where P' follows the prediction (then the sum is P' itself), else the soft
+        label (then the sum is TP, and points inside events add one).
+        """
+        longest = min(int(self.longest), self.n)
+        table = _weight_table(self.definition, self.ramps, self.widths, self.halves, longest)
+        table *= self.full_weight
+        table[:, 0] = 0.0 if self.definition.positives == "predicted" else 1.0
+        return table
+
+    def parts(self) -> Iterator[slice]:
+        """Runs of widths for which the table is small enough to be made at once."""
+        height = max(1, _MOST_WEIGHTS // self.n_codes)
+        for first in range(0, self.widths.size, height):
+            yield slice(first, min(first + height, self.widths.size))
+
+    @property
     def full_weight(self) -> float:
-        """What a soft label of one adds to the running sum: see ``plan_buffers``."""
+        """What a soft label of one adds to the running sum: see ``table``."""
         return 0.5 if self.definition.positives == "predicted" else 1.0
 
     def part(self, rows: slice) -> BufferPlan:
         """The same points for some of the widths."""
-        return replace(
+        part = replace(
             self,
             widths=self.widths[rows],
             halves=self.halves[rows],
-            table=self.table[rows],
             existence=replace(self.existence, row_of_width=self.existence.row_of_width[rows]),
         )
+        if self.widths.size * self.n_codes <= _MOST_WEIGHTS:
+            part.__dict__["table"] = self.table[rows]  # made once for all parts and scores
+        return part
 
     def near_total(self) -> Floats:
         """Sum of the soft labels of all points outside events, for each width."""
-        counts = np.bincount(self.code[self.n_inside :], minlength=self.table.shape[1])
+        counts = np.bincount(self.code[self.n_inside :], minlength=self.n_codes)
         total = row_dots(self.table, counts.astype(np.float64))
         for start in range(0, self.doubled.size, _BLOCK):
             points = self.doubled[start : start + _BLOCK]
@@ -83,12 +115,7 @@ def plan_buffers(
     definition: Definition,
     side: Side,
 ) -> BufferPlan:
-    """Prepare the labels for all ``widths`` at once.
-
-    The table holds what one predicted point adds to the running sum of the sweep: half a soft label
-    where P' follows the prediction (then the sum is P' itself), else the soft label (then the sum
-    is TP, and points inside events add one).
-    """
+    """Prepare the labels for all ``widths`` (ascending) at once."""
     ramps = Ramps.of(definition, side)
     halves = widths // 2
     longest = min(int(halves[-1]), n)  # no distance in the series is longer
@@ -97,10 +124,6 @@ def plan_buffers(
         second = np.full_like(second, _NEVER)
     # Equal distances on the two sides share a column unless the sides differ in reach.
     code = distance + np.where(activation > distance, longest, 0)
-    table = _weight_table(definition, ramps, widths, halves, longest)
-    full_weight = 0.5 if definition.positives == "predicted" else 1.0
-    table *= full_weight
-    table[:, 0] = 0.0 if definition.positives == "predicted" else 1.0
     n_inside = inside.size
     code = np.concatenate((np.zeros(n_inside, dtype=np.intp), code))
     second = np.concatenate((np.full(n_inside, _NEVER), second))
@@ -117,7 +140,8 @@ def plan_buffers(
         ),
         second=second,
         doubled=np.flatnonzero(second <= longest),
-        table=table,
+        ramps=ramps,
+        longest=int(halves[-1]),
         existence=plan_existence(starts, stops, n, halves, definition, ramps),
     )
 

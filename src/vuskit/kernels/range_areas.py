@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,6 +25,9 @@ __all__ = [
 ]
 
 Floats = NDArray[np.float64]
+
+_BLOCK = 1 << 18  # (widths x points) weighed together
+_PRODUCT_STEPS = 25  # multiplications of a matrix product in the time of weighing one point
 
 
 @dataclass(frozen=True)
@@ -73,17 +77,20 @@ def grid_areas(
     scores: Scores, plan: BufferPlan, ranks: RankTable, size: int
 ) -> tuple[Floats, Floats]:
     """R-AUC-ROC and R-AUC-PR of every width, on a grid of thresholds."""
-    sums, levels, existence = _on_grid(scores, plan, ranks, ranks.at_rank(grid_ranks(plan.n, size)))
-    running = area_sums(plan)
-    running.add(sums, levels, existence)
-    return running.areas()
+    return _areas(plan, _on_grid(scores, plan, ranks, ranks.at_rank(grid_ranks(plan.n, size))))
 
 
 def grid_rates(
     scores: Scores, plan: BufferPlan, ranks: RankTable, thresholds: Scores
 ) -> tuple[Floats, Floats, Floats]:
     """(FPR, TPR, precision) by (width, threshold)."""
-    return rates(plan, *_on_grid(scores, plan, ranks, thresholds))
+    grid = _on_grid(scores, plan, ranks, thresholds)
+    parts = [
+        rates(part, grid.sums(part), grid.levels, grid.existence(part))
+        for part in map(plan.part, plan.parts())
+    ]
+    fpr, tpr, precision = (np.concatenate(found) for found in zip(*parts, strict=True))
+    return fpr, tpr, precision
 
 
 def perfect_grid_areas(plan: BufferPlan, size: int) -> tuple[Floats, Floats]:
@@ -92,7 +99,9 @@ def perfect_grid_areas(plan: BufferPlan, size: int) -> tuple[Floats, Floats]:
     It puts the points inside events first, one of each event, then the others, and after them the
     points around events, nearest first.
     """
-    near = np.argsort(plan.active_from[plan.n_inside :], kind="stable") + plan.n_inside
+    # By their weights at the longest buffer, which fall with the distance.
+    weight = plan.part(slice(-1, None)).table[0, plan.code[plan.n_inside :]]
+    near = np.argsort(-weight, kind="stable") + plan.n_inside
     rank = np.arange(plan.positions.size)
     rank[near] = np.arange(plan.n_inside, plan.positions.size)
     predicted = grid_ranks(plan.n, size) + 1
@@ -101,53 +110,98 @@ def perfect_grid_areas(plan: BufferPlan, size: int) -> tuple[Floats, Floats]:
     column = np.searchsorted(predicted, rank + 1)
     n_events = plan.existence.n_events[:, None]
     found = np.minimum(predicted, n_events) / n_events
-    sums, levels = _grid_sums(plan, column, predicted)
-    running = area_sums(plan)
-    running.add(sums, levels, found[plan.existence.row_of_width])
-    return running.areas()
+    return _areas(plan, _OnGrid(column, _grid_levels(plan, column, predicted), found))
 
 
-def _on_grid(
-    scores: Scores, plan: BufferPlan, ranks: RankTable, thresholds: Scores
-) -> tuple[Floats, Levels, Floats]:
+@dataclass(frozen=True)
+class _OnGrid:
+    """Where the dynamic points and the buffered events come into a grid of thresholds."""
+
+    column: Ints  # first threshold that each dynamic point reaches
+    levels: Levels
+    found: Floats  # share of buffered events found, by (row, threshold)
+
+    def sums(self, part: BufferPlan) -> Floats:
+        """Running sums by (width, threshold)."""
+        size = self.levels.size
+        if part.code.size * _PRODUCT_STEPS < part.n_codes * size:
+            sums = _weight_sums(part, self.column, size)
+        else:
+            at = part.code * size + self.column
+            counts = np.bincount(at, minlength=part.n_codes * size).reshape(-1, size)
+            sums = product(part.table, np.cumsum(counts, axis=1, dtype=np.float64))
+        if part.doubled.size:
+            sums += _second_touch(part, self.column, size)
+        if part.definition.positives == "predicted":
+            sums += part.n_inside
+        return sums
+
+    def existence(self, part: BufferPlan) -> Floats:
+        """Share of buffered events found, by (width, threshold)."""
+        return self.found[part.existence.row_of_width]
+
+
+def _areas(plan: BufferPlan, grid: _OnGrid) -> tuple[Floats, Floats]:
+    found = []
+    for part in map(plan.part, plan.parts()):
+        running = area_sums(part)
+        running.add(grid.sums(part), grid.levels, grid.existence(part))
+        found.append(running.areas())
+    return np.concatenate([roc for roc, _ in found]), np.concatenate([pr for _, pr in found])
+
+
+def _on_grid(scores: Scores, plan: BufferPlan, ranks: RankTable, thresholds: Scores) -> _OnGrid:
     values = scores[plan.positions]
     size = thresholds.size
-    sums, levels = _grid_sums(plan, _first_reached(thresholds, values), ranks.at_least(thresholds))
+    column = _first_reached(thresholds, values)
     rows, level = _peak_levels(plan, scores, values, thresholds)
     n_events = plan.existence.n_events[:, None]
     new = np.bincount(rows * size + level, minlength=n_events.size * size).reshape(-1, size)
-    existence = np.cumsum(new, axis=1) / n_events
-    return sums, levels, existence[plan.existence.row_of_width]
+    levels = _grid_levels(plan, column, ranks.at_least(thresholds))
+    return _OnGrid(column, levels, np.cumsum(new, axis=1) / n_events)
 
 
-def _grid_sums(plan: BufferPlan, column: Ints, predicted: Ints) -> tuple[Floats, Levels]:
-    """Running sums at every threshold, given the first one that each dynamic point reaches."""
-    size = predicted.size
-    n_codes = plan.table.shape[1]
-    counts = np.bincount(plan.code * size + column, minlength=n_codes * size).reshape(n_codes, size)
-    found = np.cumsum(np.bincount(column[: plan.n_inside], minlength=size))
-    sums = product(plan.table, np.cumsum(counts, axis=1, dtype=np.float64))
-    if plan.doubled.size:
-        sums += _second_touch(plan, column, size)
-    if plan.definition.positives == "predicted":
-        sums += plan.n_inside
-    return sums, Levels(predicted, np.concatenate(([0], predicted[:-1])), found)
+def _grid_levels(plan: BufferPlan, column: Ints, predicted: Ints) -> Levels:
+    found = np.cumsum(np.bincount(column[: plan.n_inside], minlength=predicted.size))
+    return Levels(predicted, np.concatenate(([0], predicted[:-1])), found)
+
+
+def _weight_sums(plan: BufferPlan, column: Ints, size: int) -> Floats:
+    """What the points add by the weight of the nearer event."""
+
+    def weight(points: Ints, rows: slice) -> Floats:
+        return np.take(plan.table[rows], plan.code[points], axis=1)
+
+    return _sums_of_points(plan, np.arange(plan.code.size), column, size, weight)
 
 
 def _second_touch(plan: BufferPlan, column: Ints, size: int) -> Floats:
     """What the points that touch two events add beyond the weight of the nearer one."""
-    order = plan.doubled[np.argsort(column[plan.doubled], kind="stable")]
-    extra = np.zeros((plan.widths.size, size))
-    block = max(1, (1 << 18) // plan.widths.size)
-    for start in range(0, order.size, block):
-        points = order[start : start + block]
-        reached = plan.halves[:, None] >= plan.second[points]
-        gain = plan.full_weight - np.take(plan.table, plan.code[points], axis=1)
-        gain *= reached
-        at = column[points]
-        first = np.flatnonzero(np.concatenate(([True], at[1:] != at[:-1])))
-        extra[:, at[first]] += np.add.reduceat(gain, first, axis=1)
-    return np.cumsum(extra, axis=1)
+
+    def gain(points: Ints, rows: slice) -> Floats:
+        reached = plan.halves[rows, None] >= plan.second[points]
+        return reached * (plan.full_weight - np.take(plan.table[rows], plan.code[points], axis=1))
+
+    return _sums_of_points(plan, plan.doubled, column, size, gain)
+
+
+def _sums_of_points(
+    plan: BufferPlan,
+    points: Ints,
+    column: Ints,
+    size: int,
+    weights: Callable[[Ints, slice], Floats],
+) -> Floats:
+    """Running sums by (width, threshold) of the weights of some points, one by one."""
+    points = points[np.argsort(column[points], kind="stable")]
+    at = column[points]
+    first = np.flatnonzero(np.concatenate(([True], at[1:] != at[:-1])))
+    sums = np.zeros((plan.widths.size, size))
+    height = max(1, _BLOCK // points.size)
+    for top in range(0, plan.widths.size, height):
+        rows = slice(top, top + height)
+        sums[rows, at[first]] = np.add.reduceat(weights(points, rows), first, axis=1)
+    return np.cumsum(sums, axis=1, out=sums)
 
 
 def _peak_levels(

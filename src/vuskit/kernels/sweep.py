@@ -48,41 +48,43 @@ def sweep(plan: BufferPlan, order: SweepInput) -> tuple[Floats, Floats]:
     if plan.definition.positives == "predicted":
         compiled = compiled_sweep(work)
         if compiled is not None:
-            return _sweep_compiled(compiled, plan, order)
+            return _joined([_sweep_compiled(compiled, plan, order, rows) for rows in plan.parts()])
     n_parts = max(1, min(round(plan.widths.size / _ROWS), work // (4 * _BLOCK)))
     bounds = np.linspace(0, plan.widths.size, n_parts + 1).astype(int)
-    parts = [
-        _sweep_rows(plan, order, slice(first, last))
-        for first, last in itertools.pairwise(bounds.tolist())
-    ]
+    parts = [slice(first, last) for first, last in itertools.pairwise(bounds.tolist())]
+    return _joined([_sweep_rows(plan, order, rows) for rows in parts])
+
+
+def _joined(parts: list[tuple[Floats, Floats]]) -> tuple[Floats, Floats]:
     return np.concatenate([roc for roc, _ in parts]), np.concatenate([pr for _, pr in parts])
 
 
 def _sweep_compiled(
-    compiled: Callable[..., Any], plan: BufferPlan, order: SweepInput
+    compiled: Callable[..., Any], plan: BufferPlan, order: SweepInput, rows: slice
 ) -> tuple[Floats, Floats]:
-    size = plan.widths.size
+    part = plan.part(rows)
+    size = part.widths.size
     points, levels = order.points, order.levels
-    first_width = plan.active_from[points]
-    second_width = np.maximum(np.searchsorted(plan.halves, plan.second[points]), first_width)
-    # Inside an event the sum stays as it is.
-    first_inside = np.where(points < plan.n_inside, size, second_width)
-    rows = plan.existence.row_of_width
-    by_level = np.argsort(order.peak_levels, kind="stable")
+    first_width = np.clip(plan.active_from[points] - rows.start, 0, size)
+    second_width = np.maximum(np.searchsorted(part.halves, plan.second[points]), first_width)
+    existence = part.existence
+    first, last = int(existence.row_of_width[0]), int(existence.row_of_width[-1]) + 1
+    here = np.flatnonzero((order.peak_rows >= first) & (order.peak_rows < last))
+    by_level = here[np.argsort(order.peak_levels[here], kind="stable")]
     roc, pr = compiled(
         plan.n,
         plan.n_inside,
-        np.ascontiguousarray(plan.table.T),
+        np.ascontiguousarray(part.table.T),
         plan.code[points],
         first_width,
-        first_inside,
+        second_width,
         np.searchsorted(order.level, np.arange(levels.size), side="right"),
         levels.predicted,
         levels.predicted_before,
         levels.found,
-        plan.existence.n_events,
-        np.searchsorted(rows, np.arange(plan.existence.n_events.size + 1)),
-        order.peak_rows[by_level],
+        existence.n_events[first:last],
+        np.searchsorted(existence.row_of_width, np.arange(first, last + 1)),
+        order.peak_rows[by_level] - first,
         order.peak_levels[by_level],
     )
     return roc, pr

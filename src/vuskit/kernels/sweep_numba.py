@@ -81,7 +81,8 @@ def _sweep(
         first = size
         while point < level_end[level]:
             first = min(first, first_width[point])
-            _add_point(sums, table[code[point]], first_width[point], second_width[point])
+            if code[point] > 0:  # inside an event the sum stays as it is
+                _add_point(sums, table[code[point]], first_width[point], second_width[point])
             point += 1
         while peak < peak_levels.size and peak_levels[peak] == level:
             row = peak_rows[peak]
