@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Comparison", "Evaluation", "pandas", "text_table"]
 
+_LINE = 79
+
 
 def pandas() -> Any:
     """Import pandas, or say how to install it."""
@@ -38,6 +40,33 @@ def text_table(header: list[str], rows: list[list[str]]) -> str:
         rest = [cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True)]
         lines.append("  ".join([first, *rest]).rstrip())
     return "\n".join(lines)
+
+
+def _table_width(header: list[str], rows: list[list[str]]) -> int:
+    """Length of the longest line of a table."""
+    return max(map(len, text_table(header, rows).splitlines()))
+
+
+def _fitting(
+    header: list[str], rows: list[list[str]]
+) -> Iterator[tuple[list[str], list[list[str]]]]:
+    """Tables of as many columns as fit a line, each with the first column."""
+    first = 1
+    while first < len(header):
+        last = first + 1
+        while (
+            last < len(header) and _table_width(*_columns(header, rows, first, last + 1)) <= _LINE
+        ):
+            last += 1
+        yield _columns(header, rows, first, last)
+        first = last
+
+
+def _columns(
+    header: list[str], rows: list[list[str]], first: int, last: int
+) -> tuple[list[str], list[list[str]]]:
+    """The first column and some of the others."""
+    return [header[0], *header[first:last]], [[row[0], *row[first:last]] for row in rows]
 
 
 def _html_table(header: list[str], rows: list[list[str]], caption: str) -> str:
@@ -235,14 +264,11 @@ class Comparison(_WithSettings, Mapping[str, Evaluation]):
 
     def __repr__(self) -> str:
         header, rows = self._table()
-        if len(text_table(header, rows).splitlines()[0]) > 79:
+        if _table_width(header, rows) > _LINE:
             # Wide tables read better with one line per measure.
-            columns = list(zip(*rows, strict=True))
-            header, rows = (
-                ["", *columns[0]],
-                [[title, *column] for title, column in zip(header[1:], columns[1:], strict=True)],
-            )
-        return text_table(header, rows)
+            header, *rows = (list(column) for column in zip(header, *rows, strict=True))
+        tables = [text_table(*part) for part in _fitting(header, rows)]
+        return "\n\n".join(tables) + f"\n({self.settings})"
 
     def _repr_html_(self) -> str:
         return _html_table(*self._table(), self.settings)

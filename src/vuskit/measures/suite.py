@@ -289,6 +289,7 @@ def evaluate_many(
           AUC-PR  VUS-PR
     good   0.833   0.869
     poor   0.417   0.456
+    (buffer=2, thresholds=all, definition=journal)
     """
     names = _names(y_scores)
     evaluator = prepared_evaluator(check_labels(y_true), stacklevel=2, buffer=buffer, **options)
