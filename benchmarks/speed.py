@@ -58,7 +58,7 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--memory", type=float, default=6, help="GB a peer may use (default 6)")
     parser.add_argument("--huge", action="store_true", help="memory map of 1e8 points (1 GB disk)")
     parser.add_argument("--fresh", action="store_true", help="measure again what is already there")
-    parser.add_argument("--show", action="store_true", help="measure nothing, print what is there")
+    parser.add_argument("--show", action="store_true", help="measure nothing, print what holds")
     parser.add_argument("--out", type=Path, default=ROOT / "out" / "bench")
     parser.add_argument("--peers-folder", type=Path, default=ROOT / ".peers")
     return parser.parse_args(arguments)
@@ -176,6 +176,7 @@ def main(arguments: list[str] | None = None) -> int:
     options = parse(arguments)
     options.out.mkdir(parents=True, exist_ok=True)
     store = Store(options.out / "samples.jsonl")
+    store.forget_stale(fingerprints())
     checks: list[Any] = []
     if not options.show:
         try:

@@ -103,6 +103,14 @@ class Store:
     def __iter__(self) -> Iterator[Record]:
         return iter(self._records.values())
 
+    def forget_stale(self, fingerprints: dict[str, str]) -> None:
+        """Leave out, here and not on disk, what other code or another machine has measured."""
+        self._records = {
+            key: record
+            for key, record in self._records.items()
+            if record.fingerprint == fingerprints.get(key.environment)
+        }
+
     def get(self, key: Key) -> Record | None:
         return self._records.get(key)
 

@@ -93,6 +93,15 @@ def test_resume_repeats_only_what_may_have_changed(tmp_path, status, limit, mark
     assert store.finished(record().key, mark, limit) is finished
 
 
+def test_results_of_other_code_are_not_shown(tmp_path):
+    store = Store(tmp_path / "samples.jsonl")
+    store.add(record("vus-opt"))
+    store.add(record("aeon"))
+    store.forget_stale({"vus": "mark", "aeon": "newer recipe"})
+    assert [one.key.contender for one in store] == ["vus-opt"]
+    assert len(list(Store(store.path))) == 2
+
+
 def test_ratio_is_the_median_of_the_rounds():
     one = record(seconds=[1.0, 9.0, 2.0], reference_seconds=[1.0, 3.0, 4.0])
     assert one.ratio == 1.0
