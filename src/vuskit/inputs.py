@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import operator
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
@@ -160,14 +161,22 @@ def check_int(name: str, value: Any, minimum: int) -> int:
     >>> check_int("buffer", 5, minimum=0)
     5
     """
-    whole = not isinstance(value, (bool, np.bool_, str)) and np.ndim(value) == 0
-    try:
-        whole = whole and int(value) == value
-    except (TypeError, ValueError, OverflowError):
-        whole = False
-    if not whole or value < minimum:
+    number = _whole_number(value)
+    if number is None or number < minimum:
         raise InvalidInputError(f"`{name}` must be an int >= {minimum}, got {_show(value)}")
-    return int(value)
+    return number
+
+
+def _whole_number(value: Any) -> int | None:
+    if isinstance(value, (bool, np.bool_, str)) or np.ndim(value) != 0:
+        return None
+    try:
+        if hasattr(value, "__index__"):
+            return operator.index(value)
+        number = int(value)
+    except (TypeError, ValueError, OverflowError):
+        return None
+    return number if number == value else None
 
 
 def check_fraction(name: str, value: Any) -> float:
