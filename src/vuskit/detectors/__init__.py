@@ -1,0 +1,60 @@
+"""Anomaly detectors behind one interface: `fit`, `score`, and parameters that are checked."""
+
+from __future__ import annotations
+
+from vuskit.detectors.adapters import (
+    AeonDetector,
+    FunctionDetector,
+    PyODDetector,
+    SklearnDetector,
+)
+from vuskit.detectors.base import Detector, ModelDetector, Progress, TrainingProgress, Windowed
+from vuskit.detectors.baselines import Constant, MovingZScore, Random, Values
+from vuskit.detectors.deep.ae import AutoEncoder
+from vuskit.detectors.deep.cnn import CNN
+from vuskit.detectors.deep.lstm_ad import LSTMAD
+from vuskit.detectors.iforest import IForest
+from vuskit.detectors.lof import LOF
+from vuskit.detectors.mp import MP
+from vuskit.detectors.norma import NormA
+from vuskit.detectors.ocsvm import OCSVM
+from vuskit.detectors.pca import PCA
+from vuskit.detectors.poly import POLY
+from vuskit.detectors.registry import (
+    detector_class,
+    get_detector,
+    list_detectors,
+    register_detector,
+)
+from vuskit.detectors.window_model import WindowModel
+
+__all__ = [
+    "CNN",
+    "LOF",
+    "LSTMAD",
+    "MP",
+    "OCSVM",
+    "PCA",
+    "POLY",
+    "AeonDetector",
+    "AutoEncoder",
+    "Constant",
+    "Detector",
+    "FunctionDetector",
+    "IForest",
+    "ModelDetector",
+    "MovingZScore",
+    "NormA",
+    "Progress",
+    "PyODDetector",
+    "Random",
+    "SklearnDetector",
+    "TrainingProgress",
+    "Values",
+    "WindowModel",
+    "Windowed",
+    "detector_class",
+    "get_detector",
+    "list_detectors",
+    "register_detector",
+]

@@ -1,0 +1,343 @@
+"""The one interface of every detector: parameters in, n scores out."""
+
+from __future__ import annotations
+
+import abc
+import dataclasses
+from collections.abc import Callable
+from typing import Any, ClassVar, Literal, Self, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from vuskit.detectors.parameters import (
+    at_least,
+    none_or,
+    one_of,
+    parameter,
+    run_checks,
+    share,
+    window_length,
+)
+from vuskit.detectors.values import IMPUTERS, read_values
+from vuskit.errors import InvalidInputError
+from vuskit.periods import estimate_period
+
+__all__ = ["Detector", "ModelDetector", "Progress", "Supervision", "TrainingProgress", "Windowed"]
+
+Floats: TypeAlias = NDArray[np.float64]
+Supervision: TypeAlias = Literal["unsupervised", "semi-supervised"]
+
+
+@dataclasses.dataclass(frozen=True)
+class TrainingProgress:
+    """What a detector that trains in epochs reports after each of them."""
+
+    epoch: int
+    epochs: int
+    train_loss: float
+    validation_loss: float
+
+
+Progress: TypeAlias = Callable[[TrainingProgress], None]
+
+
+@dataclasses.dataclass(kw_only=True, repr=False, eq=False)
+class Detector(abc.ABC):
+    """Base class: reads the series, follows the supervision, checks the scores.
+
+    A subclass declares its parameters as dataclass fields (see
+    `vuskit.detectors.parameters`), implements `_fit` and `_score` on values of shape (n, d),
+    and is registered with `vuskit.detectors.register_detector`.
+
+    Parameters
+    ----------
+    seed : int, default=0
+        The only source of randomness.
+    impute : {None, "linear", "previous"}, default=None
+        What to do with NaN: an error, or fill from the neighbouring values.
+
+    Attributes
+    ----------
+    name, title, reference : str
+        Set by the registry.
+    multivariate : bool
+        Whether series with more than one channel are accepted.
+    min_points : int
+        The shortest series that can be fitted.
+    """
+
+    seed: int = parameter(0, at_least(0))
+    impute: str | None = parameter(None, none_or(one_of(IMPUTERS)))
+
+    name: ClassVar[str] = ""
+    title: ClassVar[str] = ""
+    reference: ClassVar[str] = ""
+    multivariate: ClassVar[bool] = True
+    min_points: ClassVar[int] = 1
+
+    def __post_init__(self) -> None:
+        run_checks(self)
+        self._fitted_channels: int | None = None
+
+    # -- identity ------------------------------------------------------------------------------
+
+    @property
+    def params(self) -> dict[str, Any]:
+        """The constructor keywords and their values, in alphabetical order."""
+        return {name: getattr(self, name) for name in self.parameter_names()}
+
+    @classmethod
+    def parameter_names(cls) -> tuple[str, ...]:
+        """Names of the constructor keywords, in alphabetical order."""
+        return tuple(sorted(field.name for field in dataclasses.fields(cls) if field.init))
+
+    def __repr__(self) -> str:
+        shown = ", ".join(f"{name}={value!r}" for name, value in self.params.items())
+        return f"{self.name or type(self).__name__}({shown})"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Detector) and repr(self) == repr(other)
+
+    def __hash__(self) -> int:
+        return hash(repr(self))
+
+    @property
+    def supervision(self) -> Supervision:
+        """Whether `fit_score` fits on the whole series or on its first part only."""
+        return "unsupervised"
+
+    # -- the interface -------------------------------------------------------------------------
+
+    def fit(self, train: ArrayLike, *, progress: Progress | None = None) -> Self:
+        """Learn from a series.
+
+        Parameters
+        ----------
+        train : array-like of shape (n,) or (n, d), or an object that holds it as ``values``
+            The series to learn from.
+        progress : callable, optional
+            Called with a `TrainingProgress` after each epoch, by detectors that have epochs.
+
+        Returns
+        -------
+        Detector
+            Itself.
+
+        Raises
+        ------
+        InvalidInputError
+            If the series cannot be read, is too short, or has too many channels.
+        """
+        values = self._read("train", train)
+        self._prepare(values)
+        return self._learn(values, progress)
+
+    def score(self, series: ArrayLike) -> Floats:
+        """Score every point of a series; higher means more anomalous.
+
+        Parameters
+        ----------
+        series : array-like of shape (n,) or (n, d), or an object that holds it as ``values``
+            The series to score, with as many channels as the training series.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            Finite scores on the detector's own scale.
+
+        Raises
+        ------
+        InvalidInputError
+            If the detector is not fitted or the series cannot be read or is too short.
+        """
+        return self._scores(self._read("series", series))
+
+    def fit_score(
+        self, series: ArrayLike, *, train_on: Any = None, progress: Progress | None = None
+    ) -> Floats:
+        """Fit as the supervision says, then score the whole series.
+
+        Parameters
+        ----------
+        series : array-like of shape (n,) or (n, d), or an object that holds it as ``values``
+            The series to score.
+        train_on : int, slice or array-like, optional
+            What to fit on instead: the first so many points, a part, or another series.
+        progress : callable, optional
+            As in `fit`.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            As `score`.
+
+        Raises
+        ------
+        InvalidInputError
+            As `fit` and `score`.
+        """
+        values = self._read("series", series)
+        self._prepare(values)
+        train = self._training_part(values, series, train_on)
+        return self._learn(train, progress)._scores(values)
+
+    # -- for subclasses ------------------------------------------------------------------------
+
+    @abc.abstractmethod
+    def _fit(self, train: Floats, progress: Progress | None) -> None:
+        """Learn from values of shape (n, d)."""
+
+    @abc.abstractmethod
+    def _score(self, values: Floats) -> Floats:
+        """Score values of shape (n, d): n finite numbers."""
+
+    def _prepare(self, values: Floats) -> None:
+        """Settle what depends on the whole series, before fitting on a part of it."""
+        return None
+
+    def _shortest_fit(self) -> int:
+        return self.min_points
+
+    def _shortest_score(self) -> int:
+        return 1
+
+    def _first_part(self, values: Floats, series: Any) -> Floats:
+        """Choose the part to fit on when the caller names none."""
+        return values
+
+    # -- steps ---------------------------------------------------------------------------------
+
+    def _read(self, argument: str, series: Any) -> Floats:
+        values = read_values(argument, series, impute=self.impute)
+        if values.shape[1] > 1 and not self.multivariate:
+            raise InvalidInputError(
+                f"`{argument}` must have one channel for {self.name}, "
+                f"got {values.shape[1]} channels"
+            )
+        return values
+
+    def _training_part(self, values: Floats, series: Any, train_on: Any) -> Floats:
+        if train_on is None:
+            return self._first_part(values, series)
+        if isinstance(train_on, slice):
+            return values[train_on]
+        if np.ndim(getattr(train_on, "values", train_on)) == 0:
+            return values[: at_least(1)("train_on", train_on)]
+        train = self._read("train_on", train_on)
+        self._match_channels("train_on", train, values.shape[1])
+        return train
+
+    def _learn(self, train: Floats, progress: Progress | None) -> Self:
+        if len(train) < self._shortest_fit():
+            raise InvalidInputError(
+                f"the training series must have at least {self._shortest_fit()} points for "
+                f"{self!r}, got {len(train)}"
+            )
+        self._fitted_channels = train.shape[1]
+        self._fit(train, progress)
+        return self
+
+    def _match_channels(self, argument: str, values: Floats, expected: int) -> None:
+        if values.shape[1] != expected:
+            raise InvalidInputError(
+                f"`{argument}` must have {expected} channels, got {values.shape[1]}"
+            )
+
+    def _scores(self, values: Floats) -> Floats:
+        if self._fitted_channels is None:
+            raise InvalidInputError(f"`fit` must be called before `score`, got unfitted {self!r}")
+        self._match_channels("series", values, self._fitted_channels)
+        if len(values) < self._shortest_score():
+            raise InvalidInputError(
+                f"`series` must have at least {self._shortest_score()} points to be scored by "
+                f"{self!r}, got {len(values)}"
+            )
+        scores = np.asarray(self._score(values), dtype=np.float64)
+        self._check_scores(scores, len(values))
+        return scores
+
+    def _check_scores(self, scores: Floats, n_points: int) -> None:
+        if scores.shape != (n_points,):
+            raise InvalidInputError(
+                f"{self!r} must give {n_points} scores, got shape {scores.shape}"
+            )
+        if not np.isfinite(scores).all():
+            first = int(np.flatnonzero(~np.isfinite(scores))[0])
+            raise InvalidInputError(
+                f"{self!r} must give finite scores, got {scores[first]} at index {first}"
+            )
+
+
+@dataclasses.dataclass(kw_only=True, repr=False, eq=False)
+class ModelDetector(Detector):
+    """A detector that learns a model, from the whole series or from its first part.
+
+    Parameters
+    ----------
+    train_share : float or None, default=None
+        None fits on the whole series; a share in (0, 1] fits on the first part, which is then
+        assumed to be free of anomalies. A `Series` that knows its training length overrules it.
+    """
+
+    train_share: float | None = parameter(None, none_or(share))
+
+    @property
+    def supervision(self) -> Supervision:
+        """Semi-supervised when a training share is set."""
+        return "unsupervised" if self.train_share is None else "semi-supervised"
+
+    def _remember(self, train: Floats) -> None:
+        """Keep the training series, for methods that compare a series with itself."""
+        self._train = train.copy()
+
+    def _remembers(self, values: Floats) -> bool:
+        """Whether this is the series that was fitted."""
+        return np.array_equal(values, self._train)
+
+    def _first_part(self, values: Floats, series: Any) -> Floats:
+        if self.train_share is None:
+            return values
+        given = getattr(series, "train_length", None)
+        length = int(self.train_share * len(values)) if given is None else int(given)
+        # A share of a short series may not hold one window: take what a fit needs.
+        return values[: max(length, self._shortest_fit())]
+
+
+@dataclasses.dataclass(kw_only=True, repr=False, eq=False)
+class Windowed(Detector):
+    """A detector that looks at windows.
+
+    Parameters
+    ----------
+    window : int or "period", default="period"
+        Length of the windows. "period" takes the period of the series (of ``train`` in `fit`,
+        of ``series`` in `fit_score`), at most a quarter of its length.
+
+    Attributes
+    ----------
+    window_ : int
+        The length in use, after fitting.
+    """
+
+    window: int | str = parameter("period", window_length(2))
+
+    # Four windows of three points: enough for every method to compare one with another.
+    min_points: ClassVar[int] = 12
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.window_: int = 0
+
+    def _prepare(self, values: Floats) -> None:
+        if isinstance(self.window, str):
+            period = estimate_period(values, method="authors")
+            self.window_ = max(3, min(int(period or 0), len(values) // 4))
+        else:
+            self.window_ = self.window
+
+    def _shortest_fit(self) -> int:
+        return max(self.min_points, 2 * self.window_)
+
+    def _shortest_score(self) -> int:
+        return self.window_ + 1

@@ -1,0 +1,1 @@
+"""Detectors that train a neural network (torch, imported when one is fitted)."""

@@ -1,0 +1,66 @@
+"""Autoencoder on windows."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vuskit.detectors.base import Progress
+from vuskit.detectors.deep.network import NeuralDetector, require_torch
+from vuskit.detectors.parameters import at_least, none_or, one_of, parameter
+from vuskit.detectors.registry import register_detector
+from vuskit.detectors.window_model import WindowModel
+from vuskit.detectors.windows import NORMALIZERS
+
+__all__ = ["AutoEncoder"]
+
+Floats: TypeAlias = NDArray[np.float64]
+
+
+@register_detector("ae", title="AE", reference="doi:10.1145/2689746.2689747")
+@dataclasses.dataclass(kw_only=True, repr=False, eq=False)
+class AutoEncoder(NeuralDetector, WindowModel):
+    """Windows that a narrow network does not rebuild are anomalous.
+
+    Parameters
+    ----------
+    hidden : int, default=32
+        Units of the outer layers.
+    code : int, default=16
+        Units of the middle layer.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> series = np.sin(np.arange(600) / 5)
+    >>> series[400:410] = 0
+    >>> scores = AutoEncoder(window=8, train_share=0.5, epochs=10).fit_score(series)
+    >>> 390 < int(scores.argmax()) < 420
+    True
+    """
+
+    normalize: str | None = parameter("minmax", none_or(one_of(NORMALIZERS)))
+    epochs: int = parameter(100, at_least(1))
+    hidden: int = parameter(32, at_least(1))
+    code: int = parameter(16, at_least(1))
+
+    def _fit(self, train: Floats, progress: Progress | None) -> None:
+        require_torch(self.name)
+        from vuskit.detectors.deep.networks import autoencoder
+
+        windows = self._training_windows(train, limit=self.max_train_windows)
+        rows = windows.astype(np.float32)
+
+        def build() -> object:
+            return autoencoder(rows.shape[1], self.hidden, self.code)
+
+        self._network = self._train_network(build, rows, rows, progress)
+
+    def _score_windows(self, windows: Floats) -> Floats:
+        from vuskit.detectors.deep.training import predict
+
+        rebuilt = predict(self._network, windows, device=self.device)
+        return np.asarray(np.abs(windows - rebuilt).mean(axis=1), dtype=np.float64)

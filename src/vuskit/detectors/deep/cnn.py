@@ -1,0 +1,57 @@
+"""Convolutional forecaster (DeepAnT)."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vuskit.detectors.deep.forecasting import Forecaster
+from vuskit.detectors.parameters import at_least, parameter
+from vuskit.detectors.registry import register_detector
+from vuskit.detectors.windows import window_view
+from vuskit.inputs import check_fraction
+
+__all__ = ["CNN"]
+
+Singles: TypeAlias = NDArray[np.float32]
+
+
+@register_detector("cnn", title="CNN", reference="doi:10.1109/ACCESS.2018.2886457")
+@dataclasses.dataclass(kw_only=True, repr=False, eq=False)
+class CNN(Forecaster):
+    """Points that a convolutional network does not predict are anomalous.
+
+    Parameters
+    ----------
+    dropout : float, default=0.2
+        Share of the dense units switched off in each training step.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> series = np.sin(np.arange(600) / 5)
+    >>> series[400:410] = 3
+    >>> 390 < int(CNN(window=8, train_share=0.5, epochs=10).fit_score(series).argmax()) < 430
+    True
+    """
+
+    epochs: int = parameter(100, at_least(1))
+    dropout: float = parameter(0.2, check_fraction)
+
+    def _build(self, n_channels: int) -> Any:
+        from vuskit.detectors.deep.networks import convolutional_forecaster
+
+        return convolutional_forecaster(n_channels, self.window_, self.dropout)
+
+    def _training_pairs(self, scaled: Singles) -> tuple[Singles, Singles]:
+        rows = self._sampled(len(scaled) - self.window_)
+        return window_view(scaled, self.window_)[rows], scaled[rows + self.window_]
+
+    def _predict(self, scaled: Singles) -> Singles:
+        from vuskit.detectors.deep.training import predict
+
+        windows = window_view(scaled, self.window_)[:-1]
+        return predict(self._network, windows, device=self.device)

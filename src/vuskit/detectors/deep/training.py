@@ -1,0 +1,138 @@
+"""The one training loop of the neural detectors. Imports torch; import it when it is needed."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from vuskit.detectors.base import Progress, TrainingProgress
+
+__all__ = ["predict", "train"]
+
+# Rows a network is applied to at once outside training.
+_PREDICTION_ROWS = 2048
+
+
+def train(
+    build: Callable[[], torch.nn.Module],
+    inputs: NDArray[np.float32],
+    targets: NDArray[np.float32],
+    *,
+    epochs: int,
+    patience: int,
+    batch_size: int,
+    learning_rate: float,
+    validation_share: float,
+    seed: int,
+    device: str,
+    progress: Progress | None,
+) -> torch.nn.Module:
+    """Train a network to map inputs to targets, with early stopping.
+
+    Parameters
+    ----------
+    build : callable
+        Makes the network; its weights are drawn under the seed.
+    inputs, targets : ndarray of shape (m, ...)
+        Training pairs in time order; the last share of them validates.
+    epochs, patience, batch_size, learning_rate, validation_share, seed, device, progress
+        As in `vuskit.detectors.deep.network.NeuralDetector`.
+
+    Returns
+    -------
+    torch.nn.Module
+        The network of the best epoch, in evaluation mode.
+    """
+    held_out = max(1, int(validation_share * len(inputs)))
+    split = max(1, len(inputs) - held_out)
+    x, y = torch.from_numpy(inputs).to(device), torch.from_numpy(targets).to(device)
+    x_valid, y_valid = (x[split:], y[split:]) if split < len(x) else (x, y)
+    # The global generator is given back as it was: dropout and initial weights draw from it.
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        network = build().to(device)
+        optimizer = torch.optim.Adam(network.parameters(), lr=learning_rate)
+        best, best_loss, waited = copy.deepcopy(network.state_dict()), float("inf"), 0
+        for epoch in range(1, epochs + 1):
+            train_loss = _run_epoch(network, optimizer, x[:split], y[:split], batch_size)
+            loss = _validate(network, x_valid, y_valid)
+            if progress is not None:
+                progress(TrainingProgress(epoch, epochs, train_loss, loss))
+            if loss < best_loss:
+                best, best_loss, waited = copy.deepcopy(network.state_dict()), loss, 0
+            else:
+                waited += 1
+            if waited == patience:
+                break
+    network.load_state_dict(best)
+    return network.eval()
+
+
+def _batches(n_rows: int, batch_size: int) -> Iterator[torch.Tensor]:
+    order = torch.randperm(n_rows)
+    for start in range(0, n_rows, batch_size):
+        rows = order[start : start + batch_size]
+        # Batch norm needs two rows: a last row alone joins the next epoch's shuffle instead.
+        if len(rows) > 1 or n_rows == 1:
+            yield rows
+
+
+def _run_epoch(
+    network: torch.nn.Module,
+    optimizer: torch.optim.Optimizer,
+    x: torch.Tensor,
+    y: torch.Tensor,
+    batch_size: int,
+) -> float:
+    network.train()
+    total, rows_seen = 0.0, 0
+    for rows in _batches(len(x), batch_size):
+        optimizer.zero_grad()
+        loss = torch.nn.functional.mse_loss(network(x[rows]), y[rows])
+        loss.backward()  # type: ignore[no-untyped-call]
+        optimizer.step()
+        total += float(loss.detach()) * len(rows)
+        rows_seen += len(rows)
+    return total / rows_seen
+
+
+def _validate(network: torch.nn.Module, x: torch.Tensor, y: torch.Tensor) -> float:
+    network.eval()
+    with torch.inference_mode():
+        squares = [
+            torch.nn.functional.mse_loss(network(a), b, reduction="sum")
+            for a, b in zip(
+                torch.split(x, _PREDICTION_ROWS), torch.split(y, _PREDICTION_ROWS), strict=True
+            )
+        ]
+    return float(sum(squares)) / y.numel()
+
+
+def predict(network: torch.nn.Module, inputs: NDArray[Any], *, device: str) -> NDArray[np.float32]:
+    """Apply a trained network to rows, a bounded number at a time.
+
+    Parameters
+    ----------
+    network : torch.nn.Module
+        The network, in evaluation mode.
+    inputs : ndarray of shape (m, ...)
+        May be a view that would not fit in memory when copied.
+    device : str
+        Torch device.
+
+    Returns
+    -------
+    ndarray
+        Outputs, one per row.
+    """
+    outputs = []
+    with torch.inference_mode():
+        for start in range(0, len(inputs), _PREDICTION_ROWS):
+            rows = np.array(inputs[start : start + _PREDICTION_ROWS], dtype=np.float32, order="C")
+            outputs.append(network(torch.from_numpy(rows).to(device)).cpu().numpy())
+    return np.concatenate(outputs)

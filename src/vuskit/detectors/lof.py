@@ -1,0 +1,66 @@
+"""Local outlier factor on windows."""
+
+from __future__ import annotations
+
+import dataclasses
+import warnings
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vuskit.datasets.optional import require
+from vuskit.detectors.base import Progress
+from vuskit.detectors.parameters import at_least, parameter
+from vuskit.detectors.registry import register_detector
+from vuskit.detectors.window_model import WindowModel
+
+__all__ = ["LOF"]
+
+Floats: TypeAlias = NDArray[np.float64]
+
+
+@register_detector("lof", title="LOF", reference="doi:10.1145/335191.335388")
+@dataclasses.dataclass(kw_only=True, repr=False, eq=False)
+class LOF(WindowModel):
+    """Windows in a thinner neighbourhood than their neighbours' are anomalous.
+
+    A series that was fitted is scored against itself, each window without itself; another
+    series is scored against the fitted windows. Time grows with the square of the number of
+    windows, memory does not.
+
+    Parameters
+    ----------
+    n_neighbors : int, default=20
+        Size of the neighbourhood.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> series = np.sin(np.arange(400) / 5)
+    >>> series[200:210] = 0
+    >>> 190 < int(LOF(window=16).fit_score(series).argmax()) < 220
+    True
+    """
+
+    n_neighbors: int = parameter(20, at_least(1))
+
+    def _fit(self, train: Floats, progress: Progress | None) -> None:
+        neighbors = require("sklearn.neighbors", purpose="detector `lof`")
+        self._remember(train)
+        windows = self._training_windows(train)
+        model = neighbors.LocalOutlierFactor(
+            n_neighbors=min(self.n_neighbors, len(windows) - 1), novelty=True
+        )
+        with warnings.catch_warnings():
+            # Flat stretches repeat a window more than n_neighbors times; that is their nature.
+            warnings.filterwarnings("ignore", message="Duplicate values", category=UserWarning)
+            self._model = model.fit(windows)
+
+    def _score(self, values: Floats) -> Floats:
+        if self._remembers(values):
+            return self._place(-self._model.negative_outlier_factor_, values)
+        return super()._score(values)
+
+    def _score_windows(self, windows: Floats) -> Floats:
+        return np.asarray(-self._model.score_samples(windows), dtype=np.float64)

@@ -1,0 +1,53 @@
+"""Matrix profile."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import ClassVar, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vuskit.datasets.optional import require
+from vuskit.detectors.base import ModelDetector, Progress, Windowed
+from vuskit.detectors.parameters import parameter, window_length
+from vuskit.detectors.registry import register_detector
+from vuskit.detectors.windows import centre_on_points
+
+__all__ = ["MP"]
+
+Floats: TypeAlias = NDArray[np.float64]
+
+
+@register_detector("mp", title="MP", reference="doi:10.1109/ICDM.2016.0179")
+@dataclasses.dataclass(kw_only=True, repr=False, eq=False)
+class MP(Windowed, ModelDetector):
+    """Windows far from their nearest neighbour, after z-normalisation, are anomalous.
+
+    A series that was fitted is joined with itself, without the windows that overlap; another
+    series is joined with the fitted one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> series = np.sin(np.arange(400) / 5)
+    >>> series[200:210] = 0
+    >>> 190 < int(MP(window=16).fit_score(series).argmax()) < 220
+    True
+    """
+
+    window: int | str = parameter("period", window_length(3))
+    multivariate: ClassVar[bool] = False
+
+    def _fit(self, train: Floats, progress: Progress | None) -> None:
+        require("stumpy", purpose="detector `mp`")
+        self._remember(train)
+
+    def _score(self, values: Floats) -> Floats:
+        stumpy = require("stumpy", purpose="detector `mp`")
+        series = values[:, 0].copy()
+        if self._remembers(values):
+            profile = stumpy.stump(series, self.window_)
+        else:
+            profile = stumpy.stump(series, self.window_, self._train[:, 0], ignore_trivial=False)
+        return centre_on_points(profile[:, 0].astype(np.float64), len(values))

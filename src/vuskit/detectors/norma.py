@@ -1,0 +1,124 @@
+"""NormA: distance to a weighted model of what is normal in the series."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import ClassVar, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vuskit.datasets.optional import require
+from vuskit.detectors.base import ModelDetector, Progress, Windowed
+from vuskit.detectors.parameters import at_least, parameter, window_length
+from vuskit.detectors.registry import register_detector
+from vuskit.detectors.windows import NORMALIZERS, centre_on_points, window_view
+
+__all__ = ["NormA"]
+
+Floats: TypeAlias = NDArray[np.float64]
+Ints: TypeAlias = NDArray[np.int64]
+
+
+@register_detector("norma", title="NormA", reference="doi:10.1007/s00778-021-00655-8")
+@dataclasses.dataclass(kw_only=True, repr=False, eq=False)
+class NormA(Windowed, ModelDetector):
+    """Windows unlike the recurrent patterns of the series are anomalous.
+
+    Long subsequences are sampled and clustered under the z-normalised distance; each cluster's
+    centroid is a normal pattern, weighted by how often and over how much of the series it
+    occurs. A window's score is the weighted sum of its distances to the patterns, smoothed.
+
+    Parameters
+    ----------
+    model_length : int, default=3
+        Length of the patterns, in windows.
+    n_candidates : int, default=300
+        Subsequences sampled to find the patterns.
+    max_patterns : int, default=30
+        Most clusters that the description length may choose.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> series = np.sin(np.arange(400) / 5)
+    >>> series[200:210] = 0
+    >>> 185 < int(NormA(window=16).fit_score(series).argmax()) < 225
+    True
+    """
+
+    window: int | str = parameter("period", window_length(3))
+    model_length: int = parameter(3, at_least(1))
+    n_candidates: int = parameter(300, at_least(2))
+    max_patterns: int = parameter(30, at_least(1))
+    multivariate: ClassVar[bool] = False
+
+    def _fit(self, train: Floats, progress: Progress | None) -> None:
+        length = min(self.model_length * self.window_, len(train) // 2)
+        rng = np.random.default_rng(self.seed)
+        starts, candidates = _sample(train, length, self.n_candidates, rng)
+        labels = _cluster(candidates, self.max_patterns)
+        self.patterns_, self.weights_ = _normal_model(candidates, starts, labels)
+
+    def _score(self, values: Floats) -> Floats:
+        stumpy = require("stumpy", purpose="detector `norma`")
+        series = values[:, 0].copy()
+        total = np.zeros(len(series) - self.window_ + 1)
+        for pattern, weight in zip(self.patterns_, self.weights_, strict=True):
+            profile = stumpy.stump(series, self.window_, pattern, ignore_trivial=False)
+            total += weight * profile[:, 0].astype(np.float64)
+        return _moving_average(centre_on_points(total, len(series)), self.window_)
+
+
+def _sample(
+    train: Floats, length: int, limit: int, rng: np.random.Generator
+) -> tuple[Ints, Floats]:
+    """Start and z-normalised values of random subsequences, in time order."""
+    view = window_view(train, length)
+    starts = np.sort(rng.choice(len(view), size=min(limit, len(view)), replace=False))
+    return starts, NORMALIZERS["zscore"](view[starts])[:, 0]
+
+
+def _cluster(candidates: Floats, max_clusters: int) -> Ints:
+    """Cluster number of each candidate; the cut has the smallest description length."""
+    hierarchy = require("scipy.cluster.hierarchy", purpose="detector `norma`")
+    tree = hierarchy.linkage(candidates, method="complete")
+    limit = min(max_clusters, len(candidates))
+    cuts = [hierarchy.fcluster(tree, k, criterion="maxclust") for k in range(1, limit + 1)]
+    lengths = [_description_length(candidates, labels) for labels in cuts]
+    best: Ints = cuts[int(np.argmin(lengths))]
+    return best
+
+
+def _description_length(candidates: Floats, labels: Ints) -> float:
+    """Bits for the centroids, for each candidate's cluster, and for its rest after the centroid."""
+    count, length = candidates.shape
+    bits = 0.0
+    for label in np.unique(labels):
+        members = candidates[labels == label]
+        rest = members - members.mean(axis=0)
+        # Values are coded with a resolution of one hundredth of their standard deviation.
+        spread = max(float(rest.std()), 1e-2)
+        bits += len(members) * length * np.log2(spread / 1e-2)
+        bits += 0.5 * length * np.log2(count)
+        bits += len(members) * np.log2(count / len(members))
+    return bits
+
+
+def _normal_model(candidates: Floats, starts: Ints, labels: Ints) -> tuple[Floats, Floats]:
+    """Centroids and their weights: frequency^2 x coverage / distance to the other centroids."""
+    groups = [np.flatnonzero(labels == label) for label in np.unique(labels)]
+    centroids = np.array([candidates[group].mean(axis=0) for group in groups])
+    frequency = np.array([len(group) / len(candidates) for group in groups])
+    coverage = np.array([np.ptp(starts[group]) for group in groups], dtype=np.float64)
+    apart = np.linalg.norm(centroids[:, None] - centroids[None], axis=2).sum(axis=1)
+    weights = frequency**2 * coverage / np.where(apart > 0, apart, 1.0)
+    if weights.sum() == 0:
+        weights = frequency
+    return centroids, weights / weights.sum()
+
+
+def _moving_average(scores: Floats, window: int) -> Floats:
+    padded = np.pad(scores, (window // 2, window - 1 - window // 2), mode="edge")
+    sums = np.cumsum(np.concatenate([[0.0], padded]))
+    return np.asarray((sums[window:] - sums[:-window]) / window)

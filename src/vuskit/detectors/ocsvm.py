@@ -1,0 +1,61 @@
+"""One-class support vector machine on windows."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vuskit.datasets.optional import require
+from vuskit.detectors.base import Progress
+from vuskit.detectors.parameters import at_least, none_or, one_of, parameter, share
+from vuskit.detectors.registry import register_detector
+from vuskit.detectors.window_model import WindowModel
+from vuskit.detectors.windows import NORMALIZERS
+
+__all__ = ["OCSVM"]
+
+Floats: TypeAlias = NDArray[np.float64]
+
+
+@register_detector("ocsvm", title="OCSVM", reference="doi:10.1162/089976601750264965")
+@dataclasses.dataclass(kw_only=True, repr=False, eq=False)
+class OCSVM(WindowModel):
+    """Windows outside the boundary around the training windows are anomalous.
+
+    Parameters
+    ----------
+    nu : float, default=0.05
+        Share of the training windows that may lie outside.
+    kernel : {"rbf", "poly", "sigmoid", "linear"}, default="rbf"
+        Kernel of the boundary.
+    gamma : {"auto", "scale"}, default="auto"
+        Width of the kernel: 1 / features, or that divided by the windows' variance.
+    max_train_windows : int or None, default=10000
+        More training windows than this are sampled down.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> series = np.sin(np.arange(400) / 5)
+    >>> series[200:210] = 0
+    >>> 190 < int(OCSVM(window=16).fit_score(series).argmax()) < 220
+    True
+    """
+
+    normalize: str | None = parameter("minmax", none_or(one_of(NORMALIZERS)))
+    train_share: float | None = parameter(0.1, none_or(share))
+    nu: float = parameter(0.05, share)
+    kernel: str = parameter("rbf", one_of(["rbf", "poly", "sigmoid", "linear"]))
+    gamma: str = parameter("auto", one_of(["auto", "scale"]))
+    max_train_windows: int | None = parameter(10_000, none_or(at_least(2)))
+
+    def _fit(self, train: Floats, progress: Progress | None) -> None:
+        svm = require("sklearn.svm", purpose="detector `ocsvm`")
+        windows = self._training_windows(train, limit=self.max_train_windows)
+        self._model = svm.OneClassSVM(nu=self.nu, kernel=self.kernel, gamma=self.gamma).fit(windows)
+
+    def _score_windows(self, windows: Floats) -> Floats:
+        return np.asarray(-self._model.decision_function(windows), dtype=np.float64)

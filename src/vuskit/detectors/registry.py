@@ -1,0 +1,176 @@
+"""The list of detectors: by decorator, by entry point, by name."""
+
+from __future__ import annotations
+
+import importlib.metadata
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from vuskit.detectors.base import Detector
+from vuskit.errors import InvalidInputError
+from vuskit.inputs import did_you_mean
+
+__all__ = ["ENTRY_POINTS", "detector_class", "get_detector", "list_detectors", "register_detector"]
+
+ENTRY_POINTS = "vuskit.detectors"
+
+D = TypeVar("D", bound=type[Detector])
+
+_REGISTERED: dict[str, type[Detector]] = {}
+
+
+def register_detector(name: str, *, title: str = "", reference: str = "") -> Callable[[D], D]:
+    """Class decorator that makes a detector known by name.
+
+    Parameters
+    ----------
+    name : str
+        Lower-case name, the first word of the detector's identity.
+    title : str, optional
+        Name for tables and pictures; the class name if left out.
+    reference : str, optional
+        Where the method was published.
+
+    Returns
+    -------
+    callable
+        The decorator.
+
+    Raises
+    ------
+    InvalidInputError
+        If the name is not an identifier or belongs to another class.
+
+    Examples
+    --------
+    >>> from vuskit.detectors import Detector
+    >>> @register_detector("negated_values")
+    ... class NegatedValues(Detector):
+    ...     def _fit(self, train, progress): ...
+    ...     def _score(self, values):
+    ...         return -values.mean(axis=1)
+    >>> get_detector("negated_values").fit_score([1.0, 3.0])
+    array([-1., -3.])
+    """
+    if not name.isidentifier() or name != name.lower():
+        raise InvalidInputError(f"`name` must be a lower-case identifier, got {name!r}")
+
+    def decorate(cls: D) -> D:
+        known = _REGISTERED.get(name)
+        if known is not None and _where(known) != _where(cls):
+            raise InvalidInputError(f"`name` must be new, got {name!r} of {_where(known)}")
+        cls.name, cls.title, cls.reference = name, title or cls.__name__, reference
+        _REGISTERED[name] = cls
+        return cls
+
+    return decorate
+
+
+def _where(cls: type) -> str:
+    return f"{cls.__module__}.{cls.__qualname__}"
+
+
+def _entry_points() -> dict[str, importlib.metadata.EntryPoint]:
+    return {point.name: point for point in importlib.metadata.entry_points(group=ENTRY_POINTS)}
+
+
+def list_detectors() -> tuple[str, ...]:
+    """Names of all detectors: the built-in ones, registered ones, and those of plug-ins.
+
+    Returns
+    -------
+    tuple of str
+        In alphabetical order.
+
+    Examples
+    --------
+    >>> "lof" in list_detectors()
+    True
+    """
+    return tuple(sorted({*_REGISTERED, *_entry_points()}))
+
+
+def detector_class(name: str) -> type[Detector]:
+    """Class of the detector with this name.
+
+    Parameters
+    ----------
+    name : str
+        One of `list_detectors`.
+
+    Returns
+    -------
+    type
+        A subclass of `Detector`.
+
+    Raises
+    ------
+    InvalidInputError
+        If no detector has the name; the text suggests similar ones.
+
+    Examples
+    --------
+    >>> detector_class("lof").title
+    'LOF'
+    >>> detector_class("lov")
+    Traceback (most recent call last):
+        ...
+    vuskit.errors.InvalidInputError: `name` must be a known detector, got 'lov'; did you mean 'lof'?
+    """
+    if name not in _REGISTERED and name in (plugins := _entry_points()):
+        _register_plugin(name, plugins[name].load())
+    if name not in _REGISTERED:
+        raise InvalidInputError(
+            f"`name` must be a known detector, got {name!r}{_suggest(name, list_detectors())}"
+        )
+    return _REGISTERED[name]
+
+
+def _register_plugin(name: str, loaded: Any) -> None:
+    if not (isinstance(loaded, type) and issubclass(loaded, Detector)):
+        raise InvalidInputError(
+            f"entry point {name!r} of {ENTRY_POINTS!r} must be a Detector class, got {loaded!r}"
+        )
+    if name not in _REGISTERED:
+        register_detector(name)(loaded)
+
+
+def get_detector(name: str, **params: Any) -> Detector:
+    """Make a detector by name.
+
+    Parameters
+    ----------
+    name : str
+        One of `list_detectors`.
+    **params
+        Its constructor keywords.
+
+    Returns
+    -------
+    Detector
+        Not fitted yet.
+
+    Raises
+    ------
+    InvalidInputError
+        If the name or a keyword is unknown, or a value is not accepted.
+
+    Examples
+    --------
+    >>> get_detector("lof", n_neighbors=30)
+    lof(impute=None, n_neighbors=30, normalize=None, seed=0, train_share=None, window='period')
+    >>> get_detector("lof", neighbors=30)
+    Traceback (most recent call last):
+        ...
+    vuskit.errors.InvalidInputError: lof has no parameter 'neighbors'; did you mean 'n_neighbors'?
+    """
+    cls = detector_class(name)
+    accepted = cls.parameter_names()
+    for given in params:
+        if given not in accepted:
+            raise InvalidInputError(f"{name} has no parameter {given!r}{_suggest(given, accepted)}")
+    return cls(**params)
+
+
+def _suggest(word: str, known: tuple[str, ...]) -> str:
+    return did_you_mean(word, known) or f"; there are {', '.join(known)}"
