@@ -185,6 +185,16 @@ def test_other_cells_of_the_store_stay_out_of_the_result(tmp_path):
     assert len(store.read()) == 2
 
 
+def test_clocks_are_not_mixed(tmp_path):
+    cases = synthetic_cases([SMALL])
+    options = {"contestants": ["opt"], "repeats": 2}
+    wall = timing_study(cases, store=TimingStore(tmp_path), **options)
+    cpu = timing_study(cases, store=TimingStore(tmp_path), clock="cpu", **options)
+    assert {sample.clock for sample in cpu.samples} == {"cpu"}
+    assert len(TimingStore(tmp_path).read()) == 4
+    assert timing_study(cases, store=TimingStore(tmp_path), **options).samples == wall.samples
+
+
 def test_interrupted_study_keeps_what_is_finished(tmp_path):
     cases = synthetic_cases([SMALL])
     with pytest.raises(KeyboardInterrupt):
@@ -210,6 +220,7 @@ def test_interrupted_study_keeps_what_is_finished(tmp_path):
     [
         ({"repeats": 0}, "`repeats` must be an int >= 1, got 0"),
         ({"budget": 0}, "`budget` must be a number of seconds > 0, got 0"),
+        ({"clock": "sun"}, "`clock` must be one of 'wall', 'cpu', got 'sun'"),
         ({"contestants": ["best"]}, "`contestants` must be among auc, .*, got 'best'"),
     ],
 )

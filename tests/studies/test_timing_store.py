@@ -11,7 +11,7 @@ from vuskit.studies.timing_settings import Setting
 from vuskit.studies.timing_store import Sample, TimingStore, describe_environment
 
 ONE = Sample("a/b,c.csv", "opt", Setting(mean_length=12.5), 0.1 + 0.2, 12345)
-TWO = Sample("d", "naive", Setting(n_anomalies=3), 1e-7, 1)
+TWO = Sample("d", "naive", Setting(n_anomalies=3), 1e-7, 1, "cpu")
 
 
 def test_what_is_added_is_read_back_exactly(tmp_path):

@@ -63,6 +63,7 @@ def timing(
     repeats: Annotated[
         int | None, typer.Option(min=1, help="Timed runs of each cell; 10, or 3 with --quick.")
     ] = None,
+    clock: Annotated[str, typer.Option(help="wall, or cpu: steadier on a busy machine.")] = "wall",
     only: Annotated[
         list[str] | None,
         typer.Option(metavar="NAME", help="A contestant, such as opt; may be repeated."),
@@ -98,6 +99,7 @@ def timing(
                 cases,
                 contestants=only,
                 repeats=repeats or (_QUICK_REPEATS if quick else _REPEATS),
+                clock=clock,
                 budget=budget or (_QUICK_BUDGET if quick else None),
                 store=store,
                 progress=progress,

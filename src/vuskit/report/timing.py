@@ -308,7 +308,8 @@ def write_report(
 
 def _page(result: TimingResult) -> str:
     kind = "generated" if result.generated else "real"
-    parts = [f"# Execution time on {kind} series"]
+    clocks = " and ".join(sorted({sample.clock for sample in result.samples}))
+    parts = [f"# Execution time on {kind} series\n\nTimes are {clocks} time; medians."]
     parts.append("![Time](seconds.png)\n\n![Memory](memory.png)")
     parts.append("## How many times longer\n\n" + _markdown(ratio_table(result)))
     if result.generated:

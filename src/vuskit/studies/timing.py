@@ -18,7 +18,7 @@ from vuskit.studies.timing_cases import Case, is_generated, real_cases, syntheti
 from vuskit.studies.timing_contestants import CONTESTANTS, choose
 from vuskit.studies.timing_run import Forecast, Job, Progress, jobs_of, measure
 from vuskit.studies.timing_settings import PARAMETERS, Setting
-from vuskit.studies.timing_store import Sample, TimingStore, describe_environment
+from vuskit.studies.timing_store import Key, Sample, TimingStore, describe_environment
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -104,6 +104,7 @@ def timing_study(
     *,
     contestants: Iterable[str] | None = None,
     repeats: int = 10,
+    clock: str = "wall",
     budget: float | None = None,
     store: TimingStore | None = None,
     progress: Callable[[Progress], None] | None = None,
@@ -118,6 +119,9 @@ def timing_study(
         Keys of `CONTESTANTS`; all by default.
     repeats : int, default=10
         Timed runs of each; one to warm up and one for the memory come on top.
+    clock : {"wall", "cpu"}
+        Time as it passes, or processor time: steadier where other processes run, but it adds up
+        the threads of a contestant that uses several.
     budget : float, optional
         Seconds that the measuring may take. What is too expensive for it is dropped.
     store : TimingStore, optional
@@ -133,7 +137,7 @@ def timing_study(
     Raises
     ------
     InvalidInputError
-        If a contestant is unknown or a number out of range.
+        If a contestant or the clock is unknown, or a number out of range.
 
     Examples
     --------
@@ -146,8 +150,8 @@ def timing_study(
         raise InvalidInputError(f"`repeats` must be an int >= 1, got {repeats}")
     if budget is not None and budget <= 0:
         raise InvalidInputError(f"`budget` must be a number of seconds > 0, got {budget}")
-    jobs = jobs_of(cases, choose(contestants))
-    samples: dict[Any, list[Sample]] = {job.key: [] for job in jobs}
+    jobs = jobs_of(cases, choose(contestants), clock)
+    samples: dict[Key, list[Sample]] = {job.key: [] for job in jobs}
     for sample in store.read() if store is not None else ():
         if sample.key in samples:
             samples[sample.key].append(sample)

@@ -5,17 +5,19 @@ from __future__ import annotations
 import time
 import tracemalloc
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from vuskit.errors import InvalidInputError
 from vuskit.studies.timing_cases import Case
 from vuskit.studies.timing_contestants import Contestant
-from vuskit.studies.timing_settings import Setting
-from vuskit.studies.timing_store import Sample
+from vuskit.studies.timing_store import Key, Sample
 
-__all__ = ["Forecast", "Job", "Progress", "jobs_of", "measure"]
+__all__ = ["CLOCKS", "Forecast", "Job", "Progress", "jobs_of", "measure"]
+
+CLOCKS: dict[str, Callable[[], float]] = {"wall": time.perf_counter, "cpu": time.process_time}
+"""Time as it passes, or the processor time of this process: steadier on a busy machine."""
 
 WARM_UP_RUNS = 1
 MEMORY_RUNS = 1
@@ -23,15 +25,16 @@ MEMORY_RUNS = 1
 
 @dataclass(frozen=True)
 class Job:
-    """One contestant on one case."""
+    """One contestant on one case, by one clock."""
 
     case: Case
     contestant: Contestant
+    clock: str = "wall"
 
     @property
-    def key(self) -> tuple[str, str, Setting]:
+    def key(self) -> Key:
         """What is measured."""
-        return self.case.name, self.contestant.name, self.case.setting
+        return self.case.name, self.contestant.name, self.case.setting, self.clock
 
     @cached_property
     def expected_ns(self) -> float:
@@ -59,7 +62,9 @@ class Progress:
     job: Job | None
 
 
-def jobs_of(cases: Sequence[Case], contestants: Sequence[Contestant]) -> list[Job]:
+def jobs_of(
+    cases: Sequence[Case], contestants: Sequence[Contestant], clock: str = "wall"
+) -> list[Job]:
     """Every contestant on every case that says something about it, the cheapest case first.
 
     The contestants of a case follow each other, so that they meet the same state of the machine
@@ -68,10 +73,13 @@ def jobs_of(cases: Sequence[Case], contestants: Sequence[Contestant]) -> list[Jo
     Raises
     ------
     InvalidInputError
-        If two cases cannot be told apart.
+        If two cases cannot be told apart, or there is no such clock.
     """
+    if clock not in CLOCKS:
+        known = ", ".join(map(repr, CLOCKS))
+        raise InvalidInputError(f"`clock` must be one of {known}, got {clock!r}")
     jobs = [
-        Job(case, contestant)
+        Job(case, contestant, clock)
         for case in cases
         for contestant in contestants
         if contestant.takes(case.setting)
@@ -141,11 +149,11 @@ def measure(job: Job, repeats: int) -> list[Sample]:
     setting, run = job.case.setting, job.contestant.run
     for _ in range(WARM_UP_RUNS):
         run(labels, scores, setting)
-    seconds = []
+    clock, seconds = CLOCKS[job.clock], []
     for _ in range(repeats):
-        begin = time.perf_counter()
+        begin = clock()
         run(labels, scores, setting)
-        seconds.append(time.perf_counter() - begin)
+        seconds.append(clock() - begin)
     # Tracing slows Python down, so it has no part in the timed runs.
     tracemalloc.start()
     try:
@@ -153,4 +161,7 @@ def measure(job: Job, repeats: int) -> list[Sample]:
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
-    return [Sample(job.case.name, job.contestant.name, setting, value, peak) for value in seconds]
+    return [
+        Sample(job.case.name, job.contestant.name, setting, value, peak, job.clock)
+        for value in seconds
+    ]

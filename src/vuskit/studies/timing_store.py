@@ -20,7 +20,10 @@ from vuskit import __version__
 from vuskit.errors import InvalidInputError
 from vuskit.studies.timing_settings import Setting
 
-__all__ = ["Sample", "TimingStore", "describe_environment"]
+__all__ = ["Key", "Sample", "TimingStore", "describe_environment"]
+
+Key = tuple[str, str, Setting, str]
+"""Series, contestant, setting and clock."""
 
 SAMPLES = "samples.csv"
 ENVIRONMENT = "environment.json"
@@ -41,9 +44,11 @@ class Sample:
     setting : Setting
         What the series and the measure were like.
     seconds : float
-        Wall-clock time of the run.
+        Time of the run.
     peak_bytes : int
         Peak of the memory taken in a run of its own, which is not timed.
+    clock : str
+        A key of `CLOCKS`.
     """
 
     series: str
@@ -51,11 +56,12 @@ class Sample:
     setting: Setting
     seconds: float
     peak_bytes: int
+    clock: str = "wall"
 
     @property
-    def key(self) -> tuple[str, str, Setting]:
+    def key(self) -> Key:
         """What was measured."""
-        return self.series, self.contestant, self.setting
+        return self.series, self.contestant, self.setting, self.clock
 
     def as_row(self) -> dict[str, Any]:
         """One flat row."""
@@ -63,6 +69,7 @@ class Sample:
             "series": self.series,
             "contestant": self.contestant,
             **asdict(self.setting),
+            "clock": self.clock,
             "seconds": self.seconds,
             "peak_bytes": self.peak_bytes,
         }
@@ -77,6 +84,7 @@ class Sample:
             setting=Setting(**values),
             seconds=float(row["seconds"]),
             peak_bytes=int(row["peak_bytes"]),
+            clock=row["clock"],
         )
 
 
