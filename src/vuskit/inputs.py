@@ -24,6 +24,7 @@ __all__ = [
     "check_pair",
     "check_prediction",
     "check_scores",
+    "check_series",
     "did_you_mean",
 ]
 
@@ -109,10 +110,32 @@ def check_scores(y_score: ArrayLike, labels: Labels) -> NDArray[Any]:
         )
     if array.dtype.kind == "b":
         return array.view(np.uint8)
+    _check_finite("y_score", array)
+    return array
+
+
+def check_series(values: ArrayLike) -> NDArray[np.float64]:
+    """Read a series of finite numbers; of several channels, the first.
+
+    Raises
+    ------
+    InvalidInputError
+        If it is neither of shape (n,) nor (n, d), empty, or not finite.
+    """
+    array = _as_array("values", values)
+    if array.ndim not in (1, 2) or array.size == 0:
+        raise InvalidInputError(
+            f"`values` must be of shape (n,) or (n, d), got shape {array.shape}"
+        )
+    series = _one_dimensional("values", values if array.ndim == 1 else array[:, 0])
+    _check_finite("values", series)
+    return series.astype(np.float64)
+
+
+def _check_finite(name: str, array: NDArray[Any]) -> None:
     if array.dtype.kind == "f" and not (np.isfinite(array.min()) and np.isfinite(array.max())):
         bad = int(np.flatnonzero(~np.isfinite(array))[0])
-        raise InvalidInputError(f"`y_score` must be finite, got {_show(array[bad])} at index {bad}")
-    return array
+        raise InvalidInputError(f"`{name}` must be finite, got {_show(array[bad])} at index {bad}")
 
 
 def check_pair(y_true: ArrayLike, y_score: ArrayLike) -> tuple[Labels, NDArray[Any]]:

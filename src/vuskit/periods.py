@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from vuskit.errors import InvalidInputError
-from vuskit.inputs import check_choice, check_int, check_labels
+from vuskit.inputs import check_choice, check_int, check_labels, check_series
 
 __all__ = ["BufferChoice", "choose_buffer", "estimate_period", "list_buffer_strategies"]
 
@@ -78,26 +78,10 @@ def estimate_period(
     25
     """
     check_choice("method", method, _METHODS)
-    series = _check_values(values)[:_MAX_POINTS]
+    series = check_series(values)[:_MAX_POINTS]
     if max_lag is None:
-        max_lag = series.size // 3
+        max_lag = max(series.size // 3, 1)
     return _METHODS[method](series, check_int("max_lag", max_lag, minimum=1))
-
-
-def _check_values(values: ArrayLike) -> Floats:
-    series = np.asarray(values, dtype=np.float64)
-    if series.ndim == 2:
-        series = series[:, 0]
-    if series.ndim != 1 or series.size == 0:
-        raise InvalidInputError(
-            f"`values` must be of shape (n,) or (n, d), got shape {np.shape(values)}"
-        )
-    bad = np.flatnonzero(~np.isfinite(series))
-    if bad.size:
-        raise InvalidInputError(
-            f"`values` must be finite, got {float(series[bad[0]])} at index {bad[0]}"
-        )
-    return series
 
 
 def autocorrelation(series: Floats, max_lag: int) -> Floats:

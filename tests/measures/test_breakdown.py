@@ -1,0 +1,90 @@
+"""The breakdown by anomaly, against a literal reading of its attributes."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import oracle
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from strategies import buffers, labeled_scores
+
+import vuskit
+
+
+def literal(labels, scores, start, stop, half, threshold):
+    """What one event's row must hold."""
+    near = range(max(start - half, 0), min(stop + half, len(labels)))
+    peak = max(scores[i] for i in near)
+    hits = [i for i in near if scores[i] >= threshold]
+    levels = set(scores)
+    return {
+        "peak": peak,
+        "peak_index": next(i for i in near if scores[i] == peak),
+        "peak_rank": sum(s >= peak for s in scores),
+        "found_share": sum(peak >= level for level in levels) / len(levels),
+        "points_share": sum(scores[i] >= threshold for i in range(start, stop)) / (stop - start),
+        "found": bool(hits),
+        "delay": hits[0] - start if hits else math.nan,
+    }
+
+
+def runs(labels):
+    padded = [0, *labels, 0]
+    edges = [i for i in range(len(labels) + 1) if padded[i] != padded[i + 1]]
+    return list(zip(edges[::2], edges[1::2], strict=True))
+
+
+@settings(max_examples=200)
+@given(data=labeled_scores(), buffer=buffers(), quarter=st.integers(-8, 30))
+def test_every_attribute(data, buffer, quarter):
+    labels, scores = data
+    table = vuskit.events(labels, scores, buffer=buffer, threshold=quarter / 4)
+    found = list(zip(table.start.tolist(), table.stop.tolist(), strict=True))
+    assert found == runs(labels)
+    assert len(table) == len(found)
+    for k, (start, stop) in enumerate(found):
+        expected = literal(labels, scores, start, stop, buffer // 2, quarter / 4)
+        actual = {name: getattr(table, name)[k].item() for name in expected}
+        assert actual == pytest.approx(expected, nan_ok=True)
+
+
+def test_threshold_rules():
+    labels, scores = [0, 0, 0, 1, 0, 0], [0.0, 1.0, 0.0, 5.0, 0.0, 0.0]
+    sigma = vuskit.events(labels, scores)
+    assert sigma.threshold == pytest.approx(oracle.sigma_threshold(scores))
+    assert vuskit.events(labels, scores, threshold=vuskit.Quantile(1.0)).threshold == 5.0
+    assert vuskit.events(labels, scores, threshold=np.mean).threshold == 1.0
+
+
+def test_all_points_anomalous_is_one_event():
+    """There is no rate to compute, so one class is no obstacle here."""
+    table = vuskit.events([1, 1, 1], [1, 3, 2], threshold=3)
+    assert (table.start.tolist(), table.stop.tolist()) == ([0], [3])
+    assert table.delay.tolist() == [1]
+
+
+def test_no_anomaly():
+    with pytest.raises(vuskit.InvalidInputError, match="at least one anomalous point, got none"):
+        vuskit.events([0, 0], [1, 2])
+
+
+def test_prints_a_table():
+    labels = [0, 1, 1, 0, 0, 1, 0, 0, 0, 1, 1]
+    scores = [0.1, 0.2, 0.9, 0.3, 0.6, 0.2, 0.1, 0.0, 0.1, 0.2, 0.3]
+    lines = repr(vuskit.events(labels, scores, buffer=2, threshold=0.5)).splitlines()
+    assert " ".join(lines[0].split()) == "start stop peak rank found share points delay"
+    assert lines[1].split() == ["1", "3", "0.9", "1", "1.000", "0.50", "1"]
+    assert lines[2].split() == ["5", "6", "0.6", "2", "0.833", "0.00", "-1"]
+    assert lines[3].split()[-1] == "missed"
+    assert lines[4] == "(threshold=0.5, buffer=2: 2 of 3 found)"
+
+
+def test_to_frame():
+    pytest.importorskip("pandas")
+    frame = vuskit.events([0, 1, 1, 0, 1], [0, 5, 1, 0, 2], threshold=3).to_frame()
+    assert frame["start"].tolist() == [1, 4]
+    assert frame["found"].tolist() == [True, False]
+    assert frame["delay"].isna().tolist() == [False, True]

@@ -1,0 +1,82 @@
+"""Threshold rules: by name, by number, by function."""
+
+from __future__ import annotations
+
+import numpy as np
+import oracle
+import pytest
+
+import vuskit
+from vuskit.measures.thresholds import threshold_value
+
+LABELS = np.zeros(200, dtype=int)
+LABELS[40:50] = 1
+SCORE = np.random.default_rng(4).random(200) + 3 * LABELS * (np.arange(200) % 2)
+
+
+def predicted_by(rule):
+    """The measures of a score at a rule, and of the prediction that the rule stands for."""
+    prediction = threshold_value(rule, SCORE) <= SCORE
+    for name in ("precision", "recall", "f_score", "range_precision", "range_recall"):
+        measure = getattr(vuskit, name)
+        assert measure(LABELS, SCORE, threshold=rule) == measure(LABELS, y_pred=prediction)
+    return np.count_nonzero(prediction)
+
+
+def test_sigma_is_the_default():
+    assert threshold_value("sigma", SCORE) == pytest.approx(oracle.sigma_threshold(SCORE))
+    assert vuskit.recall(LABELS, SCORE) == vuskit.recall(LABELS, SCORE, threshold="sigma") == 0.5
+    assert predicted_by("sigma") == 5
+
+
+def test_sigma_factor():
+    assert predicted_by(vuskit.Sigma(0)) > predicted_by(vuskit.Sigma(0.3)) > 5
+    expected = oracle.sigma_threshold(SCORE, -1)
+    assert threshold_value(vuskit.Sigma(-1), SCORE) == pytest.approx(expected)
+
+
+def test_sigma_of_a_long_score_in_pieces():
+    score = np.random.default_rng(0).normal(5, 2, 30_001)
+    expected = score.mean() + 3 * score.std()
+    assert vuskit.Sigma()(score) == pytest.approx(expected, rel=1e-13)
+
+
+@pytest.mark.parametrize("value", [0.1, 1 / 3, 1e300, 1e-310, 0.0, -7.3])
+@pytest.mark.parametrize("n", [7, 10_000])
+def test_sigma_of_a_constant_is_the_constant(value, n):
+    assert vuskit.Sigma()(np.full(n, value)) == value
+
+
+def test_quantile():
+    assert predicted_by("quantile") == 2
+    assert predicted_by(vuskit.Quantile(0.5)) == 100
+    assert threshold_value(vuskit.Quantile(0.25), np.arange(5)) == 1.0
+
+
+def test_numbers_are_reached_from_above():
+    """A point with exactly the threshold's score is predicted."""
+    labels, score = [0, 1, 1, 0], [0.2, 0.5, 0.7, 0.5]
+    assert vuskit.recall(labels, score, threshold=0.5) == 1.0
+    assert vuskit.precision(labels, score, threshold=0.5) == pytest.approx(2 / 3)
+    assert vuskit.recall(labels, score, threshold=np.nextafter(0.5, 1)) == 0.5
+
+
+def test_infinite_thresholds_are_numbers():
+    assert vuskit.recall(LABELS, SCORE, threshold=-np.inf) == 1.0
+    assert vuskit.precision(LABELS, SCORE, threshold=np.inf) == 0.0
+
+
+def test_callables_get_the_scores():
+    assert predicted_by(np.median) == 100
+    assert vuskit.recall(LABELS, SCORE, threshold=lambda s: s.max()) == 0.1
+
+
+def test_rules_reach_evaluate():
+    found = vuskit.evaluate(LABELS, SCORE, buffer=4, threshold=vuskit.Quantile(0.5))
+    assert found["precision"] == vuskit.precision(LABELS, SCORE, threshold=vuskit.Quantile(0.5))
+    assert found["range_f_score"] == vuskit.range_f_score(
+        LABELS, SCORE, threshold=vuskit.Quantile(0.5)
+    )
+    assert vuskit.evaluate(LABELS, SCORE, buffer=4, k=3)["precision_at_k"] == (
+        vuskit.precision_at_k(LABELS, SCORE, k=3)
+    )

@@ -1,0 +1,242 @@
+"""Choosing the buffer: periods of series whose period is known, and the authors' rule."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import re
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import vuskit
+from vuskit.periods import autocorrelation
+
+LABELS = [0, 1, 1, 0, 0, 1, 1, 1, 1, 1, 1, 0, 1]
+
+
+def wave(period, n=3000, noise=0.0, seed=0):
+    rng = np.random.default_rng(seed)
+    return np.sin(np.arange(n) * 2 * np.pi / period) + noise * rng.normal(size=n)
+
+
+def beats(period, n=4000):
+    """One narrow beat per period, as a heart gives."""
+    return np.exp(-0.5 * ((np.arange(n) % period - period / 2) / 3.0) ** 2)
+
+
+# --- periods -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("method", ["acf", "fft", "authors"])
+@pytest.mark.parametrize("period", [10, 25, 60, 125])
+def test_a_clean_wave(method, period):
+    assert vuskit.estimate_period(wave(period), method=method) == period
+
+
+@pytest.mark.parametrize("method", ["acf", "authors"])
+@pytest.mark.parametrize("period", [20, 100, 288])
+def test_beats(method, period):
+    assert vuskit.estimate_period(beats(period), method=method) == period
+
+
+@pytest.mark.parametrize("method", ["acf", "fft"])
+@pytest.mark.parametrize("seed", range(5))
+def test_a_noisy_wave(method, seed):
+    found = vuskit.estimate_period(wave(50, noise=0.3, seed=seed), method=method)
+    assert found == pytest.approx(50, abs=2)
+
+
+@settings(max_examples=30)
+@given(
+    period=st.integers(8, 150),
+    level=st.sampled_from([0.0, 1e6]),
+    scale=st.sampled_from([1e-6, 1e6]),
+)
+def test_level_and_scale_do_not_matter(period, level, scale):
+    values = beats(period, 2000)
+    expected = vuskit.estimate_period(values)
+    assert expected == period
+    assert vuskit.estimate_period(scale * values + scale * level) == expected
+
+
+@pytest.mark.parametrize("method", ["acf", "fft"])
+@pytest.mark.parametrize(
+    "values", [np.zeros(100), np.full(100, 0.1), [3.0], [1.0, 2.0], [0.0, 1.0, 0.0]]
+)
+def test_no_period(method, values):
+    assert vuskit.estimate_period(values, method=method) is None
+
+
+def test_a_trend_has_no_prominent_maximum():
+    assert vuskit.estimate_period(np.linspace(0, 1, 500)) is None
+
+
+def test_noise_has_no_prominent_maximum():
+    assert vuskit.estimate_period(np.random.default_rng(0).normal(size=20_000)) is None
+
+
+def test_max_lag():
+    assert vuskit.estimate_period(wave(60), max_lag=59) is None
+    assert vuskit.estimate_period(wave(60), max_lag=100) == 60
+    assert vuskit.estimate_period(wave(60), method="fft", max_lag=100) == 60
+    with pytest.raises(vuskit.InvalidInputError, match="`max_lag` must be an int >= 1, got 0"):
+        vuskit.estimate_period(wave(60), max_lag=0)
+
+
+def test_only_the_beginning_is_looked_at():
+    values = np.concatenate((wave(40, 20_000), wave(25, 100_000)))
+    for method in ("acf", "fft", "authors"):
+        assert vuskit.estimate_period(values, method=method) == 40
+
+
+def test_of_several_channels_the_first():
+    values = np.column_stack((wave(30), wave(70)))
+    assert vuskit.estimate_period(values) == 30
+
+
+def test_autocorrelation_is_the_textbook_one():
+    values = np.random.default_rng(1).normal(size=50)
+    centred = values - values.mean()
+    expected = [centred[: 50 - lag] @ centred[lag:] / (centred @ centred) for lag in range(20)]
+    assert autocorrelation(values, 19) == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("values", "text"),
+    [
+        ([1.0, np.nan, 2.0], "`values` must be finite, got nan at index 1"),
+        ([1.0, 2.0, np.inf], "`values` must be finite, got inf at index 2"),
+        ([], "`values` must be of shape (n,) or (n, d), got shape (0,)"),
+        (np.zeros((2, 2, 2)), "`values` must be of shape (n,) or (n, d), got shape (2, 2, 2)"),
+        (5.0, "`values` must be of shape (n,) or (n, d), got shape ()"),
+        (["a", "b"], "`values` must be numbers"),
+        (np.zeros((3, 0)), "`values` must be of shape (n,) or (n, d), got shape (3, 0)"),
+    ],
+)
+def test_bad_values(values, text):
+    with pytest.raises(vuskit.InvalidInputError, match=re.escape(text)):
+        vuskit.estimate_period(values)
+
+
+def test_unknown_method():
+    text = "`method` must be one of 'acf', 'fft', 'authors', got 'ftt'; did you mean 'fft'?"
+    with pytest.raises(vuskit.InvalidInputError, match=re.escape(text)):
+        vuskit.estimate_period([1.0, 2.0], method="ftt")
+
+
+# --- the authors' rule ---------------------------------------------------------------------------
+
+
+def test_authors_take_the_highest_maximum():
+    """Not the first: every second beat is lower, so two beats are more alike than neighbours."""
+    values = beats(40, 4000) * np.where(np.arange(4000) // 40 % 2, 1.0, 0.5)
+    assert vuskit.estimate_period(values, method="acf") == 40
+    assert vuskit.estimate_period(values, method="authors") == 80
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        wave(350, 10_000),  # the only maximum lies beyond 300
+        wave(4, 5000),  # the maxima are too near; the highest is lag 4
+        np.linspace(0, 1, 1000),
+        np.zeros(50),
+        [1.0, 2.0, 1.0],
+    ],
+    ids=["too long", "too short", "trend", "constant", "tiny"],
+)
+def test_authors_fall_back_on_125(values):
+    assert vuskit.estimate_period(values, method="authors") == 125
+
+
+# The published table holds the length and period of the train part for this test part.
+WRONG_IN_THE_TABLE = {"KPI-54350a12-7a9d-3ca8-b81f-f886b9d156fd.test.out"}
+
+
+def test_authors_rule_gives_the_published_periods(test_data):
+    """For whole series that are stored with their first point; one row of them is another's."""
+    periods = {}
+    for table, name in (
+        ("detector_auc_roc.csv", "filename"),
+        ("values_for_these_scores.csv", "series"),
+    ):
+        with (test_data / "data" / "published" / table).open(encoding="utf-8") as rows:
+            for row in csv.DictReader(rows):
+                periods[row["dataset"], row[name]] = float(row["period_length"])
+    agree = []
+    for (dataset, name), expected in periods.items():
+        path = test_data / "data" / "series" / dataset / f"{name}.gz"
+        if name in WRONG_IN_THE_TABLE or not path.exists():
+            continue
+        with gzip.open(path, "rt", encoding="utf-8") as text:
+            values = np.loadtxt(text, delimiter=",", usecols=0)
+        agree.append(vuskit.estimate_period(values, method="authors") == expected)
+    assert len(agree) >= 40
+    assert sum(agree) >= len(agree) - 1
+
+
+# --- choosing ------------------------------------------------------------------------------------
+
+
+def test_by_the_anomalies():
+    """Lengths 2, 6 and 1."""
+    median = vuskit.choose_buffer("median_anomaly", y_true=LABELS)
+    assert (median.length, median.strategy) == (2, "median_anomaly")
+    assert median.reason == "median length of 3 anomalies"
+    mean = vuskit.choose_buffer("mean_anomaly", y_true=LABELS)
+    assert (mean.length, mean.reason) == (3, "mean length of 3 anomalies")
+
+
+@pytest.mark.parametrize(
+    ("strategy", "method"), [("period", "acf"), ("fft", "fft"), ("authors", "authors")]
+)
+def test_by_the_period(strategy, method):
+    choice = vuskit.choose_buffer(strategy, values=wave(30))
+    assert choice == vuskit.BufferChoice(30, strategy, f"period of 30 points ({method})")
+
+
+def test_by_a_number():
+    assert vuskit.choose_buffer(12) == vuskit.BufferChoice(12, "number", "given")
+    assert vuskit.choose_buffer(np.int32(0)).length == 0
+    with pytest.raises(vuskit.InvalidInputError, match="`strategy` must be an int >= 0, got -1"):
+        vuskit.choose_buffer(-1)
+
+
+def test_a_choice_is_a_number():
+    choice = vuskit.choose_buffer("median_anomaly", y_true=LABELS)
+    assert int(choice) == 2
+    assert list(range(choice)) == [0, 1]
+    scores = np.arange(len(LABELS))
+    expected = vuskit.vus_pr(LABELS, scores, max_buffer=2)
+    assert vuskit.vus_pr(LABELS, scores, max_buffer=choice) == expected
+
+
+@pytest.mark.parametrize(
+    ("strategy", "given", "text"),
+    [
+        ("period", {}, "`values` must be given for this strategy, got None"),
+        ("median_anomaly", {}, "`y_true` must be given for this strategy, got None"),
+        ("mean_anomaly", {"y_true": [0, 0]}, "`y_true` must hold at least one anomalous point"),
+        (
+            "mean_anomaly",
+            {"y_true": [0, 2]},
+            "`y_true` must contain only 0 and 1, got 2 at index 1",
+        ),
+        ("period", {"values": np.zeros(50)}, "must show a period for the strategy 'period', got n"),
+        ("fft", {"values": np.zeros(50)}, "must show a period for the strategy 'fft', got none"),
+        ("periods", {}, "got 'periods'; did you mean 'period'?"),
+    ],
+)
+def test_bad_choices(strategy, given, text):
+    with pytest.raises(vuskit.InvalidInputError, match=re.escape(text)):
+        vuskit.choose_buffer(strategy, **given)
+
+
+def test_every_listed_strategy_works():
+    for strategy in vuskit.list_buffer_strategies():
+        choice = vuskit.choose_buffer(strategy, values=wave(30), y_true=LABELS)
+        assert choice.strategy == strategy
+        assert choice.length > 0
