@@ -94,6 +94,22 @@ def register_measure(
 
     A registered measure can be named wherever vuskit takes the name of a measure.
 
+    Parameters
+    ----------
+    name : str
+        Its name in code, files and stores.
+    title : str, optional
+        Its name in tables and figures; the name by default.
+    family, bounds, higher_is_better, reference, paper
+        As for :class:`Measure`.
+    shared, needs
+        How it is computed from work that the package's own measures share; leave them out.
+
+    Returns
+    -------
+    callable
+        A decorator that returns its function unchanged.
+
     Raises
     ------
     InvalidInputError
