@@ -101,6 +101,13 @@ def test_budget_says_what_is_left_out(tmp_path):
     assert "VUS, number of thresholds 1000" in (tmp_path / "timing.md").read_text()
 
 
+def test_budget_too_short_for_anything(tmp_path):
+    arguments = ("study", "timing", "--only", "naive", "--output", tmp_path, "--budget", "0.001s")
+    result = invoke(*arguments)
+    assert result.exit_code == 1
+    assert "The budget is too short for any cell" in result.output
+
+
 @pytest.mark.parametrize("budget", ["soon", "-3m", "0s", ""])
 def test_bad_budget(budget):
     result = invoke("study", "timing", "--budget", budget)

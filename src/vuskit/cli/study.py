@@ -107,6 +107,9 @@ def timing(
     except KeyboardInterrupt:
         _say_how_to_go_on(console, store.path)
         raise typer.Exit(_INTERRUPTED) from None
+    if not result.samples:
+        console.print("The budget is too short for any cell; give a larger --budget.")
+        raise typer.Exit(1)
     files = write_report(result, folder, table_format=table_format)
     _show(console, result, files[0])
 
