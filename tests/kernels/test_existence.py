@@ -1,0 +1,60 @@
+"""Buffered events as they grow and join, against those that the oracle lists."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from oracle.runs import events
+from oracle.vus import DEFINITIONS as LITERAL
+from oracle.vus import Ramps as LiteralRamps
+from oracle.vus import soft_labels
+from strategies import definitions, labeled_scores, sides
+
+from vuskit.kernels import existence
+from vuskit.kernels.definitions import DEFINITIONS, Ramps
+
+
+def literal_peaks(labels, scores, buffer, definition, side):
+    soft = soft_labels(labels, buffer, definition=definition, side=side)
+    groups = LITERAL[definition].groups(events(labels), LiteralRamps.of(buffer, side), soft)
+    return sorted(max(scores[i] for i in group) for group in groups)
+
+
+@settings(max_examples=300)
+@given(
+    data=labeled_scores(),
+    halves=st.lists(st.integers(0, 30), min_size=1, max_size=12, unique=True).map(sorted),
+    definition=definitions(),
+    side=sides(),
+    block=st.sampled_from([1, 3, 10, 1 << 18]),
+)
+def test_peaks_of_buffered_events(data, halves, definition, side, block):
+    """Also when the half-lengths come in stretches that start from the events joined so far."""
+    labels, scores = data
+    inside = np.flatnonzero(labels)
+    runs = np.array(events(labels))
+    rules = DEFINITIONS[definition]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(existence, "_BLOCK", block)
+        plan = existence.plan_existence(
+            runs[:, 0], runs[:, 1], len(labels), np.array(halves), rules, Ramps.of(rules, side)
+        )
+    found = {row: [] for row in range(len(halves))}
+    for rows, peaks in plan.peaks(np.array(scores), np.array(scores)[inside]):
+        for row, peak in zip(rows.tolist(), peaks.tolist(), strict=True):
+            found[row].append(peak)
+    for row, half in enumerate(halves):
+        expected = literal_peaks(labels, scores, 2 * half, definition, side)
+        assert sorted(found[row]) == expected
+        assert plan.n_events[row] == len(expected)
+
+
+def test_widths_share_the_rows_of_their_half_lengths():
+    rules = DEFINITIONS["journal"]
+    plan = existence.plan_existence(
+        np.array([4]), np.array([6]), 20, np.arange(7) // 2, rules, Ramps.of(rules, "both")
+    )
+    assert plan.row_of_width.tolist() == [0, 0, 1, 1, 2, 2, 3]
+    assert plan.n_events.tolist() == [1, 1, 1, 1]
