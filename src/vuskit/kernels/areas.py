@@ -13,6 +13,7 @@ the shape (buffer widths, levels of the block).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -53,8 +54,17 @@ class Levels:
 class AreaSums(Protocol):
     """Running areas of every buffer width."""
 
-    def add(self, sums: Floats, levels: Levels, existence: Floats | None) -> None:
-        """Take in the next block; ``sums`` (see ``BufferPlan.table``) may be overwritten."""
+    def add(
+        self,
+        sums: Floats,
+        levels: Levels,
+        existence: Floats | None,
+        spares: Sequence[Floats] | None = None,
+    ) -> None:
+        """Take in the next block.
+
+        ``sums`` (see ``BufferPlan.table``) and ``spares``, two arrays like it, may be overwritten.
+        """
         ...
 
     def areas(self) -> tuple[Floats, Floats]:
@@ -84,12 +94,19 @@ class _FollowingPositives:
         self.last_inverse = np.full(size, 1.0 / (plan.n - plan.n_inside))
         self.last_found = 0
 
-    def add(self, sums: Floats, levels: Levels, existence: Floats | None) -> None:
+    def add(
+        self,
+        sums: Floats,
+        levels: Levels,
+        existence: Floats | None,
+        spares: Sequence[Floats] | None = None,
+    ) -> None:
         found, predicted = levels.found, levels.predicted
+        jump, inverse = spares or (np.empty_like(sums), np.empty_like(sums))
         found_before = np.concatenate(([self.last_found], found[:-1]))
         self.last_found = int(found[-1])
-        jump = self._jumps(sums, found, existence)
-        inverse = np.subtract(self.n, sums)
+        self._jumps(sums, found, existence, miss=inverse, jump=jump)
+        np.subtract(self.n, sums, out=inverse)
         np.divide(1.0, inverse, out=inverse)
 
         self.pr += row_dots(jump, (found - 2.0 * self.n_inside) / predicted)
@@ -105,20 +122,20 @@ class _FollowingPositives:
         inverse *= jump
         self.roc += row_dots(inverse, predicted - found - constant)
 
-    def _jumps(self, sums: Floats, found: Ints, existence: Floats | None) -> Floats:
-        """Jumps of the true-positive rate T = min(2 - miss, 1) * existence."""
-        miss: Floats = np.divide(2.0 * self.n_inside - found, sums)
+    def _jumps(
+        self, sums: Floats, found: Ints, existence: Floats | None, miss: Floats, jump: Floats
+    ) -> None:
+        """Jumps of the true-positive rate T = min(2 - miss, 1) * existence, into ``jump``."""
+        np.divide(2.0 * self.n_inside - found, sums, out=miss)
         if miss[:, -1].min() < 1.0:  # it only falls, so the last column tells
             np.maximum(miss, 1.0, out=miss)
         if existence is not None:
             np.subtract(2.0, miss, out=miss)
             miss *= existence
             np.subtract(2.0, miss, out=miss)
-        jump = np.empty_like(miss)
         np.subtract(miss.ravel()[:-1], miss.ravel()[1:], out=jump.ravel()[1:])
         np.subtract(self.last_miss, miss[:, 0], out=jump[:, 0])
         self.last_miss = miss[:, -1].copy()
-        return jump
 
     def areas(self) -> tuple[Floats, Floats]:
         # The jumps add up to one, so the constant 2 of either FPR adds 2 in all.
@@ -139,7 +156,13 @@ class _FixedPositives:
         self.last_rate = np.zeros(size)
         self.last_hits = np.zeros(size)
 
-    def add(self, sums: Floats, levels: Levels, existence: Floats | None) -> None:
+    def add(
+        self,
+        sums: Floats,
+        levels: Levels,
+        existence: Floats | None,
+        spares: Sequence[Floats] | None = None,
+    ) -> None:
         before = np.concatenate((self.last_hits[:, None], sums[:, :-1]), axis=1)
         self.last_hits = sums[:, -1].copy()
         rate = sums * self.inverse_positives

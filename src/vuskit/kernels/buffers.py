@@ -24,7 +24,7 @@ __all__ = ["BufferPlan", "plan_buffers"]
 Floats = NDArray[np.float64]
 
 _NEVER = np.iinfo(np.intp).max // 4
-_BLOCK = 4096
+_BLOCK = 1 << 14  # numbers by (width, something) that are held at a time
 _MOST_WEIGHTS = 1 << 21  # weights by (width, code) that are held at a time
 
 
@@ -71,9 +71,9 @@ class BufferPlan:
         table[:, 0] = 0.0 if self.definition.positives == "predicted" else 1.0
         return table
 
-    def parts(self) -> Iterator[slice]:
-        """Runs of widths for which the table is small enough to be made at once."""
-        height = max(1, _MOST_WEIGHTS // self.n_codes)
+    def parts(self, columns: int = 1) -> Iterator[slice]:
+        """Runs of widths for which the table, and arrays of so many columns, stay small."""
+        height = max(1, min(_MOST_WEIGHTS // self.n_codes, max(8, _BLOCK // columns)))
         for first in range(0, self.widths.size, height):
             yield slice(first, min(first + height, self.widths.size))
 
@@ -98,8 +98,9 @@ class BufferPlan:
         """Sum of the soft labels of all points outside events, for each width."""
         counts = np.bincount(self.code[self.n_inside :], minlength=self.n_codes)
         total = row_dots(self.table, counts.astype(np.float64))
-        for start in range(0, self.doubled.size, _BLOCK):
-            points = self.doubled[start : start + _BLOCK]
+        block = max(1, _BLOCK // self.widths.size)
+        for start in range(0, self.doubled.size, block):
+            points = self.doubled[start : start + block]
             reached = self.halves[:, None] >= self.second[points]
             extra = self.full_weight - np.take(self.table, self.code[points], axis=1)
             total += np.where(reached, extra, 0.0).sum(axis=1)

@@ -1,4 +1,4 @@
-"""Matrix products that stay on the calling thread.
+"""Matrix products and running sums that stay on the calling thread.
 
 BLAS libraries spread larger products over threads. Waking those costs more than the products of
 this package and stalls when other processes hold the cores (a benchmark runner's do), so products
@@ -12,31 +12,55 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["product", "row_dots"]
+__all__ = ["LANE", "product", "row_dots", "running_sums", "whole_lanes"]
 
 Floats = NDArray[np.float64]
 
+LANE = 16  # columns summed by one product with a triangle of ones
+
 _ALONE = 1 << 18  # multiplications in one call
+_TRIANGLE = np.triu(np.ones((LANE, LANE)))
+_TOTAL = np.ones((LANE, 2))  # two columns: a single one would be a slower kind of product
 
 
-def product(left: Floats, right: Floats) -> Floats:
+def product(left: Floats, right: Floats, out: Floats | None = None) -> Floats:
     """``left @ right``."""
     rows, inner = left.shape
     columns = right.shape[1]
-    if rows * inner * columns <= _ALONE:
-        result: Floats = left @ right
-        return result
-    result = np.empty((rows, columns))
+    if out is None:
+        out = np.empty((rows, columns))
     height = max(1, min(rows, _ALONE // (inner * min(columns, 64))))
-    width = max(1, _ALONE // (inner * height))
+    width = max(1, min(columns, _ALONE // (inner * height)))
     for top in range(0, rows, height):
         for start in range(0, columns, width):
             piece = np.s_[top : top + height, start : start + width]
-            np.matmul(left[top : top + height], right[:, start : start + width], out=result[piece])
-    return result
+            np.matmul(left[top : top + height], right[:, start : start + width], out=out[piece])
+    return out
 
 
 def row_dots(matrix: Floats, vector: NDArray[Any]) -> Floats:
     """``matrix @ vector``, a row at a time."""
     dots: Floats = np.vecdot(matrix, vector)
     return dots
+
+
+def whole_lanes(size: int) -> int:
+    """The number of columns, filled up to whole lanes."""
+    return size + -size % LANE
+
+
+def running_sums(terms: Floats, carry: Floats, out: Floats | None = None) -> Floats:
+    """Cumulative sums along whole lanes of columns, from ``carry`` on; ``terms`` is overwritten.
+
+    ``np.cumsum`` waits for every addition; products with a triangle of ones do not.
+    """
+    size, length = terms.shape
+    lanes = terms.reshape(size, -1, LANE)
+    totals = product(terms.reshape(-1, LANE), _TOTAL)[:, 0].reshape(size, -1)
+    totals[:, 0] += carry
+    totals.cumsum(axis=1, out=totals)
+    lanes[:, 0, 0] += carry
+    lanes[:, 1:, 0] += totals[:, :-1]
+    if out is not None:
+        out = out.reshape(-1, LANE)
+    return product(terms.reshape(-1, LANE), _TRIANGLE, out).reshape(size, length)

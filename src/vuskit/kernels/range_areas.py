@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property, partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 from vuskit.intervals import Ints
 from vuskit.kernels.areas import Levels, area_sums, rates
 from vuskit.kernels.buffers import BufferPlan
-from vuskit.kernels.products import product
+from vuskit.kernels.products import product, running_sums, whole_lanes
 from vuskit.kernels.ranking import RankTable, Scores, position_among
 from vuskit.kernels.sweep import SweepInput, sweep
 
@@ -26,7 +27,7 @@ __all__ = [
 
 Floats = NDArray[np.float64]
 
-_BLOCK = 1 << 18  # (widths x points) weighed together
+_BLOCK = 1 << 14  # (widths x points) weighed together
 _PRODUCT_STEPS = 25  # multiplications of a matrix product in the time of weighing one point
 
 
@@ -87,7 +88,7 @@ def grid_rates(
     grid = _on_grid(scores, plan, ranks, thresholds)
     parts = [
         rates(part, grid.sums(part), grid.levels, grid.existence(part))
-        for part in map(plan.part, plan.parts())
+        for part in map(plan.part, plan.parts(thresholds.size))
     ]
     fpr, tpr, precision = (np.concatenate(found) for found in zip(*parts, strict=True))
     return fpr, tpr, precision
@@ -110,28 +111,43 @@ def perfect_grid_areas(plan: BufferPlan, size: int) -> tuple[Floats, Floats]:
     column = np.searchsorted(predicted, rank + 1)
     n_events = plan.existence.n_events[:, None]
     found = np.minimum(predicted, n_events) / n_events
-    return _areas(plan, _OnGrid(column, _grid_levels(plan, column, predicted), found))
+    return _areas(plan, _OnGrid(plan, column, _grid_levels(plan, column, predicted), found))
 
 
 @dataclass(frozen=True)
 class _OnGrid:
     """Where the dynamic points and the buffered events come into a grid of thresholds."""
 
+    plan: BufferPlan
     column: Ints  # first threshold that each dynamic point reaches
     levels: Levels
     found: Floats  # share of buffered events found, by (row, threshold)
 
+    @cached_property
+    def _counts(self) -> Floats | None:
+        """Points by (code, threshold) reached; None where adding points one by one is cheaper."""
+        size, n_codes = self.levels.size, self.plan.n_codes
+        if self.column.size * _PRODUCT_STEPS < n_codes * size:
+            return None
+        return _cumulative(self.plan.code, self.column, n_codes, size)
+
+    @cached_property
+    def _points(self) -> _PointsByColumn:
+        return _PointsByColumn.of(np.arange(self.column.size), self.column)
+
+    @cached_property
+    def _doubled(self) -> _PointsByColumn:
+        return _PointsByColumn.of(self.plan.doubled, self.column)
+
     def sums(self, part: BufferPlan) -> Floats:
         """Running sums by (width, threshold)."""
         size = self.levels.size
-        if part.code.size * _PRODUCT_STEPS < part.n_codes * size:
-            sums = _weight_sums(part, self.column, size)
+        if self._counts is None:
+            sums = self._points.sums(part.widths.size, size, partial(_weight, part))
         else:
-            at = part.code * size + self.column
-            counts = np.bincount(at, minlength=part.n_codes * size).reshape(-1, size)
-            sums = product(part.table, np.cumsum(counts, axis=1, dtype=np.float64))
+            sums = product(part.table, self._counts)
         if part.doubled.size:
-            sums += _second_touch(part, self.column, size)
+            sums += self._doubled.sums(part.widths.size, size, partial(_second_touch, part))
         if part.definition.positives == "predicted":
             sums += part.n_inside
         return sums
@@ -141,9 +157,57 @@ class _OnGrid:
         return self.found[part.existence.row_of_width]
 
 
+@dataclass(frozen=True)
+class _PointsByColumn:
+    """Some dynamic points in the order in which a grid of thresholds reaches them."""
+
+    points: Ints
+    first: Ints  # first of the points of each column that has any
+    columns: Ints
+
+    @classmethod
+    def of(cls, points: Ints, column: Ints) -> _PointsByColumn:
+        points = points[np.argsort(column[points], kind="stable")]
+        at = column[points]
+        first = np.flatnonzero(np.concatenate(([True], at[1:] != at[:-1])))
+        return cls(points, first, at[first])
+
+    def sums(
+        self, n_widths: int, n_columns: int, weights: Callable[[Ints, slice], Floats]
+    ) -> Floats:
+        """Running sums of ``weights(points, rows)`` by (width, column)."""
+        reached = self.columns.searchsorted(np.arange(n_columns), side="right")
+        sums = np.empty((n_widths, n_columns))
+        height = max(1, _BLOCK // self.points.size)
+        for top in range(0, n_widths, height):
+            rows = slice(top, min(top + height, n_widths))
+            added = np.zeros((rows.stop - rows.start, self.first.size + 1))
+            np.add.reduceat(weights(self.points, rows), self.first, axis=1, out=added[:, 1:])
+            sums[rows] = added.cumsum(axis=1).take(reached, axis=1)
+        return sums
+
+
+def _weight(part: BufferPlan, points: Ints, rows: slice) -> Floats:
+    """What points add by the weight of the nearer event."""
+    return part.table[rows].take(part.code[points], axis=1)
+
+
+def _second_touch(part: BufferPlan, points: Ints, rows: slice) -> Floats:
+    """What points that touch two events add beyond that."""
+    reached = part.halves[rows, None] >= part.second[points]
+    return np.asarray(reached * (part.full_weight - _weight(part, points, rows)))
+
+
+def _cumulative(rows: Ints, columns: Ints, n_rows: int, n_columns: int) -> Floats:
+    """Number of (row, column) pairs in each row up to each column."""
+    padded = whole_lanes(n_columns)
+    counts = np.bincount(rows * padded + columns, minlength=n_rows * padded).astype(np.float64)
+    return running_sums(counts.reshape(n_rows, padded), np.zeros(n_rows))[:, :n_columns]
+
+
 def _areas(plan: BufferPlan, grid: _OnGrid) -> tuple[Floats, Floats]:
     found = []
-    for part in map(plan.part, plan.parts()):
+    for part in map(plan.part, plan.parts(grid.levels.size)):
         running = area_sums(part)
         running.add(grid.sums(part), grid.levels, grid.existence(part))
         found.append(running.areas())
@@ -152,56 +216,18 @@ def _areas(plan: BufferPlan, grid: _OnGrid) -> tuple[Floats, Floats]:
 
 def _on_grid(scores: Scores, plan: BufferPlan, ranks: RankTable, thresholds: Scores) -> _OnGrid:
     values = scores[plan.positions]
-    size = thresholds.size
     column = _first_reached(thresholds, values)
     rows, level = _peak_levels(plan, scores, values, thresholds)
-    n_events = plan.existence.n_events[:, None]
-    new = np.bincount(rows * size + level, minlength=n_events.size * size).reshape(-1, size)
+    n_events = plan.existence.n_events
+    found = _cumulative(rows, level, n_events.size, thresholds.size)
+    found /= n_events[:, None]
     levels = _grid_levels(plan, column, ranks.at_least(thresholds))
-    return _OnGrid(column, levels, np.cumsum(new, axis=1) / n_events)
+    return _OnGrid(plan, column, levels, found)
 
 
 def _grid_levels(plan: BufferPlan, column: Ints, predicted: Ints) -> Levels:
     found = np.cumsum(np.bincount(column[: plan.n_inside], minlength=predicted.size))
     return Levels(predicted, np.concatenate(([0], predicted[:-1])), found)
-
-
-def _weight_sums(plan: BufferPlan, column: Ints, size: int) -> Floats:
-    """What the points add by the weight of the nearer event."""
-
-    def weight(points: Ints, rows: slice) -> Floats:
-        return np.take(plan.table[rows], plan.code[points], axis=1)
-
-    return _sums_of_points(plan, np.arange(plan.code.size), column, size, weight)
-
-
-def _second_touch(plan: BufferPlan, column: Ints, size: int) -> Floats:
-    """What the points that touch two events add beyond the weight of the nearer one."""
-
-    def gain(points: Ints, rows: slice) -> Floats:
-        reached = plan.halves[rows, None] >= plan.second[points]
-        return reached * (plan.full_weight - np.take(plan.table[rows], plan.code[points], axis=1))
-
-    return _sums_of_points(plan, plan.doubled, column, size, gain)
-
-
-def _sums_of_points(
-    plan: BufferPlan,
-    points: Ints,
-    column: Ints,
-    size: int,
-    weights: Callable[[Ints, slice], Floats],
-) -> Floats:
-    """Running sums by (width, threshold) of the weights of some points, one by one."""
-    points = points[np.argsort(column[points], kind="stable")]
-    at = column[points]
-    first = np.flatnonzero(np.concatenate(([True], at[1:] != at[:-1])))
-    sums = np.zeros((plan.widths.size, size))
-    height = max(1, _BLOCK // points.size)
-    for top in range(0, plan.widths.size, height):
-        rows = slice(top, top + height)
-        sums[rows, at[first]] = np.add.reduceat(weights(points, rows), first, axis=1)
-    return np.cumsum(sums, axis=1, out=sums)
 
 
 def _peak_levels(

@@ -14,17 +14,14 @@ from vuskit.intervals import Ints
 from vuskit.kernels.areas import Levels, area_sums
 from vuskit.kernels.buffers import BufferPlan
 from vuskit.kernels.compiled import compiled_sweep
-from vuskit.kernels.products import product
+from vuskit.kernels.products import LANE, running_sums, whole_lanes
 
 __all__ = ["SweepInput", "sweep"]
 
 Floats = NDArray[np.float64]
 
-_BLOCK = 1 << 15  # (widths x points) worked on together; a handful of such arrays fit the cache
+_BLOCK = 1 << 14  # (widths x points) worked on together; a handful of such arrays fit the cache
 _ROWS = 32  # widths worked on together, so that shorter buffers skip the points they do not reach
-_LANE = 16  # points summed by one product with a triangle of ones
-_TRIANGLE = np.triu(np.ones((_LANE, _LANE)))
-_TOTAL = np.ones((_LANE, 2))  # two columns: a single one would be a slower kind of product
 
 
 @dataclass(frozen=True)
@@ -49,7 +46,7 @@ def sweep(plan: BufferPlan, order: SweepInput) -> tuple[Floats, Floats]:
         compiled = compiled_sweep(work)
         if compiled is not None:
             return _joined([_sweep_compiled(compiled, plan, order, rows) for rows in plan.parts()])
-    n_parts = max(1, min(round(plan.widths.size / _ROWS), work // (4 * _BLOCK)))
+    n_parts = max(1, min(round(plan.widths.size / _ROWS), work // (8 * _BLOCK)))
     bounds = np.linspace(0, plan.widths.size, n_parts + 1).astype(int)
     parts = [slice(first, last) for first, last in itertools.pairwise(bounds.tolist())]
     return _joined([_sweep_rows(plan, order, rows) for rows in parts])
@@ -102,52 +99,43 @@ def _sweep_rows(plan: BufferPlan, order: SweepInput, rows: slice) -> tuple[Float
     size = plan.widths.size
     second = plan.second[points]
     touches_two = second <= plan.halves[-1]
-    block = max(_LANE, _BLOCK // size // _LANE * _LANE)
+    block = max(LANE, min(_BLOCK // size, points.size + LANE) // LANE * LANE)
+    # Every large array of a block is one of these three: fresh ones would cost as much as the sums.
+    buffers = [np.empty(size * block) for _ in range(3)]
     running = area_sums(plan)
     carry = np.full(size, plan.n_inside if plan.definition.positives == "predicted" else 0.0)
     done = 0
     for start in range(0, points.size, block):
         stop = min(start + block, points.size)
-        weights = _weights(plan, points[start:stop])
+        weights, sums, spare = (part[: size * whole_lanes(stop - start)] for part in buffers)
+        weights = _weights(plan, points[start:stop], weights.reshape(size, -1))
         if touches_two[start:stop].any():
-            which = np.flatnonzero(touches_two[start:stop])
+            which = touches_two[start:stop].nonzero()[0]
             beyond = plan.halves[:, None] >= second[start:stop][which]
             weights[:, which] = np.where(beyond, plan.full_weight, weights[:, which])
-        sums = running_sums(weights, carry)
+        sums = running_sums(weights, carry, sums)
         carry = sums[:, stop - start - 1].copy()
-        first, done = done, int(np.searchsorted(ends, stop))
-        if done == first:
+        first, done = done, int(ends.searchsorted(stop))
+        n_levels = done - first
+        if n_levels == 0:
             continue  # one level is longer than the block
-        if sums.shape[1] != done - first:
-            sums = np.take(sums, ends[first:done] - start, axis=1)
-        running.add(sums, levels[first:done], existence.block(first, done))
+        spares = [part[: size * n_levels].reshape(size, -1) for part in (weights.ravel(), spare)]
+        if sums.shape[1] != n_levels:
+            # Points that share a level count together, at the last of them.
+            sums.take(ends[first:done] - start, axis=1, out=spares[0], mode="clip")
+            spares[0], sums = sums.ravel()[: size * n_levels].reshape(size, -1), spares[0]
+        running.add(sums, levels[first:done], existence.block(first, done), spares)
     return running.areas()
 
 
-def _weights(plan: BufferPlan, points: Ints) -> Floats:
+def _weights(plan: BufferPlan, points: Ints, out: Floats) -> Floats:
     """Weights by (width, point), with points of no weight added to fill the last lane."""
     code = plan.code[points]
-    missing = -code.size % _LANE
-    if not missing:
-        return np.take(plan.table, code, axis=1)
-    weights = np.zeros((plan.widths.size, code.size + missing))
-    weights[:, : code.size] = np.take(plan.table, code, axis=1)
-    return weights
-
-
-def running_sums(weights: Floats, carry: Floats) -> Floats:
-    """Cumulative sums along whole lanes of points, from ``carry`` on; ``weights`` is overwritten.
-
-    ``np.cumsum`` waits for every addition; products with a triangle of ones do not.
-    """
-    size, length = weights.shape
-    lanes = weights.reshape(size, -1, _LANE)
-    totals = product(weights.reshape(-1, _LANE), _TOTAL)[:, 0].reshape(size, -1)
-    totals[:, 0] += carry
-    np.cumsum(totals, axis=1, out=totals)
-    lanes[:, 0, 0] += carry
-    lanes[:, 1:, 0] += totals[:, :-1]
-    return product(weights.reshape(-1, _LANE), _TRIANGLE).reshape(size, length)
+    if code.size == out.shape[1]:
+        return plan.table.take(code, axis=1, out=out, mode="clip")
+    out[:, code.size :] = 0.0
+    out[:, : code.size] = plan.table.take(code, axis=1)
+    return out
 
 
 class _Existence:
@@ -168,9 +156,9 @@ class _Existence:
         """Existence at levels ``start, ..., stop - 1``; None: all events are found."""
         if start > self.levels[-1]:
             return None
-        first, last = np.searchsorted(self.levels, [start, stop])
+        first, last = self.levels.searchsorted([start, stop])
         size = stop - start
-        padded = size + -size % _LANE
+        padded = whole_lanes(size)
         at = self.rows[first:last] * padded + self.levels[first:last] - start
         new = np.bincount(at, minlength=self.found.size * padded).astype(np.float64)
         found = running_sums(new.reshape(-1, padded), self.found)
