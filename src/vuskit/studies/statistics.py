@@ -1,0 +1,176 @@
+"""Tests and intervals for tables of results: rows are series, columns are what is compared.
+
+The tests are those of scipy and scikit-posthocs; what is fixed here is how missing cells are
+treated, which way ranks run, and that every result names its test, correction, alpha and n.
+"""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from vuskit.datasets.optional import require
+from vuskit.errors import InvalidInputError
+from vuskit.inputs import check_fraction
+from vuskit.studies.statistics_results import GlobalTest, PairwiseTest, RankIntervals
+from vuskit.studies.statistics_sizes import cliques, effect_sizes, rank_intervals
+from vuskit.studies.statistics_tables import complete_rows, list_missing_policies, mean_ranks
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = [
+    "GlobalTest",
+    "PairwiseTest",
+    "RankIntervals",
+    "cliques",
+    "complete_rows",
+    "effect_sizes",
+    "friedman_test",
+    "list_missing_policies",
+    "mean_ranks",
+    "nemenyi_test",
+    "rank_intervals",
+    "wilcoxon_test",
+]
+
+_FEWEST_FOR_FRIEDMAN = 3
+
+
+def friedman_test(
+    table: ArrayLike | pd.DataFrame,
+    *,
+    alpha: float = 0.05,
+    missing: str = "drop",
+    higher_is_better: bool = True,
+) -> GlobalTest:
+    """Friedman's test, corrected for ties, with Kendall's W.
+
+    Raises
+    ------
+    InvalidInputError
+        As :func:`complete_rows`, or if there are fewer than three columns.
+
+    Examples
+    --------
+    >>> rows = [[0.9, 0.5, 0.1], [0.8, 0.6, 0.2], [0.7, 0.5, 0.3]]
+    >>> print(friedman_test(rows))
+    Friedman: statistic 6, p = 0.0498, W = 1.000 (alpha = 0.05, n = 3, 3 columns)
+    """
+    check_fraction("alpha", alpha)
+    complete, dropped = complete_rows(table, missing=missing, higher_is_better=higher_is_better)
+    n, k = complete.shape
+    if k < _FEWEST_FOR_FRIEDMAN:
+        raise InvalidInputError(
+            f"`table` must have at least {_FEWEST_FOR_FRIEDMAN} columns for Friedman's test, "
+            f"got {k}"
+        )
+    stats = require("scipy.stats", purpose="Friedman's test")
+    if bool((complete.nunique(axis=1) == 1).all()):
+        statistic, p_value = 0.0, 1.0  # all tied everywhere: the correction would divide by zero
+    else:
+        outcome = stats.friedmanchisquare(*complete.to_numpy().T)
+        statistic, p_value = float(outcome.statistic), float(outcome.pvalue)
+    return GlobalTest(
+        "Friedman", statistic, p_value, statistic / (n * (k - 1)), alpha, n, dropped, k
+    )
+
+
+def nemenyi_test(
+    table: ArrayLike | pd.DataFrame,
+    *,
+    alpha: float = 0.05,
+    missing: str = "drop",
+    higher_is_better: bool = True,
+) -> PairwiseTest:
+    """Nemenyi's test of all pairs after Friedman's, with the critical difference.
+
+    Raises
+    ------
+    InvalidInputError
+        As :func:`complete_rows`.
+
+    Examples
+    --------
+    >>> rows = [[0.9, 0.5, 0.1], [0.8, 0.6, 0.2], [0.7, 0.5, 0.3]]
+    >>> round(nemenyi_test(rows).critical_difference, 3)
+    1.914
+    """
+    check_fraction("alpha", alpha)
+    complete, dropped = complete_rows(table, missing=missing, higher_is_better=higher_is_better)
+    posthocs = require("scikit_posthocs", purpose="Nemenyi's test")
+    stats = require("scipy.stats", purpose="Nemenyi's test")
+    n, k = complete.shape
+    p_values = _named(posthocs.posthoc_nemenyi_friedman(complete.to_numpy()), complete)
+    quantile = float(stats.studentized_range.ppf(1 - alpha, k, np.inf))
+    difference = quantile / np.sqrt(2) * np.sqrt(k * (k + 1) / (6 * n))
+    return PairwiseTest("Nemenyi", "family-wise", p_values, alpha, n, dropped, float(difference))
+
+
+def wilcoxon_test(
+    table: ArrayLike | pd.DataFrame,
+    *,
+    alpha: float = 0.05,
+    correction: str = "holm",
+    zero_method: str = "wilcox",
+    missing: str = "drop",
+    higher_is_better: bool = True,
+) -> PairwiseTest:
+    """Wilcoxon's signed-rank test of all pairs, corrected for their number.
+
+    Parameters
+    ----------
+    table, missing, higher_is_better
+        As for :func:`complete_rows`.
+    alpha : float, default=0.05
+        Level of significance.
+    correction : str, default="holm"
+        A method of ``statsmodels.stats.multitest.multipletests``.
+    zero_method : str, default="wilcox"
+        Treatment of equal pairs by ``scipy.stats.wilcoxon``.
+
+    Raises
+    ------
+    InvalidInputError
+        As :func:`complete_rows`.
+
+    Examples
+    --------
+    >>> rows = [[0.9, 0.5], [0.8, 0.6], [0.7, 0.4], [0.9, 0.1], [0.6, 0.5], [0.8, 0.3]]
+    >>> test = wilcoxon_test(rows)
+    >>> round(float(test.p_values.loc[0, 1]), 5), test.correction, test.n
+    (0.03125, 'holm', 6)
+    """
+    check_fraction("alpha", alpha)
+    complete, dropped = complete_rows(table, missing=missing, higher_is_better=higher_is_better)
+    stats = require("scipy.stats", purpose="Wilcoxon's test")
+    multitest = require("statsmodels.stats.multitest", purpose="Wilcoxon's test")
+    columns = complete.to_numpy().T
+    pairs = list(combinations(range(len(columns)), 2))
+    raw = [
+        1.0  # equal everywhere: nothing to rank
+        if np.array_equal(columns[a], columns[b])
+        else float(stats.wilcoxon(columns[a], columns[b], zero_method=zero_method).pvalue)
+        for a, b in pairs
+    ]
+    matrix = np.ones((len(columns), len(columns)))
+    for (a, b), p_value in zip(
+        pairs, multitest.multipletests(raw, method=correction)[1], strict=True
+    ):
+        matrix[a, b] = matrix[b, a] = p_value
+    pandas = require("pandas", purpose="Wilcoxon's test")
+    return PairwiseTest(
+        "Wilcoxon signed-rank",
+        correction,
+        _named(pandas.DataFrame(matrix), complete),
+        alpha,
+        len(complete),
+        dropped,
+    )
+
+
+def _named(matrix: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
+    return matrix.set_axis(table.columns, axis=0).set_axis(table.columns, axis=1)

@@ -1,0 +1,130 @@
+"""Outcomes of tests: every one names its test, correction, alpha and n."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+from vuskit.datasets.optional import require
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["GlobalTest", "PairwiseTest", "RankIntervals"]
+
+
+@dataclass(frozen=True)
+class GlobalTest:
+    """Whether the columns differ at all.
+
+    Attributes
+    ----------
+    test : str
+        Name of the test.
+    statistic, p_value : float
+        Its outcome.
+    effect_size : float
+        Kendall's W: 0 where the rows rank the columns differently, 1 where all agree.
+    alpha : float
+        Level of significance.
+    n : int
+        Rows used.
+    n_dropped : int
+        Rows left out because a cell is missing.
+    n_columns : int
+        Columns compared.
+    """
+
+    test: str
+    statistic: float
+    p_value: float
+    effect_size: float
+    alpha: float
+    n: int
+    n_dropped: int
+    n_columns: int
+
+    @property
+    def significant(self) -> bool:
+        """Whether the p-value is below alpha."""
+        return self.p_value < self.alpha
+
+    def __str__(self) -> str:
+        dropped = f", {self.n_dropped} rows dropped" if self.n_dropped else ""
+        return (
+            f"{self.test}: statistic {self.statistic:.4g}, p = {self.p_value:.3g}, "
+            f"W = {self.effect_size:.3f} (alpha = {self.alpha:g}, n = {self.n}{dropped}, "
+            f"{self.n_columns} columns)"
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class PairwiseTest:
+    """Which columns differ from which.
+
+    Attributes
+    ----------
+    test, correction : str
+        Name of the test and of the correction for testing many pairs.
+    p_values : pandas.DataFrame
+        Corrected p-values, columns against columns; 1 on the diagonal.
+    alpha : float
+        Level of significance.
+    n, n_dropped : int
+        Rows used, and rows left out because a cell is missing.
+    critical_difference : float or None
+        Difference of mean ranks that is significant, where the test has one.
+    """
+
+    test: str
+    correction: str
+    p_values: pd.DataFrame
+    alpha: float
+    n: int
+    n_dropped: int
+    critical_difference: float | None = None
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row for each pair: its p-value and whether it is significant."""
+        pandas = require("pandas", purpose="to_frame()")
+        names = list(self.p_values.columns)
+        rows = [
+            {"first": a, "second": b, "p_value": float(self.p_values.loc[a, b])}
+            for a, b in combinations(names, 2)
+        ]
+        frame: pd.DataFrame = pandas.DataFrame(rows, columns=["first", "second", "p_value"])
+        return frame.assign(significant=frame["p_value"] < self.alpha)
+
+    def __str__(self) -> str:
+        dropped = f", {self.n_dropped} rows dropped" if self.n_dropped else ""
+        return (
+            f"{self.test}, correction: {self.correction} "
+            f"(alpha = {self.alpha:g}, n = {self.n}{dropped})"
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class RankIntervals:
+    """Mean ranks (1 is best) with bootstrap confidence intervals.
+
+    Attributes
+    ----------
+    frame : pandas.DataFrame
+        Mean rank, lower and upper end by column, the best first.
+    confidence : float
+        Of each interval.
+    n_resamples, seed, n, n_dropped : int
+        Bootstrap samples, their seed, rows used and left out.
+    """
+
+    frame: pd.DataFrame
+    confidence: float
+    n_resamples: int
+    seed: int
+    n: int
+    n_dropped: int
+
+    def to_frame(self) -> pd.DataFrame:
+        """Mean rank, lower and upper end by column, the best first."""
+        return self.frame.copy()

@@ -1,0 +1,176 @@
+"""How large differences are, how sure mean ranks are, and which columns belong together."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from vuskit.datasets.optional import require
+from vuskit.inputs import check_fraction, check_int
+from vuskit.studies.statistics_results import RankIntervals
+from vuskit.studies.statistics_tables import complete_rows, row_ranks
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["cliques", "effect_sizes", "rank_intervals"]
+
+Floats = NDArray[np.float64]
+
+_BATCH = 200  # resamples held in memory at a time
+
+
+def effect_sizes(
+    table: ArrayLike | pd.DataFrame, *, missing: str = "drop", higher_is_better: bool = True
+) -> pd.DataFrame:
+    """Sizes of the differences of all pairs; positive where the first column is higher.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row for each pair. ``difference``: of the means. ``rank_biserial``: of the matched
+        pairs, what Wilcoxon's test looks at. ``cliffs_delta``: how much more often a value of the
+        first column is the higher one. ``cohens_d``: difference of the means in pooled standard
+        deviations; NaN where nothing varies.
+
+    Raises
+    ------
+    InvalidInputError
+        As :func:`complete_rows`.
+
+    Examples
+    --------
+    >>> effect_sizes([[0.9, 0.5], [0.8, 0.6], [0.7, 0.4]]).round(3).iloc[0].to_list()
+    [0.0, 1.0, 0.3, 1.0, 1.0, 3.0]
+    """
+    complete, _ = complete_rows(table, missing=missing, higher_is_better=higher_is_better)
+    pandas = require("pandas", purpose="effect sizes")
+    rows = [
+        {"first": a, "second": b, **_effects(complete[a].to_numpy(), complete[b].to_numpy())}
+        for a, b in combinations(complete.columns, 2)
+    ]
+    frame: pd.DataFrame = pandas.DataFrame(rows)
+    return frame
+
+
+def _effects(first: Floats, second: Floats) -> dict[str, float]:
+    pooled = np.sqrt((first.var(ddof=1) + second.var(ddof=1)) / 2)
+    difference = float(first.mean() - second.mean())
+    return {
+        "difference": difference,
+        "rank_biserial": _rank_biserial(first - second),
+        "cliffs_delta": _cliffs_delta(first, second),
+        "cohens_d": difference / float(pooled) if pooled > 0 else float("nan"),
+    }
+
+
+def _rank_biserial(differences: Floats) -> float:
+    stats = require("scipy.stats", purpose="effect sizes")
+    moved = differences[differences != 0]
+    if moved.size == 0:
+        return 0.0
+    ranks = stats.rankdata(np.abs(moved))
+    return float(ranks[moved > 0].sum() - ranks[moved < 0].sum()) / float(ranks.sum())
+
+
+def _cliffs_delta(first: Floats, second: Floats) -> float:
+    ordered = np.sort(second)
+    below = np.searchsorted(ordered, first, side="left").sum()
+    above = (second.size - np.searchsorted(ordered, first, side="right")).sum()
+    return float(below - above) / (first.size * second.size)
+
+
+def rank_intervals(
+    table: ArrayLike | pd.DataFrame,
+    *,
+    confidence: float = 0.95,
+    n_resamples: int = 2000,
+    seed: int = 0,
+    missing: str = "drop",
+    higher_is_better: bool = True,
+) -> RankIntervals:
+    """Bootstrap percentile intervals of the mean ranks, drawing whole rows.
+
+    Raises
+    ------
+    InvalidInputError
+        As :func:`complete_rows`, or if a number is out of range.
+
+    Examples
+    --------
+    >>> rows = [[0.9, 0.5, 0.1], [0.8, 0.6, 0.2], [0.4, 0.5, 0.3]]
+    >>> rank_intervals(rows).to_frame().round(2).loc[2].to_list()
+    [3.0, 3.0, 3.0]
+    """
+    check_fraction("confidence", confidence)
+    check_int("n_resamples", n_resamples, minimum=1)
+    complete, dropped = complete_rows(table, missing=missing, higher_is_better=higher_is_better)
+    ranks = row_ranks(complete, higher_is_better)
+    stats = require("scipy.stats", purpose="confidence intervals")
+    found = stats.bootstrap(
+        (ranks.to_numpy(),),
+        np.mean,
+        axis=0,
+        vectorized=True,
+        method="percentile",
+        confidence_level=confidence,
+        n_resamples=n_resamples,
+        batch=_BATCH,
+        rng=np.random.default_rng(seed),
+    ).confidence_interval
+    pandas = require("pandas", purpose="confidence intervals")
+    frame = pandas.DataFrame(
+        {"mean_rank": ranks.mean(), "lower": found.low, "upper": found.high}, index=ranks.columns
+    ).sort_values("mean_rank", kind="stable")
+    return RankIntervals(frame, confidence, n_resamples, seed, len(complete), dropped)
+
+
+def cliques(
+    ranks: Mapping[Hashable, float] | pd.Series, p_values: pd.DataFrame, *, alpha: float = 0.05
+) -> tuple[tuple[Hashable, ...], ...]:
+    """Largest groups in which no pair differs significantly: the bars of a diagram.
+
+    Parameters
+    ----------
+    ranks : mapping or pandas.Series
+        Mean rank by name.
+    p_values : pandas.DataFrame
+        Names against names.
+    alpha : float, default=0.05
+        Pairs with a p-value below it differ.
+
+    Returns
+    -------
+    tuple of tuples
+        Groups of two or more, each in the order of the ranks, the best group first.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> p = pd.DataFrame([[1, 0.5, 0.01], [0.5, 1, 0.3], [0.01, 0.3, 1]], list("abc"), list("abc"))
+    >>> cliques({"a": 1.2, "b": 1.9, "c": 2.9}, p)
+    (('a', 'b'), ('b', 'c'))
+    """
+    place = {name: float(rank) for name, rank in dict(ranks).items()}
+    order = sorted(place, key=lambda name: place[name])
+    alike = {a: {b for b in order if b != a and float(p_values.loc[a, b]) >= alpha} for a in order}
+    groups: list[tuple[Hashable, ...]] = []
+
+    def grow(group: tuple[Hashable, ...], candidates: set[Hashable], seen: set[Hashable]) -> None:
+        # Bron and Kerbosch: `seen` holds what would only repeat a group found before.
+        if not candidates and not seen:
+            groups.append(tuple(sorted(group, key=order.index)))
+            return
+        pivot = max(candidates | seen, key=lambda name: len(alike[name] & candidates))
+        for name in sorted(candidates - alike[pivot], key=order.index):
+            grow((*group, name), candidates & alike[name], seen & alike[name])
+            candidates = candidates - {name}
+            seen = seen | {name}
+
+    grow((), set(order), set())
+    several = [group for group in groups if len(group) > 1]
+    return tuple(sorted(several, key=lambda group: [order.index(name) for name in group]))

@@ -1,0 +1,139 @@
+"""Tables of results: rows are series, columns are what is compared; missing cells and ranks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from vuskit.datasets.optional import require
+from vuskit.errors import InvalidInputError
+from vuskit.inputs import check_choice
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["complete_rows", "list_missing_policies", "mean_ranks", "row_ranks"]
+
+_FEWEST_ROWS = 2
+
+
+def _as_table(table: ArrayLike | pd.DataFrame) -> pd.DataFrame:
+    pandas = require("pandas", purpose="a comparison")
+    frame = pandas.DataFrame(table)
+    try:
+        frame = frame.astype(float)
+    except (TypeError, ValueError) as error:
+        raise InvalidInputError(f"`table` must hold numbers only, got {error}") from None
+    if frame.shape[1] < 2:
+        raise InvalidInputError(f"`table` must have at least 2 columns, got {frame.shape[1]}")
+    if not frame.columns.is_unique:
+        twice = frame.columns[frame.columns.duplicated()][0]
+        raise InvalidInputError(f"`table` must name each column once, got {twice!r} twice")
+    if np.isinf(frame.to_numpy()).any():
+        raise InvalidInputError("`table` must be finite or missing, got an infinite cell")
+    checked: pd.DataFrame = frame
+    return checked
+
+
+def _drop(frame: pd.DataFrame, higher_is_better: bool) -> pd.DataFrame:
+    return frame.dropna()
+
+
+def _rank_last(frame: pd.DataFrame, higher_is_better: bool) -> pd.DataFrame:
+    # Beyond every value of the row, so that a missing cell is last and two of them tie.
+    extreme = frame.min(axis=1) - 1 if higher_is_better else frame.max(axis=1) + 1
+    return frame.T.fillna(extreme).T.dropna()
+
+
+def _refuse(frame: pd.DataFrame, higher_is_better: bool) -> pd.DataFrame:
+    missing = frame.isna().to_numpy()
+    if missing.any():
+        row, column = (int(axis[0]) for axis in np.nonzero(missing))
+        raise InvalidInputError(
+            f"`table` must have no missing cell, got one in row {frame.index[row]!r}, "
+            f"column {frame.columns[column]!r}"
+        )
+    return frame
+
+
+_MISSING: Mapping[str, Callable[[pd.DataFrame, bool], pd.DataFrame]] = {
+    "drop": _drop,
+    "worst": _rank_last,
+    "raise": _refuse,
+}
+
+
+def list_missing_policies() -> list[str]:
+    """Names of the ways to treat missing cells.
+
+    Examples
+    --------
+    >>> list_missing_policies()
+    ['drop', 'worst', 'raise']
+    """
+    return list(_MISSING)
+
+
+def complete_rows(
+    table: ArrayLike | pd.DataFrame, *, missing: str = "drop", higher_is_better: bool = True
+) -> tuple[pd.DataFrame, int]:
+    """Table without missing cells, and the number of rows left out.
+
+    Parameters
+    ----------
+    table : array-like or pandas.DataFrame of shape (n, k)
+        Rows are series, columns are what is compared; NaN is a missing cell.
+    missing : {"drop", "worst", "raise"}, default="drop"
+        ``"drop"`` leaves out rows with a missing cell, ``"worst"`` gives the cell the last place
+        of its row, ``"raise"`` refuses.
+    higher_is_better : bool, default=True
+        Direction, for ``"worst"``.
+
+    Raises
+    ------
+    InvalidInputError
+        If the table is not numeric, too small, infinite, or has a missing cell that is refused.
+
+    Examples
+    --------
+    >>> frame, dropped = complete_rows([[1.0, 2.0], [3.0, float("nan")], [5.0, 4.0]])
+    >>> frame.shape, dropped
+    ((2, 2), 1)
+    """
+    frame = _as_table(table)
+    policy = _MISSING[check_choice("missing", missing, _MISSING)]
+    complete = policy(frame, higher_is_better)
+    if len(complete) < _FEWEST_ROWS:
+        raise InvalidInputError(
+            f"`table` must have at least {_FEWEST_ROWS} rows without a missing cell, "
+            f"got {len(complete)} of {len(frame)}"
+        )
+    return complete, len(frame) - len(complete)
+
+
+def row_ranks(complete: pd.DataFrame, higher_is_better: bool) -> pd.DataFrame:
+    """Rank of each cell within its row, 1 is best; ties share their ranks."""
+    return complete.rank(axis=1, ascending=not higher_is_better)
+
+
+def mean_ranks(
+    table: ArrayLike | pd.DataFrame, *, higher_is_better: bool = True, missing: str = "drop"
+) -> pd.Series:
+    """Mean rank of each column over the rows, 1 is best; ties share their ranks.
+
+    Raises
+    ------
+    InvalidInputError
+        As :func:`complete_rows`.
+
+    Examples
+    --------
+    >>> mean_ranks([[0.9, 0.5, 0.1], [0.8, 0.8, 0.2]]).to_list()
+    [1.25, 1.75, 3.0]
+    """
+    complete, _ = complete_rows(table, missing=missing, higher_is_better=higher_is_better)
+    ranks: pd.Series = row_ranks(complete, higher_is_better).mean()
+    return ranks
