@@ -62,6 +62,11 @@ def test_slopes_of_one_parameter():
     assert found["opt", "max_buffer"].slope == pytest.approx(0, abs=1e-12)
 
 
+def test_no_ratio_to_a_naive_that_does_not_grow():
+    assert np.isnan(slopes()["opt", "max_buffer"].to_naive)
+    assert np.isnan(slopes()["naive", "std_length"].to_naive)
+
+
 def test_the_papers_numbers_stand_beside():
     row = slopes()["opt", "max_buffer"]
     assert (row.paper_slope, row.paper_r_squared) == (27.8, 0.99)

@@ -67,7 +67,7 @@ class Slope:
         Milliseconds for each unit of the parameter, and how straight the line is.
     to_naive : float
         The slope divided by that of naive: free of units, so it can be laid beside the paper's.
-        NaN where naive does not grow.
+        NaN where naive does not grow, or not along its line (R^2 below 0.5).
     paper_slope, paper_r_squared, paper_to_naive : float
         What the paper reports; NaN where it reports nothing.
     """
@@ -229,11 +229,17 @@ def _slope(contestant: str, parameter: str, fits: dict[tuple[str, str], Any]) ->
         parameter=parameter,
         slope=float(fit.slope),
         r_squared=float(fit.rvalue**2),
-        to_naive=float(fit.slope / naive.slope) if naive and naive.slope > 0 else np.nan,
+        to_naive=_ratio_to(naive, fit),
         paper_slope=paper_slope,
         paper_r_squared=paper_r_squared,
         paper_to_naive=paper_slope / paper_naive,
     )
+
+
+def _ratio_to(naive: Any, fit: Any) -> float:
+    if naive is None or naive.slope <= 0 or naive.rvalue**2 < 0.5:
+        return float("nan")
+    return float(fit.slope / naive.slope)
 
 
 def joint_slopes(result: TimingResult) -> Table[JointSlopes]:
