@@ -1,0 +1,88 @@
+"""Score files: written under a temporary name, made durable, then renamed."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vuskit.bench.identity import scores_digest
+
+__all__ = ["ScoreFiles"]
+
+
+class ScoreFiles:
+    """The ``.npy`` files of a run folder, named by the digest of what they hold.
+
+    Parameters
+    ----------
+    folder : Path
+        The run folder; files go to ``scores/`` below it.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import numpy as np
+    >>> files = ScoreFiles(pathlib.Path(tempfile.mkdtemp()))
+    >>> digest = files.write(np.array([0.5, 2.0]))
+    >>> np.load(files.path(digest))
+    array([0.5, 2. ])
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder / "scores"
+        self.scratch = folder / "tmp"
+
+    def path(self, digest: str) -> Path:
+        """Where the scores with this digest are."""
+        return self.folder / digest[:2] / f"{digest}.npy"
+
+    def write(self, scores: NDArray[np.float64]) -> str:
+        """Store scores and return their digest; when this returns, they are on the disk.
+
+        Raises
+        ------
+        OSError
+            If the disk is full or read-only; no part of the file remains then.
+        """
+        digest = scores_digest(scores)
+        final = self.path(digest)
+        if final.exists():
+            return digest
+        final.parent.mkdir(parents=True, exist_ok=True)
+        self.scratch.mkdir(parents=True, exist_ok=True)
+        temporary = self.scratch / f"{digest}.npy"
+        try:
+            with temporary.open("wb") as stream:
+                np.save(stream, np.ascontiguousarray(scores, dtype="<f8"))
+                stream.flush()
+                os.fsync(stream.fileno())
+            temporary.replace(final)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                temporary.unlink(missing_ok=True)
+            raise
+        _sync_folder(final.parent)
+        return digest
+
+    def clean(self) -> None:
+        """Remove what a killed run left half written."""
+        shutil.rmtree(self.scratch, ignore_errors=True)
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make a rename durable, where the system lets folders be synchronised."""
+    try:
+        handle = os.open(folder, os.O_RDONLY)
+    except OSError:
+        return
+    try:
+        os.fsync(handle)
+    except OSError:
+        pass
+    finally:
+        os.close(handle)

@@ -1,0 +1,150 @@
+"""Keys made from content: equal work has an equal key, changed work another one."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import hashlib
+import importlib
+import inspect
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vuskit import __version__
+from vuskit.errors import InvalidInputError
+
+__all__ = [
+    "canonical",
+    "code_version",
+    "content_key",
+    "file_digest",
+    "import_object",
+    "importable",
+    "scores_digest",
+]
+
+_KEY_LENGTH = 32  # hex digits; 128 bits
+
+
+def canonical(value: Any) -> str:
+    """JSON text that is the same for the same content.
+
+    Examples
+    --------
+    >>> canonical({"b": 1, "a": [2.0, None]})
+    '{"a":[2.0,null],"b":1}'
+    """
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
+
+def content_key(*parts: Any) -> str:
+    """Short digest of anything that JSON can hold.
+
+    Examples
+    --------
+    >>> content_key("score", {"window": 10}) == content_key("score", {"window": 10})
+    True
+    >>> content_key("score", {"window": 10}) == content_key("score", {"window": 11})
+    False
+    """
+    return hashlib.sha256(canonical(parts).encode()).hexdigest()[:_KEY_LENGTH]
+
+
+def scores_digest(scores: NDArray[np.float64]) -> str:
+    """SHA-256 of scores: their number and their bytes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> scores_digest(np.zeros(2))[:8]
+    'f7f05e33'
+    """
+    data = np.ascontiguousarray(scores, dtype="<f8")
+    digest = hashlib.sha256(f"vuskit-scores-1 {data.shape}\n".encode())
+    digest.update(data.tobytes())
+    return digest.hexdigest()
+
+
+def file_digest(path: Path) -> str:
+    """SHA-256 of a file's bytes."""
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def code_version(thing: Any) -> str:
+    """Version of the code behind a detector class or a function.
+
+    Parts of vuskit carry its version. Anything else is known by the digest of the file that
+    defines it, so that an edited detector or measure runs again.
+
+    Examples
+    --------
+    >>> import json, vuskit
+    >>> code_version(vuskit.vus_pr) == f"vuskit {vuskit.__version__}"
+    True
+    >>> code_version(json.dumps)[:7]
+    'sha256:'
+    """
+    module = inspect.getmodule(thing)
+    if module is None:
+        return "unknown"
+    if module.__name__.partition(".")[0] == "vuskit":
+        return f"vuskit {__version__}"
+    return _module_version(module.__name__)
+
+
+@functools.cache
+def _module_version(name: str) -> str:
+    file = getattr(sys.modules[name], "__file__", None)
+    return f"sha256:{file_digest(Path(file))[:16]}" if file else "unknown"
+
+
+@contextlib.contextmanager
+def importable(folder: Path | None) -> Iterator[None]:
+    """Let modules that lie beside the plan be imported meanwhile."""
+    if folder is None:
+        yield
+        return
+    sys.path.insert(0, str(folder))
+    try:
+        yield
+    finally:
+        with contextlib.suppress(ValueError):
+            sys.path.remove(str(folder))
+
+
+def import_object(name: str, folder: Path | None = None) -> Any:
+    """Import ``"module:object"``, also from beside the plan.
+
+    Raises
+    ------
+    InvalidInputError
+        If there is no such module or object.
+
+    Examples
+    --------
+    >>> import_object("math:sqrt")(9.0)
+    3.0
+    """
+    module, _, attribute = name.partition(":")
+    try:
+        with importable(folder):
+            found: Any = importlib.import_module(module)
+    except ImportError as error:
+        raise InvalidInputError(
+            f"`{name}` must be module:name that can be imported, got {error}"
+        ) from error
+    for part in attribute.split(".") if attribute else ():
+        if not hasattr(found, part):
+            raise InvalidInputError(
+                f"`{name}` must be module:name that can be imported, "
+                f"got a module {module!r} without {part!r}"
+            )
+        found = getattr(found, part)
+    return found

@@ -1,0 +1,262 @@
+"""The loop: hand out jobs, write down what comes back, tell how it goes."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from vuskit.bench.agenda import Agenda, draw_up
+from vuskit.bench.executors import Executor, make_executor
+from vuskit.bench.jobs import EvaluateJob, Job, Outcome, Task
+from vuskit.bench.plan import Plan
+from vuskit.bench.states import Status
+from vuskit.bench.store import Store
+
+__all__ = ["Progress", "RunSummary", "run_plan"]
+
+_POLL_SECONDS = 0.25
+_NOTE_SECONDS = 1.0
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How a run goes.
+
+    Attributes
+    ----------
+    total : int
+        Jobs of the plan as far as they are known: the evaluations of a failed detector fall away.
+    before : int
+        Those that earlier runs finished.
+    counts : dict
+        Jobs that this run finished, by status.
+    seconds : float
+        Since the first job was handed out.
+    running : tuple of str
+        What is under way.
+    """
+
+    total: int
+    before: int
+    counts: dict[Status, int]
+    seconds: float
+    running: tuple[str, ...]
+
+    @property
+    def done(self) -> int:
+        """Finished jobs, of this run and earlier ones."""
+        return self.before + sum(self.counts.values())
+
+    @property
+    def failed(self) -> int:
+        """Jobs of this run that went wrong."""
+        return sum(count for status, count in self.counts.items() if status.failed)
+
+    @property
+    def per_minute(self) -> float:
+        """Jobs per minute of this run."""
+        return 60 * sum(self.counts.values()) / self.seconds if self.seconds > 0 else 0.0
+
+    @property
+    def seconds_left(self) -> float | None:
+        """Forecast for the rest; None before the first job is done."""
+        rate = self.per_minute / 60
+        return (self.total - self.done) / rate if rate > 0 else None
+
+    def as_json(self) -> dict[str, Any]:
+        """For the store."""
+        return {
+            "total": self.total,
+            "done": self.done,
+            "failed": self.failed,
+            "per_minute": self.per_minute,
+            "seconds_left": self.seconds_left,
+            "running": list(self.running),
+        }
+
+
+@dataclass(frozen=True)
+class RunSummary:
+    """What a run has done.
+
+    Attributes
+    ----------
+    folder : Path
+        The run folder.
+    progress : Progress
+        The last state.
+    notes : tuple of str
+        Series that could not be read, or are there twice.
+    """
+
+    folder: Path
+    progress: Progress
+    notes: tuple[str, ...]
+
+
+Observer = Callable[[Progress, list[tuple[Job, Outcome]]], None]
+
+
+def run_plan(
+    plan: Plan,
+    *,
+    executor: Executor | None = None,
+    observer: Observer | None = None,
+    reread: bool = False,
+) -> RunSummary:
+    """Run what is left of a plan.
+
+    Finished jobs are never run again. An interruption (KeyboardInterrupt, SIGKILL, power) leaves
+    a folder from which the same call goes on.
+
+    Parameters
+    ----------
+    plan : Plan
+        From `load_plan`.
+    executor : Executor, optional
+        Instead of the one that the plan names; it is not closed.
+    observer : callable, optional
+        Called with a `Progress` and the jobs that have just ended.
+    reread : bool, default=False
+        Read every series again, even where the file has not changed.
+
+    Returns
+    -------
+    RunSummary
+        Counts, and the folder with the results.
+
+    Raises
+    ------
+    BenchStorageError
+        If the folder cannot be written.
+    InvalidInputError
+        If the plan selects nothing.
+
+    Examples
+    --------
+    >>> import os, pathlib, tempfile
+    >>> from vuskit.bench import load_plan
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "bench.toml"
+    >>> _ = path.write_text('''
+    ... series = [{family = "ecg", n = 2000, n_anomalies = 4}]
+    ... detectors = [{name = "values"}, {name = "random"}]
+    ... evaluate = [{measures = ["auc_pr"], buffer = 50}]
+    ... executor = {workers = 1}
+    ... ''')
+    >>> summary = run_plan(load_plan(path))
+    >>> summary.progress.done, summary.progress.failed
+    (4, 0)
+    """
+    with Store(plan.folder) as store:
+        agenda = draw_up(plan, store, reread=reread)
+        own = executor is None
+        used = executor or make_executor(plan.executor, plan.limits, store.files.scratch)
+        try:
+            store.begin_run(plan, executor=used.name, notes=agenda.notes)
+            progress = _Loop(agenda, store, used, observer).run()
+        except BaseException as error:
+            _end_quietly(store, "interrupted" if _is_interruption(error) else "failed")
+            if own:
+                used.close(kill=True)
+            raise
+        if own:
+            used.close(kill=False)
+        store.end_run("finished")
+    return RunSummary(plan.folder, progress, tuple(agenda.notes))
+
+
+def _is_interruption(error: BaseException) -> bool:
+    return isinstance(error, (KeyboardInterrupt, SystemExit))
+
+
+def _end_quietly(store: Store, state: str) -> None:
+    """Enter how the run ended; where the disk is full, the error under way says more."""
+    try:
+        store.end_run(state)
+    except Exception:
+        return
+
+
+@dataclass
+class _Loop:
+    """One run."""
+
+    agenda: Agenda
+    store: Store
+    executor: Executor
+    observer: Observer | None
+    counts: dict[Status, int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        store, agenda = self.store, self.agenda
+        done = set(agenda.done_ids())
+        store.adopt(done)
+        self.first: deque[Job] = deque(agenda.todo())
+        # Evaluations go first: they are short, and a stopped run then has whole results.
+        self.second: deque[Job] = deque(agenda.waiting_evaluations())
+        self.seen = {job.key for job in self.second}
+        self.before = len(done)
+        self.awaited = len(self.first) * len(agenda.plan.evaluations)
+        self.begin = time.perf_counter()
+        self.noted = 0.0
+
+    def run(self) -> Progress:
+        """Run until nothing is left."""
+        self._tell([])
+        while self.first or self.second or self.executor.running:
+            self._hand_out()
+            ended = self.executor.collect(_POLL_SECONDS)
+            if ended:
+                self._write([(task.job, outcome) for task, outcome in ended])
+            self._tell([(task.job, outcome) for task, outcome in ended])
+        self._note(force=True)
+        return self._progress()
+
+    def _hand_out(self) -> None:
+        for _ in range(self.executor.free):
+            waiting = self.second or self.first
+            if not waiting:
+                return
+            self.executor.submit(self._task(waiting.popleft()))
+
+    def _task(self, job: Job) -> Task:
+        path = self.store.files.path(job.scores_hash) if isinstance(job, EvaluateJob) else None
+        plan = self.agenda.plan
+        return Task(job, path, plan.imports, plan.base)
+
+    def _write(self, ended: list[tuple[Job, Outcome]]) -> None:
+        digests = self.store.record(ended)
+        for job, outcome in ended:
+            self.counts[outcome.status] = self.counts.get(outcome.status, 0) + 1
+            if isinstance(job, EvaluateJob):
+                continue
+            self.awaited -= len(self.agenda.plan.evaluations)
+            if job.key in digests:
+                followers = self.agenda.followers(job, digests[job.key])
+                new = [follower for follower in followers if follower.key not in self.seen]
+                self.seen.update(follower.key for follower in new)
+                self.second.extend(new)
+
+    def _tell(self, ended: list[tuple[Job, Outcome]]) -> None:
+        self._note()
+        if self.observer is not None:
+            self.observer(self._progress(), ended)
+
+    def _note(self, *, force: bool = False) -> None:
+        if force or time.perf_counter() - self.noted > _NOTE_SECONDS:
+            self.store.note_progress(self._progress().as_json())
+            self.noted = time.perf_counter()
+
+    def _progress(self) -> Progress:
+        waiting = len(self.first) + len(self.second) + len(self.executor.running)
+        return Progress(
+            total=self.before + sum(self.counts.values()) + waiting + self.awaited,
+            before=self.before,
+            counts=dict(self.counts),
+            seconds=time.perf_counter() - self.begin,
+            running=tuple(task.job.title for task in self.executor.running),
+        )

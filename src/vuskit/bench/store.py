@@ -1,0 +1,371 @@
+"""The store of a run folder: one SQLite file, one writer, any number of readers."""
+
+from __future__ import annotations
+
+import contextlib
+import datetime
+import json
+import os
+import platform
+import shlex
+import sqlite3
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from vuskit import __version__
+from vuskit.bench.files import ScoreFiles
+from vuskit.bench.identity import canonical
+from vuskit.bench.jobs import EvaluateJob, Job, Outcome, job_from_spec
+from vuskit.bench.plan import Plan
+from vuskit.bench.schema import check_schema, create_schema
+from vuskit.bench.sources import SeriesRef, SeriesSource
+from vuskit.bench.states import Kind, Status
+from vuskit.errors import InvalidInputError, VuskitError
+
+__all__ = ["DATABASE", "BenchStorageError", "Store", "open_for_reading", "read_job", "storage_errors"]
+
+DATABASE = "bench.sqlite"
+_LOCK = "lock"
+_WAIT_SECONDS = 60
+
+
+class BenchStorageError(VuskitError):
+    """The run folder cannot be written: full, read-only, or in use by another run."""
+
+
+def now() -> str:
+    """Time of day in UTC, to the millisecond."""
+    return datetime.datetime.now(datetime.UTC).isoformat(timespec="milliseconds")
+
+
+@contextlib.contextmanager
+def storage_errors(folder: Path) -> Iterator[None]:
+    """Tell in a sentence why a folder cannot be written."""
+    try:
+        yield
+    except (OSError, sqlite3.OperationalError) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise BenchStorageError(
+            f"`folder` must be writable and have space left, got {str(folder)!r}: {reason}. "
+            "What was finished before is kept; mend it and start the same command again"
+        ) from error
+
+
+def open_for_reading(folder: Path) -> sqlite3.Connection:
+    """Connect to the store of a run folder without writing to it, also while a run goes on.
+
+    Raises
+    ------
+    InvalidInputError
+        If there is none.
+    """
+    path = folder / DATABASE
+    if not path.is_file():
+        raise InvalidInputError(f"`folder` must hold a benchmark run, got {str(folder)!r}")
+    connection = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True, timeout=_WAIT_SECONDS)
+    connection.row_factory = sqlite3.Row
+    try:
+        known = check_schema(connection, str(path))
+    except sqlite3.OperationalError:
+        known = False
+    if not known:
+        connection.close()
+        raise InvalidInputError(f"`folder` must hold a benchmark run, got {str(folder)!r}")
+    return connection
+
+
+class Store:
+    """The one writer of a run folder.
+
+    Parameters
+    ----------
+    folder : str or Path
+        Made if it does not exist.
+
+    Raises
+    ------
+    BenchStorageError
+        If the folder cannot be written or another process writes to it.
+    InvalidInputError
+        If it holds a store of another version.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with Store(tempfile.mkdtemp()) as store:
+    ...     store.integrity()
+    'ok'
+    """
+
+    def __init__(self, folder: str | Path) -> None:
+        self.folder = Path(folder)
+        with storage_errors(self.folder):
+            self.folder.mkdir(parents=True, exist_ok=True)
+            self._lock = _take_lock(self.folder / _LOCK)
+            try:
+                self._connection = self._connect()
+            except BaseException:
+                os.close(self._lock)
+                raise
+        self.files = ScoreFiles(self.folder)
+        self.files.clean()
+        self.run_id: int | None = None
+        self._measure_ids: dict[str, int] = {}
+
+    def _connect(self) -> sqlite3.Connection:
+        path = self.folder / DATABASE
+        # Transactions are begun and ended by hand.
+        connection = sqlite3.connect(path, timeout=_WAIT_SECONDS, isolation_level=None)
+        connection.row_factory = sqlite3.Row
+        connection.execute("PRAGMA foreign_keys = ON")
+        if not check_schema(connection, str(path)):
+            connection.execute("PRAGMA journal_mode = WAL")
+            create_schema(connection)
+        # In WAL mode this survives every crash of the process; only a power failure can take
+        # the last moments back, never break the file.
+        connection.execute("PRAGMA synchronous = NORMAL")
+        return connection
+
+    def __enter__(self) -> Store:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the file and let others write."""
+        self.files.clean()
+        self._connection.close()
+        os.close(self._lock)
+
+    def integrity(self) -> str:
+        """Result of SQLite's own check of the file: ``ok``."""
+        return str(self._connection.execute("PRAGMA integrity_check").fetchone()[0])
+
+    @contextlib.contextmanager
+    def transaction(self) -> Iterator[sqlite3.Connection]:
+        """All or nothing.
+
+        Raises
+        ------
+        BenchStorageError
+            If it cannot be written.
+        """
+        with storage_errors(self.folder):
+            self._connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield self._connection
+                self._connection.execute("COMMIT")
+            except BaseException:
+                # A full disk may have ended the transaction already.
+                if self._connection.in_transaction:
+                    self._connection.execute("ROLLBACK")
+                raise
+
+    # -- series --------------------------------------------------------------------------------
+
+    def known_series(self) -> dict[tuple[str, str], SeriesRef]:
+        """Series by their source and its stamp, as read in earlier runs."""
+        rows = self._connection.execute(
+            "SELECT spec, stamp, hash, sources.dataset, sources.name, n_points, n_channels, "
+            "n_anomalies, anomalous_points FROM sources JOIN series ON hash = series_hash"
+        )
+        return {
+            (row["spec"], row["stamp"]): SeriesRef(*row[2:], source=SeriesSource(row["spec"]))
+            for row in rows
+        }
+
+    def add_series(self, series: Iterable[tuple[SeriesRef, str]]) -> None:
+        """Enter series with the stamps of their sources."""
+        with self.transaction() as connection:
+            for ref, stamp in series:
+                connection.execute(
+                    "INSERT OR IGNORE INTO series VALUES (?, ?, ?, ?, ?, ?, ?)",
+                    (ref.hash, ref.dataset, ref.name, ref.n_points, ref.n_channels,
+                     ref.n_anomalies, ref.anomalous_points),
+                )  # fmt: skip
+                connection.execute(
+                    "INSERT OR REPLACE INTO sources VALUES (?, ?, ?, ?, ?)",
+                    (ref.source.spec, stamp, ref.dataset, ref.name, ref.hash),
+                )
+
+    # -- runs ----------------------------------------------------------------------------------
+
+    def begin_run(self, plan: Plan, *, executor: str, notes: list[str]) -> int:
+        """Enter that a run begins; one that never said it ended was killed."""
+        with self.transaction() as connection:
+            connection.execute(
+                "UPDATE runs SET state = 'interrupted', finished = NULL WHERE state = 'running'"
+            )
+            cursor = connection.execute(
+                "INSERT INTO runs (started, state, host, pid, vuskit, python, executor, plan, base, "
+                "notes, progress) VALUES (?, 'running', ?, ?, ?, ?, ?, ?, ?, ?, '{}')",
+                (now(), platform.node(), os.getpid(), __version__, platform.python_version(),
+                 executor, plan.text, str(plan.base), json.dumps(notes)),
+            )  # fmt: skip
+            self.run_id = cursor.lastrowid
+        assert self.run_id is not None
+        return self.run_id
+
+    def end_run(self, state: str) -> None:
+        """Enter how the run ended."""
+        with self.transaction() as connection:
+            connection.execute(
+                "UPDATE runs SET state = ?, finished = ? WHERE id = ?", (state, now(), self.run_id)
+            )
+
+    def note_progress(self, progress: dict[str, Any]) -> None:
+        """Leave word for ``status`` in another terminal."""
+        with self.transaction() as connection:
+            connection.execute(
+                "UPDATE runs SET progress = ? WHERE id = ?", (json.dumps(progress), self.run_id)
+            )
+
+    # -- jobs ----------------------------------------------------------------------------------
+
+    def finished_jobs(self, *kinds: Kind) -> dict[str, sqlite3.Row]:
+        """Finished jobs of these kinds by key."""
+        marks = ", ".join("?" * len(kinds))
+        rows = self._connection.execute(
+            "SELECT id, key, status, series_hash, scores_hash, identity, measures FROM jobs "
+            f"WHERE kind IN ({marks})",
+            kinds,
+        )
+        return {row["key"]: row for row in rows}
+
+    def adopt(self, job_ids: Iterable[int]) -> None:
+        """Count finished jobs of earlier runs as part of this one."""
+        with self.transaction() as connection:
+            connection.executemany(
+                "UPDATE jobs SET run_id = ? WHERE id = ?",
+                ((self.run_id, job_id) for job_id in job_ids),
+            )
+
+    def record(self, results: Iterable[tuple[Job, Outcome]]) -> dict[str, str]:
+        """Enter finished jobs, their scores first; return the scores' digests by key.
+
+        Raises
+        ------
+        BenchStorageError
+            If the disk is full or read-only; nothing of the batch is entered then.
+        """
+        batch = list(results)
+        digests: dict[str, str] = {}
+        with storage_errors(self.folder):
+            for job, outcome in batch:
+                if outcome.scores is not None:
+                    digests[job.key] = self.files.write(outcome.scores)
+        with self.transaction() as connection:
+            for job, outcome in batch:
+                self._insert(connection, job, outcome, digests.get(job.key))
+        return digests
+
+    def _insert(
+        self, connection: sqlite3.Connection, job: Job, outcome: Outcome, digest: str | None
+    ) -> None:
+        if digest is not None and outcome.scores is not None:
+            connection.execute(
+                "INSERT OR IGNORE INTO scores VALUES (?, ?)", (digest, outcome.scores.size)
+            )
+        evaluate = isinstance(job, EvaluateJob)
+        row = {
+            "key": job.key,
+            "kind": job.kind,
+            "status": outcome.status,
+            "run_id": self.run_id,
+            "series_hash": job.series.hash,
+            "label": job.label,
+            "identity": job.identity,
+            "seed": job.seed,
+            "scores_hash": job.scores_hash if isinstance(job, EvaluateJob) else digest,
+            "measures": json.dumps(job.measure_identities) if evaluate else None,
+            "spec": canonical(job.spec()),
+            "fit_seconds": outcome.fit_seconds,
+            "score_seconds": outcome.score_seconds,
+            "seconds": outcome.seconds,
+            "peak_bytes": outcome.peak_bytes,
+            "cold": int(outcome.cold),
+            "worker": outcome.worker,
+            "finished": now(),
+            "buffer": outcome.buffer,
+            "buffer_reason": outcome.buffer_reason,
+            "message": outcome.message,
+            "traceback": outcome.traceback,
+            "command": None if outcome.status is Status.OK else self.command(job.key),
+        }
+        marks = ", ".join("?" * len(row))
+        cursor = connection.execute(
+            f"INSERT INTO jobs ({', '.join(row)}) VALUES ({marks})", tuple(row.values())
+        )
+        if isinstance(job, EvaluateJob) and outcome.values is not None:
+            ids = self._measures(connection, job)
+            connection.executemany(
+                'INSERT INTO "values" VALUES (?, ?, ?)',
+                [(cursor.lastrowid, ids[name], value) for name, value in outcome.values.items()],
+            )
+
+    def _measures(self, connection: sqlite3.Connection, job: EvaluateJob) -> dict[str, int]:
+        """Rows of the job's measures in the table of measures, by name."""
+        for identity in job.measure_identities:
+            if identity not in self._measure_ids:
+                connection.execute(
+                    "INSERT OR IGNORE INTO measures (identity, name) VALUES (?, ?)",
+                    (identity, identity.rpartition(" @ ")[0]),
+                )
+                (self._measure_ids[identity],) = connection.execute(
+                    "SELECT id FROM measures WHERE identity = ?", (identity,)
+                ).fetchone()
+        return {
+            identity.rpartition(" @ ")[0]: self._measure_ids[identity]
+            for identity in job.measure_identities
+        }
+
+    def command(self, key: str) -> str:
+        """Return the command that does a job again, in the open."""
+        return shlex.join(["vuskit", "bench", "run-job", str(self.folder), key])
+
+    def forget(self, statuses: Iterable[Status]) -> int:
+        """Remove jobs with these statuses, so that the next run does them again."""
+        wanted = tuple(statuses)
+        marks = ", ".join("?" * len(wanted))
+        with self.transaction() as connection:
+            cursor = connection.execute(f"DELETE FROM jobs WHERE status IN ({marks})", wanted)
+        return cursor.rowcount
+
+
+def read_job(connection: sqlite3.Connection, key: str) -> tuple[Job, sqlite3.Row]:
+    """Read the job whose key begins so, with its row.
+
+    Raises
+    ------
+    InvalidInputError
+        If there is none or more than one.
+    """
+    rows = connection.execute(
+        "SELECT * FROM jobs WHERE substr(key, 1, ?) = ? LIMIT 2", (len(key), key)
+    ).fetchall()
+    if len(rows) != 1 or not key:
+        found = "more than one" if rows else "none"
+        raise InvalidInputError(f"`key` must begin the key of one job, got {key!r}: {found} does")
+    return job_from_spec(rows[0]["kind"], json.loads(rows[0]["spec"])), rows[0]
+
+
+def _take_lock(path: Path) -> int:
+    """Hold a lock on a file as long as this process lives."""
+    handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+    try:
+        import fcntl
+
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except ImportError:  # not a POSIX system: SQLite's own locks are left
+        pass
+    except BlockingIOError:
+        owner = os.read(handle, 32).decode(errors="replace").strip()
+        os.close(handle)
+        raise BenchStorageError(
+            f"`folder` must not be in use, got {str(path.parent)!r}: process {owner} writes to it"
+        ) from None
+    os.ftruncate(handle, 0)
+    os.write(handle, f"{os.getpid()}\n".encode())
+    return handle
