@@ -173,7 +173,8 @@ def draw_up(
     InvalidInputError
         If nothing is left to run.
     """
-    catalogue, notes = Catalogue(store, reread=reread), []
+    catalogue = Catalogue(store, reread=reread)
+    notes: list[str] = []
     told = progress or (lambda _: None)
     try:
         series = _distinct(_all_series(plan, catalogue, notes, told), notes)
@@ -287,9 +288,7 @@ def _external(
         notes.append(f"{request.folder}: no scores found")
 
 
-def _tables(
-    request: ScoresRequest, catalogue: Catalogue, notes: list[str]
-) -> Iterator[ImportJob]:
+def _tables(request: ScoresRequest, catalogue: Catalogue, notes: list[str]) -> Iterator[ImportJob]:
     """Files that hold value, label and one column per detector."""
     collection = read_collection(request.folder, format="scores")
     for file in collection.files:

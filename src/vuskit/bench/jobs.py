@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
@@ -180,7 +181,7 @@ def _evaluate_job(spec: dict[str, Any]) -> EvaluateJob:
     )
 
 
-_REBUILD = {
+_REBUILD: dict[Kind, Callable[[dict[str, Any]], Job]] = {
     Kind.SCORE: lambda spec: ScoreJob(
         spec["series"], DetectorSpec(**spec["detector"]), spec["seed"]
     ),

@@ -99,7 +99,7 @@ def limit_threads(threads: int) -> None:
 
 def _limit_loaded_libraries(threads: int) -> None:
     try:
-        import threadpoolctl
+        import threadpoolctl  # type: ignore[import-untyped,unused-ignore]
     except ImportError:
         pass
     else:

@@ -215,9 +215,7 @@ def _plan(table: TomlTable, base: Path, content: str) -> Plan:
 
 def _series(table: TomlTable, base: Path) -> SeriesRequest:
     if "family" in table:
-        grid = [
-            _checked_synthetic(table.where, arguments) for arguments in _grid(table.rest())
-        ]
+        grid = [_checked_synthetic(table.where, arguments) for arguments in _grid(table.rest())]
         return SeriesRequest(synthetic=tuple(grid))
     folder = base / table.take("folder", text)
     if not folder.is_dir():
@@ -246,7 +244,9 @@ def _checked_synthetic(where: str, arguments: dict[str, Any]) -> dict[str, Any]:
     accepted = list(inspect.signature(make_series).parameters)
     for given in arguments:
         if given not in accepted:
-            raise InvalidInputError(f"`{where}` has no key {given!r}{did_you_mean(given, accepted)}")
+            raise InvalidInputError(
+                f"`{where}` has no key {given!r}{did_you_mean(given, accepted)}"
+            )
     try:
         get_family(arguments["family"])
     except InvalidInputError as error:
@@ -277,9 +277,7 @@ def _detectors(table: TomlTable, base: Path) -> list[DetectorSpec]:
         specs = []
         for params in _grid(given):
             shown = ", ".join(f"{key}={params[key]}" for key in varied)
-            spec = DetectorSpec.of(
-                name, params, f"{title}({shown})" if shown else title, str(base)
-            )
+            spec = DetectorSpec.of(name, params, f"{title}({shown})" if shown else title, str(base))
             spec.build(seed=0)
             specs.append(spec)
     except (InvalidInputError, TypeError) as error:

@@ -48,9 +48,7 @@ class DetectorSpec:
     folder: str | None = None
 
     @classmethod
-    def of(
-        cls, name: str, params: dict[str, Any], label: str, folder: str | None
-    ) -> DetectorSpec:
+    def of(cls, name: str, params: dict[str, Any], label: str, folder: str | None) -> DetectorSpec:
         """Make one from a mapping of parameters."""
         return cls(name, canonical(params), label, folder)
 
@@ -69,7 +67,9 @@ class DetectorSpec:
         if isinstance(thing, type) and issubclass(thing, Detector):
             return thing(**params, seed=seed)
         if not callable(thing):
-            raise InvalidInputError(f"`{self.name}` must be a detector or a function, got {thing!r}")
+            raise InvalidInputError(
+                f"`{self.name}` must be a detector or a function, got {thing!r}"
+            )
         return FunctionDetector(_bound(self.name, thing, params, seed), seed=seed)
 
     def identity(self, seed: int) -> str:
@@ -96,7 +96,9 @@ def _bound(name: str, function: Any, params: dict[str, Any], seed: int) -> Any:
         if given not in accepted and not takes_all:
             raise InvalidInputError(f"{name} has no parameter {given!r}")
     fixed = {**params, "seed": seed} if "seed" in accepted else params
-    return functools.partial(function, **fixed)
+    bound = functools.partial(function, **fixed)
+    functools.update_wrapper(bound, function)  # errors name the function, not the wrapping
+    return bound
 
 
 @dataclass(frozen=True)

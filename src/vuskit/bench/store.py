@@ -23,7 +23,14 @@ from vuskit.bench.sources import SeriesRef, SeriesSource
 from vuskit.bench.states import Kind, Status
 from vuskit.errors import InvalidInputError, VuskitError
 
-__all__ = ["DATABASE", "BenchStorageError", "Store", "open_for_reading", "read_job", "storage_errors"]
+__all__ = [
+    "DATABASE",
+    "BenchStorageError",
+    "Store",
+    "open_for_reading",
+    "read_job",
+    "storage_errors",
+]
 
 DATABASE = "bench.sqlite"
 _LOCK = "lock"
@@ -63,7 +70,9 @@ def open_for_reading(folder: Path) -> sqlite3.Connection:
     path = folder / DATABASE
     if not path.is_file():
         raise InvalidInputError(f"`folder` must hold a benchmark run, got {str(folder)!r}")
-    connection = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True, timeout=_WAIT_SECONDS)
+    connection = sqlite3.connect(
+        f"{path.resolve().as_uri()}?mode=ro", uri=True, timeout=_WAIT_SECONDS
+    )
     connection.row_factory = sqlite3.Row
     try:
         known = check_schema(connection, str(path))
@@ -172,7 +181,7 @@ class Store:
             "n_anomalies, anomalous_points FROM sources JOIN series ON hash = series_hash"
         )
         return {
-            (row["spec"], row["stamp"]): SeriesRef(*row[2:], source=SeriesSource(row["spec"]))
+            (row["spec"], row["stamp"]): SeriesRef(*row[2:9], SeriesSource(row["spec"]))
             for row in rows
         }
 
@@ -199,8 +208,8 @@ class Store:
                 "UPDATE runs SET state = 'interrupted', finished = NULL WHERE state = 'running'"
             )
             cursor = connection.execute(
-                "INSERT INTO runs (started, state, host, pid, vuskit, python, executor, plan, base, "
-                "notes, progress) VALUES (?, 'running', ?, ?, ?, ?, ?, ?, ?, ?, '{}')",
+                "INSERT INTO runs (started, state, host, pid, vuskit, python, executor, plan, "
+                "base, notes, progress) VALUES (?, 'running', ?, ?, ?, ?, ?, ?, ?, ?, '{}')",
                 (now(), platform.node(), os.getpid(), __version__, platform.python_version(),
                  executor, plan.text, str(plan.base), json.dumps(notes)),
             )  # fmt: skip
@@ -268,7 +277,7 @@ class Store:
             connection.execute(
                 "INSERT OR IGNORE INTO scores VALUES (?, ?)", (digest, outcome.scores.size)
             )
-        evaluate = isinstance(job, EvaluateJob)
+        measures = job.measure_identities if isinstance(job, EvaluateJob) else None
         row = {
             "key": job.key,
             "kind": job.kind,
@@ -279,7 +288,7 @@ class Store:
             "identity": job.identity,
             "seed": job.seed,
             "scores_hash": job.scores_hash if isinstance(job, EvaluateJob) else digest,
-            "measures": json.dumps(job.measure_identities) if evaluate else None,
+            "measures": None if measures is None else json.dumps(measures),
             "spec": canonical(job.spec()),
             "fit_seconds": outcome.fit_seconds,
             "score_seconds": outcome.score_seconds,

@@ -35,7 +35,7 @@ Scores = NDArray[np.float64]
 _seen_detectors: set[str] = set()
 
 
-class _Skip(Exception):
+class _NotApplicableError(Exception):
     """The job does not apply; its text says why."""
 
 
@@ -56,7 +56,7 @@ def perform(task: Task) -> Outcome:
     begin = time.perf_counter()
     try:
         outcome = carry_out(task)
-    except _Skip as reason:
+    except _NotApplicableError as reason:
         outcome = Outcome(Status.SKIPPED, message=str(reason))
     except MemoryError as error:
         text = f"out of memory: {error}" if str(error) else "out of memory"
@@ -111,7 +111,7 @@ def _score(task: Task) -> Outcome:
     job = task.job
     assert isinstance(job, ScoreJob)
     if not job.detector.accepts(job.series.n_channels):
-        raise _Skip(f"{job.label} takes one channel, {job.series.title} has more")
+        raise _NotApplicableError(f"{job.label} takes one channel, {job.series.title} has more")
     series = _series(task)
     detector = job.detector.build(job.seed)
     cold = job.detector.name not in _seen_detectors
@@ -120,7 +120,7 @@ def _score(task: Task) -> Outcome:
     # The hook that every detector implements: what is left of fit_score is preparing and scoring.
     detector._fit = fitting  # type: ignore[method-assign]
     begin = time.perf_counter()
-    scores = detector.fit_score(series)
+    scores = detector.fit_score(series)  # type: ignore[arg-type]
     total = time.perf_counter() - begin
     return Outcome(
         Status.OK,
@@ -174,7 +174,7 @@ def _evaluate(task: Task) -> Outcome:
     job = task.job
     assert isinstance(job, EvaluateJob)
     if job.series.anomalous_points in (0, job.series.n_points):
-        raise _Skip("the measures are undefined: only one class in the labels")
+        raise _NotApplicableError("the measures are undefined: only one class in the labels")
     scores = _stored_scores(task) if task.scores is None else task.scores
     _compile_once()
     series = _series(task)

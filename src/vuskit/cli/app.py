@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from vuskit import __version__
-from vuskit.cli import study
+from vuskit.cli import bench, study
 from vuskit.cli.demo import demo
 
 __all__ = ["app"]
@@ -19,6 +19,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
+app.add_typer(bench.app, name="bench")
 app.add_typer(study.app, name="study")
 app.command()(demo)
 

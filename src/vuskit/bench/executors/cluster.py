@@ -61,14 +61,16 @@ class DaskExecutor(Executor):
             )
         except (OSError, TimeoutError, ValueError) as error:
             raise InvalidInputError(
-                f"`executor.address` must be a Dask scheduler that answers, got {address!r}: {error}"
+                "`executor.address` must be a Dask scheduler that answers, "
+                f"got {address!r}: {error}"
             ) from error
         self._futures: dict[str, Any] = {}
 
     @property
     def capacity(self) -> int:
         """Twice the threads of all workers that are there now."""
-        return _TASKS_PER_THREAD * max(1, sum(self._client.nthreads().values()))
+        threads = int(sum(self._client.nthreads().values()))
+        return _TASKS_PER_THREAD * max(1, threads)
 
     def _start(self, task: Task) -> None:
         key = task.job.key

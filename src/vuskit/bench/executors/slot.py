@@ -9,7 +9,7 @@ import os
 import signal
 import sys
 import uuid
-from concurrent.futures import CancelledError, Future, TimeoutError
+from concurrent.futures import CancelledError, Future
 from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 from typing import Any

@@ -1,0 +1,71 @@
+"""Tables out of a store, as files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from vuskit.bench.results import leaderboard, read_values_table
+from vuskit.datasets.optional import require
+from vuskit.inputs import check_choice
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["FORMATS", "SHAPES", "export_run"]
+
+FORMATS: dict[str, Callable[[Any, Path], None]] = {
+    "csv": lambda frame, path: frame.to_csv(path, index=False),
+    "parquet": lambda frame, path: frame.to_parquet(path, index=False),
+}
+
+
+def _wide(values: pd.DataFrame) -> pd.DataFrame:
+    """One row per series, detector, seed and settings; one column per measure."""
+    names = ["dataset", "series", "detector", "seed", "settings", "buffer", "buffer_reason"]
+    costs = ["fit_seconds", "score_seconds", "peak_bytes"]
+    wide = values.pivot_table(
+        index=names, columns="measure", values="value", sort=False, dropna=False, observed=True
+    )
+    wide = wide.dropna(how="all").reset_index().rename_axis(columns=None)
+    keys = names[:5]
+    return wide.merge(values[[*keys, *costs]].drop_duplicates(keys), on=keys, how="left")
+
+
+SHAPES: dict[str, Callable[[Any], Any]] = {
+    "values": lambda values: values,
+    "wide": _wide,
+    "leaderboard": leaderboard,
+}
+
+
+def export_run(folder: Path, target: Path, *, shape: str = "values") -> pd.DataFrame:
+    """Write the values of a run into a file.
+
+    Parameters
+    ----------
+    folder : Path
+        The run folder.
+    target : Path
+        Ends in ``.csv`` or ``.parquet``.
+    shape : {"values", "wide", "leaderboard"}, default="values"
+        One row per value; one row per score; or means per detector.
+
+    Returns
+    -------
+    pandas.DataFrame
+        What was written.
+
+    Raises
+    ------
+    InvalidInputError
+        If the shape or the ending is unknown, or there is no run.
+    """
+    check_choice("shape", shape, SHAPES)
+    kind = check_choice("target", target.suffix.removeprefix(".") or target.name, FORMATS)
+    require("pandas", purpose="export")
+    frame = SHAPES[shape](read_values_table(folder))
+    target.parent.mkdir(parents=True, exist_ok=True)
+    FORMATS[kind](frame, target)
+    return frame

@@ -1,0 +1,243 @@
+"""Reading a store: how far a run is, what failed, and all values as a table."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from vuskit.bench.plan import Plan, parse_plan
+from vuskit.bench.states import Kind, Status
+from vuskit.bench.store import open_for_reading
+from vuskit.datasets.optional import require
+from vuskit.errors import InvalidInputError
+from vuskit.measures.registry import list_measures
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Failure", "RunStatus", "leaderboard", "read_status", "read_values_table", "stored_plan"]
+
+_VALUES = """
+SELECT series.dataset, series.name AS series, first.label AS detector, first.seed,
+       second.identity AS settings, measures.name AS measure, value,
+       second.buffer, second.buffer_reason,
+       first.fit_seconds, first.score_seconds, first.peak_bytes, first.cold,
+       first.identity AS detector_identity, first.key AS score_key, second.key AS evaluate_key
+FROM jobs AS first
+JOIN series ON series.hash = first.series_hash
+JOIN jobs AS second ON second.scores_hash = first.scores_hash
+    AND second.series_hash = first.series_hash AND second.kind = 'evaluate'
+JOIN "values" ON job_id = second.id
+JOIN measures ON measures.id = measure_id
+WHERE first.kind IN ('score', 'import') AND first.run_id = :run AND second.run_id = :run
+ORDER BY series.dataset, series.name, first.label, first.seed, second.identity, measures.id
+"""
+_LATEST = "SELECT * FROM runs ORDER BY id DESC LIMIT 1"
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A job that did not end well."""
+
+    key: str
+    status: Status
+    title: str
+    message: str
+    command: str
+    traceback: str | None
+
+
+@dataclass(frozen=True)
+class RunStatus:
+    """How far a run is.
+
+    Attributes
+    ----------
+    run : dict
+        The latest start: state, times, host, process, versions.
+    progress : dict
+        What the run said about itself last: total, done, rate, what is running.
+    counts : dict
+        Finished jobs of the plan by kind and status.
+    n_values : int
+        Values in the store.
+    failures : tuple of Failure
+        The latest first, as many as were asked for.
+    notes : tuple of str
+        Series that could not be read, or are there twice.
+    """
+
+    run: dict[str, Any]
+    progress: dict[str, Any]
+    counts: dict[tuple[Kind, Status], int]
+    n_values: int
+    failures: tuple[Failure, ...]
+    notes: tuple[str, ...]
+
+    def count(self, *statuses: Status) -> int:
+        """Finished jobs with one of these statuses."""
+        return sum(number for (_, status), number in self.counts.items() if status in statuses)
+
+
+def read_status(folder: Path, *, failures: int = 10) -> RunStatus:
+    """Read how far a run is, also while it goes on.
+
+    Parameters
+    ----------
+    folder : Path
+        The run folder.
+    failures : int, default=10
+        How many failures to list.
+
+    Raises
+    ------
+    InvalidInputError
+        If there is no run.
+    """
+    connection = open_for_reading(folder)
+    try:
+        run = _latest_run(connection, folder)
+        counts = connection.execute(
+            "SELECT kind, status, count(*) FROM jobs WHERE run_id = ? GROUP BY kind, status",
+            (run["id"],),
+        )
+        listed = connection.execute(
+            "SELECT jobs.*, series.dataset, series.name FROM jobs "
+            "JOIN series ON hash = series_hash WHERE run_id = ? AND status IN (?, ?, ?) "
+            "ORDER BY jobs.id DESC LIMIT ?",
+            (run["id"], Status.ERROR, Status.TIMEOUT, Status.OOM, failures),
+        )
+        return RunStatus(
+            run={key: run[key] for key in run.keys() if key not in ("plan", "notes", "progress")},  # noqa: SIM118
+            progress=json.loads(run["progress"]),
+            counts={(Kind(kind), Status(status)): number for kind, status, number in counts},
+            n_values=connection.execute('SELECT count(*) FROM "values"').fetchone()[0],
+            failures=tuple(_failure(row) for row in listed),
+            notes=tuple(json.loads(run["notes"])),
+        )
+    finally:
+        connection.close()
+
+
+def _failure(row: sqlite3.Row) -> Failure:
+    return Failure(
+        key=row["key"],
+        status=Status(row["status"]),
+        title=f"{row['kind']} {row['label']} on {row['dataset']}/{row['name']}",
+        message=row["message"] or "",
+        command=row["command"] or "",
+        traceback=row["traceback"],
+    )
+
+
+def _latest_run(connection: sqlite3.Connection, folder: Path) -> sqlite3.Row:
+    run: sqlite3.Row | None = connection.execute(_LATEST).fetchone()
+    if run is None:
+        raise InvalidInputError(f"`folder` must hold a benchmark run, got {str(folder)!r}")
+    return run
+
+
+def stored_plan(folder: Path) -> Plan:
+    """Read the plan of the latest run.
+
+    Raises
+    ------
+    InvalidInputError
+        If there is no run.
+    """
+    connection = open_for_reading(folder)
+    try:
+        run = _latest_run(connection, folder)
+    finally:
+        connection.close()
+    return parse_plan(run["plan"], base=Path(run["base"]), name=f"the plan of {folder}")
+
+
+def read_values_table(folder: Path) -> pd.DataFrame:
+    """All values of the latest plan: one row per series, detector, seed, settings and measure.
+
+    Raises
+    ------
+    InvalidInputError
+        If there is no run.
+    MissingDependencyError
+        If pandas is not installed.
+    """
+    pandas = require("pandas", purpose="a table of values")
+    wanted = _wanted(stored_plan(folder))
+    connection = open_for_reading(folder)
+    try:
+        run = _latest_run(connection, folder)
+        frame: pd.DataFrame = pandas.read_sql_query(_VALUES, connection, params={"run": run["id"]})
+    finally:
+        connection.close()
+    chosen = [pair in wanted for pair in zip(frame["settings"], frame["measure"], strict=True)]
+    return frame[chosen].drop_duplicates(
+        ["score_key", "settings", "measure"], keep="last", ignore_index=True
+    )
+
+
+def _wanted(plan: Plan) -> set[tuple[str, str]]:
+    """Settings and measures that the plan asks for; the store may know more."""
+    return {
+        (entry.spec.identity, measure.build().name)
+        for entry in plan.evaluations
+        for measure in entry.measures
+    }
+
+
+def leaderboard(values: pd.DataFrame, *, by: Iterable[str] = ()) -> pd.DataFrame:
+    """Mean of every measure per detector and settings, best first.
+
+    Means are taken over the seeds of a series, then over the series that *every* detector of
+    these settings has a value for: a detector that failed on hard series must not look better for
+    it. ``series`` counts those, ``own`` the ones that the detector has values for.
+
+    Parameters
+    ----------
+    values : pandas.DataFrame
+        From `read_values_table`.
+    by : iterable of str, optional
+        Further columns to keep apart, such as ``dataset``.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> rows = [("a", "x", "LOF", 0.5), ("a", "y", "LOF", 0.9), ("a", "x", "PCA", 0.7)]
+    >>> frame = pd.DataFrame(rows, columns=["dataset", "series", "detector", "value"])
+    >>> leaderboard(frame.assign(seed=0, settings="s", measure="vus_pr"))
+      settings detector  series  own  vus_pr
+    0        s      PCA       1    1     0.7
+    1        s      LOF       1    2     0.5
+    """
+    if not len(values):
+        return values
+    place = ["dataset", "series"]
+    groups = ["settings", *by, "detector"]
+    means = (
+        values.groupby([*groups, *(p for p in place if p not in groups), "measure"])["value"]
+        .mean()
+        .unstack("measure")
+        .reset_index()
+    )
+    means["_all"] = means.groupby(["settings"])["detector"].transform("nunique")
+    shared = means.groupby(["settings", *place])["detector"].transform("nunique") == means["_all"]
+    measures = _in_order([name for name in means if name in set(values["measure"])])
+    table = means[shared].groupby(groups)[measures].mean()
+    table.insert(0, "series", means[shared].groupby(groups).size())
+    table.insert(1, "own", means.groupby(groups).size().reindex(table.index))
+    last = measures[-1]
+    table = table.reset_index().sort_values(
+        ["settings", *by, last], ascending=[True, *(True for _ in by), False]
+    )
+    return table.rename_axis(columns=None).reset_index(drop=True)
+
+
+def _in_order(names: list[str]) -> list[str]:
+    """Names of measures in the order of the registry, variants after their measure."""
+    order = {measure.name: place for place, measure in enumerate(list_measures())}
+    return sorted(names, key=lambda name: (order.get(name.partition("(")[0], len(order)), name))

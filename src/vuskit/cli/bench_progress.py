@@ -1,0 +1,152 @@
+"""How a benchmark is shown: a bar on a terminal, plain lines elsewhere."""
+
+from __future__ import annotations
+
+import time
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+from rich.console import Console, Group
+from rich.live import Live
+from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
+from rich.progress import Progress as Bar
+from rich.table import Table
+from rich.text import Text
+
+from vuskit.cli.durations import format_duration
+
+if TYPE_CHECKING:
+    from vuskit.bench.jobs import Job, Outcome
+    from vuskit.bench.results import RunStatus
+    from vuskit.bench.runner import Progress
+
+__all__ = ["Display", "show_status"]
+
+_LINE_SECONDS = 10.0
+_SHOWN_RUNNING = 8
+
+
+def _summary(progress: Progress) -> str:
+    left = progress.seconds_left
+    return (
+        f"{progress.per_minute:,.0f} jobs/min, "
+        f"{'?' if left is None else format_duration(left)} left, {progress.failed:,} failed"
+    )
+
+
+class Display:
+    """Shows the progress of a run.
+
+    Parameters
+    ----------
+    console : Console
+        Where.
+    plain : bool
+        Lines, at most one in ten seconds and one per failure, instead of a bar.
+    """
+
+    def __init__(self, console: Console, *, plain: bool) -> None:
+        self._console = console
+        self._plain = plain
+        self._told = 0.0
+        self._bar = Bar(
+            BarColumn(bar_width=24),
+            MofNCompleteColumn(),
+            TextColumn("{task.description}"),
+            console=console,
+        )
+        self._task = self._bar.add_task("", total=None)
+        self._live = Live(console=console, refresh_per_second=4, transient=True)
+
+    def __enter__(self) -> Display:
+        if not self._plain:
+            self._live.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if not self._plain:
+            self._live.stop()
+
+    def update(self, progress: Progress, ended: list[tuple[Job, Outcome]]) -> None:
+        """Show a new state."""
+        for job, outcome in ended:
+            if outcome.status.failed:
+                message = (outcome.message or "").partition("\n")[0]
+                text = f"{outcome.status} {job.kind} {job.title}: {message}"
+                self._console.print(text, soft_wrap=True, highlight=False, markup=False)
+        if self._plain:
+            self._line(progress)
+        else:
+            self._redraw(progress)
+
+    def _line(self, progress: Progress) -> None:
+        last = progress.done == progress.total
+        if not last and time.monotonic() - self._told < _LINE_SECONDS:
+            return
+        self._told = time.monotonic()
+        now = f"; now: {', '.join(progress.running[:2])}" if progress.running else ""
+        self._console.print(
+            f"{progress.done:,}/{progress.total:,} jobs, {_summary(progress)}{now}",
+            soft_wrap=True,
+            highlight=False,
+            markup=False,
+        )
+
+    def _redraw(self, progress: Progress) -> None:
+        self._bar.update(
+            self._task,
+            completed=progress.done,
+            total=progress.total,
+            description=_summary(progress),
+        )
+        running = [
+            Text(f"  {title}", style="dim", no_wrap=True, overflow="ellipsis")
+            for title in progress.running[:_SHOWN_RUNNING]
+        ]
+        self._live.update(Group(self._bar, *running))
+
+
+def show_status(console: Console, status: RunStatus) -> None:
+    """Print how far a run is."""
+    from vuskit.bench.states import Kind, Status
+
+    run, progress = status.run, status.progress
+    state = run["state"]
+    console.print(
+        f"Run {run['id']}: {state}, started {run['started']} on {run['host']} "
+        f"(process {run['pid']}), vuskit {run['vuskit']}, {run['executor']}",
+        soft_wrap=True,
+        highlight=False,
+    )
+    if progress:
+        left = progress["seconds_left"]
+        rest = "" if state != "running" or left is None else f", {format_duration(left)} left"
+        console.print(
+            f"{progress['done']:,} of {progress['total']:,} jobs, "
+            f"{progress['per_minute']:,.0f} jobs/min{rest}",
+            highlight=False,
+        )
+    table = Table("jobs", *(entry.value for entry in Status))
+    for kind in Kind:
+        numbers = [status.counts.get((kind, entry), 0) for entry in Status]
+        if any(numbers):
+            table.add_row(kind.value, *(f"{number:,}" for number in numbers))
+    console.print(table)
+    console.print(f"{status.n_values:,} values", highlight=False)
+    for title in progress.get("running", []) if state == "running" else []:
+        console.print(f"running: {title}", soft_wrap=True, highlight=False, markup=False)
+    for failure in status.failures:
+        first = failure.message.partition("\n")[0]
+        console.print(
+            f"{failure.status} {failure.title}: {first}\n    {failure.command}",
+            soft_wrap=True,
+            highlight=False,
+            markup=False,
+        )
+    for note in status.notes:
+        console.print(f"note: {note}", soft_wrap=True, highlight=False, markup=False)

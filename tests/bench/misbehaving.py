@@ -1,0 +1,72 @@
+"""Detectors that do what detectors should not: imported by plans as ``misbehaving:name``."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+
+import numpy as np
+
+
+def fine(values, seed=0, factor=1.0):
+    return factor * np.abs(values - values.mean()) + np.random.default_rng(seed).random(len(values))
+
+
+def slow(values, seconds=0.1, seed=0):
+    time.sleep(seconds)
+    return fine(values, seed)
+
+
+def sleeps(values):
+    while True:
+        time.sleep(0.1)
+
+
+def allocates(values):
+    held = []
+    while True:
+        held.append(np.ones(2_000_000))
+
+
+def raises(values):
+    raise RuntimeError("this detector does not like the series")
+
+
+def segfaults(values):
+    os.kill(os.getpid(), signal.SIGSEGV)
+    time.sleep(60)
+
+
+def killed(values):
+    os.kill(os.getpid(), signal.SIGKILL)
+    time.sleep(60)
+
+
+def exits(values):
+    sys.exit(3)
+
+
+def gives_nan(values):
+    scores = np.zeros(len(values))
+    scores[7] = np.nan
+    return scores
+
+
+def too_short(values):
+    return np.zeros(len(values) - 1)
+
+
+def prints(values):
+    sys.stdout.write("noise on stdout\n")
+    sys.stderr.write("noise on stderr\n")
+    return fine(values)
+
+
+def counts_threads(values):
+    """As a score: how many threads BLAS would use."""
+    import threadpoolctl
+
+    most = max([pool["num_threads"] for pool in threadpoolctl.threadpool_info()], default=1)
+    return np.full(len(values), float(most))
