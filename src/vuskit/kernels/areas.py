@@ -13,7 +13,6 @@ the shape (buffer widths, levels of the block).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -23,6 +22,7 @@ from numpy.typing import NDArray
 from vuskit.intervals import Ints
 from vuskit.kernels.buffers import BufferPlan
 from vuskit.kernels.products import row_dots
+from vuskit.kernels.scratch import scratch
 
 __all__ = ["AreaSums", "Levels", "area_sums", "rates"]
 
@@ -54,17 +54,8 @@ class Levels:
 class AreaSums(Protocol):
     """Running areas of every buffer width."""
 
-    def add(
-        self,
-        sums: Floats,
-        levels: Levels,
-        existence: Floats | None,
-        spares: Sequence[Floats] | None = None,
-    ) -> None:
-        """Take in the next block.
-
-        ``sums`` (see ``BufferPlan.table``) and ``spares``, two arrays like it, may be overwritten.
-        """
+    def add(self, sums: Floats, levels: Levels, existence: Floats | None) -> None:
+        """Take in the next block; ``sums`` (see ``BufferPlan.table``) may be overwritten."""
         ...
 
     def areas(self) -> tuple[Floats, Floats]:
@@ -94,15 +85,9 @@ class _FollowingPositives:
         self.last_inverse = np.full(size, 1.0 / (plan.n - plan.n_inside))
         self.last_found = 0
 
-    def add(
-        self,
-        sums: Floats,
-        levels: Levels,
-        existence: Floats | None,
-        spares: Sequence[Floats] | None = None,
-    ) -> None:
+    def add(self, sums: Floats, levels: Levels, existence: Floats | None) -> None:
         found, predicted = levels.found, levels.predicted
-        jump, inverse = spares or (np.empty_like(sums), np.empty_like(sums))
+        jump, inverse = scratch("jump", sums.shape), scratch("inverse", sums.shape)
         found_before = np.concatenate(([self.last_found], found[:-1]))
         self.last_found = int(found[-1])
         self._jumps(sums, found, existence, miss=inverse, jump=jump)
@@ -156,13 +141,7 @@ class _FixedPositives:
         self.last_rate = np.zeros(size)
         self.last_hits = np.zeros(size)
 
-    def add(
-        self,
-        sums: Floats,
-        levels: Levels,
-        existence: Floats | None,
-        spares: Sequence[Floats] | None = None,
-    ) -> None:
+    def add(self, sums: Floats, levels: Levels, existence: Floats | None) -> None:
         before = np.concatenate((self.last_hits[:, None], sums[:, :-1]), axis=1)
         self.last_hits = sums[:, -1].copy()
         rate = sums * self.inverse_positives

@@ -45,6 +45,7 @@ class BufferPlan:
     halves: Ints
     positions: Ints
     code: Ints
+    reached_from: Ints  # half-length from which an event reaches the point; 0 inside
     active_from: Ints  # first index into `widths` at which the point has a weight
     second: Ints
     doubled: Ints
@@ -73,7 +74,7 @@ class BufferPlan:
 
     def parts(self, columns: int = 1) -> Iterator[slice]:
         """Runs of widths for which the table, and arrays of so many columns, stay small."""
-        height = max(1, min(_MOST_WEIGHTS // self.n_codes, max(8, _BLOCK // columns)))
+        height = max(1, min(_MOST_WEIGHTS // self.n_codes, max(8, 2 * _BLOCK // columns)))
         for first in range(0, self.widths.size, height):
             yield slice(first, min(first + height, self.widths.size))
 
@@ -94,17 +95,23 @@ class BufferPlan:
             part.__dict__["table"] = self.table[rows]  # made once for all parts and scores
         return part
 
+    def soft_total(self, points: slice | Ints) -> Floats:
+        """Sum of the soft labels of some points outside events, for each width."""
+        code, second = self.code[points], self.second[points]
+        counts = np.bincount(code, minlength=self.n_codes)
+        total = row_dots(self.table, counts.astype(np.float64))
+        doubled = np.flatnonzero(second <= self.halves[-1])
+        block = max(1, _BLOCK // self.widths.size)
+        for start in range(0, doubled.size, block):
+            here = doubled[start : start + block]
+            extra = self.full_weight - self.table.take(code[here], axis=1)
+            extra *= self.halves[:, None] >= second[here]
+            total += extra.sum(axis=1)
+        return total / self.full_weight
+
     def near_total(self) -> Floats:
         """Sum of the soft labels of all points outside events, for each width."""
-        counts = np.bincount(self.code[self.n_inside :], minlength=self.n_codes)
-        total = row_dots(self.table, counts.astype(np.float64))
-        block = max(1, _BLOCK // self.widths.size)
-        for start in range(0, self.doubled.size, block):
-            points = self.doubled[start : start + block]
-            reached = self.halves[:, None] >= self.second[points]
-            extra = self.full_weight - np.take(self.table, self.code[points], axis=1)
-            total += np.where(reached, extra, 0.0).sum(axis=1)
-        return total / self.full_weight
+        return self.soft_total(slice(self.n_inside, None))
 
 
 def plan_buffers(
@@ -128,6 +135,7 @@ def plan_buffers(
     n_inside = inside.size
     code = np.concatenate((np.zeros(n_inside, dtype=np.intp), code))
     second = np.concatenate((np.full(n_inside, _NEVER), second))
+    reached_from = np.concatenate((np.zeros(n_inside, dtype=np.intp), activation))
     return BufferPlan(
         definition=definition,
         n=n,
@@ -136,9 +144,8 @@ def plan_buffers(
         halves=halves,
         positions=np.concatenate((inside, positions)),
         code=code,
-        active_from=np.concatenate(
-            (np.zeros(n_inside, dtype=np.intp), np.searchsorted(halves, activation))
-        ),
+        reached_from=reached_from,
+        active_from=halves.searchsorted(reached_from),
         second=second,
         doubled=np.flatnonzero(second <= longest),
         ramps=ramps,

@@ -14,6 +14,7 @@ from vuskit.kernels.areas import Levels, area_sums, rates
 from vuskit.kernels.buffers import BufferPlan
 from vuskit.kernels.products import product, running_sums, whole_lanes
 from vuskit.kernels.ranking import RankTable, Scores, position_among
+from vuskit.kernels.scratch import scratch
 from vuskit.kernels.sweep import SweepInput, sweep
 
 __all__ = [
@@ -22,12 +23,12 @@ __all__ = [
     "grid_areas",
     "grid_ranks",
     "grid_rates",
-    "perfect_grid_areas",
+    "perfect_pr_areas",
 ]
 
 Floats = NDArray[np.float64]
 
-_BLOCK = 1 << 14  # (widths x points) weighed together
+_BLOCK = 1 << 13  # (widths x points) weighed together
 _PRODUCT_STEPS = 25  # multiplications of a matrix product in the time of weighing one point
 
 
@@ -94,24 +95,33 @@ def grid_rates(
     return fpr, tpr, precision
 
 
-def perfect_grid_areas(plan: BufferPlan, size: int) -> tuple[Floats, Floats]:
-    """Areas of a perfect detector without ties on a grid of thresholds.
+def perfect_pr_areas(plan: BufferPlan, size: int) -> Floats:
+    """R-AUC-PR of a perfect detector without ties on a grid of thresholds, for each width.
 
-    It puts the points inside events first, one of each event, then the others, and after them the
+    It puts the points inside events first, beginning with one of each event, and after them the
     points around events, nearest first.
     """
-    # By their weights at the longest buffer, which fall with the distance.
-    weight = plan.part(slice(-1, None)).table[0, plan.code[plan.n_inside :]]
-    near = np.argsort(-weight, kind="stable") + plan.n_inside
+    predicted = grid_ranks(plan.n, size) + 1
+    near = plan.n_inside + plan.reached_from[plan.n_inside :].argsort(kind="stable")
+    if plan.definition.positives == "fixed":
+        return _perfect_by_levels(plan, predicted, near)
+    last = int(predicted.searchsorted(plan.n_inside))  # the first threshold that finds them all
+    before = int(predicted[last - 1]) if last else 0
+    n_events = plan.existence.n_events[plan.existence.row_of_width]
+    rate = before / plan.n_inside * np.minimum(before / n_events, 1.0)
+    hits = plan.n_inside + plan.soft_total(near[: predicted[last] - plan.n_inside])
+    return np.asarray(rate + (1.0 - rate) * hits / predicted[last])
+
+
+def _perfect_by_levels(plan: BufferPlan, predicted: Ints, near: Ints) -> Floats:
+    """The same where the true-positive rate goes on rising outside events."""
     rank = np.arange(plan.positions.size)
     rank[near] = np.arange(plan.n_inside, plan.positions.size)
-    predicted = grid_ranks(plan.n, size) + 1
-    needed = min(int(np.searchsorted(predicted, plan.positions.size)) + 1, size)
-    predicted = predicted[:needed]
-    column = np.searchsorted(predicted, rank + 1)
+    predicted = predicted[: int(predicted.searchsorted(plan.positions.size)) + 1]
+    column = predicted.searchsorted(rank + 1)
     n_events = plan.existence.n_events[:, None]
     found = np.minimum(predicted, n_events) / n_events
-    return _areas(plan, _OnGrid(plan, column, _grid_levels(plan, column, predicted), found))
+    return _areas(plan, _OnGrid(plan, column, _grid_levels(plan, column, predicted), found))[1]
 
 
 @dataclass(frozen=True)
@@ -140,12 +150,12 @@ class _OnGrid:
         return _PointsByColumn.of(self.plan.doubled, self.column)
 
     def sums(self, part: BufferPlan) -> Floats:
-        """Running sums by (width, threshold)."""
+        """Running sums by (width, threshold), valid until the next call."""
         size = self.levels.size
         if self._counts is None:
             sums = self._points.sums(part.widths.size, size, partial(_weight, part))
         else:
-            sums = product(part.table, self._counts)
+            sums = product(part.table, self._counts, scratch("sums", (part.widths.size, size)))
         if part.doubled.size:
             sums += self._doubled.sums(part.widths.size, size, partial(_second_touch, part))
         if part.definition.positives == "predicted":
@@ -153,8 +163,10 @@ class _OnGrid:
         return sums
 
     def existence(self, part: BufferPlan) -> Floats:
-        """Share of buffered events found, by (width, threshold)."""
-        return self.found[part.existence.row_of_width]
+        """Share of buffered events found, by (width, threshold), valid until the next call."""
+        rows = part.existence.row_of_width
+        out = scratch("existence", (rows.size, self.found.shape[1]))
+        return self.found.take(rows, axis=0, out=out, mode="clip")
 
 
 @dataclass(frozen=True)

@@ -16,15 +16,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vuskit.intervals import Ints
+from vuskit.kernels.scratch import scratch
 
 __all__ = ["RankTable", "Scores", "position_among", "rank_table"]
 
 Scores = NDArray[Any]
 
-_SMALL = 1 << 14  # below this a sort is the cheapest way
+_SMALL = 1 << 12  # below this a sort is the cheapest way
 _PER_QUERY = 32  # buckets per queried score, so that few points share a bucket with one
 _FEWEST_BUCKETS, _MOST_BUCKETS = 1 << 11, 1 << 16
-_CHUNK = 1 << 15  # points at a time: the chunk and the counts stay in the second-level cache
+_CHUNK = 1 << 14  # points at a time: the chunk and the counts stay in the second-level cache
 _DISCRETE = 4096  # scores with fewer occupied buckets may have one value per bucket
 
 
@@ -151,9 +152,7 @@ class _Quantiser:
         self.low = low
         self.scale = scale
         self.buckets = buckets
-        self.chunk = max(_CHUNK, 2 * buckets)
-        self._work = np.empty(self.chunk)
-        self._buckets = np.empty(self.chunk, dtype=np.intp)
+        self.chunk = max(_CHUNK, buckets)
 
     @classmethod
     def spanning(cls, scores: Scores, buckets: int) -> _Quantiser | None:
@@ -168,7 +167,8 @@ class _Quantiser:
 
     def __call__(self, values: Scores) -> Ints:
         """Buckets of at most a chunk of values, valid until the next call."""
-        work, buckets = self._work[: values.size], self._buckets[: values.size]
+        work = scratch("scaled scores", values.shape)
+        buckets = scratch("buckets", values.shape, np.intp)
         np.subtract(values, self.low, out=work, casting="unsafe", dtype=np.float64)
         np.multiply(work, self.scale, out=work)
         np.copyto(buckets, work, casting="unsafe")

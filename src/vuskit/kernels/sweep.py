@@ -15,6 +15,7 @@ from vuskit.kernels.areas import Levels, area_sums
 from vuskit.kernels.buffers import BufferPlan
 from vuskit.kernels.compiled import compiled_sweep
 from vuskit.kernels.products import LANE, running_sums, whole_lanes
+from vuskit.kernels.scratch import scratch
 
 __all__ = ["SweepInput", "sweep"]
 
@@ -100,31 +101,28 @@ def _sweep_rows(plan: BufferPlan, order: SweepInput, rows: slice) -> tuple[Float
     second = plan.second[points]
     touches_two = second <= plan.halves[-1]
     block = max(LANE, min(_BLOCK // size, points.size + LANE) // LANE * LANE)
-    # Every large array of a block is one of these three: fresh ones would cost as much as the sums.
-    buffers = [np.empty(size * block) for _ in range(3)]
     running = area_sums(plan)
     carry = np.full(size, plan.n_inside if plan.definition.positives == "predicted" else 0.0)
     done = 0
     for start in range(0, points.size, block):
         stop = min(start + block, points.size)
-        weights, sums, spare = (part[: size * whole_lanes(stop - start)] for part in buffers)
-        weights = _weights(plan, points[start:stop], weights.reshape(size, -1))
+        shape = (size, whole_lanes(stop - start))
+        weights = _weights(plan, points[start:stop], scratch("weights", shape))
         if touches_two[start:stop].any():
             which = touches_two[start:stop].nonzero()[0]
             beyond = plan.halves[:, None] >= second[start:stop][which]
             weights[:, which] = np.where(beyond, plan.full_weight, weights[:, which])
-        sums = running_sums(weights, carry, sums)
+        sums = running_sums(weights, carry, scratch("sums", shape))
         carry = sums[:, stop - start - 1].copy()
         first, done = done, int(ends.searchsorted(stop))
         n_levels = done - first
         if n_levels == 0:
             continue  # one level is longer than the block
-        spares = [part[: size * n_levels].reshape(size, -1) for part in (weights.ravel(), spare)]
         if sums.shape[1] != n_levels:
             # Points that share a level count together, at the last of them.
-            sums.take(ends[first:done] - start, axis=1, out=spares[0], mode="clip")
-            spares[0], sums = sums.ravel()[: size * n_levels].reshape(size, -1), spares[0]
-        running.add(sums, levels[first:done], existence.block(first, done), spares)
+            at_levels = scratch("weights", (size, n_levels))
+            sums = sums.take(ends[first:done] - start, axis=1, out=at_levels, mode="clip")
+        running.add(sums, levels[first:done], existence.block(first, done))
     return running.areas()
 
 
@@ -164,4 +162,4 @@ class _Existence:
         found = running_sums(new.reshape(-1, padded), self.found)
         self.found = found[:, size - 1].copy()
         found *= self.share[:, None]
-        return found[self.row_of_width, :size]
+        return found.take(self.row_of_width, axis=0)[:, :size]

@@ -30,7 +30,7 @@ from vuskit.kernels.range_areas import (
     exact_areas,
     grid_areas,
     grid_ranks,
-    perfect_grid_areas,
+    perfect_pr_areas,
 )
 from vuskit.kernels.ranking import RankTable, rank_table
 from vuskit.measures.thresholds import ThresholdRule, threshold_value
@@ -117,7 +117,7 @@ class PreparedLabels:
         """VUS-PR (R-AUC-PR where one buffer is asked for) of a perfect detector on the grid."""
         assert self.options is not None
         assert self.options.thresholds is not None
-        areas = perfect_grid_areas(self.plan, self.options.thresholds)[1]
+        areas = perfect_pr_areas(self.plan, self.options.thresholds)
         return float(areas[: max(self.options.n_volume, 1)].mean())
 
     def warn_if_coarse(self, stacklevel: int) -> None:
