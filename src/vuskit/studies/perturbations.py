@@ -1,4 +1,4 @@
-"""Changes that a trustworthy measure should hardly notice: lag, noise, other shares of anomalies."""
+"""Changes that a good measure should hardly notice: lag, noise, another share of anomalies."""
 
 from __future__ import annotations
 

@@ -1,0 +1,259 @@
+"""Comparing columns of a table of results: detectors over series, or measures over series."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from vuskit.datasets.optional import require
+from vuskit.errors import InvalidInputError
+from vuskit.inputs import check_choice
+from vuskit.measures.registry import list_measures
+from vuskit.studies.statistics import (
+    GlobalTest,
+    PairwiseTest,
+    cliques,
+    complete_rows,
+    effect_sizes,
+    friedman_test,
+    nemenyi_test,
+    rank_intervals,
+    wilcoxon_test,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["TableComparison", "compare", "compare_columns", "list_pairwise_tests"]
+
+_TESTS: dict[str, Callable[..., PairwiseTest]] = {
+    "wilcoxon": wilcoxon_test,
+    "nemenyi": nemenyi_test,
+}
+_FEWEST_FOR_FRIEDMAN = 3
+
+
+def list_pairwise_tests() -> list[str]:
+    """Names of the tests that :func:`compare` knows.
+
+    Examples
+    --------
+    >>> list_pairwise_tests()
+    ['wilcoxon', 'nemenyi']
+    """
+    return list(_TESTS)
+
+
+@dataclass(frozen=True, eq=False)
+class TableComparison:
+    """How the columns of a table compare.
+
+    Attributes
+    ----------
+    title : str
+        What the values are.
+    higher_is_better : bool
+        Their direction.
+    table : pandas.DataFrame
+        The rows that were used.
+    summary : pandas.DataFrame
+        Mean, median, mean rank and its confidence interval by column, the best rank first.
+    global_test : GlobalTest or None
+        Friedman's test; None for two columns, where the pairwise test says it all.
+    pairs : PairwiseTest
+        Test of all pairs.
+    cliques : tuple of tuples
+        Largest groups without a significant difference.
+    """
+
+    title: str
+    higher_is_better: bool
+    table: pd.DataFrame
+    summary: pd.DataFrame
+    global_test: GlobalTest | None
+    pairs: PairwiseTest
+    cliques: tuple[tuple[Hashable, ...], ...]
+
+    def to_frame(self) -> pd.DataFrame:
+        """Mean, median, mean rank and its confidence interval, the best rank first."""
+        return self.summary.reset_index()
+
+    def effect_sizes(self) -> pd.DataFrame:
+        """Sizes of the differences of all pairs."""
+        return effect_sizes(self.table)
+
+    @property
+    def tests(self) -> tuple[str, ...]:
+        """The tests in words: name, outcome, correction, alpha and n."""
+        said = [] if self.global_test is None else [str(self.global_test)]
+        return (*said, str(self.pairs))
+
+
+def compare_columns(
+    table: pd.DataFrame,
+    *,
+    title: str = "value",
+    higher_is_better: bool = True,
+    alpha: float = 0.05,
+    test: str = "wilcoxon",
+    missing: str = "drop",
+    n_resamples: int = 2000,
+    seed: int = 0,
+) -> TableComparison:
+    """Compare the columns of a table; its rows are series.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        NaN is a missing cell.
+    title : str
+        What the values are.
+    higher_is_better, alpha, test, missing, n_resamples, seed
+        As for :func:`compare`.
+
+    Raises
+    ------
+    InvalidInputError
+        If the table is too small or an option unknown.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> rows = [[0.9, 0.5, 0.1], [0.8, 0.6, 0.2], [0.7, 0.5, 0.3], [0.9, 0.4, 0.4]]
+    >>> found = compare_columns(pd.DataFrame(rows, columns=list("abc")))
+    >>> found.summary["mean_rank"].to_dict()
+    {'a': 1.0, 'b': 2.125, 'c': 2.875}
+    """
+    check_choice("test", test, _TESTS)
+    complete, dropped = complete_rows(table, missing=missing, higher_is_better=higher_is_better)
+    intervals = rank_intervals(
+        complete, n_resamples=n_resamples, seed=seed, higher_is_better=higher_is_better
+    ).to_frame()
+    intervals.insert(0, "mean", complete.mean())
+    intervals.insert(1, "median", complete.median())
+    intervals.index.name = "name"
+    overall = None
+    if complete.shape[1] >= _FEWEST_FOR_FRIEDMAN:
+        overall = _counting(friedman_test(complete, alpha=alpha), dropped)
+    pairs = _counting(_TESTS[test](complete, alpha=alpha), dropped)
+    return TableComparison(
+        title,
+        higher_is_better,
+        complete,
+        intervals,
+        overall,
+        pairs,
+        cliques(intervals["mean_rank"], pairs.p_values, alpha=alpha),
+    )
+
+
+def _counting(test: Any, dropped: int) -> Any:
+    """The same test, knowing the rows that were left out before it."""
+    return type(test)(**{**vars(test), "n_dropped": dropped})
+
+
+def compare(
+    results: Any,
+    *,
+    measure: str | None = None,
+    higher_is_better: bool | None = None,
+    alpha: float = 0.05,
+    test: str = "wilcoxon",
+    missing: str = "drop",
+    n_resamples: int = 2000,
+    seed: int = 0,
+) -> TableComparison:
+    """Compare detectors over series by one measure.
+
+    Parameters
+    ----------
+    results : pandas.DataFrame, or anything with ``to_frame()``
+        Either one column for each detector and one row for each series; or long, with the columns
+        ``series`` and ``detector`` (and ``dataset``) and the values in a column named like the
+        measure, or in ``value`` beside a column ``measure``. Repeated runs are averaged.
+    measure : str, optional
+        The measure to compare by; needed for a long table that holds several.
+    higher_is_better : bool, optional
+        Direction; of a registered measure its own by default.
+    alpha : float, default=0.05
+        Level of significance.
+    test : {"wilcoxon", "nemenyi"}, default="wilcoxon"
+        Test of the pairs; Wilcoxon's is corrected by Holm's method.
+    missing : {"drop", "worst", "raise"}, default="drop"
+        What to do with a series on which a detector has no value.
+    n_resamples, seed : int
+        Of the bootstrap.
+
+    Returns
+    -------
+    TableComparison
+        Mean, median, mean rank with interval, tests and cliques.
+
+    Raises
+    ------
+    InvalidInputError
+        If the table cannot be read that way, or an option is unknown.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> results = pd.DataFrame({"series": [1, 1, 2, 2, 3, 3], "detector": ["LOF", "PCA"] * 3,
+    ...                         "vus_pr": [0.9, 0.5, 0.8, 0.6, 0.7, 0.2]})
+    >>> found = compare(results, measure="vus_pr")
+    >>> found.summary["mean"].round(2).to_dict()
+    {'LOF': 0.8, 'PCA': 0.43}
+    """
+    frame = results.to_frame() if hasattr(results, "to_frame") else results
+    pandas = require("pandas", purpose="a comparison")
+    if not isinstance(frame, pandas.DataFrame):
+        raise InvalidInputError(
+            f"`results` must be a table or have to_frame(), got {type(results).__name__}"
+        )
+    direction = _direction(measure) if higher_is_better is None else higher_is_better
+    return compare_columns(
+        _by_detector(frame, measure),
+        title=measure or "value",
+        higher_is_better=direction,
+        alpha=alpha,
+        test=test,
+        missing=missing,
+        n_resamples=n_resamples,
+        seed=seed,
+    )
+
+
+def _direction(measure: str | None) -> bool:
+    known = {entry.name: entry.higher_is_better for entry in list_measures()}
+    return known.get(measure or "", True)
+
+
+def _by_detector(frame: pd.DataFrame, measure: str | None) -> pd.DataFrame:
+    """One row for each series, one column for each detector, in the order of appearance."""
+    if "detector" not in frame.columns:
+        return frame
+    keys = [name for name in ("dataset", "series") if name in frame.columns]
+    if not keys:
+        raise InvalidInputError("`results` must have a column 'series', got none")
+    rows, column = _values_of(frame, measure)
+    order = list(dict.fromkeys(rows["detector"]))
+    wide: pd.DataFrame = rows.pivot_table(
+        index=keys, columns="detector", values=column, aggfunc="mean", dropna=False, sort=False
+    )
+    return wide[order]
+
+
+def _values_of(frame: pd.DataFrame, measure: str | None) -> tuple[pd.DataFrame, str]:
+    if measure is not None and measure in frame.columns:
+        return frame, measure
+    if "value" not in frame.columns:
+        others = [name for name in frame.columns if name not in ("dataset", "series", "detector")]
+        raise InvalidInputError(f"`measure` must be one of {others}, got {measure!r}")
+    if "measure" not in frame.columns:
+        return frame, "value"
+    present = list(dict.fromkeys(frame["measure"]))
+    if measure is None and len(present) == 1:
+        return frame, "value"
+    if measure not in present:
+        raise InvalidInputError(f"`measure` must be one of {present}, got {measure!r}")
+    return frame[frame["measure"] == measure], "value"
