@@ -20,8 +20,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from docs_block import replace_block
-from sklearn.metrics import roc_auc_score
 
+from vuskit import auc_roc
 from vuskit.datasets import read_series
 from vuskit.detectors import Detector, get_detector
 
@@ -71,7 +71,7 @@ def measure(detector: Detector, path: Path) -> dict[str, object]:
         "series": path.name.removesuffix(".gz"),
         "points": len(scores),
         "window": getattr(detector, "window_", ""),
-        "auc_roc": f"{roc_auc_score(series.labels, scores):.6f}",
+        "auc_roc": f"{auc_roc(series.labels, scores):.6f}",
         "seconds": f"{time.perf_counter() - began:.1f}",
     }
 

@@ -8,9 +8,9 @@ from typing import ClassVar, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from vuskit.datasets.optional import require
 from vuskit.detectors.base import ModelDetector, Progress, Windowed
 from vuskit.detectors.parameters import parameter, window_length
+from vuskit.detectors.profile import nearest_distances, require_stumpy
 from vuskit.detectors.registry import register_detector
 from vuskit.detectors.windows import centre_on_points
 
@@ -40,14 +40,10 @@ class MP(Windowed, ModelDetector):
     multivariate: ClassVar[bool] = False
 
     def _fit(self, train: Floats, progress: Progress | None) -> None:
-        require("stumpy", purpose="detector `mp`")
+        require_stumpy(self.name)
         self._remember(train)
 
     def _score(self, values: Floats) -> Floats:
-        stumpy = require("stumpy", purpose="detector `mp`")
-        series = values[:, 0].copy()
-        if self._remembers(values):
-            profile = stumpy.stump(series, self.window_)
-        else:
-            profile = stumpy.stump(series, self.window_, self._train[:, 0], ignore_trivial=False)
-        return centre_on_points(profile[:, 0].astype(np.float64), len(values))
+        reference = None if self._remembers(values) else self._train[:, 0].copy()
+        distances = nearest_distances(values[:, 0].copy(), self.window_, reference)
+        return centre_on_points(distances, len(values))

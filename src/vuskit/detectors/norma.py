@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from vuskit.datasets.optional import require
 from vuskit.detectors.base import ModelDetector, Progress, Windowed
 from vuskit.detectors.parameters import at_least, parameter, window_length
+from vuskit.detectors.profile import nearest_distances, require_stumpy
 from vuskit.detectors.registry import register_detector
 from vuskit.detectors.windows import NORMALIZERS, centre_on_points, window_view
 
@@ -54,6 +55,7 @@ class NormA(Windowed, ModelDetector):
     multivariate: ClassVar[bool] = False
 
     def _fit(self, train: Floats, progress: Progress | None) -> None:
+        require_stumpy(self.name)
         length = min(self.model_length * self.window_, len(train) // 2)
         rng = np.random.default_rng(self.seed)
         starts, candidates = _sample(train, length, self.n_candidates, rng)
@@ -61,12 +63,10 @@ class NormA(Windowed, ModelDetector):
         self.patterns_, self.weights_ = _normal_model(candidates, starts, labels)
 
     def _score(self, values: Floats) -> Floats:
-        stumpy = require("stumpy", purpose="detector `norma`")
         series = values[:, 0].copy()
         total = np.zeros(len(series) - self.window_ + 1)
         for pattern, weight in zip(self.patterns_, self.weights_, strict=True):
-            profile = stumpy.stump(series, self.window_, pattern, ignore_trivial=False)
-            total += weight * profile[:, 0].astype(np.float64)
+            total += weight * nearest_distances(series, self.window_, pattern)
         return _moving_average(centre_on_points(total, len(series)), self.window_)
 
 

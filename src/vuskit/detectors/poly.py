@@ -54,13 +54,15 @@ class POLY(Windowed):
 
     def _channel_error(self, channel: Floats) -> Floats:
         window = self.window_
-        coefficients, basis = self._coefficients(channel)
+        # Every polynomial absorbs a constant; fitted without it, there is less to round off.
+        level = channel.mean()
+        coefficients, basis = self._coefficients(channel - level)
         actual = window_view(channel[:, None], window)[:, 0]
         errors = np.empty(len(actual))
         step = max(1, CHUNK_VALUES // window)
         for start in range(0, len(actual), step):
             rows = slice(start, start + step)
-            errors[rows] = self._distance(actual[rows], coefficients[rows] @ basis)
+            errors[rows] = self._distance(actual[rows], coefficients[rows] @ basis + level)
         return errors
 
     def _distance(self, actual: Floats, predicted: Floats) -> Floats:

@@ -35,7 +35,7 @@ class NeuralDetector(Windowed, ModelDetector):
     patience : int, default=5
         Epochs without improvement before training stops.
     batch_size : int, default=128
-        Windows per gradient step.
+        Windows per gradient step; fewer where an epoch would have less than eight steps.
     learning_rate : float, default=0.001
         Step size of Adam.
     validation_share : float, default=0.15

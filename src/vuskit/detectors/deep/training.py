@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -16,6 +17,23 @@ __all__ = ["predict", "train"]
 
 # Rows a network is applied to at once outside training.
 _PREDICTION_ROWS = 2048
+# Short training series get smaller batches, so that an epoch is more than a step or two.
+_SMALLEST_BATCH, _STEPS_PER_EPOCH = 16, 8
+
+
+@contextlib.contextmanager
+def _one_thread() -> Iterator[None]:
+    """Keep to one thread inside, and give back the caller's number at the end.
+
+    The layers are so small that waiting for each other costs threads more than they save, and
+    very much more where several jobs share the machine.
+    """
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(threads)
 
 
 def train(
@@ -48,12 +66,13 @@ def train(
     torch.nn.Module
         The network of the best epoch, in evaluation mode.
     """
+    batch_size = min(batch_size, max(_SMALLEST_BATCH, len(inputs) // _STEPS_PER_EPOCH))
     held_out = max(1, int(validation_share * len(inputs)))
     split = max(1, len(inputs) - held_out)
     x, y = torch.from_numpy(inputs).to(device), torch.from_numpy(targets).to(device)
     x_valid, y_valid = (x[split:], y[split:]) if split < len(x) else (x, y)
     # The global generator is given back as it was: dropout and initial weights draw from it.
-    with torch.random.fork_rng(devices=[]):
+    with _one_thread(), torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         network = build().to(device)
         optimizer = torch.optim.Adam(network.parameters(), lr=learning_rate)
@@ -131,7 +150,7 @@ def predict(network: torch.nn.Module, inputs: NDArray[Any], *, device: str) -> N
         Outputs, one per row.
     """
     outputs = []
-    with torch.inference_mode():
+    with _one_thread(), torch.inference_mode():
         for start in range(0, len(inputs), _PREDICTION_ROWS):
             rows = np.array(inputs[start : start + _PREDICTION_ROWS], dtype=np.float32, order="C")
             outputs.append(network(torch.from_numpy(rows).to(device)).cpu().numpy())

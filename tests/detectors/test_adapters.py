@@ -1,0 +1,130 @@
+"""Models of other libraries and plain functions as detectors."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.covariance import EllipticEnvelope
+from sklearn.ensemble import IsolationForest
+from sklearn.neighbors import KernelDensity, LocalOutlierFactor
+
+from vuskit.detectors import AeonDetector, FunctionDetector, PyODDetector, SklearnDetector
+from vuskit.detectors.windows import all_windows, centre_on_points
+from vuskit.errors import InvalidInputError
+
+
+def spiked(n=300):
+    series = np.random.default_rng(0).normal(size=n)
+    series[200:204] = 9
+    return series
+
+
+ROWS = all_windows(spiked()[:, None], 4)
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [IsolationForest(random_state=1), KernelDensity(), LocalOutlierFactor(novelty=True)],
+    ids=lambda estimator: type(estimator).__name__,
+)
+def test_scikit_learn_scores_are_turned_round(estimator):
+    expected = centre_on_points(-estimator.fit(ROWS).score_samples(ROWS), 300)
+    scores = SklearnDetector(estimator, window=4).fit_score(spiked())
+    np.testing.assert_allclose(scores, expected)
+    assert 196 <= scores.argmax() <= 207
+
+
+def test_the_given_estimator_is_not_fitted():
+    estimator = EllipticEnvelope()
+    SklearnDetector(estimator, window=4).fit_score(spiked())
+    assert not hasattr(estimator, "location_")
+    assert estimator.random_state is None
+
+
+def test_the_seed_reaches_the_estimator():
+    first, same, other = (
+        SklearnDetector(IsolationForest(n_estimators=5), window=4, seed=seed).fit_score(spiked())
+        for seed in (0, 0, 1)
+    )
+    np.testing.assert_array_equal(first, same)
+    assert not np.array_equal(first, other)
+
+
+def test_a_training_share_makes_it_semi_supervised():
+    detector = SklearnDetector(KernelDensity(), window=4, train_share=0.5)
+    assert detector.supervision == "semi-supervised"
+    expected = -KernelDensity().fit(ROWS[:147]).score_samples(ROWS)
+    np.testing.assert_allclose(detector.fit_score(spiked()), centre_on_points(expected, 300))
+
+
+def test_training_windows_can_be_limited():
+    detector = SklearnDetector(KernelDensity(), window=4, max_train_windows=25).fit(spiked())
+    assert detector._model.tree_.data.shape == (25, 4)
+
+
+def test_the_estimator_is_part_of_the_identity():
+    assert "estimator=KernelDensity(bandwidth=2.0)" in repr(
+        SklearnDetector(KernelDensity(bandwidth=2.0))
+    )
+
+
+@pytest.mark.parametrize(
+    ("adapter", "estimator", "message"),
+    [
+        (SklearnDetector, IsolationForest, "`estimator` must be an estimator with"),
+        (SklearnDetector, LocalOutlierFactor(), "novelty=True"),
+        (SklearnDetector, 5, "got 5"),
+        (PyODDetector, KernelDensity(), "with `fit` and `decision_function`, got KernelDensity"),
+        (AeonDetector, KernelDensity(), "with `fit` and `predict`, got KernelDensity"),
+        (FunctionDetector, "abs", "`function` must be a function, got 'abs'"),
+    ],
+)
+def test_what_cannot_be_adapted_is_refused(adapter, estimator, message):
+    with pytest.raises(InvalidInputError, match=message):
+        adapter(estimator)
+
+
+def double(values):
+    values *= 2
+    return values if values.ndim == 1 else values.sum(axis=1)
+
+
+def test_a_function_gets_its_own_copy():
+    series = np.arange(5.0)
+    np.testing.assert_array_equal(FunctionDetector(double).fit_score(series), 2 * np.arange(5))
+    np.testing.assert_array_equal(series, np.arange(5))
+
+
+def test_a_function_sees_one_or_two_dimensions():
+    pairs = np.ones((5, 2))
+    np.testing.assert_array_equal(FunctionDetector(double).fit_score(pairs), np.full(5, 4.0))
+
+
+def test_a_function_is_shown_by_name():
+    assert ".double, " in repr(FunctionDetector(double))
+    assert FunctionDetector(double) == FunctionDetector(double)
+    assert FunctionDetector(double) != FunctionDetector(abs)
+
+
+def test_a_function_with_too_few_scores_is_caught():
+    with pytest.raises(InvalidInputError, match=r"must give 5 scores, got shape \(4,\)"):
+        FunctionDetector(np.diff).fit_score(np.arange(5.0))
+
+
+def test_pyod_keeps_the_scores_of_the_fitted_series():
+    knn = pytest.importorskip("pyod.models.knn", reason="PyOD is not installed")
+    model = knn.KNN(n_neighbors=3).fit(ROWS)
+    detector = PyODDetector(knn.KNN(n_neighbors=3), window=4).fit(spiked())
+    expected = centre_on_points(model.decision_scores_, 300)
+    np.testing.assert_allclose(detector.score(spiked()), expected)
+    other = centre_on_points(model.decision_function(ROWS[:97]), 100)
+    np.testing.assert_allclose(detector.score(spiked()[:100]), other)
+
+
+def test_aeon_detectors_score_points():
+    aeon = pytest.importorskip("aeon.anomaly_detection.series.distance_based", reason="no aeon")
+    detector = AeonDetector(aeon.KMeansAD(n_clusters=3, window_size=8), seed=5)
+    same = aeon.KMeansAD(n_clusters=3, window_size=8, random_state=5)
+    expected = same.fit_predict(spiked(), axis=0)
+    np.testing.assert_allclose(detector.fit_score(spiked()), expected)
+    assert detector.estimator.random_state is None
