@@ -1,0 +1,270 @@
+"""Consistency: whether a measure ranks the detectors alike on series of the same kind.
+
+The ranks of a detector over the series of a data set are looked at as draws; their Shannon
+entropy is low where the measure keeps placing the detector alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vuskit.datasets import ScoredSeries
+from vuskit.datasets.optional import require
+from vuskit.errors import InvalidInputError
+from vuskit.inputs import check_choice, check_int
+from vuskit.measures.registry import Measure
+from vuskit.studies.runner import Failure, Progress, run_study
+from vuskit.studies.scored import buffer_of, open_scores
+from vuskit.studies.series_values import SeriesValues
+from vuskit.studies.task import MeasureSettings, evaluate_scores
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["ConsistencyResult", "consistency_study", "rank_entropy"]
+
+_TIES = ("average", "min", "max", "dense")
+
+
+def rank_entropy(ranks: Iterable[float]) -> float:
+    """Shannon entropy, in bits, of the ranks; NaN ones are left out.
+
+    Examples
+    --------
+    >>> rank_entropy([1, 1, 1, 1]), rank_entropy([1, 2, 1, 2]), rank_entropy([1, 2, 3, 4])
+    (0.0, 1.0, 2.0)
+    """
+    known = np.asarray(list(ranks), dtype=np.float64)
+    known = known[~np.isnan(known)]
+    if known.size == 0:
+        return float("nan")
+    stats = require("scipy.stats", purpose="the entropy")
+    return float(stats.entropy(np.unique(known, return_counts=True)[1], base=2))
+
+
+@dataclass(frozen=True)
+class ConsistencyTask:
+    """The measures, once for each detector; see :func:`consistency_study`."""
+
+    settings: MeasureSettings
+
+    @property
+    def study(self) -> str:
+        """Name of the study."""
+        return "consistency"
+
+    def run(self, scored: ScoredSeries) -> SeriesValues:
+        """Values of all measures for every detector's score."""
+        choice = buffer_of(scored, self.settings.buffer)
+        evaluator = self.settings.evaluator(scored.series.labels, choice.length)
+        return SeriesValues(
+            scored.series.dataset,
+            scored.series.name,
+            choice.length,
+            {"detector": scored.detectors, "measure": self.settings.names},
+            evaluate_scores(evaluator, scored.scores.values()),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class ConsistencyResult:
+    """Values of measures, and the ranks that they give the detectors.
+
+    Attributes
+    ----------
+    values : tuple of SeriesValues
+        By detector and measure, for each series.
+    failures : tuple of Failure
+        Series that could not be studied.
+    settings : MeasureSettings
+        The measures.
+    ties : str
+        Which rank equal values get.
+    min_series : int
+        Data sets with fewer series have no entropy.
+    """
+
+    values: tuple[SeriesValues, ...]
+    failures: tuple[Failure, ...]
+    settings: MeasureSettings
+    ties: str = "average"
+    min_series: int = 3
+
+    @property
+    def measures(self) -> tuple[Measure, ...]:
+        """The measures, in order."""
+        return self.settings.measures
+
+    @cached_property
+    def _ranks(self) -> pd.DataFrame:
+        pandas = require("pandas", purpose="to_frame()")
+        frames = [self._frame_of(series) for series in self.values]
+        if not frames:
+            raise InvalidInputError(
+                f"`values` must hold at least one series, got none ({len(self.failures)} failed)"
+            )
+        frame: pd.DataFrame = pandas.concat(frames, ignore_index=True)
+        return frame
+
+    def _frame_of(self, series: SeriesValues) -> pd.DataFrame:
+        pandas = require("pandas", purpose="to_frame()")
+        names = [series.axes["detector"], series.axes["measure"]]
+        places = pandas.MultiIndex.from_product(names, names=["detector", "measure"])
+        frame: pd.DataFrame = places.to_frame(index=False)
+        frame.insert(0, "dataset", series.dataset)
+        frame.insert(1, "series", series.series)
+        frame.insert(2, "buffer", series.buffer)
+        return frame.assign(value=series.values.ravel(), rank=self._rank(series.values).ravel())
+
+    def _rank(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Rank of each detector under each measure, 1 is best; NaN for undefined values."""
+        stats = require("scipy.stats", purpose="ranks")
+        sign = np.array([-1.0 if measure.higher_is_better else 1.0 for measure in self.measures])
+        ranks: NDArray[np.float64] = stats.rankdata(
+            values * sign, method=self.ties, axis=0, nan_policy="omit"
+        )
+        return ranks
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row for each series, detector and measure: its value and rank."""
+        return self._ranks.copy()
+
+    def entropies(self) -> pd.DataFrame:
+        """Entropy of each detector's ranks over each data set, one column for a measure."""
+        frame = self._ranks
+        sizes = frame.groupby("dataset")["series"].nunique()
+        kept = frame[frame["dataset"].isin(sizes.index[sizes >= self.min_series])]
+        if kept.empty:
+            raise InvalidInputError(
+                f"`min_series` must leave a data set, got {self.min_series} where the largest has "
+                f"{int(sizes.max())} series"
+            )
+        table: pd.DataFrame = kept.pivot_table(
+            index=["dataset", "detector"],
+            columns="measure",
+            values="rank",
+            aggfunc=rank_entropy,
+            dropna=False,
+            sort=False,
+            observed=True,
+        )
+        return table[list(self.settings.names)].dropna(how="all")
+
+    @property
+    def small_datasets(self) -> tuple[str, ...]:
+        """Data sets with too few series for an entropy."""
+        sizes = self._ranks.groupby("dataset")["series"].nunique()
+        return tuple(sizes.index[sizes < self.min_series])
+
+    def by_dataset(self) -> pd.DataFrame:
+        """Mean entropy over the detectors: one row for each data set."""
+        table: pd.DataFrame = self.entropies().groupby(level="dataset", sort=False).mean()
+        return table
+
+    def averages(self) -> pd.DataFrame:
+        """Mean entropy of each measure over the data sets, with its family."""
+        pandas = require("pandas", purpose="averages()")
+        frame: pd.DataFrame = pandas.DataFrame(
+            {
+                "family": {measure.name: measure.family for measure in self.measures},
+                "entropy": self.by_dataset().mean(),
+            }
+        )
+        frame.index.name = "measure"
+        return frame.loc[list(self.settings.names)]
+
+    def by_family(self) -> pd.Series:
+        """Mean entropy of the measures of each family."""
+        table: pd.Series = self.averages().groupby("family", sort=False)["entropy"].mean()
+        return table
+
+    def rank_table(self, dataset: str | None = None) -> pd.DataFrame:
+        """Mean rank of each detector (rows) under each measure, on a data set or on all.
+
+        Raises
+        ------
+        InvalidInputError
+            If there is no such data set.
+        """
+        frame = self._ranks
+        if dataset is not None:
+            check_choice("dataset", dataset, dict.fromkeys(frame["dataset"]))
+            frame = frame[frame["dataset"] == dataset]
+        table: pd.DataFrame = frame.pivot_table(
+            index="detector", columns="measure", values="rank", aggfunc="mean", sort=False
+        )
+        return table[[name for name in self.settings.names if name in table]]
+
+    def undefined(self) -> pd.Series:
+        """Number of undefined values of each measure."""
+        counts: pd.Series = (
+            self._ranks["value"].isna().groupby(self._ranks["measure"], sort=False).sum()
+        )
+        return counts
+
+
+def consistency_study(
+    source: Any,
+    *,
+    measures: str | Measure | Iterable[str | Measure] = "paper",
+    buffer: str | int = "authors",
+    volume_factor: float = 2.0,
+    ties: str = "average",
+    min_series: int = 3,
+    processes: int = 1,
+    folder: str | Path | None = None,
+    progress: Callable[[Progress], None] | None = None,
+    **options: Any,
+) -> ConsistencyResult:
+    """Measure how alike a measure ranks detectors on the series of a data set.
+
+    Parameters
+    ----------
+    source, measures, buffer, volume_factor, processes, folder, progress, **options
+        As for :func:`vuskit.studies.robustness_study`.
+    ties : {"average", "min", "max", "dense"}, default="average"
+        Which rank detectors with equal values get.
+    min_series : int, default=3
+        Data sets with fewer series have no entropy; the result names them.
+
+    Returns
+    -------
+    ConsistencyResult
+        Ranks, entropies, averages by measure and family, rank tables.
+
+    Raises
+    ------
+    InvalidInputError
+        If there are no series or a parameter cannot be used.
+
+    Examples
+    --------
+    >>> from vuskit.datasets import ScoredSeries, Series
+    >>> from vuskit.datasets.synthetic import labelled_scores
+    >>> several = []
+    >>> for seed in range(3):
+    ...     labels, good = labelled_scores(400, n_anomalies=3, mean_length=8, seed=seed)
+    ...     scores = {"good": good, "bad": np.random.default_rng(seed).random(400)}
+    ...     several.append(ScoredSeries(Series(f"s{seed}", "docs", good, labels), scores))
+    >>> found = consistency_study(several, measures=["auc_pr", "vus_pr"], buffer=20)
+    >>> found.averages()["entropy"].to_dict()
+    {'auc_pr': 0.0, 'vus_pr': 0.0}
+    """
+    check_choice("ties", ties, _TIES)
+    settings = MeasureSettings.of(measures, buffer, volume_factor, options)
+    values, failures = run_study(
+        ConsistencyTask(settings),
+        open_scores(source),
+        processes=processes,
+        folder=folder,
+        progress=progress,
+    )
+    fewest = check_int("min_series", min_series, minimum=2)
+    return ConsistencyResult(values, failures, settings, ties, fewest)

@@ -1,0 +1,108 @@
+"""The summary: the rank of every measure in every study, and on average."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from vuskit.datasets.optional import require
+from vuskit.errors import InvalidInputError
+from vuskit.measures.registry import Measure
+from vuskit.studies.consistency import ConsistencyResult
+from vuskit.studies.robustness_result import RobustnessResult
+from vuskit.studies.separability_result import SeparabilityResult
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Summary", "summarise"]
+
+
+@dataclass(frozen=True, eq=False)
+class Summary:
+    """What the studies say about each measure.
+
+    Attributes
+    ----------
+    scores : pandas.DataFrame
+        Mean deviation under each perturbation, mean z, mean entropy; one row for each measure.
+    ranks : pandas.DataFrame
+        Their ranks, 1 is best, and the mean rank; the best measure first.
+    measures : tuple of Measure
+        The measures.
+    """
+
+    scores: pd.DataFrame
+    ranks: pd.DataFrame
+    measures: tuple[Measure, ...]
+
+    def to_frame(self) -> pd.DataFrame:
+        """Ranks and, behind them, the numbers they come from; the best measure first."""
+        return self.ranks.join(self.scores, rsuffix="_value").reset_index()
+
+    def scatter(self) -> pd.DataFrame:
+        """Robustness against separability: the coordinates of the picture.
+
+        ``deviation`` is the mean over lag and noise, ``z`` the separability, ``ratio`` the
+        deviation under other shares of anomalous points.
+        """
+        pandas = require("pandas", purpose="scatter()")
+        frame: pd.DataFrame = pandas.DataFrame(
+            {
+                "deviation": self.scores[["lag", "noise"]].mean(axis=1),
+                "z": self.scores["separability"],
+                "ratio": self.scores["ratio"],
+            }
+        )
+        return frame
+
+
+def summarise(
+    robustness: RobustnessResult,
+    separability: SeparabilityResult,
+    consistency: ConsistencyResult,
+) -> Summary:
+    """Rank the measures in every study.
+
+    Low is best for deviations and entropies, high for z. The mean rank counts lag, noise, ratio,
+    separability and consistency the same.
+
+    Raises
+    ------
+    InvalidInputError
+        If the studies are about different measures.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from vuskit.datasets import ScoredSeries, Series
+    >>> from vuskit.datasets.synthetic import labelled_scores
+    >>> from vuskit.studies import consistency_study, robustness_study, separability_study
+    >>> several = []
+    >>> for seed in range(3):
+    ...     labels, good = labelled_scores(500, n_anomalies=3, mean_length=8, seed=seed)
+    ...     scores = {"good": good, "bad": np.random.default_rng(seed).random(500)}
+    ...     several.append(ScoredSeries(Series(f"s{seed}", "docs", good, labels), scores))
+    >>> chosen = {"measures": ["precision", "vus_pr"], "buffer": 20}
+    >>> found = summarise(
+    ...     robustness_study(several, **chosen),
+    ...     separability_study(several, min_gap=0.01, **chosen),
+    ...     consistency_study(several, **chosen),
+    ... )
+    >>> list(found.ranks.columns)
+    ['lag', 'noise', 'ratio', 'separability', 'consistency', 'mean']
+    """
+    names = robustness.task.settings.names
+    for other in (separability.settings.names, consistency.settings.names):
+        if other != names:
+            raise InvalidInputError(
+                f"the studies must have equal measures, got {names} and {other}"
+            )
+    scores = robustness.averages()
+    scores["separability"] = separability.averages()["mean"]
+    scores["consistency"] = consistency.averages()["entropy"]
+    scores.index.name = "measure"
+    lower_is_better = scores.assign(separability=-scores["separability"])
+    ranks = lower_is_better.rank()
+    ranks["mean"] = ranks.mean(axis=1)
+    return Summary(scores, ranks.sort_values("mean", kind="stable"), robustness.measures)
