@@ -10,6 +10,7 @@ import platform
 import shlex
 import sqlite3
 from collections.abc import Iterable, Iterator
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -180,8 +181,11 @@ class Store:
             "SELECT spec, stamp, hash, sources.dataset, sources.name, n_points, n_channels, "
             "n_anomalies, anomalous_points FROM sources JOIN series ON hash = series_hash"
         )
+        facts = [entry.name for entry in fields(SeriesRef) if entry.name != "source"]
         return {
-            (row["spec"], row["stamp"]): SeriesRef(*row[2:9], SeriesSource(row["spec"]))
+            (row["spec"], row["stamp"]): SeriesRef(
+                **{name: row[name] for name in facts}, source=SeriesSource(row["spec"])
+            )
             for row in rows
         }
 

@@ -1,0 +1,114 @@
+"""Plans, and an executor that works in this process where limits are not the question."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+import sys
+from pathlib import Path
+
+import pytest
+
+from vuskit.bench.executors.base import Executor
+from vuskit.bench.plan import load_plan
+from vuskit.bench.runner import run_plan
+from vuskit.bench.work import perform
+
+COMMAND = [sys.executable, "-c", "from vuskit.cli.main import run; run()", "bench"]
+HERE = Path(__file__).parent
+
+
+@pytest.fixture(autouse=True)
+def _interpreted(monkeypatch):
+    """Small cases need no compiled sweep, and each worker would load it."""
+    monkeypatch.setenv("VUSKIT_NUMBA", "0")
+
+
+class InlineExecutor(Executor):
+    """One task at a time, in this process."""
+
+    capacity = 1
+
+    def _start(self, task):
+        self._ended.put((task.job.key, perform(task)))
+
+    def _outcome(self, key, handle):
+        return handle
+
+    def close(self, *, kill):
+        """Nothing to give back."""
+
+
+class Workshop:
+    """A folder with a plan, and what a run of it left."""
+
+    def __init__(self, base: Path) -> None:
+        self.base = base
+        self.path = base / "bench.toml"
+        self.folder = base / "bench-run"
+        shutil.copy(HERE / "misbehaving.py", base)
+
+    def write(self, *, series=None, detectors=("fine",), evaluate=None, top="", tail=""):
+        entries = [top, series or SERIES]
+        for detector in detectors:
+            name = detector if "=" in detector else f'name = "misbehaving:{detector}"'
+            entries.append(f"[[detectors]]\n{name}")
+        entries += [EVALUATE if evaluate is None else evaluate, tail]
+        self.path.write_text("\n".join(entries))
+        return self
+
+    def plan(self):
+        return load_plan(self.path)
+
+    def run(self, **options):
+        """Run in this process and return the jobs that were done."""
+        done = []
+
+        def note(progress, ended):
+            done.extend(ended)
+
+        executor = options.pop("executor", None) or InlineExecutor()
+        run_plan(self.plan(), executor=executor, observer=note, **options)
+        return done
+
+    def query(self, sql):
+        connection = sqlite3.connect(self.folder / "bench.sqlite")
+        try:
+            return connection.execute(sql).fetchall()
+        finally:
+            connection.close()
+
+    def values(self):
+        return {
+            row[:4]: row[4]
+            for row in self.query(
+                "SELECT series_hash, scores_hash, jobs.identity, measures.identity, value "
+                'FROM "values" JOIN jobs ON jobs.id = job_id '
+                "JOIN measures ON measures.id = measure_id"
+            )
+        }
+
+    def leftovers(self):
+        """Files that a finished run should not have."""
+        known = {f"{row[0]}.npy" for row in self.query("SELECT hash FROM scores")}
+        return sorted(
+            path.name
+            for path in self.folder.rglob("*")
+            if path.is_file() and path.name not in {"bench.sqlite", "lock", *known}
+        )
+
+
+SERIES = '[[series]]\nfamily = "ecg"\nn = 1500\nn_anomalies = 3\nseed = [1, 2]'
+EVALUATE = '[[evaluate]]\nmeasures = ["auc_pr", "vus_pr"]\nbuffer = "median_anomaly"'
+
+
+@pytest.fixture
+def workshop(tmp_path):
+    return Workshop(tmp_path)
+
+
+@pytest.fixture
+def environment():
+    """Environment of commands that tests start."""
+    return {**os.environ, "VUSKIT_NUMBA": "0", "COLUMNS": "200"}

@@ -1,0 +1,207 @@
+"""Which jobs a plan has, which are done, and what a changed plan runs again."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from vuskit import InvalidInputError, evaluate
+from vuskit.bench.agenda import draw_up
+from vuskit.bench.results import read_values_table
+from vuskit.bench.states import Kind, Status
+from vuskit.bench.store import Store
+from vuskit.datasets.synthetic import make_series
+
+
+def kinds(done):
+    counts = {}
+    for job, _ in done:
+        counts[job.kind] = counts.get(job.kind, 0) + 1
+    return counts
+
+
+def test_finished_jobs_do_not_run_again(workshop):
+    workshop.write()
+    assert kinds(workshop.run()) == {Kind.SCORE: 2, Kind.EVALUATE: 2}
+    assert workshop.run() == []
+
+
+def test_values_are_those_of_the_functions(workshop):
+    workshop.write(detectors=['name = "values"'])
+    workshop.run()
+    frame = read_values_table(workshop.folder)
+    for seed in (1, 2):
+        series = make_series("ecg", n=1500, n_anomalies=3, seed=seed)
+        expected = evaluate(series.labels, series.values, buffer=90, measures=["auc_pr", "vus_pr"])
+        rows = frame[frame["series"] == series.name]
+        assert dict(zip(rows["measure"], rows["value"], strict=True)) == dict(expected)
+        assert set(rows["buffer"]) == {90}
+        assert set(rows["buffer_reason"]) == {"median_anomaly: median length of 3 anomalies"}
+
+
+def test_a_new_detector_runs_alone(workshop):
+    workshop.write()
+    workshop.run()
+    workshop.write(detectors=["fine", 'name = "random"'])
+    done = workshop.run()
+    assert {job.label for job, _ in done} == {"Random"}
+    assert kinds(done) == {Kind.SCORE: 2, Kind.EVALUATE: 2}
+
+
+def test_a_new_measure_is_computed_from_stored_scores_and_only_it(workshop):
+    workshop.write(detectors=["raises", "fine"])
+    workshop.run()
+    before = workshop.values()
+    workshop.write(
+        detectors=["fine"],
+        evaluate='[[evaluate]]\nmeasures = ["vus_roc", "auc_pr", "vus_pr"]\n'
+        'buffer = "median_anomaly"',
+    )
+    done = workshop.run()
+    assert kinds(done) == {Kind.EVALUATE: 2}
+    assert [[measure.name for measure in job.measures] for job, _ in done] == [["vus_roc"]] * 2
+    after = workshop.values()
+    assert len(after) == 6
+    assert before.items() <= after.items()
+    assert len(read_values_table(workshop.folder)) == 6
+
+
+def test_other_settings_are_other_evaluations(workshop):
+    workshop.write()
+    workshop.run()
+    other = '[[evaluate]]\nmeasures = ["vus_pr"]\nbuffer = 20\nthresholds = 50'
+    workshop.write(evaluate=other)
+    assert kinds(workshop.run()) == {Kind.EVALUATE: 2}
+    # The table holds what the latest plan asks for.
+    frame = read_values_table(workshop.folder)
+    assert set(frame["settings"]) == {"buffer=20, thresholds=50, definition=journal"}
+
+
+def test_an_edited_detector_runs_again(workshop):
+    (workshop.base / "mine_edited.py").write_text("def f(values):\n    return values\n")
+    workshop.write(detectors=['name = "mine_edited:f"'])
+    first = workshop.plan()
+    with Store(workshop.folder) as store:
+        before = {job.key for job in draw_up(first, store).jobs}
+    (workshop.base / "mine_edited.py").write_text("def f(values):\n    return -values\n")
+    from vuskit.bench.identity import _module_version
+
+    _module_version.cache_clear()  # a new process reads the file anew
+    with Store(workshop.folder) as store:
+        after = {job.key for job in draw_up(first, store).jobs}
+    assert len(before) == len(after) == 2
+    assert not before & after
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"top": "seeds = [1]"},
+        {"detectors": ['name = "misbehaving:fine"\nfactor = 2.0']},
+        {"series": '[[series]]\nfamily = "ecg"\nn = 1501\nn_anomalies = 3\nseed = [1, 2]'},
+    ],
+)
+def test_what_decides_the_scores_is_in_the_key(workshop, change):
+    with Store(workshop.folder) as store:
+        before = {job.key for job in draw_up(workshop.write().plan(), store).jobs}
+        after = {job.key for job in draw_up(workshop.write(**change).plan(), store).jobs}
+    assert len(before) == len(after) == 2
+    assert not before & after
+
+
+def test_the_same_scores_are_stored_and_evaluated_once(workshop):
+    workshop.write(detectors=['name = "values"'], top="seeds = [0, 1, 2]")
+    assert kinds(workshop.run()) == {Kind.SCORE: 6, Kind.EVALUATE: 2}
+    assert len(list(workshop.folder.rglob("*.npy"))) == 2
+    assert len(read_values_table(workshop.folder)) == 12  # but every seed is in the table
+
+
+def write_series(folder, name, seed, n=1500):
+    series = make_series("ecg", n=n, n_anomalies=3, seed=seed)
+    folder.mkdir(exist_ok=True, parents=True)
+    table = np.column_stack([series.values, series.labels])
+    np.savetxt(folder / f"{name}.out", table, "%.17g,%d")
+    return series
+
+
+@pytest.fixture
+def data(workshop):
+    for place, name in enumerate("abcde"):
+        write_series(workshop.base / "data" / "One", name, seed=place)
+    write_series(workshop.base / "data" / "Two", "long", seed=9, n=4000)
+    return workshop.base / "data"
+
+
+def selected(workshop, text):
+    plan = workshop.write(series=f'[[series]]\nfolder = "data"\n{text}').plan()
+    with Store(workshop.folder) as store:
+        agenda = draw_up(plan, store)
+    return sorted(job.series.title for job in agenda.jobs), agenda.notes
+
+
+@pytest.mark.usefixtures("data")
+def test_series_are_chosen_by_name_data_set_size_and_sample(workshop):
+    assert len(selected(workshop, "")[0]) == 6
+    assert selected(workshop, 'names = ["a", "Two/*"]')[0] == ["One/a.out", "Two/long.out"]
+    assert selected(workshop, 'datasets = "Two"')[0] == ["Two/long.out"]
+    assert selected(workshop, "min_points = 2000")[0] == ["Two/long.out"]
+    assert len(selected(workshop, "max_points = 2000")[0]) == 5
+    some = selected(workshop, "sample = 3\nsample_seed = 4")[0]
+    assert len(some) == 3
+    assert selected(workshop, "sample = 3\nsample_seed = 4")[0] == some
+
+
+def test_broken_and_double_files_are_noted_and_the_rest_runs(workshop, data):
+    (data / "One" / "broken.out").write_text("1,0\n2,two\n")
+    (data / "Two" / "again.out").write_bytes((data / "One" / "a.out").read_bytes())
+    titles, notes = selected(workshop, "")
+    assert len(titles) == 6
+    assert any("broken.out" in note for note in notes)
+    assert "Two/again.out has the content of One/a.out; it is run once" in notes
+
+
+def test_a_plan_that_selects_nothing_is_refused(workshop, data):
+    with pytest.raises(InvalidInputError, match="must select at least one series, got none"):
+        selected(workshop, 'names = "nothing*"')
+
+
+def test_a_changed_file_is_read_again_and_runs_again(workshop, data):
+    workshop.write(series='[[series]]\nfolder = "data"\nnames = "One/*"')
+    assert kinds(workshop.run())[Kind.SCORE] == 5
+    write_series(data / "One", "a", seed=77)
+    done = workshop.run()
+    assert {job.series.title for job, _ in done} == {"One/a.out"}
+
+
+def test_a_file_that_changes_under_the_run_is_an_error_of_its_jobs(workshop, data):
+    plan = workshop.write(series='[[series]]\nfolder = "data"\nnames = "One/*"').plan()
+    with Store(workshop.folder) as store:
+        job = draw_up(plan, store).jobs[0]
+    write_series(data / "One", "a", seed=77)
+    with pytest.raises(InvalidInputError, match=r"One/a.out must be the series that was planned"):
+        job.series.load()
+
+
+def test_one_class_is_skipped_and_leaves_no_value(workshop):
+    workshop.write(series='[[series]]\nfamily = "ecg"\nn = 1500\nn_anomalies = 0')
+    done = workshop.run()
+    assert [str(outcome.status) for _, outcome in done] == ["OK", "SKIPPED"]
+    assert "only one class" in done[1][1].message
+    assert workshop.values() == {}
+
+
+def test_a_buffer_strategy_that_finds_nothing_needs_a_fallback(workshop):
+    data = workshop.base / "data" / "Slope"
+    data.mkdir(parents=True)
+    table = np.column_stack([np.arange(600), np.arange(600) // 20 == 10])
+    np.savetxt(data / "x.out", table, "%.17g,%d")
+    series = '[[series]]\nfolder = "data"'
+    without = '[[evaluate]]\nmeasures = ["vus_pr"]\nbuffer = "period"'
+    workshop.write(series=series, evaluate=without)
+    (_, failed) = workshop.run()[1]
+    assert failed.status is Status.ERROR
+    assert "or set `buffer_fallback` in the plan" in failed.message
+    workshop.write(series=series, evaluate=f"{without}\nbuffer_fallback = 30")
+    (_, good) = workshop.run()[0]
+    assert (good.status, good.buffer) == (Status.OK, 30)
+    assert good.buffer_reason.startswith("fallback: `values` must show a period")

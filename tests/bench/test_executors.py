@@ -1,0 +1,218 @@
+"""One suite for every executor: what it does with jobs that behave and with those that do not."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import psutil
+import pytest
+
+from vuskit import InvalidInputError
+from vuskit.bench.executors import DaskExecutor, LocalExecutor, cluster
+from vuskit.bench.plan import Limits
+from vuskit.bench.runner import run_plan
+from vuskit.bench.states import Kind, Status
+
+pytestmark = pytest.mark.xdist_group("bench-executors")
+
+# Generous: the machine may be busy, and a fresh worker reads the libraries first.
+LIMITS = Limits(seconds=12.0, memory=700_000_000, threads=1)
+PATIENT = Limits(seconds=300.0, threads=1)
+
+
+@contextlib.contextmanager
+def scheduler(workers=2):
+    """A Dask scheduler with worker processes, as a user would start them."""
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    file = f"/tmp/vuskit-test-scheduler-{os.getpid()}-{time.monotonic_ns()}.json"
+    command = [sys.executable, "-m", "distributed.cli.dask_scheduler"]
+    options = ["--port", "0", "--no-dashboard", "--scheduler-file", file]
+    processes = [subprocess.Popen([*command, *options], **quiet)]
+    worker = [sys.executable, "-m", "distributed.cli.dask_worker", "--scheduler-file", file]
+    options = ["--nthreads", "1", "--no-dashboard"]
+    processes += [subprocess.Popen([*worker, *options], **quiet) for _ in range(workers)]
+    try:
+        while not os.path.exists(file) or not os.path.getsize(file):
+            assert processes[0].poll() is None, "the scheduler ended"
+            time.sleep(0.1)
+        yield scheduler_address(file), processes[1:]
+    finally:
+        for process in reversed(processes):
+            process.terminate()
+        for process in processes:
+            process.wait()
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(file)
+
+
+def scheduler_address(file):
+    with open(file) as stream:
+        return json.load(stream)["address"]
+
+
+@contextlib.contextmanager
+def local(workshop, limits, workers):
+    with LocalExecutor(workers=workers, limits=limits, scratch=workshop.base / "tmp") as executor:
+        yield executor
+
+
+@contextlib.contextmanager
+def dask(workshop, limits, workers):
+    with (
+        scheduler(workers) as (address, _),
+        DaskExecutor(address=address, workers=1, limits=limits) as executor,
+    ):
+        yield executor
+
+
+@pytest.fixture(params=[local, dask], ids=["local", "dask"])
+def make(request):
+    return request.param
+
+
+def test_every_misdeed_has_its_status_and_costs_its_job_only(workshop, make):
+    names = ["fine", "sleeps", "allocates", "raises", "segfaults", "killed", "exits"]
+    names += ["gives_nan", "too_short", "prints", "counts_threads"]
+    workshop.write(
+        detectors=names, series='[[series]]\nfamily = "ecg"\nn = 1500\nn_anomalies = 3\nseed = 1'
+    )
+    with make(workshop, LIMITS, 2) as executor:
+        done = workshop.run(executor=executor)
+    assert executor.running == ()
+    found = {
+        job.label.removeprefix("misbehaving:"): outcome
+        for job, outcome in done
+        if job.kind is Kind.SCORE
+    }
+    statuses = {name: str(outcome.status) for name, outcome in found.items()}
+    assert statuses == {
+        "fine": "OK",
+        "prints": "OK",
+        "counts_threads": "OK",
+        "sleeps": "TIMEOUT",
+        "allocates": "OOM",
+        "killed": "OOM",
+        "raises": "ERROR",
+        "segfaults": "ERROR",
+        "exits": "ERROR",
+        "gives_nan": "ERROR",
+        "too_short": "ERROR",
+    }
+    assert found["sleeps"].message == "took more than 12 s"
+    assert "in sleeps" in found["sleeps"].traceback  # where it was when the time was over
+    assert "Unable to allocate" in found["allocates"].message
+    assert "in allocates" in found["allocates"].traceback
+    assert found["raises"].message == "RuntimeError: this detector does not like the series"
+    assert "in raises" in found["raises"].traceback
+    assert found["segfaults"].message == "the worker process died of signal 11 (SIGSEGV)"
+    assert "in segfaults" in found["segfaults"].traceback
+    assert "SIGKILL" in found["killed"].message
+    assert found["exits"].message == "SystemExit: 3"
+    assert "must give finite scores, got nan at index 7" in found["gives_nan"].message
+    assert "must give 1500 scores, got shape (1499,)" in found["too_short"].message
+    assert set(found["counts_threads"].scores) == {1.0}
+    assert found["fine"].peak_bytes > 10_000_000
+    assert found["fine"].fit_seconds >= 0
+    assert found["fine"].score_seconds > 0
+    # Every failure can be looked at again.
+    rows = dict(workshop.query("SELECT key, command FROM jobs WHERE status != 'OK'"))
+    assert len(rows) == 8
+    assert all(key in command and "run-job" in command for key, command in rows.items())
+    evaluated = [outcome for job, outcome in done if job.kind is Kind.EVALUATE]
+    assert {outcome.status for outcome in evaluated} == {Status.OK}
+    assert workshop.leftovers() == []
+
+
+def test_worker_processes_end_with_their_executor(workshop, make):
+    workshop.write()
+    with make(workshop, PATIENT, 1) as executor:
+        done = workshop.run(executor=executor)
+        workers = {int(outcome.worker.rpartition(":")[2]) for _, outcome in done}
+        assert os.getpid() not in workers
+    assert not any(alive(pid) for pid in workers)
+
+
+def alive(pid):
+    try:
+        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
+
+
+def many(workshop):
+    """A plan of 24 jobs, half of which take a moment."""
+    return workshop.write(
+        detectors=['name = "misbehaving:slow"\nseconds = 0.4'],
+        top="seeds = [0, 1, 2, 3, 4, 5]",
+    )
+
+
+def test_one_process_two_and_a_cluster_that_loses_a_worker_agree(workshop, tmp_path_factory):
+    shops = [many(workshop)]
+    for _ in range(2):
+        shops.append(many(type(workshop)(tmp_path_factory.mktemp("other"))))
+    for shop, workers in zip(shops, (1, 2), strict=False):
+        with local(shop, PATIENT, workers) as executor:
+            assert len(shop.run(executor=executor)) == 24
+    with scheduler(2) as (address, workers):
+        with DaskExecutor(address=address, workers=1, limits=PATIENT) as executor:
+            while executor.capacity < 4:  # both are there
+                time.sleep(0.1)
+            victim = Victim(workers[0])
+            done = run_and_watch(shops[2], executor, victim)
+        assert victim.killed
+    assert len(done) == len({job.key for job, _ in done}) == 24
+    expected = shops[0].values()
+    assert len(expected) == 24
+    for shop in shops:
+        assert shop.values() == expected  # to the last bit
+        assert shop.query("SELECT count(*), count(DISTINCT key) FROM jobs") == [(24, 24)]
+        assert shop.query("SELECT DISTINCT status FROM jobs") == [("OK",)]
+        assert shop.leftovers() == []
+
+
+class Victim:
+    """A Dask worker that is killed, with its nanny, once some jobs are done."""
+
+    def __init__(self, nanny):
+        self.nanny = nanny
+        self.killed = False
+
+    def strike(self):
+        processes = [psutil.Process(self.nanny.pid)]
+        processes += processes[0].children(recursive=True)
+        for process in processes:
+            with contextlib.suppress(psutil.NoSuchProcess):
+                os.kill(process.pid, signal.SIGKILL)
+        self.killed = True
+
+
+def run_and_watch(shop, executor, victim):
+    done = []
+
+    def note(progress, ended):
+        done.extend(ended)
+        if len(done) >= 6 and not victim.killed:
+            victim.strike()
+
+    run_plan(shop.plan(), executor=executor, observer=note)
+    return done
+
+
+def test_dask_starts_a_cluster_of_its_own(workshop):
+    workshop.write()
+    with DaskExecutor(address=None, workers=1, limits=PATIENT) as executor:
+        done = workshop.run(executor=executor)
+    assert [str(outcome.status) for _, outcome in done] == ["OK"] * 4
+
+
+def test_an_address_without_a_scheduler_is_told(monkeypatch):
+    monkeypatch.setattr(cluster, "_CONNECT_SECONDS", 1)
+    with pytest.raises(InvalidInputError, match="`executor.address` must be a Dask scheduler"):
+        DaskExecutor(address="tcp://127.0.0.1:9", workers=1, limits=PATIENT)

@@ -1,0 +1,167 @@
+"""What a plan may say, and what is said about mistakes."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from vuskit import InvalidInputError
+from vuskit.bench.plan import load_plan, parse_plan
+from vuskit.bench.template import TEMPLATE
+
+
+def complain(workshop, **parts):
+    workshop.write(**parts)
+    with pytest.raises(InvalidInputError) as caught:
+        workshop.plan()
+    message = str(caught.value)
+    assert message.startswith(str(workshop.path))
+    return message.removeprefix(f"{workshop.path}: ")
+
+
+def test_lists_of_parameters_expand_to_a_grid(workshop):
+    plan = workshop.write(
+        detectors=[
+            'name = "lof"\nn_neighbors = [5, 10]\nwindow = [20, 30, 40]\nnormalize = "zscore"'
+        ]
+    ).plan()
+    assert [spec.label for spec in plan.detectors] == [
+        f"LOF(n_neighbors={neighbors}, window={window})"
+        for neighbors in (5, 10)
+        for window in (20, 30, 40)
+    ]
+    assert "normalize='zscore'" in plan.detectors[0].identity(seed=0)
+
+
+def test_synthetic_families_expand_to_a_grid(workshop):
+    plan = workshop.write(
+        series='[[series]]\nfamily = ["ecg", "kpi"]\ndifficulty = ["easy", "hard"]\nseed = [1, 2, 3]'
+    ).plan()
+    assert len(plan.series[0].synthetic) == 12
+
+
+def test_the_template_is_a_valid_plan(tmp_path):
+    plan = parse_plan(TEMPLATE, base=tmp_path)
+    assert len(plan.detectors) == 4
+    assert plan.limits.memory == 4_000_000_000
+
+
+def test_every_commented_key_of_the_template_is_known(tmp_path):
+    (tmp_path / "my_module.py").write_text("def my_function(values):\n    return values\n")
+    (tmp_path / "my_measures.py").write_text("")
+    for folder in ("data/series", "data/scores", "my_scores"):
+        (tmp_path / folder).mkdir(parents=True)
+    setting = re.compile(r"^# (\[\[\w+\]\]|\w+ = )", re.MULTILINE)
+    plan = parse_plan(setting.sub(r"\1", TEMPLATE), base=tmp_path)
+    assert (len(plan.series), len(plan.scores), len(plan.detectors)) == (2, 2, 5)
+    assert plan.executor.address == "tcp://head:8786"
+
+
+@pytest.mark.parametrize(
+    ("parts", "message"),
+    [
+        ({"top": 'fodler = "x"'}, "the plan has no key 'fodler'; did you mean 'folder'?"),
+        ({"top": "seeds = [-1]"}, "`seeds[0]` must be an int >= 0, got -1"),
+        (
+            {"detectors": ['name = "iforrest"']},
+            "`detectors[0]`: `name` must be a known detector, got 'iforrest'; "
+            "did you mean 'iforest'?",
+        ),
+        (
+            {"detectors": ['name = "lof"\nneighbors = 3']},
+            "`detectors[0]`: lof has no parameter 'neighbors'; did you mean 'n_neighbors'?",
+        ),
+        (
+            {"detectors": ['name = "lof"\nn_neighbors = [5, 0]']},
+            "`detectors[0]`: `n_neighbors` must be an int >= 1, got 0",
+        ),
+        (
+            {"detectors": ["fine", "fine"]},
+            "`detectors` must have different labels, got 'misbehaving:fine' twice; "
+            "give one of them a `label`",
+        ),
+        (
+            {"detectors": ['name = "lof"\nseed = 3']},
+            "`detectors[0]` has no key 'seed': seeds of all detectors are the plan's `seeds`",
+        ),
+        (
+            {"detectors": ["nothing"]},
+            "`detectors[0]`: `misbehaving:nothing` must be module:name that can be imported, "
+            "got a module 'misbehaving' without 'nothing'",
+        ),
+        (
+            {"detectors": ['name = "misbehaving:fine"\nfaktor = 2']},
+            "`detectors[0]`: misbehaving:fine has no parameter 'faktor'",
+        ),
+        (
+            {"series": '[[series]]\nfamily = "eeg"'},
+            "`series[0]`: `family` must be one of 'ecg', 'kpi', 'mackey_glass', 'telemetry', "
+            "'vibration', got 'eeg'; did you mean 'ecg'?",
+        ),
+        (
+            {"series": '[[series]]\nfamily = "ecg"\nlength = 5'},
+            "`series[0]` has no key 'length'; did you mean 'anomaly_length'?",
+        ),
+        (
+            {"series": '[[series]]\nfamily = "ecg"\n[[series]]\nnames = "*"'},
+            "`series[1].folder` must be given, got nothing",
+        ),
+        (
+            {"series": '[series]\nfamily = "ecg"'},
+            "`series` must be written as [[series]], once per entry, got {'family': 'ecg'}",
+        ),
+        (
+            {"evaluate": '[[evaluate]]\nmeasures = ["vus-pr"]\nbuffer = 10'},
+            "; did you mean 'vus_pr'?",
+        ),
+        ({"evaluate": "[[evaluate]]"}, "`evaluate[0].buffer` must be given, got nothing"),
+        (
+            {"evaluate": '[[evaluate]]\nbuffer = "periods"'},
+            "got 'periods'; did you mean 'period'?",
+        ),
+        (
+            {"evaluate": '[[evaluate]]\nbuffer = 5\ndefinition = "jurnal"'},
+            "got 'jurnal'; did you mean 'journal'?",
+        ),
+        (
+            {"evaluate": '[[evaluate]]\nbuffer = 5\nmeasures = [{name = "f_score", betta = 2}]'},
+            "got 'betta'; did you mean 'beta'?",
+        ),
+        (
+            {"tail": '[limits]\nmemory = "4 pounds"'},
+            "`limits.memory` must be an amount such as '4 GB', got '4 pounds'",
+        ),
+        ({"tail": "[limits]\nseconds = 0"}, "`limits.seconds` must be a number above 0, got 0"),
+        (
+            {"tail": '[executor]\nkind = "slurm"'},
+            "`executor.kind` must be one of 'local', 'dask', got 'slurm'",
+        ),
+        ({"tail": "[executor]\nworker = 2"}, "; did you mean 'workers'?"),
+        (
+            {"tail": '[[scores]]\nfolder = "."\npattern = "{detector}.npy"'},
+            "`scores[0].pattern` must hold {series} and end in .npy or .csv",
+        ),
+        ({"tail": "[[scores]]\nfolder = 'nowhere'"}, "`scores[0].folder` must be a folder, got"),
+        ({"top": 'imports = ["no_such_module"]'}, "got No module named 'no_such_module'"),
+        ({"top": "seeds = ["}, "(at line 2, column"),
+    ],
+)
+def test_mistakes_are_named(workshop, parts, message):
+    assert message in complain(workshop, **parts)
+
+
+def test_a_plan_without_detectors_or_scores_is_refused(tmp_path):
+    with pytest.raises(InvalidInputError, match=r"a plan must have \[\[series\]\] and"):
+        parse_plan('[[series]]\nfamily = "ecg"', base=tmp_path)
+
+
+def test_a_missing_plan_says_how_to_get_one(tmp_path):
+    with pytest.raises(InvalidInputError, match="`vuskit bench init` writes one"):
+        load_plan(tmp_path / "bench.toml")
+
+
+def test_series_that_cannot_be_made_stop_the_run_before_it_begins(workshop):
+    workshop.write(series='[[series]]\nfamily = "ecg"\nn = 100')
+    with pytest.raises(InvalidInputError, match="`n` must be >="):
+        workshop.run()
