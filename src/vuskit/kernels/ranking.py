@@ -8,7 +8,7 @@ answers instead; both ways give the same integers.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,7 +24,7 @@ Scores = NDArray[Any]
 
 _SMALL = 1 << 12  # below this a sort is the cheapest way
 _PER_QUERY = 32  # buckets per queried score, so that few points share a bucket with one
-_FEWEST_BUCKETS, _MOST_BUCKETS = 1 << 11, 1 << 16
+_FEWEST_BUCKETS, _MOST_BUCKETS = 1 << 11, 1 << 20
 _CHUNK = 1 << 14  # points at a time: the chunk and the counts stay in the second-level cache
 _DISCRETE = 4096  # scores with fewer occupied buckets may have one value per bucket
 
@@ -42,23 +42,33 @@ class RankTable:
 
     def at_least(self, needles: Scores) -> Ints:
         """Number of points with a score >= each needle."""
-        return self.n - self._position(needles, "left")
+        return self.n - self._ordered(self._lowest, needles)
 
     def above(self, needles: Scores) -> Ints:
         """Number of points with a score > each needle."""
-        return self.n - self._position(needles, "right")
+        return self.n - self._ordered(self._beyond, needles)
 
-    def _position(self, needles: Scores, side: Any) -> Ints:
-        # Ascending needles let the search go on from where it was.
-        falling = needles.size > 1 and needles[0] > needles[-1]
-        found = np.searchsorted(self.values, needles[::-1] if falling else needles, side=side)
-        found = found[::-1] if falling else found
-        if self.shift is None:
-            return found
-        # A needle is one of `values`, so its left neighbours in its own bucket are all known;
-        # the shift of the bucket it belongs to holds for both of its sides.
-        own = found if side == "left" else found - 1
-        return found + self.shift[own]
+    def _ordered(self, search: Callable[[Scores], Ints], needles: Scores) -> Ints:
+        """Search for ascending needles, which lets it go on from where it was."""
+        if needles.size > 1 and needles[0] > needles[-1]:
+            return search(needles[::-1])[::-1]
+        return search(needles)
+
+    def _lowest(self, needles: Scores) -> Ints:
+        found = self.values.searchsorted(needles)
+        return found if self.shift is None else found + self.shift[found]
+
+    def _beyond(self, needles: Scores) -> Ints:
+        # Most needles stand alone: only those with a twin are searched for again.
+        found = self.values.searchsorted(needles)
+        twin = self.values.take(found + 1, mode="clip") == needles
+        twin &= found + 1 < self.values.size
+        last = found
+        if twin.any():
+            last = found.copy()
+            last[twin] = self.values.searchsorted(needles[twin], side="right") - 1
+        # A needle is one of `values`, and so are all points of its bucket: one shift for both ends.
+        return last + 1 if self.shift is None else last + 1 + self.shift[last]
 
     def at_rank(self, ranks: Ints) -> Scores:
         """Scores at the given ranks, counted from the highest (rank 0)."""
@@ -83,7 +93,7 @@ def rank_table(scores: Scores, needles: Scores, ranks: Ints) -> RankTable:
     """
     n = scores.size
     queries = needles.size + ranks.size
-    buckets = min(max(_PER_QUERY * queries, _FEWEST_BUCKETS), _MOST_BUCKETS, n // 8)
+    buckets = min(max(_PER_QUERY * queries, _FEWEST_BUCKETS), _MOST_BUCKETS, n)
     if n < _SMALL or scores.dtype.itemsize > 8 or 4 * queries > buckets:
         return _by_sorting(scores)
     quantiser = _Quantiser.spanning(scores, buckets)

@@ -18,10 +18,13 @@ __all__ = ["compile_sweep"]
 
 @njit(cache=True, error_model="numpy", boundscheck=False)
 def _add_point(sums: Any, weights: Any, first: int, second: int) -> None:
-    for w in range(first, second):
-        sums[w] += weights[w]
-    for w in range(second, sums.size):
-        sums[w] += 0.5
+    # Loops from zero over slices: an index that might be negative would not be vectorised.
+    reached, weight = sums[first:second], weights[first:second]
+    for w in range(reached.size):
+        reached[w] += weight[w]
+    twice = sums[second:]
+    for w in range(twice.size):
+        twice[w] += 0.5
 
 
 @njit(cache=True, error_model="numpy", boundscheck=False)
@@ -37,8 +40,9 @@ def _add_level(
     slope: float,
     offset: float,
 ) -> None:
-    rate, inverse, roc, pr = state[0], state[1], state[2], state[3]
-    for w in range(first, sums.size):
+    rate, inverse, roc, pr = state[0, first:], state[1, first:], state[2, first:], state[3, first:]
+    sums, existence = sums[first:], existence[first:]
+    for w in range(sums.size):
         positives = sums[w]
         ratio = miss / positives
         new_rate = (2.0 - (ratio if ratio > 1.0 else 1.0)) * existence[w]
