@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import sqlite3
+import subprocess
 import sys
 from pathlib import Path
 
@@ -106,6 +107,22 @@ EVALUATE = '[[evaluate]]\nmeasures = ["auc_pr", "vus_pr"]\nbuffer = "median_anom
 @pytest.fixture
 def workshop(tmp_path):
     return Workshop(tmp_path)
+
+
+@pytest.fixture
+def start(workshop, environment):
+    """Start ``vuskit bench run`` on the plan, as another process."""
+
+    def launch(shop=workshop):
+        return subprocess.Popen(
+            [*COMMAND, "run", "--plain", str(shop.path)],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=environment,
+        )
+
+    return launch
 
 
 @pytest.fixture

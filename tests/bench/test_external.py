@@ -59,7 +59,8 @@ def test_files_are_found_by_their_names(workshop, ending):
     workshop.write(
         detectors=(),
         evaluate=EVALUATE,
-        tail=f'[[scores]]\nfolder = "mine"\npattern = "{{detector}}/{{dataset}}/{{series}}.{ending}"',
+        tail='[[scores]]\nfolder = "mine"\n'
+        f'pattern = "{{detector}}/{{dataset}}/{{series}}.{ending}"',
     )
     outcomes = {(job.label, job.kind): outcome for job, outcome in workshop.run()}
     assert outcomes["first", Kind.EVALUATE].values == dict(

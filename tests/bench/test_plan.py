@@ -36,7 +36,8 @@ def test_lists_of_parameters_expand_to_a_grid(workshop):
 
 def test_synthetic_families_expand_to_a_grid(workshop):
     plan = workshop.write(
-        series='[[series]]\nfamily = ["ecg", "kpi"]\ndifficulty = ["easy", "hard"]\nseed = [1, 2, 3]'
+        series='[[series]]\nfamily = ["ecg", "kpi"]\n'
+        'difficulty = ["easy", "hard"]\nseed = [1, 2, 3]'
     ).plan()
     assert len(plan.series[0].synthetic) == 12
 

@@ -6,6 +6,7 @@ import contextlib
 import os
 import shutil
 from pathlib import Path
+from typing import BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,7 +59,7 @@ class ScoreFiles:
         temporary = self.scratch / f"{digest}.npy"
         try:
             with temporary.open("wb") as stream:
-                np.save(stream, np.ascontiguousarray(scores, dtype="<f8"))
+                _write_npy(stream, np.ascontiguousarray(scores, dtype="<f8"))
                 stream.flush()
                 os.fsync(stream.fileno())
             temporary.replace(final)
@@ -72,6 +73,13 @@ class ScoreFiles:
     def clean(self) -> None:
         """Remove what a killed run left half written."""
         shutil.rmtree(self.scratch, ignore_errors=True)
+
+
+def _write_npy(stream: BinaryIO, array: NDArray[np.float64]) -> None:
+    """As ``np.save``, which hides the reason when a disk is full."""
+    header = np.lib.format.header_data_from_array_1_0(array)
+    np.lib.format.write_array_header_1_0(stream, header)
+    stream.write(array.data)
 
 
 def _sync_folder(folder: Path) -> None:

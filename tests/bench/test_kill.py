@@ -1,0 +1,85 @@
+"""kill -9 at random moments: nothing lost, nothing twice, nothing left over."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import time
+
+import psutil
+import pytest
+
+KILLS = 4
+
+
+def finished_jobs(workshop):
+    if not (workshop.folder / "bench.sqlite").exists():
+        return {}
+    try:
+        return dict(workshop.query("SELECT key, finished FROM jobs"))
+    except Exception:
+        return {}  # killed before the tables were there
+
+
+def plan(workshop):
+    workshop.write(
+        detectors=['name = "misbehaving:slow"\nseconds = 0.2'],
+        top=f"seeds = {list(range(10))}",
+        series='[[series]]\nfamily = "ecg"\nn = 1200\nn_anomalies = 3\nseed = [1, 2, 3]',
+        tail="[executor]\nworkers = 2",
+    )
+    return workshop
+
+
+def test_killed_runs_end_like_one_that_was_left_alone(workshop, start, tmp_path_factory):
+    plan(workshop)
+    chance = random.Random(5)
+    children = set()
+    done = {}
+    for _ in range(KILLS):
+        process = start()
+        aim = len(done) + chance.randrange(1, 8)
+        while len(finished_jobs(workshop)) < aim and process.poll() is None:
+            time.sleep(0.02)
+        time.sleep(chance.random() * 0.2)
+        children.update(child.pid for child in psutil.Process(process.pid).children())
+        os.kill(process.pid, signal.SIGKILL)
+        process.communicate()
+        now = finished_jobs(workshop)
+        assert done.items() <= now.items()  # what was finished stays and was not done again
+        done = now
+    assert 0 < len(done) < 60
+    last = start()
+    out, err = last.communicate()
+    assert last.returncode == 0, err
+    assert "60 of 60 jobs done, 0 failed" in out
+    assert done.items() <= finished_jobs(workshop).items()
+    assert workshop.query("PRAGMA integrity_check") == [("ok",)]
+    assert workshop.query("PRAGMA foreign_key_check") == []
+    assert workshop.leftovers() == []
+    assert not any(psutil.pid_exists(child) for child in children)
+
+    alone = plan(type(workshop)(tmp_path_factory.mktemp("alone")))
+    undisturbed = start(alone)
+    undisturbed.communicate()
+    assert undisturbed.returncode == 0
+    assert len(alone.values()) == 60
+    assert workshop.values() == alone.values()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_polite_stop_says_how_to_go_on(workshop, start, number):
+    plan(workshop)
+    process = start()
+    while len(finished_jobs(workshop)) < 3:
+        assert process.poll() is None
+        time.sleep(0.05)
+    process.send_signal(number)
+    out, err = process.communicate()
+    assert process.returncode == 130, err
+    assert f"What is finished is in {workshop.folder}." in out
+    assert f"Go on with: vuskit bench run {workshop.path}" in out
+    assert workshop.query("SELECT state FROM runs") == [("interrupted",)]
+    assert workshop.query("SELECT DISTINCT status FROM jobs") == [("OK",)]
+    assert workshop.leftovers() == []

@@ -1,0 +1,223 @@
+"""The store: one writer, whole transactions, clear words when the disk does not cooperate."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from vuskit import InvalidInputError
+from vuskit.bench.files import ScoreFiles
+from vuskit.bench.results import read_status, read_values_table
+from vuskit.bench.states import Status
+from vuskit.bench.store import BenchStorageError, Store, open_for_reading, read_job
+from vuskit.bench.verify import verify_run
+
+
+def test_there_is_one_writer_and_it_is_named(tmp_path):
+    with (
+        Store(tmp_path),
+        pytest.raises(BenchStorageError, match=f"process {os.getpid()} writes to it"),
+    ):
+        Store(tmp_path)
+    Store(tmp_path).close()
+
+
+def test_the_file_is_in_wal_mode_with_a_version_and_foreign_keys(tmp_path):
+    with Store(tmp_path) as store:
+        pragma = {
+            name: store._connection.execute(f"PRAGMA {name}").fetchone()[0]
+            for name in ("journal_mode", "user_version", "foreign_keys")
+        }
+        assert pragma == {"journal_mode": "wal", "user_version": 1, "foreign_keys": 1}
+        with pytest.raises(sqlite3.IntegrityError), store.transaction() as connection:
+            connection.execute('INSERT INTO "values" VALUES (1, 1, 0.5)')
+
+
+def test_values_are_numbers(workshop):
+    workshop.write().run()
+    connection = sqlite3.connect(workshop.folder / "bench.sqlite")
+    with pytest.raises(sqlite3.IntegrityError, match="NOT NULL"):
+        connection.execute('UPDATE "values" SET value = NULL')
+    assert {type(row[0]) for row in connection.execute('SELECT value FROM "values"')} == {float}
+    connection.close()
+
+
+def test_a_store_of_another_version_is_refused(tmp_path):
+    Store(tmp_path).close()
+    connection = sqlite3.connect(tmp_path / "bench.sqlite")
+    connection.execute("PRAGMA user_version = 99")
+    connection.close()
+    for open_it in (Store, open_for_reading):
+        with pytest.raises(InvalidInputError, match="must have schema version 1, got 99"):
+            open_it(tmp_path)
+    connection = sqlite3.connect(tmp_path / "bench.sqlite")
+    connection.execute("PRAGMA user_version = 1")
+    connection.close()
+    Store(tmp_path).close()  # the refused store kept no lock
+
+
+def test_something_else_than_a_store_is_refused(tmp_path):
+    (tmp_path / "bench.sqlite").write_text("not a database, and long enough to be read as one" * 9)
+    with pytest.raises(InvalidInputError, match="must be a store of vuskit bench"):
+        Store(tmp_path)
+    with pytest.raises(InvalidInputError, match="must hold a benchmark run"):
+        open_for_reading(tmp_path / "nowhere")
+
+
+def test_reading_goes_on_while_somebody_writes(workshop):
+    workshop.write().run()
+    with Store(workshop.folder) as store, store.transaction() as connection:
+        connection.execute("DELETE FROM jobs WHERE kind = 'evaluate'")
+        assert read_status(workshop.folder).count(Status.OK) == 4
+        before = read_values_table(workshop.folder)
+    assert len(before) == 4
+    assert len(read_values_table(workshop.folder)) == 0
+
+
+def test_half_written_scores_leave_nothing(tmp_path, monkeypatch):
+    files = ScoreFiles(tmp_path)
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", full)
+    with pytest.raises(OSError, match="No space left"):
+        files.write(np.arange(5.0))
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
+
+
+def test_jobs_are_found_by_the_beginning_of_their_key(workshop):
+    workshop.write().run()
+    connection = open_for_reading(workshop.folder)
+    keys = [row["key"] for row in connection.execute("SELECT key FROM jobs")]
+    for key in keys:
+        job, row = read_job(connection, key[:12])
+        assert job.key == row["key"] == key
+    for wrong, reason in (("", "more than one"), ("zz", "none")):
+        with pytest.raises(InvalidInputError, match=f"{reason} does"):
+            read_job(connection, wrong)
+    connection.close()
+
+
+def test_forgotten_jobs_run_again(workshop):
+    workshop.write(detectors=["raises", "fine"])
+    assert len(workshop.run()) == 6
+    assert workshop.run() == []
+    with Store(workshop.folder) as store:
+        assert store.forget([Status.ERROR]) == 2
+    again = workshop.run()
+    assert [str(outcome.status) for _, outcome in again] == ["ERROR", "ERROR"]
+
+
+def test_verification_finds_what_was_damaged(workshop):
+    workshop.write().run()
+    sound = verify_run(workshop.folder)
+    assert (sound.n_files, sound.n_values, sound.problems) == (2, 4, ())
+    first, second = sorted(workshop.folder.rglob("*.npy"))
+    np.save(first, np.load(first) + 1)
+    second.unlink()
+    np.save(second.with_name("0" * 64 + ".npy"), np.zeros(3))
+    connection = sqlite3.connect(workshop.folder / "bench.sqlite")
+    connection.execute('UPDATE "values" SET value = value + 0.25 WHERE measure_id = 1')
+    connection.commit()
+    connection.close()
+    problems = "\n".join(verify_run(workshop.folder).problems)
+    assert f"{first}: does not hold the scores that were stored" in problems
+    assert f"{second}: cannot be read" in problems
+    assert "belongs to no job" in problems
+    assert "cannot be computed again" in problems
+
+
+def test_verification_finds_a_changed_value(workshop):
+    workshop.write().run()
+    connection = sqlite3.connect(workshop.folder / "bench.sqlite")
+    connection.execute('UPDATE "values" SET value = value + 1e-6 WHERE measure_id = 1')
+    connection.commit()
+    connection.close()
+    problems = verify_run(workshop.folder).problems
+    assert len(problems) == 2
+    assert all("auc_pr is stored as" in problem for problem in problems)
+
+
+# -- disks that do not cooperate: a small file system of our own, in a namespace of our own --------
+
+UNSHARE = ["unshare", "--map-root-user", "--mount"]
+
+
+def needs_own_mounts():
+    probe = "mount -t tmpfs -o size=64k none /mnt"
+    if shutil.which("unshare") is None:
+        pytest.skip("no unshare: cannot make a small file system")
+    if subprocess.run([*UNSHARE, "sh", "-c", probe], check=False, capture_output=True).returncode:
+        pytest.skip("no right to mount: cannot make a small file system")
+
+
+SCRIPT = """
+set -u
+cd {base}
+mkdir -p bench-run
+mount -t tmpfs -o size={size} none bench-run
+{first}
+vuskit() {{ {python} -c 'from vuskit.cli.main import run; run()' "$@"; }}
+vuskit bench run --plain bench.toml; echo "first: $?"
+{second}
+vuskit bench run --plain bench.toml; echo "second: $?"
+vuskit bench verify; echo "verify: $?"
+ls bench-run/tmp 2>/dev/null; echo "left: $?"
+"""
+
+
+def run_on_small_disk(workshop, environment, **steps):
+    script = SCRIPT.format(base=workshop.base, python=sys.executable, **steps)
+    result = subprocess.run(
+        [*UNSHARE, "sh", "-c", script], capture_output=True, text=True, env=environment, check=False
+    )
+    return result.stdout, result.stderr
+
+
+def test_a_full_disk_is_told_and_the_run_goes_on_later(workshop, environment):
+    needs_own_mounts()
+    workshop.write(
+        series='[[series]]\nfamily = "ecg"\nn = 40000\nn_anomalies = 3\nseed = [1, 2]',
+        top="seeds = [0, 1, 2, 3]",
+        tail="[executor]\nworkers = 1",
+    )
+    # Eight files of 320 kB do not fit.
+    out, err = run_on_small_disk(
+        workshop,
+        environment,
+        size="1500k",
+        first="",
+        second="mount -o remount,size=20m bench-run",
+    )
+    assert "first: 2" in out, out + err
+    assert "No space left on device" in err or "disk is full" in err
+    assert "What was finished before is kept" in err
+    assert "second: 0" in out
+    assert "16 of 16 jobs done, 0 failed" in out
+    assert "8 score files" in out
+    assert "0 problems\nverify: 0" in out
+    assert out.endswith("left: 2\n")  # no folder of temporary files
+
+
+def test_a_read_only_folder_is_told_and_the_run_goes_on_later(workshop, environment):
+    needs_own_mounts()
+    workshop.write(tail="[executor]\nworkers = 1")
+    out, err = run_on_small_disk(
+        workshop,
+        environment,
+        size="20m",
+        first="mount -o remount,ro bench-run",
+        second="mount -o remount,rw bench-run",
+    )
+    assert "first: 2" in out, out + err
+    assert "`folder` must be writable" in err
+    assert "Read-only file system" in err
+    assert "4 of 4 jobs done, 0 failed" in out
+    assert "0 problems\nverify: 0" in out
