@@ -74,8 +74,15 @@ def report(folder: Path, before: float, kept: int, after: float) -> str:
         f"| {row['detector']} | " + " | ".join(f"{row[name]:.3f}" for name in names) + " |"
         for _, row in table.iterrows()
     ]
-    lines += ["", "Cost of a score, median and largest over the series (first of its kind in a worker aside):", ""]
-    lines += ["| detector | fit s | score s | largest s | peak MB |", "| --- | ---: | ---: | ---: | ---: |"]
+    lines += [
+        "",
+        "Cost of a score (first of its kind in a worker aside), medians and largest:",
+        "",
+    ]
+    lines += [
+        "| detector | fit s | score s | largest s | peak MB |",
+        "| --- | ---: | ---: | ---: | ---: |",
+    ]
     costs = query(
         folder,
         "SELECT label, fit_seconds, score_seconds, peak_bytes FROM jobs "
@@ -87,7 +94,8 @@ def report(folder: Path, before: float, kept: int, after: float) -> str:
         most = max(one + two for one, two, _ in own)
         middle = len(own) // 2
         lines.append(
-            f"| {label} | {fit[middle]:.3f} | {score[middle]:.3f} | {most:.1f} | {peak[-1] / 1e6:.0f} |"
+            f"| {label} | {fit[middle]:.3f} | {score[middle]:.3f} | {most:.1f} "
+            f"| {peak[-1] / 1e6:.0f} |"
         )
     return "\n".join(lines)
 
