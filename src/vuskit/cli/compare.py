@@ -21,6 +21,7 @@ __all__ = ["compare"]
 
 _READERS = {".csv": "read_csv", ".gz": "read_csv", ".parquet": "read_parquet"}
 _LONG = "detector"
+_LISTED = 10
 
 
 def compare(
@@ -114,5 +115,7 @@ def _show(console: Console, found: TableComparison) -> None:
     for text in found.tests:
         console.print(text, highlight=False, soft_wrap=True)
     console.print("Groups without a significant difference:")
-    for group in found.cliques or (("none",),):
+    for group in found.cliques[:_LISTED] or (("none",),):
         console.print("  " + ", ".join(map(str, group)), highlight=False, soft_wrap=True)
+    if len(found.cliques) > _LISTED:
+        console.print(f"  and {len(found.cliques) - _LISTED} more: see --output")

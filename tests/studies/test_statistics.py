@@ -1,0 +1,250 @@
+"""Statistics agree with scipy, scikit-posthocs and autorank, with ties and missing cells."""
+
+from __future__ import annotations
+
+import json
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import scikit_posthocs
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from vuskit.errors import InvalidInputError
+from vuskit.studies.comparison import compare, compare_columns
+from vuskit.studies.statistics import (
+    cliques,
+    complete_rows,
+    effect_sizes,
+    friedman_test,
+    mean_ranks,
+    nemenyi_test,
+    rank_intervals,
+    wilcoxon_test,
+)
+
+GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "autorank.json").read_text())
+NOT_DETECTORS = 7
+
+
+def random_table(seed, *, n=25, k=5, digits=None, missing=0.0):
+    random = np.random.default_rng(seed)
+    values = random.random((n, k)) + np.linspace(0, 0.3, k)
+    if digits is not None:
+        values = np.round(values, digits)
+    values[random.random((n, k)) < missing] = np.nan
+    return pd.DataFrame(values, columns=list("abcdefgh")[:k])
+
+
+TABLES = [
+    pytest.param(random_table(0), id="continuous"),
+    pytest.param(random_table(1, digits=1), id="ties"),
+    pytest.param(random_table(2, n=60, missing=0.05), id="missing"),
+    pytest.param(random_table(3, n=60, digits=1, missing=0.05), id="ties and missing"),
+]
+
+
+@pytest.fixture(scope="module")
+def leaderboard(test_data):
+    path = test_data / "data" / "published" / "leaderboard_vus_pr.csv"
+    return pd.read_csv(path, index_col=0).iloc[:, :-NOT_DETECTORS]
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_friedman_is_scipys(table):
+    ours = friedman_test(table)
+    theirs = stats.friedmanchisquare(*table.to_numpy().T, nan_policy="omit")
+    assert ours.statistic == pytest.approx(theirs.statistic)
+    assert ours.p_value == pytest.approx(theirs.pvalue)
+    assert ours.n == len(table.dropna())
+    assert ours.n + ours.n_dropped == len(table)
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_nemenyi_is_scikit_posthocs(table):
+    theirs = scikit_posthocs.posthoc_nemenyi_friedman(table.dropna().to_numpy())
+    np.testing.assert_allclose(nemenyi_test(table).p_values, theirs, atol=1e-12)
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_wilcoxon_holm_is_scikit_posthocs(table):
+    theirs = scikit_posthocs.posthoc_wilcoxon(list(table.dropna().to_numpy().T), p_adjust="holm")
+    ours = wilcoxon_test(table)
+    np.testing.assert_allclose(ours.p_values, theirs, atol=1e-12)
+    assert (ours.test, ours.correction, ours.alpha) == ("Wilcoxon signed-rank", "holm", 0.05)
+
+
+def test_uncorrected_wilcoxon_is_scipys():
+    table = random_table(5)
+    ours = wilcoxon_test(table, correction="bonferroni").p_values
+    pairs = list(combinations(table.columns, 2))
+    for a, b in pairs:
+        expected = min(stats.wilcoxon(table[a], table[b]).pvalue * len(pairs), 1.0)
+        assert ours.loc[a, b] == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    "case", GOLDEN["cases"][:-1], ids=lambda case: f"{case['name']} {case['alpha']}"
+)
+def test_autorank_agrees(case):
+    table = pd.DataFrame(case["table"]["data"], columns=case["table"]["columns"])
+    check_against_autorank(table, case)
+
+
+def test_autorank_agrees_on_the_leaderboard(leaderboard):
+    assert leaderboard.shape == (350, 32)
+    check_against_autorank(leaderboard, GOLDEN["cases"][-1])
+
+
+def check_against_autorank(table, case):
+    expected = case["autorank"]
+    friedman = friedman_test(table, alpha=case["alpha"])
+    assert friedman.p_value == pytest.approx(expected["p_value"], rel=1e-9)
+    assert friedman.n == expected["n"]
+    difference = nemenyi_test(table, alpha=case["alpha"]).critical_difference
+    # autorank interpolates the studentized range, which is good to three digits.
+    assert difference == pytest.approx(expected["critical_difference"], rel=2e-3)
+    ranks = mean_ranks(table)
+    for name, rank in expected["mean_ranks"].items():
+        assert ranks[name] == pytest.approx(rank)
+    sizes = effect_sizes(table).set_index(["first", "second"])
+    for effect, answer in expected["effects"].items():
+        for name, size in answer["sizes"].items():
+            pair = (answer["first"], name)
+            ours = (
+                sizes.loc[pair, effect] if pair in sizes.index else -sizes.loc[pair[::-1], effect]
+            )
+            assert ours == pytest.approx(size, abs=1e-12)
+
+
+def test_leaderboard_pairs_are_scipys(leaderboard):
+    ours = compare(leaderboard, n_resamples=50)
+    some = [("POLY", "Donut"), ("CNN", "SR"), ("LOF", "Sub-LOF")]
+    n_pairs = 32 * 31 // 2
+    for a, b in some:
+        raw = stats.wilcoxon(leaderboard[a], leaderboard[b]).pvalue
+        assert raw <= ours.pairs.p_values.loc[a, b] <= min(1.0, raw * n_pairs) + 1e-12
+    theirs = scikit_posthocs.posthoc_wilcoxon(list(leaderboard.to_numpy().T), p_adjust="holm")
+    np.testing.assert_allclose(ours.pairs.p_values, theirs, atol=1e-12)
+    assert ours.summary.index[0] == "POLY"
+
+
+def test_equal_columns_do_not_differ():
+    table = pd.DataFrame({"a": [0.1, 0.5, 0.9], "b": [0.1, 0.5, 0.9], "c": [0.1, 0.5, 0.9]})
+    assert friedman_test(table).p_value == 1.0
+    assert wilcoxon_test(table).p_values.to_numpy().min() == 1.0
+    assert cliques(mean_ranks(table), wilcoxon_test(table).p_values) == (("a", "b", "c"),)
+
+
+def test_kendalls_w_is_one_where_all_rows_agree():
+    assert friedman_test([[1, 2, 3], [4, 5, 6], [0, 1, 9]]).effect_size == pytest.approx(1.0)
+
+
+def test_rank_biserial_from_its_definition():
+    table = random_table(8, k=2)
+    difference = (table["a"] - table["b"]).to_numpy()
+    ranks = stats.rankdata(np.abs(difference))
+    expected = (ranks[difference > 0].sum() - ranks[difference < 0].sum()) / ranks.sum()
+    assert effect_sizes(table)["rank_biserial"].item() == pytest.approx(expected)
+
+
+def test_missing_worst_ranks_last_and_ties():
+    table = [[0.9, np.nan, np.nan], [0.1, 0.5, np.nan]]
+    ranks = mean_ranks(table, missing="worst")
+    assert ranks.to_list() == [1.5, 1.75, 2.75]
+    lower = mean_ranks([[0.9, np.nan], [0.4, 0.1]], missing="worst", higher_is_better=False)
+    assert lower.to_list() == [1.5, 1.5]
+
+
+@pytest.mark.parametrize(
+    ("table", "options", "message"),
+    [
+        ([[1.0], [2.0]], {}, "`table` must have at least 2 columns, got 1"),
+        ([[1.0, 2.0], [np.inf, 1.0]], {}, "`table` must be finite or missing"),
+        ([["x", "y"]], {}, "`table` must hold numbers only"),
+        ([[1.0, np.nan], [np.nan, 1.0]], {}, "got 0 of 2"),
+        ([[1.0, np.nan], [2.0, 1.0]], {"missing": "raise"}, "got one in row 0, column 1"),
+        ([[1.0, 2.0], [2.0, 1.0]], {"missing": "guess"}, "`missing` must be"),
+    ],
+)
+def test_bad_tables_are_refused(table, options, message):
+    with pytest.raises(InvalidInputError, match=message):
+        complete_rows(table, **options)
+
+
+def test_friedman_needs_three_columns():
+    with pytest.raises(InvalidInputError, match="at least 3 columns for Friedman's test, got 2"):
+        friedman_test([[1.0, 2.0], [2.0, 1.0]])
+
+
+def test_intervals_hold_the_mean_and_repeat_with_the_seed():
+    table = random_table(9, n=40)
+    first, again = (rank_intervals(table, seed=3).to_frame() for _ in range(2))
+    pd.testing.assert_frame_equal(first, again)
+    assert (first["lower"] <= first["mean_rank"]).all()
+    assert (first["mean_rank"] <= first["upper"]).all()
+    assert not first.equals(rank_intervals(table, seed=4).to_frame())
+
+
+def test_intervals_have_about_the_normal_width():
+    table = random_table(10, n=400, k=4)
+    frame = rank_intervals(table, n_resamples=4000).to_frame()
+    spread = table.rank(axis=1, ascending=False).std(ddof=0)[frame.index] / np.sqrt(len(table))
+    np.testing.assert_allclose(frame["upper"] - frame["lower"], 2 * 1.96 * spread, rtol=0.1)
+
+
+@settings(max_examples=60)
+@given(st.integers(0, 10**6), st.integers(2, 7))
+def test_cliques_are_the_maximal_ones(seed, size):
+    names = list("abcdefg")[:size]
+    random = np.random.default_rng(seed)
+    upper = np.triu(random.random((size, size)), 1)
+    p_values = pd.DataFrame(upper + upper.T + np.eye(size), names, names)
+    ranks = pd.Series(random.random(size), names)
+    found = {frozenset(group) for group in cliques(ranks, p_values, alpha=0.4)}
+    alike = [
+        frozenset(group)
+        for width in range(2, size + 1)
+        for group in combinations(names, width)
+        if all(p_values.loc[a, b] >= 0.4 for a, b in combinations(group, 2))
+    ]
+    assert found == {group for group in alike if not any(group < other for other in alike)}
+
+
+def test_compare_reads_long_tables_and_averages_repeats():
+    wide = random_table(11, n=12, k=3)
+    long = wide.rename_axis("series").reset_index().melt("series", var_name="detector")
+    long = pd.concat(
+        [long.assign(value=long["value"] - 0.1), long.assign(value=long["value"] + 0.1)]
+    )
+    long = pd.concat([long.assign(measure="vus_pr"), long.assign(measure="other", value=0.0)])
+    ours = compare(long, measure="vus_pr")
+    expected = compare(wide)
+    pd.testing.assert_frame_equal(ours.summary, expected.summary)
+    with pytest.raises(InvalidInputError, match=r"`measure` must be one of \['vus_pr', 'other'\]"):
+        compare(long)
+
+
+def test_compare_knows_the_direction():
+    table = pd.DataFrame({"a": [1.0, 2.0, 3.0], "b": [2.0, 3.0, 4.0]})
+    assert compare(table).summary.index[0] == "b"
+    assert compare(table, higher_is_better=False).summary.index[0] == "a"
+
+
+def test_compare_names_test_correction_alpha_and_n():
+    found = compare_columns(random_table(2, n=60, missing=0.05), alpha=0.1)
+    n = found.pairs.n
+    assert n + found.pairs.n_dropped == 60
+    assert found.tests[0].startswith("Friedman: statistic")
+    assert found.tests[1] == (
+        f"Wilcoxon signed-rank, correction: holm (alpha = 0.1, n = {n}, {60 - n} rows dropped)"
+    )
+
+
+def test_compare_refuses_what_is_no_table():
+    with pytest.raises(InvalidInputError, match=r"`results` must be a table or have to_frame\(\)"):
+        compare([1, 2, 3])
