@@ -44,9 +44,9 @@ def demo(seed: int = typer.Option(0, min=0, help="Seed of the built-in series.")
         for name in ("good", "late")
     }
     typer.echo(
-        f"At its threshold the good score fires {delay['good']:.0f} points into an anomaly, the late "
-        f"one {delay['late']:.0f}\npoints (medians). Point-wise measures punish that hard, range-aware "
-        "ones less.\n\n"
+        f"At its threshold the good score fires {delay['good']:.0f} points into an anomaly, "
+        f"the late one {delay['late']:.0f}\n"
+        "points (medians). Point-wise measures punish that hard, range-aware ones less.\n\n"
         "Try next:\n"
         '  python -c "import vuskit; help(vuskit.evaluate)"\n'
         "  vuskit study timing --quick\n"
