@@ -73,8 +73,8 @@ def compare(base: Path, kills: int, n_jobs: int, chance: random.Random) -> str:
     assert set(after) == {row[0] for row in query(alone.parent / "run", "SELECT key FROM jobs")}
     return (
         f"{kills} kills with {', '.join(map(str, moments))} of {len(after)} jobs finished. "
-        f"At the end: all {len(after)} jobs, each once; {len(expected):,} values, equal to the last "
-        "bit to those of an undisturbed run; `PRAGMA integrity_check` ok; no temporary file."
+        f"At the end: all {len(after)} jobs, each once; {len(expected):,} values, equal to the "
+        "last bit to those of an undisturbed run; `PRAGMA integrity_check` ok; no temporary file."
     )
 
 

@@ -116,6 +116,18 @@ def test_the_same_scores_are_stored_and_evaluated_once(workshop):
     assert len(read_values_table(workshop.folder)) == 12  # but every seed is in the table
 
 
+def test_scores_that_an_earlier_plan_evaluated_are_in_the_table_of_a_later_one(workshop):
+    copy = "def same(values):\n    return values\n"
+    (workshop.base / "copies_values.py").write_text(copy)
+    workshop.write(detectors=['name = "values"']).run()
+    workshop.write(detectors=['name = "copies_values:same"'])
+    assert kinds(workshop.run()) == {Kind.SCORE: 2}
+    frame = read_values_table(workshop.folder)
+    assert set(frame["detector"]) == {"copies_values:same"}
+    assert len(frame) == 4
+    assert workshop.run() == []
+
+
 def write_series(folder, name, seed, n=1500):
     series = make_series("ecg", n=n, n_anomalies=3, seed=seed)
     folder.mkdir(exist_ok=True, parents=True)
@@ -188,6 +200,21 @@ def test_one_class_is_skipped_and_leaves_no_value(workshop):
     assert [str(outcome.status) for _, outcome in done] == ["OK", "SKIPPED"]
     assert "only one class" in done[1][1].message
     assert workshop.values() == {}
+
+
+def test_a_detector_of_one_channel_is_skipped_where_there_are_more(workshop):
+    data = workshop.base / "data" / "Wide"
+    data.mkdir(parents=True)
+    rows = [f"{i % 7},{i % 5},{int(30 <= i < 40)}" for i in range(200)]
+    (data / "x.csv").write_text("\n".join(["a,b,label", *rows]))
+    workshop.write(
+        series='[[series]]\nfolder = "data"', detectors=['name = "mp"', 'name = "values"']
+    )
+    outcomes = {(job.label, job.kind): outcome for job, outcome in workshop.run()}
+    assert outcomes["MP", Kind.SCORE].status is Status.SKIPPED
+    assert outcomes["MP", Kind.SCORE].message == "MP takes one channel, Wide/x has more"
+    assert outcomes["Values", Kind.EVALUATE].status is Status.OK
+    assert len(outcomes) == 3
 
 
 def test_a_buffer_strategy_that_finds_nothing_needs_a_fallback(workshop):

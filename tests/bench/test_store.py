@@ -15,7 +15,8 @@ from vuskit import InvalidInputError
 from vuskit.bench.files import ScoreFiles
 from vuskit.bench.results import read_status, read_values_table
 from vuskit.bench.states import Status
-from vuskit.bench.store import BenchStorageError, Store, open_for_reading, read_job
+from vuskit.bench.storage import BenchStorageError
+from vuskit.bench.store import Store, open_for_reading, read_job
 from vuskit.bench.verify import verify_run
 
 

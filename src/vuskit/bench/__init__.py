@@ -5,7 +5,8 @@ from __future__ import annotations
 from vuskit.bench.plan import Plan, load_plan
 from vuskit.bench.runner import Progress, RunSummary, run_plan
 from vuskit.bench.states import Kind, Status
-from vuskit.bench.store import BenchStorageError, Store
+from vuskit.bench.storage import BenchStorageError
+from vuskit.bench.store import Store
 
 __all__ = [
     "BenchStorageError",

@@ -101,9 +101,10 @@ class Agenda:
                 continue
             yield row["id"]
             if row["scores_hash"] is not None:
-                yield from self._evaluation_ids(job, row["scores_hash"])
+                yield from self.evaluation_ids(job, row["scores_hash"])
 
-    def _evaluation_ids(self, job: Job, scores_hash: str) -> Iterator[int]:
+    def evaluation_ids(self, job: Job, scores_hash: str) -> Iterator[int]:
+        """Rows of the evaluations of stored scores that earlier runs finished."""
         for evaluate in self._evaluate_jobs(job, scores_hash):
             known = self._known(evaluate)
             yield from {known[name] for name in evaluate.measure_identities if name in known}

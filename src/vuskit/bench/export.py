@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from vuskit.bench.results import leaderboard, read_values_table
+from vuskit.bench.results import leaderboard, measures_in_order, read_values_table
 from vuskit.datasets.optional import require
 from vuskit.inputs import check_choice
 
@@ -23,14 +23,15 @@ FORMATS: dict[str, Callable[[Any, Path], None]] = {
 
 def _wide(values: pd.DataFrame) -> pd.DataFrame:
     """One row per series, detector, seed and settings; one column per measure."""
+    keys = ["score_key", "settings"]
+    table = values.pivot(index=keys, columns="measure", values="value")
+    table = table[measures_in_order(table.columns)]
+    # Not every measure has a value everywhere: rows of facts, columns of numbers.
+    facts = values.drop(columns=["measure", "value", "evaluate_key"]).drop_duplicates(keys)
     names = ["dataset", "series", "detector", "seed", "settings", "buffer", "buffer_reason"]
-    costs = ["fit_seconds", "score_seconds", "peak_bytes"]
-    wide = values.pivot_table(
-        index=names, columns="measure", values="value", sort=False, dropna=False, observed=True
-    )
-    wide = wide.dropna(how="all").reset_index().rename_axis(columns=None)
-    keys = names[:5]
-    return wide.merge(values[[*keys, *costs]].drop_duplicates(keys), on=keys, how="left")
+    rest = [name for name in facts if name not in names]
+    wide = facts.merge(table.reset_index(), on=keys)
+    return wide[[*names, *table.columns, *rest]]
 
 
 SHAPES: dict[str, Callable[[Any], Any]] = {

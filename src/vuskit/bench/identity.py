@@ -63,7 +63,7 @@ def scores_digest(scores: NDArray[np.float64]) -> str:
     --------
     >>> import numpy as np
     >>> scores_digest(np.zeros(2))[:8]
-    'f7f05e33'
+    'c0eacbe1'
     """
     data = np.ascontiguousarray(scores, dtype="<f8")
     digest = hashlib.sha256(f"vuskit-scores-1 {data.shape}\n".encode())

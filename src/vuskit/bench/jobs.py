@@ -163,7 +163,7 @@ def job_from_spec(kind: str, spec: dict[str, Any]) -> Job:
     Examples
     --------
     >>> from vuskit.bench.sources import SeriesSource, describe_series
-    >>> series = describe_series(SeriesSource.synthetic({"family": "ecg", "n": 2000, "seed": 1}))
+    >>> series = describe_series(SeriesSource.synthetic({"family": "ecg", "n": 4000, "seed": 1}))
     >>> job = ScoreJob(series, DetectorSpec("random", "{}", "Random"), seed=4)
     >>> job_from_spec("score", job.spec()).key == job.key
     True

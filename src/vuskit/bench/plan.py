@@ -369,10 +369,17 @@ def _limits(table: TomlTable) -> Limits:
     return limits
 
 
+def _usable_cores() -> int:
+    """Cores that this process may use, which on a shared machine are not all."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
 def _executor(table: TomlTable) -> ExecutorSpec:
     executor = ExecutorSpec(
         kind=table.take("kind", lambda key, value: check_choice(key, value, EXECUTORS), "local"),
-        workers=table.take("workers", whole(1), os.cpu_count() or 1),
+        workers=table.take("workers", whole(1), _usable_cores()),
         address=table.take("address", text, None),
     )
     table.close()

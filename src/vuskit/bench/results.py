@@ -19,7 +19,15 @@ from vuskit.measures.registry import list_measures
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Failure", "RunStatus", "leaderboard", "read_status", "read_values_table", "stored_plan"]
+__all__ = [
+    "Failure",
+    "RunStatus",
+    "leaderboard",
+    "measures_in_order",
+    "read_status",
+    "read_values_table",
+    "stored_plan",
+]
 
 _VALUES = """
 SELECT series.dataset, series.name AS series, first.label AS detector, first.seed,
@@ -226,7 +234,7 @@ def leaderboard(values: pd.DataFrame, *, by: Iterable[str] = ()) -> pd.DataFrame
     )
     means["_all"] = means.groupby(["settings"])["detector"].transform("nunique")
     shared = means.groupby(["settings", *place])["detector"].transform("nunique") == means["_all"]
-    measures = _in_order([name for name in means if name in set(values["measure"])])
+    measures = measures_in_order([name for name in means if name in set(values["measure"])])
     table = means[shared].groupby(groups)[measures].mean()
     table.insert(0, "series", means[shared].groupby(groups).size())
     table.insert(1, "own", means.groupby(groups).size().reindex(table.index))
@@ -237,7 +245,13 @@ def leaderboard(values: pd.DataFrame, *, by: Iterable[str] = ()) -> pd.DataFrame
     return table.rename_axis(columns=None).reset_index(drop=True)
 
 
-def _in_order(names: list[str]) -> list[str]:
-    """Names of measures in the order of the registry, variants after their measure."""
+def measures_in_order(names: Iterable[str]) -> list[str]:
+    """Names of measures in the order of the registry, variants after their measure.
+
+    Examples
+    --------
+    >>> measures_in_order(["vus_pr", "my_own", "f_score(beta=2)", "precision"])
+    ['precision', 'f_score(beta=2)', 'vus_pr', 'my_own']
+    """
     order = {measure.name: place for place, measure in enumerate(list_measures())}
     return sorted(names, key=lambda name: (order.get(name.partition("(")[0], len(order)), name))

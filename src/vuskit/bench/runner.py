@@ -199,7 +199,7 @@ class _Loop:
         # Evaluations go first: they are short, and a stopped run then has whole results.
         self.second: deque[Job] = deque(agenda.waiting_evaluations())
         self.seen = {job.key for job in self.second}
-        self.before = len(done)
+        self.adopted = done
         self.awaited = len(self.first) * len(agenda.plan.evaluations)
         self.begin = time.perf_counter()
         self.noted = 0.0
@@ -236,6 +236,10 @@ class _Loop:
                 continue
             self.awaited -= len(self.agenda.plan.evaluations)
             if job.key in digests:
+                # Scores that an earlier run knew by another detector or another name.
+                known = set(self.agenda.evaluation_ids(job, digests[job.key])) - self.adopted
+                self.store.adopt(known)
+                self.adopted |= known
                 followers = self.agenda.followers(job, digests[job.key])
                 new = [follower for follower in followers if follower.key not in self.seen]
                 self.seen.update(follower.key for follower in new)
@@ -254,8 +258,8 @@ class _Loop:
     def _progress(self) -> Progress:
         waiting = len(self.first) + len(self.second) + len(self.executor.running)
         return Progress(
-            total=self.before + sum(self.counts.values()) + waiting + self.awaited,
-            before=self.before,
+            total=len(self.adopted) + sum(self.counts.values()) + waiting + self.awaited,
+            before=len(self.adopted),
             counts=dict(self.counts),
             seconds=time.perf_counter() - self.begin,
             running=tuple(task.job.title for task in self.executor.running),

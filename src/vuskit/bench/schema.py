@@ -19,7 +19,7 @@ CREATE TABLE runs (
     host TEXT NOT NULL,
     pid INTEGER NOT NULL,
     vuskit TEXT NOT NULL,
-    python TEXT NOT NULL,
+    environment TEXT NOT NULL,
     executor TEXT NOT NULL,
     plan TEXT NOT NULL,
     base TEXT NOT NULL,

@@ -29,9 +29,9 @@ class SeriesSource:
 
     Examples
     --------
-    >>> source = SeriesSource.synthetic({"family": "ecg", "n": 2000, "seed": 1})
+    >>> source = SeriesSource.synthetic({"family": "ecg", "n": 4000, "seed": 1})
     >>> source.load().n_points
-    2000
+    4000
     """
 
     spec: str
@@ -139,7 +139,7 @@ def describe_series(source: SeriesSource) -> SeriesRef:
 
     Examples
     --------
-    >>> describe_series(SeriesSource.synthetic({"family": "kpi", "n": 3000, "seed": 0})).title
+    >>> describe_series(SeriesSource.synthetic({"family": "kpi", "n": 4000, "seed": 0})).title
     'synthetic/kpi-native-medium-10x12-seed0'
     """
     series = source.load()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import datetime
 import json
 import os
 import platform
@@ -22,42 +21,19 @@ from vuskit.bench.plan import Plan
 from vuskit.bench.schema import check_schema, create_schema
 from vuskit.bench.sources import SeriesRef, SeriesSource
 from vuskit.bench.states import Kind, Status
-from vuskit.errors import InvalidInputError, VuskitError
+from vuskit.bench.storage import environment, now, storage_errors, take_lock
+from vuskit.errors import InvalidInputError
 
 __all__ = [
     "DATABASE",
-    "BenchStorageError",
     "Store",
     "open_for_reading",
     "read_job",
-    "storage_errors",
 ]
 
 DATABASE = "bench.sqlite"
 _LOCK = "lock"
 _WAIT_SECONDS = 60
-
-
-class BenchStorageError(VuskitError):
-    """The run folder cannot be written: full, read-only, or in use by another run."""
-
-
-def now() -> str:
-    """Time of day in UTC, to the millisecond."""
-    return datetime.datetime.now(datetime.UTC).isoformat(timespec="milliseconds")
-
-
-@contextlib.contextmanager
-def storage_errors(folder: Path) -> Iterator[None]:
-    """Tell in a sentence why a folder cannot be written."""
-    try:
-        yield
-    except (OSError, sqlite3.OperationalError) as error:
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise BenchStorageError(
-            f"`folder` must be writable and have space left, got {str(folder)!r}: {reason}. "
-            "What was finished before is kept; mend it and start the same command again"
-        ) from error
 
 
 def open_for_reading(folder: Path) -> sqlite3.Connection:
@@ -112,7 +88,7 @@ class Store:
         self.folder = Path(folder)
         with storage_errors(self.folder):
             self.folder.mkdir(parents=True, exist_ok=True)
-            self._lock = _take_lock(self.folder / _LOCK)
+            self._lock = take_lock(self.folder / _LOCK)
             try:
                 self._connection = self._connect()
             except BaseException:
@@ -212,9 +188,9 @@ class Store:
                 "UPDATE runs SET state = 'interrupted', finished = NULL WHERE state = 'running'"
             )
             cursor = connection.execute(
-                "INSERT INTO runs (started, state, host, pid, vuskit, python, executor, plan, "
+                "INSERT INTO runs (started, state, host, pid, vuskit, environment, executor, plan, "
                 "base, notes, progress) VALUES (?, 'running', ?, ?, ?, ?, ?, ?, ?, ?, '{}')",
-                (now(), platform.node(), os.getpid(), __version__, platform.python_version(),
+                (now(), platform.node(), os.getpid(), __version__, environment(),
                  executor, plan.text, str(plan.base), json.dumps(notes)),
             )  # fmt: skip
             self.run_id = cursor.lastrowid
@@ -338,6 +314,18 @@ class Store:
         """Return the command that does a job again, in the open."""
         return shlex.join(["vuskit", "bench", "run-job", str(self.folder), key])
 
+    def forget_scores(self, digests: Iterable[str]) -> int:
+        """Remove broken score files and the jobs that made them, so that the next run does both."""
+        count = 0
+        with self.transaction() as connection:
+            for digest in digests:
+                self.files.path(digest).unlink(missing_ok=True)
+                cursor = connection.execute(
+                    "DELETE FROM jobs WHERE scores_hash = ? AND kind != ?", (digest, Kind.EVALUATE)
+                )
+                count += cursor.rowcount
+        return count
+
     def forget(self, statuses: Iterable[Status]) -> int:
         """Remove jobs with these statuses, so that the next run does them again."""
         wanted = tuple(statuses)
@@ -362,23 +350,3 @@ def read_job(connection: sqlite3.Connection, key: str) -> tuple[Job, sqlite3.Row
         found = "more than one" if rows else "none"
         raise InvalidInputError(f"`key` must begin the key of one job, got {key!r}: {found} does")
     return job_from_spec(rows[0]["kind"], json.loads(rows[0]["spec"])), rows[0]
-
-
-def _take_lock(path: Path) -> int:
-    """Hold a lock on a file as long as this process lives."""
-    handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
-    try:
-        import fcntl
-
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except ImportError:  # not a POSIX system: SQLite's own locks are left
-        pass
-    except BlockingIOError:
-        owner = os.read(handle, 32).decode(errors="replace").strip()
-        os.close(handle)
-        raise BenchStorageError(
-            f"`folder` must not be in use, got {str(path.parent)!r}: process {owner} writes to it"
-        ) from None
-    os.ftruncate(handle, 0)
-    os.write(handle, f"{os.getpid()}\n".encode())
-    return handle

@@ -33,11 +33,14 @@ class Verification:
         Score files read, and values computed again.
     problems : tuple of str
         A sentence for each; empty when all is well.
+    broken : tuple of str
+        Digests of score files that are missing or changed; see `Store.forget_scores`.
     """
 
     n_files: int
     n_values: int
     problems: tuple[str, ...]
+    broken: tuple[str, ...]
 
 
 def verify_run(
@@ -75,12 +78,14 @@ def verify_run(
     files = ScoreFiles(folder)
     connection = open_for_reading(folder)
     try:
-        problems = _database_problems(connection)
+        problems, broken = _database_problems(connection), list[str]()
         known = {row["hash"] for row in connection.execute("SELECT hash FROM scores")}
         rows = _chosen(connection, sample, seed)
         total = len(known) + len(rows)
         for place, digest in enumerate(sorted(known)):
-            problems += _file_problems(files.path(digest), digest)
+            found = _file_problems(files.path(digest), digest)
+            problems += found
+            broken += [digest] * bool(found)
             told(place + 1, total)
         problems += _unknown_files(files, known)
         n_values = 0
@@ -91,7 +96,7 @@ def verify_run(
             told(len(known) + place + 1, total)
     finally:
         connection.close()
-    return Verification(len(known), n_values, tuple(problems))
+    return Verification(len(known), n_values, tuple(problems), tuple(broken))
 
 
 def _database_problems(connection: sqlite3.Connection) -> list[str]:

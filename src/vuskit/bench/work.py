@@ -47,10 +47,10 @@ def perform(task: Task) -> Outcome:
     >>> from vuskit.bench.jobs import ScoreJob
     >>> from vuskit.bench.sources import SeriesSource, describe_series
     >>> from vuskit.bench.specs import DetectorSpec
-    >>> series = describe_series(SeriesSource.synthetic({"family": "ecg", "n": 2000, "seed": 1}))
+    >>> series = describe_series(SeriesSource.synthetic({"family": "ecg", "n": 4000, "seed": 1}))
     >>> outcome = perform(Task(ScoreJob(series, DetectorSpec("random", "{}", "Random"), seed=4)))
     >>> str(outcome.status), outcome.scores.shape
-    ('OK', (2000,))
+    ('OK', (4000,))
     """
     reset_peak_memory()
     begin = time.perf_counter()

@@ -157,17 +157,26 @@ def verify(
     target: RunFolder = _DEFAULT_PLAN,
     sample: Annotated[int, typer.Option(min=0, help="Evaluations to compute again.")] = 20,
     seed: Annotated[int, typer.Option(min=0, help="Which ones.")] = 0,
+    repair: Annotated[
+        bool, typer.Option("--repair", help="Let the next run make broken score files again.")
+    ] = False,
 ) -> None:
     """Check every score file against its digest and compute a sample of values again."""
+    from vuskit.bench.store import Store
     from vuskit.bench.verify import verify_run
 
-    found = verify_run(_folder_of(target), sample=sample, seed=seed)
+    folder = _folder_of(target)
+    found = verify_run(folder, sample=sample, seed=seed)
     for problem in found.problems:
         typer.echo(problem, err=True)
     typer.echo(
         f"{found.n_files:,} score files, {found.n_values:,} values computed again, "
         f"{len(found.problems)} problems"
     )
+    if repair and found.broken:
+        with Store(folder) as store:
+            count = store.forget_scores(found.broken)
+        typer.echo(f"{count} jobs to run again")
     if found.problems:
         raise typer.Exit(_PROBLEMS)
 

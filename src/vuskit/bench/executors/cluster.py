@@ -5,6 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import queue
 import tempfile
+import time
 import traceback
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ __all__ = ["DaskExecutor"]
 # Two tasks per thread: a worker has its next one while the outcome of the last travels.
 _TASKS_PER_THREAD = 2
 _CONNECT_SECONDS = 30
+_COUNT_SECONDS = 1.0  # between two looks at how many workers there are
 
 
 class DaskExecutor(Executor):
@@ -65,12 +67,15 @@ class DaskExecutor(Executor):
                 f"got {address!r}: {error}"
             ) from error
         self._futures: dict[str, Any] = {}
+        self._threads, self._counted = 1, float("-inf")
 
     @property
     def capacity(self) -> int:
         """Twice the threads of all workers that are there now."""
-        threads = int(sum(self._client.nthreads().values()))
-        return _TASKS_PER_THREAD * max(1, threads)
+        if time.monotonic() - self._counted > _COUNT_SECONDS:
+            self._threads = max(1, int(sum(self._client.nthreads().values())))
+            self._counted = time.monotonic()
+        return _TASKS_PER_THREAD * self._threads
 
     def _start(self, task: Task) -> None:
         key = task.job.key

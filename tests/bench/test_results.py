@@ -1,0 +1,115 @@
+"""Tables and states that come out of a store."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from vuskit import InvalidInputError
+from vuskit.bench.export import export_run
+from vuskit.bench.results import leaderboard, read_status, read_values_table, stored_plan
+from vuskit.bench.states import Kind, Status
+
+
+@pytest.fixture
+def finished(workshop):
+    workshop.write(
+        detectors=["fine", "raises", 'name = "random"'],
+        top="seeds = [0, 1]",
+        evaluate='[[evaluate]]\nmeasures = ["vus_pr", "auc_pr", {name = "f_score", beta = 2}]\n'
+        "buffer = 40",
+    )
+    workshop.run()
+    return workshop
+
+
+def test_status_counts_and_lists_failures(finished):
+    status = read_status(finished.folder, failures=3)
+    assert status.counts == {
+        (Kind.SCORE, Status.OK): 8,
+        (Kind.SCORE, Status.ERROR): 4,
+        (Kind.EVALUATE, Status.OK): 8,
+    }
+    assert status.n_values == 24
+    assert {"python", "numpy", "scikit-learn"} <= set(json.loads(status.run["environment"]))
+    assert (status.run["state"], status.progress["done"]) == ("finished", 20)
+    assert len(status.failures) == 3
+    assert {failure.message for failure in status.failures} == {
+        "RuntimeError: this detector does not like the series"
+    }
+    assert status.failures[0].command.startswith("vuskit bench run-job ")
+
+
+def test_every_shape_holds_the_same_numbers(finished, tmp_path):
+    values = export_run(finished.folder, tmp_path / "values.csv")
+    wide = export_run(finished.folder, tmp_path / "wide.parquet", shape="wide")
+    board = export_run(finished.folder, tmp_path / "board.csv", shape="leaderboard")
+    assert len(values) == 24
+    assert len(wide) == 8
+    assert len(board) == 2
+    measures = ["f_score(beta=2)", "auc_pr", "vus_pr"]
+    assert [name for name in wide if name in measures] == measures
+    for measure in measures:
+        long = values[values["measure"] == measure]
+        assert sorted(long["value"]) == sorted(wide[measure])
+        for _, row in board.iterrows():
+            own = long[long["detector"] == row["detector"]]
+            by_series = own.groupby("series")["value"].mean()
+            assert row[measure] == pytest.approx(by_series.mean(), abs=1e-15)
+    pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "wide.parquet"), wide)
+    assert np.array_equal(pd.read_csv(tmp_path / "values.csv")["value"], values["value"])
+
+
+def test_wide_keeps_scores_without_a_seed(workshop):
+    folder = workshop.base / "scores" / "Heart"
+    folder.mkdir(parents=True)
+    rows = "".join(f"{i % 7},{int(20 <= i < 25)},{i % 5}\n" for i in range(60))
+    (folder / "a.csv").write_text(f"value,label,mine\n{rows}")
+    workshop.path.write_text(
+        '[[scores]]\nfolder = "scores"\n'
+        '[[evaluate]]\nmeasures = ["auc_pr", "auc_roc"]\nbuffer = 5\n'
+    )
+    workshop.run()
+    wide = export_run(workshop.folder, workshop.base / "wide.csv", shape="wide")
+    assert wide["detector"].to_list() == ["mine"]
+    assert wide["seed"].isna().all()
+
+
+def frame(rows):
+    table = pd.DataFrame(rows, columns=["series", "detector", "seed", "value"])
+    return table.assign(dataset="d", settings="s", measure="vus_pr")
+
+
+def test_a_detector_that_fails_on_hard_series_does_not_look_better():
+    board = leaderboard(
+        frame([("easy", "A", 0, 0.9), ("hard", "A", 0, 0.1), ("easy", "B", 0, 0.8)])
+    )
+    assert board["detector"].to_list() == ["A", "B"]
+    assert board["vus_pr"].to_list() == [0.9, 0.8]
+    assert board["series"].to_list() == [1, 1]
+    assert board["own"].to_list() == [2, 1]
+
+
+def test_seeds_of_a_series_count_as_one():
+    board = leaderboard(frame([("x", "A", 0, 0.0), ("x", "A", 1, 0.0), ("y", "A", 0, 1.0)]))
+    assert board["vus_pr"].to_list() == [0.5]
+
+
+def test_an_unknown_shape_or_ending_is_refused(finished, tmp_path):
+    with pytest.raises(InvalidInputError, match="`shape` must be one of 'values', 'wide'"):
+        export_run(finished.folder, tmp_path / "x.csv", shape="wyde")
+    with pytest.raises(InvalidInputError, match="`target` must be one of 'csv', 'parquet'"):
+        export_run(finished.folder, tmp_path / "x.xlsx")
+
+
+def test_the_plan_is_kept_with_the_results(finished):
+    finished.path.unlink()
+    assert [spec.label for spec in stored_plan(finished.folder).detectors] == [
+        "misbehaving:fine",
+        "misbehaving:raises",
+        "Random",
+    ]
+    assert len(read_values_table(finished.folder)) == 24

@@ -1,0 +1,164 @@
+"""``vuskit bench`` as a user meets it."""
+
+from __future__ import annotations
+
+import os
+import pty
+import re
+import subprocess
+import sys
+
+import pytest
+from typer.testing import CliRunner
+
+from vuskit.cli import main
+from vuskit.cli.app import app
+from vuskit.errors import VuskitError
+
+COMMAND = [
+    sys.executable,
+    "-c",
+    "import sys; sys.argv[0] = 'vuskit'; from vuskit.cli.main import run; run()",
+]
+PLAN = """
+[[series]]
+family = "ecg"
+n = 1500
+n_anomalies = 3
+seed = [1, 2]
+[[detectors]]
+name = "values"
+[[detectors]]
+name = "picky:picky"
+[[evaluate]]
+measures = ["auc_pr", "vus_pr"]
+buffer = "median_anomaly"
+[executor]
+workers = 1
+"""
+PICKY = """
+import pathlib
+
+def picky(values):
+    if not (pathlib.Path(__file__).parent / "mended").exists():
+        raise RuntimeError("not mended yet")
+    return values
+"""
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A folder with a plan, one of whose detectors fails until it is mended."""
+    monkeypatch.setenv("VUSKIT_NUMBA", "0")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delitem(sys.modules, "picky", raising=False)
+    (tmp_path / "bench.toml").write_text(PLAN)
+    (tmp_path / "picky.py").write_text(PICKY)
+    return tmp_path
+
+
+def invoke(*arguments):
+    result = CliRunner().invoke(app, ["bench", *map(str, arguments)], env={"COLUMNS": "200"})
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    return result
+
+
+def test_a_run_from_plan_to_table(folder):
+    planned = invoke("plan")
+    assert "2 series, 0 jobs done before; local executor" in planned.output
+    assert re.search(r"scores\D+4\D+4\D", planned.output)
+
+    first = invoke("run", "--plain")
+    assert first.exit_code == 3
+    assert "6 of 6 jobs done, 2 failed" in first.output
+    assert first.output.count("ERROR score picky:picky on synthetic") == 2
+
+    status = invoke("status")
+    assert "Run 1: finished" in status.output
+    assert "4 values" in status.output
+    command = re.search(r"vuskit bench run-job (\S+) (\w+)", status.output)
+    with pytest.raises(RuntimeError, match="not mended yet"):
+        invoke("run-job", command[1], command[2])
+
+    (folder / "mended").touch()
+    assert "1,500 scores from" in invoke("run-job", command[1], command[2][:10]).output
+    again = invoke("retry", "--status", "error", "--plain")
+    assert again.exit_code == 0
+    assert "2 jobs with ERROR to run again" in again.output
+    # The same scores as those of `values`, so there is nothing to evaluate.
+    assert "6 of 6 jobs done, 0 failed" in again.output
+
+    assert "8 rows: out/all.csv" in invoke("export", "-o", "out/all.csv").output
+    assert "2 rows: board.parquet" in (
+        invoke("export", "bench-run", "-o", "board.parquet", "--shape", "leaderboard").output
+    )
+    assert "2 score files, 4 values computed again, 0 problems" in invoke("verify").output
+
+
+def test_verify_ends_with_an_error_where_something_is_wrong(folder):
+    invoke("run", "--plain")
+    next((folder / "bench-run").rglob("*.npy")).write_bytes(b"rubbish")
+    result = invoke("verify")
+    assert result.exit_code == 4
+    assert "cannot be read" in result.output
+    assert "1 jobs to run again" in invoke("verify", "--repair").output
+    (folder / "mended").touch()
+    assert "6 of 6 jobs done" in invoke("run", "--plain").output
+    assert "0 problems" in invoke("verify").output
+
+
+def test_init_writes_a_plan_once(folder):
+    (folder / "bench.toml").unlink()
+    assert "Next: vuskit bench plan bench.toml" in invoke("init").output
+    assert "8 series" in invoke("plan").output
+    with pytest.raises(VuskitError, match="must be a new file"):
+        invoke("init")
+    assert invoke("init", "--force").exit_code == 0
+
+
+def test_help_fits_eighty_columns():
+    for command in ("init", "plan", "run", "status", "retry", "export", "verify", "run-job"):
+        text = CliRunner().invoke(app, ["bench", command, "--help"], env={"COLUMNS": "80"}).output
+        assert max(map(len, text.splitlines())) <= 80
+
+
+@pytest.mark.usefixtures("folder")
+def test_mistakes_are_told_in_a_sentence(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["vuskit", "bench", "retry", "--status", "eror"])
+    with pytest.raises(SystemExit) as ended:
+        main.run()
+    assert ended.value.code == 2
+    error = capsys.readouterr().err
+    assert "`status` must be one of 'ERROR', 'TIMEOUT', 'OOM', 'SKIPPED'" in error
+    assert "Traceback" not in error
+
+
+def test_a_terminal_gets_a_bar_with_rate_and_rest(folder):
+    (folder / "mended").touch()
+    reader, writer = pty.openpty()
+    process = subprocess.Popen(
+        [*COMMAND, "bench", "run"],
+        stdout=writer,
+        stderr=subprocess.PIPE,
+        cwd=folder,
+        env={**os.environ, "COLUMNS": "100", "TERM": "xterm", "VUSKIT_NUMBA": "0"},
+    )
+    os.close(writer)
+    shown = b""
+    while True:
+        try:
+            part = os.read(reader, 4096)
+        except OSError:
+            break
+        if not part:
+            break
+        shown += part
+    os.close(reader)
+    process.communicate()
+    assert process.returncode == 0
+    text = shown.decode()
+    assert "jobs/min" in text
+    assert "0 failed" in text
+    assert "Values on synthetic/" in text  # what is running
+    assert "6 of 6 jobs done" in text
