@@ -33,3 +33,11 @@ def write_scored(folder, scored):
     path = place / f"{scored.series.name}.csv"
     np.savetxt(path, np.column_stack(columns), formats, header=header, comments="")
     return path
+
+
+SOME = {"measures": ["f_score", "auc_pr", "range_auc_pr", "vus_pr"], "buffer": 24}
+
+
+def make_several():
+    """Six series of two data sets."""
+    return [make_scored(seed, dataset=("plant", "mill")[seed % 2]) for seed in range(6)]

@@ -1,0 +1,50 @@
+"""Consistency: ranks, their entropy, averages."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from studies.scored import SOME, make_scored, make_several
+
+from vuskit.errors import InvalidInputError
+from vuskit.studies import consistency_study
+from vuskit.studies.consistency import rank_entropy
+
+
+@pytest.fixture(scope="module")
+def several():
+    return make_several()
+
+
+def test_entropy_from_its_definition(several):
+    found = consistency_study(several, **SOME)
+    frame = found.to_frame()
+    entropies = found.entropies()
+    for (dataset, detector, measure), rows in frame.groupby(["dataset", "detector", "measure"]):
+        shares = rows["rank"].value_counts(normalize=True)
+        expected = -(shares * np.log2(shares)).sum()
+        assert entropies.loc[(dataset, detector), measure] == pytest.approx(expected, abs=1e-12)
+    assert found.averages()["entropy"].to_dict() == pytest.approx(
+        found.entropies().groupby("dataset").mean().mean().to_dict()
+    )
+
+
+def test_ranks_share_ties_and_start_at_the_best(several):
+    frame = consistency_study(several[0], **SOME).to_frame()
+    rows = frame[frame["measure"] == "auc_pr"].set_index("detector")
+    assert rows["rank"].idxmin() == rows["value"].idxmax()
+    assert rows["rank"].sum() == 4 * 5 / 2
+
+
+def test_small_datasets_have_no_entropy_and_are_named(several):
+    found = consistency_study([*several, make_scored(9, dataset="single")], **SOME)
+    assert found.small_datasets == ("single",)
+    assert "single" not in found.by_dataset().index
+    with pytest.raises(InvalidInputError, match="`min_series` must leave a data set"):
+        consistency_study(several[0], **SOME).averages()
+
+
+def test_random_ranks_have_more_entropy():
+    random = np.random.default_rng(0)
+    assert rank_entropy(random.integers(1, 9, 1000)) > 2.9
+    assert rank_entropy([3.0] * 20 + [np.nan]) == 0.0

@@ -1,0 +1,87 @@
+"""Perturbations do what they say, and the same for the same seed."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vuskit.errors import InvalidInputError
+from vuskit.studies.perturbations import add_noise, crops_by_ratio, even_lags, generator, shift
+
+
+@given(st.integers(0, 400), st.integers(2, 20), st.floats(0, 1))
+def test_lags_are_even_and_within_bounds(buffer, count, fraction):
+    lags = even_lags(buffer, count=count, fraction=fraction)
+    assert lags.size == count
+    assert np.abs(lags).max() <= fraction * buffer
+    assert (lags == -lags[::-1]).all()
+    assert (np.diff(lags) >= 0).all()
+
+
+@given(st.lists(st.floats(-5, 5), min_size=1, max_size=30), st.integers(-40, 40))
+def test_shift_moves_every_point_that_stays(values, lag):
+    score = np.array(values)
+    moved = shift(score, lag)
+    for i in range(score.size):
+        assert moved[i] == score[min(max(i - lag, 0), score.size - 1)]
+    np.testing.assert_array_equal(shift(score, lag, fill="wrap"), np.roll(score, lag))
+
+
+def test_unknown_fill_is_refused():
+    with pytest.raises(InvalidInputError, match="`fill` must be"):
+        shift(np.zeros(3), 1, fill="zeros")
+
+
+def test_noise_fills_its_range_and_no_more():
+    score = np.linspace(-2, 8, 20_000)
+    change = add_noise(score, generator(0, "a"), amplitude=0.05) - score
+    assert np.abs(change).max() <= 0.5
+    assert np.abs(change).max() > 0.499
+    assert abs(change.mean()) < 0.01
+
+
+def test_generators_depend_on_seed_and_names_only():
+    draws = {
+        key: generator(*key).random()
+        for key in [(0, "a", "b"), (0, "b", "a"), (1, "a", "b"), (0, "ab"), (0,)]
+    }
+    assert len(set(draws.values())) == len(draws)
+    assert draws[0, "a", "b"] == generator(0, "a", "b").random()
+
+
+@given(st.integers(0, 10**6), st.integers(1, 6), st.integers(1, 25))
+def test_crops_hold_a_whole_anomaly_and_have_their_share(seed, n_anomalies, length):
+    random = np.random.default_rng(seed)
+    labels = np.zeros(3000, dtype=bool)
+    for start in random.integers(0, 2970, n_anomalies):
+        labels[start : start + length] = True
+    crops = crops_by_ratio(labels, tolerance=0.1)
+    assert [crop.target for crop in crops] == pytest.approx(np.linspace(0.01, 0.2, 10))
+    edges = np.flatnonzero(np.diff(np.concatenate([[0], labels, [0]])))
+    events = list(zip(edges[::2], edges[1::2], strict=True))
+    reached = [crop for crop in crops if crop.reached]
+    for crop in reached:
+        share = labels[crop.start : crop.stop].mean()
+        assert abs(share - crop.target) <= 0.1 * crop.target + 1e-12
+    whole = [
+        [event for event in events if crop.start <= event[0] and event[1] <= crop.stop]
+        for crop in reached
+    ]
+    if whole:
+        assert set.intersection(*map(set, whole))
+
+
+def test_crops_are_the_longest_with_their_share():
+    labels = np.zeros(2000, dtype=bool)
+    labels[1000:1010] = True
+    for crop in crops_by_ratio(labels, tolerance=0.05):
+        wider = labels[max(crop.start - 1, 0) : crop.stop + 1]
+        assert wider.mean() < 0.95 * crop.target
+
+
+def test_shares_out_of_reach_are_said_to_be():
+    dense = np.tile(np.repeat([False, True], 10), 50)
+    assert not crops_by_ratio(dense)[0].reached
+    assert not any(crop.reached for crop in crops_by_ratio(np.zeros(50, dtype=bool)))

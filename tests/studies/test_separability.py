@@ -1,0 +1,80 @@
+"""Separability: the z statistic, the choice of pairs, what is not averaged."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from studies.scored import SOME, make_scored, make_several
+
+from vuskit.datasets import ScoredSeries
+from vuskit.errors import InvalidInputError
+from vuskit.studies import separability_study
+from vuskit.studies.separability import peak_percentile
+from vuskit.studies.separability_result import z_statistic
+
+
+@pytest.fixture(scope="module")
+def several():
+    return make_several()
+
+
+def test_z_from_its_definition():
+    random = np.random.default_rng(0)
+    first, second = random.normal(0.8, 0.1, 50), random.normal(0.5, 0.2, 50)
+    error = np.sqrt(first.var(ddof=1) / 50 + second.var(ddof=1) / 50)
+    assert z_statistic(first, second) == pytest.approx((first.mean() - second.mean()) / error)
+    assert z_statistic(np.ones(5), np.zeros(5)) == np.inf
+    assert np.isnan(z_statistic(np.ones(5), np.ones(5)))
+    assert np.isnan(z_statistic(np.array([np.nan, 1]), np.ones(2)))
+
+
+def test_pairs_follow_the_rule_and_the_rule_is_said(several):
+    found = separability_study(several, count=10, **SOME)
+    frame = found.to_frame()
+    assert "peaks" in found.rule
+    assert set(frame["inaccurate"]) <= {"useless", "noisy", "late"}
+    assert (frame["criterion_gap"] >= 0.1).all()
+    merit = {n: peak_percentile(several[0].series.labels, s) for n, s in several[0].scores.items()}
+    assert found.values[0].notes["criterion"] == pytest.approx(merit)
+    assert (found.averages()["mean"] > 0).all()
+
+
+def test_given_pairs_are_taken(several):
+    found = separability_study(several, pairs=[("good", "useless")], count=8, **SOME)
+    frame = found.to_frame()
+    assert len(frame) == len(several) * len(SOME["measures"])
+    assert found.rule == "pairs as given"
+    one = separability_study(several, pairs={"plant/s0": [("good", "late")]}, count=8, **SOME)
+    assert one.to_frame()["series"].unique().tolist() == ["s0"]
+    assert len(one.series_without_pairs) == 5
+
+
+def test_unknown_detectors_of_a_pair_are_named(several):
+    found = separability_study(several[0], pairs=[("good", "bad")], count=4, **SOME)
+    assert "got 'bad'" in found.failures[0].reason
+
+
+def test_the_criterion_must_not_be_under_study(several):
+    with pytest.raises(InvalidInputError, match="must not be a measure under study, got 'vus_pr'"):
+        separability_study(several, criterion="vus_pr", **SOME)
+    other = separability_study(several[0], criterion="auc_roc", count=4, **SOME)
+    assert "'AUC-ROC'" in other.rule
+
+
+def test_infinite_and_undefined_z_are_counted_not_averaged():
+    scored = make_scored(3)
+    constant = {"good": scored.series.labels * 1.0, "bad": 1.0 - scored.series.labels}
+    scored = ScoredSeries(scored.series, constant)
+    found = separability_study(scored, pairs=[("good", "bad")], lag=0.0, noise=0.0, count=4, **SOME)
+    averages = found.averages()
+    assert averages.loc["auc_pr", "infinite"] == 1
+    assert np.isnan(averages.loc["auc_pr", "mean"])
+    assert averages.loc["auc_pr", "median"] == np.inf
+
+
+def test_separability_repeats_over_processes(several):
+    runs = [
+        separability_study(several[:2], count=6, processes=processes, **SOME).to_frame()
+        for processes in (1, 2)
+    ]
+    assert runs[0].to_csv() == runs[1].to_csv()

@@ -1,0 +1,61 @@
+"""The studies together, also with a measure of one's own."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from studies.scored import SOME, make_several
+
+from vuskit import register_measure
+from vuskit.errors import InvalidInputError
+from vuskit.studies import (
+    consistency_study,
+    robustness_study,
+    scenario_study,
+    separability_study,
+    summarise,
+)
+
+
+@register_measure(name="hit_at_peak", title="Hit at peak")
+def hit_at_peak(y_true, y_score):
+    return float(y_true[np.argmax(y_score)])
+
+
+@pytest.fixture(scope="module")
+def several():
+    return make_several()
+
+
+@pytest.fixture(scope="module")
+def robust(several):
+    return robustness_study(several, **SOME)
+
+
+def test_a_measure_of_ones_own_appears_in_every_study(several):
+    own = {"measures": ["auc_pr", "vus_pr", "hit_at_peak"], "buffer": 24}
+    robustness = robustness_study(several, processes=2, **own)
+    separability = separability_study(several, count=8, **own)
+    consistency = consistency_study(several, **own)
+    assert "hit_at_peak" in robustness.averages().index
+    assert set(robustness.by_series("noise")["hit_at_peak"].notna()) == {True}
+    assert "hit_at_peak" in separability.averages().index
+    assert "hit_at_peak" in consistency.averages().index
+    assert "custom" in consistency.by_family().index
+    found = scenario_study(measures=own["measures"]).to_frame()
+    assert found["hit_at_peak"].tolist() == [0, 0, 0] + [0, 0, 0, 0] + [1] * 5
+    summary = summarise(robustness, separability, consistency)
+    assert set(summary.ranks.index) == set(own["measures"])
+    assert summary.ranks["mean"].is_monotonic_increasing
+
+
+def test_summary_ranks_from_the_averages(several, robust):
+    separability = separability_study(several, count=8, **SOME)
+    consistency = consistency_study(several, **SOME)
+    found = summarise(robust, separability, consistency)
+    assert found.ranks.loc[robust.averages()["lag"].idxmin(), "lag"] == 1
+    assert found.ranks.loc[separability.averages()["mean"].idxmax(), "separability"] == 1
+    expected = found.ranks[["lag", "noise", "ratio", "separability", "consistency"]].mean(axis=1)
+    assert found.ranks["mean"].to_dict() == pytest.approx(expected.to_dict())
+    with pytest.raises(InvalidInputError, match="the studies must have equal measures"):
+        summarise(robust, separability, consistency_study(several, buffer=24))
