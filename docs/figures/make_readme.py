@@ -48,7 +48,9 @@ def main() -> None:
     positions = np.arange(len(MEASURES))
     for shift, name in enumerate(scored.scores):
         values = [table[name][measure] for measure in MEASURES]
-        drawn = bars.barh(positions + (shift - 1) * 0.27, values, 0.25, color=COLOURS[name], label=name)
+        drawn = bars.barh(
+            positions + (shift - 1) * 0.27, values, 0.25, color=COLOURS[name], label=name
+        )
         bars.bar_label(drawn, fmt="%.2f", padding=2, fontsize=7)
     bars.set_yticks(positions, [vuskit.get_measure(name).title for name in MEASURES])
     bars.invert_yaxis()
