@@ -44,7 +44,7 @@ def scheduler(workers=2):
         while not os.path.exists(file) or not os.path.getsize(file):
             assert processes[0].poll() is None, "the scheduler ended"
             time.sleep(0.1)
-        yield scheduler_address(file), processes[1:]
+        yield file, processes[1:]
     finally:
         for process in reversed(processes):
             process.terminate()
@@ -54,7 +54,7 @@ def scheduler(workers=2):
             os.unlink(file)
 
 
-def scheduler_address(file):
+def address_in(file):
     with open(file) as stream:
         return json.load(stream)["address"]
 
@@ -68,8 +68,8 @@ def local(workshop, limits, workers):
 @contextlib.contextmanager
 def dask(workshop, limits, workers):
     with (
-        scheduler(workers) as (address, _),
-        DaskExecutor(address=address, workers=1, limits=limits) as executor,
+        scheduler(workers) as (file, _),
+        DaskExecutor(address=address_in(file), workers=1, limits=limits) as executor,
     ):
         yield executor
 
@@ -162,8 +162,8 @@ def test_one_process_two_and_a_cluster_that_loses_a_worker_agree(workshop, tmp_p
     for shop, workers in zip(shops, (1, 2), strict=False):
         with local(shop, PATIENT, workers) as executor:
             assert len(shop.run(executor=executor)) == 24
-    with scheduler(2) as (address, workers):
-        with DaskExecutor(address=address, workers=1, limits=PATIENT) as executor:
+    with scheduler(2) as (file, workers):
+        with DaskExecutor(address=file, workers=1, limits=PATIENT) as executor:
             while executor.capacity < 4:  # both are there
                 time.sleep(0.1)
             victim = Victim(workers[0])

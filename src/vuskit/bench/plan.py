@@ -199,7 +199,7 @@ def _plan(table: TomlTable, base: Path, content: str) -> Plan:
         scores=tuple(_scores(entry, base) for entry in table.tables("scores")),
         evaluations=tuple(_evaluations(entry) for entry in table.tables("evaluate")),
         limits=_limits(table.table("limits")),
-        executor=_executor(table.table("executor")),
+        executor=_executor(table.table("executor"), base),
         imports=imports,
         base=base,
         text=content,
@@ -369,6 +369,12 @@ def _limits(table: TomlTable) -> Limits:
     return limits
 
 
+def _address(name: str, value: Any, base: Path) -> str:
+    """Address of a scheduler, or its file, relative to the plan."""
+    address = text(name, value)
+    return str(base / address) if address.endswith(".json") else address
+
+
 def _usable_cores() -> int:
     """Cores that this process may use, which on a shared machine are not all."""
     if hasattr(os, "sched_getaffinity"):
@@ -376,11 +382,11 @@ def _usable_cores() -> int:
     return os.cpu_count() or 1
 
 
-def _executor(table: TomlTable) -> ExecutorSpec:
+def _executor(table: TomlTable, base: Path) -> ExecutorSpec:
     executor = ExecutorSpec(
         kind=table.take("kind", lambda key, value: check_choice(key, value, EXECUTORS), "local"),
         workers=table.take("workers", whole(1), _usable_cores()),
-        address=table.take("address", text, None),
+        address=table.take("address", lambda key, value: _address(key, value, base), None),
     )
     table.close()
     return executor

@@ -140,7 +140,7 @@ def describe_series(source: SeriesSource) -> SeriesRef:
     Examples
     --------
     >>> describe_series(SeriesSource.synthetic({"family": "kpi", "n": 4000, "seed": 0})).title
-    'synthetic/kpi-native-medium-10x12-seed0'
+    'synthetic/kpi-native-medium-10x40-seed0'
     """
     series = source.load()
     return SeriesRef(

@@ -77,5 +77,5 @@ threads = 1
 [executor]
 kind = "local"                  # or "dask"
 # workers = 2                   # processes; one per core unless given
-# address = "tcp://head:8786"   # a Dask scheduler; without it dask starts its own here
+# address = "tcp://head:8786"   # a Dask scheduler, or its .json file; else dask starts one here
 """

@@ -36,7 +36,8 @@ class DaskExecutor(Executor):
     Parameters
     ----------
     address : str or None
-        Of a scheduler; without it a cluster of processes on this machine is made.
+        Of a scheduler, or the ``.json`` file that it writes with ``--scheduler-file``; without
+        it a cluster of processes on this machine is made.
     workers : int
         Number of processes of that cluster.
     limits : Limits
@@ -58,8 +59,12 @@ class DaskExecutor(Executor):
                 n_workers=workers, threads_per_worker=1, processes=True, dashboard_address=None
             )
         try:
+            by_file = address is not None and address.endswith(".json")
+            place = {"scheduler_file": address} if by_file else {"address": address}
+            if self._cluster is not None:
+                place = {"address": self._cluster}
             self._client = distributed.Client(
-                self._cluster or address, timeout=_CONNECT_SECONDS, set_as_default=False
+                **place, timeout=_CONNECT_SECONDS, set_as_default=False
             )
         except (OSError, TimeoutError, ValueError) as error:
             raise InvalidInputError(
