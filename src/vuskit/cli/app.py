@@ -7,20 +7,30 @@ from typing import Annotated
 import typer
 
 from vuskit import __version__
-from vuskit.cli import bench, study
+from vuskit.cli import bench, data, list_, studies
+from vuskit.cli.compare import compare
 from vuskit.cli.demo import demo
+from vuskit.cli.doctor import doctor
+from vuskit.cli.evaluate import evaluate
+from vuskit.cli.output import PatientGroup
 
 __all__ = ["app"]
 
 app = typer.Typer(
     name="vuskit",
+    cls=PatientGroup,
     help="Accuracy measures for time-series anomaly detection.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
 )
+app.command()(evaluate)
+app.add_typer(list_.app, name="list")
+app.add_typer(data.app, name="data")
+app.command()(doctor)
 app.add_typer(bench.app, name="bench")
-app.add_typer(study.app, name="study")
+app.add_typer(studies.app, name="study")
+app.command()(compare)
 app.command()(demo)
 
 
@@ -34,6 +44,9 @@ def _version(wanted: bool) -> None:
 def main(
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
+    ] = False,
+    debug: Annotated[
+        bool, typer.Option("--debug", help="Show where an error comes from; may stand anywhere.")
     ] = False,
 ) -> None:
     """Accuracy measures for time-series anomaly detection."""

@@ -38,7 +38,7 @@ class Summary:
 
     def to_frame(self) -> pd.DataFrame:
         """Ranks and, behind them, the numbers they come from; the best measure first."""
-        return self.ranks.join(self.scores, rsuffix="_value").reset_index()
+        return self.ranks.join(self.scores.add_suffix("_value")).reset_index()
 
     def scatter(self) -> pd.DataFrame:
         """Robustness against separability: the coordinates of the picture.

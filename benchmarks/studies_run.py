@@ -1,0 +1,139 @@
+"""Run the studies on a folder of saved scores, time them, and compare with published numbers.
+
+    python benchmarks/studies_run.py SCORES --published robustness_lag.csv --output out/studies
+
+``--authors PYTHON`` also times the package vus 0.0.6 on a random sample of the series and says how
+long it would take for the same robustness study; PYTHON is that of an environment with the package
+(``python benchmarks/speed.py`` makes one in ``.peers/vus``). Results are kept in the output folder
+as ``vuskit study`` keeps them: to time a study anew, give an empty one.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import resource
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from vuskit.report.common import markdown_table
+from vuskit.studies import (
+    consistency_study,
+    open_scores,
+    robustness_study,
+    scenario_study,
+    separability_study,
+    summarise,
+)
+from vuskit.studies.robustness import RobustnessResult
+
+PUBLISHED = {
+    "vus_roc": "VUS_ROC", "vus_pr": "VUS_PR", "range_auc_roc": "R_AUC_ROC",
+    "range_auc_pr": "R_AUC_PR", "auc_roc": "AUC_ROC", "auc_pr": "AUC_PR",
+    "range_precision": "Rprecision", "range_recall": "Rrecall", "range_f_score": "RF",
+    "precision": "Precision", "recall": "Recall", "f_score": "F", "precision_at_k": "Precision@k",
+}  # fmt: skip
+ON_WHOLE_SERIES = ("lag", "noise")  # crops are shorter, so they are left out of the estimate
+
+
+def processor_seconds() -> float:
+    """Of this process and of its children that have ended."""
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(one.ru_utime + one.ru_stime for one in used)
+
+
+def timed(name: str, run: Callable[[], Any]) -> tuple[Any, dict[str, Any]]:
+    wall, cpu = time.perf_counter(), processor_seconds()
+    result = run()
+    row = {
+        "study": name,
+        "seconds": round(time.perf_counter() - wall, 1),
+        "processor seconds": round(processor_seconds() - cpu, 1),
+        "load average": round(os.getloadavg()[0], 1),
+    }
+    print(row, flush=True)
+    return result, row
+
+
+def beside_published(result: RobustnessResult, path: Path) -> pd.DataFrame:
+    published = pd.read_csv(path).set_index("series")
+    ours = result.by_series("lag").droplevel("dataset").rename(columns=PUBLISHED)
+    common = ours.index.intersection(published.index)
+    means = pd.DataFrame(
+        {"ours": ours.loc[common].mean(), "published": published.loc[common, ours.columns].mean()}
+    ).sort_values("ours")
+    correlation = means.corr(method="spearman").loc["ours", "published"]
+    print(f"\n{len(common)} series in common; Spearman correlation {correlation:.3f}\n")
+    return means.rename_axis("measure").reset_index()
+
+
+def estimate_authors(result: RobustnessResult, scores: Path, python: str, sample: int) -> None:
+    paths = {source.name: source.path for source in open_scores(scores)}  # type: ignore[attr-defined]
+    random = np.random.default_rng(0)
+    chosen = random.choice(len(result.values), size=min(sample, len(result.values)), replace=False)
+    jobs = []
+    for index in sorted(chosen.tolist()):
+        values = result.values[index]
+        detector = str(random.choice(values.axes["detector"]))
+        path = next(path for name, path in paths.items() if name.startswith(f"{values.name}."))
+        jobs.append([str(path.resolve()), detector, values.buffer])
+    done = subprocess.run(
+        [python, str(Path(__file__).with_name("studies_authors.py"))],
+        input=json.dumps(jobs), capture_output=True, text=True, check=True,
+        env={**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
+    )  # fmt: skip
+    seconds = np.array(json.loads(done.stdout))
+    cells = sum(len(values.axes["detector"]) for values in result.values)
+    evaluations = cells * result.task.count * len(ON_WHOLE_SERIES)
+    means = [random.choice(seconds, seconds.size).mean() for _ in range(2000)]
+    days = np.array([seconds.mean(), *np.quantile(means, [0.025, 0.975])]) * evaluations / 86_400
+    print(
+        f"\nAuthors' code: {seconds.size} evaluations of one random detector on random series took "
+        f"{seconds.mean():.2f} processor seconds each (median {np.median(seconds):.2f}, "
+        f"{seconds.min():.2f} to {seconds.max():.2f}); the {evaluations:,} evaluations of lag and "
+        f"noise alone would take {days[0]:.1f} days of one core (95% interval {days[1]:.1f} to "
+        f"{days[2]:.1f})\n"
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("scores", type=Path)
+    parser.add_argument("--published", type=Path, help="robustness_lag.csv")
+    parser.add_argument("--output", type=Path, default=Path("out") / "studies")
+    parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--authors", metavar="PYTHON", help="of an environment with vus 0.0.6")
+    parser.add_argument("--sample", type=int, default=20, help="evaluations by the authors' code")
+    parser.add_argument("--only-robustness", action="store_true")
+    arguments = parser.parse_args()
+    options = {"processes": arguments.processes, "folder": arguments.output / "series"}
+    robust, row = timed("robustness", lambda: robustness_study(arguments.scores, **options))
+    rows = [row]
+    if not arguments.only_robustness:
+        consistent, row = timed(
+            "consistency", lambda: consistency_study(arguments.scores, **options)
+        )
+        rows.append(row)
+        rows.append(timed("scenarios", scenario_study)[1])
+        separable, row = timed(
+            "separability", lambda: separability_study(arguments.scores, **options)
+        )
+        rows.append(row)
+        found = summarise(robust, separable, consistent)
+        print(markdown_table(found.ranks.reset_index()))
+    print(markdown_table(pd.DataFrame(rows)))
+    if arguments.published is not None:
+        print(markdown_table(beside_published(robust, arguments.published)))
+    if arguments.authors:
+        estimate_authors(robust, arguments.scores, arguments.authors, arguments.sample)
+
+
+if __name__ == "__main__":
+    main()

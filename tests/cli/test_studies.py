@@ -1,0 +1,110 @@
+"""The command line of the studies of measures, and of the comparison, as a user meets it."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+from studies.scored import make_several, write_scored
+from typer.testing import CliRunner
+
+from vuskit.cli.app import app
+from vuskit.errors import InvalidInputError
+
+OWN = """
+from vuskit import register_measure
+
+@register_measure(name="first_half", title="First half")
+def first_half(y_true, y_score):
+    return float(y_score[: len(y_score) // 2].mean())
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    source = tmp_path_factory.mktemp("scores")
+    for scored in make_several():
+        write_scored(source, scored)
+    return source
+
+
+def invoke(*arguments):
+    return CliRunner().invoke(app, list(map(str, arguments)), env={"COLUMNS": "80"})
+
+
+QUICK = ("--measure", "auc_pr", "--measure", "vus_pr", "--buffer", "24", "--processes", "1")
+
+
+@pytest.mark.parametrize(
+    "command", ["robustness", "separability", "consistency", "scenarios", "summary", "all"]
+)
+def test_help_fits_eighty_columns(command):
+    result = invoke("study", command, "--help")
+    assert result.exit_code == 0
+    assert max(map(len, result.output.splitlines())) <= 80
+    assert "--output" in result.output
+
+
+def test_all_writes_every_page_and_repeats_to_the_byte(folder, tmp_path):
+    first = invoke("study", "all", folder, *QUICK, "--output", tmp_path / "a")
+    assert first.exit_code == 0, first.output
+    pages = {"robustness", "separability", "consistency", "scenarios", "summary"}
+    assert {path.stem for path in (tmp_path / "a").glob("*.md")} == pages
+    again = invoke("study", "all", folder, *QUICK, "--output", tmp_path / "b")
+    assert again.exit_code == 0
+    tables = sorted(path.name for path in (tmp_path / "a").glob("*.csv"))
+    assert len(tables) > 20
+    for name in tables:
+        assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes(), name
+    for page in (tmp_path / "a").glob("*.md"):
+        pictures = [
+            line.split("(")[-1][:-1] for line in page.read_text().splitlines() if "![" in line
+        ]
+        assert pictures
+        assert all((tmp_path / "a" / name).stat().st_size > 5000 for name in pictures)
+
+
+def test_a_file_adds_a_measure_of_ones_own(folder, tmp_path):
+    own = tmp_path / "own.py"
+    own.write_text(OWN)
+    options = ("--load", own, "--buffer", "24", "--count", "3", "--series", "mill/s1*")
+    result = invoke("study", "robustness", folder, *options, "--output", tmp_path / "out")
+    assert result.exit_code == 0, result.output
+    assert "First half" in result.output
+    table = pd.read_csv(tmp_path / "out" / "robustness_averages.csv")
+    assert len(table) == 14
+
+
+def test_pairs_from_the_command_line(folder, tmp_path):
+    command = ("study", "separability", folder, *QUICK, "--count", "4", "--output", tmp_path)
+    result = invoke(*command, "--pair", "good:useless")
+    assert result.exit_code == 0, result.output
+    assert "pairs as given" in result.output
+    wrong = invoke(*command, "--pair", "good")
+    assert isinstance(wrong.exception, InvalidInputError)
+    assert str(wrong.exception) == "`pair` must be GOOD:BAD, got 'good'"
+
+
+def test_compare_a_wide_table(tmp_path):
+    path = tmp_path / "results.csv"
+    table = {"series": list("abcdef"), "LOF": [5, 6, 7, 8, 9, 9], "PCA": [1, 2, 3, 4, 5, 5]}
+    pd.DataFrame({**table, "length": 100}).to_csv(path, index=False)
+    result = invoke("compare", path, "--ignore", "length", "--output", tmp_path / "out")
+    assert result.exit_code == 0, result.output
+    assert "LOF" in result.output
+    assert "length" not in result.output
+    assert "Wilcoxon signed-rank, correction: holm (alpha = 0.05, n = 6)" in result.output
+    written = {path.name for path in (tmp_path / "out").iterdir()}
+    assert {"comparison.md", "comparison_ranks.csv", "comparison_diagram.png"} <= written
+
+
+def test_compare_a_long_table_and_name_what_is_wrong(tmp_path):
+    path = tmp_path / "results.csv"
+    rows = [("a", "LOF", 1.0), ("a", "PCA", 2.0), ("b", "LOF", 1.5), ("b", "PCA", 2.5)]
+    pd.DataFrame(rows, columns=["series", "detector", "vus_pr"]).to_csv(path, index=False)
+    assert invoke("compare", path, "--measure", "vus_pr", "--lower").exit_code == 0
+    wrong = invoke("compare", path, "--measure", "vus_roc")
+    assert str(wrong.exception) == "`measure` must be one of ['vus_pr'], got 'vus_roc'"
+    unknown = invoke("compare", path, "--measure", "vus_pr", "--detector", "MP")
+    assert "got 'MP'" in str(unknown.exception)
+    missing = invoke("compare", tmp_path / "none.csv")
+    assert "`table` must be a file" in str(missing.exception)
