@@ -54,7 +54,9 @@ def test_summary_ranks_from_the_averages(several, robust):
     consistency = consistency_study(several, **SOME)
     found = summarise(robust, separability, consistency)
     assert found.ranks.loc[robust.averages()["lag"].idxmin(), "lag"] == 1
-    assert found.ranks.loc[separability.averages()["mean"].idxmax(), "separability"] == 1
+    assert found.ranks.loc[separability.averages()["median"].idxmax(), "separability"] == 1
+    paper = summarise(robust, separability, consistency, z="mean")
+    assert paper.scores["separability"].to_dict() == separability.averages()["mean"].to_dict()
     expected = found.ranks[["lag", "noise", "ratio", "separability", "consistency"]].mean(axis=1)
     assert found.ranks["mean"].to_dict() == pytest.approx(expected.to_dict())
     with pytest.raises(InvalidInputError, match="the studies must have equal measures"):

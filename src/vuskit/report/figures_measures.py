@@ -253,7 +253,7 @@ def draw_scatter(summary: Summary) -> Figure:
         axis.scatter(x, y, s=4000 * ratio, color=family_colour(measure), alpha=0.6, linewidth=0)
         axis.annotate(titles[measure.name], (x, y), fontsize=8, ha="center", va="center")
     axis.set_xlabel("mean standard deviation under lag and noise (left is robust)")
-    axis.set_ylabel("mean z (up is separable)")
+    axis.set_ylabel("z (up is separable)")
     axis.set_title("circle: standard deviation under other shares of anomalies", fontsize=9)
     axis.margins(0.12)
     axis.grid(visible=True, alpha=0.3)

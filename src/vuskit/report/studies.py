@@ -245,7 +245,7 @@ def write_summary(summary: Summary, folder: str | Path) -> list[Path]:
         "Rank of every measure in every study, 1 is best, and the mean of the five ranks.",
         _picture("ranks", "summary", "ranks"),
         markdown_table(average_table(summary.ranks, summary.measures)),
-        "The numbers behind the ranks: mean standard deviations, mean z, mean entropy.",
+        "The numbers behind the ranks: mean standard deviations, z, mean entropy.",
         markdown_table(average_table(summary.scores, summary.measures)),
         _picture("robustness against separability", "summary", "scatter"),
     ]

@@ -19,7 +19,7 @@ from vuskit.studies.scored import Source
 from vuskit.studies.series_values import SeriesStore, SeriesValues
 from vuskit.studies.task import Task, fingerprint, quiet
 
-__all__ = ["Failure", "Progress", "run_study"]
+__all__ = ["Failure", "Progress", "run_study", "same_arithmetic"]
 
 
 @dataclass(frozen=True)
@@ -122,7 +122,7 @@ def _report(
 def _here(
     task: Task, sources: Sequence[Source], store: SeriesStore | None, processes: int
 ) -> Iterator[tuple[int, Outcome]]:
-    with _same_arithmetic():
+    with same_arithmetic():
         for index, source in enumerate(sources):
             yield index, _study(task, source, store)
 
@@ -150,8 +150,11 @@ def _in_processes(
 
 
 @contextmanager
-def _same_arithmetic() -> Iterator[None]:
-    """Same sums in every process: sums over several threads, or by NumPy, round differently."""
+def same_arithmetic() -> Iterator[None]:
+    """Same sums in every process and run.
+
+    Sums over several threads, or by NumPy instead of the compiled sweep, round differently.
+    """
     _warm_up()
     with require("threadpoolctl", purpose="a study").threadpool_limits(1):
         yield

@@ -18,6 +18,7 @@ from vuskit.datasets.optional import require
 from vuskit.errors import InvalidInputError
 from vuskit.inputs import check_int
 from vuskit.measures.registry import Measure
+from vuskit.studies.runner import same_arithmetic
 from vuskit.studies.task import MeasureSettings, evaluate_scores
 
 if TYPE_CHECKING:
@@ -250,16 +251,9 @@ def scenario_study(
     at = [_box(n_points, first + one.start, first + one.stop) for one in chosen]
     positions = np.arange(chosen[0].stop, length + 1)
     moving = (_box(n_points, first + end - length, first + end) for end in positions.tolist())
-    return ScenarioResult(
-        chosen,
-        evaluate_scores(evaluator, at),
-        positions,
-        evaluate_scores(evaluator, moving),
-        settings,
-        n_points,
-        length,
-        buffer,
-    )
+    with same_arithmetic():
+        values, sweep = evaluate_scores(evaluator, at), evaluate_scores(evaluator, moving)
+    return ScenarioResult(chosen, values, positions, sweep, settings, n_points, length, buffer)
 
 
 def _box(n_points: int, start: int, stop: int) -> NDArray[np.float64]:

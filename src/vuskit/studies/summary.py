@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from vuskit.datasets.optional import require
 from vuskit.errors import InvalidInputError
+from vuskit.inputs import check_choice
 from vuskit.measures.registry import Measure
 from vuskit.studies.consistency import ConsistencyResult
 from vuskit.studies.robustness_result import RobustnessResult
@@ -25,7 +26,7 @@ class Summary:
     Attributes
     ----------
     scores : pandas.DataFrame
-        Mean deviation under each perturbation, mean z, mean entropy; one row for each measure.
+        Mean deviation under each perturbation, z, mean entropy; one row for each measure.
     ranks : pandas.DataFrame
         Their ranks, 1 is best, and the mean rank; the best measure first.
     measures : tuple of Measure
@@ -61,11 +62,21 @@ def summarise(
     robustness: RobustnessResult,
     separability: SeparabilityResult,
     consistency: ConsistencyResult,
+    *,
+    z: str = "median",
 ) -> Summary:
     """Rank the measures in every study.
 
     Low is best for deviations and entropies, high for z. The mean rank counts lag, noise, ratio,
     separability and consistency the same.
+
+    Parameters
+    ----------
+    robustness, separability, consistency
+        Results of the studies, of the same measures.
+    z : {"median", "mean"}, default="median"
+        What stands for separability. The paper takes the mean, but where a measure hardly varies a
+        single pair can have a z of thousands, and a few such pairs decide it.
 
     Raises
     ------
@@ -99,7 +110,7 @@ def summarise(
                 f"the studies must have equal measures, got {names} and {other}"
             )
     scores = robustness.averages()
-    scores["separability"] = separability.averages()["mean"]
+    scores["separability"] = separability.averages()[check_choice("z", z, ("median", "mean"))]
     scores["consistency"] = consistency.averages()["entropy"]
     scores.index.name = "measure"
     lower_is_better = scores.assign(separability=-scores["separability"])
