@@ -24,6 +24,7 @@ import numpy as np
 import pandas as pd
 
 from vuskit.report.common import markdown_table
+from vuskit.report.studies import average_table
 from vuskit.studies import (
     consistency_study,
     open_scores,
@@ -33,6 +34,7 @@ from vuskit.studies import (
     summarise,
 )
 from vuskit.studies.robustness import RobustnessResult
+from vuskit.studies.scored import buffer_of
 
 PUBLISHED = {
     "vus_roc": "VUS_ROC", "vus_pr": "VUS_PR", "range_auc_roc": "R_AUC_ROC",
@@ -40,7 +42,7 @@ PUBLISHED = {
     "range_precision": "Rprecision", "range_recall": "Rrecall", "range_f_score": "RF",
     "precision": "Precision", "recall": "Recall", "f_score": "F", "precision_at_k": "Precision@k",
 }  # fmt: skip
-ON_WHOLE_SERIES = ("lag", "noise")  # crops are shorter, so they are left out of the estimate
+ON_WHOLE_SERIES = 2  # lag and noise; crops are shorter, so they are left out of the estimate
 
 
 def processor_seconds() -> float:
@@ -74,24 +76,25 @@ def beside_published(result: RobustnessResult, path: Path) -> pd.DataFrame:
     return means.rename_axis("measure").reset_index()
 
 
-def estimate_authors(result: RobustnessResult, scores: Path, python: str, sample: int) -> None:
-    paths = {source.name: source.path for source in open_scores(scores)}  # type: ignore[attr-defined]
+def estimate_authors(scores: Path, python: str, sample: int, count: int = 10) -> None:
+    sources = open_scores(scores)
     random = np.random.default_rng(0)
-    chosen = random.choice(len(result.values), size=min(sample, len(result.values)), replace=False)
-    jobs = []
-    for index in sorted(chosen.tolist()):
-        values = result.values[index]
-        detector = str(random.choice(values.axes["detector"]))
-        path = next(path for name, path in paths.items() if name.startswith(f"{values.name}."))
-        jobs.append([str(path.resolve()), detector, values.buffer])
+    chosen = set(random.choice(len(sources), size=min(sample, len(sources)), replace=False))
+    jobs, cells = [], 0
+    for index, source in enumerate(sources):
+        scored = source.read()
+        cells += len(scored.detectors)
+        if index in chosen:
+            detector = str(random.choice(scored.detectors))
+            buffer = buffer_of(scored, "authors").length
+            jobs.append([str(source.path.resolve()), detector, buffer])  # type: ignore[attr-defined]
     done = subprocess.run(
         [python, str(Path(__file__).with_name("studies_authors.py"))],
         input=json.dumps(jobs), capture_output=True, text=True, check=True,
         env={**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
     )  # fmt: skip
     seconds = np.array(json.loads(done.stdout))
-    cells = sum(len(values.axes["detector"]) for values in result.values)
-    evaluations = cells * result.task.count * len(ON_WHOLE_SERIES)
+    evaluations = cells * count * ON_WHOLE_SERIES
     means = [random.choice(seconds, seconds.size).mean() for _ in range(2000)]
     days = np.array([seconds.mean(), *np.quantile(means, [0.025, 0.975])]) * evaluations / 86_400
     print(
@@ -111,28 +114,34 @@ def main() -> None:
     parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--authors", metavar="PYTHON", help="of an environment with vus 0.0.6")
     parser.add_argument("--sample", type=int, default=20, help="evaluations by the authors' code")
-    parser.add_argument("--only-robustness", action="store_true")
+    parser.add_argument("--only", choices=["robustness", "authors"], help="nothing else")
     arguments = parser.parse_args()
     options = {"processes": arguments.processes, "folder": arguments.output / "series"}
-    robust, row = timed("robustness", lambda: robustness_study(arguments.scores, **options))
+    if arguments.only != "authors":
+        run_studies(arguments, options)
+    if arguments.authors:
+        estimate_authors(arguments.scores, arguments.authors, arguments.sample)
+
+
+def run_studies(arguments: argparse.Namespace, options: dict[str, Any]) -> None:
+    scores = arguments.scores
+    robust, row = timed("robustness", lambda: robustness_study(scores, **options))
     rows = [row]
-    if not arguments.only_robustness:
-        consistent, row = timed(
-            "consistency", lambda: consistency_study(arguments.scores, **options)
-        )
-        rows.append(row)
-        rows.append(timed("scenarios", scenario_study)[1])
-        separable, row = timed(
-            "separability", lambda: separability_study(arguments.scores, **options)
-        )
+    if arguments.only is None:
+        consistent, row = timed("consistency", lambda: consistency_study(scores, **options))
+        rows += [row, timed("scenarios", scenario_study)[1]]
+        separable, row = timed("separability", lambda: separability_study(scores, **options))
         rows.append(row)
         found = summarise(robust, separable, consistent)
-        print(markdown_table(found.ranks.reset_index()))
+        print(markdown_table(average_table(found.ranks, found.measures)))
+        print(markdown_table(average_table(separable.averages(), found.measures)))
+        print(markdown_table(average_table(consistent.averages(), found.measures)))
+    print(markdown_table(average_table(robust.averages(), robust.measures)))
     print(markdown_table(pd.DataFrame(rows)))
+    counts = robust.undefined().groupby("perturbation", sort=False).sum(numeric_only=True)
+    print(markdown_table(counts.reset_index()))
     if arguments.published is not None:
         print(markdown_table(beside_published(robust, arguments.published)))
-    if arguments.authors:
-        estimate_authors(robust, arguments.scores, arguments.authors, arguments.sample)
 
 
 if __name__ == "__main__":

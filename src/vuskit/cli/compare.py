@@ -25,7 +25,7 @@ _LISTED = 10
 
 
 def compare(
-    table: Annotated[Path, typer.Argument(help="csv or parquet.", metavar="TABLE")],
+    table: Annotated[Path, typer.Argument(help="csv, parquet, or a run folder.", metavar="TABLE")],
     measure: Annotated[
         str | None, typer.Option(help="What to compare by; needed if the table has several.")
     ] = None,
@@ -74,6 +74,11 @@ def compare(
 
 
 def _read(path: Path) -> pd.DataFrame:
+    from vuskit.bench.results import read_values_table
+    from vuskit.studies.bench_scores import is_bench_run
+
+    if is_bench_run(path):
+        return read_values_table(path)
     if path.suffix not in _READERS:
         raise InvalidInputError(f"`table` must be a .csv or .parquet file, got {str(path)!r}")
     if not path.is_file():

@@ -48,7 +48,9 @@ _INTERRUPTED = 130
 _LISTED = 5
 _ROOM = 40
 
-Scores = Annotated[Path, typer.Argument(help="Folder or file of saved scores.", metavar="SCORES")]
+Scores = Annotated[
+    Path, typer.Argument(help="Saved scores, or a benchmark's run folder.", metavar="SCORES")
+]
 Output = Annotated[
     Path, typer.Option(help="Folder for results; the same command goes on where it stopped.")
 ]

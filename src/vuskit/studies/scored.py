@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fnmatch
 import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ import numpy as np
 from vuskit.datasets import ScoredSeries, read_collection, read_scores
 from vuskit.errors import InvalidInputError
 from vuskit.periods import BufferChoice, choose_buffer
+from vuskit.studies.bench_scores import bench_scores, is_bench_run
 
 __all__ = ["ScoreFile", "Source", "buffer_of", "content_of", "open_scores"]
 
@@ -69,7 +71,8 @@ def open_scores(source: Any, *, pattern: str | None = None) -> tuple[Source, ...
     Parameters
     ----------
     source : str, Path, ScoredSeries, Source, or iterable of these
-        A folder of saved scores (searched with its subfolders), a file, or what was read already.
+        A folder of saved scores (searched with its subfolders), a file, the folder of a benchmark
+        run, or what was read already.
         Anything with a ``name`` and a ``read()`` that gives a `ScoredSeries` will do.
     pattern : str, optional
         Take only the files of a folder whose path below it, or its last part, fits: ``"ECG/*"``.
@@ -109,11 +112,19 @@ def open_scores(source: Any, *, pattern: str | None = None) -> tuple[Source, ...
     return found
 
 
+def fits(name: str, pattern: str | None) -> bool:
+    """Whether a name, or its last part, fits the pattern; without a pattern all do."""
+    names = (name, name.rpartition("/")[2])
+    return pattern is None or any(fnmatch.fnmatchcase(text, pattern) for text in names)
+
+
 def _from_path(path: Path, pattern: str | None) -> tuple[Source, ...]:
     if path.is_file():
         return (ScoreFile(path),)
     if not path.is_dir():
         raise InvalidInputError(f"`source` must be a file or a folder, got {str(path)!r}")
+    if is_bench_run(path):
+        return tuple(one for one in bench_scores(path) if fits(one.name, pattern))
     files = read_collection(path)
     if pattern is not None:
         files = files.filter(name=pattern)

@@ -1,0 +1,86 @@
+"""A benchmark run is a source of scores for the studies, and of values for the comparison."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from vuskit.bench.executors.base import Executor
+from vuskit.bench.plan import load_plan
+from vuskit.bench.results import read_values_table
+from vuskit.bench.runner import run_plan
+from vuskit.bench.work import perform
+from vuskit.cli.app import app
+from vuskit.studies import compare, consistency_study, open_scores
+
+PLAN = """
+[[series]]
+family = "ecg"
+n = 1500
+n_anomalies = 3
+seed = [1, 2, 3]
+
+[[detectors]]
+name = "random"
+
+[[detectors]]
+name = "pca"
+
+[[evaluate]]
+measures = ["auc_pr", "vus_pr"]
+buffer = 50
+"""
+
+
+class Here(Executor):
+    """One task at a time, in this process."""
+
+    capacity = 1
+
+    def _start(self, task):
+        self._ended.put((task.job.key, perform(task)))
+
+    def _outcome(self, key, handle):
+        return handle
+
+    def close(self, *, kill):
+        """Nothing to give back."""
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    base = tmp_path_factory.mktemp("bench")
+    (base / "bench.toml").write_text(PLAN)
+    plan = load_plan(base / "bench.toml")
+    run_plan(plan, executor=Here())
+    return plan.folder
+
+
+def test_a_run_folder_holds_series_and_scores(run):
+    sources = open_scores(run)
+    assert len(sources) == 3
+    scored = sources[0].read()
+    assert len(scored.detectors) == 2
+    assert scored.series.n_anomalies == 3
+    assert all(np.isfinite(score).all() for score in scored.scores.values())
+    assert len(open_scores(run, pattern=sources[1].name)) == 1
+
+
+def test_studies_and_bench_compute_the_same_values(run):
+    found = consistency_study(
+        run, measures=["auc_pr", "vus_pr"], buffer=50, volume_factor=1.0
+    ).to_frame()
+    keys = ["dataset", "series", "detector", "measure"]
+    ours = found.set_index(keys)["value"].sort_index()
+    theirs = read_values_table(run).set_index(keys)["value"].sort_index()
+    assert ours.index.tolist() == theirs.index.tolist()
+    np.testing.assert_allclose(ours, theirs, atol=1e-12)
+
+
+def test_compare_takes_the_run_folder(run):
+    result = CliRunner().invoke(app, ["compare", str(run), "--measure", "vus_pr"])
+    assert result.exit_code == 0, result.output
+    assert "n = 3" in result.output
+    table = compare(read_values_table(run), measure="auc_pr")
+    assert table.pairs.n == 3
