@@ -50,7 +50,7 @@ def compare(base: Path, kills: int, n_jobs: int, chance: random.Random) -> str:
     moments, finished = [], {}
     for number in range(kills):
         process = start("run", plan)
-        aim = n_jobs * (number + chance.random()) / (kills + 1)
+        aim = n_jobs * (number + chance.random()) / (kills + 2)
         while jobs_done(folder) < aim and process.poll() is None:
             time.sleep(0.02)
         time.sleep(chance.random() * 0.3)
@@ -59,6 +59,7 @@ def compare(base: Path, kills: int, n_jobs: int, chance: random.Random) -> str:
         assert finished.items() <= now.items(), "a finished job was lost or done again"
         finished = now
         moments.append(len(now))
+    assert moments[-1] < n_jobs, "the last kill came too late"
     finish("run", plan)
     after = dict(query(folder, "SELECT key, finished FROM jobs"))
     assert finished.items() <= after.items(), "a finished job was lost or done again"

@@ -58,10 +58,25 @@ def large_store(base: Path, n_values: int) -> str:
     folder = base / "large"
     n_jobs = n_values // N_MEASURES + 1
     with Store(folder) as store, store.transaction() as connection:
-        run = ("2026-01-01", "finished", "here", 1, "0", "{}", "local", "", "", "[]", "{}")
+        run = (
+            "2026-01-01",
+            "finished",
+            "here",
+            1,
+            "0",
+            "{}",
+            "local",
+            "",
+            "",
+            "[]",
+            "[]",
+            "[]",
+            "{}",
+        )
         connection.execute(
             "INSERT INTO runs (started, state, host, pid, vuskit, environment, executor, plan, "
-            "base, notes, progress) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            "base, imports, wanted, notes, progress) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             run,
         )
         connection.execute("INSERT INTO series VALUES ('h', 'd', 's', 10, 1, 1, 1)")

@@ -15,14 +15,14 @@ import pytest
 
 from vuskit import InvalidInputError
 from vuskit.bench.executors import DaskExecutor, LocalExecutor, cluster
-from vuskit.bench.plan import Limits
+from vuskit.bench.plan_parts import Limits
 from vuskit.bench.runner import run_plan
 from vuskit.bench.states import Kind, Status
 
 pytestmark = pytest.mark.xdist_group("bench-executors")
 
 # Generous: the machine may be busy, and a fresh worker reads the libraries first.
-LIMITS = Limits(seconds=12.0, memory=700_000_000, threads=1)
+LIMITS = Limits(seconds=8.0, memory=400_000_000, threads=1)
 PATIENT = Limits(seconds=300.0, threads=1)
 
 
@@ -107,7 +107,7 @@ def test_every_misdeed_has_its_status_and_costs_its_job_only(workshop, make):
         "gives_nan": "ERROR",
         "too_short": "ERROR",
     }
-    assert found["sleeps"].message == "took more than 12 s"
+    assert found["sleeps"].message == "took more than 8 s"
     assert "in sleeps" in found["sleeps"].traceback  # where it was when the time was over
     assert "Unable to allocate" in found["allocates"].message
     assert "in allocates" in found["allocates"].traceback
@@ -139,6 +139,28 @@ def test_worker_processes_end_with_their_executor(workshop, make):
         workers = {int(outcome.worker.rpartition(":")[2]) for _, outcome in done}
         assert os.getpid() not in workers
     assert not any(alive(pid) for pid in workers)
+
+
+def test_a_worker_that_dies_idle_is_replaced(workshop, make):
+    with make(workshop, PATIENT, 1) as executor:
+        done = workshop.write().run(executor=executor)
+        (worker,) = {int(outcome.worker.rpartition(":")[2]) for _, outcome in done}
+        os.kill(worker, signal.SIGKILL)
+        while alive(worker):
+            time.sleep(0.05)
+        done = workshop.write(top="seeds = [5]").run(executor=executor)
+    assert [str(outcome.status) for _, outcome in done] == ["OK"] * 4
+    assert str(worker) not in {outcome.worker.rpartition(":")[2] for _, outcome in done}
+
+
+def test_a_memory_limit_below_the_libraries_is_an_outcome_too(workshop):
+    limits = Limits(seconds=60.0, memory=20_000_000, threads=1)
+    with local(workshop, limits, 1) as executor:
+        done = workshop.write(series='[[series]]\nfamily = "ecg"\nn = 1500\nn_anomalies = 3').run(
+            executor=executor
+        )
+    assert len(done) == 1
+    assert done[0][1].status.failed
 
 
 def alive(pid):

@@ -12,6 +12,7 @@ from vuskit import InvalidInputError
 from vuskit.bench.export import export_run
 from vuskit.bench.results import leaderboard, read_status, read_values_table, stored_plan
 from vuskit.bench.states import Kind, Status
+from vuskit.bench.verify import verify_run
 
 
 @pytest.fixture
@@ -113,3 +114,12 @@ def test_the_plan_is_kept_with_the_results(finished):
         "Random",
     ]
     assert len(read_values_table(finished.folder)) == 24
+
+
+def test_tables_and_checks_need_neither_plan_nor_place(finished, tmp_path_factory):
+    moved = tmp_path_factory.mktemp("elsewhere") / "run"
+    finished.folder.rename(moved)
+    finished.path.unlink()
+    assert len(read_values_table(moved)) == 24
+    assert verify_run(moved).problems == ()
+    assert stored_plan(moved).folder == moved

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from vuskit.bench.plan import Plan, load_plan
+from vuskit.bench.plan import load_plan
+from vuskit.bench.plan_parts import Plan
 from vuskit.bench.runner import Progress, RunSummary, run_plan
 from vuskit.bench.states import Kind, Status
 from vuskit.bench.storage import BenchStorageError

@@ -15,7 +15,7 @@ import numpy as np
 
 from vuskit.bench.identity import file_digest
 from vuskit.bench.jobs import EvaluateJob, ImportJob, Job, ScoreJob
-from vuskit.bench.plan import Plan, ScoresRequest, SeriesRequest
+from vuskit.bench.plan_parts import Plan, ScoresRequest, SeriesRequest
 from vuskit.bench.sources import SeriesRef, SeriesSource, describe_series
 from vuskit.bench.states import Kind, Status
 from vuskit.bench.store import Store

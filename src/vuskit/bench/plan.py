@@ -6,12 +6,18 @@ import inspect
 import itertools
 import os
 import tomllib
-from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from vuskit.bench.identity import canonical, import_object
+from vuskit.bench.plan_parts import (
+    Evaluations,
+    ExecutorSpec,
+    Limits,
+    Plan,
+    ScoresRequest,
+    SeriesRequest,
+)
 from vuskit.bench.specs import DetectorSpec, EvaluationSpec, MeasureSpec
 from vuskit.bench.toml_table import (
     TomlTable,
@@ -30,98 +36,9 @@ from vuskit.errors import InvalidInputError
 from vuskit.inputs import check_choice, did_you_mean
 from vuskit.measures.registry import list_measures, resolve_measures
 
-__all__ = [
-    "Evaluations",
-    "ExecutorSpec",
-    "Limits",
-    "Plan",
-    "ScoresRequest",
-    "SeriesRequest",
-    "load_plan",
-    "parse_plan",
-]
+__all__ = ["load_plan", "parse_plan"]
 
 EXECUTORS = ("local", "dask")
-
-
-@dataclass(frozen=True)
-class SeriesRequest:
-    """One ``[[series]]`` entry: files of a folder, or a synthetic family."""
-
-    folder: Path | None = None
-    names: tuple[str, ...] = ()
-    datasets: tuple[str, ...] = ()
-    format: str | None = None
-    options: Mapping[str, Any] = field(default_factory=dict)
-    min_points: int = 1
-    max_points: int | None = None
-    min_anomalies: int = 0
-    sample: int | None = None
-    sample_seed: int = 0
-    synthetic: tuple[dict[str, Any], ...] = ()
-
-
-@dataclass(frozen=True)
-class ScoresRequest:
-    """One ``[[scores]]`` entry: scores that somebody else computed."""
-
-    folder: Path
-    pattern: str | None = None
-    detectors: tuple[str, ...] = ()
-    names: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class Evaluations:
-    """One ``[[evaluate]]`` entry: settings, and the measures under them."""
-
-    spec: EvaluationSpec
-    measures: tuple[MeasureSpec, ...]
-
-
-@dataclass(frozen=True)
-class Limits:
-    """What one job may take.
-
-    Attributes
-    ----------
-    seconds : float
-        Wall time, after which the job is killed.
-    memory : int or None
-        Bytes of the worker process, libraries included; None: no limit.
-    threads : int
-        Threads of BLAS, OpenMP, numba and torch.
-    """
-
-    seconds: float = 3600.0
-    memory: int | None = None
-    threads: int = 1
-
-
-@dataclass(frozen=True)
-class ExecutorSpec:
-    """Where jobs run: ``local`` processes, or a ``dask`` scheduler."""
-
-    kind: str = "local"
-    workers: int = 1
-    address: str | None = None
-
-
-@dataclass(frozen=True)
-class Plan:
-    """A checked plan; see `load_plan`."""
-
-    folder: Path
-    series: tuple[SeriesRequest, ...]
-    detectors: tuple[DetectorSpec, ...]
-    seeds: tuple[int, ...]
-    scores: tuple[ScoresRequest, ...]
-    evaluations: tuple[Evaluations, ...]
-    limits: Limits
-    executor: ExecutorSpec
-    imports: tuple[str, ...]
-    base: Path
-    text: str
 
 
 def load_plan(path: str | Path) -> Plan:

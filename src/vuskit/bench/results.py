@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from vuskit.bench.plan import Plan, parse_plan
+from vuskit.bench.files import ScoreFiles
+from vuskit.bench.jobs import EvaluateJob, Job, Task
+from vuskit.bench.plan import parse_plan
+from vuskit.bench.plan_parts import Plan
 from vuskit.bench.states import Kind, Status
 from vuskit.bench.store import open_for_reading
 from vuskit.datasets.optional import require
@@ -27,6 +30,7 @@ __all__ = [
     "read_status",
     "read_values_table",
     "stored_plan",
+    "task_maker",
 ]
 
 _VALUES = """
@@ -44,6 +48,7 @@ JOIN measures ON measures.id = measure_id
 WHERE first.kind IN ('score', 'import') AND first.run_id = :run AND second.run_id = :run
 ORDER BY series.dataset, series.name, first.label, first.seed, second.identity, measures.id
 """
+_LONG = ("plan", "wanted", "imports", "notes", "progress")
 _LATEST = "SELECT * FROM runs ORDER BY id DESC LIMIT 1"
 
 
@@ -120,7 +125,7 @@ def read_status(folder: Path, *, failures: int = 10) -> RunStatus:
             (run["id"], Status.ERROR, Status.TIMEOUT, Status.OOM, failures),
         )
         return RunStatus(
-            run={key: run[key] for key in run.keys() if key not in ("plan", "notes", "progress")},  # noqa: SIM118
+            run={key: run[key] for key in run.keys() if key not in _LONG},  # noqa: SIM118
             progress=json.loads(run["progress"]),
             counts={(Kind(kind), Status(status)): number for kind, status, number in counts},
             n_values=connection.execute('SELECT count(*) FROM "values"').fetchone()[0],
@@ -150,7 +155,24 @@ def _latest_run(connection: sqlite3.Connection, folder: Path) -> sqlite3.Row:
 
 
 def stored_plan(folder: Path) -> Plan:
-    """Read the plan of the latest run.
+    """Read the plan of the latest run; it writes to this folder, wherever it was moved.
+
+    Raises
+    ------
+    InvalidInputError
+        If there is no run, or the plan's files are gone.
+    """
+    connection = open_for_reading(folder)
+    try:
+        run = _latest_run(connection, folder)
+    finally:
+        connection.close()
+    plan = parse_plan(run["plan"], base=Path(run["base"]), name=f"the plan of {folder}")
+    return replace(plan, folder=folder)
+
+
+def task_maker(folder: Path) -> Callable[[Job], Task]:
+    """Return a function that makes tasks of stored jobs, to do them again.
 
     Raises
     ------
@@ -162,7 +184,13 @@ def stored_plan(folder: Path) -> Plan:
         run = _latest_run(connection, folder)
     finally:
         connection.close()
-    return parse_plan(run["plan"], base=Path(run["base"]), name=f"the plan of {folder}")
+    imports, base, files = tuple(json.loads(run["imports"])), Path(run["base"]), ScoreFiles(folder)
+
+    def make(job: Job) -> Task:
+        path = files.path(job.scores_hash) if isinstance(job, EvaluateJob) else None
+        return Task(job, path, imports, base)
+
+    return make
 
 
 def read_values_table(folder: Path) -> pd.DataFrame:
@@ -176,26 +204,18 @@ def read_values_table(folder: Path) -> pd.DataFrame:
         If pandas is not installed.
     """
     pandas = require("pandas", purpose="a table of values")
-    wanted = _wanted(stored_plan(folder))
     connection = open_for_reading(folder)
     try:
         run = _latest_run(connection, folder)
         frame: pd.DataFrame = pandas.read_sql_query(_VALUES, connection, params={"run": run["id"]})
     finally:
         connection.close()
+    # The store may know more than the latest plan asks for.
+    wanted = {tuple(pair) for pair in json.loads(run["wanted"])}
     chosen = [pair in wanted for pair in zip(frame["settings"], frame["measure"], strict=True)]
     return frame[chosen].drop_duplicates(
         ["score_key", "settings", "measure"], keep="last", ignore_index=True
     )
-
-
-def _wanted(plan: Plan) -> set[tuple[str, str]]:
-    """Settings and measures that the plan asks for; the store may know more."""
-    return {
-        (entry.spec.identity, measure.build().name)
-        for entry in plan.evaluations
-        for measure in entry.measures
-    }
 
 
 def leaderboard(values: pd.DataFrame, *, by: Iterable[str] = ()) -> pd.DataFrame:

@@ -12,7 +12,7 @@ from typing import Any
 from vuskit.bench.agenda import Agenda, draw_up
 from vuskit.bench.executors import Executor, make_executor
 from vuskit.bench.jobs import EvaluateJob, Job, Outcome, Task
-from vuskit.bench.plan import Plan
+from vuskit.bench.plan_parts import Plan
 from vuskit.bench.states import Status
 from vuskit.bench.store import Store
 

@@ -23,6 +23,8 @@ CREATE TABLE runs (
     executor TEXT NOT NULL,
     plan TEXT NOT NULL,
     base TEXT NOT NULL,
+    imports TEXT NOT NULL,
+    wanted TEXT NOT NULL,
     notes TEXT NOT NULL,
     progress TEXT NOT NULL
 );

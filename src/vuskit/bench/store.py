@@ -17,7 +17,7 @@ from vuskit import __version__
 from vuskit.bench.files import ScoreFiles
 from vuskit.bench.identity import canonical
 from vuskit.bench.jobs import EvaluateJob, Job, Outcome, job_from_spec
-from vuskit.bench.plan import Plan
+from vuskit.bench.plan_parts import Plan
 from vuskit.bench.schema import check_schema, create_schema
 from vuskit.bench.sources import SeriesRef, SeriesSource
 from vuskit.bench.states import Kind, Status
@@ -189,9 +189,11 @@ class Store:
             )
             cursor = connection.execute(
                 "INSERT INTO runs (started, state, host, pid, vuskit, environment, executor, plan, "
-                "base, notes, progress) VALUES (?, 'running', ?, ?, ?, ?, ?, ?, ?, ?, '{}')",
+                "base, imports, wanted, notes, progress) "
+                "VALUES (?, 'running', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '{}')",
                 (now(), platform.node(), os.getpid(), __version__, environment(),
-                 executor, plan.text, str(plan.base), json.dumps(notes)),
+                 executor, plan.text, str(plan.base), json.dumps(plan.imports),
+                 json.dumps(plan.wanted), json.dumps(notes)),
             )  # fmt: skip
             self.run_id = cursor.lastrowid
         assert self.run_id is not None

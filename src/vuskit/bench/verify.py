@@ -12,8 +12,8 @@ import numpy as np
 
 from vuskit.bench.files import ScoreFiles
 from vuskit.bench.identity import scores_digest
-from vuskit.bench.jobs import Task, job_from_spec
-from vuskit.bench.results import stored_plan
+from vuskit.bench.jobs import Job, Task, job_from_spec
+from vuskit.bench.results import task_maker
 from vuskit.bench.store import open_for_reading
 from vuskit.bench.work import perform
 
@@ -75,7 +75,7 @@ def verify_run(
         If there is no run.
     """
     told = progress or (lambda done, total: None)
-    files = ScoreFiles(folder)
+    files, make_task = ScoreFiles(folder), task_maker(folder)
     connection = open_for_reading(folder)
     try:
         problems, broken = _database_problems(connection), list[str]()
@@ -92,7 +92,7 @@ def verify_run(
         for place, row in enumerate(rows):
             stored = _stored_values(connection, row["id"])
             n_values += len(stored)
-            problems += _value_problems(folder, files, row, stored)
+            problems += _value_problems(make_task, row, stored)
             told(len(known) + place + 1, total)
     finally:
         connection.close()
@@ -147,11 +147,10 @@ def _stored_values(connection: sqlite3.Connection, job_id: int) -> dict[str, flo
 
 
 def _value_problems(
-    folder: Path, files: ScoreFiles, row: sqlite3.Row, stored: dict[str, float]
+    make_task: Callable[[Job], Task], row: sqlite3.Row, stored: dict[str, float]
 ) -> list[str]:
     job = job_from_spec(row["kind"], json.loads(row["spec"]))
-    plan = stored_plan(folder)
-    outcome = perform(Task(job, files.path(row["scores_hash"]), plan.imports, plan.base))
+    outcome = perform(make_task(job))
     where = f"job {row['key']} ({job.title})"
     if outcome.values is None:
         return [f"{where}: cannot be computed again: {outcome.message}"]

@@ -190,8 +190,7 @@ def run_job(
 
     What the job raises is shown with its whole traceback.
     """
-    from vuskit.bench.jobs import EvaluateJob, Task
-    from vuskit.bench.results import stored_plan
+    from vuskit.bench.results import task_maker
     from vuskit.bench.store import open_for_reading, read_job
     from vuskit.bench.work import carry_out
 
@@ -201,14 +200,8 @@ def run_job(
         job, row = read_job(connection, key)
     finally:
         connection.close()
-    loaded = stored_plan(folder)
-    path = None
-    if isinstance(job, EvaluateJob):
-        from vuskit.bench.files import ScoreFiles
-
-        path = ScoreFiles(folder).path(job.scores_hash)
     typer.echo(f"{job.kind}: {job.title}\n{job.identity}\nstored as {row['status']}")
-    outcome = carry_out(Task(job, path, loaded.imports, loaded.base))
+    outcome = carry_out(task_maker(folder)(job))
     for name, value in (outcome.values or {}).items():
         typer.echo(f"{name:24} {value:.6f}")
     if outcome.scores is not None:

@@ -13,7 +13,7 @@ from typing import Any
 from vuskit.bench.executors.base import Executor, lost
 from vuskit.bench.executors.slot import Slot
 from vuskit.bench.jobs import Outcome, Task
-from vuskit.bench.plan import Limits
+from vuskit.bench.plan_parts import Limits
 from vuskit.bench.states import Status
 from vuskit.bench.work import load_inputs
 from vuskit.datasets.optional import require

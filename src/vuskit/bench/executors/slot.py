@@ -23,7 +23,7 @@ from vuskit.bench.memory import (
     limit_threads,
     watch,
 )
-from vuskit.bench.plan import Limits
+from vuskit.bench.plan_parts import Limits
 from vuskit.bench.states import Status
 from vuskit.bench.work import perform
 from vuskit.datasets.optional import require
@@ -55,6 +55,8 @@ class Slot:
 
     def start(self, task: Task) -> Future[Outcome]:
         """Start a task."""
+        if self._pool is not None and not self._pool.active:
+            self._end_process(kill=True)  # it died while it had nothing to do
         if self._pool is None:
             self._pool = self._new_pool()
         future: Future[Outcome] = self._pool.schedule(
