@@ -45,6 +45,8 @@ def test_values_are_numbers(workshop):
     connection = sqlite3.connect(workshop.folder / "bench.sqlite")
     with pytest.raises(sqlite3.IntegrityError, match="NOT NULL"):
         connection.execute('UPDATE "values" SET value = NULL')
+    with pytest.raises(sqlite3.IntegrityError, match="CHECK"):
+        connection.execute("""UPDATE "values" SET value = 'Error'""")
     assert {type(row[0]) for row in connection.execute('SELECT value FROM "values"')} == {float}
     connection.close()
 

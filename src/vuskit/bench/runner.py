@@ -106,6 +106,7 @@ def run_plan(
     *,
     executor: Executor | None = None,
     observer: Observer | None = None,
+    reading: Callable[[int], None] | None = None,
     reread: bool = False,
 ) -> RunSummary:
     """Run what is left of a plan.
@@ -121,6 +122,8 @@ def run_plan(
         Instead of the one that the plan names; it is not closed.
     observer : callable, optional
         Called with a `Progress` and the jobs that have just ended.
+    reading : callable, optional
+        Called with the number of series so far, while the plan is drawn up.
     reread : bool, default=False
         Read every series again, even where the file has not changed.
 
@@ -152,7 +155,7 @@ def run_plan(
     (4, 0)
     """
     with Store(plan.folder) as store:
-        agenda = draw_up(plan, store, reread=reread)
+        agenda = draw_up(plan, store, reread=reread, progress=reading)
         own = executor is None
         used = executor or make_executor(plan.executor, plan.limits, store.files.scratch)
         try:

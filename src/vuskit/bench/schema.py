@@ -84,7 +84,7 @@ CREATE INDEX jobs_by_scores ON jobs (scores_hash, series_hash, kind);
 CREATE TABLE "values" (
     job_id INTEGER NOT NULL REFERENCES jobs (id) ON DELETE CASCADE,
     measure_id INTEGER NOT NULL REFERENCES measures (id),
-    value REAL NOT NULL,
+    value REAL NOT NULL CHECK (typeof(value) = 'real'),
     PRIMARY KEY (job_id, measure_id)
 ) WITHOUT ROWID;
 """

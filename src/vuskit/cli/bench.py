@@ -214,16 +214,20 @@ def _run(loaded: Plan, *, again: list[str], reread: bool = False, plain: bool = 
     from vuskit.cli.bench_progress import Display
 
     console = Console()
-    signal.signal(signal.SIGTERM, _interrupt)
+    before = signal.signal(signal.SIGTERM, _interrupt)
     try:
         with Display(console, plain=plain or not console.is_terminal) as display:
-            summary = run_plan(loaded, observer=display.update, reread=reread)
+            summary = run_plan(
+                loaded, observer=display.update, reading=display.reading, reread=reread
+            )
     except KeyboardInterrupt:
         console.print(
             f"Stopped. What is finished is in {loaded.folder}.", soft_wrap=True, highlight=False
         )
         console.print(f"Go on with: {shlex.join(again)}", soft_wrap=True, highlight=False)
         raise typer.Exit(_INTERRUPTED) from None
+    finally:
+        signal.signal(signal.SIGTERM, before)
     _list(console, "Notes", summary.notes)
     progress = summary.progress
     console.print(

@@ -72,6 +72,14 @@ class Display:
         if not self._plain:
             self._live.stop()
 
+    def reading(self, count: int) -> None:
+        """Show how many series were looked at, while the plan is drawn up."""
+        if not self._plain:
+            self._live.update(Text(f"Reading series: {count:,}"))
+        elif time.monotonic() - self._told > _LINE_SECONDS:
+            self._told = time.monotonic()
+            self._console.print(f"Reading series: {count:,}", highlight=False)
+
     def update(self, progress: Progress, ended: list[tuple[Job, Outcome]]) -> None:
         """Show a new state."""
         for job, outcome in ended:
