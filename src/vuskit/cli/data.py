@@ -1,0 +1,112 @@
+"""``vuskit data``: public data sets, and how to get them."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from vuskit.cli.output import (
+    AsCsv,
+    AsJson,
+    chosen_format,
+    emit_table,
+    json_text,
+    left_table,
+    say,
+    terminal_width,
+    write,
+)
+
+__all__ = ["app"]
+
+app = typer.Typer(help="Public data sets.", no_args_is_help=True)
+
+Name = Annotated[str, typer.Argument(help="A name of: vuskit data list", metavar="NAME")]
+
+
+@app.callback()
+def data() -> None:
+    """Show and fetch public data sets."""
+
+
+@app.command(name="list")
+def list_(as_json: AsJson = False, as_csv: AsCsv = False) -> None:
+    """List the data sets; reads nothing and asks nobody.
+
+    Example: vuskit data list
+    """
+    from vuskit.datasets import list_datasets
+
+    records = [dataclasses.asdict(info) for info in list_datasets()]
+    form = chosen_format(json=as_json, csv=as_csv)
+    if form == "table":
+        records = [{**record, "how": _how(record)} for record in records]
+    shown = {"name": "name", "n_series": "series", "how": "fetched", "title": "what"}
+    emit_table(form, records, shown)
+
+
+def _how(record: dict[str, Any]) -> str:
+    if record["url"]:
+        return "yes"
+    return f"with {record['part_of']}" if record["part_of"] else "by hand"
+
+
+@app.command()
+def show(name: Name, as_json: AsJson = False) -> None:
+    """Show what is known about a data set: terms, citation, origin.
+
+    Example: vuskit data show NAB
+    """
+    from vuskit.datasets import cache_folder, get_dataset
+
+    info = dataclasses.asdict(get_dataset(name))
+    if as_json:
+        write(json_text(info))
+        return
+    labels = {field: field.replace("n_", "").replace("_", " ") for field in info}
+    rows = [[labels[field], _number(value)] for field, value in info.items() if value is not None]
+    folder = cache_folder() / name
+    rows.append(["here", str(folder) if folder.is_dir() else "no"])
+    write(left_table(rows[0], rows[1:], terminal_width()))
+
+
+def _number(value: Any) -> str:
+    return f"{value:,.10g}" if isinstance(value, (int, float)) else str(value)
+
+
+@app.command()
+def fetch(
+    name: Name,
+    url: Annotated[str | None, typer.Option(help="Address of the archive; the catalog's.")] = None,
+    sha256: Annotated[str | None, typer.Option(help="What the archive must hash to.")] = None,
+    cache: Annotated[Path | None, typer.Option(help="Folder to keep data sets in.")] = None,
+    force: Annotated[bool, typer.Option("--force", help="Download it again.")] = False,
+) -> None:
+    """Download a data set, check and unpack it; writes the folder's path.
+
+    A download that was cut goes on where it stopped. Example: vuskit data fetch NAB
+    """
+    from vuskit.datasets import fetch as fetch_dataset
+
+    with _bar(name) as progress:
+        folder = fetch_dataset(
+            name, url=url, sha256=sha256, cache=cache, force=force, progress=progress
+        )
+    say(f"next: vuskit bench init, with the folder of {name} as its data")
+    write(str(folder))
+
+
+@contextmanager
+def _bar(name: str) -> Iterator[Callable[[int, int | None], None]]:
+    from rich.console import Console
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
+
+    columns = (TextColumn(name), BarColumn(bar_width=20), DownloadColumn(), TransferSpeedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("", total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)

@@ -1,0 +1,160 @@
+"""``vuskit doctor``: what is installed, where things are kept, and whether numbers are right."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import json
+import math
+import os
+import platform
+import re
+import warnings
+from collections import Counter
+from collections.abc import Iterator
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import typer
+
+from vuskit import __version__
+from vuskit.cli.output import AsJson, json_text, left_table, terminal_width, write
+from vuskit.measures.suite import evaluate
+
+__all__ = ["doctor", "golden_case", "golden_values"]
+
+_FAILED = 1
+_TOLERANCE = 1e-9
+_REQUIREMENT = re.compile(r"^([A-Za-z0-9._-]+)[^;]*;.*extra\s*==\s*['\"]([a-z]+)['\"]")
+_NOT_PARTS = {"vuskit", "dev", "all"}
+
+
+def doctor(as_json: AsJson = False) -> None:
+    """Show versions, optional parts and the cache, and test the measures.
+
+    The exit code is 1 if a measure does not give the value it should.
+
+    Example: vuskit doctor
+    """
+    found: dict[str, Any] = {
+        "versions": _versions(),
+        "parts": list(_parts()),
+        "cache": _cache(),
+        "self_test": list(_self_test()),
+    }
+    write(json_text(found) if as_json else _text(found))
+    if not all(check["passed"] for check in found["self_test"]):
+        raise typer.Exit(_FAILED)
+
+
+def _versions() -> dict[str, str]:
+    return {
+        "vuskit": __version__,
+        "Python": platform.python_version(),
+        "NumPy": np.__version__,
+        "platform": f"{platform.system()} {platform.machine()}",
+    }
+
+
+def _parts() -> Iterator[dict[str, Any]]:
+    """Optional libraries as the package's own metadata lists them, with what is installed."""
+    try:
+        requirements = importlib.metadata.requires("vuskit") or []
+    except importlib.metadata.PackageNotFoundError:
+        return
+    matches = filter(None, map(_REQUIREMENT.match, requirements))
+    pairs = [(match[1], match[2]) for match in matches if not _NOT_PARTS & set(match.groups())]
+    sizes = Counter(extra for _, extra in pairs)
+    # A library that several extras bring is offered with the smallest of them.
+    extras = dict(sorted(pairs, key=lambda pair: -sizes[pair[1]]))
+    for name, extra in sorted(extras.items(), key=lambda pair: (sizes[pair[1]], pair)):
+        try:
+            version = importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            version = None
+        install = f'pip install "vuskit[{extra}]"'
+        yield {"name": name, "extra": extra, "version": version, "install": install}
+
+
+def _cache() -> dict[str, Any]:
+    from vuskit.datasets.cache import cache_folder
+
+    folder = cache_folder()
+    there = folder.is_dir()
+    return {
+        "folder": str(folder),
+        "writable": os.access(folder if there else _nearest(folder), os.W_OK),
+        "datasets": sorted(path.name for path in folder.iterdir() if path.is_dir())
+        if there
+        else [],
+    }
+
+
+def _nearest(folder: Path) -> Path:
+    """The nearest folder above that exists."""
+    return next(parent for parent in folder.parents if parent.exists())
+
+
+def golden_case() -> tuple[list[int], list[int]]:
+    """Labels and scores of the self-test; whole numbers, so that they are the same everywhere.
+
+    Examples
+    --------
+    >>> labels, scores = golden_case()
+    >>> len(labels), sum(labels), len(set(scores))
+    (300, 36, 97)
+    """
+    events = ((20, 32), (90, 91), (97, 105), (180, 190), (295, 300))
+    labels = [int(any(start <= i < stop for start, stop in events)) for i in range(300)]
+    # Three points late; the second half of the series is scored higher, above mean + 3 sigma.
+    raised = [labels[max(i - 3, 0)] * (60 if i < 150 else 240) for i in range(300)]
+    return labels, [(i * i * 31 + 7 * i) % 97 + raised[i] for i in range(300)]
+
+
+def golden_values() -> list[dict[str, Any]]:
+    """Settings and the values that the measures must give."""
+    file = resources.files("vuskit.cli") / "golden.json"
+    cases: list[dict[str, Any]] = json.loads(file.read_text(encoding="utf-8"))
+    return cases
+
+
+def _self_test() -> Iterator[dict[str, Any]]:
+    labels, scores = golden_case()
+    for case in golden_values():
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # a coarse grid is wanted here
+            got = evaluate(labels, scores, **case["settings"], measures=list(case["values"]))
+        wrong = {
+            name: got[name]
+            for name, wanted in case["values"].items()
+            if not math.isclose(got[name], wanted, rel_tol=0, abs_tol=_TOLERANCE)
+        }
+        yield {
+            "settings": got.settings,
+            "values": len(case["values"]),
+            "passed": not wrong,
+            "wrong": wrong,
+        }
+
+
+def _text(found: dict[str, Any]) -> str:
+    width = terminal_width()
+    lines = [" ".join(pair) for pair in found["versions"].items()]
+    parts = [
+        [part["name"], part["version"] or "missing", "" if part["version"] else part["install"]]
+        for part in found["parts"]
+    ]
+    if parts:
+        lines += ["", left_table(["optional part", "version", ""], parts, width)]
+    cache = found["cache"]
+    state = "" if cache["writable"] else " (cannot be written; set VUSKIT_CACHE)"
+    held = ", ".join(cache["datasets"]) or "no data sets yet"
+    lines += ["", f"cache: {cache['folder']}{state}: {held}", ""]
+    for check in found["self_test"]:
+        lines.append(
+            f"{'ok    ' if check['passed'] else 'WRONG '} {check['settings']}: "
+            f"{check['values']} values"
+        )
+        lines += [f"        {name} gave {value!r}" for name, value in check["wrong"].items()]
+    return "\n".join(lines)

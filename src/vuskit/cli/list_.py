@@ -1,0 +1,110 @@
+"""``vuskit list``: what there is to name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import typer
+
+from vuskit.cli.output import AsCsv, AsJson, chosen_format, emit_table
+from vuskit.measures.registry import list_measures
+
+__all__ = ["app"]
+
+app = typer.Typer(help="What there is: measures, detectors, file formats.", no_args_is_help=True)
+
+
+@app.callback()
+def list_() -> None:
+    """List measures, detectors, file formats, synthetic families."""
+
+
+@app.command()
+def measures(as_json: AsJson = False, as_csv: AsCsv = False) -> None:
+    """List the measures; the paper's thirteen come first.
+
+    Example: vuskit list measures
+    """
+    records = [
+        {
+            "name": measure.name,
+            "title": measure.title,
+            "family": measure.family,
+            "lowest": measure.bounds[0],
+            "highest": measure.bounds[1],
+            "higher_is_better": measure.higher_is_better,
+            "paper": measure.paper,
+            "reference": measure.reference,
+        }
+        for measure in list_measures()
+    ]
+    shown = {"name": "name", "title": "title", "family": "family", "reference": "defined in"}
+    emit_table(chosen_format(json=as_json, csv=as_csv), records, shown)
+
+
+@app.command()
+def detectors(as_json: AsJson = False, as_csv: AsCsv = False) -> None:
+    """List the detectors with their parameters.
+
+    Example: vuskit list detectors --json
+    """
+    from vuskit.detectors import detector_class, list_detectors
+
+    records: list[dict[str, Any]] = []
+    for name in list_detectors():
+        found = detector_class(name)
+        records.append(
+            {
+                "name": name,
+                "title": found.title,
+                "parameters": list(found.parameter_names()),
+                "reference": found.reference,
+            }
+        )
+    form = chosen_format(json=as_json, csv=as_csv)
+    if form == "csv":
+        records = [{**record, "parameters": " ".join(record["parameters"])} for record in records]
+    emit_table(form, records, {"name": "name", "title": "title", "parameters": "parameters"})
+
+
+@app.command()
+def readers(as_json: AsJson = False, as_csv: AsCsv = False) -> None:
+    """List the file formats that are recognised, with their options.
+
+    Example: vuskit list readers
+    """
+    from vuskit.datasets import list_formats
+
+    records: list[dict[str, Any]] = [
+        {
+            "name": entry.name,
+            "title": entry.title,
+            "options": " ".join(entry.options),
+            "layout": entry.layout,
+        }
+        for entry in list_formats()
+    ]
+    shown = {"name": "name", "layout": "files"}
+    emit_table(chosen_format(json=as_json, csv=as_csv), records, shown)
+
+
+@app.command()
+def families(as_json: AsJson = False, as_csv: AsCsv = False) -> None:
+    """List the families of synthetic series.
+
+    Example: vuskit list families
+    """
+    from vuskit.datasets.synthetic import list_families
+
+    records = [
+        {
+            "name": family.name,
+            "title": family.title,
+            "period": family.period,
+            "anomaly_length": family.anomaly_length,
+            "anomaly": family.anomaly,
+        }
+        for family in list_families()
+    ]
+    shown = {"name": "name", "period": "period", "title": "imitates"}
+    emit_table(chosen_format(json=as_json, csv=as_csv), records, shown)

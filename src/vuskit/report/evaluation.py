@@ -1,0 +1,258 @@
+"""One series, some scores, all their measures: what tables and the page are made from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vuskit import __version__
+from vuskit.inputs import check_labels
+from vuskit.measures.breakdown import EventTable, events
+from vuskit.measures.chance import ChanceLevel, chance_of
+from vuskit.measures.registry import Measure
+from vuskit.measures.results import Comparison, text_table
+from vuskit.measures.thresholds import ThresholdRule
+from vuskit.periods import BufferChoice
+
+__all__ = ["RECORD_FIELDS", "EvaluationReport", "latex_table", "plain_table"]
+
+SCHEMA = "vuskit-evaluation-1"
+RECORD_FIELDS = (
+    "score",
+    "measure",
+    "title",
+    "value",
+    "chance",
+    "adjusted",
+    "buffer",
+    "thresholds",
+    "definition",
+)
+
+
+@dataclass(frozen=True)
+class EvaluationReport:
+    """Scores of one series, evaluated.
+
+    Attributes
+    ----------
+    name : str
+        Of the series; mostly its file.
+    labels : ndarray of bool
+        One per point.
+    values : ndarray or None
+        The series itself.
+    scores : dict of str to ndarray
+        By name.
+    table : Comparison
+        The measures.
+    buffer : BufferChoice
+        The buffer and why.
+    threshold : str, number or callable
+        Rule of the threshold-based measures.
+    draws : int
+        Random scores behind the chance level; 0 leaves it out.
+    """
+
+    name: str
+    labels: NDArray[np.bool_]
+    values: NDArray[np.float64] | None
+    scores: dict[str, NDArray[np.float64]]
+    table: Comparison
+    buffer: BufferChoice
+    threshold: ThresholdRule = "sigma"
+    draws: int = 20
+
+    @property
+    def measures(self) -> tuple[Measure, ...]:
+        """What was computed."""
+        return self.table.measures
+
+    @cached_property
+    def chance(self) -> ChanceLevel | None:
+        """Values of random scores; None if they were not wanted."""
+        return chance_of(self.table._evaluator, self.draws) if self.draws else None
+
+    @cached_property
+    def adjusted(self) -> dict[str, dict[str, float]] | None:
+        """Values set against chance, by score and measure."""
+        if self.chance is None:
+            return None
+        return {name: self.chance.adjust(values) for name, values in self.table.items()}
+
+    @cached_property
+    def events(self) -> dict[str, EventTable]:
+        """Which anomaly each score found, with the buffer of the evaluation."""
+        return {
+            name: events(self.labels, score, buffer=self.table.buffer, threshold=self.threshold)
+            for name, score in self.scores.items()
+        }
+
+    @cached_property
+    def bounds(self) -> list[tuple[int, int]]:
+        """First point of each anomaly, and one past its last."""
+        checked = check_labels(self.labels)
+        return list(zip(checked.starts.tolist(), checked.stops.tolist(), strict=True))
+
+    def best(self, measure: Measure) -> set[str]:
+        """Scores with the best value of a measure; none if there is but one score."""
+        values = {name: self.table[name][measure.name] for name in self.table}
+        if len(values) < 2:
+            return set()
+        top = max(values.values()) if measure.higher_is_better else min(values.values())
+        return {name for name, value in values.items() if value == top}
+
+    def records(self) -> Iterator[tuple[Any, ...]]:
+        """One row per score and measure, see ``RECORD_FIELDS``; None where there is no value."""
+        for name, values in self.table.items():
+            for measure in self.measures:
+                yield (
+                    name,
+                    measure.name,
+                    measure.title,
+                    values[measure.name],
+                    None if self.chance is None else self.chance.mean[measure.name],
+                    None if self.adjusted is None else self.adjusted[name][measure.name],
+                    self.table.buffer,
+                    self.table.thresholds,
+                    self.table.definition,
+                )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything that was found, as plain data; ``schemas/evaluation.json`` describes it."""
+        chance = self.chance
+        return {
+            "schema": SCHEMA,
+            "vuskit": __version__,
+            "series": {
+                "name": self.name,
+                "points": int(self.labels.size),
+                "anomalies": len(self.bounds),
+                "anomalous_points": int(self.labels.sum()),
+            },
+            "settings": {
+                "buffer": self.table.buffer,
+                "buffer_strategy": self.buffer.strategy,
+                "buffer_reason": self.buffer.reason,
+                "thresholds": self.table.thresholds,
+                "definition": self.table.definition,
+                "threshold": self.threshold
+                if isinstance(self.threshold, (str, float, int))
+                else repr(self.threshold),
+            },
+            "chance": None if chance is None else {"draws": chance.draws, "seed": chance.seed},
+            "measures": [
+                {
+                    "name": measure.name,
+                    "title": measure.title,
+                    "family": measure.family,
+                    "chance": None if chance is None else chance.mean[measure.name],
+                    "chance_std": None if chance is None else chance.std[measure.name],
+                }
+                for measure in self.measures
+            ],
+            "scores": [
+                {
+                    "name": name,
+                    "values": values.to_dict(),
+                    "adjusted": None if self.adjusted is None else self.adjusted[name],
+                }
+                for name, values in self.table.items()
+            ],
+        }
+
+
+def plain_table(report: EvaluationReport, *, width: int = 80) -> str:
+    """Lay the measures out as text: values and chance, then values set against chance."""
+    names = list(report.table)
+    if len(names) == 1:
+        return f"{_single(report, names[0])}\n({_settings(report)})"
+    values = [[f"{report.table[n][m.name]:.3f}" for n in names] for m in report.measures]
+    parts = []
+    chance, adjusted = report.chance, report.adjusted
+    if chance is not None:
+        values = [
+            [*row, f"{chance.mean[m.name]:.3f}"]
+            for row, m in zip(values, report.measures, strict=True)
+        ]
+    titles = [measure.title for measure in report.measures]
+    parts += _fitted(["measure", *names] + ["chance"] * (chance is not None), titles, values, width)
+    if adjusted is not None:
+        rows = [[f"{adjusted[n][m.name]:.3f}" for n in names] for m in report.measures]
+        parts += _fitted(["adjusted", *names], titles, rows, width)
+    return "\n\n".join(parts) + f"\n({_settings(report)})"
+
+
+def _single(report: EvaluationReport, name: str) -> str:
+    header, columns = ["measure", name], [report.table[name].to_dict()]
+    if report.chance is not None and report.adjusted is not None:
+        header += ["chance", "adjusted"]
+        columns += [report.chance.mean, report.adjusted[name]]
+    return text_table(
+        header,
+        [[m.title, *(f"{column[m.name]:.4f}" for column in columns)] for m in report.measures],
+    )
+
+
+def _settings(report: EvaluationReport) -> str:
+    if report.chance is None:
+        return report.table.settings
+    return f"{report.table.settings}; chance: mean of {report.chance.draws} random scores"
+
+
+def _fitted(
+    header: Sequence[str], titles: Sequence[str], rows: Sequence[Sequence[str]], width: int
+) -> list[str]:
+    """Tables of as many columns as the width holds, each with the first."""
+    first = max(map(len, (header[0], *titles)))
+    sizes = [
+        2 + max(len(header[i + 1]), *(len(row[i]) for row in rows)) for i in range(len(rows[0]))
+    ]
+    tables, start = [], 0
+    while start < len(sizes):
+        stop = start + 1
+        while stop < len(sizes) and first + sum(sizes[start : stop + 1]) <= width:
+            stop += 1
+        body = [[title, *row[start:stop]] for title, row in zip(titles, rows, strict=True)]
+        tables.append(text_table([header[0], *header[start + 1 : stop + 1]], body))
+        start = stop
+    return tables
+
+
+_LATEX = str.maketrans(
+    {
+        "\\": r"\textbackslash{}",
+        "~": r"\textasciitilde{}",
+        "^": r"\textasciicircum{}",
+        **{letter: "\\" + letter for letter in "&%$#_{}"},
+    }
+)
+
+
+def latex_table(report: EvaluationReport) -> str:
+    """Lay the measures out as a LaTeX table (package booktabs), the best value of each bold."""
+    names = list(report.table)
+    chance = report.chance
+    extra = [] if chance is None else ["chance"]
+    lines = [
+        f"% {' '.join(report.name.split())}: {_settings(report)}",
+        rf"\begin{{tabular}}{{l{'r' * (len(names) + len(extra))}}}",
+        r"\toprule",
+        " & ".join(["measure", *(name.translate(_LATEX) for name in names), *extra]) + r" \\",
+        r"\midrule",
+    ]
+    for measure in report.measures:
+        best = report.best(measure)
+        cells = [
+            rf"\textbf{{{value}}}" if name in best else value
+            for name in names
+            for value in [f"{report.table[name][measure.name]:.3f}"]
+        ]
+        cells += [] if chance is None else [f"{chance.mean[measure.name]:.3f}"]
+        lines.append(" & ".join([measure.title.translate(_LATEX), *cells]) + r" \\")
+    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}"])

@@ -1,0 +1,7 @@
+"""One self-contained HTML file to look at and to send."""
+
+from __future__ import annotations
+
+from vuskit.report.page.page import page_html
+
+__all__ = ["page_html"]

@@ -1,0 +1,481 @@
+"use strict";
+(() => {
+  const data = JSON.parse(document.getElementById("data").textContent);
+  const byId = (id) => document.getElementById(id);
+  const floats = (text) => {
+    const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+    const view = new DataView(bytes.buffer);
+    return Float32Array.from({ length: bytes.length / 4 }, (_, i) => view.getFloat32(4 * i, true));
+  };
+  const format = (number) => Number(number.toPrecision(4)).toLocaleString("en");
+
+  // Colours of lines: told apart by people with any kind of colour vision, in either theme.
+  const PALETTES = {
+    light: ["#0072b2", "#d55e00", "#00805c", "#a8487f", "#7a6a00", "#3a86b8", "#5b4bb5", "#6b6b6b"],
+    dark: ["#56b4e9", "#ff9c52", "#2fc69a", "#e59cc4", "#e8d83a", "#9ad0f5", "#b7a9ff", "#c2c2c2"],
+  };
+  const root = document.documentElement;
+  const darkWanted = window.matchMedia("(prefers-color-scheme: dark)");
+  const theme = () => root.dataset.theme;
+  const setTheme = (name) => { root.dataset.theme = name; };
+  setTheme(darkWanted.matches ? "dark" : "light");
+  const colour = (name) => getComputedStyle(root).getPropertyValue(`--${name}`).trim();
+  const lineColour = (i) => PALETTES[theme()][i % PALETTES.light.length];
+
+  const prepare = (canvas) => {
+    const ratio = window.devicePixelRatio || 1;
+    const { width, height } = canvas.getBoundingClientRect();
+    canvas.width = Math.max(1, Math.round(width * ratio));
+    canvas.height = Math.max(1, Math.round(height * ratio));
+    const pen = canvas.getContext("2d");
+    pen.scale(ratio, ratio);
+    pen.font = "12px system-ui, sans-serif";
+    return { pen, width, height };
+  };
+
+  // ---- series, scores and soft label, all over the same range of points ----
+  const LEFT = 52;
+  let range = [0, data.n];
+  let buffer = data.buffer;
+  const tracks = [];
+
+  const softAt = (point, width) => {
+    const half = Math.floor(width / 2);
+    let low = 0, high = data.events.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (data.events[middle][1] <= point) low = middle + 1; else high = middle;
+    }
+    if (low < data.events.length && data.events[low][0] <= point) return 1;
+    const found = [];
+    for (const k of [low - 2, low - 1, low, low + 1]) {
+      if (k < 0 || k >= data.events.length) continue;
+      const [start, stop] = data.events[k];
+      const before = start > point;
+      const distance = before ? start - point : point - stop + 1;
+      if (distance <= (before ? half : half - data.ramp.shorter)) found.push(distance);
+    }
+    if (!found.length) return 0;
+    if (data.ramp.overlap === "one" && found.length > 1) return 1;
+    const near = Math.min(...found);
+    if (data.ramp.slope === "sqrt") return Math.sqrt(Math.max(1 - near / width, 0));
+    return 1 - (1 - Math.SQRT1_2) * near / Math.max(half, 1);
+  };
+  const softBetween = (from, to) => {
+    const last = Math.min(Math.max(Math.ceil(to) - 1, Math.floor(from)), data.n - 1);
+    const first = Math.min(Math.floor(from), data.n - 1);
+    if (last - first < 8) {
+      let most = 0;
+      for (let i = first; i <= last; i++) most = Math.max(most, softAt(i, buffer));
+      return most;
+    }
+    if (data.events.some(([start, stop]) => start <= last && stop > first)) return 1;
+    return Math.max(softAt(first, buffer), softAt((first + last) >> 1, buffer), softAt(last, buffer));
+  };
+
+  const addTrack = (title, draw, colourIndex, kind) => {
+    const place = document.createElement("div");
+    place.className = `track ${kind}`;
+    const caption = document.createElement("p");
+    caption.textContent = title;
+    const canvas = document.createElement("canvas");
+    canvas.tabIndex = 0;
+    canvas.setAttribute("role", "img");
+    canvas.setAttribute("aria-label", `${title}, drawn over time; arrows and plus, minus, 0 move the range`);
+    place.append(caption, canvas);
+    byId("lines").append(place);
+    tracks.push({ canvas, draw, colourIndex });
+    listen(canvas);
+  };
+
+  const x = (point, width) => LEFT + (point - range[0]) / (range[1] - range[0]) * (width - LEFT);
+  const shade = (pen, width, height) => {
+    pen.fillStyle = colour("event");
+    for (const [start, stop] of data.events) {
+      if (stop < range[0] || start > range[1]) continue;
+      const from = Math.max(x(start, width), LEFT);
+      pen.fillRect(from, 0, Math.max(Math.min(x(stop, width), width) - from, 1.5), height);
+    }
+  };
+  const drawLine = (line) => (pen, width, height, ink, threshold) => {
+    const pad = 6;
+    const y = (share) => height - pad - share * (height - 2 * pad);
+    pen.fillStyle = colour("quiet");
+    pen.textAlign = "right";
+    pen.fillText(format(line.high), LEFT - 6, pad + 8);
+    pen.fillText(format(line.low), LEFT - 6, height - pad);
+    pen.save();
+    pen.beginPath();
+    pen.rect(LEFT, 0, width - LEFT, height);
+    pen.clip();
+    shade(pen, width, height);
+    if (threshold !== undefined) {
+      const level = (threshold - line.low) / (line.high - line.low || 1);
+      pen.strokeStyle = colour("quiet");
+      pen.setLineDash([5, 4]);
+      pen.beginPath(); pen.moveTo(LEFT, y(level)); pen.lineTo(width, y(level)); pen.stroke();
+      pen.setLineDash([]);
+    }
+    pen.strokeStyle = ink;
+    pen.lineWidth = 1.3;
+    pen.beginPath();
+    const per = line.bucket > 1 ? line.bucket / 2 : 1;
+    const first = Math.max(Math.floor(range[0] / per) - 2, 0);
+    const last = Math.min(Math.ceil(range[1] / per) + 2, line.numbers.length);
+    const perPixel = (last - first) / (width - LEFT);
+    const centre = (i) => x((i + 0.5) * per, width);
+    if (perPixel <= 2) {
+      let down = false;
+      for (let i = first; i < last; i++) {
+        const value = line.numbers[i];
+        if (Number.isNaN(value)) { down = false; continue; }
+        if (down) pen.lineTo(centre(i), y(value)); else pen.moveTo(centre(i), y(value));
+        down = true;
+      }
+    } else {
+      // One upright stroke per pixel, from the lowest to the highest value under it.
+      for (let column = 0; column < width - LEFT; column++) {
+        let low = Infinity, high = -Infinity;
+        const to = Math.min(Math.ceil(first + (column + 1) * perPixel) + 1, last);
+        for (let i = Math.floor(first + column * perPixel); i < to; i++) {
+          const value = line.numbers[i];
+          if (value < low) low = value;
+          if (value > high) high = value;
+        }
+        if (high < low) continue;
+        const at = x((first + (column + 0.5) * perPixel) * per, width);
+        pen.moveTo(at, y(low) + 0.5); pen.lineTo(at, y(high) - 0.5);
+      }
+    }
+    pen.stroke();
+    pen.restore();
+  };
+  const drawSoft = (pen, width, height, ink) => {
+    const pad = 6;
+    const y = (share) => height - pad - share * (height - 2 * pad);
+    pen.fillStyle = colour("quiet");
+    pen.textAlign = "right";
+    pen.fillText("1", LEFT - 6, pad + 8);
+    pen.fillText("0", LEFT - 6, height - pad);
+    shade(pen, width, height);
+    pen.strokeStyle = ink;
+    pen.lineWidth = 1.5;
+    pen.beginPath();
+    const step = (range[1] - range[0]) / (width - LEFT);
+    for (let column = 0; column < width - LEFT; column++) {
+      const from = range[0] + column * step;
+      const at = [LEFT + column, y(softBetween(from, from + step))];
+      if (column) pen.lineTo(...at); else pen.moveTo(...at);
+    }
+    pen.stroke();
+  };
+
+  const drawTracks = () => {
+    for (const { canvas, draw, colourIndex } of tracks) {
+      const { pen, width, height } = prepare(canvas);
+      pen.strokeStyle = colour("grid");
+      pen.strokeRect(LEFT, 0.5, width - LEFT - 0.5, height - 1);
+      const ink = colourIndex === "ink" ? colour("ink") : colourIndex === "soft" ? colour("soft") : lineColour(colourIndex);
+      const score = data.scores[colourIndex];
+      draw(pen, width, height, ink, score === undefined ? undefined : score.threshold);
+    }
+    byId("range").textContent = `points ${Math.round(range[0]).toLocaleString("en")} to ${Math.round(range[1]).toLocaleString("en")} of ${data.n.toLocaleString("en")}`;
+  };
+
+  const setRange = (from, to) => {
+    const size = Math.min(Math.max(to - from, Math.min(10, data.n)), data.n);
+    const start = Math.min(Math.max(from, 0), data.n - size);
+    range = [start, start + size];
+    drawTracks();
+  };
+  const showEvent = (k) => {
+    const [start, stop] = data.events[k];
+    const room = Math.max(3 * (stop - start), 2 * buffer, 50);
+    setRange(start - room, stop + room);
+  };
+  const nearestEvent = (step) => {
+    const middle = (range[0] + range[1]) / 2;
+    const centres = data.events.map(([start, stop]) => (start + stop) / 2);
+    const next = step > 0 ? centres.findIndex((c) => c > middle + 1) : centres.findLastIndex((c) => c < middle - 1);
+    showEvent(next >= 0 ? next : step > 0 ? 0 : centres.length - 1);
+  };
+  const zoom = {
+    in: () => { const [a, b] = range; setRange(a + (b - a) / 4, b - (b - a) / 4); },
+    out: () => { const [a, b] = range; setRange(a - (b - a) / 2, b + (b - a) / 2); },
+    left: () => { const [a, b] = range; setRange(a - (b - a) / 4, b - (b - a) / 4); },
+    right: () => { const [a, b] = range; setRange(a + (b - a) / 4, b + (b - a) / 4); },
+    all: () => setRange(0, data.n),
+    next: () => nearestEvent(1),
+    previous: () => nearestEvent(-1),
+  };
+  const KEYS = { ArrowLeft: "left", ArrowRight: "right", "+": "in", "=": "in", "-": "out", 0: "all" };
+  function listen(canvas) {
+    let from = null;
+    const point = (event) => {
+      const box = canvas.getBoundingClientRect();
+      const share = (event.clientX - box.left - LEFT) / (box.width - LEFT);
+      return range[0] + Math.min(Math.max(share, 0), 1) * (range[1] - range[0]);
+    };
+    canvas.addEventListener("pointerdown", (event) => { from = point(event); canvas.setPointerCapture(event.pointerId); });
+    canvas.addEventListener("pointercancel", () => { from = null; });
+    canvas.addEventListener("pointermove", (event) => {
+      if (from === null) return;
+      drawTracks();
+      for (const track of tracks) {
+        const box = track.canvas.getBoundingClientRect();
+        const pen = track.canvas.getContext("2d");
+        pen.fillStyle = colour("focus");
+        pen.globalAlpha = 0.25;
+        const [a, b] = [x(from, box.width), x(point(event), box.width)];
+        pen.fillRect(Math.min(a, b), 0, Math.abs(b - a), box.height);
+        pen.globalAlpha = 1;
+      }
+    });
+    canvas.addEventListener("pointerup", (event) => {
+      if (from === null) return;
+      const to = point(event);
+      const [a, b] = [Math.min(from, to), Math.max(from, to)];
+      from = null;
+      if ((b - a) / (range[1] - range[0]) > 0.01) setRange(a, b); else drawTracks();
+    });
+    canvas.addEventListener("dblclick", zoom.all);
+    canvas.addEventListener("keydown", (event) => {
+      if (!(event.key in KEYS)) return;
+      event.preventDefault();
+      zoom[KEYS[event.key]]();
+    });
+  }
+
+  // ---- R-AUC against buffer ----
+  const axes = (pen, width, height, bottom, longest) => {
+    const box = { left: 36, right: width - 8, top: 8, bottom: height - 32 };
+    pen.strokeStyle = colour("grid");
+    pen.fillStyle = colour("quiet");
+    for (let share = 0; share <= 4; share++) {
+      const at = box.bottom - share / 4 * (box.bottom - box.top);
+      pen.beginPath(); pen.moveTo(box.left, at); pen.lineTo(box.right, at); pen.stroke();
+      pen.textAlign = "right";
+      pen.fillText((share / 4).toFixed(2), box.left - 4, at + 4);
+    }
+    pen.textAlign = "left"; pen.fillText("0", box.left, box.bottom + 14);
+    pen.textAlign = "right"; pen.fillText(longest, box.right, box.bottom + 14);
+    pen.textAlign = "center"; pen.fillText(bottom, (box.left + box.right) / 2, box.bottom + 26);
+    return box;
+  };
+  const drawAreas = (id, field) => {
+    const { pen, width, height } = prepare(byId(id));
+    const box = axes(pen, width, height, "buffer", String(data.buffer));
+    const longest = Math.max(data.buffer, 1);
+    const across = (w) => box.left + w / longest * (box.right - box.left);
+    const up = (share) => box.bottom - share * (box.bottom - box.top);
+    pen.strokeStyle = colour("quiet");
+    pen.beginPath(); pen.moveTo(across(buffer), box.top); pen.lineTo(across(buffer), box.bottom); pen.stroke();
+    data.scores.forEach((score, k) => {
+      pen.strokeStyle = lineColour(k);
+      pen.lineWidth = 2;
+      pen.beginPath();
+      score[field].forEach((value, i) => {
+        const at = [across(data.area_widths[i]), up(value)];
+        if (i) pen.lineTo(...at); else pen.moveTo(...at);
+      });
+      if (score[field].length === 1) pen.arc(across(0), up(score[field][0]), 2, 0, 7);
+      pen.stroke();
+    });
+  };
+  const nearestIndex = (widths) => widths.reduce((best, w, i) => Math.abs(w - buffer) < Math.abs(widths[best] - buffer) ? i : best, 0);
+  const drawLegend = () => {
+    const i = nearestIndex(data.area_widths);
+    byId("legend").replaceChildren(...data.scores.map((score, k) => {
+      const entry = document.createElement("span");
+      const swatch = document.createElement("span");
+      swatch.className = "swatch";
+      swatch.style.borderColor = lineColour(k);
+      const text = document.createElement("span");
+      text.textContent = `${score.name}: R-AUC-ROC ${score.area_roc[i].toFixed(3)}, R-AUC-PR ${score.area_pr[i].toFixed(3)} at ${data.area_widths[i]}`;
+      entry.append(swatch, text);
+      return entry;
+    }));
+  };
+
+  // ---- surfaces ----
+  // Even in lightness from dark to light, so that it also reads without colour.
+  const STOPS = [[53, 42, 101], [46, 94, 140], [33, 145, 140], [94, 201, 98], [240, 229, 60]];
+  const heat = (share) => {
+    const at = Math.min(Math.max(share, 0), 1) * (STOPS.length - 1);
+    const k = Math.min(Math.floor(at), STOPS.length - 2);
+    const mixed = STOPS[k].map((c, j) => Math.round(c + (at - k) * (STOPS[k + 1][j] - c)));
+    return `rgb(${mixed.join(",")})`;
+  };
+  let chosen = 0;
+  const view = { turn: -0.85, tilt: 0.42 };
+  const drawSurface = (id, field, bottom, upward) => {
+    const { pen, width, height } = prepare(byId(id));
+    const heights = data.scores[chosen][field];
+    const rows = data.widths.length, columns = data.grid;
+    const size = Math.min(width, height * 1.25) * 0.56;
+    const [sinTurn, cosTurn, sinTilt, cosTilt] = [Math.sin(view.turn), Math.cos(view.turn), Math.sin(view.tilt), Math.cos(view.tilt)];
+    const project = (a, b, c) => {
+      const [u, v, w] = [a - 0.5, b - 0.5, (c - 0.5) * 0.8];
+      const right = u * cosTurn - v * sinTurn;
+      const away = u * sinTurn + v * cosTurn;
+      return [width / 2 + right * size, height / 2 - (w * cosTilt + away * sinTilt) * size, away * cosTilt - w * sinTilt];
+    };
+    const path = (points) => {
+      pen.beginPath();
+      points.forEach(([px, py], i) => { if (i) pen.lineTo(px, py); else pen.moveTo(px, py); });
+    };
+    pen.strokeStyle = colour("rule");
+    path([project(0, 0, 0), project(1, 0, 0), project(1, 1, 0), project(0, 1, 0), project(0, 0, 0)]); pen.stroke();
+    for (const [a, b] of [[0, 0], [1, 0], [0, 1], [1, 1]]) { path([project(a, b, 0), project(a, b, 1)]); pen.stroke(); }
+    const along = (j) => rows > 1 ? j / (rows - 1) : 0;
+    const corner = (i, j) => project(i / (columns - 1), along(j), heights[j * columns + i]);
+    const quads = [];
+    for (let j = 0; j + 1 < rows; j++) for (let i = 0; i + 1 < columns; i++) {
+      const corners = [corner(i, j), corner(i + 1, j), corner(i + 1, j + 1), corner(i, j + 1)];
+      const mean = (heights[j * columns + i] + heights[(j + 1) * columns + i + 1]) / 2;
+      quads.push({ corners, mean, depth: corners[0][2] + corners[2][2] });
+    }
+    quads.sort((one, other) => other.depth - one.depth);
+    for (const { corners, mean } of quads) {
+      pen.fillStyle = heat(mean);
+      pen.strokeStyle = pen.fillStyle;
+      pen.lineWidth = 0.6;
+      path(corners); pen.closePath(); pen.fill(); pen.stroke();
+    }
+    const ridge = nearestIndex(data.widths);
+    pen.strokeStyle = colour("ink");
+    pen.lineWidth = 2.5;
+    path(Array.from({ length: columns }, (_, i) => corner(i, ridge))); pen.stroke();
+    pen.fillStyle = colour("ink");
+    pen.textAlign = "center";
+    const write = (text, a, b, c) => { const [px, py] = project(a, b, c); pen.fillText(text, px, py); };
+    write(bottom, 0.5, -0.17, 0); write("0", 0, -0.08, 0); write("1", 1, -0.08, 0);
+    write("buffer", 1.2, 0.5, 0); write(String(data.widths[rows - 1]), 1.09, 1, 0);
+    write(upward, 0, 1, 1.12);
+  };
+  const drawMap = (id, field, bottom) => {
+    const { pen, width, height } = prepare(byId(id));
+    const heights = data.scores[chosen][field];
+    const rows = data.widths.length, columns = data.grid;
+    const box = { left: 36, right: width - 8, top: 8, bottom: height - 32 };
+    const [w, h] = [(box.right - box.left) / columns, (box.bottom - box.top) / rows];
+    for (let j = 0; j < rows; j++) for (let i = 0; i < columns; i++) {
+      pen.fillStyle = heat(heights[j * columns + i]);
+      pen.fillRect(box.left + i * w, box.bottom - (j + 1) * h, w + 0.6, h + 0.6);
+    }
+    const at = box.bottom - (nearestIndex(data.widths) + 0.5) * h;
+    pen.strokeStyle = "#ffffff"; pen.lineWidth = 4;
+    pen.beginPath(); pen.moveTo(box.left, at); pen.lineTo(box.right, at); pen.stroke();
+    pen.strokeStyle = "#000000"; pen.lineWidth = 1.5; pen.stroke();
+    pen.fillStyle = colour("quiet");
+    pen.textAlign = "right";
+    pen.fillText(String(data.widths[rows - 1]), box.left - 4, box.top + 10);
+    pen.fillText("0", box.left - 4, box.bottom);
+    pen.textAlign = "left"; pen.fillText("0", box.left, box.bottom + 14);
+    pen.textAlign = "right"; pen.fillText("1", box.right, box.bottom + 14);
+    pen.textAlign = "center"; pen.fillText(bottom, (box.left + box.right) / 2, box.bottom + 26);
+    pen.save(); pen.translate(12, (box.top + box.bottom) / 2); pen.rotate(-Math.PI / 2); pen.fillText("buffer", 0, 0); pen.restore();
+  };
+  const drawScale = () => {
+    const { pen, width, height } = prepare(byId("scale"));
+    for (let i = 0; i < width; i++) { pen.fillStyle = heat(i / width); pen.fillRect(i, 0, 1.5, height); }
+  };
+  const drawSurfaces = () => {
+    drawSurface("roc-3d", "roc", "false-positive rate", "true-positive rate");
+    drawSurface("pr-3d", "pr", "recall", "precision");
+    drawMap("roc-map", "roc", "false-positive rate");
+    drawMap("pr-map", "pr", "recall");
+  };
+  const drawBuffer = () => { drawAreas("area-roc", "area_roc"); drawAreas("area-pr", "area_pr"); drawLegend(); drawSurfaces(); };
+  const drawAll = () => { drawTracks(); drawBuffer(); drawScale(); };
+
+  // ---- copying ----
+  const cell = (text) => /[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  const csv = (rows) => rows.map((row) => row.map((value) => cell(String(value))).join(",")).join("\n") + "\n";
+  const tableRows = (id) => [...byId(id).rows].map((row) => [...row.cells].map((c) => c.dataset.value ?? c.textContent));
+  const copies = {
+    measures: () => tableRows("measures"),
+    events: () => tableRows("events"),
+    areas: () => [["score", "buffer", "range_auc_roc", "range_auc_pr"], ...data.scores.flatMap((s) => data.area_widths.map((w, i) => [s.name, w, s.area_roc[i], s.area_pr[i]]))],
+    surface: () => [["score", "buffer", "place", "tpr_at_fpr", "precision_at_recall"], ...data.widths.flatMap((w, j) => Array.from({ length: data.grid }, (_, i) => [
+      data.scores[chosen].name, w, (i / (data.grid - 1)).toFixed(4), data.scores[chosen].roc[j * data.grid + i].toFixed(6), data.scores[chosen].pr[j * data.grid + i].toFixed(6)]))],
+  };
+  const copy = async (text) => {
+    try {
+      await navigator.clipboard.writeText(text);
+    } catch {
+      const area = document.createElement("textarea");
+      area.value = text;
+      document.body.append(area);
+      area.select();
+      document.execCommand("copy");
+      area.remove();
+    }
+  };
+
+  // ---- put together ----
+  if (data.values) { data.values.numbers = floats(data.values.data); addTrack("values", drawLine(data.values), "ink", "values"); }
+  data.scores.forEach((score, k) => {
+    score.line.numbers = floats(score.line.data);
+    score.roc = floats(score.roc);
+    score.pr = floats(score.pr);
+    addTrack(score.name, drawLine(score.line), k, "score");
+    byId("surface-score").append(new Option(score.name, String(k)));
+  });
+  addTrack("soft label", drawSoft, "soft", "soft");
+  const slider = byId("buffer");
+  slider.max = String(data.buffer);
+  slider.value = String(data.buffer);
+  byId("buffer-value").textContent = String(data.buffer);
+  slider.addEventListener("input", () => {
+    buffer = Number(slider.value);
+    byId("buffer-value").textContent = slider.value;
+    drawTracks();
+    drawBuffer();
+  });
+  byId("surface-score").addEventListener("change", (event) => { chosen = Number(event.target.value); drawSurfaces(); });
+  for (const button of document.querySelectorAll("[data-zoom]")) button.addEventListener("click", zoom[button.dataset.zoom]);
+  for (const button of document.querySelectorAll("[data-event]")) button.addEventListener("click", () => {
+    showEvent(Number(button.dataset.event));
+    byId("lines").scrollIntoView({ block: "center" });
+  });
+  for (const button of document.querySelectorAll("[data-copy]")) button.addEventListener("click", async () => {
+    const rows = copies[button.dataset.copy]();
+    await copy(csv(rows));
+    const before = button.textContent;
+    button.textContent = "Copied";
+    byId("told").textContent = `${rows.length - 1} rows copied`;
+    setTimeout(() => { button.textContent = before; }, 1500);
+  });
+  for (const id of ["roc-3d", "pr-3d"]) {
+    const canvas = byId(id);
+    let last = null;
+    canvas.addEventListener("pointerdown", (event) => { last = [event.clientX, event.clientY]; canvas.setPointerCapture(event.pointerId); });
+    for (const name of ["pointerup", "pointercancel"]) canvas.addEventListener(name, () => { last = null; });
+    const turn = (right, up) => {
+      view.turn += right;
+      view.tilt = Math.min(Math.max(view.tilt + up, 0.05), 1.5);
+      drawSurfaces();
+    };
+    canvas.addEventListener("pointermove", (event) => {
+      if (last === null) return;
+      turn((event.clientX - last[0]) / 150, (event.clientY - last[1]) / 150);
+      last = [event.clientX, event.clientY];
+    });
+    const steps = { ArrowLeft: [-0.1, 0], ArrowRight: [0.1, 0], ArrowUp: [0, 0.1], ArrowDown: [0, -0.1] };
+    canvas.addEventListener("keydown", (event) => {
+      if (!(event.key in steps)) return;
+      event.preventDefault();
+      turn(...steps[event.key]);
+    });
+  }
+  byId("theme").addEventListener("click", () => { setTheme(theme() === "dark" ? "light" : "dark"); drawAll(); });
+  darkWanted.addEventListener("change", () => { setTheme(darkWanted.matches ? "dark" : "light"); drawAll(); });
+  let before = null;
+  window.addEventListener("beforeprint", () => { before = theme(); setTheme("light"); drawAll(); });
+  window.addEventListener("afterprint", () => { setTheme(before); drawAll(); });
+  let waiting = 0;
+  window.addEventListener("resize", () => { cancelAnimationFrame(waiting); waiting = requestAnimationFrame(drawAll); });
+  drawAll();
+  root.dataset.ready = "yes";
+})();
