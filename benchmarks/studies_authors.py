@@ -24,7 +24,7 @@ def one_evaluation(labels: np.ndarray, score: np.ndarray, buffer: int) -> float:
     grader = metricor()
     begin = time.process_time()
     grader.RangeAUC(labels=labels, score=score, window=buffer, plot_ROC=True)
-    grader.metric_new(labels, score, plot_ROC=True)
+    grader.metric_new(labels, score)  # without drawing curves
     grader.metric_PR(labels, score)
     grader.RangeAUC_volume_opt(labels_original=labels, score=score, windowSize=2 * buffer, thre=250)
     return time.process_time() - begin
