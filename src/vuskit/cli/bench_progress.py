@@ -48,7 +48,8 @@ class Display:
     def __init__(self, console: Console, *, plain: bool) -> None:
         self._console = console
         self._plain = plain
-        self._told = 0.0
+        self._told = float("-inf")
+        self._began = time.monotonic()
         self._bar = Bar(
             BarColumn(bar_width=24),
             MofNCompleteColumn(),
@@ -76,7 +77,7 @@ class Display:
         """Show how many series were looked at, while the plan is drawn up."""
         if not self._plain:
             self._live.update(Text(f"Reading series: {count:,}"))
-        elif time.monotonic() - self._told > _LINE_SECONDS:
+        elif time.monotonic() - max(self._told, self._began) > _LINE_SECONDS:
             self._told = time.monotonic()
             self._console.print(f"Reading series: {count:,}", highlight=False)
 

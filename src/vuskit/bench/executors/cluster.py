@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 import multiprocessing
 import queue
-import tempfile
 import time
 import traceback
 from pathlib import Path
@@ -56,7 +56,11 @@ class DaskExecutor(Executor):
         self._cluster: Any = None
         if address is None:
             self._cluster = distributed.LocalCluster(
-                n_workers=workers, threads_per_worker=1, processes=True, dashboard_address=None
+                n_workers=workers,
+                threads_per_worker=1,
+                processes=True,
+                dashboard_address=None,
+                silence_logs=logging.ERROR,
             )
         try:
             by_file = address is not None and address.endswith(".json")
@@ -142,7 +146,9 @@ def perform_on_worker(task: Task, limits: Limits) -> Outcome:
     try:
         slot = waiting.get_nowait()
     except queue.Empty:
-        slot = Slot(limits, Path(tempfile.mkdtemp(prefix="vuskit-worker-")))
+        # Dask removes this folder, also when it finds one of a worker that was killed.
+        distributed = require("distributed", purpose="the dask executor")
+        slot = Slot(limits, Path(distributed.get_worker().local_directory) / "vuskit")
     _in_use.add(slot)
     try:
         return slot.run(task)
