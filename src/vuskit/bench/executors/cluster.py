@@ -59,7 +59,7 @@ class DaskExecutor(Executor):
                 n_workers=workers,
                 threads_per_worker=1,
                 processes=True,
-                dashboard_address=None,
+                dashboard_address=":0",  # any free port: another cluster may have the usual one
                 silence_logs=logging.ERROR,
             )
         try:
