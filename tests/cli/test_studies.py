@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
+import sys
+import time
+
 import pandas as pd
 import pytest
 from studies.scored import make_several, write_scored
@@ -10,6 +16,11 @@ from typer.testing import CliRunner
 from vuskit.cli.app import app
 from vuskit.errors import InvalidInputError
 
+COMMAND = [
+    sys.executable,
+    "-c",
+    "import sys; sys.argv[0] = 'vuskit'; from vuskit.cli.main import run; run()",
+]
 OWN = """
 from vuskit import register_measure
 
@@ -72,6 +83,28 @@ def test_a_file_adds_a_measure_of_ones_own(folder, tmp_path):
     assert "First half" in result.output
     table = pd.read_csv(tmp_path / "out" / "robustness_averages.csv")
     assert len(table) == 14
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of process groups")
+def test_ctrl_c_keeps_what_is_finished_and_says_how_to_go_on(folder, tmp_path):
+    arguments = ["study", "robustness", str(folder), "--count", "150", "--processes", "2"]
+    process = subprocess.Popen(
+        [*COMMAND, *arguments, "--output", str(tmp_path)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    deadline = time.monotonic() + 120
+    while not list(tmp_path.glob("series/*.npz")) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    os.killpg(process.pid, signal.SIGINT)
+    _, errors = process.communicate(timeout=120)
+    assert process.returncode == 130, errors
+    assert "Traceback" not in errors
+    assert "Go on with: vuskit study robustness" in errors
+    assert 1 <= len(list(tmp_path.glob("series/*.npz"))) < 6
+    assert not list(tmp_path.glob("series/.*"))
 
 
 def test_pairs_from_the_command_line(folder, tmp_path):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import multiprocessing
+import signal
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
@@ -169,6 +170,8 @@ _worker: dict[str, tuple[Task, SeriesStore | None]] = {}
 
 
 def _start_worker(pickled: bytes, store: SeriesStore | None) -> None:
+    # Ctrl-C reaches every process of a terminal; the first one decides what ends.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     # Kept for as long as the process lives, so the limit of threads is never taken back.
     require("threadpoolctl", purpose="a study").threadpool_limits(1)
     _warm_up()
