@@ -74,7 +74,7 @@ def test_files_are_found_by_their_names(workshop, ending):
 
 
 def test_the_saved_scores_of_the_paper(workshop, test_data):
-    folder = test_data / "scores" / "Dodgers"
+    folder = test_data / "data" / "scores" / "Dodgers"
     workshop.path.write_text(f'{EVALUATE}[[scores]]\nfolder = "{folder}"\n')
     done = workshop.run()
     assert {outcome.status for _, outcome in done} == {Status.OK}
