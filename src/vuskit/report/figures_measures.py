@@ -212,7 +212,7 @@ def draw_entropies(result: ConsistencyResult) -> Figure:
     axes[0, 1].set_title("by family", fontsize=10)
     axes[0, 1].grid(visible=True, axis="y", alpha=0.3)
     axes[0, 1].set_axisbelow(True)
-    axes[0, 0].set_ylabel("mean entropy of ranks (bits)")
+    axes[0, 0].set_ylabel("mean entropy of ranks, bits\n(axis does not start at 0)")
     lowest = 0.95 * float(np.nanmin(averages["entropy"]))
     axes[0, 0].set_ylim(bottom=lowest)
     family_legend(figure, result.measures)
@@ -248,14 +248,24 @@ def draw_scatter(summary: Summary) -> Figure:
     titles = titles_of(summary.measures)
     figure, axes = new_figure(1, 1, size=(7, 5))
     axis = axes[0, 0]
+    # Neighbours get their labels on the left and on the right in turn.
+    turn = {name: place % 2 for place, name in enumerate(points["deviation"].sort_values().index)}
     for measure in summary.measures:
         x, y, ratio = points.loc[measure.name]
         axis.scatter(x, y, s=4000 * ratio, color=family_colour(measure), alpha=0.6, linewidth=0)
-        axis.annotate(titles[measure.name], (x, y), fontsize=8, ha="center", va="center")
+        axis.annotate(
+            titles[measure.name],
+            (x, y),
+            xytext=((-12, 12)[turn[measure.name]], 0),
+            textcoords="offset points",
+            fontsize=8,
+            ha=("right", "left")[turn[measure.name]],
+            va="center",
+        )
     axis.set_xlabel("mean standard deviation under lag and noise (left is robust)")
     axis.set_ylabel("z (up is separable)")
     axis.set_title("circle: standard deviation under other shares of anomalies", fontsize=9)
-    axis.margins(0.12)
+    axis.margins(0.25, 0.12)
     axis.grid(visible=True, alpha=0.3)
     axis.set_axisbelow(True)
     family_legend(figure, summary.measures)
