@@ -24,7 +24,9 @@ from vuskit.cli.output import (
     write_file,
 )
 from vuskit.cli.score_file import ScoreFile, read_score_file
+from vuskit.cli.studies_options import chosen_measures
 from vuskit.errors import InvalidInputError
+from vuskit.inputs import did_you_mean
 from vuskit.measures.suite import evaluate_many
 from vuskit.measures.thresholds import ThresholdRule
 from vuskit.periods import BufferChoice, choose_buffer, estimate_period, list_buffer_strategies
@@ -66,7 +68,9 @@ def evaluate(
     ] = _AUTO,
     measures: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="paper, all, or a name; may be repeated."),
+        typer.Option(
+            "--measures", "--measure", metavar="NAMES", help="paper, all, or names; with commas."
+        ),
     ] = None,
     definition: Annotated[
         str, typer.Option(help="R-AUC and VUS by: journal, pvldb2022, timeeval.")
@@ -95,6 +99,8 @@ def evaluate(
     Example: vuskit evaluate scores.csv --html page.html
     """
     form = chosen_format(json=as_json, csv=as_csv, latex=as_latex)
+    if html is not None and not html.parent.is_dir():
+        raise InvalidInputError(f"`--html` must be in a folder that exists, got {str(html)!r}")
     with _warnings_told():
         scored = read_score_file(
             file, label=label, scores=score or (), value=value, positive=positive
@@ -107,7 +113,7 @@ def evaluate(
             scored.labels,
             scored.scores,
             buffer=choice.length,
-            measures=measures or "paper",
+            measures=chosen_measures(_split(measures), load=None),
             definition=definition,
             thresholds=thresholds,
             threshold=_threshold(threshold),
@@ -168,8 +174,11 @@ def _buffer(text: str, scored: ScoreFile) -> BufferChoice:
             raise InvalidInputError(f"`--buffer` must be an int >= 0, got {text}")
         return choose_buffer(int(name))
     if name not in list_buffer_strategies():
-        known = ", ".join([_AUTO, *(word.replace("_", "-") for word in list_buffer_strategies())])
-        raise InvalidInputError(f"`--buffer` must be a number or one of {known}, got {text!r}")
+        known = [_AUTO, *(word.replace("_", "-") for word in list_buffer_strategies())]
+        raise InvalidInputError(
+            f"`--buffer` must be a number or one of {', '.join(known)}, "
+            f"got {text!r}{did_you_mean(text, known)}"
+        )
     if scored.values is None and "anomaly" not in name:
         raise InvalidInputError(
             f"`--buffer {text}` needs the series itself; name its column with --value, "
@@ -198,6 +207,11 @@ def _without_gaps(scored: ScoreFile) -> NDArray[np.float64] | None:
         return scored.values if there.all() else None
     place = np.arange(there.size)
     return np.interp(place, place[there], scored.values[there])
+
+
+def _split(names: list[str] | None) -> list[str] | None:
+    """Names that were given one by one or with commas between."""
+    return [name.strip() for text in names for name in text.split(",")] if names else None
 
 
 def _threshold(text: str) -> ThresholdRule:

@@ -30,6 +30,7 @@ __all__ = [
     "emit_table",
     "json_text",
     "left_table",
+    "reason_of",
     "say",
     "terminal_width",
     "write",
@@ -42,6 +43,7 @@ AsCsv = Annotated[bool, typer.Option("--csv", help="Write csv.")]
 _NARROWEST, _WIDEST = 40, 120
 _LEAST_LAST_COLUMN = 20
 _DEBUG = "--debug"
+_INTERRUPTED = 130
 
 # Why a file could not be read or written, and what to do about it.
 _REASONS = {
@@ -72,6 +74,9 @@ class PatientGroup(TyperGroup):
             result = super().invoke(ctx)
             sys.stdout.flush()  # a full disk or a closed pipe shows here, not when Python exits
             return result
+        except KeyboardInterrupt:
+            say("vuskit: stopped")
+            raise typer.Exit(_INTERRUPTED) from None
         except VuskitError:
             _trace(ctx)
             raise
@@ -100,10 +105,8 @@ def _forget_stdout(error: BaseException) -> None:
 def _sentence(error: OSError | MemoryError) -> str:
     if isinstance(error, MemoryError):
         return "there is not enough memory for this; give fewer columns or rows"
-    code = error.errno if error.errno is not None else 0
-    reason = _REASONS.get(code, error.strerror or str(error))
     place = f"{error.filename}: " if error.filename else ""
-    return f"{place}{reason}"
+    return f"{place}{reason_of(error)}"
 
 
 def say(text: str) -> None:
@@ -132,11 +135,18 @@ def write_file(path: Path, text: str) -> None:
         draft.unlink(missing_ok=True)
         folder = path.parent
         missing = error.errno == errno.ENOENT
-        reason = f"there is no folder {str(folder)!r}" if missing else _sentence_of(error)
+        reason = f"there is no folder {str(folder)!r}" if missing else reason_of(error)
         raise VuskitError(f"{path} cannot be written: {reason}") from error
 
 
-def _sentence_of(error: OSError) -> str:
+def reason_of(error: OSError) -> str:
+    """Why a file cannot be read or written, and what to do.
+
+    Examples
+    --------
+    >>> reason_of(OSError(errno.EISDIR, "Is a directory"))
+    'it is a folder; give the name of a file'
+    """
     code = error.errno if error.errno is not None else 0
     return _REASONS.get(code, error.strerror or str(error))
 

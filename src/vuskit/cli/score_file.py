@@ -12,6 +12,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from vuskit.cli.output import reason_of
 from vuskit.datasets.readers.generic import LABEL_NAMES
 from vuskit.datasets.readers.tables import read_csv, read_parquet
 from vuskit.errors import InvalidInputError
@@ -120,9 +121,13 @@ def _open(path: Path) -> _Columns:
     if not path.exists():
         near = did_you_mean(path.name, _names_in(path.parent))
         raise InvalidInputError(f"{path}: there is no such file{near}")
-    with path.open("rb") as stream:  # says at once when it may not be read
-        if not stream.read(1):
-            raise InvalidInputError(f"{path}: the file is empty; it must hold labels and scores")
+    try:
+        with path.open("rb") as stream:
+            is_empty = not stream.read(1)
+    except OSError as error:
+        raise InvalidInputError(f"{path} cannot be read: {reason_of(error)}") from error
+    if is_empty:
+        raise InvalidInputError(f"{path}: the file is empty; it must hold labels and scores")
     suffix = Path(path.name.lower().removesuffix(".gz")).suffix
     if suffix not in _OPENERS:
         raise InvalidInputError(
@@ -180,8 +185,8 @@ def _open_npz(path: Path) -> _Arrays:
     with _loaded(path) as archive:
         try:
             arrays = {name: archive[name] for name in archive.files}
-        except ValueError as error:
-            raise InvalidInputError(f"{path}: not readable: {error}") from error
+        except ValueError as error:  # Python objects, which are not loaded from strangers' files
+            raise InvalidInputError(f"{path}: arrays must hold numbers or text") from error
     flat = {name: array for name, array in arrays.items() if array.ndim == 1}
     if not flat:
         raise InvalidInputError(f"{path}: must hold 1-D arrays, got {_listed(tuple(arrays))}")
@@ -192,7 +197,9 @@ def _loaded(path: Path) -> Any:
     try:
         return np.load(path, allow_pickle=False)
     except (ValueError, EOFError, zipfile.BadZipFile) as error:
-        raise InvalidInputError(f"{path}: not a readable NumPy file: {error}") from error
+        raise InvalidInputError(
+            f"{path}: not a NumPy file of plain numbers; save one with np.save or np.savez"
+        ) from error
 
 
 _OPENERS: dict[str, Callable[[Path], _Columns]] = {

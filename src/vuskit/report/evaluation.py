@@ -171,7 +171,7 @@ def plain_table(report: EvaluationReport, *, width: int = 80) -> str:
     """Lay the measures out as text: values and chance, then values set against chance."""
     names = list(report.table)
     if len(names) == 1:
-        return f"{_single(report, names[0])}\n({_settings(report)})"
+        return "\n".join([_single(report, names[0]), *_footnotes(report)])
     values = [[f"{report.table[n][m.name]:.3f}" for n in names] for m in report.measures]
     parts = []
     chance, adjusted = report.chance, report.adjusted
@@ -185,7 +185,7 @@ def plain_table(report: EvaluationReport, *, width: int = 80) -> str:
     if adjusted is not None:
         rows = [[f"{adjusted[n][m.name]:.3f}" for n in names] for m in report.measures]
         parts += _fitted(["adjusted", *names], titles, rows, width)
-    return "\n\n".join(parts) + f"\n({_settings(report)})"
+    return "\n".join(["\n\n".join(parts), *_footnotes(report)])
 
 
 def _single(report: EvaluationReport, name: str) -> str:
@@ -199,10 +199,11 @@ def _single(report: EvaluationReport, name: str) -> str:
     )
 
 
-def _settings(report: EvaluationReport) -> str:
-    if report.chance is None:
-        return report.table.settings
-    return f"{report.table.settings}; chance: mean of {report.chance.draws} random scores"
+def _footnotes(report: EvaluationReport) -> list[str]:
+    notes = [f"({report.table.settings})"]
+    if report.chance is not None:
+        notes.append(f"(chance: mean of {report.chance.draws} random scores)")
+    return notes
 
 
 def _fitted(
@@ -240,7 +241,8 @@ def latex_table(report: EvaluationReport) -> str:
     chance = report.chance
     extra = [] if chance is None else ["chance"]
     lines = [
-        f"% {' '.join(report.name.split())}: {_settings(report)}",
+        f"% {' '.join(report.name.split())}",
+        *(f"% {note}" for note in _footnotes(report)),
         rf"\begin{{tabular}}{{l{'r' * (len(names) + len(extra))}}}",
         r"\toprule",
         " & ".join(["measure", *(name.translate(_LATEX) for name in names), *extra]) + r" \\",

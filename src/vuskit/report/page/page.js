@@ -89,8 +89,8 @@
   };
 
   const x = (point, width) => LEFT + (point - range[0]) / (range[1] - range[0]) * (width - LEFT);
-  const shade = (pen, width, height) => {
-    pen.fillStyle = colour("event");
+  const shade = (pen, width, height, ink = "event") => {
+    pen.fillStyle = colour(ink);
     for (const [start, stop] of data.events) {
       if (stop < range[0] || start > range[1]) continue;
       const from = Math.max(x(start, width), LEFT);
@@ -148,6 +148,7 @@
       }
     }
     pen.stroke();
+    shade(pen, width, 4, "soft"); // where lines are dense they hide the shade behind them
     pen.restore();
   };
   const drawSoft = (pen, width, height, ink) => {

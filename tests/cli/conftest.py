@@ -1,0 +1,62 @@
+"""The command ``vuskit`` as a user meets it, without the cost of a process."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from vuskit.cli import main
+from vuskit.datasets.synthetic import three_scores
+
+SNAPSHOTS = Path(__file__).parent / "snapshots"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    code: int
+    out: str
+    err: str
+
+
+@pytest.fixture
+def command(monkeypatch, capsys, tmp_path):
+    """Run a command line in an empty folder, 80 columns wide."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.setenv("VUSKIT_CACHE", str(tmp_path / "cache"))
+
+    def run(*arguments):
+        monkeypatch.setattr("sys.argv", ["vuskit", *map(str, arguments)])
+        capsys.readouterr()
+        try:
+            main.run()
+            code = 0
+        except SystemExit as stop:
+            code = stop.code or 0
+        printed = capsys.readouterr()
+        return Outcome(code, printed.out, printed.err)
+
+    return run
+
+
+@pytest.fixture
+def snapshot():
+    """Compare a text with the one that is kept, line by line."""
+
+    def check(name, text):
+        kept = (SNAPSHOTS / f"{name}.txt").read_text(encoding="utf-8")
+        assert text.splitlines() == kept.splitlines()
+        assert max(map(len, text.splitlines())) <= 80
+
+    return check
+
+
+@pytest.fixture
+def scores_csv(tmp_path):
+    """The built-in series with three scores, saved."""
+    path = tmp_path / "scores.csv"
+    three_scores().to_frame().round(6).to_csv(path, index=False)
+    return path

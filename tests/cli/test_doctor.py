@@ -1,0 +1,90 @@
+"""``vuskit doctor``: what it says, and that its self-test can fail."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import json
+
+import oracle
+import pytest
+
+from vuskit import __version__
+from vuskit.cli import doctor
+
+BUFFERED = ("range_auc_roc", "range_auc_pr")
+
+
+def test_golden_values_are_those_of_the_slow_twins():
+    labels, scores = doctor.golden_case()
+    for case in doctor.golden_values():
+        buffer, *rest = case["settings"].items()
+        options = dict(rest)
+        for name, value in case["values"].items():
+            if name.startswith("vus"):
+                keywords = {"max_buffer": buffer[1], **options}
+            elif name in BUFFERED:
+                keywords = {"buffer": buffer[1], **options}
+            else:
+                keywords = {}
+            assert getattr(oracle, name)(labels, scores, **keywords) == pytest.approx(
+                value, abs=1e-12
+            )
+
+
+def test_golden_values_cover_measures_and_definitions():
+    cases = doctor.golden_values()
+    assert {case["settings"]["definition"] for case in cases} == {
+        "journal",
+        "pvldb2022",
+        "timeeval",
+    }
+    assert max(len(case["values"]) for case in cases) == 13
+
+
+def test_healthy(command, tmp_path):
+    outcome = command("doctor")
+    assert (outcome.code, outcome.err) == (0, "")
+    lines = outcome.out.splitlines()
+    assert lines[0] == f"vuskit {__version__}"
+    assert max(len(line) for line in lines if not line.startswith("cache")) <= 80
+    assert f"cache: {tmp_path / 'cache'}: no data sets yet" in lines
+    assert lines[-6:] == [
+        "ok     buffer=16, thresholds=all, definition=journal: 13 values",
+        "ok     buffer=16, thresholds=50, definition=journal: 4 values",
+        "ok     buffer=16, thresholds=all, definition=pvldb2022: 4 values",
+        "ok     buffer=16, thresholds=50, definition=pvldb2022: 4 values",
+        "ok     buffer=16, thresholds=all, definition=timeeval: 4 values",
+        "ok     buffer=16, thresholds=50, definition=timeeval: 4 values",
+    ]
+
+
+def test_json(command):
+    found = json.loads(command("doctor", "--json").out)
+    assert set(found) == {"versions", "parts", "cache", "self_test"}
+    parts = {part["name"]: part for part in found["parts"]}
+    assert parts["typer"]["extra"] == "cli"
+    assert parts["numba"]["install"] == 'pip install "vuskit[fast]"'
+    assert parts["pandas"]["version"] == importlib.metadata.version("pandas")
+
+
+def test_missing_part_gets_its_install_line(command, monkeypatch):
+    real = importlib.metadata.version
+
+    def without_torch(name):
+        if name == "torch":
+            raise importlib.metadata.PackageNotFoundError(name)
+        return real(name)
+
+    monkeypatch.setattr(importlib.metadata, "version", without_torch)
+    line = next(row for row in command("doctor").out.splitlines() if row.startswith("torch"))
+    assert line.split(maxsplit=2) == ["torch", "missing", 'pip install "vuskit[deep]"']
+
+
+def test_wrong_value_is_told(command, monkeypatch):
+    cases = doctor.golden_values()
+    cases[0]["values"]["vus_pr"] += 1e-6
+    monkeypatch.setattr(doctor, "golden_values", lambda: cases)
+    outcome = command("doctor")
+    assert outcome.code == 1
+    assert "WRONG  buffer=16, thresholds=all, definition=journal: 13 values" in outcome.out
+    assert "vus_pr gave 0.697221" in outcome.out

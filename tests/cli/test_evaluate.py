@@ -1,0 +1,430 @@
+"""``vuskit evaluate``: files as users have them, answers they can use."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+import os
+import re
+import subprocess
+import sys
+from importlib import resources
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import vuskit
+from vuskit.datasets.synthetic import three_scores
+
+COMMAND = [sys.executable, "-c", "from vuskit.cli.main import run; run()"]
+DOCS = Path(__file__).parents[2] / "docs" / "cli.md"
+
+
+def small_frame():
+    """Sixty points, two anomalies, two scores."""
+    labels = np.zeros(60, dtype=int)
+    labels[10:14] = labels[40:46] = 1
+    place = np.arange(60)
+    return pd.DataFrame(
+        {
+            "value": np.sin(place * 2 * np.pi / 12),
+            "label": labels,
+            "A": labels + (place * 7 % 11) / 20,
+            "B": (place * 13 % 17) / 17 + 0.3 * labels,
+        }
+    )
+
+
+@pytest.fixture
+def small(tmp_path):
+    path = tmp_path / "small.csv"
+    small_frame().to_csv(path, index=False)
+    return path
+
+
+def values_of(outcome):
+    """Values by score and measure, out of csv."""
+    rows = csv.DictReader(io.StringIO(outcome.out))
+    return {(row["score"], row["measure"]): float(row["value"]) for row in rows}
+
+
+def test_table_of_several_scores(command, scores_csv, snapshot):
+    outcome = command("evaluate", "scores.csv")
+    assert outcome.code == 0
+    snapshot("evaluate", outcome.out)
+    snapshot("evaluate_talk", outcome.err)
+
+
+def test_table_of_one_score(command, scores_csv, snapshot):
+    outcome = command("evaluate", "scores.csv", "--score", "late", "--buffer", "median-anomaly")
+    snapshot("evaluate_one", outcome.out)
+
+
+def test_latex(command, scores_csv, snapshot):
+    outcome = command("evaluate", "scores.csv", "--latex", "--measures", "f_score,vus_pr")
+    snapshot("evaluate_latex", outcome.out)
+
+
+def test_latex_escapes_names(command, small):
+    frame = small_frame().rename(columns={"A": "iso_forest & 50%"})
+    frame.to_csv("small.csv", index=False)
+    outcome = command("evaluate", "small.csv", "--latex", "--measures", "auc_pr")
+    assert r"iso\_forest \& 50\%" in outcome.out
+
+
+def test_values_are_those_of_the_library(command, small):
+    frame = small_frame()
+    options = {"buffer": 7, "definition": "pvldb2022", "thresholds": 30, "threshold": 0.9}
+    expected = vuskit.evaluate_many(frame["label"], frame[["A", "B"]], **options)
+    words = [f"--{name}={value}" for name, value in options.items()]
+    outcome = command("evaluate", "small.csv", "--csv", *words)
+    got = values_of(outcome)
+    assert len(got) == 2 * 13
+    for (score, measure), value in got.items():
+        assert value == expected[score][measure]
+
+
+def test_chance_and_adjusted_values(command, small):
+    frame = small_frame()
+    level = vuskit.chance_level(frame["label"], buffer=4, measures=["vus_pr"], draws=5)
+    outcome = command(
+        "evaluate", "small.csv", "--csv", "--buffer=4", "--measures=vus_pr", "--chance=5"
+    )
+    row = next(csv.DictReader(io.StringIO(outcome.out)))
+    assert float(row["chance"]) == level.mean["vus_pr"]
+    value, chance = float(row["value"]), float(row["chance"])
+    assert float(row["adjusted"]) == pytest.approx((value - chance) / (1 - chance))
+    without = command("evaluate", "small.csv", "--csv", "--measures=vus_pr", "--chance=0")
+    assert next(csv.DictReader(io.StringIO(without.out)))["chance"] == ""
+
+
+def test_wide_tables_are_folded(command, tmp_path):
+    frame = small_frame()
+    for k in range(20):
+        frame[f"detector number {k}"] = frame["A"] * (k + 1) % 1.7
+    frame.to_csv("wide.csv", index=False)
+    outcome = command("evaluate", "wide.csv", "--measures", "auc_roc")
+    assert max(map(len, outcome.out.splitlines())) <= 80
+    assert all(f"detector number {k}" in outcome.out for k in range(20))
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".csv.gz", ".parquet", ".npz", ".npy"])
+def test_formats_agree(command, small, suffix):
+    frame = small_frame()
+    path = Path(f"other{suffix}")
+    if suffix == ".parquet":
+        frame.to_parquet(path)
+    elif suffix == ".npz":
+        np.savez(path, **{name: frame[name].to_numpy() for name in frame})
+    elif suffix == ".npy":
+        np.save(path, frame.to_records(index=False))
+    else:
+        frame.to_csv(path, index=False)
+    first = command("evaluate", "small.csv", "--csv")
+    other = command("evaluate", path, "--csv")
+    assert other.code == 0
+    assert values_of(other) == values_of(first)
+
+
+def test_plain_array_finds_the_column_of_labels(command, small):
+    np.save("plain.npy", small_frame()[["A", "label", "B"]].to_numpy())
+    outcome = command("evaluate", "plain.npy", "--csv", "--buffer=6")
+    named = values_of(command("evaluate", "small.csv", "--csv", "--buffer=6"))
+    got = values_of(outcome)
+    assert got["0", "vus_pr"] == named["A", "vus_pr"]
+    assert got["2", "vus_pr"] == named["B", "vus_pr"]
+
+
+@pytest.mark.parametrize("name", ["Label", "is_anomaly", "y_true", "anomaly"])
+def test_labels_are_found_by_usual_names(command, tmp_path, name):
+    small_frame().rename(columns={"label": name}).to_csv("x.csv", index=False)
+    assert f"labels: {name}; scores: A, B" in command("evaluate", "x.csv").err
+
+
+def test_columns_that_are_no_scores_are_left_out(command):
+    frame = small_frame()
+    frame.insert(0, "timestamp", range(60))
+    frame["note"] = "x"
+    frame.to_csv("x.csv", index=False)
+    err = command("evaluate", "x.csv").err
+    assert "scores: A, B; values: value; left out: timestamp, note" in err
+
+
+def test_words_for_labels(command):
+    frame = small_frame()
+    numbers = frame.copy()
+    frame["label"] = np.where(frame["label"] == 1, "anomaly", "normal")
+    frame.to_csv("words.csv", index=False)
+    numbers.to_csv("numbers.csv", index=False)
+    refused = command("evaluate", "words.csv")
+    assert refused.code == 2
+    assert refused.err == (
+        "vuskit: words.csv: label column 'label' must hold 0 and 1, got 'normal', 'anomaly'; "
+        "say which one means anomalous, such as --positive anomaly\n"
+    )
+    accepted = command("evaluate", "words.csv", "--positive", "anomaly", "--csv")
+    assert values_of(accepted) == values_of(command("evaluate", "numbers.csv", "--csv"))
+
+
+def test_minus_one_for_anomalous(command):
+    frame = small_frame()
+    frame.to_csv("numbers.csv", index=False)
+    frame["label"] = 1 - 2 * frame["label"]
+    frame.to_csv("signs.csv", index=False)
+    assert "--positive -1" in command("evaluate", "signs.csv").err
+    got = command("evaluate", "signs.csv", "--positive", "-1", "--csv")
+    assert values_of(got) == values_of(command("evaluate", "numbers.csv", "--csv"))
+
+
+@pytest.mark.parametrize(
+    ("strategy", "said"),
+    [
+        ("auto", "buffer: 12 (auto: the values repeat every 12 points)"),
+        ("period", "buffer: 12 (period: period of 12 points (acf))"),
+        ("median-anomaly", "buffer: 5 (median_anomaly: median length of 2 anomalies)"),
+        ("9", "buffer: 9 (number: given)"),
+    ],
+)
+def test_buffer_and_why(command, small, strategy, said):
+    assert said in command("evaluate", "small.csv", "--buffer", strategy).err.splitlines()
+
+
+def test_automatic_buffer_without_values(command):
+    small_frame().drop(columns="value").to_csv("x.csv", index=False)
+    err = command("evaluate", "x.csv").err
+    assert "median length of 2 anomalies, as there is no column of values" in err
+    refused = command("evaluate", "x.csv", "--buffer", "period").err
+    assert "needs the series itself; name its column with --value" in refused
+
+
+def test_gaps_in_the_values_do_not_matter(command):
+    frame = small_frame()
+    frame.loc[20:22, "value"] = np.nan
+    frame.to_csv("x.csv", index=False)
+    assert "buffer: 12 (auto" in command("evaluate", "x.csv", "--html", "x.html").err
+
+
+def test_warnings_are_notes(command, scores_csv):
+    outcome = command("evaluate", "scores.csv", "--thresholds=20", "--measures=vus_pr")
+    assert "note: 20 thresholds step over 500 points at a time" in outcome.err
+    assert "Warning" not in outcome.err
+
+
+CASES = {
+    "typo.csv": ("value,lable,A\n1,0,.1\n2,1,.2\n", [], "did you mean --label lable?"),
+    "no_label.csv": ("value,A\n1,.1\n2,.2\n", [], "name it with --label"),
+    "nan.csv": (
+        "label,A\n0,.1\n1,\n0,nan\n",
+        [],
+        "score column 'A' must hold a number in every row, got none in 2 of 3 (first: row 2); "
+        "fill or drop those rows, or name the columns to evaluate with --score",
+    ),
+    "text.csv": ("label,A\n0,.1\n1,abc\n", [], "line 3: column 'A' must hold a number, got 'abc'"),
+    "inf.csv": ("label,A\n0,.1\n1,inf\n", [], "column 'A' must hold a finite number, got inf"),
+    "empty.csv": ("", [], "the file is empty; it must hold labels and scores"),
+    "header.csv": ("label,A\n", [], "must have at least one row"),
+    "ragged.csv": ("label,A\n0,1\n1,2,3\n", [], "line 3: every line must have 2 cells, got 3"),
+    "normal.csv": ("label,A\n0,1\n0,2\n", [], "must hold both normal and anomalous points"),
+    "gap.csv": ("label,A\n0,1\n,2\n1,3\n", [], "must hold 0 or 1 in every row, got none in row 2"),
+    "alone.csv": ("value,label\n1,0\n2,1\n", [], "name one with --score"),
+    "many.csv": (
+        "label,A\n" + "".join(f"{i}.5,1\n" for i in range(20)),
+        [],
+        "if the labels are in another column, name it with --label",
+    ),
+    "notes.txt": ("label,A\n0,1\n1,2\n", [], "must end in .csv, .parquet"),
+    "junk.npy": ("junk", [], "not a NumPy file of plain numbers"),
+    "junk.parquet": ("junk", [], "not a readable parquet file"),
+    "score.csv": ("label,good\n0,1\n1,2\n", ["--score=god"], "got 'god'; did you mean 'good'?"),
+    "label.csv": ("labels,A\n0,1\n1,2\n", ["--label=labls"], "did you mean 'labels'?"),
+    "positive.csv": (
+        "label,A\nok,1\nbroken,2\n",
+        ["--positive=brocken"],
+        "got 'brocken'; did you mean 'broken'?",
+    ),
+    "measure.csv": ("label,A\n0,1\n1,2\n", ["--measures=vus_rp"], "did you mean 'vus_pr'?"),
+    "buffer.csv": ("label,A\n0,1\n1,2\n", ["--buffer=priod"], "did you mean 'period'?"),
+    "negative.csv": ("label,A\n0,1\n1,2\n", ["--buffer=-3"], "must be an int >= 0, got -3"),
+    "definition.csv": ("label,A\n0,1\n1,2\n", ["--definition=jornal"], "did you mean 'journal'?"),
+    "forms.csv": ("label,A\n0,1\n1,2\n", ["--json", "--csv"], "got --json and --csv"),
+    "page.csv": ("label,A\n0,1\n1,2\n", ["--html=no/x.html"], "must be in a folder that exists"),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_one_helpful_sentence(command, tmp_path, name):
+    text, options, expected = CASES[name]
+    (tmp_path / name).write_text(text)
+    outcome = command("evaluate", name, *options)
+    assert outcome.code == 2
+    assert outcome.out == ""
+    last = outcome.err.splitlines()[-1]
+    assert last.startswith("vuskit: ")
+    assert expected in last
+    assert "Traceback" not in outcome.err
+
+
+def test_places_that_are_no_file(command, scores_csv, tmp_path):
+    (tmp_path / "folder").mkdir()
+    assert "folder is a folder, not a file" in command("evaluate", "folder").err
+    assert "no such file; did you mean 'scores.csv'?" in command("evaluate", "score.csv").err
+
+
+@pytest.mark.skipif(not Path("/proc/self/mem").exists(), reason="needs a file that cannot be read")
+def test_unreadable_file(command, tmp_path):
+    (tmp_path / "mem.csv").symlink_to("/proc/self/mem")
+    outcome = command("evaluate", "mem.csv")
+    assert (outcome.code, outcome.out) == (2, "")
+    assert outcome.err == "vuskit: mem.csv cannot be read: Input/output error\n"
+
+
+def test_page_that_cannot_be_written(command, small, tmp_path):
+    (tmp_path / "taken").mkdir()
+    outcome = command("evaluate", "small.csv", "--html", "taken")
+    assert outcome.code == 2
+    assert "taken cannot be written: it is a folder; give the name of a file" in outcome.err
+    assert list(tmp_path.glob(".*part")) == []
+
+
+def test_debug_shows_where_an_error_comes_from(command, tmp_path):
+    (tmp_path / "empty.csv").touch()
+    outcome = command("evaluate", "empty.csv", "--debug")
+    assert outcome.code == 2
+    assert "Traceback (most recent call last)" in outcome.err
+
+
+def run_process(arguments, folder, **options):
+    return subprocess.run(
+        [*COMMAND, *arguments], cwd=folder, stderr=subprocess.PIPE, text=True, **options
+    )
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a disk that is always full")
+def test_full_disk(small, tmp_path):
+    with open("/dev/full", "w") as full:
+        result = run_process(["evaluate", "small.csv"], tmp_path, stdout=full)
+    assert result.returncode == 2
+    assert result.stderr.splitlines()[-1] == (
+        "vuskit: the disk is full; free some space, or write to another place"
+    )
+
+
+@pytest.mark.skipif(os.name == "nt", reason="pipes close differently there")
+def test_closed_pipe_is_quiet(small, tmp_path):
+    reading, writing = os.pipe()
+    os.close(reading)
+    with os.fdopen(writing, "w") as pipe:
+        result = run_process(["list", "measures"], tmp_path, stdout=pipe)
+    assert result.stderr == ""
+
+
+def test_interrupt_is_clean(command, small, monkeypatch):
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("vuskit.cli.evaluate.evaluate_many", interrupted)
+    outcome = command("evaluate", "small.csv")
+    assert (outcome.code, outcome.out) == (130, "")
+    assert outcome.err.splitlines()[-1] == "vuskit: stopped"
+
+
+def conforms(value, schema, place="$"):
+    """Check a value against as much of JSON Schema as the shipped schema uses."""
+    known = {
+        "$schema", "title", "description", "type", "const", "enum", "minimum", "minItems",
+        "required", "properties", "additionalProperties", "items",
+    }  # fmt: skip
+    assert set(schema) <= known, f"{place}: the checker does not know {set(schema) - known}"
+    kinds = {
+        "object": (dict,), "array": (list,), "string": (str,), "integer": (int,),
+        "number": (int, float), "null": (type(None),),
+    }  # fmt: skip
+    if "type" in schema:
+        wanted = schema["type"] if isinstance(schema["type"], list) else [schema["type"]]
+        allowed = tuple(kind for name in wanted for kind in kinds[name])
+        assert isinstance(value, allowed), f"{place}: {value!r} is not {wanted}"
+    assert "const" not in schema or value == schema["const"], place
+    assert "enum" not in schema or value in schema["enum"], place
+    if isinstance(value, (int, float)):
+        assert value >= schema.get("minimum", -math.inf), place
+    if isinstance(value, list):
+        assert len(value) >= schema.get("minItems", 0), place
+        for i, item in enumerate(value):
+            conforms(item, schema["items"], f"{place}[{i}]")
+    if isinstance(value, dict):
+        assert set(schema.get("required", ())) <= set(value), place
+        properties, others = schema.get("properties", {}), schema["additionalProperties"]
+        for key, item in value.items():
+            assert key in properties or others is not False, f"{place}.{key}"
+            conforms(item, properties.get(key, others), f"{place}.{key}")
+
+
+def schema():
+    text = (resources.files("vuskit.report") / "schemas" / "evaluation.json").read_text()
+    return json.loads(text)
+
+
+@pytest.mark.parametrize("options", [[], ["--chance=0"], ["--threshold=0.5", "--thresholds=40"]])
+def test_json_follows_the_schema(command, small, options):
+    outcome = command("evaluate", "small.csv", "--json", *options)
+    found = json.loads(outcome.out)
+    conforms(found, schema())
+    assert found["scores"][0]["values"]["vus_pr"] == pytest.approx(
+        values_of(command("evaluate", "small.csv", "--csv", *options))["A", "vus_pr"]
+    )
+
+
+def test_schema_refuses_what_is_not_an_evaluation(command, small):
+    found = json.loads(command("evaluate", "small.csv", "--json").out)
+    for spoil in (
+        lambda d: d.pop("settings"),
+        lambda d: d.update(schema="other"),
+        lambda d: d["series"].update(points="many"),
+        lambda d: d["series"].update(extra=1),
+        lambda d: d["settings"].update(definition="mine"),
+        lambda d: d["scores"].clear(),
+        lambda d: d["scores"][0]["values"].update(vus_pr="high"),
+    ):
+        broken = json.loads(json.dumps(found))
+        spoil(broken)
+        with pytest.raises(AssertionError):
+            conforms(broken, schema())
+
+
+def test_schema_with_the_real_checker(command, small):
+    jsonschema = pytest.importorskip("jsonschema", reason="not a dependency")
+    jsonschema.validate(json.loads(command("evaluate", "small.csv", "--json").out), schema())
+
+
+def examples():
+    """Commands of the documentation and what it says they print."""
+    for block in re.findall(r"```console\n(.*?)```", DOCS.read_text(encoding="utf-8"), re.DOTALL):
+        for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
+            line, _, output = part.partition("\n")
+            yield line.split(), output
+
+
+def test_documented_examples_are_true(monkeypatch, tmp_path):
+    snippet = re.search(r"```python\n(.*?)```", DOCS.read_text(encoding="utf-8"), re.DOTALL)
+    monkeypatch.chdir(tmp_path)
+    exec(snippet[1], {})
+    env = {**os.environ, "COLUMNS": "80", "NO_COLOR": "1", "VUSKIT_CACHE": str(tmp_path / "cache")}
+    count = 0
+    for (program, *arguments), expected in examples():
+        assert program == "vuskit"
+        # Processes of their own: other tests register measures and detectors of theirs.
+        result = run_process(arguments, tmp_path, stdout=subprocess.PIPE, env=env)
+        shown = [line.rstrip() for line in (result.stderr + result.stdout).splitlines()]
+        wanted = [line.rstrip() for line in expected.splitlines()]
+        assert shown == wanted, arguments
+        count += 1
+    assert count == 10
+
+
+def test_the_demo_series_is_the_documented_one(scores_csv):
+    frame = pd.read_csv(scores_csv)
+    assert list(frame) == ["value", "label", *three_scores().detectors]

@@ -1,0 +1,61 @@
+"""``vuskit list``: the registries, as tables and as data."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+import vuskit
+from vuskit.datasets import list_formats
+from vuskit.datasets.synthetic import list_families
+from vuskit.detectors import list_detectors
+
+KINDS = ["measures", "detectors", "readers", "families"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_tables(snapshot, kind):
+    # A process of its own: other tests register measures and detectors of theirs.
+    result = subprocess.run(
+        [sys.executable, "-c", "from vuskit.cli.main import run; run()", "list", kind],
+        env={**os.environ, "COLUMNS": "80"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert result.stderr == ""
+    snapshot(f"list_{kind}", result.stdout)
+
+
+NAMES = {
+    "measures": lambda: [measure.name for measure in vuskit.list_measures()],
+    "detectors": list_detectors,
+    "readers": lambda: [entry.name for entry in list_formats()],
+    "families": lambda: [family.name for family in list_families()],
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_json_and_csv_agree(command, kind):
+    as_json = json.loads(command("list", kind, "--json").out)
+    as_csv = list(csv.DictReader(io.StringIO(command("list", kind, "--csv").out)))
+    assert [row["name"] for row in as_json] == list(NAMES[kind]())
+    assert [row["name"] for row in as_csv] == list(NAMES[kind]())
+    assert list(as_json[0]) == list(as_csv[0])
+
+
+def test_parameters_of_a_detector(command):
+    rows = {row["name"]: row for row in json.loads(command("list", "detectors", "--json").out)}
+    assert "n_neighbors" in rows["lof"]["parameters"]
+
+
+def test_mistyped_kind(command):
+    outcome = command("list", "measure")
+    assert outcome.code == 2
+    assert "measures" in outcome.err
