@@ -77,6 +77,13 @@ def test_other_settings_are_other_evaluations(workshop):
     assert set(frame["settings"]) == {"buffer=20, thresholds=50, definition=journal"}
 
 
+def test_the_same_evaluation_twice_is_done_once(workshop):
+    entry = '[[evaluate]]\nmeasures = ["auc_pr"]\nbuffer = 20\n'
+    workshop.write(evaluate=entry * 2)
+    assert kinds(workshop.run()) == {Kind.SCORE: 2, Kind.EVALUATE: 2}
+    assert workshop.run() == []
+
+
 def test_an_edited_detector_runs_again(workshop):
     (workshop.base / "mine_edited.py").write_text("def f(values):\n    return values\n")
     workshop.write(detectors=['name = "mine_edited:f"'])

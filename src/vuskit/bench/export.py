@@ -62,6 +62,12 @@ def export_run(folder: Path, target: Path, *, shape: str = "values") -> pd.DataF
     ------
     InvalidInputError
         If the shape or the ending is unknown, or there is no run.
+
+    Examples
+    --------
+    >>> export_run(Path("nowhere"), Path("values.csv"))
+    Traceback (most recent call last):
+    vuskit.errors.InvalidInputError: `folder` must hold a benchmark run, got 'nowhere'
     """
     check_choice("shape", shape, SHAPES)
     kind = check_choice("target", target.suffix.removeprefix(".") or target.name, FORMATS)

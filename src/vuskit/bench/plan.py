@@ -95,6 +95,12 @@ def parse_plan(content: str, *, base: Path, name: str = "the plan") -> Plan:
     ------
     InvalidInputError
         As `load_plan`.
+
+    Examples
+    --------
+    >>> parse_plan('fodler = "run"', base=Path("."))
+    Traceback (most recent call last):
+    vuskit.errors.InvalidInputError: the plan: the plan has no key 'fodler'; did you mean 'folder'?
     """
     try:
         return _plan(TomlTable("", tomllib.loads(content)), base, content)

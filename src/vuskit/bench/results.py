@@ -110,6 +110,12 @@ def read_status(folder: Path, *, failures: int = 10) -> RunStatus:
     ------
     InvalidInputError
         If there is no run.
+
+    Examples
+    --------
+    >>> read_status(Path("nowhere"))
+    Traceback (most recent call last):
+    vuskit.errors.InvalidInputError: `folder` must hold a benchmark run, got 'nowhere'
     """
     connection = open_for_reading(folder)
     try:
@@ -161,6 +167,12 @@ def stored_plan(folder: Path) -> Plan:
     ------
     InvalidInputError
         If there is no run, or the plan's files are gone.
+
+    Examples
+    --------
+    >>> stored_plan(Path("nowhere"))
+    Traceback (most recent call last):
+    vuskit.errors.InvalidInputError: `folder` must hold a benchmark run, got 'nowhere'
     """
     connection = open_for_reading(folder)
     try:
@@ -178,6 +190,12 @@ def task_maker(folder: Path) -> Callable[[Job], Task]:
     ------
     InvalidInputError
         If there is no run.
+
+    Examples
+    --------
+    >>> task_maker(Path("nowhere"))
+    Traceback (most recent call last):
+    vuskit.errors.InvalidInputError: `folder` must hold a benchmark run, got 'nowhere'
     """
     connection = open_for_reading(folder)
     try:
@@ -202,6 +220,12 @@ def read_values_table(folder: Path) -> pd.DataFrame:
         If there is no run.
     MissingDependencyError
         If pandas is not installed.
+
+    Examples
+    --------
+    >>> read_values_table(Path("nowhere"))
+    Traceback (most recent call last):
+    vuskit.errors.InvalidInputError: `folder` must hold a benchmark run, got 'nowhere'
     """
     pandas = require("pandas", purpose="a table of values")
     connection = open_for_reading(folder)

@@ -243,10 +243,10 @@ class _Loop:
                 known = set(self.agenda.evaluation_ids(job, digests[job.key])) - self.adopted
                 self.store.adopt(known)
                 self.adopted |= known
-                followers = self.agenda.followers(job, digests[job.key])
-                new = [follower for follower in followers if follower.key not in self.seen]
-                self.seen.update(follower.key for follower in new)
-                self.second.extend(new)
+                for follower in self.agenda.followers(job, digests[job.key]):
+                    if follower.key not in self.seen:
+                        self.seen.add(follower.key)
+                        self.second.append(follower)
 
     def _tell(self, ended: list[tuple[Job, Outcome]]) -> None:
         self._note()

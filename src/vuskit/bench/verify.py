@@ -73,6 +73,12 @@ def verify_run(
     ------
     InvalidInputError
         If there is no run.
+
+    Examples
+    --------
+    >>> verify_run(Path("nowhere"))
+    Traceback (most recent call last):
+    vuskit.errors.InvalidInputError: `folder` must hold a benchmark run, got 'nowhere'
     """
     told = progress or (lambda done, total: None)
     files, make_task = ScoreFiles(folder), task_maker(folder)
