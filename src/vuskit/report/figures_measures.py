@@ -246,7 +246,7 @@ def draw_scatter(summary: Summary) -> Figure:
     """Draw robustness against separability; the circle grows with the effect of the ratio."""
     points = summary.scatter()
     titles = titles_of(summary.measures)
-    figure, axes = new_figure(1, 1, size=(7, 5))
+    figure, axes = new_figure(1, 1, size=(9, 5.5))
     axis = axes[0, 0]
     # Neighbours get their labels on the left and on the right in turn.
     turn = {name: place % 2 for place, name in enumerate(points["deviation"].sort_values().index)}
@@ -265,7 +265,7 @@ def draw_scatter(summary: Summary) -> Figure:
     axis.set_xlabel("mean standard deviation under lag and noise (left is robust)")
     axis.set_ylabel("z (up is separable)")
     axis.set_title("circle: standard deviation under other shares of anomalies", fontsize=9)
-    axis.margins(0.25, 0.12)
+    axis.margins(0.18, 0.12)
     axis.grid(visible=True, alpha=0.3)
     axis.set_axisbelow(True)
     family_legend(figure, summary.measures)
