@@ -1,0 +1,365 @@
+"""The page of one series: what is in it, and what a real browser makes of it."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import html
+import json
+import re
+import shutil
+import subprocess
+from html.parser import HTMLParser
+from importlib import resources
+
+import numpy as np
+import oracle
+import pytest
+
+import vuskit
+from vuskit.datasets.synthetic import three_scores
+from vuskit.report.evaluation import EvaluationReport
+from vuskit.report.page import page_html
+from vuskit.report.page.drawing_data import drawing_data, thinned
+from vuskit.report.page.page import safe_json
+
+EVIL = "<img src=x onerror=alert(1)>"
+EVIL_SCORE = "</script><script>document.title='taken'</script>"
+CHROMIUM = next(
+    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
+)
+needs_browser = pytest.mark.skipif(CHROMIUM is None, reason="no chromium is installed")
+
+
+def report_of(labels, scores, *, values=None, buffer=20, name="series.csv", **options):
+    labels = np.asarray(labels, dtype=bool)
+    return EvaluationReport(
+        name=name,
+        labels=labels,
+        values=values,
+        scores=scores,
+        table=vuskit.evaluate_many(labels, scores, buffer=buffer, **options),
+        buffer=vuskit.choose_buffer(buffer),
+        draws=3,
+    )
+
+
+@pytest.fixture(scope="module")
+def demo():
+    scored = three_scores()
+    return report_of(
+        scored.series.labels, dict(scored.scores), values=scored.series.values.ravel(), buffer=40
+    )
+
+
+@pytest.fixture(scope="module")
+def evil():
+    labels = np.zeros(200, dtype=bool)
+    labels[50:60] = labels[120:125] = True
+    rng = np.random.default_rng(0)
+    scores = {
+        EVIL: rng.random(200),
+        EVIL_SCORE: rng.random(200) + labels,
+        "a\u2028b&[[data]]": labels * 1.0,
+    }
+    return report_of(labels, scores, name=EVIL)
+
+
+class Reader(HTMLParser):
+    """Elements, and the text of tables."""
+
+    def __init__(self):
+        super().__init__()
+        self.tags, self.attributes, self.cells, self.open = [], [], [], False
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        self.attributes += [(tag, *pair) for pair in attrs]
+        if tag in ("td", "th"):
+            self.cells.append("")
+            self.open = True
+
+    def handle_endtag(self, tag):
+        self.open = self.open and tag not in ("td", "th")
+
+    def handle_data(self, data):
+        if self.open:
+            self.cells[-1] += data
+
+
+def read(page):
+    reader = Reader()
+    reader.feed(page)
+    return reader
+
+
+def embedded(page):
+    return json.loads(re.search(r'id="data">(.*?)</script>', page, re.DOTALL)[1])
+
+
+def numbers(text):
+    return np.frombuffer(base64.b64decode(text), dtype="<f4")
+
+
+def test_names_from_files_are_text(evil):
+    reader = read(page_html(evil))
+    assert "img" not in reader.tags
+    assert reader.tags.count("script") == 2
+    assert not [found for found in reader.attributes if found[1].startswith("on")]
+    assert EVIL in reader.cells
+    assert EVIL_SCORE in reader.cells
+    assert [score["name"] for score in embedded(page_html(evil))["scores"]] == list(evil.scores)
+
+
+def test_embedded_data_cannot_end_its_element():
+    text = safe_json({"a": "</script>&\u2028\u2029"})
+    assert not set(text) & set("<>&\u2028\u2029")
+    assert json.loads(text) == {"a": "</script>&\u2028\u2029"}
+
+
+def test_nothing_is_fetched(demo):
+    page = page_html(demo)
+    assert not re.search(r"https?://|url\(|@import|\bsrc=", page)
+    assert "default-src 'none'" in page
+
+
+def test_tables_hold_the_values(demo):
+    page = page_html(demo)
+    for name, evaluation in demo.table.items():
+        assert name in read(page).cells
+        for value in evaluation.values():
+            assert f'data-value="{value!r}"' in page
+    found = [cell for cell in read(page).cells if cell.startswith(("found", "missed"))]
+    expected = [
+        f"found, {table.delay[i]:+.0f}" if table.found[i] else "missed"
+        for i in range(10)
+        for table in demo.events.values()
+    ]
+    assert found == expected
+
+
+def test_missed_anomalies_are_named():
+    labels = np.zeros(300, dtype=bool)
+    labels[50:60] = labels[200:210] = True
+    score = np.zeros(300)
+    score[50:60] = 1.0
+    page = page_html(report_of(labels, {"half": score}, buffer=4))
+    assert "half finds 1 of 2" in page
+    assert page.count('class="missed"') == 1
+
+
+def test_lines_come_back(demo):
+    data = drawing_data(demo)
+    line = data["scores"][0]["line"]
+    restored = line["low"] + numbers(line["data"]) * (line["high"] - line["low"])
+    np.testing.assert_allclose(restored, demo.scores["good"], atol=1e-6)
+    assert line["bucket"] == 1
+
+
+def test_thinned_lines_keep_every_extreme():
+    rng = np.random.default_rng(1)
+    line = rng.standard_normal(10_007)
+    kept, size = thinned(line, 1000)
+    assert kept.size <= 1000
+    for k, (low, high) in enumerate(kept.reshape(-1, 2)):
+        part = line[k * size : (k + 1) * size]
+        assert (low, high) == (part.min(), part.max())
+
+
+def test_areas_are_the_measure_at_each_buffer(demo):
+    data = drawing_data(demo)
+    late = data["scores"][1]
+    for i in (0, 7, len(data["area_widths"]) - 1):
+        expected = vuskit.range_auc_pr(
+            demo.labels, demo.scores["late"], buffer=data["area_widths"][i]
+        )
+        assert late["area_pr"][i] == pytest.approx(expected, abs=1e-6)
+
+
+def test_surfaces_average_to_the_volume(demo):
+    data = drawing_data(demo)
+    shape = (len(data["widths"]), data["grid"])
+    for score in data["scores"]:
+        roc = numbers(score["roc"]).reshape(shape)
+        volume = np.trapezoid(roc, dx=1 / (shape[1] - 1), axis=1).mean()
+        assert volume == pytest.approx(demo.table[score["name"]]["vus_roc"], abs=0.02)
+        pr = numbers(score["pr"]).reshape(shape)
+        assert pr.mean() == pytest.approx(demo.table[score["name"]]["vus_pr"], abs=0.03)
+
+
+@pytest.mark.parametrize("definition", ["pvldb2022", "timeeval"])
+def test_other_definitions(definition):
+    labels = np.arange(100) % 50 < 5
+    page = page_html(report_of(labels, {"A": np.arange(100.0) % 7}, definition=definition))
+    assert f"definition={definition}" in page
+
+
+def test_series_without_values_and_with_a_constant_score():
+    labels = np.arange(100) % 50 < 5
+    page = page_html(report_of(labels, {"flat": np.ones(100)}, buffer=0))
+    assert embedded(page)["values"] is None
+
+
+def test_long_series_stay_small():
+    n = 400_000
+    labels = np.zeros(n, dtype=bool)
+    labels[1000:1100] = labels[300_000:300_200] = True
+    rng = np.random.default_rng(0)
+    scores = {name: rng.random(n) for name in "ABC"}
+    page = page_html(report_of(labels, scores, values=rng.random(n), measures=["auc_roc"]))
+    assert len(page.encode()) < 6_000_000
+
+
+def luminance(colour):
+    parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    linear = [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
+    return float(np.dot(linear, [0.2126, 0.7152, 0.0722]))
+
+
+@pytest.mark.parametrize("theme", [":root {", ':root[data-theme="dark"] {'])
+def test_contrast_of_all_text(theme):
+    css = (resources.files("vuskit.report.page") / "page.css").read_text()
+    block = css[css.index(theme) :].partition("}")[0]
+    colours = dict(re.findall(r"--(\w+): (#\w{6})", block))
+    for text in ("ink", "quiet", "found", "missed"):
+        for ground in ("paper", "panel"):
+            one, other = sorted((luminance(colours[text]), luminance(colours[ground])))
+            assert (other + 0.05) / (one + 0.05) >= 4.5, (text, ground)
+
+
+def browse(page, folder, script=""):
+    """Open a page in Chromium without a network; return the document after a script ran."""
+    if script:
+        # The page itself forbids foreign scripts; the test's own one is let in by name.
+        allowed = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+        page = page.replace("script-src ", f"script-src 'sha256-{allowed}' ")
+        page = page.replace("</body>", f"<script>{script}</script></body>")
+    path = folder / "page.html"
+    path.write_text(page, encoding="utf-8")
+    result = subprocess.run(
+        [
+            CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic",
+            "--no-first-run", "--disable-background-networking", "--disable-component-update",
+            "--disable-sync", f"--user-data-dir={folder / 'profile'}", "--window-size=1200,900",
+            "--enable-logging=stderr", "--v=0", "--virtual-time-budget=4000", "--dump-dom",
+            path.as_uri(),
+        ],
+        capture_output=True, text=True, timeout=120, check=True,
+    )  # fmt: skip
+    complaints = [line for line in result.stderr.splitlines() if "CONSOLE" in line]
+    assert complaints == []
+    return result.stdout
+
+
+def answers(document):
+    return json.loads(html.unescape(re.search(r'data-answers="([^"]*)"', document)[1]))
+
+
+@needs_browser
+def test_browser_draws_without_complaint(demo, tmp_path):
+    assert 'data-ready="yes"' in browse(page_html(demo), tmp_path)
+
+
+@needs_browser
+def test_browser_runs_nothing_from_names(evil, tmp_path):
+    document = browse(page_html(evil), tmp_path)
+    assert 'data-ready="yes"' in document
+    assert "<img" not in document
+    assert f"<title>{html.escape(EVIL, quote=False)}</title>" in document
+
+
+USE = """
+const found = {};
+const byId = (id) => document.getElementById(id);
+const picture = (canvas) => canvas.toDataURL();
+const tracks = [...document.querySelectorAll("#lines canvas")];
+const click = (selector) => document.querySelector(selector).click();
+found.tracks = tracks.length;
+found.blank = [...document.querySelectorAll("canvas")].filter((canvas) => {
+  const empty = document.createElement("canvas");
+  empty.width = canvas.width; empty.height = canvas.height;
+  return picture(canvas) === picture(empty);
+}).map((canvas) => canvas.id);
+const all = byId("range").textContent;
+let before = tracks.map(picture);
+click('[data-zoom="in"]');
+found.zoomed = byId("range").textContent;
+found.linked = tracks.map((canvas, i) => picture(canvas) !== before[i]);
+click('[data-event="2"]');
+found.event = byId("range").textContent;
+tracks[0].dispatchEvent(new KeyboardEvent("keydown", { key: "0", bubbles: true }));
+found.restored = byId("range").textContent === all;
+const moved = [byId("area-roc"), byId("roc-map"), byId("pr-3d"), tracks.at(-1)];
+before = moved.map(picture);
+byId("buffer").value = "10";
+byId("buffer").dispatchEvent(new Event("input"));
+found.slider = moved.map((canvas, i) => picture(canvas) !== before[i]);
+found.told = byId("buffer-value").textContent;
+found.legend = byId("legend").textContent;
+before = picture(byId("roc-3d"));
+byId("roc-3d").dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowLeft" }));
+found.turned = picture(byId("roc-3d")) !== before;
+before = picture(byId("roc-map"));
+byId("surface-score").value = "1";
+byId("surface-score").dispatchEvent(new Event("change"));
+found.chosen = picture(byId("roc-map")) !== before;
+const paper = () => getComputedStyle(document.body).backgroundColor;
+found.light = paper();
+click("#theme");
+found.dark = paper();
+const reachable = document.querySelectorAll("button, select, input, #lines canvas, .square");
+found.unreachable = [...reachable].filter((element) => element.tabIndex < 0).length;
+navigator.clipboard.writeText = (text) => { found.csv = text; return Promise.resolve(); };
+click('[data-copy="measures"]');
+found.wide = document.documentElement.scrollWidth > window.innerWidth;
+document.documentElement.dataset.answers = JSON.stringify(found);
+"""
+
+
+@needs_browser
+def test_browser_can_be_used(demo, tmp_path):
+    found = answers(browse(page_html(demo), tmp_path, USE))
+    assert found["tracks"] == 5
+    assert found["blank"] == []
+    assert found["zoomed"] == "points 2,500 to 7,500 of 10,000"
+    assert all(found["linked"])
+    start, stop = demo.bounds[2]
+    first, last = map(int, re.findall(r"\d+", found["event"].replace(",", ""))[:2])
+    assert first < start < stop < last < first + 2000
+    assert found["restored"]
+    assert all(found["slider"])
+    assert found["told"] == "10"
+    expected = vuskit.range_auc_pr(demo.labels, demo.scores["late"], buffer=10)
+    assert f"R-AUC-PR {expected:.3f} at 10" in found["legend"]
+    assert found["turned"]
+    assert found["chosen"]
+    assert found["light"] == "rgb(255, 255, 255)"
+    assert found["dark"] == "rgb(20, 22, 26)"
+    assert found["unreachable"] == 0
+    assert not found["wide"]
+    rows = [line.split(",") for line in found["csv"].splitlines()]
+    assert rows[0][:4] == ["measure", "good", "late", "noisy"]
+    assert float(rows[-1][2]) == demo.table["late"]["vus_pr"]
+
+
+@needs_browser
+@pytest.mark.parametrize("definition", ["journal", "pvldb2022", "timeeval"])
+def test_browser_draws_the_soft_label_of_the_definition(definition, tmp_path):
+    """The page computes soft labels itself; they must be those of the slow twin."""
+    labels = [0] * 60
+    for place in (*range(10, 14), 17, 20, *range(40, 46), 59):
+        labels[place] = 1
+    page = page_html(report_of(labels, {"A": np.arange(60.0)}, buffer=14, definition=definition))
+    shown = page.replace("  const softBetween", "  window.softAt = softAt;\n  const softBetween")
+    script = re.findall(r"<script>(.*?)</script>", shown, re.DOTALL)[0]
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    shown = re.sub(r"script-src 'sha256-[^']+'", f"script-src 'sha256-{digest}'", shown)
+    ask = (
+        "const points = Array.from({ length: 60 }, (_, i) => i);"
+        "const found = [0, 1, 4, 9, 14].map((w) => points.map((i) => softAt(i, w)));"
+        "document.documentElement.dataset.answers = JSON.stringify(found);"
+    )
+    found = answers(browse(shown, tmp_path, ask))
+    for width, got in zip([0, 1, 4, 9, 14], found, strict=True):
+        expected = oracle.soft_labels(labels, width, definition=definition)
+        np.testing.assert_allclose(got, expected, atol=1e-12)
