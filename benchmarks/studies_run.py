@@ -22,6 +22,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from docs_block import replace_block
 
 from vuskit.report.common import markdown_table
 from vuskit.report.studies import average_table
@@ -35,6 +36,7 @@ from vuskit.studies import (
 )
 from vuskit.studies.robustness import RobustnessResult
 from vuskit.studies.scored import buffer_of
+from vuskit.studies.timing_store import describe_environment
 
 PUBLISHED = {
     "vus_roc": "VUS_ROC", "vus_pr": "VUS_PR", "range_auc_roc": "R_AUC_ROC",
@@ -62,6 +64,16 @@ def timed(name: str, run: Callable[[], Any]) -> tuple[Any, dict[str, Any]]:
     }
     print(row, flush=True)
     return result, row
+
+
+def times_text(rows: list[dict[str, Any]], n_series: int, processes: int) -> str:
+    machine = describe_environment()
+    return (
+        f"{n_series} series in {processes} processes on {machine['cpus']} cores "
+        f"({machine['cpu']}), numpy {machine['libraries']['numpy']}, numba {machine['libraries']['numba']}; the load "
+        "average, taken at the end, says how much else was running:\n\n"
+        + markdown_table(pd.DataFrame(rows))
+    )
 
 
 def beside_published(result: RobustnessResult, path: Path) -> pd.DataFrame:
@@ -114,6 +126,7 @@ def main() -> None:
     parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--authors", metavar="PYTHON", help="of an environment with vus 0.0.6")
     parser.add_argument("--sample", type=int, default=20, help="evaluations by the authors' code")
+    parser.add_argument("--docs", type=Path, help="page whose block of times is rewritten")
     parser.add_argument("--only", choices=["robustness", "authors"], help="nothing else")
     arguments = parser.parse_args()
     options = {"processes": arguments.processes, "folder": arguments.output / "series"}
@@ -137,7 +150,10 @@ def run_studies(arguments: argparse.Namespace, options: dict[str, Any]) -> None:
         print(markdown_table(average_table(separable.averages(), found.measures)))
         print(markdown_table(average_table(consistent.averages(), found.measures)))
     print(markdown_table(average_table(robust.averages(), robust.measures)))
-    print(markdown_table(pd.DataFrame(rows)))
+    times = times_text(rows, len(robust.values), options["processes"])
+    print(times)
+    if arguments.docs is not None:
+        replace_block(arguments.docs, "times", times)
     counts = robust.undefined().groupby("perturbation", sort=False).sum(numeric_only=True)
     print(markdown_table(counts.reset_index()))
     if arguments.published is not None:
