@@ -103,7 +103,7 @@ def golden_case() -> tuple[list[int], list[int]]:
     --------
     >>> labels, scores = golden_case()
     >>> len(labels), sum(labels), len(set(scores))
-    (300, 36, 97)
+    (300, 36, 77)
     """
     events = ((20, 32), (90, 91), (97, 105), (180, 190), (295, 300))
     labels = [int(any(start <= i < stop for start, stop in events)) for i in range(300)]
