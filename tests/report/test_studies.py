@@ -95,6 +95,8 @@ def test_pairs_z_and_entropies_are_drawn(separable, consistent):
     assert heights(median) == pytest.approx(separable.averages()["median"].to_list())
     pairs = separable.values[0].notes["pairs"]
     assert len(draw_axes(figures.draw_pairs(separable, "plant/s0"))) == min(len(pairs), 4)
+    with pytest.raises(InvalidInputError, match="`series` must name one series with pairs"):
+        figures.draw_pairs(separable, "nowhere")
     measures, families = draw_axes(figures.draw_entropies(consistent))
     assert heights(measures) == pytest.approx(consistent.averages()["entropy"].to_list())
     assert heights(families) == pytest.approx(consistent.by_family().to_list())

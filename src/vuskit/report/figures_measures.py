@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from vuskit.datasets.optional import require
+from vuskit.errors import InvalidInputError
 from vuskit.measures.registry import Measure
 from vuskit.report.common import (
     family_colour,
@@ -39,7 +40,6 @@ __all__ = [
 ]
 
 _GREEN, _RED = "#009E73", "#D55E00"
-_FEWEST_FOR_BOX = 2
 
 
 def _bars(axis: Axes, values: Any, measures: tuple[Measure, ...], title: str) -> None:
@@ -161,9 +161,12 @@ def draw_pairs(result: SeparabilityResult, series: str, *, most: int = 4) -> Fig
     Raises
     ------
     InvalidInputError
-        If there is no such series.
+        If there is no such series, or no pair on it.
     """
-    found = next(one for one in result.values if series in (one.series, one.name))
+    named = [one for one in result.values if series in (one.series, one.name)]
+    if len(named) != 1 or not named[0].notes["pairs"]:
+        raise InvalidInputError(f"`series` must name one series with pairs, got {series!r}")
+    found = named[0]
     pairs = found.notes["pairs"][:most]
     figure, axes = new_figure(
         len(pairs), 1, size=(9, 1.9 * len(pairs) + 1.2), sharex=True, sharey=True
