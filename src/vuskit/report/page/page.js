@@ -313,13 +313,13 @@
     const { pen, width, height } = prepare(byId(id));
     const heights = data.scores[chosen][field];
     const rows = data.widths.length, columns = data.grid;
-    const size = Math.min(width, height * 1.25) * 0.56;
+    const size = Math.min(width, height * 1.25) * 0.5;
     const [sinTurn, cosTurn, sinTilt, cosTilt] = [Math.sin(view.turn), Math.cos(view.turn), Math.sin(view.tilt), Math.cos(view.tilt)];
     const project = (a, b, c) => {
       const [u, v, w] = [a - 0.5, b - 0.5, (c - 0.5) * 0.8];
       const right = u * cosTurn - v * sinTurn;
       const away = u * sinTurn + v * cosTurn;
-      return [width / 2 + right * size, height / 2 - (w * cosTilt + away * sinTilt) * size, away * cosTilt - w * sinTilt];
+      return [width / 2 + right * size, height * 0.54 - (w * cosTilt + away * sinTilt) * size, away * cosTilt - w * sinTilt];
     };
     const path = (points) => {
       pen.beginPath();
