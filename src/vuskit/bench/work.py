@@ -59,6 +59,8 @@ def perform(task: Task) -> Outcome:
     except _NotApplicableError as reason:
         outcome = Outcome(Status.SKIPPED, message=str(reason))
     except MemoryError as error:
+        # The frames still hold what filled the memory; telling what happened takes some, too.
+        traceback.clear_frames(error.__traceback__)
         text = f"out of memory: {error}" if str(error) else "out of memory"
         outcome = Outcome(Status.OOM, message=text, traceback=_traceback())
     except BaseException as error:
