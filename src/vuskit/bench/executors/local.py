@@ -35,26 +35,38 @@ class LocalExecutor(Executor):
         self._idle = list(self._slots)
         self._busy: dict[str, Slot] = {}
         self._starts: dict[str, int] = {}
+        self._futures: dict[str, Future[Outcome]] = {}
 
     @property
     def capacity(self) -> int:
         """Number of processes."""
         return len(self._slots)
 
+    def collect(self, timeout: float) -> list[tuple[Task, Outcome]]:
+        """Wait for outcomes; look after lost tasks when there is none."""
+        found = super().collect(timeout)
+        if not found:
+            for key, slot in self._busy.items():
+                if slot.lost:
+                    self._ended.put((key, self._futures[key]))
+        return found
+
     def _start(self, task: Task) -> None:
         key = task.job.key
         slot = self._busy[key] = self._busy.get(key) or self._idle.pop()
         self._starts[key] = self._starts.get(key, 0) + 1
-        future = slot.start(task)
+        future = self._futures[key] = slot.start(task)
         future.add_done_callback(lambda done: self._ended.put((key, done)))
 
     def _outcome(self, key: str, handle: Future[Any]) -> Outcome | None:
+        if handle is not self._futures.get(key):
+            return None  # of an attempt that was given up
         outcome = self._busy[key].outcome(handle)
         if outcome is None and self._starts[key] < _ATTEMPTS:
             self._start(self._running[key])
             return None
         self._idle.append(self._busy.pop(key))
-        del self._starts[key]
+        del self._starts[key], self._futures[key]
         return outcome or lost(f"no worker process could be started, {_ATTEMPTS} times")
 
     def close(self, *, kill: bool) -> None:

@@ -9,7 +9,7 @@ import os
 import signal
 import sys
 import uuid
-from concurrent.futures import CancelledError, Future
+from concurrent.futures import CancelledError, Future, wait
 from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 from typing import Any
@@ -31,6 +31,7 @@ from vuskit.datasets.optional import require
 __all__ = ["Slot"]
 
 _OUTPUT_TAIL = 8000
+_LOOK_SECONDS = 1.0
 
 
 class Slot:
@@ -51,6 +52,7 @@ class Slot:
         self._limits = limits
         self._output = scratch / f"worker-{uuid.uuid4().hex[:12]}.log"
         self._pool: Any = None
+        self._future: Future[Outcome] | None = None
         self._closed = False
 
     def start(self, task: Task) -> Future[Outcome]:
@@ -64,10 +66,24 @@ class Slot:
             args=(task, self._limits.seconds),
             timeout=self._limits.seconds,
         )
+        self._future = future
         return future
+
+    @property
+    def lost(self) -> bool:
+        """Whether a task is under way that nobody will finish.
+
+        A process that dies at the moment at which it is given a task can take the pool with it
+        before the pool knows of the task.
+        """
+        future, pool = self._future, self._pool
+        return future is not None and not future.done() and (pool is None or not pool.active)
 
     def outcome(self, future: Future[Outcome]) -> Outcome | None:
         """Outcome of a task that ended; None if its process died before it began."""
+        if not future.done():  # it was lost
+            self._end_process(kill=True)
+            return None
         try:
             outcome = future.result()
         except TimeoutError:
@@ -93,7 +109,10 @@ class Slot:
     def run(self, task: Task, attempts: int = 3) -> Outcome:
         """Do a task and wait for it."""
         for _ in range(attempts):
-            outcome = self.outcome(self.start(task))
+            future = self.start(task)
+            while wait([future], timeout=_LOOK_SECONDS).not_done and not self.lost:
+                pass
+            outcome = self.outcome(future)
             if outcome is not None:
                 return outcome
             if self._closed:
