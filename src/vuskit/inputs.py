@@ -244,8 +244,9 @@ def did_you_mean(value: Any, known: Iterable[str]) -> str:
     >>> did_you_mean("vus-pr", ["vus_pr", "auc_pr"])
     "; did you mean 'vus_pr'?"
     """
-    near = difflib.get_close_matches(str(value).lower(), list(known), n=1, cutoff=0.6)
-    return f"; did you mean {near[0]!r}?" if near else ""
+    names = {name.lower(): name for name in known}
+    near = difflib.get_close_matches(str(value).lower(), list(names), n=1, cutoff=0.6)
+    return f"; did you mean {names[near[0]]!r}?" if near else ""
 
 
 def _one_dimensional(name: str, values: ArrayLike) -> NDArray[Any]:

@@ -18,6 +18,7 @@ Floats = NDArray[np.float64]
 _MAX_POINTS = 20_000
 _MAX_LAG = 400
 _PROMINENCE = 0.1  # a maximum counts when the ACF rises this much towards it from the valley before
+_NEAR_HIGHEST = 0.7  # and when it is at least this share of the highest one
 
 
 @dataclass(frozen=True)
@@ -104,11 +105,15 @@ def _local_maxima(values: Floats) -> NDArray[np.intp]:
 
 def _first_prominent(series: Floats, max_lag: int) -> int | None:
     correlation = autocorrelation(series, min(max_lag, series.size - 1))
-    for lag in _local_maxima(correlation):
-        valley = correlation[: lag + 1].min()
-        if lag > 1 and correlation[lag] > 0 and correlation[lag] - valley >= _PROMINENCE:
-            return int(lag)
-    return None
+    lags = _local_maxima(correlation)
+    lags = lags[(lags > 1) & (correlation[lags] > 0)]
+    if lags.size == 0:
+        return None
+    valley = np.minimum.accumulate(correlation)[lags]
+    rises = correlation[lags] - valley >= _PROMINENCE
+    high = correlation[lags] >= _NEAR_HIGHEST * correlation[lags].max()
+    prominent = np.flatnonzero(rises & high)
+    return int(lags[prominent[0]]) if prominent.size else None
 
 
 def _strongest_frequency(series: Floats, max_lag: int) -> int | None:
@@ -149,14 +154,18 @@ def _event_lengths(y_true: ArrayLike | None) -> NDArray[np.intp]:
     return np.asarray(labels.stops - labels.starts)
 
 
+def _anomalies(count: int) -> str:
+    return "1 anomaly" if count == 1 else f"{count} anomalies"
+
+
 def _median_anomaly(values: ArrayLike | None, y_true: ArrayLike | None) -> tuple[int, str]:
     lengths = _event_lengths(y_true)
-    return round(float(np.median(lengths))), f"median length of {lengths.size} anomalies"
+    return round(float(np.median(lengths))), f"median length of {_anomalies(lengths.size)}"
 
 
 def _mean_anomaly(values: ArrayLike | None, y_true: ArrayLike | None) -> tuple[int, str]:
     lengths = _event_lengths(y_true)
-    return round(float(lengths.mean())), f"mean length of {lengths.size} anomalies"
+    return round(float(lengths.mean())), f"mean length of {_anomalies(lengths.size)}"
 
 
 def _by_period(method: str) -> Callable[[ArrayLike | None, ArrayLike | None], tuple[int, str]]:
