@@ -38,10 +38,13 @@ workers = 1
 """
 PICKY = """
 import pathlib
+import time
 
 def picky(values):
     if not (pathlib.Path(__file__).parent / "mended").exists():
         raise RuntimeError("not mended yet")
+    if (pathlib.Path(__file__).parent / "slowly").exists():
+        time.sleep(1.5)
     return values
 """
 
@@ -136,6 +139,7 @@ def test_mistakes_are_told_in_a_sentence(monkeypatch, capsys):
 
 def test_a_terminal_gets_a_bar_with_rate_and_rest(folder):
     (folder / "mended").touch()
+    (folder / "slowly").touch()  # longer than the display needs to be drawn again
     reader, writer = pty.openpty()
     process = subprocess.Popen(
         [*COMMAND, "bench", "run"],
@@ -160,5 +164,5 @@ def test_a_terminal_gets_a_bar_with_rate_and_rest(folder):
     text = shown.decode()
     assert "jobs/min" in text
     assert "0 failed" in text
-    assert "Values on synthetic/" in text  # what is running
+    assert "picky:picky on synthetic/" in text  # what is running
     assert "6 of 6 jobs done" in text
