@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import importlib.util
+import itertools
 import multiprocessing
 import signal
+import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from importlib.machinery import PathFinder
 from pathlib import Path
 
 from vuskit.datasets.optional import require
 from vuskit.errors import VuskitError
 from vuskit.inputs import check_int
 from vuskit.kernels.compiled import warm_up
+from vuskit.measures.registry import list_measures
 from vuskit.studies.scored import Source
 from vuskit.studies.series_values import SeriesStore, SeriesValues
 from vuskit.studies.task import Task, fingerprint, quiet
@@ -131,23 +135,48 @@ def _here(
 def _in_processes(
     task: Task, sources: Sequence[Source], store: SeriesStore | None, processes: int
 ) -> Iterator[tuple[int, Outcome]]:
-    # cloudpickle also takes measures that were written in a notebook or a script.
-    pickled = require("cloudpickle", purpose="more than one process").dumps(task)
+    workers = min(processes, len(sources))
     pool = ProcessPoolExecutor(
-        min(processes, len(sources)),
+        workers,
         mp_context=multiprocessing.get_context("spawn"),
         initializer=_start_worker,
-        initargs=(pickled, store),
+        initargs=(_pickled(task), store),
     )
+    waiting = iter(enumerate(sources))
+    running: dict[Future[Outcome], int] = {}
     try:
-        futures: dict[Future[Outcome], int] = {
-            pool.submit(_study_in_worker, source): index for index, source in enumerate(sources)
-        }
-        for future in as_completed(futures):
-            yield futures[future], future.result()
+        while True:
+            # No more than the workers can take: what waits in their queue cannot be called back.
+            for index, source in itertools.islice(waiting, workers - len(running)):
+                running[pool.submit(_study_in_worker, source)] = index
+            if not running:
+                return
+            for future in wait(running, return_when=FIRST_COMPLETED).done:
+                yield running.pop(future), future.result()
     finally:
         # Also when the caller stops early: what runs is finished, what waits is not begun.
         pool.shutdown(cancel_futures=True)
+
+
+def _pickled(task: Task) -> bytes:
+    """The task for another process, with the measures that their module cannot bring there.
+
+    A measure may come from a notebook, a script or a module that only this process can find.
+    """
+    cloudpickle = require("cloudpickle", purpose="more than one process")
+    homes = {measure.function.__module__ for measure in list_measures()}
+    own = [
+        sys.modules[home]
+        for home in sorted(homes & sys.modules.keys())
+        if home != "__main__" and PathFinder.find_spec(home.partition(".")[0]) is None
+    ]
+    for module in own:
+        cloudpickle.register_pickle_by_value(module)
+    try:
+        return bytes(cloudpickle.dumps(task))
+    finally:
+        for module in own:
+            cloudpickle.unregister_pickle_by_value(module)
 
 
 @contextmanager
