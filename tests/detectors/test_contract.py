@@ -95,9 +95,12 @@ def test_fitting_again_forgets_the_first_series(make):
 
 
 def test_global_random_numbers_are_left_alone(make):
-    before = np.random.get_state()[1].copy()  # noqa: NPY002
+    # The next draw tells: a draw moves the position within the key and changes the key only rarely.
+    state = np.random.get_state()  # noqa: NPY002
+    expected = np.random.random_sample()  # noqa: NPY002
+    np.random.set_state(state)  # noqa: NPY002
     make().fit_score(wave())
-    np.testing.assert_array_equal(np.random.get_state()[1], before)  # noqa: NPY002
+    assert np.random.random_sample() == expected  # noqa: NPY002
 
 
 def test_input_is_not_changed(make):

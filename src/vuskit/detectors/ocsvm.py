@@ -55,7 +55,10 @@ class OCSVM(WindowModel):
     def _fit(self, train: Floats, progress: Progress | None) -> None:
         svm = require("sklearn.svm", purpose="detector `ocsvm`")
         windows = self._training_windows(train, limit=self.max_train_windows)
-        self._model = svm.OneClassSVM(nu=self.nu, kernel=self.kernel, gamma=self.gamma).fit(windows)
+        model = svm.OneClassSVM(nu=self.nu, kernel=self.kernel, gamma=self.gamma)
+        # Its constructor takes no seed, and without one `fit` draws from NumPy's global stream.
+        model.random_state = self.seed
+        self._model = model.fit(windows)
 
     def _score_windows(self, windows: Floats) -> Floats:
         return np.asarray(-self._model.decision_function(windows), dtype=np.float64)
