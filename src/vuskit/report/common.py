@@ -6,9 +6,11 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from vuskit.datasets.optional import require
+from vuskit.inputs import check_choice
 from vuskit.measures.registry import Measure
-from vuskit.report.timing import format_cell
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -16,11 +18,16 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 __all__ = [
+    "FIGURE_FORMATS",
+    "check_figure_format",
     "family_colour",
     "family_legend",
+    "format_cell",
     "label_measures",
     "markdown_table",
     "new_figure",
+    "picture",
+    "save_figure",
     "titles_of",
     "write_files",
 ]
@@ -43,6 +50,8 @@ _FAMILY_TITLES = {
     "custom": "own",
 }
 _DPI = 130
+FIGURE_FORMATS = ("png", "pdf", "svg")
+_TEXT_AS_TEXT = {"pdf.fonttype": 42, "ps.fonttype": 42, "svg.fonttype": "none"}
 
 
 def new_figure(
@@ -83,11 +92,50 @@ def titles_of(measures: Iterable[Measure]) -> dict[str, str]:
     return {measure.name: measure.title for measure in measures}
 
 
+def format_cell(value: object) -> str:
+    """Three significant digits for numbers; nothing for what is not there.
+
+    Examples
+    --------
+    >>> [format_cell(value) for value in (0.0123456, 1234.5, float("nan"), 7, "opt")]
+    ['0.0123', '1,230', '', '7', 'opt']
+    """
+    if not isinstance(value, float):
+        return str(value)
+    if np.isnan(value):
+        return ""
+    rounded = float(f"{value:.3g}")
+    return f"{rounded:,.0f}" if abs(rounded) >= 1000 else f"{rounded:g}"
+
+
 def markdown_table(frame: pd.DataFrame) -> str:
     """Lay out a table in Markdown, numbers to three digits."""
     lines = [list(map(str, frame.columns)), ["---"] * frame.shape[1]]
     lines += [[format_cell(value) for value in row] for row in frame.itertuples(index=False)]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def check_figure_format(figure_format: str) -> str:
+    """Return the format of the figures.
+
+    Raises
+    ------
+    InvalidInputError
+        If it is none of ``png``, ``pdf`` and ``svg``.
+    """
+    return check_choice("figure_format", figure_format, FIGURE_FORMATS)
+
+
+def save_figure(figure: Figure, path: Path) -> None:
+    """Save a figure in the format that its name ends with; text stays text."""
+    matplotlib = require("matplotlib", purpose="a figure")
+    with matplotlib.rc_context(_TEXT_AS_TEXT):
+        figure.savefig(path, dpi=_DPI)
+
+
+def picture(title: str, file: str) -> str:
+    """Markdown that shows a figure; browsers do not show a pdf within a page, so it is linked."""
+    return f"[{title}]({file})" if file.endswith(".pdf") else f"![{title}]({file})"
 
 
 def write_files(
@@ -97,8 +145,10 @@ def write_files(
     tables: Mapping[str, pd.DataFrame],
     figures: Mapping[str, Figure],
     page: Iterable[str],
+    figure_format: str = "png",
 ) -> list[Path]:
-    """Write tables as csv, figures as png and a page that shows them; the page is the first."""
+    """Write tables as csv, figures and a page that shows them; the page is the first."""
+    check_figure_format(figure_format)
     place = Path(folder)
     place.mkdir(parents=True, exist_ok=True)
     written = [place / f"{name}.md"]
@@ -107,6 +157,6 @@ def write_files(
         written.append(place / f"{name}_{title}.csv")
         frame.to_csv(written[-1], index=False, lineterminator="\n")
     for title, figure in figures.items():
-        written.append(place / f"{name}_{title}.png")
-        figure.savefig(written[-1], dpi=_DPI)
+        written.append(place / f"{name}_{title}.{figure_format}")
+        save_figure(figure, written[-1])
     return written

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from vuskit.errors import InvalidInputError
 from vuskit.measures.registry import Measure
 from vuskit.report import figures_measures as figures
-from vuskit.report.common import markdown_table, titles_of, write_files
+from vuskit.report.common import markdown_table, picture, titles_of, write_files
 from vuskit.report.figures_scenarios import draw_scenarios, draw_sweep
 from vuskit.studies.comparison import TableComparison
 from vuskit.studies.consistency import ConsistencyResult
@@ -51,10 +51,6 @@ def _if_possible(make: Callable[[], TableComparison]) -> TableComparison | None:
         return None
 
 
-def _picture(title: str, study: str, name: str) -> str:
-    return f"![{title}]({study}_{name}.png)"
-
-
 def _failures(failures: tuple[Failure, ...]) -> list[str]:
     if not failures:
         return ["No series failed."]
@@ -76,7 +72,12 @@ def _tests(comparison: TableComparison, measures: Iterable[Measure]) -> list[str
 
 
 def write_robustness(
-    result: RobustnessResult, folder: str | Path, *, series: str | None = None, alpha: float = 0.1
+    result: RobustnessResult,
+    folder: str | Path,
+    *,
+    series: str | None = None,
+    alpha: float = 0.1,
+    figure_format: str = "png",
 ) -> list[Path]:
     """Write the robustness study: deviations, averages, tests, figures and a page.
 
@@ -90,6 +91,8 @@ def write_robustness(
         The series whose box plots are drawn; the first by default.
     alpha : float, default=0.1
         Level of significance of the tests.
+    figure_format : {"png", "pdf", "svg"}, default="png"
+        Of the figures.
 
     Returns
     -------
@@ -99,7 +102,7 @@ def write_robustness(
     Raises
     ------
     InvalidInputError
-        If the result is empty or has no such series.
+        If the result is empty, has no such series, or the format is unknown.
     """
     measures = result.measures
     averages, counts = result.averages(), result.undefined()
@@ -120,13 +123,16 @@ def write_robustness(
         f"{len(result.values)} series, {result.task.count} perturbations of each kind, seed "
         f"{result.task.seed}. Mean standard deviation of each measure: over detectors, series, "
         "data sets. Low is robust.",
-        _picture("averages", "robustness", "averages"),
+        picture("averages", f"robustness_averages.{figure_format}"),
         markdown_table(average_table(averages, measures)),
-        _picture("one series", "robustness", "boxes"),
+        picture("one series", f"robustness_boxes.{figure_format}"),
     ]
     for kind in result.task.perturbations:
         pictures[f"datasets_{kind}"] = figures.draw_dataset_bars(result, perturbation=kind)
-        page += [f"## {kind}", _picture(f"{kind} by data set", "robustness", f"datasets_{kind}")]
+        page += [
+            f"## {kind}",
+            picture(f"{kind} by data set", f"robustness_datasets_{kind}.{figure_format}"),
+        ]
         comparison = _if_possible(lambda kind=kind: result.compare(kind, alpha=alpha))  # type: ignore[misc]
         if comparison is None:
             page.append("Too few series with all measures defined for a test.")
@@ -136,15 +142,27 @@ def write_robustness(
         pictures[f"ranks_{kind}"] = figures.draw_critical_difference(
             comparison, titles=titles_of(measures)
         )
-        page += [_picture(f"ranks, {kind}", "robustness", f"ranks_{kind}")]
+        page += [picture(f"ranks, {kind}", f"robustness_ranks_{kind}.{figure_format}")]
         page += _tests(comparison, measures)
     total = counts.groupby("perturbation", sort=False).sum(numeric_only=True).reset_index()
     page += ["## Undefined", markdown_table(total), *_failures(result.failures)]
-    return write_files(folder, "robustness", tables=tables, figures=pictures, page=page)
+    return write_files(
+        folder,
+        "robustness",
+        tables=tables,
+        figures=pictures,
+        page=page,
+        figure_format=figure_format,
+    )
 
 
 def write_separability(
-    result: SeparabilityResult, folder: str | Path, *, series: str | None = None, alpha: float = 0.1
+    result: SeparabilityResult,
+    folder: str | Path,
+    *,
+    series: str | None = None,
+    alpha: float = 0.1,
+    figure_format: str = "png",
 ) -> list[Path]:
     """Write the separability study; parameters as for :func:`write_robustness`."""
     averages = result.averages()
@@ -163,9 +181,9 @@ def write_separability(
         f"Pairs: {result.rule}. {len(with_pairs)} series have such pairs, "
         f"{len(result.series_without_pairs)} have none. High z is separable; infinite z and "
         "undefined ones are counted, not averaged.",
-        _picture("z", "separability", "z"),
+        picture("z", f"separability_z.{figure_format}"),
         markdown_table(average_table(averages, result.measures)),
-        _picture("pairs", "separability", "pairs"),
+        picture("pairs", f"separability_pairs.{figure_format}"),
     ]
     comparison = _if_possible(lambda: result.compare(alpha=alpha))
     if comparison is not None:
@@ -173,12 +191,24 @@ def write_separability(
         pictures["ranks"] = figures.draw_critical_difference(
             comparison, titles=titles_of(result.measures)
         )
-        page += [_picture("ranks", "separability", "ranks"), *_tests(comparison, result.measures)]
+        page += [
+            picture("ranks", f"separability_ranks.{figure_format}"),
+            *_tests(comparison, result.measures),
+        ]
     page += _failures(result.failures)
-    return write_files(folder, "separability", tables=tables, figures=pictures, page=page)
+    return write_files(
+        folder,
+        "separability",
+        tables=tables,
+        figures=pictures,
+        page=page,
+        figure_format=figure_format,
+    )
 
 
-def write_consistency(result: ConsistencyResult, folder: str | Path) -> list[Path]:
+def write_consistency(
+    result: ConsistencyResult, folder: str | Path, *, figure_format: str = "png"
+) -> list[Path]:
     """Write the consistency study: ranks, entropies, averages, figures and a page."""
     averages = result.averages()
     tables: dict[str, Any] = {
@@ -198,19 +228,28 @@ def write_consistency(result: ConsistencyResult, folder: str | Path) -> list[Pat
         f"Shannon entropy of a detector's ranks over the series of a data set, in bits; mean over "
         f"detectors and data sets. Low is consistent. Equal values get the {result.ties} rank. "
         f"Data sets of fewer than {result.min_series} series are left out: {left_out or 'none'}.",
-        _picture("entropy", "consistency", "entropies"),
+        picture("entropy", f"consistency_entropies.{figure_format}"),
         markdown_table(average_table(averages, result.measures)),
         markdown_table(result.by_family().reset_index()),
-        _picture("ranks", "consistency", "ranks"),
+        picture("ranks", f"consistency_ranks.{figure_format}"),
     ]
     for dataset in dict.fromkeys(one.dataset for one in result.values):
         name = f"rank_table_{dataset}"
         tables[name] = result.rank_table(dataset).reset_index()
     page += [f"Undefined values: {int(result.undefined().sum())}.", *_failures(result.failures)]
-    return write_files(folder, "consistency", tables=tables, figures=pictures, page=page)
+    return write_files(
+        folder,
+        "consistency",
+        tables=tables,
+        figures=pictures,
+        page=page,
+        figure_format=figure_format,
+    )
 
 
-def write_scenarios(result: ScenarioResult, folder: str | Path) -> list[Path]:
+def write_scenarios(
+    result: ScenarioResult, folder: str | Path, *, figure_format: str = "png"
+) -> list[Path]:
     """Write the scenarios: values, what happens at the first touch, figures and a page."""
     touch = result.at_first_touch()
     tables = {
@@ -223,18 +262,22 @@ def write_scenarios(result: ScenarioResult, folder: str | Path) -> list[Path]:
         "# Scenarios",
         f"One anomaly of {result.length} points among {result.n_points:,}, buffer "
         f"{result.buffer}, and a prediction that moves over it.",
-        _picture("values", "scenarios", "values"),
+        picture("values", f"scenarios_values.{figure_format}"),
         "## At the first touch",
         "`credit`: what just missing is worth, from 0 (a miss) to 1 (the exact match). `jump`: the "
         "share of the value of touching that was not there just before.",
         markdown_table(average_table(touch, result.measures)),
-        _picture("sweep", "scenarios", "sweep"),
+        picture("sweep", f"scenarios_sweep.{figure_format}"),
         f"Undefined values: {sum(result.undefined().values())}.",
     ]
-    return write_files(folder, "scenarios", tables=tables, figures=pictures, page=page)
+    return write_files(
+        folder, "scenarios", tables=tables, figures=pictures, page=page, figure_format=figure_format
+    )
 
 
-def write_summary(summary: Summary, folder: str | Path) -> list[Path]:
+def write_summary(
+    summary: Summary, folder: str | Path, *, figure_format: str = "png"
+) -> list[Path]:
     """Write the summary: ranks in all studies, the scatter and a page."""
     pictures = {
         "ranks": figures.draw_summary(summary),
@@ -243,25 +286,36 @@ def write_summary(summary: Summary, folder: str | Path) -> list[Path]:
     page = [
         "# Summary",
         "Rank of every measure in every study, 1 is best, and the mean of the five ranks.",
-        _picture("ranks", "summary", "ranks"),
+        picture("ranks", f"summary_ranks.{figure_format}"),
         markdown_table(average_table(summary.ranks, summary.measures)),
         "The numbers behind the ranks: mean standard deviations, z, mean entropy.",
         markdown_table(average_table(summary.scores, summary.measures)),
-        _picture("robustness against separability", "summary", "scatter"),
+        picture("robustness against separability", f"summary_scatter.{figure_format}"),
     ]
     tables = {"ranks": summary.to_frame(), "scatter": summary.scatter().reset_index()}
-    return write_files(folder, "summary", tables=tables, figures=pictures, page=page)
+    return write_files(
+        folder, "summary", tables=tables, figures=pictures, page=page, figure_format=figure_format
+    )
 
 
-def write_comparison(comparison: TableComparison, folder: str | Path) -> list[Path]:
+def write_comparison(
+    comparison: TableComparison, folder: str | Path, *, figure_format: str = "png"
+) -> list[Path]:
     """Write a comparison: ranks, pairs with effect sizes, the diagram and a page."""
     pairs = comparison.pairs.to_frame().merge(comparison.effect_sizes(), on=["first", "second"])
     tables = {"ranks": comparison.to_frame(), "pairs": pairs}
     pictures = {"diagram": figures.draw_critical_difference(comparison)}
     page = [
         f"# Comparison by {comparison.title}",
-        _picture("diagram", "comparison", "diagram"),
+        picture("diagram", f"comparison_diagram.{figure_format}"),
         markdown_table(comparison.to_frame()),
         *_tests(comparison, ()),
     ]
-    return write_files(folder, "comparison", tables=tables, figures=pictures, page=page)
+    return write_files(
+        folder,
+        "comparison",
+        tables=tables,
+        figures=pictures,
+        page=page,
+        figure_format=figure_format,
+    )

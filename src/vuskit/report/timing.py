@@ -11,6 +11,13 @@ import numpy as np
 
 from vuskit.datasets.optional import require
 from vuskit.errors import InvalidInputError
+from vuskit.report.common import (
+    check_figure_format,
+    format_cell,
+    markdown_table,
+    picture,
+    save_figure,
+)
 from vuskit.studies.timing import CONTESTANTS, PARAMETERS, Job, TimingResult
 from vuskit.studies.timing_cases import is_generated
 from vuskit.studies.timing_settings import Parameter, Setting
@@ -255,7 +262,11 @@ def describe_job(job: Job) -> str:
 
 
 def write_report(
-    result: TimingResult, folder: str | Path, *, table_format: str = "csv"
+    result: TimingResult,
+    folder: str | Path,
+    *,
+    table_format: str = "csv",
+    figure_format: str = "png",
 ) -> list[Path]:
     """Write tables, figures and a page that shows them.
 
@@ -267,6 +278,8 @@ def write_report(
         Made if it does not exist.
     table_format : {"csv", "parquet"}
         Of the tables.
+    figure_format : {"png", "pdf", "svg"}, default="png"
+        Of the figures.
 
     Returns
     -------
@@ -276,21 +289,22 @@ def write_report(
     Raises
     ------
     InvalidInputError
-        If the format is unknown or nothing was measured.
+        If a format is unknown or nothing was measured.
     MissingDependencyError
         If matplotlib, pandas or scipy is not installed.
     """
     if table_format not in _WRITERS:
         known = ", ".join(map(repr, _WRITERS))
         raise InvalidInputError(f"`table_format` must be one of {known}, got {table_format!r}")
+    check_figure_format(figure_format)
     if not result.samples:
         raise InvalidInputError("`result` must hold at least one sample, got none")
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     draw = draw_sweeps if result.generated else draw_series
-    figures = {quantity: folder / f"{quantity}.png" for quantity in _QUANTITIES}
+    figures = {quantity: folder / f"{quantity}.{figure_format}" for quantity in _QUANTITIES}
     for quantity, path in figures.items():
-        draw(result, quantity=quantity).savefig(path, dpi=150)
+        save_figure(draw(result, quantity=quantity), path)
     tables = {"timings": result.to_frame(), "summary": result.summary()}
     tables["ratios"] = speed_ratios(result).to_frame()
     tables["joint_slopes"] = joint_slopes(result).to_frame()
@@ -302,25 +316,26 @@ def write_report(
         _WRITERS[table_format](frame, path)
         written.append(path)
     page = folder / "timing.md"
-    page.write_text(_page(result))
+    page.write_text(_page(result, figure_format), encoding="utf-8")
     return [page, *figures.values(), *written]
 
 
-def _page(result: TimingResult) -> str:
+def _page(result: TimingResult, figure_format: str) -> str:
     kind = "generated" if result.generated else "real"
     clocks = " and ".join(sorted({sample.clock for sample in result.samples}))
     parts = [f"# Execution time on {kind} series\n\nTimes are {clocks} time; medians."]
-    parts.append("![Time](seconds.png)\n\n![Memory](memory.png)")
-    parts.append("## How many times longer\n\n" + _markdown(ratio_table(result)))
+    parts += [picture("Time", f"seconds.{figure_format}")]
+    parts += [picture("Memory", f"memory.{figure_format}")]
+    parts.append("## How many times longer\n\n" + markdown_table(ratio_table(result)))
     if result.generated:
         parts.append(
             "## Each parameter by itself\n\nThe paper's columns are another machine, other code "
             "and units that it does not state; compare the ratios to naive.\n\n"
-            + _markdown(slope_table(result))
+            + markdown_table(slope_table(result))
         )
     parts.append(
         "## The series' properties together\n\nMilliseconds for each unit; the paper's "
-        "columns as above.\n\n" + _markdown(joint_table(result))
+        "columns as above.\n\n" + markdown_table(joint_table(result))
     )
     if result.dropped:
         jobs = "\n".join(f"- {describe_job(job)}" for job in result.dropped)
@@ -328,25 +343,3 @@ def _page(result: TimingResult) -> str:
     environment = json.dumps(result.environment, indent=2)
     parts.append(f"## Machine and versions\n\n```json\n{environment}\n```")
     return "\n\n".join(parts) + "\n"
-
-
-def _markdown(frame: pd.DataFrame) -> str:
-    lines = [list(map(str, frame.columns)), ["---"] * frame.shape[1]]
-    lines += [[format_cell(value) for value in row] for row in frame.itertuples(index=False)]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
-
-
-def format_cell(value: object) -> str:
-    """Three significant digits for numbers; nothing for what is not there.
-
-    Examples
-    --------
-    >>> [format_cell(value) for value in (0.0123456, 1234.5, float("nan"), 7, "opt")]
-    ['0.0123', '1,230', '', '7', 'opt']
-    """
-    if not isinstance(value, float):
-        return str(value)
-    if np.isnan(value):
-        return ""
-    rounded = float(f"{value:.3g}")
-    return f"{rounded:,.0f}" if abs(rounded) >= 1000 else f"{rounded:g}"
