@@ -12,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import vuskit
-from vuskit.periods import autocorrelation
+from vuskit.datasets import synthetic
+from vuskit.periods import autocorrelation, prominences
 
 LABELS = [0, 1, 1, 0, 0, 1, 1, 1, 1, 1, 1, 0, 1]
 
@@ -76,6 +77,30 @@ def test_a_trend_has_no_prominent_maximum():
 
 def test_noise_has_no_prominent_maximum():
     assert vuskit.estimate_period(np.random.default_rng(0).normal(size=20_000)) is None
+
+
+def slow_prominence(values, i):
+    """Walk down from the point to either side until there is a higher one or the end."""
+    valleys = []
+    for step in (-1, 1):
+        lowest, j = values[i], i
+        while 0 <= j < len(values) and values[j] <= values[i]:
+            lowest = min(lowest, values[j])
+            j += step
+        valleys.append(lowest)
+    return values[i] - max(valleys)
+
+
+@given(st.lists(st.integers(0, 4), min_size=1, max_size=12))
+def test_prominences_are_those_of_a_walk(values):
+    expected = [slow_prominence(values, i) for i in range(len(values))]
+    assert prominences(np.array(values, dtype=float)).tolist() == expected
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_drifting_baseline_does_not_hide_the_beat(seed):
+    series = synthetic.make_series("ecg", seed=seed)
+    assert vuskit.estimate_period(series.values) == pytest.approx(100, abs=4)
 
 
 def test_max_lag():

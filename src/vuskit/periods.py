@@ -17,8 +17,8 @@ Floats = NDArray[np.float64]
 
 _MAX_POINTS = 20_000
 _MAX_LAG = 400
-_PROMINENCE = 0.1  # a maximum counts when the ACF rises this much towards it from the valley before
-_NEAR_HIGHEST = 0.7  # and when it is at least this share of the highest one
+_PROMINENCE = 0.1  # a maximum of the ACF counts when it stands out by this much
+_NEAR_LARGEST = 0.6  # and by at least this share of what the most prominent one does
 
 
 @dataclass(frozen=True)
@@ -109,11 +109,38 @@ def _first_prominent(series: Floats, max_lag: int) -> int | None:
     lags = lags[(lags > 1) & (correlation[lags] > 0)]
     if lags.size == 0:
         return None
-    valley = np.minimum.accumulate(correlation)[lags]
-    rises = correlation[lags] - valley >= _PROMINENCE
-    high = correlation[lags] >= _NEAR_HIGHEST * correlation[lags].max()
-    prominent = np.flatnonzero(rises & high)
+    prominence = prominences(correlation)[lags]
+    least = max(_PROMINENCE, _NEAR_LARGEST * float(prominence.max()))
+    prominent = np.flatnonzero(prominence >= least)
     return int(lags[prominent[0]]) if prominent.size else None
+
+
+def prominences(values: Floats) -> Floats:
+    """How far down one must go from each point before one can reach a higher one.
+
+    From a maximum one goes down on both sides, until there is a higher point or the end; the higher
+    of the two valleys counts.
+
+    Examples
+    --------
+    >>> prominences(np.array([0.0, 3.0, 2.0, 5.0, 1.0]))
+    array([0., 1., 0., 4., 0.])
+    """
+    valleys = np.maximum(_valleys_before(values), _valleys_before(values[::-1])[::-1])
+    return np.asarray(values - valleys)
+
+
+def _valleys_before(values: Floats) -> Floats:
+    """Lowest value since the last higher one, by point."""
+    valleys = np.empty(values.size)
+    higher: list[tuple[float, float]] = []  # falling heights, and the valley before each
+    for i, value in enumerate(values.tolist()):
+        valley = value
+        while higher and higher[-1][0] <= value:
+            valley = min(valley, higher.pop()[1])
+        higher.append((value, valley))
+        valleys[i] = valley
+    return valleys
 
 
 def _strongest_frequency(series: Floats, max_lag: int) -> int | None:

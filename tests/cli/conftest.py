@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -44,10 +45,13 @@ def command(monkeypatch, capsys, tmp_path):
 
 @pytest.fixture
 def snapshot():
-    """Compare a text with the one that is kept, line by line."""
+    """Compare a text with the one that is kept, line by line; VUSKIT_KEEP=1 keeps it anew."""
 
     def check(name, text):
-        kept = (SNAPSHOTS / f"{name}.txt").read_text(encoding="utf-8")
+        path = SNAPSHOTS / f"{name}.txt"
+        if os.environ.get("VUSKIT_KEEP"):
+            path.write_text(text, encoding="utf-8")
+        kept = path.read_text(encoding="utf-8")
         assert text.splitlines() == kept.splitlines()
         assert max(map(len, text.splitlines())) <= 80
 
