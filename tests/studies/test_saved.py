@@ -1,0 +1,231 @@
+"""What is saved comes back whole; what is damaged, strange or too new is refused with reasons."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from studies.scored import SOME, make_scored, make_several
+
+from vuskit import get_measure, register_measure
+from vuskit.datasets import ScoredSeries, Series
+from vuskit.errors import InvalidInputError
+from vuskit.measures import registry
+from vuskit.studies import (
+    consistency_study,
+    robustness_study,
+    scenario_study,
+    separability_study,
+    summarise,
+)
+from vuskit.studies.saved import (
+    SCHEMA_VERSION,
+    list_saved_studies,
+    read_study_result,
+    read_study_results,
+    save_study_result,
+)
+from vuskit.studies.timing import Setting, synthetic_cases, timing_study
+
+same = pd.testing.assert_frame_equal
+
+
+@pytest.fixture(scope="module")
+def several(tmp_path_factory):
+    dull = ScoredSeries(Series("dull", "plant", np.zeros(9), np.zeros(9, bool)), {"a": np.ones(9)})
+    broken = tmp_path_factory.mktemp("scores") / "broken.csv"
+    broken.write_text("value,label,good\n1,0,0.5\n2,maybe,0.7\n")
+    return [*make_several(), dull, broken]
+
+
+@pytest.fixture(scope="module")
+def results(several):
+    robust = robustness_study(several, count=5, min_values=4, ratio=(0.05, 0.1), **SOME)
+    separable = separability_study(several, count=6, **SOME)
+    consistent = consistency_study(several, ties="min", min_series=2, **SOME)
+    settings = [Setting(n_points=n, n_anomalies=2) for n in (300, 600)]
+    timed = timing_study(synthetic_cases(settings), contestants=["opt", "auc"], repeats=2)
+    return {
+        "robustness": robust,
+        "separability": separable,
+        "consistency": consistent,
+        "scenarios": scenario_study(measures=SOME["measures"], n_points=2000),
+        "summary": summarise(robust, separable, consistent),
+        "timing": timed,
+    }
+
+
+@pytest.fixture
+def restored(results, tmp_path):
+    for result in results.values():
+        save_study_result(result, tmp_path)
+    return dict(zip(list_saved_studies(), read_study_results(tmp_path), strict=True))
+
+
+def test_every_study_can_be_saved(results):
+    assert list(results) == list_saved_studies()
+
+
+def test_results_by_series_come_back(results, restored):
+    for kind in ("robustness", "separability", "consistency"):
+        before, after = results[kind], restored[kind]
+        same(after.to_frame(), before.to_frame(), check_exact=True)
+        assert after.failures == before.failures
+        assert len(after.failures) == 1
+        # As text: an undefined criterion is not equal to itself.
+        assert str([one.notes for one in after.values]) == str([one.notes for one in before.values])
+        assert after.measures == before.measures
+
+
+def test_robustness_comes_back_with_its_settings_and_tests(results, restored):
+    before, after = results["robustness"], restored["robustness"]
+    assert after.task == before.task
+    assert after.min_values == 4
+    same(after.undefined(), before.undefined())
+    same(after.centred("plant/s0", "lag"), before.centred("plant/s0", "lag"), check_exact=True)
+    assert after.compare("lag").tests == before.compare("lag").tests
+
+
+def test_separability_and_consistency_come_back_with_their_rules(results, restored):
+    before, after = results["separability"], restored["separability"]
+    assert after.rule == before.rule
+    assert after.series_without_pairs == before.series_without_pairs
+    good, bad = before.values[0].notes["pairs"][0]
+    name = before.values[0].name
+    same(after.pair_values(name, good, bad), before.pair_values(name, good, bad), check_exact=True)
+    before, after = results["consistency"], restored["consistency"]
+    assert (after.ties, after.min_series) == ("min", 2)
+    same(after.entropies(), before.entropies(), check_exact=True)
+
+
+def test_scenarios_summary_and_timings_come_back(results, restored):
+    before, after = results["scenarios"], restored["scenarios"]
+    assert after.scenarios == before.scenarios
+    same(after.to_frame(), before.to_frame(), check_exact=True)
+    same(after.sweep_frame(), before.sweep_frame(), check_exact=True)
+    same(after.at_first_touch(), before.at_first_touch(), check_exact=True)
+    same(restored["summary"].to_frame(), results["summary"].to_frame(), check_exact=True)
+    same(restored["summary"].scatter(), results["summary"].scatter(), check_exact=True)
+    assert restored["timing"] == results["timing"]
+
+
+def test_what_was_dropped_from_a_timing_is_named_but_cannot_be_run(tmp_path):
+    cases = synthetic_cases([Setting(n_points=400, n_anomalies=2)])
+    before = timing_study(cases, contestants=["opt"], repeats=1, budget=1e-9)
+    after = read_study_result(save_study_result(before, tmp_path))
+    assert before.dropped
+    assert after == before
+    with pytest.raises(InvalidInputError, match=r"`case` must hold its series.*synthetic-0"):
+        after.dropped[0].case.load()
+
+
+def test_the_same_result_gives_the_same_bytes(results, tmp_path):
+    for kind, result in results.items():
+        first = save_study_result(result, tmp_path / "a")
+        again = save_study_result(result, tmp_path / "b")
+        assert first.name == again.name == f"{kind}_result.npz"
+        assert first.read_bytes() == again.read_bytes()
+        assert save_study_result(read_study_result(first), tmp_path / "c").read_bytes() == (
+            first.read_bytes()
+        )
+    assert not list(tmp_path.rglob("*.tmp"))
+
+
+def test_a_measure_that_is_not_registered_any_more_is_shown_but_not_computed(tmp_path, monkeypatch):
+    monkeypatch.setattr(registry, "_MEASURES", dict(registry._MEASURES))
+
+    @register_measure(name="passing", title="Passing by", family="mine", higher_is_better=False)
+    def passing(y_true, y_score):
+        return float(y_score.mean())
+
+    sharp = get_measure("f_score").with_options(beta=2)
+    study = consistency_study(
+        [make_scored(1), make_scored(2)], measures=["passing", sharp], buffer=9, min_series=2
+    )
+    path = save_study_result(study, tmp_path)
+    del registry._MEASURES["passing"]
+    own, fixed = read_study_result(path).measures
+    assert (own.title, own.family, own.higher_is_better) == ("Passing by", "mine", False)
+    with pytest.raises(InvalidInputError, match=r"`measure` must be registered.*'passing'"):
+        own.function([0, 1], [0, 1])
+    assert (fixed.name, fixed.options) == ("f_score(beta=2)", {"beta": 2})
+    assert fixed.function is sharp.function
+
+
+def test_an_infinite_bound_and_numbers_of_numpy_survive(tmp_path):
+    measure = get_measure("vus_pr").with_options(step=np.int64(2))
+    found = scenario_study(measures=[measure], n_points=1000, buffer=20)
+    (back,) = read_study_result(save_study_result(found, tmp_path)).measures
+    assert back.options == {"step": 2}
+
+
+@pytest.fixture
+def saved(results, tmp_path):
+    return save_study_result(results["consistency"], tmp_path)
+
+
+def rewritten(path, change, **arrays):
+    with np.load(path) as archive:
+        kept = {name: archive[name] for name in archive.files}
+    header = json.loads(kept.pop("header").tobytes())
+    header = change(header) or header
+    np.savez(path, header=np.frombuffer(json.dumps(header).encode(), np.uint8), **(kept | arrays))
+    return path
+
+
+def test_a_file_of_a_later_version_is_refused(saved):
+    rewritten(saved, lambda header: header.update(schema=SCHEMA_VERSION + 1, vuskit="99.0"))
+    with pytest.raises(InvalidInputError, match=r"'consistency' in schema 2, written by .* 99\.0"):
+        read_study_result(saved)
+
+
+def test_an_unknown_kind_is_refused(saved):
+    rewritten(saved, lambda header: header.update(kind="astrology"))
+    with pytest.raises(InvalidInputError, match="got 'astrology' in schema 1"):
+        read_study_result(saved)
+
+
+@pytest.mark.parametrize("damage", [b"", b"label,score\n0,1\n", None])
+def test_other_files_are_refused(saved, damage):
+    data = saved.read_bytes()
+    saved.write_bytes(data[: len(data) // 2] if damage is None else damage)
+    name = re.escape(repr(str(saved)))
+    with pytest.raises(InvalidInputError, match=f"must be a saved result of a study, got {name}"):
+        read_study_result(saved)
+
+
+def test_an_archive_of_something_else_is_refused(tmp_path):
+    np.savez(tmp_path / "x.npz", header=np.frombuffer(b'{"format": "other"}', np.uint8))
+    with pytest.raises(InvalidInputError, match="must be a saved result of a study"):
+        read_study_result(tmp_path / "x.npz")
+
+
+def test_missing_numbers_and_entries_are_noticed(saved):
+    rewritten(saved, lambda header: None, values=np.zeros(5))
+    with pytest.raises(InvalidInputError, match="something is missing or damaged"):
+        read_study_result(saved)
+    rewritten(saved, lambda header: header.pop("ties") and None)
+    with pytest.raises(InvalidInputError, match="something is missing or damaged"):
+        read_study_result(saved)
+
+
+def test_folders_below_are_read_and_single_files_too(results, tmp_path):
+    deep = save_study_result(results["timing"], tmp_path / "deep" / "timing")
+    save_study_result(results["scenarios"], tmp_path)
+    found = [type(result).__name__ for result in read_study_results(tmp_path)]
+    assert found == ["ScenarioResult", "TimingResult"]
+    assert read_study_results(deep) == [results["timing"]]
+
+
+def test_a_folder_without_results_is_refused(tmp_path):
+    for folder in (tmp_path, tmp_path / "nowhere"):
+        with pytest.raises(InvalidInputError, match="`folder` must hold results of studies"):
+            read_study_results(folder)
+
+
+def test_only_results_of_studies_can_be_saved(tmp_path):
+    with pytest.raises(InvalidInputError, match=r"`result` must be the result.*got dict"):
+        save_study_result({}, tmp_path)
