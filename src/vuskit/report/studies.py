@@ -15,6 +15,7 @@ from vuskit.studies.comparison import TableComparison
 from vuskit.studies.consistency import ConsistencyResult
 from vuskit.studies.robustness import RobustnessResult
 from vuskit.studies.runner import Failure
+from vuskit.studies.saved import save_study_result
 from vuskit.studies.scenarios import ScenarioResult
 from vuskit.studies.separability import SeparabilityResult
 from vuskit.studies.summary import Summary
@@ -146,14 +147,17 @@ def write_robustness(
         page += _tests(comparison, measures)
     total = counts.groupby("perturbation", sort=False).sum(numeric_only=True).reset_index()
     page += ["## Undefined", markdown_table(total), *_failures(result.failures)]
-    return write_files(
-        folder,
-        "robustness",
-        tables=tables,
-        figures=pictures,
-        page=page,
-        figure_format=figure_format,
-    )
+    return [
+        *write_files(
+            folder,
+            "robustness",
+            tables=tables,
+            figures=pictures,
+            page=page,
+            figure_format=figure_format,
+        ),
+        save_study_result(result, folder),
+    ]
 
 
 def write_separability(
@@ -196,14 +200,17 @@ def write_separability(
             *_tests(comparison, result.measures),
         ]
     page += _failures(result.failures)
-    return write_files(
-        folder,
-        "separability",
-        tables=tables,
-        figures=pictures,
-        page=page,
-        figure_format=figure_format,
-    )
+    return [
+        *write_files(
+            folder,
+            "separability",
+            tables=tables,
+            figures=pictures,
+            page=page,
+            figure_format=figure_format,
+        ),
+        save_study_result(result, folder),
+    ]
 
 
 def write_consistency(
@@ -237,14 +244,17 @@ def write_consistency(
         name = f"rank_table_{dataset}"
         tables[name] = result.rank_table(dataset).reset_index()
     page += [f"Undefined values: {int(result.undefined().sum())}.", *_failures(result.failures)]
-    return write_files(
-        folder,
-        "consistency",
-        tables=tables,
-        figures=pictures,
-        page=page,
-        figure_format=figure_format,
-    )
+    return [
+        *write_files(
+            folder,
+            "consistency",
+            tables=tables,
+            figures=pictures,
+            page=page,
+            figure_format=figure_format,
+        ),
+        save_study_result(result, folder),
+    ]
 
 
 def write_scenarios(
@@ -270,9 +280,17 @@ def write_scenarios(
         picture("sweep", f"scenarios_sweep.{figure_format}"),
         f"Undefined values: {sum(result.undefined().values())}.",
     ]
-    return write_files(
-        folder, "scenarios", tables=tables, figures=pictures, page=page, figure_format=figure_format
-    )
+    return [
+        *write_files(
+            folder,
+            "scenarios",
+            tables=tables,
+            figures=pictures,
+            page=page,
+            figure_format=figure_format,
+        ),
+        save_study_result(result, folder),
+    ]
 
 
 def write_summary(
@@ -293,9 +311,17 @@ def write_summary(
         picture("robustness against separability", f"summary_scatter.{figure_format}"),
     ]
     tables = {"ranks": summary.to_frame(), "scatter": summary.scatter().reset_index()}
-    return write_files(
-        folder, "summary", tables=tables, figures=pictures, page=page, figure_format=figure_format
-    )
+    return [
+        *write_files(
+            folder,
+            "summary",
+            tables=tables,
+            figures=pictures,
+            page=page,
+            figure_format=figure_format,
+        ),
+        save_study_result(summary, folder),
+    ]
 
 
 def write_comparison(

@@ -18,6 +18,7 @@ from vuskit.report.common import (
     picture,
     save_figure,
 )
+from vuskit.studies.saved import save_study_result
 from vuskit.studies.timing import CONTESTANTS, PARAMETERS, Job, TimingResult
 from vuskit.studies.timing_cases import is_generated
 from vuskit.studies.timing_settings import Parameter, Setting
@@ -317,7 +318,7 @@ def write_report(
         written.append(path)
     page = folder / "timing.md"
     page.write_text(_page(result, figure_format), encoding="utf-8")
-    return [page, *figures.values(), *written]
+    return [page, *figures.values(), *written, save_study_result(result, folder)]
 
 
 def _page(result: TimingResult, figure_format: str) -> str:
