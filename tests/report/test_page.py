@@ -20,8 +20,8 @@ import vuskit
 from vuskit.datasets.synthetic import three_scores
 from vuskit.report.evaluation import EvaluationReport
 from vuskit.report.page import page_html
+from vuskit.report.page.document import safe_json
 from vuskit.report.page.drawing_data import drawing_data, thinned
-from vuskit.report.page.page import safe_json
 
 EVIL = "<img src=x onerror=alert(1)>"
 EVIL_SCORE = "</script><script>document.title='taken'</script>"
@@ -94,17 +94,18 @@ def read(page):
 
 
 def embedded(page):
-    return json.loads(re.search(r'id="data">(.*?)</script>', page, re.DOTALL)[1])
+    return json.loads(re.search(r'id="data-series">(.*?)</script>', page, re.DOTALL)[1])
 
 
 def numbers(text):
-    return np.frombuffer(base64.b64decode(text), dtype="<f4")
+    found = np.frombuffer(base64.b64decode(text), dtype="<u2")
+    return np.where(found == 65535, np.nan, found / 65534)
 
 
 def test_names_from_files_are_text(evil):
     reader = read(page_html(evil))
     assert "img" not in reader.tags
-    assert reader.tags.count("script") == 2
+    assert reader.tags.count("script") == 3
     assert not [found for found in reader.attributes if found[1].startswith("on")]
     assert EVIL in reader.cells
     assert EVIL_SCORE in reader.cells
@@ -152,7 +153,9 @@ def test_lines_come_back(demo):
     data = drawing_data(demo)
     line = data["scores"][0]["line"]
     restored = line["low"] + numbers(line["data"]) * (line["high"] - line["low"])
-    np.testing.assert_allclose(restored, demo.scores["good"], atol=1e-6)
+    np.testing.assert_allclose(
+        restored, demo.scores["good"], atol=0.51 / 65534 * (line["high"] - line["low"])
+    )
     assert line["bucket"] == 1
 
 

@@ -1,37 +1,9 @@
 "use strict";
-(() => {
-  const data = JSON.parse(document.getElementById("data").textContent);
-  const byId = (id) => document.getElementById(id);
-  const floats = (text) => {
-    const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
-    const view = new DataView(bytes.buffer);
-    return Float32Array.from({ length: bytes.length / 4 }, (_, i) => view.getFloat32(4 * i, true));
-  };
-  const format = (number) => Number(number.toPrecision(4)).toLocaleString("en");
-
-  // Colours of lines: told apart by people with any kind of colour vision, in either theme.
-  const PALETTES = {
-    light: ["#0072b2", "#d55e00", "#00805c", "#a8487f", "#7a6a00", "#3a86b8", "#5b4bb5", "#6b6b6b"],
-    dark: ["#56b4e9", "#ff9c52", "#2fc69a", "#e59cc4", "#e8d83a", "#9ad0f5", "#b7a9ff", "#c2c2c2"],
-  };
-  const root = document.documentElement;
-  const darkWanted = window.matchMedia("(prefers-color-scheme: dark)");
-  const theme = () => root.dataset.theme;
-  const setTheme = (name) => { root.dataset.theme = name; };
-  setTheme(darkWanted.matches ? "dark" : "light");
-  const colour = (name) => getComputedStyle(root).getPropertyValue(`--${name}`).trim();
-  const lineColour = (i) => PALETTES[theme()][i % PALETTES.light.length];
-
-  const prepare = (canvas) => {
-    const ratio = window.devicePixelRatio || 1;
-    const { width, height } = canvas.getBoundingClientRect();
-    canvas.width = Math.max(1, Math.round(width * ratio));
-    canvas.height = Math.max(1, Math.round(height * ratio));
-    const pen = canvas.getContext("2d");
-    pen.scale(ratio, ratio);
-    pen.font = "12px system-ui, sans-serif";
-    return { pen, width, height };
-  };
+/* The view of one series: values, scores and soft label over time, R-AUC against buffer, surfaces.
+   Its markup is series.html, its data drawing_data.py.                                          */
+vuskit.view("series", (place, data) => {
+  const { shares, format, colour, lineColour, heat, prepare } = vuskit;
+  const byId = (id) => place.querySelector(`#${id}`);
 
   // ---- series, scores and soft label, all over the same range of points ----
   const LEFT = 52;
@@ -74,16 +46,10 @@
   };
 
   const addTrack = (title, draw, colourIndex, kind) => {
-    const place = document.createElement("div");
-    place.className = `track ${kind}`;
-    const caption = document.createElement("p");
-    caption.textContent = title;
-    const canvas = document.createElement("canvas");
-    canvas.tabIndex = 0;
-    canvas.setAttribute("role", "img");
-    canvas.setAttribute("aria-label", `${title}, drawn over time; arrows and plus, minus, 0 move the range`);
-    place.append(caption, canvas);
-    byId("lines").append(place);
+    const canvas = vuskit.element("canvas", {
+      tabindex: 0, role: "img", "aria-label": `${title}, drawn over time; arrows and plus, minus, 0 move the range`,
+    });
+    byId("lines").append(vuskit.element("div", { class: `track ${kind}` }, vuskit.element("p", { text: title }), canvas));
     tracks.push({ canvas, draw, colourIndex });
     listen(canvas);
   };
@@ -248,27 +214,12 @@
   }
 
   // ---- R-AUC against buffer ----
-  const axes = (pen, width, height, bottom, longest) => {
-    const box = { left: 36, right: width - 8, top: 8, bottom: height - 32 };
-    pen.strokeStyle = colour("grid");
-    pen.fillStyle = colour("quiet");
-    for (let share = 0; share <= 4; share++) {
-      const at = box.bottom - share / 4 * (box.bottom - box.top);
-      pen.beginPath(); pen.moveTo(box.left, at); pen.lineTo(box.right, at); pen.stroke();
-      pen.textAlign = "right";
-      pen.fillText((share / 4).toFixed(2), box.left - 4, at + 4);
-    }
-    pen.textAlign = "left"; pen.fillText("0", box.left, box.bottom + 14);
-    pen.textAlign = "right"; pen.fillText(longest, box.right, box.bottom + 14);
-    pen.textAlign = "center"; pen.fillText(bottom, (box.left + box.right) / 2, box.bottom + 26);
-    return box;
-  };
   const drawAreas = (id, field) => {
     const { pen, width, height } = prepare(byId(id));
-    const box = axes(pen, width, height, "buffer", String(data.buffer));
-    const longest = Math.max(data.buffer, 1);
-    const across = (w) => box.left + w / longest * (box.right - box.left);
-    const up = (share) => box.bottom - share * (box.bottom - box.top);
+    const box = { left: 36, right: width - 8, top: 8, bottom: height - 34 };
+    const across = vuskit.scale({ low: 0, high: Math.max(data.buffer, 1), from: box.left, to: box.right });
+    const up = vuskit.scale({ low: 0, high: 1, from: box.bottom, to: box.top });
+    vuskit.axes(pen, box, { x: across, y: up, xTitle: "buffer", xTicks: [...new Set([0, data.buffer])], yTicks: [0, 0.25, 0.5, 0.75, 1] });
     pen.strokeStyle = colour("quiet");
     pen.beginPath(); pen.moveTo(across(buffer), box.top); pen.lineTo(across(buffer), box.bottom); pen.stroke();
     data.scores.forEach((score, k) => {
@@ -287,26 +238,14 @@
   const drawLegend = () => {
     const i = nearestIndex(data.area_widths);
     byId("legend").replaceChildren(...data.scores.map((score, k) => {
-      const entry = document.createElement("span");
-      const swatch = document.createElement("span");
-      swatch.className = "swatch";
+      const swatch = vuskit.element("span", { class: "swatch" });
       swatch.style.borderColor = lineColour(k);
-      const text = document.createElement("span");
-      text.textContent = `${score.name}: R-AUC-ROC ${score.area_roc[i].toFixed(3)}, R-AUC-PR ${score.area_pr[i].toFixed(3)} at ${data.area_widths[i]}`;
-      entry.append(swatch, text);
-      return entry;
+      const said = `${score.name}: R-AUC-ROC ${score.area_roc[i].toFixed(3)}, R-AUC-PR ${score.area_pr[i].toFixed(3)} at ${data.area_widths[i]}`;
+      return vuskit.element("span", {}, swatch, vuskit.element("span", { text: said }));
     }));
   };
 
   // ---- surfaces ----
-  // Even in lightness from dark to light, so that it also reads without colour.
-  const STOPS = [[53, 42, 101], [46, 94, 140], [33, 145, 140], [94, 201, 98], [240, 229, 60]];
-  const heat = (share) => {
-    const at = Math.min(Math.max(share, 0), 1) * (STOPS.length - 1);
-    const k = Math.min(Math.floor(at), STOPS.length - 2);
-    const mixed = STOPS[k].map((c, j) => Math.round(c + (at - k) * (STOPS[k + 1][j] - c)));
-    return `rgb(${mixed.join(",")})`;
-  };
   let chosen = 0;
   const view = { turn: -0.85, tilt: 0.42 };
   const drawSurface = (id, field, bottom, upward) => {
@@ -391,35 +330,19 @@
   const drawAll = () => { drawTracks(); drawBuffer(); drawScale(); };
 
   // ---- copying ----
-  const cell = (text) => /[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
-  const csv = (rows) => rows.map((row) => row.map((value) => cell(String(value))).join(",")).join("\n") + "\n";
-  const tableRows = (id) => [...byId(id).rows].map((row) => [...row.cells].map((c) => c.dataset.value ?? c.textContent));
-  const copies = {
-    measures: () => tableRows("measures"),
-    events: () => tableRows("events"),
+  vuskit.copies(place, {
+    measures: () => vuskit.tableRows(byId("measures")),
+    events: () => vuskit.tableRows(byId("events")),
     areas: () => [["score", "buffer", "range_auc_roc", "range_auc_pr"], ...data.scores.flatMap((s) => data.area_widths.map((w, i) => [s.name, w, s.area_roc[i], s.area_pr[i]]))],
     surface: () => [["score", "buffer", "place", "tpr_at_fpr", "precision_at_recall"], ...data.widths.flatMap((w, j) => Array.from({ length: data.grid }, (_, i) => [
       data.scores[chosen].name, w, (i / (data.grid - 1)).toFixed(4), data.scores[chosen].roc[j * data.grid + i].toFixed(6), data.scores[chosen].pr[j * data.grid + i].toFixed(6)]))],
-  };
-  const copy = async (text) => {
-    try {
-      await navigator.clipboard.writeText(text);
-    } catch {
-      const area = document.createElement("textarea");
-      area.value = text;
-      document.body.append(area);
-      area.select();
-      document.execCommand("copy");
-      area.remove();
-    }
-  };
+  });
 
   // ---- put together ----
-  if (data.values) { data.values.numbers = floats(data.values.data); addTrack("values", drawLine(data.values), "ink", "values"); }
+  if (data.values) { data.values.numbers ??= shares(data.values.data); addTrack("values", drawLine(data.values), "ink", "values"); }
   data.scores.forEach((score, k) => {
-    score.line.numbers = floats(score.line.data);
-    score.roc = floats(score.roc);
-    score.pr = floats(score.pr);
+    score.line.numbers ??= shares(score.line.data);
+    for (const field of ["roc", "pr"]) if (typeof score[field] === "string") score[field] = shares(score[field]);
     addTrack(score.name, drawLine(score.line), k, "score");
     byId("surface-score").append(new Option(score.name, String(k)));
   });
@@ -435,18 +358,10 @@
     drawBuffer();
   });
   byId("surface-score").addEventListener("change", (event) => { chosen = Number(event.target.value); drawSurfaces(); });
-  for (const button of document.querySelectorAll("[data-zoom]")) button.addEventListener("click", zoom[button.dataset.zoom]);
-  for (const button of document.querySelectorAll("[data-event]")) button.addEventListener("click", () => {
+  for (const button of place.querySelectorAll("[data-zoom]")) button.addEventListener("click", zoom[button.dataset.zoom]);
+  for (const button of place.querySelectorAll("[data-event]")) button.addEventListener("click", () => {
     showEvent(Number(button.dataset.event));
     byId("lines").scrollIntoView({ block: "center" });
-  });
-  for (const button of document.querySelectorAll("[data-copy]")) button.addEventListener("click", async () => {
-    const rows = copies[button.dataset.copy]();
-    await copy(csv(rows));
-    const before = button.textContent;
-    button.textContent = "Copied";
-    byId("told").textContent = `${rows.length - 1} rows copied`;
-    setTimeout(() => { button.textContent = before; }, 1500);
   });
   for (const id of ["roc-3d", "pr-3d"]) {
     const canvas = byId(id);
@@ -470,13 +385,5 @@
       turn(...steps[event.key]);
     });
   }
-  byId("theme").addEventListener("click", () => { setTheme(theme() === "dark" ? "light" : "dark"); drawAll(); });
-  darkWanted.addEventListener("change", () => { setTheme(darkWanted.matches ? "dark" : "light"); drawAll(); });
-  let before = null;
-  window.addEventListener("beforeprint", () => { before = theme(); setTheme("light"); drawAll(); });
-  window.addEventListener("afterprint", () => { setTheme(before); drawAll(); });
-  let waiting = 0;
-  window.addEventListener("resize", () => { cancelAnimationFrame(waiting); waiting = requestAnimationFrame(drawAll); });
-  drawAll();
-  root.dataset.ready = "yes";
-})();
+  return { draw: drawAll };
+});

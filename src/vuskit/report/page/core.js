@@ -1,0 +1,300 @@
+"use strict";
+/* What all views of a page share. One global, `vuskit`; a view is a file that registers itself:
+
+     vuskit.view("name", (place, data, options) => ({ draw, show }))
+
+   The page holds sections (Section in section.py). Opening one puts its markup into the document,
+   parses its data and calls the function of its view. `draw()` paints all canvases and is called
+   once after starting, and again when the size or the theme changes. `show(options)`, if given, is
+   called when the address changes but the section stays. Only the open section is in the document,
+   so that identities are unique; find elements with place.querySelector("#id"). Sections with a
+   parent (not in the navigation) start anew each time; the others keep their state.
+
+   Addresses:   vuskit.address(key, {a: 1}) -> "#key?a=1"; vuskit.go(key, options); vuskit.sections
+   Data:        vuskit.data(key) (parsed once), vuskit.floats(base64), vuskit.shares(base64)
+   Elements:    vuskit.element(tag, {text, class, ...attributes}, ...children)
+   Numbers:     vuskit.format(number)
+   Colours:     vuskit.colour("ink"), vuskit.lineColour(i), vuskit.heat(share), vuskit.theme()
+   Canvas:      vuskit.prepare(canvas) -> {pen, width, height}
+                vuskit.scale({low, high, from, to, log}) -> function with ticks(most)
+                vuskit.axes(pen, box, {x, y, xTitle, yTitle, xTicks, yTicks})
+                vuskit.tip(canvas, (x, y) => text or null)   a label that follows the pointer
+   Tables:      vuskit.tableRows(table), vuskit.sortable(table)
+   Copying:     vuskit.copies(place, {name: () => rows})   for <button data-copy="name">         */
+const vuskit = (() => {
+  const root = document.documentElement;
+  const byId = (id) => document.getElementById(id);
+
+  // ---- elements, numbers, data ----
+  const element = (tag, about = {}, ...children) => {
+    const made = document.createElement(tag);
+    for (const [name, value] of Object.entries(about)) {
+      if (value === null || value === undefined || value === false) continue;
+      if (name === "text") made.textContent = value;
+      else if (name.startsWith("on")) made.addEventListener(name.slice(2), value);
+      else made.setAttribute(name, value === true ? "" : String(value));
+    }
+    made.append(...children);
+    return made;
+  };
+  const format = (number) => Number(number.toPrecision(4)).toLocaleString("en");
+  const bytes = (text) => {
+    const letters = atob(text);
+    const found = new Uint8Array(letters.length);
+    for (let i = 0; i < letters.length; i++) found[i] = letters.charCodeAt(i);
+    return new DataView(found.buffer);
+  };
+  const floats = (text) => {
+    const view = bytes(text);
+    return Float32Array.from({ length: view.byteLength / 4 }, (_, i) => view.getFloat32(4 * i, true));
+  };
+  // Shares from 0 to 1 in two bytes; the largest number is a gap.
+  const shares = (text) => {
+    const view = bytes(text);
+    return Float32Array.from({ length: view.byteLength / 2 }, (_, i) => {
+      const number = view.getUint16(2 * i, true);
+      return number === 65535 ? NaN : number / 65534;
+    });
+  };
+  const parsed = new Map();
+  const data = (key) => {
+    if (!parsed.has(key)) parsed.set(key, JSON.parse(byId(`data-${key}`).textContent));
+    return parsed.get(key);
+  };
+
+  // ---- colours ----
+  // Of lines: told apart by people with any kind of colour vision, in either theme.
+  const PALETTES = {
+    light: ["#0072b2", "#d55e00", "#00805c", "#a8487f", "#7a6a00", "#3a86b8", "#5b4bb5", "#6b6b6b"],
+    dark: ["#56b4e9", "#ff9c52", "#2fc69a", "#e59cc4", "#e8d83a", "#9ad0f5", "#b7a9ff", "#c2c2c2"],
+  };
+  // Even in lightness from dark to light, so that it also reads without colour.
+  const STOPS = [[53, 42, 101], [46, 94, 140], [33, 145, 140], [94, 201, 98], [240, 229, 60]];
+  const darkWanted = window.matchMedia("(prefers-color-scheme: dark)");
+  const theme = () => root.dataset.theme;
+  const setTheme = (name) => { root.dataset.theme = name; };
+  setTheme(darkWanted.matches ? "dark" : "light");
+  const colour = (name) => getComputedStyle(root).getPropertyValue(`--${name}`).trim();
+  const lineColour = (i) => PALETTES[theme()][i % PALETTES.light.length];
+  const heat = (share) => {
+    const at = Math.min(Math.max(share, 0), 1) * (STOPS.length - 1);
+    const k = Math.min(Math.floor(at), STOPS.length - 2);
+    const mixed = STOPS[k].map((c, j) => Math.round(c + (at - k) * (STOPS[k + 1][j] - c)));
+    return `rgb(${mixed.join(",")})`;
+  };
+
+  // ---- canvas ----
+  const prepare = (canvas) => {
+    const ratio = window.devicePixelRatio || 1;
+    const { width, height } = canvas.getBoundingClientRect();
+    canvas.width = Math.max(1, Math.round(width * ratio));
+    canvas.height = Math.max(1, Math.round(height * ratio));
+    const pen = canvas.getContext("2d");
+    pen.scale(ratio, ratio);
+    pen.font = "12px system-ui, sans-serif";
+    return { pen, width, height };
+  };
+  // From numbers low..high to places from..to; ticks are round numbers between them.
+  const scale = ({ low, high, from, to, log = false }) => {
+    const bend = log ? Math.log10 : (value) => value;
+    const [a, b] = [bend(low), bend(high)];
+    const at = (value) => from + (bend(value) - a) / (b - a || 1) * (to - from);
+    at.low = low;
+    at.high = high;
+    at.ticks = (most = 5) => {
+      if (log) {
+        const decades = [];
+        const step = Math.max(Math.ceil((b - a) / most), 1);
+        for (let k = Math.ceil(a - 1e-9); k <= b + 1e-9; k += step) decades.push(10 ** k);
+        if (decades.length > 1) return decades;
+        return [1, 2, 5].flatMap((m) => [10 ** Math.floor(a), 10 ** Math.ceil(a)].map((d) => m * d))
+          .filter((value) => value >= low && value <= high).sort((one, other) => one - other);
+      }
+      const rough = (high - low) / most || 1;
+      const power = 10 ** Math.floor(Math.log10(rough));
+      const step = power * [1, 2, 2.5, 5, 10].find((m) => m * power >= rough * (1 - 1e-9));
+      const found = [];
+      for (let k = Math.ceil(low / step - 1e-9); k * step <= high + step * 1e-9; k++) found.push(k * step);
+      return found;
+    };
+    return at;
+  };
+  const axes = (pen, box, { x, y, xTitle = "", yTitle = "", xTicks, yTicks, name = format }) => {
+    pen.strokeStyle = colour("grid");
+    pen.fillStyle = colour("quiet");
+    pen.lineWidth = 1;
+    pen.textAlign = "right";
+    for (const tick of yTicks ?? y.ticks()) {
+      const at = y(tick);
+      pen.beginPath(); pen.moveTo(box.left, at); pen.lineTo(box.right, at); pen.stroke();
+      pen.fillText(name(tick), box.left - 4, at + 4);
+    }
+    for (const tick of xTicks ?? x.ticks()) {
+      const at = x(tick);
+      pen.beginPath(); pen.moveTo(at, box.top); pen.lineTo(at, box.bottom); pen.stroke();
+      pen.textAlign = at < box.left + 12 ? "left" : at > box.right - 12 ? "right" : "center";
+      pen.fillText(name(tick), at, box.bottom + 14);
+    }
+    pen.textAlign = "center";
+    pen.fillText(xTitle, (box.left + box.right) / 2, box.bottom + 28);
+    if (!yTitle) return;
+    pen.save();
+    pen.translate(12, (box.top + box.bottom) / 2);
+    pen.rotate(-Math.PI / 2);
+    pen.fillText(yTitle, 0, 0);
+    pen.restore();
+  };
+  const tip = (canvas, textAt) => {
+    const hide = () => { byId("tip").hidden = true; };
+    canvas.addEventListener("pointerleave", hide);
+    canvas.addEventListener("pointermove", (event) => {
+      const box = canvas.getBoundingClientRect();
+      const text = textAt(event.clientX - box.left, event.clientY - box.top);
+      if (!text) { hide(); return; }
+      const label = byId("tip");
+      label.textContent = text;
+      label.hidden = false;
+      const most = root.clientWidth - label.offsetWidth - 8;
+      label.style.left = `${Math.max(Math.min(event.clientX + 12, most), 8) + window.scrollX}px`;
+      label.style.top = `${event.clientY + 16 + window.scrollY}px`;
+    });
+  };
+
+  // ---- tables and copying ----
+  const valueOf = (cell) => cell.dataset.value ?? cell.textContent;
+  const tableRows = (table) => [...table.rows].map((row) => [...row.cells].map(valueOf));
+  // Numbers before texts before nothing.
+  const comparing = (one, other) => {
+    const [a, b] = [Number(one), Number(other)];
+    if (one === "" || other === "") return (one === "") - (other === "");
+    if (Number.isNaN(a) || Number.isNaN(b)) return String(one).localeCompare(String(other), "en", { numeric: true });
+    return a - b;
+  };
+  const sortable = (table) => {
+    const headers = [...table.tHead.rows[0].cells];
+    headers.forEach((header, column) => {
+      const button = element("button", { type: "button", class: "sort", text: header.textContent });
+      button.addEventListener("click", () => {
+        const falling = header.getAttribute("aria-sort") !== "descending";
+        for (const other of headers) other.removeAttribute("aria-sort");
+        header.setAttribute("aria-sort", falling ? "descending" : "ascending");
+        const rows = [...table.tBodies[0].rows];
+        rows.sort((one, other) => {
+          const [a, b] = [valueOf(one.cells[column]), valueOf(other.cells[column])];
+          return a === "" || b === "" ? comparing(a, b) : (falling ? -1 : 1) * comparing(a, b);
+        });
+        table.tBodies[0].append(...rows);
+      });
+      header.dataset.value = header.textContent;
+      header.replaceChildren(button);
+    });
+  };
+  const cell = (text) => /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  const csv = (rows) => rows.map((row) => row.map((value) => cell(String(value))).join(",")).join("\n") + "\n";
+  const copyText = async (text) => {
+    try {
+      await navigator.clipboard.writeText(text);
+    } catch {
+      const area = element("textarea");
+      area.value = text;
+      document.body.append(area);
+      area.select();
+      document.execCommand("copy");
+      area.remove();
+    }
+  };
+  const tell = (text) => { byId("told").textContent = text; };
+  const copies = (place, tables) => {
+    for (const button of place.querySelectorAll("[data-copy]")) {
+      if (!(button.dataset.copy in tables)) continue;
+      button.addEventListener("click", async () => {
+        const rows = tables[button.dataset.copy]();
+        await copyText(csv(rows));
+        tell(`${rows.length - 1} rows copied`);
+        if (button.textContent === "Copied") return;
+        const before = button.textContent;
+        button.textContent = "Copied";
+        setTimeout(() => { button.textContent = before; }, 1500);
+      });
+    }
+  };
+
+  // ---- sections and addresses ----
+  const views = new Map();
+  const kept = new Map();
+  const pageTitle = document.title;
+  let sections = [];
+  let open = null;
+  const view = (name, start) => { views.set(name, start); };
+  const address = (key, options = {}) => {
+    const listed = Object.entries(options).filter(([, value]) => value !== undefined && value !== null && value !== "");
+    const query = new URLSearchParams(listed).toString();
+    return `#${key}${query && "?"}${query}`;
+  };
+  const go = (key, options) => { window.location.hash = address(key, options); };
+  const wanted = () => {
+    const [key, query = ""] = window.location.hash.slice(1).split(/\?(.*)/s);
+    const section = sections.find((one) => one.key === key) ?? sections[0];
+    return { section, options: Object.fromEntries(new URLSearchParams(query)) };
+  };
+  const made = (section) => {
+    const place = element("div", { class: "view", "data-key": section.key });
+    place.append(byId(`html-${section.key}`).content.cloneNode(true));
+    return place;
+  };
+  const start = (section, options) => {
+    const place = section.place ?? made(section);
+    byId("views").replaceChildren(place);
+    const running = views.get(section.view)(place, data(section.key), options) ?? {};
+    return { section, place, running };
+  };
+  const drawOpen = () => { if (open?.running.draw) open.running.draw(); };
+  const route = () => {
+    const { section, options } = wanted();
+    byId("tip").hidden = true;
+    if (open?.section === section) {
+      open.running.show?.(options);
+      return;
+    }
+    const moved = open !== null;
+    const again = kept.get(section.key);
+    if (again) {
+      byId("views").replaceChildren(again.place);
+      open = again;
+      again.running.show?.(options);
+    } else {
+      open = start(section, options);
+      if (!section.parent) kept.set(section.key, open);
+    }
+    document.title = section.title === pageTitle ? pageTitle : `${section.title} - ${pageTitle}`;
+    for (const link of document.querySelectorAll("#sections a")) {
+      const current = [section.key, section.parent].includes(link.dataset.key);
+      if (current) link.setAttribute("aria-current", "page"); else link.removeAttribute("aria-current");
+    }
+    drawOpen();
+    if (!moved) return;
+    window.scrollTo(0, open.scroll ?? 0);
+    const heading = open.place.querySelector("h1");
+    if (heading) { heading.tabIndex = -1; heading.focus({ preventScroll: true }); }
+  };
+  const begin = () => {
+    sections = data("sections");
+    sections[0].place = document.querySelector("#views > .view");
+    byId("theme").addEventListener("click", () => { setTheme(theme() === "dark" ? "light" : "dark"); drawOpen(); });
+    darkWanted.addEventListener("change", () => { setTheme(darkWanted.matches ? "dark" : "light"); drawOpen(); });
+    let before = null;
+    window.addEventListener("beforeprint", () => { before = theme(); setTheme("light"); drawOpen(); });
+    window.addEventListener("afterprint", () => { setTheme(before); drawOpen(); });
+    let waiting = 0;
+    window.addEventListener("resize", () => { cancelAnimationFrame(waiting); waiting = requestAnimationFrame(drawOpen); });
+    window.addEventListener("scroll", () => { if (open) open.scroll = window.scrollY; }, { passive: true });
+    window.addEventListener("hashchange", route);
+    route();
+    root.dataset.ready = "yes";
+  };
+
+  return {
+    view, begin, data, floats, shares, element, format, theme, colour, lineColour, heat, prepare, scale, axes, tip,
+    tableRows, sortable, comparing, copies, tell, address, go, drawOpen, get sections() { return sections; },
+  };
+})();
