@@ -120,8 +120,11 @@ def tab_stops(page, most: int = 500) -> list[dict]:
 BLANK = """() => [...document.querySelectorAll("canvas")]
   .filter((canvas) => canvas.checkVisibility() && canvas.getBoundingClientRect().width)
   .filter((canvas) => {
-    const pixels = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data;
-    return !pixels.some((part) => part);
+    // Read from a copy: the browser warns of reading often from a canvas that is drawn on.
+    const copy = new OffscreenCanvas(canvas.width, canvas.height);
+    const pen = copy.getContext("2d", { willReadFrequently: true });
+    pen.drawImage(canvas, 0, 0);
+    return !pen.getImageData(0, 0, canvas.width, canvas.height).data.some((part) => part);
   })
   .map((canvas) => canvas.id || canvas.getAttribute("aria-label") || "canvas")"""
 
