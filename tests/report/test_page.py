@@ -1,19 +1,14 @@
-"""The page of one series: what is in it, and what a real browser makes of it."""
+"""The page of one series: what is in it."""
 
 from __future__ import annotations
 
 import base64
-import hashlib
-import html
 import json
 import re
-import shutil
-import subprocess
 from html.parser import HTMLParser
 from importlib import resources
 
 import numpy as np
-import oracle
 import pytest
 
 import vuskit
@@ -25,10 +20,6 @@ from vuskit.report.page.drawing_data import drawing_data, thinned
 
 EVIL = "<img src=x onerror=alert(1)>"
 EVIL_SCORE = "</script><script>document.title='taken'</script>"
-CHROMIUM = next(
-    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
-)
-needs_browser = pytest.mark.skipif(CHROMIUM is None, reason="no chromium is installed")
 
 
 def report_of(labels, scores, *, values=None, buffer=20, name="series.csv", **options):
@@ -228,141 +219,3 @@ def test_contrast_of_all_text(theme):
         for ground in ("paper", "panel"):
             one, other = sorted((luminance(colours[text]), luminance(colours[ground])))
             assert (other + 0.05) / (one + 0.05) >= 4.5, (text, ground)
-
-
-def browse(page, folder, script=""):
-    """Open a page in Chromium without a network; return the document after a script ran."""
-    if script:
-        # The page itself forbids foreign scripts; the test's own one is let in by name.
-        allowed = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-        page = page.replace("script-src ", f"script-src 'sha256-{allowed}' ")
-        page = page.replace("</body>", f"<script>{script}</script></body>")
-    path = folder / "page.html"
-    path.write_text(page, encoding="utf-8")
-    result = subprocess.run(
-        [
-            CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic",
-            "--no-first-run", "--disable-background-networking", "--disable-component-update",
-            "--disable-sync", f"--user-data-dir={folder / 'profile'}", "--window-size=1200,900",
-            "--enable-logging=stderr", "--v=0", "--virtual-time-budget=4000", "--dump-dom",
-            path.as_uri(),
-        ],
-        capture_output=True, text=True, timeout=120, check=True,
-    )  # fmt: skip
-    complaints = [line for line in result.stderr.splitlines() if "CONSOLE" in line]
-    assert complaints == []
-    return result.stdout
-
-
-def answers(document):
-    return json.loads(html.unescape(re.search(r'data-answers="([^"]*)"', document)[1]))
-
-
-@needs_browser
-def test_browser_draws_without_complaint(demo, tmp_path):
-    assert 'data-ready="yes"' in browse(page_html(demo), tmp_path)
-
-
-@needs_browser
-def test_browser_runs_nothing_from_names(evil, tmp_path):
-    document = browse(page_html(evil), tmp_path)
-    assert 'data-ready="yes"' in document
-    assert "<img" not in document
-    assert f"<title>{html.escape(EVIL, quote=False)}</title>" in document
-
-
-USE = """
-const found = {};
-const byId = (id) => document.getElementById(id);
-const picture = (canvas) => canvas.toDataURL();
-const tracks = [...document.querySelectorAll("#lines canvas")];
-const click = (selector) => document.querySelector(selector).click();
-found.tracks = tracks.length;
-found.blank = [...document.querySelectorAll("canvas")].filter((canvas) => {
-  const empty = document.createElement("canvas");
-  empty.width = canvas.width; empty.height = canvas.height;
-  return picture(canvas) === picture(empty);
-}).map((canvas) => canvas.id);
-const all = byId("range").textContent;
-let before = tracks.map(picture);
-click('[data-zoom="in"]');
-found.zoomed = byId("range").textContent;
-found.linked = tracks.map((canvas, i) => picture(canvas) !== before[i]);
-click('[data-event="2"]');
-found.event = byId("range").textContent;
-tracks[0].dispatchEvent(new KeyboardEvent("keydown", { key: "0", bubbles: true }));
-found.restored = byId("range").textContent === all;
-const moved = [byId("area-roc"), byId("roc-map"), byId("pr-3d"), tracks.at(-1)];
-before = moved.map(picture);
-byId("buffer").value = "10";
-byId("buffer").dispatchEvent(new Event("input"));
-found.slider = moved.map((canvas, i) => picture(canvas) !== before[i]);
-found.told = byId("buffer-value").textContent;
-found.legend = byId("legend").textContent;
-before = picture(byId("roc-3d"));
-byId("roc-3d").dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowLeft" }));
-found.turned = picture(byId("roc-3d")) !== before;
-before = picture(byId("roc-map"));
-byId("surface-score").value = "1";
-byId("surface-score").dispatchEvent(new Event("change"));
-found.chosen = picture(byId("roc-map")) !== before;
-const paper = () => getComputedStyle(document.body).backgroundColor;
-found.light = paper();
-click("#theme");
-found.dark = paper();
-const reachable = document.querySelectorAll("button, select, input, #lines canvas, .square");
-found.unreachable = [...reachable].filter((element) => element.tabIndex < 0).length;
-navigator.clipboard.writeText = (text) => { found.csv = text; return Promise.resolve(); };
-click('[data-copy="measures"]');
-found.wide = document.documentElement.scrollWidth > window.innerWidth;
-document.documentElement.dataset.answers = JSON.stringify(found);
-"""
-
-
-@needs_browser
-def test_browser_can_be_used(demo, tmp_path):
-    found = answers(browse(page_html(demo), tmp_path, USE))
-    assert found["tracks"] == 5
-    assert found["blank"] == []
-    assert found["zoomed"] == "points 2,500 to 7,500 of 10,000"
-    assert all(found["linked"])
-    start, stop = demo.bounds[2]
-    first, last = map(int, re.findall(r"\d+", found["event"].replace(",", ""))[:2])
-    assert first < start < stop < last < first + 2000
-    assert found["restored"]
-    assert all(found["slider"])
-    assert found["told"] == "10"
-    expected = vuskit.range_auc_pr(demo.labels, demo.scores["late"], buffer=10)
-    assert f"R-AUC-PR {expected:.3f} at 10" in found["legend"]
-    assert found["turned"]
-    assert found["chosen"]
-    assert found["light"] == "rgb(255, 255, 255)"
-    assert found["dark"] == "rgb(20, 22, 26)"
-    assert found["unreachable"] == 0
-    assert not found["wide"]
-    rows = [line.split(",") for line in found["csv"].splitlines()]
-    assert rows[0][:4] == ["measure", "good", "late", "noisy"]
-    assert float(rows[-1][2]) == demo.table["late"]["vus_pr"]
-
-
-@needs_browser
-@pytest.mark.parametrize("definition", ["journal", "pvldb2022", "timeeval"])
-def test_browser_draws_the_soft_label_of_the_definition(definition, tmp_path):
-    """The page computes soft labels itself; they must be those of the slow twin."""
-    labels = [0] * 60
-    for place in (*range(10, 14), 17, 20, *range(40, 46), 59):
-        labels[place] = 1
-    page = page_html(report_of(labels, {"A": np.arange(60.0)}, buffer=14, definition=definition))
-    shown = page.replace("  const softBetween", "  window.softAt = softAt;\n  const softBetween")
-    script = re.findall(r"<script>(.*?)</script>", shown, re.DOTALL)[0]
-    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    shown = re.sub(r"script-src 'sha256-[^']+'", f"script-src 'sha256-{digest}'", shown)
-    ask = (
-        "const points = Array.from({ length: 60 }, (_, i) => i);"
-        "const found = [0, 1, 4, 9, 14].map((w) => points.map((i) => softAt(i, w)));"
-        "document.documentElement.dataset.answers = JSON.stringify(found);"
-    )
-    found = answers(browse(shown, tmp_path, ask))
-    for width, got in zip([0, 1, 4, 9, 14], found, strict=True):
-        expected = oracle.soft_labels(labels, width, definition=definition)
-        np.testing.assert_allclose(got, expected, atol=1e-12)
