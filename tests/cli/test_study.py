@@ -18,6 +18,7 @@ from vuskit import __version__
 from vuskit.cli import main
 from vuskit.cli.app import app
 from vuskit.datasets.synthetic import labelled_scores
+from vuskit.errors import InvalidInputError
 
 COMMAND = [
     sys.executable,
@@ -103,9 +104,9 @@ def test_budget_says_what_is_left_out(tmp_path):
 
 def test_budget_too_short_for_anything(tmp_path):
     arguments = ("study", "timing", "--only", "naive", "--output", tmp_path, "--budget", "0.001s")
-    result = invoke(*arguments)
-    assert result.exit_code == 1
-    assert "The budget is too short for any cell" in result.output
+    error = invoke(*arguments).exception
+    assert isinstance(error, InvalidInputError)
+    assert str(error) == "the budget is too short for any cell; give a larger --budget"
 
 
 @pytest.mark.parametrize("budget", ["soon", "-3m", "0s", ""])

@@ -12,7 +12,7 @@ from vuskit.cli.compare import compare
 from vuskit.cli.demo import demo
 from vuskit.cli.doctor import doctor
 from vuskit.cli.evaluate import evaluate
-from vuskit.cli.output import PatientGroup
+from vuskit.cli.group import PatientGroup
 
 __all__ = ["app"]
 

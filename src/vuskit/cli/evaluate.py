@@ -12,6 +12,7 @@ import numpy as np
 import typer
 from numpy.typing import NDArray
 
+from vuskit.cli.files import write_file
 from vuskit.cli.output import (
     AsCsv,
     AsJson,
@@ -21,7 +22,6 @@ from vuskit.cli.output import (
     say,
     terminal_width,
     write,
-    write_file,
 )
 from vuskit.cli.score_file import ScoreFile, read_score_file
 from vuskit.cli.studies_options import chosen_measures

@@ -6,11 +6,10 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+from vuskit.cli.exits import ExitCode
 from vuskit.errors import MissingDependencyError, VuskitError
 
 __all__ = ["run"]
-
-_USAGE_ERROR = 2
 
 
 def run() -> None:
@@ -18,8 +17,23 @@ def run() -> None:
     try:
         _app()()
     except VuskitError as error:
-        sys.stderr.write(f"vuskit: {error}\n")
-        sys.exit(_USAGE_ERROR)
+        _end(f"vuskit: {error}", ExitCode.UNUSABLE)
+    except KeyboardInterrupt:  # so early or so late that no command was running
+        _end("vuskit: stopped", ExitCode.INTERRUPTED)
+    except Exception as error:
+        if "--debug" in sys.argv:
+            raise
+        kind = type(error).__name__
+        _end(
+            f"vuskit: this should not have happened ({kind}: {error}); "
+            "the same command with --debug shows where, please report it",
+            ExitCode.FAULT,
+        )
+
+
+def _end(text: str, code: ExitCode) -> None:
+    sys.stderr.write(f"{text}\n")
+    sys.exit(code)
 
 
 def _app() -> Callable[[], Any]:

@@ -1,40 +1,42 @@
-"""What all commands share: data on stdout in three forms, talk on stderr, errors in a sentence."""
+"""What all commands share: data on stdout in three forms, talk on stderr."""
 
 from __future__ import annotations
 
 import csv
-import errno
 import io
 import json
 import math
 import os
 import shutil
-import sys
 import textwrap
-import traceback
 from collections.abc import Mapping, Sequence
-from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
+import numpy as np
 import typer
-from typer.core import TyperGroup
 
-from vuskit.errors import InvalidInputError, VuskitError
+from vuskit import __version__
+from vuskit.errors import InvalidInputError
+from vuskit.report.evaluation import folded_tables
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = [
     "AsCsv",
     "AsJson",
-    "PatientGroup",
     "chosen_format",
     "csv_text",
+    "document",
     "emit_table",
+    "frame_csv",
+    "frame_records",
+    "frame_table",
     "json_text",
     "left_table",
-    "reason_of",
     "say",
     "terminal_width",
     "write",
-    "write_file",
 ]
 
 AsJson = Annotated[bool, typer.Option("--json", help="Write JSON.")]
@@ -42,71 +44,6 @@ AsCsv = Annotated[bool, typer.Option("--csv", help="Write csv.")]
 
 _NARROWEST, _WIDEST = 40, 120
 _LEAST_LAST_COLUMN = 20
-_DEBUG = "--debug"
-_INTERRUPTED = 130
-
-# Why a file could not be read or written, and what to do about it.
-_REASONS = {
-    errno.ENOSPC: "the disk is full; free some space, or write to another place",
-    errno.EDQUOT: "your disk quota is used up; free some space, or write to another place",
-    errno.EROFS: "it is on a read-only disk; write to another place",
-    errno.EACCES: "you have no permission; look at it with: ls -l",
-    errno.EPERM: "you have no permission; look at it with: ls -l",
-    errno.ENOENT: "there is no such file or folder",
-    errno.EISDIR: "it is a folder; give the name of a file",
-    errno.ENOTDIR: "a part of its path is a file, not a folder",
-    errno.ENAMETOOLONG: "its name is too long",
-}
-
-
-class PatientGroup(TyperGroup):
-    """Commands whose errors of the operating system become sentences, not tracebacks."""
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Let ``--debug`` stand anywhere in the line."""
-        if _DEBUG in args:
-            args = [_DEBUG, *(word for word in args if word != _DEBUG)]
-        return super().parse_args(ctx, args)
-
-    def invoke(self, ctx: Any) -> Any:
-        """Run the command; with ``--debug`` errors show where they come from."""
-        try:
-            result = super().invoke(ctx)
-            sys.stdout.flush()  # a full disk or a closed pipe shows here, not when Python exits
-            return result
-        except KeyboardInterrupt:
-            say("vuskit: stopped")
-            raise typer.Exit(_INTERRUPTED) from None
-        except VuskitError:
-            _trace(ctx)
-            raise
-        except (OSError, MemoryError) as error:
-            if getattr(error, "errno", None) == errno.EPIPE:
-                raise  # the reader has seen enough: click ends the program quietly
-            _trace(ctx)
-            _forget_stdout(error)
-            raise VuskitError(_sentence(error)) from error
-
-
-def _trace(ctx: Any) -> None:
-    if ctx.params.get("debug"):
-        traceback.print_exc()
-
-
-def _forget_stdout(error: BaseException) -> None:
-    # What could not be written would be tried, and complained about, once more at exit.
-    if getattr(error, "errno", None) in (errno.ENOSPC, errno.EDQUOT):
-        try:
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        except (OSError, ValueError, AttributeError):
-            return
-
-
-def _sentence(error: OSError | MemoryError) -> str:
-    if isinstance(error, MemoryError):
-        return "there is not enough memory for this; give fewer columns or rows"
-    place = f"{error.filename}: " if error.filename else ""
-    return f"{place}{reason_of(error)}"
 
 
 def say(text: str) -> None:
@@ -117,38 +54,6 @@ def say(text: str) -> None:
 def write(text: str) -> None:
     """Write data."""
     typer.echo(text)
-
-
-def write_file(path: Path, text: str) -> None:
-    """Write a file whole, or leave what was there.
-
-    Raises
-    ------
-    VuskitError
-        If it cannot be written; says why and what to do.
-    """
-    draft = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        draft.write_text(text, encoding="utf-8")
-        draft.replace(path)
-    except OSError as error:
-        draft.unlink(missing_ok=True)
-        folder = path.parent
-        missing = error.errno == errno.ENOENT
-        reason = f"there is no folder {str(folder)!r}" if missing else reason_of(error)
-        raise VuskitError(f"{path} cannot be written: {reason}") from error
-
-
-def reason_of(error: OSError) -> str:
-    """Why a file cannot be read or written, and what to do.
-
-    Examples
-    --------
-    >>> reason_of(OSError(errno.EISDIR, "Is a directory"))
-    'it is a folder; give the name of a file'
-    """
-    code = error.errno if error.errno is not None else 0
-    return _REASONS.get(code, error.strerror or str(error))
 
 
 def chosen_format(**flags: bool) -> str:
@@ -199,6 +104,11 @@ def left_table(header: Sequence[str], rows: Sequence[Sequence[str]], width: int)
     return "\n".join(line.rstrip() for line in lines)
 
 
+def document(kind: str, **content: Any) -> str:
+    """Lay out as JSON, with the name of the schema that describes it and the version."""
+    return json_text({"schema": f"vuskit-{kind}-1", "vuskit": __version__, **content})
+
+
 def json_text(data: Any) -> str:
     """Lay out as JSON; NaN and infinities, which JSON lacks, become null."""
     return json.dumps(_plain(data), indent=2, ensure_ascii=False, allow_nan=False)
@@ -209,22 +119,30 @@ def _plain(data: Any) -> Any:
         return {str(key): _plain(value) for key, value in data.items()}
     if isinstance(data, (list, tuple)):
         return [_plain(value) for value in data]
+    if isinstance(data, np.generic):
+        data = data.item()
     if isinstance(data, float) and not math.isfinite(data):
         return None
-    return data
+    return os.fspath(data) if isinstance(data, os.PathLike) else data
 
 
 def csv_text(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
-    r"""Lay out as csv, without a final line break.
+    r"""Lay out as csv, without a final line break; what is not there or not finite is empty.
 
     Examples
     --------
-    >>> csv_text(["a", "b"], [[1, None], ["x,y", 0.5]])
-    'a,b\n1,\n"x,y",0.5'
+    >>> csv_text(["a", "b"], [[1, None], ["x,y", 0.5], [float("nan"), 2]])
+    'a,b\n1,\n"x,y",0.5\n,2'
     """
     text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows([header, *rows])
+    lines = [header, *([_csv_cell(cell) for cell in row] for row in rows)]
+    csv.writer(text, lineterminator="\n").writerows(lines)
     return text.getvalue().removesuffix("\n")
+
+
+def _csv_cell(value: Any) -> Any:
+    plain = _plain(value)
+    return " ".join(map(str, plain)) if isinstance(plain, list) else plain
 
 
 def emit_table(
@@ -257,3 +175,32 @@ def _cell(value: Any) -> str:
     if value is None:
         return ""
     return ", ".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)
+
+
+def frame_records(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    """Rows of a table as plain data; None for what is not there.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> frame_records(pd.DataFrame({"a": [1, 2], "b": [0.5, float("nan")]}))
+    [{'a': 1, 'b': 0.5}, {'a': 2, 'b': None}]
+    """
+    names = list(map(str, frame.columns))
+    rows = zip(*(frame[name].astype(object) for name in frame.columns), strict=True)
+    return [dict(zip(names, map(_plain, row), strict=True)) for row in rows]
+
+
+def frame_csv(frame: pd.DataFrame) -> str:
+    """Lay out a table as csv, in full precision."""
+    rows = frame.itertuples(index=False, name=None)
+    return csv_text(list(map(str, frame.columns)), list(rows))
+
+
+def frame_table(frame: pd.DataFrame) -> str:
+    """Lay out a table as text, folded where it is wider than the terminal."""
+    from vuskit.report.timing import format_cell
+
+    header = list(map(str, frame.columns))
+    rows = [[format_cell(cell) for cell in row] for row in frame.itertuples(index=False)]
+    return "\n\n".join(folded_tables(header, rows, terminal_width()))

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from vuskit.cli.output import reason_of
+from vuskit.cli.files import reason_of
 from vuskit.datasets.readers.generic import LABEL_NAMES
 from vuskit.datasets.readers.tables import read_csv, read_parquet
 from vuskit.errors import InvalidInputError

@@ -6,27 +6,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
 
+from vuskit.cli.output import AsCsv, AsJson, chosen_format
 from vuskit.cli.studies_options import (
     DEFAULT_OUTPUT,
     Alpha,
-    Buffer,
-    Definition,
     Load,
     Measures,
     Output,
-    Pattern,
-    Processes,
     Request,
-    Scores,
     Seed,
-    Thresholds,
     VolumeFactor,
     chosen_measures,
-    request_of,
-    show,
+    with_request,
 )
+from vuskit.cli.studies_output import StudyOutcome, emit_studies, written
 from vuskit.cli.study import app
 from vuskit.errors import InvalidInputError
 from vuskit.measures.registry import Measure
@@ -38,62 +32,49 @@ __all__ = ["app"]
 
 
 @app.command()
+@with_request
 def robustness(
-    scores: Scores,
-    output: Output = DEFAULT_OUTPUT,
-    measure: Measures = None,
-    load: Load = None,
-    series: Pattern = None,
-    buffer: Buffer = "authors",
-    volume_factor: VolumeFactor = 2.0,
-    thresholds: Thresholds = None,
-    definition: Definition = "journal",
+    request: Request,
     count: Annotated[int, typer.Option(min=2, help="Perturbations of each kind.")] = 10,
     lag: Annotated[float, typer.Option(help="Longest lag, in buffers.")] = 0.25,
     noise: Annotated[float, typer.Option(help="Largest noise, in ranges of the score.")] = 0.05,
     seed: Seed = 0,
-    processes: Processes = 0,
     alpha: Alpha = 0.1,
 ) -> None:
     """Measure how much measures change under lag, noise and crops.
 
     Standard deviations over the perturbations, averaged over detectors,
     series and data sets; Friedman's and Wilcoxon's tests.
+
+    Example: vuskit study robustness scores --measure vus_pr --measure auc_pr
     """
-    request = request_of(
-        scores,
-        output,
-        measure,
-        load,
-        series,
-        buffer,
-        volume_factor,
-        thresholds,
-        definition,
-        processes,
-    )
-    _robustness(request, alpha, count=count, lag=lag, noise=noise, seed=seed)
+    _, outcome = _robustness(request, alpha, count=count, lag=lag, noise=noise, seed=seed)
+    emit_studies(request.form, [outcome])
 
 
-def _robustness(request: Request, alpha: float, **own: Any) -> RobustnessResult:
-    from vuskit.report.studies import average_table, write_robustness
+def _robustness(
+    request: Request, alpha: float, **own: Any
+) -> tuple[RobustnessResult, StudyOutcome]:
+    from vuskit.report.studies import write_robustness
     from vuskit.studies import robustness_study
 
     result: RobustnessResult = request.run("robustness", robustness_study, **own)
-    page, *_ = write_robustness(result, request.output, alpha=alpha)
-    show(page, average_table(result.averages(), result.measures), result.failures)
     counts = result.undefined()[["values", "undefined"]].sum()
-    Console().print(f"Undefined values: {counts['undefined']:,} of {counts['values']:,}")
-    return result
+    return result, StudyOutcome(
+        "robustness",
+        result.averages(),
+        result.measures,
+        written(write_robustness, result, request.output, alpha=alpha),
+        result.failures,
+        facts={"values": int(counts["values"]), "undefined": int(counts["undefined"])},
+        notes=(f"Undefined values: {counts['undefined']:,} of {counts['values']:,}",),
+    )
 
 
 @app.command()
+@with_request
 def separability(
-    scores: Scores,
-    output: Output = DEFAULT_OUTPUT,
-    measure: Measures = None,
-    load: Load = None,
-    series: Pattern = None,
+    request: Request,
     pair: Annotated[
         list[str] | None,
         typer.Option(metavar="GOOD:BAD", help="Accurate and inaccurate detector; repeatable."),
@@ -104,34 +85,21 @@ def separability(
     top: Annotated[int, typer.Option(min=1, help="Detectors called accurate.")] = 3,
     bottom: Annotated[int, typer.Option(min=1, help="Detectors called inaccurate.")] = 4,
     min_gap: Annotated[float, typer.Option(help="Least difference of the criterion.")] = 0.1,
-    buffer: Buffer = "authors",
-    volume_factor: VolumeFactor = 2.0,
-    thresholds: Thresholds = None,
-    definition: Definition = "journal",
     count: Annotated[int, typer.Option(min=2, help="Perturbations of each score.")] = 50,
     seed: Seed = 0,
-    processes: Processes = 0,
     alpha: Alpha = 0.1,
 ) -> None:
-    """Measure how well measures keep good and bad detectors apart."""
-    request = request_of(
-        scores,
-        output,
-        measure,
-        load,
-        series,
-        buffer,
-        volume_factor,
-        thresholds,
-        definition,
-        processes,
-    )
+    """Measure how well measures keep good and bad detectors apart.
+
+    Example: vuskit study separability scores --pair good:bad
+    """
     own: dict[str, Any] = {"top": top, "bottom": bottom, "min_gap": min_gap}
     if pair:
         own["pairs"] = [_split_pair(text) for text in pair]
     if criterion is not None:
         own["criterion"] = criterion
-    _separability(request, alpha, count=count, seed=seed, **own)
+    _, outcome = _separability(request, alpha, count=count, seed=seed, **own)
+    emit_studies(request.form, [outcome])
 
 
 def _split_pair(text: str) -> tuple[str, str]:
@@ -141,59 +109,54 @@ def _split_pair(text: str) -> tuple[str, str]:
     return good, bad
 
 
-def _separability(request: Request, alpha: float, **own: Any) -> SeparabilityResult:
-    from vuskit.report.studies import average_table, write_separability
+def _separability(
+    request: Request, alpha: float, **own: Any
+) -> tuple[SeparabilityResult, StudyOutcome]:
+    from vuskit.report.studies import write_separability
     from vuskit.studies import separability_study
 
     result: SeparabilityResult = request.run("separability", separability_study, **own)
-    page, *_ = write_separability(result, request.output, alpha=alpha)
-    show(page, average_table(result.averages(), result.measures), result.failures)
-    Console().print(
-        f"Pairs: {result.rule}. Series without: {len(result.series_without_pairs)}", soft_wrap=True
+    without = len(result.series_without_pairs)
+    return result, StudyOutcome(
+        "separability",
+        result.averages(),
+        result.measures,
+        written(write_separability, result, request.output, alpha=alpha),
+        result.failures,
+        facts={"pairs": result.rule, "series_without_pairs": without},
+        notes=(f"Pairs: {result.rule}. Series without: {without}",),
     )
-    return result
 
 
 @app.command()
+@with_request
 def consistency(
-    scores: Scores,
-    output: Output = DEFAULT_OUTPUT,
-    measure: Measures = None,
-    load: Load = None,
-    series: Pattern = None,
-    buffer: Buffer = "authors",
-    volume_factor: VolumeFactor = 2.0,
-    thresholds: Thresholds = None,
-    definition: Definition = "journal",
+    request: Request,
     min_series: Annotated[
         int, typer.Option(min=2, help="Data sets with fewer series are left out.")
     ] = 3,
-    processes: Processes = 0,
 ) -> None:
-    """Measure how alike measures rank detectors within a data set."""
-    request = request_of(
-        scores,
-        output,
-        measure,
-        load,
-        series,
-        buffer,
-        volume_factor,
-        thresholds,
-        definition,
-        processes,
-    )
-    _consistency(request, min_series=min_series)
+    """Measure how alike measures rank detectors within a data set.
+
+    Example: vuskit study consistency scores --min-series 5
+    """
+    _, outcome = _consistency(request, min_series=min_series)
+    emit_studies(request.form, [outcome])
 
 
-def _consistency(request: Request, **own: Any) -> ConsistencyResult:
-    from vuskit.report.studies import average_table, write_consistency
+def _consistency(request: Request, **own: Any) -> tuple[ConsistencyResult, StudyOutcome]:
+    from vuskit.report.studies import write_consistency
     from vuskit.studies import consistency_study
 
     result: ConsistencyResult = request.run("consistency", consistency_study, **own)
-    page, *_ = write_consistency(result, request.output)
-    show(page, average_table(result.averages(), result.measures), result.failures)
-    return result
+    return result, StudyOutcome(
+        "consistency",
+        result.averages(),
+        result.measures,
+        written(write_consistency, result, request.output),
+        result.failures,
+        facts={"small_datasets": list(result.small_datasets)},
+    )
 
 
 @app.command()
@@ -205,98 +168,62 @@ def scenarios(
     length: Annotated[int, typer.Option(min=10, help="Length of the anomaly.")] = 20,
     buffer: Annotated[int, typer.Option(min=1, help="Buffer of R-AUC.")] = 100,
     volume_factor: VolumeFactor = 1.0,
+    as_json: AsJson = False,
+    as_csv: AsCsv = False,
 ) -> None:
-    """Walk a prediction over an anomaly, S1 to S12."""
-    _scenarios(
-        output,
-        chosen_measures(measure, load),
-        n_points=points,
-        length=length,
-        buffer=buffer,
-        volume_factor=volume_factor,
-    )
+    """Walk a prediction over an anomaly, S1 to S12.
+
+    Example: vuskit study scenarios --measure vus_pr --measure f_score
+    """
+    form = chosen_format(json=as_json, csv=as_csv)
+    settings = {"n_points": points, "length": length, "buffer": buffer}
+    measures = chosen_measures(measure, load)
+    outcome = _scenarios(output, measures, volume_factor=volume_factor, **settings)
+    emit_studies(form, [outcome])
 
 
-def _scenarios(output: Path, measures: tuple[Measure, ...], **own: Any) -> None:
-    from vuskit.report.studies import average_table, write_scenarios
+def _scenarios(output: Path, measures: tuple[Measure, ...], **own: Any) -> StudyOutcome:
+    from vuskit.report.studies import write_scenarios
     from vuskit.studies import scenario_study
 
     result = scenario_study(measures=measures, **own)
-    page, *_ = write_scenarios(result, output)
-    show(page, average_table(result.at_first_touch(), result.measures))
+    return StudyOutcome(
+        "scenarios",
+        result.at_first_touch(),
+        result.measures,
+        written(write_scenarios, result, output),
+        facts={"points": result.n_points, "length": result.length, "buffer": result.buffer},
+    )
 
 
 @app.command()
-def summary(
-    scores: Scores,
-    output: Output = DEFAULT_OUTPUT,
-    measure: Measures = None,
-    load: Load = None,
-    series: Pattern = None,
-    buffer: Buffer = "authors",
-    volume_factor: VolumeFactor = 2.0,
-    thresholds: Thresholds = None,
-    definition: Definition = "journal",
-    seed: Seed = 0,
-    processes: Processes = 0,
-    alpha: Alpha = 0.1,
-) -> None:
-    """Rank the measures in all studies; what is finished is not repeated."""
-    request = request_of(
-        scores,
-        output,
-        measure,
-        load,
-        series,
-        buffer,
-        volume_factor,
-        thresholds,
-        definition,
-        processes,
-    )
-    _summary(request, alpha, seed)
+@with_request
+def summary(request: Request, seed: Seed = 0, alpha: Alpha = 0.1) -> None:
+    """Rank the measures in all studies; what is finished is not repeated.
+
+    Example: vuskit study summary scores --measure vus_pr --measure auc_pr
+    """
+    emit_studies(request.form, _summary(request, alpha, seed))
 
 
-def _summary(request: Request, alpha: float, seed: int) -> None:
-    from vuskit.report.studies import average_table, write_summary
+def _summary(request: Request, alpha: float, seed: int) -> list[StudyOutcome]:
+    from vuskit.report.studies import write_summary
     from vuskit.studies import summarise
 
-    found = summarise(
-        _robustness(request, alpha, seed=seed),
-        _separability(request, alpha, seed=seed),
-        _consistency(request),
-    )
-    page, *_ = write_summary(found, request.output)
-    show(page, average_table(found.ranks, found.measures))
+    robust, first = _robustness(request, alpha, seed=seed)
+    separable, second = _separability(request, alpha, seed=seed)
+    consistent, third = _consistency(request)
+    found = summarise(robust, separable, consistent)
+    files = written(write_summary, found, request.output)
+    return [first, second, third, StudyOutcome("summary", found.ranks, found.measures, files)]
 
 
 @app.command(name="all")
-def everything(
-    scores: Scores,
-    output: Output = DEFAULT_OUTPUT,
-    measure: Measures = None,
-    load: Load = None,
-    series: Pattern = None,
-    buffer: Buffer = "authors",
-    volume_factor: VolumeFactor = 2.0,
-    thresholds: Thresholds = None,
-    definition: Definition = "journal",
-    seed: Seed = 0,
-    processes: Processes = 0,
-    alpha: Alpha = 0.1,
-) -> None:
-    """Run the scenarios, all studies of the scores, and the summary."""
-    request = request_of(
-        scores,
-        output,
-        measure,
-        load,
-        series,
-        buffer,
-        volume_factor,
-        thresholds,
-        definition,
-        processes,
-    )
-    _scenarios(output, request.measures)
-    _summary(request, alpha, seed)
+@with_request
+def everything(request: Request, seed: Seed = 0, alpha: Alpha = 0.1) -> None:
+    """Run the scenarios, all studies of the scores, and the summary.
+
+    Example: vuskit study all scores --measure vus_pr --measure auc_pr
+    """
+    walked = _scenarios(request.output, request.measures)
+    emit_studies(request.form, [walked, *_summary(request, alpha, seed)])

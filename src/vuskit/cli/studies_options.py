@@ -1,51 +1,41 @@
-"""Options, progress and output that the studies of measures have in common."""
+"""Options and progress that the studies of measures have in common."""
 
 from __future__ import annotations
 
+import inspect
 import os
 import shlex
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any, get_type_hints
 
 import typer
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
-from rich.progress import Progress as Bar
-from rich.table import Table
 
 from vuskit.cli.durations import format_duration
+from vuskit.cli.exits import ExitCode
+from vuskit.cli.output import AsCsv, AsJson, chosen_format, say
 from vuskit.errors import InvalidInputError
 from vuskit.measures.registry import Measure, list_measures, resolve_measures
-
-if TYPE_CHECKING:
-    from vuskit.studies import Failure, Progress
 
 __all__ = [
     "DEFAULT_OUTPUT",
     "Alpha",
-    "Buffer",
-    "Definition",
     "Load",
     "Measures",
     "Output",
-    "Pattern",
-    "Processes",
     "Request",
-    "Scores",
     "Seed",
-    "Thresholds",
     "VolumeFactor",
     "chosen_measures",
-    "request_of",
-    "show",
+    "progress_bar",
+    "resumable",
+    "with_request",
 ]
 
-_INTERRUPTED = 130
-_LISTED = 5
 _ROOM = 40
 
 Scores = Annotated[
@@ -80,7 +70,7 @@ DEFAULT_OUTPUT = Path("out") / "studies"
 
 @dataclass(frozen=True)
 class Request:
-    """What all studies are asked for."""
+    """What all studies of scores are asked for."""
 
     scores: Path
     output: Path
@@ -88,12 +78,13 @@ class Request:
     series: str | None
     options: dict[str, Any]
     processes: int
+    form: str
 
     def run(self, name: str, study: Callable[..., Any], **own: Any) -> Any:
         """Run a study with a bar on standard error."""
         from vuskit.studies import open_scores
 
-        with _resumable(self.output), _bar(name) as progress:
+        with resumable(self.output / "series"), progress_bar(name) as progress:
             return study(
                 open_scores(self.scores, pattern=self.series),
                 measures=self.measures,
@@ -105,17 +96,19 @@ class Request:
             )
 
 
-def request_of(
-    scores: Path,
-    output: Path,
-    measure: list[str] | None,
-    load: Path | None,
-    series: str | None,
-    buffer: str,
-    volume_factor: float,
-    thresholds: int | None,
-    definition: str,
-    processes: int,
+def _request_of(
+    scores: Scores,
+    output: Output = DEFAULT_OUTPUT,
+    measure: Measures = None,
+    load: Load = None,
+    series: Pattern = None,
+    buffer: Buffer = "authors",
+    volume_factor: VolumeFactor = 2.0,
+    thresholds: Thresholds = None,
+    definition: Definition = "journal",
+    processes: Processes = 0,
+    as_json: AsJson = False,
+    as_csv: AsCsv = False,
 ) -> Request:
     """Put what was asked for together."""
     options = {
@@ -124,7 +117,35 @@ def request_of(
         "thresholds": thresholds,
         "definition": definition,
     }
-    return Request(scores, output, chosen_measures(measure, load), series, options, processes)
+    form = chosen_format(json=as_json, csv=as_csv)
+    measures = chosen_measures(measure, load)
+    return Request(scores, output, measures, series, options, processes, form)
+
+
+def with_request(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options of all studies of scores, which it gets as ``request``."""
+    common, own = _parameters(_request_of), _parameters(command)
+    own.pop("request")
+
+    @wraps(command)
+    def asked(**given: Any) -> None:
+        request = _request_of(**{name: given.pop(name) for name in common})
+        command(request, **given)
+
+    merged = common | own
+    # Typer reads the signature; what is asked in every study comes first.
+    asked.__signature__ = inspect.Signature(list(merged.values()))  # type: ignore[attr-defined]
+    asked.__annotations__ = {name: one.annotation for name, one in merged.items()}
+    return asked
+
+
+def _parameters(function: Callable[..., Any]) -> dict[str, inspect.Parameter]:
+    """Parameters by name, annotations as objects; all of them by keyword, whatever the order."""
+    hints = get_type_hints(function, include_extras=True, localns={"Request": Request})
+    return {
+        name: parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=hints[name])
+        for name, parameter in inspect.signature(function).parameters.items()
+    }
 
 
 def chosen_measures(names: list[str] | None, load: Path | None) -> tuple[Measure, ...]:
@@ -154,55 +175,49 @@ def _run_file(path: Path) -> None:
 
 
 @contextmanager
-def _bar(title: str) -> Iterator[Callable[[Progress], None]]:
+def progress_bar(
+    title: str = "", describe: Callable[[Any], str] = lambda progress: progress.name
+) -> Iterator[Callable[[Any], None]]:
+    """Show a bar with the forecast and what is under way, on standard error."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
+    from rich.progress import Progress as Bar
+
     columns = (
-        TextColumn(title),
+        *([TextColumn(title)] if title else []),
         BarColumn(bar_width=16),
         MofNCompleteColumn(),
         TextColumn("{task.fields[left]:>6} left", style="cyan"),
-        TextColumn("{task.description}", style="dim"),
+        TextColumn("{task.fields[doing]}", style="dim", markup=False),
     )
-    with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("", total=None, left="?")
+    console = Console(stderr=True)
+    with Bar(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task("", total=None, left="?", doing="")
 
-        def advance(progress: Progress) -> None:
+        def advance(progress: Any) -> None:
             known = progress.seconds_left == progress.seconds_left  # NaN before the first
             bar.update(
                 task,
                 completed=progress.done,
                 total=progress.total,
                 left=format_duration(progress.seconds_left) if known else "?",
-                description=progress.name[:_ROOM],
+                doing=_short(describe(progress)),
             )
 
         yield advance
 
 
+def _short(text: str) -> str:
+    """As much of a line as there is room for beside the bar."""
+    return text if len(text) <= _ROOM else text[: _ROOM - 1] + "…"
+
+
 @contextmanager
-def _resumable(output: Path) -> Iterator[None]:
+def resumable(place: Path) -> Iterator[None]:
+    """On Ctrl-C say where the finished part is and how to go on."""
     try:
         yield
     except KeyboardInterrupt:
-        console = Console(stderr=True)
-        command = shlex.join(["vuskit", *sys.argv[1:]])
-        console.print(f"Stopped. What is finished is in {output}.", soft_wrap=True)
-        console.print(f"Go on with: {command}", soft_wrap=True, highlight=False)
-        raise typer.Exit(_INTERRUPTED) from None
-
-
-def show(page: Path, table: Any, failures: tuple[Failure, ...] = ()) -> None:
-    """Print a table, what failed, and where the page is."""
-    from vuskit.report.timing import format_cell
-
-    console = Console()
-    shown = Table()
-    for name, dtype in table.dtypes.items():
-        shown.add_column(str(name), justify="right" if dtype.kind in "fi" else "left")
-    for row in table.itertuples(index=False):
-        shown.add_row(*map(format_cell, row))
-    console.print(shown)
-    if failures:
-        console.print(f"Could not be studied: {len(failures)}")
-        for failure in failures[:_LISTED]:
-            console.print(f"  {failure.name}: {failure.reason}", highlight=False, soft_wrap=True)
-    console.print(f"Page, tables and figures: {page}", soft_wrap=True)
+        say(f"Stopped. What is finished is in {place}.")
+        say(f"Go on with: {shlex.join(['vuskit', *sys.argv[1:]])}")
+        raise typer.Exit(ExitCode.INTERRUPTED) from None

@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
-import shlex
-import sys
-import textwrap
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
-from rich.progress import Progress as Bar
-from rich.table import Table
 
-from vuskit.cli.durations import format_duration, parse_duration
+from vuskit.cli.durations import parse_duration
+from vuskit.cli.output import (
+    AsCsv,
+    AsJson,
+    chosen_format,
+    document,
+    frame_csv,
+    frame_records,
+    frame_table,
+    say,
+    write,
+)
+from vuskit.cli.studies_options import progress_bar, resumable
+from vuskit.cli.studies_output import written
+from vuskit.errors import InvalidInputError
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from vuskit.studies.timing import Progress, TimingResult
 
 __all__ = ["app"]
@@ -29,9 +32,7 @@ app = typer.Typer(help="Studies of the measures themselves.", no_args_is_help=Tr
 
 _QUICK_REPEATS, _QUICK_BUDGET = 3, 120.0
 _REPEATS = 10
-_INTERRUPTED = 130
 _LISTED = 8
-_ROOM = 40
 
 
 @app.callback()
@@ -76,105 +77,86 @@ def timing(
     ] = 250,
     seed: Annotated[int, typer.Option(help="Seed of the generated series.")] = 0,
     table_format: Annotated[str, typer.Option("--format", help="csv or parquet.")] = "csv",
+    as_json: AsJson = False,
+    as_csv: AsCsv = False,
 ) -> None:
     """Measure execution time and memory of AUC, R-AUC and VUS.
 
     Varies the number and length of anomalies, the length of the series,
     the buffer and the thresholds, one at a time. Results are kept as they
     are made: the same command goes on where an earlier one stopped.
+
+    Example: vuskit study timing --quick --only opt --only fast_exact
     """
     from vuskit.report.timing import write_report
     from vuskit.studies.timing import TimingStore, real_cases, synthetic_cases, timing_study
 
-    console = Console()
+    form = chosen_format(json=as_json, csv=as_csv)
     folder = output or Path("out") / ("timing" if series is None else "timing-series")
     store = TimingStore(folder)
     if series is None:
         cases = synthetic_cases(quick=quick, seed=seed)
     else:
         cases = real_cases(series, max_buffer=max_buffer, n_thresholds=thresholds)
-    try:
-        with _progress_bar(console) as progress:
-            result = timing_study(
-                cases,
-                contestants=only,
-                repeats=repeats or (_QUICK_REPEATS if quick else _REPEATS),
-                clock=clock,
-                budget=budget or (_QUICK_BUDGET if quick else None),
-                store=store,
-                progress=progress,
-            )
-    except KeyboardInterrupt:
-        _say_how_to_go_on(console, store.path)
-        raise typer.Exit(_INTERRUPTED) from None
+    with resumable(store.path), progress_bar(describe=_doing) as progress:
+        result = timing_study(
+            cases,
+            contestants=only,
+            repeats=repeats or (_QUICK_REPEATS if quick else _REPEATS),
+            clock=clock,
+            budget=budget or (_QUICK_BUDGET if quick else None),
+            store=store,
+            progress=progress,
+        )
     if not result.samples:
-        console.print("The budget is too short for any cell; give a larger --budget.")
-        raise typer.Exit(1)
-    files = write_report(result, folder, table_format=table_format)
-    _show(console, result, files[0])
+        raise InvalidInputError("the budget is too short for any cell; give a larger --budget")
+    _emit(form, result, written(write_report, result, folder, table_format=table_format))
 
 
-@contextmanager
-def _progress_bar(console: Console) -> Iterator[Callable[[Progress], None]]:
+def _doing(progress: Progress) -> str:
     from vuskit.report.timing import describe_job
 
-    columns = (
-        BarColumn(bar_width=16),
-        MofNCompleteColumn(),
-        TextColumn("{task.fields[left]:>6} left", style="cyan"),
-        TextColumn("{task.description}", style="dim"),
-    )
-    with Bar(*columns, console=console, transient=True) as bar:
-        task = bar.add_task("", total=None, left="?")
-
-        def advance(progress: Progress) -> None:
-            bar.update(
-                task,
-                completed=progress.done,
-                total=progress.total,
-                left=format_duration(progress.seconds_left),
-                description=_short(describe_job(progress.job)) if progress.job else "",
-            )
-
-        yield advance
+    return describe_job(progress.job) if progress.job else ""
 
 
-def _short(text: str) -> str:
-    """As much of a line as there is room for beside the bar."""
-    return textwrap.shorten(text, _ROOM, placeholder="…")
-
-
-def _say_how_to_go_on(console: Console, path: Path) -> None:
-    command = shlex.join(["vuskit", *sys.argv[1:]])
-    console.print(f"Stopped. What is finished is in {path}.", soft_wrap=True)
-    console.print(f"Go on with: {command}", soft_wrap=True, highlight=False)
-
-
-def _show(console: Console, result: TimingResult, page: Path) -> None:
+def _emit(form: str, result: TimingResult, files: list[Path]) -> None:
     from vuskit.report.timing import describe_job, ratio_table
+    from vuskit.studies.timing_tables import speed_ratios
 
-    ratios = ratio_table(result)
-    if len(ratios):
-        console.print(
-            _rich_table(ratios, title="How many times longer the paper's algorithms take")
-        )
+    ratios = speed_ratios(result).to_frame()
+    if form == "json":
+        write(document("timing", **_content(result), files=files))
+    elif form == "csv":
+        write(frame_csv(ratios))
+    elif len(ratios):
+        write("How many times longer the paper's algorithms take")
+        write(frame_table(ratio_table(result)))
     if result.dropped:
-        console.print(f"Left out, more than the budget allowed: {len(result.dropped)}")
+        say(f"Left out, more than the budget allowed: {len(result.dropped)}")
         for job in result.dropped[-_LISTED:][::-1]:
-            console.print(f"  {describe_job(job)}", highlight=False)
+            say(f"  {describe_job(job)}")
         if len(result.dropped) > _LISTED:
-            console.print(f"  and {len(result.dropped) - _LISTED} more, see the page")
-        console.print("The same command with a larger --budget adds them.")
+            say(f"  and {len(result.dropped) - _LISTED} more, see the page")
+        say("The same command with a larger --budget adds them.")
     cells = len({sample.key for sample in result.samples})
-    console.print(f"{cells} cells, {len(result.samples)} timed runs: {page}", soft_wrap=True)
+    say(f"{cells} cells, {len(result.samples)} timed runs: {files[0]}")
 
 
-def _rich_table(frame: pd.DataFrame, *, title: str) -> Table:
-    from vuskit.report.timing import format_cell
+def _content(result: TimingResult) -> dict[str, Any]:
+    """Everything that was measured, as plain data."""
+    from vuskit.report.timing import describe_job
+    from vuskit.studies.timing_tables import joint_slopes, single_slopes, speed_ratios
 
-    table = Table(title=title, title_justify="left")
-    for name, dtype in frame.dtypes.items():
-        table.add_column(str(name), justify="left" if dtype.kind == "O" else "right")
-    for row in frame.itertuples(index=False):
-        table.add_row(*map(format_cell, row))
-    return table
+    tables = {
+        "ratios": speed_ratios(result).to_frame(),
+        "joint_slopes": joint_slopes(result).to_frame(),
+    }
+    if result.generated:
+        tables["slopes"] = single_slopes(result).to_frame()
+    return {
+        "generated": result.generated,
+        "cells": frame_records(result.summary()),
+        **{name: frame_records(table) for name, table in tables.items()},
+        "dropped": [describe_job(job) for job in result.dropped],
+        "environment": result.environment,
+    }

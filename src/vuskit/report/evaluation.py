@@ -19,7 +19,7 @@ from vuskit.measures.results import Comparison, text_table
 from vuskit.measures.thresholds import ThresholdRule
 from vuskit.periods import BufferChoice
 
-__all__ = ["RECORD_FIELDS", "EvaluationReport", "latex_table", "plain_table"]
+__all__ = ["RECORD_FIELDS", "EvaluationReport", "folded_tables", "latex_table", "plain_table"]
 
 SCHEMA = "vuskit-evaluation-1"
 RECORD_FIELDS = (
@@ -172,19 +172,16 @@ def plain_table(report: EvaluationReport, *, width: int = 80) -> str:
     names = list(report.table)
     if len(names) == 1:
         return "\n".join([_single(report, names[0]), *_footnotes(report)])
-    values = [[f"{report.table[n][m.name]:.3f}" for n in names] for m in report.measures]
-    parts = []
     chance, adjusted = report.chance, report.adjusted
-    if chance is not None:
-        values = [
-            [*row, f"{chance.mean[m.name]:.3f}"]
-            for row, m in zip(values, report.measures, strict=True)
-        ]
-    titles = [measure.title for measure in report.measures]
-    parts += _fitted(["measure", *names] + ["chance"] * (chance is not None), titles, values, width)
+    rows = []
+    for measure in report.measures:
+        values = [f"{report.table[name][measure.name]:.3f}" for name in names]
+        extra = [] if chance is None else [f"{chance.mean[measure.name]:.3f}"]
+        rows.append([measure.title, *values, *extra])
+    parts = folded_tables(["measure", *names] + ["chance"] * (chance is not None), rows, width)
     if adjusted is not None:
-        rows = [[f"{adjusted[n][m.name]:.3f}" for n in names] for m in report.measures]
-        parts += _fitted(["adjusted", *names], titles, rows, width)
+        rows = [[m.title, *(f"{adjusted[n][m.name]:.3f}" for n in names)] for m in report.measures]
+        parts += folded_tables(["adjusted", *names], rows, width)
     return "\n".join(["\n\n".join(parts), *_footnotes(report)])
 
 
@@ -206,21 +203,26 @@ def _footnotes(report: EvaluationReport) -> list[str]:
     return notes
 
 
-def _fitted(
-    header: Sequence[str], titles: Sequence[str], rows: Sequence[Sequence[str]], width: int
-) -> list[str]:
-    """Tables of as many columns as the width holds, each with the first."""
-    first = max(map(len, (header[0], *titles)))
-    sizes = [
-        2 + max(len(header[i + 1]), *(len(row[i]) for row in rows)) for i in range(len(rows[0]))
-    ]
-    tables, start = [], 0
+def folded_tables(header: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> list[str]:
+    r"""Tables of as many columns as the width holds, each with the first column.
+
+    Examples
+    --------
+    >>> print(*folded_tables(["name", "a", "b"], [["x", "1", "2"]], width=8), sep="\n")
+    name  a
+    x     1
+    name  b
+    x     2
+    """
+    sizes = [2 + max(len(row[i]) for row in (header, *rows)) for i in range(len(header))]
+    first = sizes[0] - 2
+    tables, start = [], 1
     while start < len(sizes):
         stop = start + 1
         while stop < len(sizes) and first + sum(sizes[start : stop + 1]) <= width:
             stop += 1
-        body = [[title, *row[start:stop]] for title, row in zip(titles, rows, strict=True)]
-        tables.append(text_table([header[0], *header[start + 1 : stop + 1]], body))
+        body = [[row[0], *row[start:stop]] for row in rows]
+        tables.append(text_table([header[0], *header[start:stop]], body))
         start = stop
     return tables
 

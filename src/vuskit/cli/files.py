@@ -1,0 +1,98 @@
+"""Files that are written whole or not at all, and why one could not be."""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from vuskit.errors import VuskitError
+
+__all__ = ["reason_of", "whole_file", "whole_folder", "write_file"]
+
+# Why a file could not be read or written, and what to do about it.
+_REASONS = {
+    errno.ENOSPC: "the disk is full; free some space, or write to another place",
+    errno.EDQUOT: "your disk quota is used up; free some space, or write to another place",
+    errno.EROFS: "it is on a read-only disk; write to another place",
+    errno.EACCES: "you have no permission; look at it with: ls -l",
+    errno.EPERM: "you have no permission; look at it with: ls -l",
+    errno.ENOENT: "there is no such file or folder",
+    errno.EISDIR: "it is a folder; give the name of a file",
+    errno.ENOTDIR: "a part of its path is a file, not a folder",
+    errno.EEXIST: "there is a file of that name; choose another",
+    errno.ENAMETOOLONG: "its name is too long",
+}
+
+
+def reason_of(error: OSError) -> str:
+    """Why a file cannot be read or written, and what to do.
+
+    Examples
+    --------
+    >>> reason_of(OSError(errno.EISDIR, "Is a directory"))
+    'it is a folder; give the name of a file'
+    """
+    code = error.errno if error.errno is not None else 0
+    return _REASONS.get(code, error.strerror or str(error))
+
+
+@contextmanager
+def whole_file(path: Path) -> Iterator[Path]:
+    """Give a place to write to that becomes the file in the end; nothing is left on a failure.
+
+    Raises
+    ------
+    VuskitError
+        If it cannot be written; says why and what to do.
+    """
+    draft = path.with_name(f".{os.getpid()}.part.{path.name}")  # ends alike: endings choose formats
+    try:
+        yield draft
+        draft.replace(path)
+    except OSError as error:
+        raise _refusal(path, error) from error
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def write_file(path: Path, text: str) -> None:
+    """Write a file whole, or leave what was there.
+
+    Raises
+    ------
+    VuskitError
+        If it cannot be written; says why and what to do.
+    """
+    with whole_file(path) as draft:
+        draft.write_text(text, encoding="utf-8")
+
+
+@contextmanager
+def whole_folder(folder: Path) -> Iterator[Path]:
+    """Give a folder to write to; in the end its files move into the one that is meant.
+
+    Raises
+    ------
+    VuskitError
+        If it cannot be written; says why and what to do.
+    """
+    draft = folder / f".{os.getpid()}.part"
+    try:
+        draft.mkdir(parents=True, exist_ok=True)
+        yield draft
+        for path in sorted(draft.iterdir()):
+            path.replace(folder / path.name)
+    except OSError as error:
+        raise _refusal(folder, error) from error
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
+
+
+def _refusal(path: Path, error: OSError) -> VuskitError:
+    missing = error.errno == errno.ENOENT
+    reason = f"there is no folder {str(path.parent)!r}" if missing else reason_of(error)
+    return VuskitError(f"{path} cannot be written: {reason}")

@@ -1,0 +1,122 @@
+"""What a study found: on standard output as tables, JSON or csv; files in a folder."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from vuskit.cli.files import whole_folder
+from vuskit.cli.output import csv_text, document, frame_records, frame_table, say, write
+from vuskit.measures.registry import Measure
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from vuskit.studies import Failure
+
+__all__ = ["StudyOutcome", "emit_studies", "written"]
+
+_LISTED = 5
+
+
+@dataclass(frozen=True, eq=False)
+class StudyOutcome:
+    """What a study says, ready to be written in any form.
+
+    Attributes
+    ----------
+    study : str
+        Its name.
+    numbers : pandas.DataFrame
+        One row for each measure, by name.
+    measures : tuple of Measure
+        Their titles.
+    files : list of Path
+        What was written, the page first.
+    failures : tuple of Failure
+        Series that could not be studied.
+    facts : dict
+        Counts and rules, for JSON.
+    notes : tuple of str
+        The same in words.
+    """
+
+    study: str
+    numbers: pd.DataFrame
+    measures: tuple[Measure, ...]
+    files: list[Path]
+    failures: tuple[Failure, ...] = ()
+    facts: dict[str, Any] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    def to_frame(self) -> pd.DataFrame:
+        """Numbers under the titles of their measures, for reading."""
+        from vuskit.report.studies import average_table
+
+        return average_table(self.numbers, self.measures)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, as plain data."""
+        titles = {measure.name: measure.title for measure in self.measures}
+        rows = frame_records(self.numbers)
+        return {
+            "study": self.study,
+            "measures": [
+                {"name": name, "title": titles[str(name)], "values": values}
+                for name, values in zip(self.numbers.index, rows, strict=True)
+            ],
+            "failures": [{"name": one.name, "reason": one.reason} for one in self.failures],
+            "facts": self.facts,
+            "files": self.files,
+        }
+
+
+def written(write_study: Callable[..., list[Path]], result: Any, folder: Path, **own: Any) -> Any:
+    """Write a study's files into a folder, all or none; where they are, the page first."""
+    with whole_folder(folder) as draft:
+        names = [path.name for path in write_study(result, draft, **own)]
+    return [folder / name for name in names]
+
+
+def emit_studies(form: str, outcomes: Sequence[StudyOutcome]) -> None:
+    """Write studies to standard output, and where their pages are to standard error."""
+    _WRITERS[form](outcomes)
+    for outcome in outcomes:
+        for note in outcome.notes:
+            say(f"{outcome.study}: {note}")
+        if outcome.failures:
+            say(f"{outcome.study}: could not be studied: {len(outcome.failures)}")
+            for failure in outcome.failures[:_LISTED]:
+                say(f"  {failure.name}: {failure.reason}")
+        say(f"{outcome.study}: page, tables and figures: {outcome.files[0]}")
+
+
+def _write_tables(outcomes: Sequence[StudyOutcome]) -> None:
+    parts = []
+    for outcome in outcomes:
+        title = [outcome.study] if len(outcomes) > 1 else []
+        parts.append("\n".join([*title, frame_table(outcome.to_frame())]))
+    write("\n\n".join(parts))
+
+
+def _write_json(outcomes: Sequence[StudyOutcome]) -> None:
+    write(document("studies", studies=[outcome.to_dict() for outcome in outcomes]))
+
+
+def _write_csv(outcomes: Sequence[StudyOutcome]) -> None:
+    rows = [
+        (found["study"], measure["name"], measure["title"], quantity, value)
+        for found in (outcome.to_dict() for outcome in outcomes)
+        for measure in found["measures"]
+        for quantity, value in measure["values"].items()
+    ]
+    write(csv_text(["study", "measure", "title", "quantity", "value"], rows))
+
+
+_WRITERS: dict[str, Callable[[Sequence[StudyOutcome]], None]] = {
+    "table": _write_tables,
+    "json": _write_json,
+    "csv": _write_csv,
+}
