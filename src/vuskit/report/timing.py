@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 __all__ = [
+    "CONTESTANT_STYLES",
+    "alike_groups",
     "describe_job",
     "draw_series",
     "draw_sweeps",
@@ -41,7 +43,7 @@ __all__ = [
 ]
 
 # Okabe and Ito's palette: told apart by people with any kind of colour vision.
-_STYLES: dict[str, dict[str, Any]] = {
+CONTESTANT_STYLES: dict[str, dict[str, Any]] = {
     "auc": {"color": "#000000", "marker": "x", "linestyle": ":"},
     "r_auc": {"color": "#E69F00", "marker": "+", "linestyle": ":"},
     "naive": {"color": "#D55E00", "marker": "o", "linestyle": "-"},
@@ -97,9 +99,15 @@ def draw_sweeps(
             x = curve[parameter.name]
             lower, upper = (curve[side] for side in envelope)
             axis.plot(
-                x, curve[column], label=CONTESTANTS[name].title, markersize=4, **_STYLES[name]
+                x,
+                curve[column],
+                label=CONTESTANTS[name].title,
+                markersize=4,
+                **CONTESTANT_STYLES[name],
             )
-            axis.fill_between(x, lower, upper, color=_STYLES[name]["color"], alpha=0.2, linewidth=0)
+            axis.fill_between(
+                x, lower, upper, color=CONTESTANT_STYLES[name]["color"], alpha=0.2, linewidth=0
+            )
         _label(axis, letter, parameter, parameter.scale)
     _legend(figure, axes)
     return figure
@@ -136,9 +144,9 @@ def draw_series(result: TimingResult, *, quantity: str = "seconds") -> Figure:
     for letter, axis, name in zip("abc", axes, _PROPERTIES, strict=True):
         for contestant in _present(summary):
             cells = summary[summary["contestant"] == contestant]
-            style = _STYLES[contestant]
+            style = CONTESTANT_STYLES[contestant]
             axis.scatter(cells[name], cells[column], s=5, alpha=0.25, color=style["color"])
-            x, middle, lower, upper = _alike(cells[name].to_numpy(), cells[column].to_numpy())
+            x, middle, lower, upper = alike_groups(cells[name].to_numpy(), cells[column].to_numpy())
             axis.plot(x, middle, label=CONTESTANTS[contestant].title, markersize=4, **style)
             axis.fill_between(x, lower, upper, color=style["color"], alpha=0.2, linewidth=0)
         _label(axis, letter, PARAMETERS[name], "log")
@@ -167,8 +175,15 @@ def _present(cells: pd.DataFrame) -> list[str]:
     return [name for name in CONTESTANTS if name in set(cells["contestant"])]
 
 
-def _alike(x: Any, y: Any) -> tuple[Any, Any, Any, Any]:
-    """Median and quartiles of y in at most eight groups of equally many x."""
+def alike_groups(x: Any, y: Any) -> tuple[Any, Any, Any, Any]:
+    """Median x, and median and quartiles of y, in at most eight groups of equally many x.
+
+    Examples
+    --------
+    >>> x, middle, lower, upper = alike_groups(np.array([1, 1, 2, 2]), np.array([3.0, 5, 7, 9]))
+    >>> x.tolist(), middle.tolist(), upper.tolist()
+    ([1.0, 2.0], [4.0, 8.0], [4.5, 8.5])
+    """
     edges = np.unique(np.quantile(x, np.linspace(0, 1, 9)))
     group = np.searchsorted(edges[1:-1], x, side="right")
     columns = [
