@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from vuskit.report.page.page import page_html, studies_page_html
+from vuskit.report.page.page import page_html, run_page_html, studies_page_html
 
-__all__ = ["page_html", "studies_page_html"]
+__all__ = ["page_html", "run_page_html", "studies_page_html"]

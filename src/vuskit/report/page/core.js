@@ -37,7 +37,7 @@ const vuskit = (() => {
     made.append(...children);
     return made;
   };
-  const format = (number) => Number(number.toPrecision(4)).toLocaleString("en");
+  const format = (number) => number.toLocaleString("en", { maximumSignificantDigits: 4 });
   const bytes = (text) => {
     const letters = atob(text);
     const found = new Uint8Array(letters.length);
@@ -136,7 +136,7 @@ const vuskit = (() => {
       pen.fillText(name(tick), at, box.bottom + 14);
     }
     pen.textAlign = "center";
-    pen.fillText(xTitle, (box.left + box.right) / 2, box.bottom + 28);
+    pen.fillText(xTitle, (box.left + box.right) / 2, box.bottom + 30);
     if (!yTitle) return;
     pen.save();
     pen.translate(12, (box.top + box.bottom) / 2);
@@ -239,8 +239,17 @@ const vuskit = (() => {
   };
   const made = (section) => {
     const place = element("div", { class: "view", "data-key": section.key });
-    place.append(byId(`html-${section.key}`).content.cloneNode(true));
+    place.append(...siblings(section), byId(`html-${section.key}`).content.cloneNode(true));
     return place;
+  };
+  // Links to the sections before and after one that the navigation does not show.
+  const siblings = (section) => {
+    if (!section.parent) return [];
+    const all = sections.filter((one) => one.parent === section.parent && one.view === section.view);
+    const at = all.indexOf(section);
+    const link = (one, text) => one ? [element("a", { href: address(one.key), title: one.title, text })] : [];
+    const links = [...link(all[at - 1], "← previous"), ...link(all[at + 1], "next →")];
+    return links.length ? [element("nav", { class: "siblings", "aria-label": "Neighbours" }, ...links)] : [];
   };
   const start = (section, options) => {
     const place = section.place ?? made(section);
@@ -266,7 +275,7 @@ const vuskit = (() => {
       open = start(section, options);
       if (!section.parent) kept.set(section.key, open);
     }
-    document.title = section.title === pageTitle ? pageTitle : `${section.title} - ${pageTitle}`;
+    document.title = section === sections[0] ? pageTitle : `${section.title} - ${pageTitle}`;
     for (const link of document.querySelectorAll("#sections a")) {
       const current = [section.key, section.parent].includes(link.dataset.key);
       if (current) link.setAttribute("aria-current", "page"); else link.removeAttribute("aria-current");

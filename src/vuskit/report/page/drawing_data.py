@@ -39,6 +39,8 @@ class Detail:
         Thresholds of the surface of a longer series.
     areas : int
         Most buffers of R-AUC against buffer.
+    events : int
+        Most rows of the table of anomalies.
     """
 
     line_bytes: int
@@ -47,9 +49,18 @@ class Detail:
     all_scores: int
     thresholds: int
     areas: int
+    events: int
 
 
-WHOLE = Detail(2_500_000, buffers=40, grid=61, all_scores=20_000, thresholds=5_000, areas=200)
+WHOLE = Detail(
+    line_bytes=2_500_000,
+    buffers=40,
+    grid=61,
+    all_scores=20_000,
+    thresholds=5_000,
+    areas=200,
+    events=300,
+)
 
 
 def drawing_data(report: EvaluationReport, detail: Detail = WHOLE) -> dict[str, Any]:

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import html
-import math
-from collections.abc import Sequence
 
 from vuskit.report.evaluation import EvaluationReport
 from vuskit.report.page.document import fill, part
 from vuskit.report.page.drawing_data import WHOLE, Detail, drawing_data
+from vuskit.report.page.markup import element, number_cell, table, wrapped
 from vuskit.report.page.section import Section
 
 __all__ = ["series_section"]
 
-_MOST_EVENTS = 300
+_ADJUSTED = "Adjusted: (value − chance) / (1 − chance). "  # noqa: RUF001
 
 
 def series_section(
@@ -41,9 +40,10 @@ def series_section(
         "name": html.escape(report.name),
         "summary": html.escape(_summary(report)),
         "settings": html.escape(_settings(report)),
-        "note": _element("p", note, class_="quiet") if note else "",
+        "note": element("p", note, class_="quiet") if note else "",
+        "legend": "" if report.chance is None else _ADJUSTED,
         "measures": _measures_table(report),
-        "events": _events_table(report),
+        "events": _events_table(report, detail.events),
     }
     return Section(
         key=key,
@@ -73,29 +73,6 @@ def _settings(report: EvaluationReport) -> str:
     return f"{text}; chance: mean of {report.chance.draws} random scores"
 
 
-def _element(tag: str, text: str, **attributes: str) -> str:
-    listed = "".join(
-        f' {name.rstrip("_").replace("_", "-")}="{html.escape(value)}"'
-        for name, value in attributes.items()
-    )
-    return f"<{tag}{listed}>{html.escape(text)}</{tag}>"
-
-
-def _number(value: float, **attributes: str) -> str:
-    if math.isnan(value):
-        return _element("td", "-", data_value="")
-    return _element("td", f"{value:.3f}", data_value=repr(value), **attributes)
-
-
-def _table(identity: str, caption: str, header: Sequence[str], rows: Sequence[str]) -> str:
-    head = "".join(_element("th", cell, scope="col") for cell in header)
-    body = "\n".join(f"<tr>{row}</tr>" for row in rows)
-    return (
-        f'<table id="{identity}"><caption>{html.escape(caption)}</caption>'
-        f"<thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody></table>"
-    )
-
-
 def _measures_table(report: EvaluationReport) -> str:
     chance, adjusted = report.chance, report.adjusted
     header = ["measure", *report.table]
@@ -104,20 +81,20 @@ def _measures_table(report: EvaluationReport) -> str:
     rows = []
     for measure in report.measures:
         best = report.best(measure)
-        cells = [_element("th", measure.title, scope="row")]
+        cells = [element("th", measure.title, scope="row")]
         cells += [
-            _number(values[measure.name], **({"class_": "best"} if name in best else {}))
+            number_cell(values[measure.name], **({"class_": "best"} if name in best else {}))
             for name, values in report.table.items()
         ]
         if chance is not None and adjusted is not None:
-            cells.append(_number(chance.mean[measure.name]))
-            cells += [_number(adjusted[name][measure.name]) for name in report.table]
+            cells.append(number_cell(chance.mean[measure.name]))
+            cells += [number_cell(adjusted[name][measure.name]) for name in report.table]
         rows.append("".join(cells))
-    return _table("measures", f"Measures of {report.name}", header, rows)
+    return table("measures", f"Measures of {report.name}", header, rows)
 
 
-def _events_table(report: EvaluationReport) -> str:
-    shown = report.bounds[:_MOST_EVENTS]
+def _events_table(report: EvaluationReport, most: int) -> str:
+    shown = report.bounds[:most]
     tables = report.events
     header = ["anomaly", "points", "length"]
     for name in tables:
@@ -127,25 +104,21 @@ def _events_table(report: EvaluationReport) -> str:
         go = f'<button type="button" class="go" data-event="{i}">{i + 1}</button>'
         cells = [
             f'<th scope="row" data-value="{i + 1}">{go}</th>',
-            _element("td", f"{start:,} to {stop - 1:,}", data_value=f"{start}-{stop - 1}"),
-            _element("td", f"{stop - start:,}", data_value=str(stop - start)),
+            element("td", f"{start:,} to {stop - 1:,}", data_value=f"{start}-{stop - 1}"),
+            element("td", f"{stop - start:,}", data_value=str(stop - start)),
         ]
-        for table in tables.values():
-            found = bool(table.found[i])
-            text = f"found, {table.delay[i]:+.0f}" if found else "missed"
-            cells.append(_element("td", text, class_="found" if found else "missed"))
-            rank = int(table.peak_rank[i])
-            cells.append(_element("td", f"{rank:,}", data_value=str(rank)))
+        for found_by in tables.values():
+            found = bool(found_by.found[i])
+            text = f"found, {found_by.delay[i]:+.0f}" if found else "missed"
+            cells.append(element("td", text, class_="found" if found else "missed"))
+            rank = int(found_by.peak_rank[i])
+            cells.append(element("td", f"{rank:,}", data_value=str(rank)))
         rows.append("".join(cells))
     caption = "Anomalies, and the points from the start of each to its alarm"
     if len(shown) < len(report.bounds):
         caption += f" (the first {len(shown)} of {len(report.bounds):,})"
     counts = "; ".join(
-        f"{name} finds {int(table.found.sum()):,} of {len(table):,} at {table.threshold:.4g}"
-        for name, table in tables.items()
+        f"{name} finds {int(one.found.sum()):,} of {len(one):,} at {one.threshold:.4g}"
+        for name, one in tables.items()
     )
-    return _element("p", counts) + _wrapped(_table("events", caption, header, rows))
-
-
-def _wrapped(table: str) -> str:
-    return f'<div class="wide" tabindex="0" role="region" aria-label="Anomalies">{table}</div>'
+    return element("p", counts) + wrapped(table("events", caption, header, rows), "Anomalies")

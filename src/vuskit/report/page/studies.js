@@ -88,7 +88,8 @@ const studies = (() => {
       })));
     const before = holder.querySelector("th[aria-sort]");
     const order = before && [before.cellIndex, before.getAttribute("aria-sort")];
-    const table = element("table", {}, element("caption", { text: caption }), element("thead", {}, head), element("tbody", {}, ...body));
+    const mapped = rows.some(({ cells }) => cells.some(({ share }) => share !== undefined));
+    const table = element("table", { class: mapped ? "map" : null }, element("caption", { text: caption }), element("thead", {}, head), element("tbody", {}, ...body));
     holder.replaceChildren(element("div", { class: "wide", tabindex: 0, role: "region", "aria-label": caption }, table));
     if (!sort) return;
     vuskit.sortable(table);

@@ -63,15 +63,18 @@ const studyCharts = (() => {
     holder.setAttribute("aria-label", `${label}; arrow keys read its values`);
     holder.addEventListener("pointerleave", hide);
     holder.addEventListener("blur", hide);
+    // The text of a mark may depend on the place under the pointer, as along a curve.
+    const textOf = (mark, event) => typeof mark.text === "string" ? mark.text
+      : mark.text(event ? event.clientX - holder.getBoundingClientRect().left : undefined);
     holder.addEventListener("pointermove", (event) => {
       const mark = under(event);
-      if (mark) showTip(mark.text, event.clientX, event.clientY); else hide();
+      if (mark) showTip(textOf(mark, event), event.clientX, event.clientY); else hide();
     });
     holder.addEventListener("click", (event) => {
       const mark = under(event);
       if (!mark) return;
-      showTip(mark.text, event.clientX, event.clientY);
       if (mark.name) choose(mark.name);
+      showTip(textOf(mark, event), event.clientX, event.clientY);
     });
     holder.addEventListener("keydown", (event) => {
       if (event.key === "Escape") { hide(); return; }
@@ -86,7 +89,8 @@ const studyCharts = (() => {
       hide();
       current = event.key === "Home" ? 0 : event.key === "End" ? marks.length - 1
         : Math.min(Math.max(current + STEPS[event.key], 0), marks.length - 1);
-      const { node, text } = marks[current];
+      const { node } = marks[current];
+      const text = textOf(marks[current]);
       node.classList.add("current");
       const box = node.getBoundingClientRect();
       showTip(text, box.right, box.bottom);
@@ -158,6 +162,7 @@ const studyCharts = (() => {
       const all = items.flatMap(({ boxes }) => boxes.flatMap(({ box }) => box.filter(known)));
       const x = vuskit.scale({ low: low ?? Math.min(...all, 0), high: high ?? Math.max(...all, low === undefined ? 1e-9 : 1), from: left + 4, to: right });
       rule(canvas, x, 2, bottom, title, right);
+      if (most > 1) items.slice(1).forEach((_, k) => canvas.shape("path", { d: `M0 ${3 + (k + 1) * row}H${right}`, class: "grid" }));
       items.forEach((item, k) => item.boxes.forEach(({ box, colour, text }, j) => {
         const thick = row / item.boxes.length;
         const middle = 4 + k * row + thick * (j + 0.5) - 1;
@@ -189,7 +194,9 @@ const studyCharts = (() => {
     const told = (item) => `${item.title}\nmean rank ${exact(item.rank)}\n95 % interval ${exact(item.lower)} to ${exact(item.upper)}`;
     const wide = (canvas) => {
       const last = Math.ceil(Math.max(...sorted.map(({ upper }) => upper), 2));
-      const x = vuskit.scale({ low: 1, high: last, from: 40, to: canvas.width - 40 });
+      const half = Math.ceil(sorted.length / 2);
+      const sides = [sorted.slice(0, half), sorted.slice(half)].map((side) => Math.max(...side.map(({ title }) => widthOf(`${title} (00.00)`)), 0) + 30);
+      const x = vuskit.scale({ low: 1, high: last, from: sides[0], to: canvas.width - sides[1] });
       const axis = 24;
       canvas.shape("path", { d: `M${x(1)} ${axis}H${x(last)}`, class: "axis" });
       for (let rank = 1; rank <= last; rank++) {
@@ -202,7 +209,6 @@ const studyCharts = (() => {
         const bar = canvas.shape("path", { d: `M${x(sorted[group[0]].rank) - 4} ${y}H${x(sorted[group.at(-1)].rank) + 4}`, class: "clique" });
         canvas.mark(bar, `no significant difference:\n${group.map((place) => sorted[place].title).join(", ")}`);
       });
-      const half = Math.ceil(sorted.length / 2);
       sorted.forEach((item, k) => {
         const onLeft = k < half;
         const y = start + (onLeft ? k : sorted.length - 1 - k) * 20 + 10;
@@ -303,8 +309,18 @@ const studyCharts = (() => {
         }
         const dots = (curve.dots ?? []).filter(([a, b]) => b > 0 && (across.kind !== "log" || a > 0));
         if (dots.length) canvas.shape("path", { d: dots.map(([a, b]) => `M${x(a).toFixed(1)} ${y(b).toFixed(1)}h0`).join(""), stroke: curve.colour, class: tone(curve, "dots") });
-        const line = canvas.shape("path", { d: path(fits), stroke: curve.colour, "stroke-dasharray": curve.dash || null, class: tone(curve, charts.lit(curve.name) ? "line lit" : "line") });
-        if (!marks) { canvas.mark(line, curve.title, curve.name); continue; }
+        canvas.shape("path", { d: path(fits), stroke: curve.colour, "stroke-dasharray": curve.dash || null, class: tone(curve, charts.lit(curve.name) ? "line lit" : "line") });
+        if (!marks) {
+          // A wide unseen stroke is easier to meet; the nearest point tells its value.
+          const nearest = (px) => fits.reduce((best, point) => Math.abs(x(point[0]) - px) < Math.abs(x(best[0]) - px) ? point : best);
+          const reach = canvas.shape("path", { d: path(fits), class: "reach" });
+          const told = (px) => {
+            const [a, b] = nearest(px ?? x(across.at ?? xHigh));
+            return `${curve.title}\n${across.title} ${exact(a)}\n${upward.title} ${exact(b)}`;
+          };
+          if (fits.length) canvas.mark(reach, told, curve.name);
+          continue;
+        }
         for (const [a, b] of fits) {
           const dot = canvas.shape("circle", { cx: x(a), cy: y(b), r: 3.5, fill: curve.colour, class: tone(curve, "dot") });
           canvas.mark(dot, `${curve.title}\n${across.title} ${exact(a)}\n${upward.title ? `${upward.title} ` : ""}${exact(b)}${curve.text ? `\n${curve.text(a)}` : ""}`, curve.name);

@@ -43,8 +43,7 @@
       if (k <= exactPlace) upright.push({ at: scenario.stop, kind: "chosen" });
       charts.lines(plots(find("sweep"), ["Values by the end of the prediction"])[0], items.map((item) => ({
         ...item, dash: dashes[item.k], points: data.positions.map((at, j) => [at, data.sweep[j][item.k]]),
-        told: `${item.title}\nat ${scenario.stop}: ${exact(data.sweep[data.positions.indexOf(scenario.stop)]?.[item.k])}`,
-      })), { height: 340, x: { title: "end of the prediction, from the start of the anomaly" }, y: { title: "value", range: [0, 1] }, upright, marks: false });
+      })), { height: 340, x: { title: "end of the prediction, from the start of the anomaly", at: scenario.stop }, y: { title: "value", range: [0, 1] }, upright, marks: false });
       const touch = byName(data.touch);
       const columns = data.touch.columns.slice(1);
       fillTable(find("touch"), "Where the prediction comes to touch the anomaly", [{ title: "measure" }, ...columns.map((name) => ({ title: name.replace("_", " ") }))],

@@ -7,6 +7,19 @@
   const { hidden, study, fillTable, plainTable, tableCsv, csvValue, fullNumber, byName, failures, options, rankFigures, rankCsv } = studies;
 
   // ---- robustness ----
+  const undefinedValues = (holder, table) => {
+    const at = (name) => table.columns.indexOf(name);
+    const totals = new Map();
+    for (const row of table.rows) {
+      const total = totals.get(row[at("perturbation")]) ?? { values: 0, undefined: 0 };
+      totals.set(row[at("perturbation")], { values: total.values + row[at("values")], undefined: total.undefined + row[at("undefined")] });
+    }
+    const words = [...totals].map(([name, total]) => `${name}: ${total.undefined.toLocaleString("en")} of ${total.values.toLocaleString("en")} values`);
+    const inside = vuskit.element("div");
+    plainTable(inside, "Undefined values by perturbation and measure", table);
+    holder.classList.add("wide-panels");
+    holder.replaceChildren(vuskit.element("p", { text: `${words.join("; ")}.` }), vuskit.element("details", {}, vuskit.element("summary", { text: "by measure" }), inside));
+  };
   vuskit.view("study-robustness", (place, data) => {
     const find = (id) => place.querySelector(`#${id}`);
     const kinds = data.perturbations;
@@ -30,7 +43,7 @@
     listDetectors();
     find("boxes-note").textContent = data.note;
     failures(find("failures"), data.failures);
-    plainTable(find("undefined"), "Undefined values by perturbation and measure", data.undefined);
+    undefinedValues(find("undefined"), data.undefined);
     series.addEventListener("change", () => { listDetectors(); view.draw(); });
     for (const select of [detector, kind]) select.addEventListener("change", () => view.draw());
     const view = study(place, data, ({ items, plots }) => {

@@ -210,15 +210,16 @@ def _failures(failures: Sequence[Failure]) -> dict[str, Any]:
 def robustness_data(result: RobustnessResult, *, alpha: float) -> dict[str, Any]:
     """Averages, data sets, tests, and the boxes of as many series as there is room for."""
     kinds, names = list(result.task.perturbations), list(result.task.settings.names)
-    datasets = result.by_dataset()
+    datasets, averages = result.by_dataset(), result.averages()
+    over_series = result.averages(over="series")
     shown = _series_that_fit(
         result.values, lambda one: len(kinds) * (len(one.axes["detector"]) + 1) * len(names) * _BOX
     )
     return {
         **measures_data(result.measures),
         "perturbations": kinds,
-        "averages": {kind: _numbers(result.averages()[kind]) for kind in kinds},
-        "over_series": {kind: _numbers(result.averages(over="series")[kind]) for kind in kinds},
+        "averages": {kind: _numbers(averages[kind]) for kind in kinds},
+        "over_series": {kind: _numbers(over_series[kind]) for kind in kinds},
         "datasets": {
             "names": list(map(str, datasets.loc[kinds[0]].index)),
             "values": {
@@ -300,11 +301,10 @@ def consistency_data(result: ConsistencyResult) -> dict[str, Any]:
     averages, entropies = result.averages(), result.entropies()
     everywhere = entropies.groupby(level="detector", sort=False).mean()
     datasets = list(dict.fromkeys(one.dataset for one in result.values))
-    tables = {None: _rank_map(result.rank_table(), everywhere, names)}
-    largest = 2 * max(len(table["detectors"]) for table in tables.values()) * len(names)
+    maps = [{"name": "", **_rank_map(result.rank_table(), everywhere, names)}]
+    largest = 2 * len(maps[0]["detectors"]) * len(names)
     kept = sampled(datasets, max(int(ROOM / _BYTES_PER_NUMBER / largest), 1))
     known = set(entropies.index.get_level_values("dataset"))
-    maps = [{"name": "", **tables[None]}]
     for dataset in kept:
         own = entropies.loc[dataset] if dataset in known else everywhere.iloc[:0]
         maps.append({"name": dataset, **_rank_map(result.rank_table(dataset), own, names)})

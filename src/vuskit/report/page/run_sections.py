@@ -1,0 +1,297 @@
+"""The sections of a benchmark run: leaderboard and figures, table of series, failures, series."""
+
+from __future__ import annotations
+
+import html
+import shlex
+from collections.abc import Callable, Iterator, Sequence
+from itertools import zip_longest
+from typing import Any
+
+import numpy as np
+
+from vuskit.bench.results import Failure
+from vuskit.bench.states import Status
+from vuskit.errors import InvalidInputError
+from vuskit.report.page.document import fill, part, safe_json
+from vuskit.report.page.drawing_data import Detail, encoded_floats
+from vuskit.report.page.markup import element, table
+from vuskit.report.page.section import Section
+from vuskit.report.page.series_section import series_section
+from vuskit.report.run import FAILED, RunReport, measure_called
+from vuskit.report.run_series import series_report
+
+__all__ = ["Progress", "run_sections"]
+
+Progress = Callable[[int, int], None]
+
+_ASSETS = ("run.js", "run_figures.js", "run_table.js", "run.css", "series.js")
+_PAGE_BYTES = 5_500_000  # of the whole page; six million is what mail and browsers like
+_LINE_BYTES = 8_000  # of one line of a series: 3,000 numbers
+_FAMILIES = {
+    "threshold": "threshold",
+    "range": "range",
+    "auc": "AUC",
+    "range_auc": "R-AUC",
+    "vus": "VUS",
+    "custom": "own",
+}
+_FAVOURITES = ("vus_pr", "vus_roc", "auc_pr")
+_OUTCOMES = ("", *(status.value for status in Status))
+
+
+def run_sections(
+    run: RunReport,
+    *,
+    series: Sequence[str] = (),
+    others: Sequence[Section] = (),
+    progress: Progress | None = None,
+) -> list[Section]:
+    """Make the sections of a run.
+
+    Parameters
+    ----------
+    run : RunReport
+        The run.
+    series : sequence of str, optional
+        Series whose drawings the page holds in any case; others follow as far as there is room.
+    others : sequence of Section, optional
+        Sections that belong on the same page.
+    progress : callable, optional
+        Called with the steps that are done and how many there are at most.
+
+    Raises
+    ------
+    InvalidInputError
+        If a series is not in the run, or cannot be read any more.
+    """
+    wanted = [run.find_series(name) for name in series]
+    pairs = [(s, m) for s in range(len(run.settings)) for m in range(len(run.measures))]
+    told = progress or (lambda done, total: None)
+    total = len(pairs) + len(run.series)
+    comparisons: dict[str, Any] = {}
+    for done, (s, m) in enumerate(pairs):
+        told(done, total)
+        comparisons[f"{s},{m}"] = _comparison(run, run.settings[s], run.measures[m])
+    failures = [_failures(run)] if run.failures else []
+    data = _run_data(run, comparisons)
+    fixed = [*failures, *others]
+    room = _PAGE_BYTES - len(safe_json(data)) - sum(map(_size, fixed))
+    embedded: dict[str, str] = {}
+    drawn: list[Section] = []
+    for count, section in enumerate(_drawn(run, wanted, room)):
+        told(len(pairs) + count, total)
+        embedded[section.key.removeprefix("series-")] = section.key
+        drawn.append(section)
+    told(total, total)
+    drawn.sort(key=lambda section: int(section.key.removeprefix("series-")))
+    data["embedded"] = embedded
+    return [
+        Section("run", "run", "Leaderboard", _run_html(run), data, _ASSETS),
+        Section("table", "table", "Series", _table_html(run, len(drawn)), {}, _ASSETS),
+        Section("lean", "lean", "Series", part("run_lean.html"), {}, _ASSETS, parent="table"),
+        *fixed,
+        *drawn,
+    ]
+
+
+def _size(section: Section) -> int:
+    return len(section.html.encode()) + len(safe_json(section.data))
+
+
+# -- drawings of series ------------------------------------------------------------------------
+
+
+def _drawn(run: RunReport, wanted: list[int], room: int) -> Iterator[Section]:
+    """Sections of series, those that are wanted first, as far as there is room."""
+    for place in dict.fromkeys([*wanted, *_in_turn(run)]):
+        try:
+            section = _series(run, place)
+        except InvalidInputError:
+            if place in wanted:
+                raise
+            continue  # the table of series still has its values
+        room -= _size(section)
+        if room < 0 and place not in wanted:
+            return
+        yield section
+
+
+def _in_turn(run: RunReport) -> Iterator[int]:
+    """Places of the series, one of each data set, then the second of each, and so on."""
+    by_dataset: dict[str, list[int]] = {}
+    for place, one in enumerate(run.series):
+        by_dataset.setdefault(one.dataset, []).append(place)
+    for turn in zip_longest(*by_dataset.values()):
+        yield from (place for place in turn if place is not None)
+
+
+def _series(run: RunReport, place: int) -> Section:
+    report = series_report(run, place, run.settings[0] if run.settings else "")
+    detail = Detail(
+        line_bytes=_LINE_BYTES * (1 + len(report.scores)),
+        buffers=16,
+        grid=33,
+        all_scores=5_000,
+        thresholds=500,
+        areas=50,
+        events=60,
+    )
+    notes = [f"Of the run {run.name}; thinned: at most 3,000 numbers to a line."]
+    if run.seeds > 1:
+        notes.append("Values are means over the seeds; the scores drawn are those of the first.")
+    if run.series[place].n_channels > 1:
+        notes.append(f"The first of {run.series[place].n_channels} channels is drawn.")
+    return series_section(
+        report, key=f"series-{place}", parent="table", detail=detail, note=" ".join(notes)
+    )
+
+
+# -- data --------------------------------------------------------------------------------------
+
+
+def _run_data(run: RunReport, comparisons: dict[str, Any]) -> dict[str, Any]:
+    measures = [measure_called(name) for name in run.measures]
+    families = dict.fromkeys(measure.family for measure in measures)
+    datasets = run.datasets
+    favourite = next((name for name in _FAVOURITES if name in run.measures), "")
+    return {
+        "settings": run.settings,
+        "measures": [
+            {
+                "name": measure.name,
+                "title": measure.title,
+                "family": measure.family,
+                "higher": measure.higher_is_better,
+            }
+            for measure in measures
+        ],
+        "favourite": favourite or (run.measures[-1] if run.measures else ""),
+        "families": {family: _FAMILIES.get(family, family) for family in families},
+        "detectors": run.detectors,
+        "datasets": datasets,
+        "series": {
+            "dataset": [datasets.index(one.dataset) for one in run.series],
+            "name": [one.name for one in run.series],
+            "points": [one.n_points for one in run.series],
+            "anomalies": [one.n_anomalies for one in run.series],
+        },
+        "values": encoded_floats(run.values),
+        "seconds": encoded_floats(run.seconds),
+        "outcomes": _outcomes(run),
+        "outcome_names": _OUTCOMES,
+        "comparisons": comparisons,
+        "command": f"vuskit report {shlex.quote(str(run.folder))} --series",
+    }
+
+
+def _outcomes(run: RunReport) -> str:
+    """One letter for each detector and series: its place in the list of outcomes."""
+    letters = {name: str(place) for place, name in enumerate(_OUTCOMES)}
+    return "".join(letters[str(outcome)] for outcome in run.outcomes.ravel())
+
+
+def _comparison(run: RunReport, settings: str, measure: str) -> dict[str, Any]:
+    try:
+        found = run.comparison(settings, measure)
+    except InvalidInputError as error:
+        return {"error": str(error)}
+    places = {name: place for place, name in enumerate(run.detectors)}
+    return {
+        "detectors": [places[str(name)] for name in found.summary.index],
+        "ranks": [round(float(rank), 4) for rank in found.summary["mean_rank"]],
+        "lower": [round(float(rank), 4) for rank in found.summary["lower"]],
+        "upper": [round(float(rank), 4) for rank in found.summary["upper"]],
+        "cliques": [[places[str(name)] for name in group] for group in found.cliques],
+        "tests": " ".join(f"{text}." for text in found.tests),
+        "n": len(found.table),
+    }
+
+
+# -- markup ------------------------------------------------------------------------------------
+
+
+def _counted(number: int, one: str, many: str = "") -> str:
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def _run_html(run: RunReport) -> str:
+    failed = _counted(run.failures, "failed job")
+    summary = [
+        html.escape(run.state[:1].upper() + run.state[1:]),
+        f'<a href="#failures">{failed}</a>' if run.failures else "none failed",
+        _counted(len(run.series), "series", "series"),
+        _counted(len(run.datasets), "data set"),
+        _counted(len(run.detectors), "detector"),
+        _counted(len(run.measures), "measure"),
+    ]
+    details = [f"Settings: {text}." for text in run.settings]
+    if run.seeds > 1:
+        details.append(f"Values of up to {run.seeds} seeds of a detector are averaged.")
+    details.append(f"Started {str(run.status.run['started'])[:16].replace('T', ' ')} UTC")
+    details.append(f"with vuskit {run.status.run['vuskit']}.")
+    notes = "".join(element("li", note) for note in run.status.notes)
+    listed = _counted(len(run.status.notes), "note")
+    return fill(
+        part("run.html"),
+        {
+            "name": html.escape(run.name),
+            "summary": ", ".join(summary) + ".",
+            "details": html.escape(" ".join(details)),
+            "notes": f"<details><summary>{listed}</summary><ul>{notes}</ul></details>"
+            if notes
+            else "",
+        },
+    )
+
+
+def _table_html(run: RunReport, drawn: int) -> str:
+    left_out = len(run.series) - drawn
+    if not left_out:
+        text = "Drawings of all series are in this file."
+    else:
+        text = (
+            f"Drawings of {drawn:,} of {len(run.series):,} series are in this file; "
+            "the others show their values and the command that draws them."
+        )
+    return fill(part("run_table.html"), {"embedded": html.escape(text)})
+
+
+def _failures(run: RunReport) -> Section:
+    listed = run.status.failures
+    told = f"The latest {len(listed):,} of {run.failures:,}, the latest first."
+    pieces = {
+        "summary": html.escape(f"{_counted(run.failures, 'job')} of {run.name} did not end well."),
+        "counts": _failure_counts(run),
+        "listed": html.escape(told if len(listed) < run.failures else "The latest first."),
+        "failures": "\n".join(map(_failure, listed)),
+    }
+    return Section(
+        key="failures",
+        view="failures",
+        title="Failures",
+        html=fill(part("run_failures.html"), pieces),
+        data=[[one.status.value, one.title, one.message, one.command] for one in listed],
+        assets=_ASSETS,
+    )
+
+
+def _failure_counts(run: RunReport) -> str:
+    """Series of each detector by outcome; failed evaluations are among the jobs."""
+    shown = [Status.OK, *FAILED, Status.SKIPPED]
+    rows = []
+    for name, outcomes in zip(run.detectors, run.outcomes, strict=True):
+        counts = [int(np.sum(outcomes == status.value)) for status in shown]
+        cells = [element("td", f"{count:,}", data_value=str(count)) for count in counts]
+        rows.append(element("th", name, scope="row") + "".join(cells))
+    return table("counts", "Series by outcome", ["detector", *(s.value for s in shown)], rows)
+
+
+def _failure(failure: Failure) -> str:
+    trace = element("pre", failure.traceback) if failure.traceback else ""
+    command = element("p", "Do it again: ") + element("pre", failure.command)
+    return (
+        f'<details class="failure"><summary><strong class="missed">{failure.status.value}</strong> '
+        f"{html.escape(failure.title)}<br>{html.escape(failure.message)}</summary>"
+        f"{command if failure.command else ''}{trace}</details>"
+    )
