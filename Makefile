@@ -7,9 +7,11 @@ PIP := PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/python -m pip install --quiet --co
 PROJECT := pyproject.toml constraints.txt
 # Parallel tests share the cores; a library that starts its own threads in each would fight.
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
+# Without the theme's advertisement for its successor.
+MKDOCS := NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint types layers tests test-core bench clean
+.PHONY: help demo test lint types layers tests test-core bench docs docs-serve clean
 
 help: ## Show what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -22,6 +24,12 @@ test: lint types layers tests test-core ## Lint, types, layers, tests; also with
 bench: $(VENV)/.dev ## Compare the speed with scikit-learn and the peers
 	$(BIN)/python benchmarks/speed.py $(ARGS)
 
+docs: $(VENV)/.docs ## Build the documentation into site/; open site/index.html
+	$(MKDOCS) build --strict --quiet
+
+docs-serve: $(VENV)/.docs ## Show the documentation while you write it
+	$(MKDOCS) serve
+
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
@@ -29,9 +37,13 @@ $(VENV)/.demo: $(PROJECT) | $(BIN)/python
 	$(PIP) --editable ".[cli]"
 	@touch $@
 
+$(VENV)/.docs: $(PROJECT) | $(BIN)/python
+	$(PIP) --editable ".[docs]"
+	@touch $@
+
 $(VENV)/.dev: $(PROJECT) | $(BIN)/python
 	$(PIP) --editable ".[all,dev]"
-	@touch $@ $(VENV)/.demo
+	@touch $@ $(VENV)/.demo $(VENV)/.docs
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .

@@ -1,0 +1,278 @@
+"""Every block of code in the documentation is executed, or checked and marked with a reason.
+
+Blocks of Python with prompts are doctests and run elsewhere. Of the others, those with a
+``title`` are files, written to a fresh folder; scripts and ``console`` blocks run there in the
+order of the page; ``toml`` blocks are read as plans. A line ``<!-- not executed: why -->`` before
+a block spares it, but its commands and options must exist.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tomllib
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import pytest
+import typer
+
+ROOT = Path(__file__).parents[2]
+BINARIES = Path(sys.executable).parent
+PAGES = sorted(
+    [*(ROOT / "docs").rglob("*.md"), ROOT / "README.md", ROOT / "CONTRIBUTING.md"],
+    key=lambda page: page.name,
+)
+# tests/cli runs the examples of this page and compares every line.
+ELSEWHERE = {"cli.md"}
+ILLUSTRATIONS = {"", "text"}
+
+FENCE = re.compile(
+    r"^(?:<!-- not executed: (?P<reason>[^\n]+?) -->\n)?"
+    r"```(?P<language>\w*)(?: title=\"(?P<title>[^\"]+)\")?\n(?P<body>.*?)^```$",
+    re.MULTILINE | re.DOTALL,
+)
+
+
+@dataclass(frozen=True)
+class Block:
+    language: str
+    body: str
+    title: str | None
+    reason: str | None
+
+    @property
+    def is_doctest(self):
+        return self.language == "python" and ">>> " in self.body
+
+    @property
+    def commands(self):
+        """Command lines and what the page says they print."""
+        body = self.body if self.language == "console" else re.sub(r"^", "$ ", self.body)
+        for part in re.split(r"^\$ ", body, flags=re.MULTILINE)[1:]:
+            line, _, output = part.partition("\n")
+            yield shlex.split(line, comments=True), output
+
+
+def blocks_of(page):
+    text = page.read_text(encoding="utf-8")
+    assert text.count("\n```") % 2 == (1 if text.startswith("```") else 0), "a fence is open"
+    return [Block(m["language"], m["body"], m["title"], m["reason"]) for m in FENCE.finditer(text)]
+
+
+def pages_with(wanted):
+    chosen = [
+        page
+        for page in PAGES
+        if page.name not in ELSEWHERE and any(wanted(block) for block in blocks_of(page))
+    ]
+    return pytest.mark.parametrize("page", chosen, ids=lambda page: page.name)
+
+
+def runs(block):
+    return block.language == "console" or (block.language == "python" and not block.is_doctest)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return tmp_path
+
+
+def run(command, folder):
+    """Run a command as a reader would, in a process of its own."""
+    program, *arguments = command
+    environment = {
+        **os.environ,
+        "COLUMNS": "80",
+        "NO_COLOR": "1",
+        "PATH": f"{BINARIES}{os.pathsep}{os.environ['PATH']}",
+        "VUSKIT_CACHE": str(folder / "cache"),
+        "OMP_NUM_THREADS": "1",
+    }
+    if program == "vuskit":
+        command = [sys.executable, "-c", "from vuskit.cli.main import run; run()", *arguments]
+    elif program == "python":
+        command = [sys.executable, *arguments]
+    return subprocess.run(
+        command,
+        cwd=folder,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+def matches(wanted, shown):
+    """Whether lines agree; a line ``...`` stands for any lines."""
+    parts = [re.escape(line.rstrip()) + "\n" if line != "..." else "(?s:.*)" for line in wanted]
+    return re.fullmatch("".join(parts), "".join(line.rstrip() + "\n" for line in shown))
+
+
+@pages_with(runs)
+def test_commands_do_what_the_page_says(page, folder):
+    for block in blocks_of(page):
+        if block.reason is not None or block.is_doctest:
+            continue
+        if block.title is not None:
+            (folder / block.title).write_text(block.body, encoding="utf-8")
+        elif block.language == "python":
+            outcome = run(["python", "-c", block.body], folder)
+            assert outcome.returncode == 0, outcome.stdout
+        elif block.language == "console":
+            for command, expected in block.commands:
+                outcome = run(command, folder)
+                assert outcome.returncode == 0, (command, outcome.stdout)
+                shown = outcome.stdout.splitlines()
+                assert matches(expected.splitlines(), shown), (command, outcome.stdout)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "shown", "same"),
+    [
+        ("a\nb", "a\nb", True),
+        ("a\n...", "a\nb\nc", True),
+        ("...", "", True),
+        ("a\n...\nd", "a\nd", True),
+        ("a", "a\nb", False),
+        ("a\n...\nd", "a\nb", False),
+        ("a.c", "abc", False),
+    ],
+)
+def test_dots_stand_for_any_lines(wanted, shown, same):
+    assert bool(matches(wanted.splitlines(), shown.splitlines())) == same
+
+
+@cache
+def vuskit_command():
+    from vuskit.cli.app import app
+
+    return typer.main.get_command(app)
+
+
+@cache
+def help_of(script):
+    outcome = run(["python", script, "--help"], ROOT)
+    assert outcome.returncode == 0, outcome.stdout
+    return outcome.stdout
+
+
+@cache
+def help_of_dask(subcommand):
+    from importlib.metadata import entry_points
+
+    (point,) = (p for p in entry_points(group="dask_cli") if p.name == subcommand)
+    return {option for parameter in point.load().params for option in parameter.opts}
+
+
+def check_vuskit(arguments):
+    command = vuskit_command()
+    while arguments and hasattr(command, "commands"):
+        word, *arguments = arguments
+        assert word in command.commands, word
+        command = command.commands[word]
+    known = {name for option in command.params for name in (*option.opts, *option.secondary_opts)}
+    unknown = {word.split("=")[0] for word in arguments if word.startswith("-")} - known
+    assert not unknown - {"--debug", "--help"}
+
+
+def check_make(arguments):
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    assert {word for word in arguments if "=" not in word} <= targets
+
+
+def check_python(arguments):
+    script, *options = arguments
+    assert (ROOT / script).is_file(), script
+    for option in options:
+        if option.startswith("--"):
+            assert option in help_of(script), option
+
+
+def check_dask(arguments):
+    known = help_of_dask(arguments[0])
+    assert {word for word in arguments if word.startswith("--")} <= known
+
+
+def check_pip(arguments):
+    assert arguments[0] == "install"
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    for extra in re.findall(r"\[(\w+)\]", " ".join(arguments)):
+        assert extra in project["optional-dependencies"]
+
+
+CHECKS = {
+    "vuskit": check_vuskit,
+    "make": check_make,
+    "python": check_python,
+    "dask": check_dask,
+    "pip": check_pip,
+}
+
+
+@pages_with(lambda block: block.reason is not None and block.language == "console")
+def test_commands_that_are_not_run_exist(page):
+    for block in blocks_of(page):
+        if block.reason is not None and block.language == "console":
+            for (program, *arguments), expected in block.commands:
+                assert not expected.strip(), "output that nothing verifies"
+                CHECKS[program](arguments)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_block_is_of_a_kind_that_is_checked(page):
+    for block in blocks_of(page):
+        known = block.is_doctest or block.language in {"console", "toml", "python"}
+        assert known or block.reason or block.language in ILLUSTRATIONS, block.body
+
+
+def is_part_of_plan(block):
+    return block.language == "toml" and block.title is None and not block.reason
+
+
+@pages_with(is_part_of_plan)
+def test_plans_can_be_read(page, folder):
+    """Those that no command of the page runs."""
+    (folder / "my_module.py").write_text("def my_function(values):\n    return abs(values)\n")
+    for block in filter(is_part_of_plan, blocks_of(page)):
+        check_plan(block.body, folder)
+
+
+def check_plan(text, folder):
+    """Read a plan; where it shows one table only, with the least that makes it whole."""
+    from vuskit.bench.plan import parse_plan
+
+    given = tomllib.loads(text)
+    for table in [*given.get("series", []), *given.get("scores", [])]:
+        (folder / table.get("folder", ".")).mkdir(parents=True, exist_ok=True)
+    if "series" not in given and "scores" not in given:
+        text += '\n[[series]]\nfamily = "ecg"\n'
+    if "detectors" not in given and "scores" not in given:
+        text += '\n[[detectors]]\nname = "random"\n'
+    plan = parse_plan(text, base=folder)
+    assert plan.folder.is_relative_to(folder)
+
+
+@pages_with(lambda block: block.language == "bash")
+def test_shell_scripts_can_be_parsed(page):
+    for block in blocks_of(page):
+        if block.language == "bash":
+            subprocess.run(["bash", "-n"], input=block.body, text=True, check=True)
+            joined = block.body.replace("\\\n", " ")
+            for line in re.findall(r"dask (?:ssh|worker|scheduler) [^\n]*", joined):
+                check_dask(shlex.split(line.rstrip("& "))[1:])
+
+
+@pages_with(lambda block: block.language == "yaml")
+def test_manifests_can_be_parsed(page):
+    import yaml
+
+    for block in blocks_of(page):
+        if block.language == "yaml":
+            assert yaml.safe_load(block.body)["kind"]
