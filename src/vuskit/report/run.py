@@ -17,7 +17,7 @@ from vuskit.bench.states import Kind, Status
 from vuskit.bench.store import open_for_reading
 from vuskit.datasets.optional import require
 from vuskit.errors import InvalidInputError
-from vuskit.inputs import check_choice
+from vuskit.inputs import did_you_mean
 from vuskit.measures.registry import Measure, list_measures
 
 if TYPE_CHECKING:
@@ -204,8 +204,11 @@ class RunReport:
             titles = ", ".join(repr(self.series[place].title) for place in found[:3])
             raise InvalidInputError(f"`series` must name one series, got {name!r}: {titles}")
         if not found:
-            known = sorted({*self._places, *(one.name for one in self.series)})
-            check_choice("series", name, known)
+            hint = did_you_mean(name, sorted({*self._places, *(one.name for one in self.series)}))
+            raise InvalidInputError(
+                f"`series` must be one of the {len(self.series):,} series of the run, "
+                f"got {name!r}{hint}"
+            )
         return found[0]
 
     def comparison(self, settings: str, measure: str) -> TableComparison:
@@ -325,7 +328,8 @@ def _values(
     sums, counts = np.zeros(shape), np.zeros(shape)
     np.add.at(sums, at, table["value"].to_numpy(dtype=np.float64))
     np.add.at(counts, at, 1.0)
-    return np.divide(sums, counts, out=np.full(shape, np.nan), where=counts > 0)
+    means: Floats = np.divide(sums, counts, out=np.full(shape, np.nan), where=counts > 0)
+    return means
 
 
 def _costs(

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from vuskit.report.evaluation import EvaluationReport
 from vuskit.report.page.document import page_document
-from vuskit.report.page.run_sections import Progress, run_sections
 from vuskit.report.page.section import Section
 from vuskit.report.page.series_section import series_section
-from vuskit.report.run import RunReport
+
+if TYPE_CHECKING:
+    from vuskit.report.page.run_sections import Progress
+    from vuskit.report.run import RunReport
 
 __all__ = ["page_html", "run_page_html", "studies_page_html"]
 
@@ -63,6 +66,9 @@ def run_page_html(
     InvalidInputError
         If a series is not in the run.
     """
+    # Runs and studies bring pandas along, which the page of a series does without.
+    from vuskit.report.page.run_sections import run_sections
+
     others = _study_sections(studies) if studies else []
     own = run_sections(report, series=series, others=others, progress=progress)
     return page_document(report.name, own)
@@ -85,7 +91,6 @@ def studies_page_html(studies: Sequence[object]) -> str:
 
 
 def _study_sections(studies: Sequence[object]) -> list[Section]:
-    # Studies bring pandas along, which the page of a series does without.
     from vuskit.report.page.study_sections import study_sections
 
     return study_sections(studies)

@@ -170,7 +170,7 @@ vuskit.view("run", (place, _, options) => {
       const [least, most] = [Math.min(...numbers), Math.max(...numbers)];
       return numbers.length ? (least === most ? String(least) : `${least}-${most}`) : "0";
     });
-    const foot = element("tr", {}, element("th", { scope: "row", text: "series behind a number" }), element("td"), ...counts.map((text) => element("td", { text })));
+    const foot = element("tr", {}, element("th", { scope: "row", text: "series used" }), element("td"), ...counts.map((text) => element("td", { text })));
     byId("board").replaceChildren(
       element("caption", { text: `${byId("summary").selectedOptions[0].text} over ${now.dataset || "all data sets"}, ${run.settings[now.settings] ?? ""}` }),
       element("thead", {}, head), element("tbody", {}, ...body), element("tfoot", {}, foot));

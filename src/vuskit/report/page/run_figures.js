@@ -38,13 +38,14 @@ benchmark.figures = (place, run, state) => {
     const first = 44 + 9 * lines;
     const { pen, width } = sized(canvas, first + 19 * half + 10);
     const margin = Math.min(200, width * 0.34);
-    const across = vuskit.scale({ low: 1, high: count, from: margin, to: width - margin });
+    const [low, high] = [Math.floor(Math.min(...found.ranks)), Math.ceil(Math.max(...found.ranks))];
+    const across = vuskit.scale({ low: Math.min(low, count - 1), high: Math.max(high, low + 1), from: margin, to: width - margin });
     pen.strokeStyle = pen.fillStyle = colour("ink");
     pen.textAlign = "center";
     stroke(pen, [margin, 24], [width - margin, 24]);
-    const every = Math.max(1, Math.ceil(count / ((width - 2 * margin) / 22)));
-    for (let rank = 1; rank <= count; rank++) {
-      const labelled = (rank - 1) % every === 0;
+    const every = Math.max(1, Math.ceil((across.high - across.low) / ((width - 2 * margin) / 22)));
+    for (let rank = across.low; rank <= across.high; rank++) {
+      const labelled = (rank - across.low) % every === 0;
       stroke(pen, [across(rank), labelled ? 17 : 20], [across(rank), 24]);
       if (labelled) pen.fillText(String(rank), across(rank), 13);
     }
@@ -120,7 +121,7 @@ benchmark.figures = (place, run, state) => {
     const cell = Math.max((room - left) / Math.max(columns.length, 1), 3);
     const named = cell >= 15;
     const short = (column) => column.series === undefined ? column.name : run.series.name[column.series];
-    const foot = Math.min(Math.max(0, ...columns.map((column) => 7 * short(column).length)), room < 600 ? 110 : 190);
+    const foot = Math.min(Math.max(0, ...columns.map((column) => 8 * short(column).length)), room < 600 ? 110 : 190);
     const bottom = named ? foot + 12 : 8;
     canvas.style.width = `${left + cell * columns.length}px`;
     const height = 24;

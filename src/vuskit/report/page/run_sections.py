@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import shlex
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from itertools import zip_longest
 from typing import Any
@@ -106,7 +107,10 @@ def _drawn(run: RunReport, wanted: list[int], room: int) -> Iterator[Section]:
     """Sections of series, those that are wanted first, as far as there is room."""
     for place in dict.fromkeys([*wanted, *_in_turn(run)]):
         try:
-            section = _series(run, place)
+            with warnings.catch_warnings():
+                # Coarse grids are the plan's choice, and drawings have their own.
+                warnings.simplefilter("ignore")
+                section = _series(run, place)
         except InvalidInputError:
             if place in wanted:
                 raise

@@ -9,6 +9,8 @@ vuskit.view("table", (place, _, options) => {
   benchmark.fillFilters(place, run, options);
   let order = { column: "series", falling: false };
   let first = 0;
+  let lead = 0; // the detector that was asked for stands first
+  const detectors = () => [lead, ...run.detectors.keys()].filter((d, k) => k === 0 ? d < run.D : d !== lead);
 
   const measure = () => Math.max(run.measures.findIndex((one) => one.name === byId("measure").value), 0);
   const rows = () => {
@@ -40,10 +42,10 @@ vuskit.view("table", (place, _, options) => {
       element("th", { scope: "row" }, element("a", { href: run.link(i), text: run.title(i) })),
       element("td", { text: run.series.points[i].toLocaleString("en") }),
       element("td", { text: run.series.anomalies[i].toLocaleString("en") }),
-      ...values.map((value, d) => element("td", {
-        text: benchmark.shown(value),
-        class: value === top && there.length > 1 ? "best" : null,
-        title: Number.isNaN(value) ? run.outcome(d, i) || "not run yet" : null,
+      ...detectors().map((d) => element("td", {
+        text: benchmark.shown(values[d]),
+        class: values[d] === top && there.length > 1 ? "best" : null,
+        title: Number.isNaN(values[d]) ? run.outcome(d, i) || "not run yet" : null,
       })));
   };
   const draw = () => {
@@ -54,7 +56,7 @@ vuskit.view("table", (place, _, options) => {
     byId("table").replaceChildren(
       element("caption", { text: `${run.measures[measure()]?.title ?? "no measure"} of each detector on each series` }),
       element("thead", {}, element("tr", {}, header("series", "series"), header("points", "points"), header("anomalies", "anomalies"),
-        ...run.detectors.map((name) => header(`detector ${name}`, name)))),
+        ...detectors().map((d) => header(`detector ${run.detectors[d]}`, run.detectors[d])))),
       element("tbody", {}, ...all.slice(first, last).map(line)));
     byId("rows").textContent = all.length ? `${(first + 1).toLocaleString("en")} to ${last.toLocaleString("en")} of ${all.length.toLocaleString("en")}` : "none";
     byId("previous").disabled = first === 0;
@@ -74,7 +76,8 @@ vuskit.view("table", (place, _, options) => {
     if (given.measure !== undefined) byId("measure").value = given.measure;
     if (given.measure !== undefined || given.dataset !== undefined) byId("dataset").value = given.dataset ?? "";
     if (given.settings !== undefined) byId("settings").value = given.settings;
-    if (given.sort === undefined) return;
+    if (!run.detectors.includes(given.sort)) return;
+    lead = run.detectors.indexOf(given.sort);
     order = { column: `detector ${given.sort}`, falling: run.measures[measure()]?.higher !== false };
     first = 0;
   };
