@@ -51,6 +51,9 @@ class BufferPlan:
     doubled: Ints
     ramps: Ramps
     existence: ExistencePlan
+    starts: Ints
+    stops: Ints
+    gap_starts: Ints  # first point near each gap between events (and the ends), and beyond all
 
     @property
     def n_codes(self) -> int:
@@ -127,7 +130,8 @@ def plan_buffers(
     ramps = Ramps.of(definition, side)
     halves = widths // 2
     longest = min(int(halves[-1]), n)  # no distance in the series is longer
-    positions, distance, activation, second = _near_points(starts, stops, n, halves[-1:], ramps)
+    near = _near_points(starts, stops, n, halves[-1:], ramps)
+    positions, distance, activation, second, gap_starts = near
     if definition.overlap == "larger":
         second = np.full_like(second, _NEVER)
     # Equal distances on the two sides share a column unless the sides differ in reach.
@@ -151,16 +155,20 @@ def plan_buffers(
         ramps=ramps,
         longest=int(halves[-1]),
         existence=plan_existence(starts, stops, n, halves, definition, ramps),
+        starts=starts,
+        stops=stops,
+        gap_starts=n_inside + gap_starts,
     )
 
 
 def _near_points(
     starts: Ints, stops: Ints, n: int, longest: Ints, ramps: Ramps
-) -> tuple[Ints, Ints, Ints, Ints]:
+) -> tuple[Ints, Ints, Ints, Ints, Ints]:
     """Points outside events that the longest buffer reaches.
 
     Returns their positions, the distance to the event that reaches them first, the half-length from
-    which that event reaches them, and the half-length from which a second one does.
+    which that event reaches them, the half-length from which a second one does, and the number of
+    them before each gap between events and after the last.
     """
     reach_after, reach_before = ramps.reach_after(longest), ramps.reach_before(longest)
     gap_start = np.concatenate(([0], stops))
@@ -170,9 +178,10 @@ def _near_points(
     from_right = np.minimum(gap_stop - gap_start - from_left, reach_before)
     from_right[-1] = 0
     count = from_left + from_right
-    total = int(count.sum())
+    first = np.concatenate(([0], np.cumsum(count)))
+    total = int(first[-1])
     gap = np.repeat(np.arange(count.size), count)
-    offset = np.arange(total) - np.repeat(np.cumsum(count) - count, count)
+    offset = np.arange(total) - first[gap]
     skipped = gap_stop - gap_start - count
     positions = gap_start[gap] + offset + np.where(offset < from_left[gap], 0, skipped[gap])
 
@@ -193,7 +202,7 @@ def _near_points(
     activation = np.where(left_first, reached_left, right)
     distance = np.where(left_first, left, right)
     second = np.minimum(np.maximum(reached_left, right), np.minimum(reached_left_two, right_two))
-    return positions, distance, activation, second
+    return positions, distance, activation, second, first
 
 
 def _weight_table(

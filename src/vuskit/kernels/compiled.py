@@ -1,7 +1,7 @@
-"""When the compiled twin of the exact sweep is used, and its loading.
+"""When the compiled twins of the kernels are used, and their loading.
 
 Compiling takes seconds, so a call only waits for it when its own work in NumPy would take longer.
-Once compiled (``warm_up`` does it on purpose), every sweep large enough to repay a call uses it.
+Once compiled (``warm_up`` does it on purpose), every series large enough to repay a call uses them.
 """
 
 from __future__ import annotations
@@ -9,20 +9,33 @@ from __future__ import annotations
 import importlib.util
 import os
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from vuskit.errors import MissingDependencyError
 
-__all__ = ["compiled_sweep", "warm_up"]
+__all__ = ["Kernels", "compiled_kernels", "warm_up"]
 
-_START_UP = 6e8  # steps of the NumPy sweep done in the time that importing and compiling takes
+_START_UP = 1.2e9  # steps of the NumPy sweep done in the time that importing and compiling takes
 _WORTH_A_CALL = 4e3  # steps below which NumPy is as fast
 
-_loaded: dict[str, Callable[..., Any]] = {}
+
+@dataclass(frozen=True)
+class Kernels:
+    """The compiled functions; see ``ranking_numba`` and ``sweep_numba``."""
+
+    point_levels: Callable[..., Any]
+    grid_levels: Callable[..., Any]
+    score_at_rank: Callable[..., Any]
+    event_peaks: Callable[..., Any]
+    sweep: Callable[..., Any]
 
 
-def compiled_sweep(steps: int) -> Callable[..., Any] | None:
-    """The compiled sweep if it pays for a sweep of that many (widths x points) steps, else None."""
+_loaded: list[Kernels] = []
+
+
+def compiled_kernels(steps: int) -> Kernels | None:
+    """The compiled kernels if they pay for so many (widths x points) steps, else None."""
     if os.environ.get("VUSKIT_NUMBA") == "0" or steps < _WORTH_A_CALL:
         return None
     if not _loaded and (steps < _START_UP or importlib.util.find_spec("numba") is None):
@@ -31,7 +44,7 @@ def compiled_sweep(steps: int) -> Callable[..., Any] | None:
 
 
 def warm_up() -> None:
-    """Compile the exact sweep now, so that later calls use it at once.
+    """Compile the kernels now, so that later calls use them at once.
 
     Worth a call before many evaluations. Needs numba.
 
@@ -52,9 +65,18 @@ def warm_up() -> None:
     _load()
 
 
-def _load() -> Callable[..., Any]:
+def _load() -> Kernels:
     if not _loaded:
-        from vuskit.kernels import sweep_numba
+        # Their types are declared, so that importing compiles them or finds them compiled.
+        from vuskit.kernels import ranking_numba, sweep_numba
 
-        _loaded["sweep"] = sweep_numba.compile_sweep()
-    return _loaded["sweep"]
+        _loaded.append(
+            Kernels(
+                ranking_numba.point_levels,
+                ranking_numba.grid_levels,
+                ranking_numba.score_at_rank,
+                sweep_numba.event_peaks,
+                sweep_numba.sweep,
+            )
+        )
+    return _loaded[0]

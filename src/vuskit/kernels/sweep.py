@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +11,6 @@ from numpy.typing import NDArray
 from vuskit.intervals import Ints
 from vuskit.kernels.areas import Levels, area_sums
 from vuskit.kernels.buffers import BufferPlan
-from vuskit.kernels.compiled import compiled_sweep
 from vuskit.kernels.products import LANE, running_sums, whole_lanes
 from vuskit.kernels.scratch import scratch
 
@@ -43,10 +40,6 @@ class SweepInput:
 def sweep(plan: BufferPlan, order: SweepInput) -> tuple[Floats, Floats]:
     """R-AUC-ROC and R-AUC-PR of every width."""
     work = plan.widths.size * order.points.size
-    if plan.definition.positives == "predicted":
-        compiled = compiled_sweep(work)
-        if compiled is not None:
-            return _joined([_sweep_compiled(compiled, plan, order, rows) for rows in plan.parts()])
     n_parts = max(1, min(round(plan.widths.size / _ROWS), work // (8 * _BLOCK)))
     bounds = np.linspace(0, plan.widths.size, n_parts + 1).astype(int)
     parts = [slice(first, last) for first, last in itertools.pairwise(bounds.tolist())]
@@ -55,37 +48,6 @@ def sweep(plan: BufferPlan, order: SweepInput) -> tuple[Floats, Floats]:
 
 def _joined(parts: list[tuple[Floats, Floats]]) -> tuple[Floats, Floats]:
     return np.concatenate([roc for roc, _ in parts]), np.concatenate([pr for _, pr in parts])
-
-
-def _sweep_compiled(
-    compiled: Callable[..., Any], plan: BufferPlan, order: SweepInput, rows: slice
-) -> tuple[Floats, Floats]:
-    part = plan.part(rows)
-    size = part.widths.size
-    points, levels = order.points, order.levels
-    first_width = np.clip(plan.active_from[points] - rows.start, 0, size)
-    second_width = np.maximum(np.searchsorted(part.halves, plan.second[points]), first_width)
-    existence = part.existence
-    first, last = int(existence.row_of_width[0]), int(existence.row_of_width[-1]) + 1
-    here = np.flatnonzero((order.peak_rows >= first) & (order.peak_rows < last))
-    by_level = here[np.argsort(order.peak_levels[here], kind="stable")]
-    roc, pr = compiled(
-        plan.n,
-        plan.n_inside,
-        np.ascontiguousarray(part.table.T),
-        plan.code[points],
-        first_width,
-        second_width,
-        np.searchsorted(order.level, np.arange(levels.size), side="right"),
-        levels.predicted,
-        levels.predicted_before,
-        levels.found,
-        existence.n_events[first:last],
-        np.searchsorted(existence.row_of_width, np.arange(first, last + 1)),
-        order.peak_rows[by_level] - first,
-        order.peak_levels[by_level],
-    )
-    return roc, pr
 
 
 def _sweep_rows(plan: BufferPlan, order: SweepInput, rows: slice) -> tuple[Floats, Floats]:

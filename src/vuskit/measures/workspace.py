@@ -24,6 +24,7 @@ from vuskit.inputs import Labels, check_choice, check_int
 from vuskit.intervals import Ints, event_bounds
 from vuskit.kernels.areas import Levels
 from vuskit.kernels.buffers import BufferPlan, plan_buffers
+from vuskit.kernels.compiled_areas import CompiledPlan, CompiledScore
 from vuskit.kernels.definitions import DEFINITIONS
 from vuskit.kernels.range_areas import (
     DynamicScores,
@@ -113,6 +114,11 @@ class PreparedLabels:
             options.side,  # type: ignore[arg-type]  # checked with the options
         )
 
+    @cached_property
+    def compiled(self) -> CompiledPlan:
+        """The same for compiled kernels."""
+        return CompiledPlan(self.plan)
+
     def best_on_grid(self) -> float:
         """VUS-PR (R-AUC-PR where one buffer is asked for) of a perfect detector on the grid."""
         assert self.options is not None
@@ -179,9 +185,20 @@ class Workspace:
         return options.thresholds if options is not None and "areas" in self.needs else None
 
     @cached_property
+    def _compiled(self) -> CompiledScore | None:
+        """Ranks for the areas by compiled kernels, where they are used."""
+        if "areas" not in self.needs:
+            return None
+        return self.prepared.compiled.rank(self.ranked_scores, self._grid)
+
+    @cached_property
+    def _compiled_exactly(self) -> CompiledScore | None:
+        return self._compiled if self._grid is None else None
+
+    @cached_property
     def _dynamic(self) -> DynamicScores | None:
-        """Order of the points near anomalies, where the areas are exact."""
-        if "areas" not in self.needs or self._grid is not None:
+        """Order of the points near anomalies, where NumPy finds the exact areas."""
+        if "areas" not in self.needs or self._grid is not None or self._compiled is not None:
             return None
         return DynamicScores.of(self.prepared.plan, self.ranked_scores)
 
@@ -199,7 +216,7 @@ class Workspace:
         elif "levels" in self.needs:
             needles = self._inside_scores
         ranks = np.zeros(0, dtype=np.intp)
-        if self._grid is not None:
+        if self._grid is not None and self._compiled is None:
             ranks = grid_ranks(self.labels.n, self._grid)
         if "top" in self.needs:
             ranks = np.append(ranks, self.top - 1)
@@ -213,6 +230,8 @@ class Workspace:
     @cached_property
     def point_levels(self) -> Levels:
         """Counts at every score that an anomalous point has, and perhaps at others."""
+        if self._compiled_exactly is not None:
+            return self._compiled_exactly.levels
         if self._dynamic is not None:
             return self._dynamic_levels
         inside = self._inside_scores
@@ -222,16 +241,24 @@ class Workspace:
 
     def top_counts(self) -> tuple[float, int]:
         """Anomalous points among the ``top`` highest scores (ties by their share), and ``top``."""
-        cut = self._ranks.at_rank(np.array([self.top - 1]))
-        above, at_least = int(self._ranks.above(cut)[0]), int(self._ranks.at_least(cut)[0])
+        cut, above, at_least = self._at_rank(self.top - 1)
         inside = self.ranked_scores[self.labels.inside]
-        sure = int(np.count_nonzero(inside > cut[0]))
-        tied = int(np.count_nonzero(inside == cut[0]))
+        sure = int(np.count_nonzero(inside > cut))
+        tied = int(np.count_nonzero(inside == cut))
         return float(sure + tied * (self.top - above) / (at_least - above)), self.top
+
+    def _at_rank(self, rank: int) -> tuple[Any, int, int]:
+        """Score at a rank (0: the highest), the number of points above it, and at or above it."""
+        if self._compiled_exactly is not None:
+            return self._compiled_exactly.at_rank(rank)
+        cut = self._ranks.at_rank(np.array([rank]))
+        return cut[0], int(self._ranks.above(cut)[0]), int(self._ranks.at_least(cut)[0])
 
     @cached_property
     def areas(self) -> tuple[Floats, Floats]:
         """R-AUC-ROC and R-AUC-PR for every buffer length."""
+        if self._compiled is not None:
+            return self._compiled.areas()
         scores = self.ranked_scores
         if self._dynamic is not None:
             return exact_areas(scores, self._dynamic, self._dynamic_levels)
