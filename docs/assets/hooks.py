@@ -1,0 +1,15 @@
+"""How pages are prepared for the site."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+
+def on_page_markdown(markdown: str, **_: Any) -> str:
+    """Call blocks with prompts sessions, so that what is printed is not coloured as code.
+
+    >>> on_page_markdown("```python\\n>>> 1\\n1\\n```")
+    '```pycon\\n>>> 1\\n1\\n```'
+    """
+    return re.sub(r"^```python\n(?=>>> )", "```pycon\n", markdown, flags=re.MULTILINE)

@@ -1,0 +1,194 @@
+"""The documentation as a site: it builds without a warning, holds every public name, and its
+pages find everything they show in their own folder."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import re
+import subprocess
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import pytest
+from report.browser import find_chromium
+
+ROOT = Path(__file__).parents[2]
+pytest.importorskip("mkdocs", reason="the documentation's tools are not installed")
+
+pytestmark = pytest.mark.xdist_group("site")  # one worker builds it, once
+
+# What `docs/reference` promises to list: all names of these modules' ``__all__``.
+PUBLIC = {
+    "measures": ["vuskit"],
+    "datasets": ["vuskit.datasets", "vuskit.datasets.synthetic"],
+    "detectors": ["vuskit.detectors"],
+    "bench": ["vuskit.bench", "vuskit.bench.export", "vuskit.bench.verify"],
+    "studies": [
+        "vuskit.studies",
+        "vuskit.studies.perturbations",
+        "vuskit.studies.statistics",
+        "vuskit.studies.timing",
+    ],
+    "report": [
+        "vuskit.report.evaluation",
+        "vuskit.report.figures",
+        "vuskit.report.page",
+        "vuskit.report.run",
+        "vuskit.report.studies",
+        "vuskit.report.timing",
+    ],
+    "algorithms": ["vuskit.algorithms"],
+}
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
+    """Folder of the built site, and what building it said."""
+    folder = tmp_path_factory.mktemp("site")
+    outcome = subprocess.run(
+        [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(folder)],
+        cwd=ROOT,
+        env={**os.environ, "NO_MKDOCS_2_WARNING": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return folder, outcome
+
+
+@pytest.fixture(scope="module")
+def site(built):
+    return built[0]
+
+
+def test_site_builds_without_a_warning(built):
+    _, outcome = built
+    warnings = [line for line in outcome.stderr.splitlines() if "INFO" not in line]
+    assert warnings == []
+    assert outcome.returncode == 0
+
+
+class References(HTMLParser):
+    """Anchors of a page, what it links to, and what a browser fetches to show it."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.anchors, self.links, self.fetched = set(), [], []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        found = dict(attributes)
+        self.anchors |= {found.get("id"), found.get("name")} - {None}
+        if tag == "a" and "href" in found:
+            self.links.append(found["href"])
+        if tag in {"img", "script", "iframe", "source"} and found.get("src"):
+            self.fetched.append(found["src"])
+        if tag == "link" and found.get("rel") not in {"canonical", "prev", "next"}:
+            self.fetched.append(found["href"])
+
+
+@pytest.fixture(scope="module")
+def pages(site):
+    return {
+        page: References(page.read_text(encoding="utf-8"))
+        for page in site.rglob("*.html")
+        if page.name != "404.html"  # its links start at the root of a server
+    }
+
+
+def test_every_page_of_the_documentation_is_in_the_navigation(site, pages):
+    sources = {
+        page.relative_to(ROOT / "docs").with_suffix("") for page in ROOT.glob("docs/**/*.md")
+    }
+    assert {page.relative_to(site).with_suffix("") for page in pages} == sources
+    linked = {unquote(urlsplit(link).path) for link in pages[site / "index.html"].links}
+    assert {f"{source}.html" for source in sources} <= linked | {"index.html"}
+
+
+def test_links_and_pictures_lead_somewhere(pages):
+    for page, found in pages.items():
+        for reference in found.links + found.fetched:
+            parts = urlsplit(reference)
+            if parts.scheme in {"http", "https", "mailto", "data"}:
+                continue
+            target = (page.parent / unquote(parts.path)).resolve() if parts.path else page
+            target = target / "index.html" if target.is_dir() else target
+            assert target.exists(), (page.name, reference)
+            if parts.fragment and target in pages:
+                assert unquote(parts.fragment) in pages[target].anchors, (page.name, reference)
+
+
+def test_nothing_is_fetched_from_the_network(site, pages):
+    assert not [one for found in pages.values() for one in found.fetched if urlsplit(one).netloc]
+    for sheet in site.rglob("*.css"):
+        text = sheet.read_text(encoding="utf-8")
+        assert not re.search(r"@import|url\(\s*['\"]?(https?:)?//", text), sheet.name
+
+
+@pytest.mark.parametrize(
+    ("page", "module"), [(page, module) for page, listed in PUBLIC.items() for module in listed]
+)
+def test_public_names_are_in_the_reference(site, pages, page, module):
+    anchors = pages[site / "reference" / f"{page}.html"].anchors
+    found = importlib.import_module(module)
+    # Constants are listed where they have a docstring, which cannot be asked for here.
+    names = [name for name in found.__all__ if callable(getattr(found, name))]
+    assert names
+    assert [name for name in names if f"{module}.{name}" not in anchors] == []
+
+
+def test_docstrings_show_no_markup_of_other_tools(site):
+    for page in (site / "reference").glob("*.html"):
+        assert not re.search(r":(func|class|meth|mod|attr):|\.\. \w+::", page.read_text()), (
+            page.name
+        )
+
+
+def test_readme_and_other_top_pages_link_to_what_exists():
+    for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md"):
+        text = (ROOT / name).read_text(encoding="utf-8")
+        for link in re.findall(r"\]\(([^)\s]+)\)", text):
+            parts = urlsplit(link)
+            assert parts.scheme or (ROOT / parts.path).exists(), (name, link)
+
+
+@pytest.fixture(scope="module")
+def browser():
+    if (chromium := find_chromium()) is None:
+        pytest.skip("no chromium is installed")
+    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    with playwright.sync_playwright() as driver:
+        running = driver.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        yield running
+        running.close()
+
+
+def test_search_and_theme_work_from_the_file_system(site, browser):
+    context = browser.new_context(viewport={"width": 390, "height": 844})
+    page = context.new_page()
+    complaints = []
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.on("console", lambda text: text.type == "error" and complaints.append(text.text))
+    page.on(
+        "request",
+        lambda request: (
+            request.url.startswith(("file:", "data:", "blob:")) or complaints.append(request.url)
+        ),
+    )
+    page.goto((site / "index.html").as_uri())
+    scheme = "() => document.body.getAttribute('data-md-color-scheme')"
+    before = page.evaluate(scheme)
+    page.locator("label[title]:visible").first.click()
+    assert page.evaluate(scheme) != before
+    page.locator("label[for=__search]").first.click()
+    page.keyboard.type("one-sided buffer")
+    page.locator(".md-search-result__item a").first.wait_for()
+    hits = page.locator(".md-search-result__item a").all_inner_texts()
+    assert any("which measure" in hit.lower() or "definitions" in hit.lower() for hit in hits)
+    wide = "() => document.scrollingElement.scrollWidth > document.documentElement.clientWidth"
+    assert not page.evaluate(wide)
+    context.close()
+    assert complaints == []
