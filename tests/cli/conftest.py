@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -45,15 +46,17 @@ def command(monkeypatch, capsys, tmp_path):
 
 @pytest.fixture
 def snapshot():
-    """Compare a text with the one that is kept, line by line; VUSKIT_KEEP=1 keeps it anew."""
+    """Compare a text with the one that is kept, line by line.
 
-    def check(name, text):
+    With VUSKIT_SNAPSHOTS=write in the environment it is kept from now on; look at the difference.
+    """
+
+    def check(name, text, width=80):
         path = SNAPSHOTS / f"{name}.txt"
-        if os.environ.get("VUSKIT_KEEP"):
+        if os.environ.get("VUSKIT_SNAPSHOTS") == "write":
             path.write_text(text, encoding="utf-8")
-        kept = path.read_text(encoding="utf-8")
-        assert text.splitlines() == kept.splitlines()
-        assert max(map(len, text.splitlines())) <= 80
+        assert text.splitlines() == path.read_text(encoding="utf-8").splitlines()
+        assert max(map(len, text.splitlines())) <= width
 
     return check
 

@@ -81,8 +81,10 @@ def test_a_run_from_plan_to_table(folder):
     assert "Run 1: finished" in status.output
     assert "4 values" in status.output
     command = re.search(r"vuskit bench run-job (\S+) (\w+)", status.output)
-    with pytest.raises(RuntimeError, match="not mended yet"):
-        invoke("run-job", command[1], command[2])
+    failed = invoke("run-job", command[1], command[2])
+    assert (failed.exit_code, failed.stdout) == (3, "")
+    assert "Traceback" in failed.stderr
+    assert "RuntimeError: not mended yet" in failed.stderr
 
     (folder / "mended").touch()
     assert "1,500 scores from" in invoke("run-job", command[1], command[2][:10]).output
@@ -143,8 +145,8 @@ def test_a_terminal_gets_a_bar_with_rate_and_rest(folder):
     reader, writer = pty.openpty()
     process = subprocess.Popen(
         [*COMMAND, "bench", "run"],
-        stdout=writer,
-        stderr=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=writer,
         cwd=folder,
         env={**os.environ, "COLUMNS": "100", "TERM": "xterm", "VUSKIT_NUMBA": "0"},
     )
@@ -159,10 +161,10 @@ def test_a_terminal_gets_a_bar_with_rate_and_rest(folder):
             break
         shown += part
     os.close(reader)
-    process.communicate()
+    printed, _ = process.communicate()
     assert process.returncode == 0
     text = shown.decode()
     assert "jobs/min" in text
     assert "0 failed" in text
     assert "picky:picky on synthetic/" in text  # what is running
-    assert "6 of 6 jobs done" in text
+    assert printed.startswith(b"6 of 6 jobs done, 0 failed")

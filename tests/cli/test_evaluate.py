@@ -160,14 +160,26 @@ def test_words_for_labels(command):
     frame["label"] = np.where(frame["label"] == 1, "anomaly", "normal")
     frame.to_csv("words.csv", index=False)
     numbers.to_csv("numbers.csv", index=False)
-    refused = command("evaluate", "words.csv")
-    assert refused.code == 2
-    assert refused.err == (
-        "vuskit: words.csv: label column 'label' must hold 0 and 1, got 'normal', 'anomaly'; "
-        "say which one means anomalous, such as --positive anomaly\n"
+    understood = command("evaluate", "words.csv", "--csv")
+    assert "note: label 'anomaly' is taken for anomalous; --positive says otherwise" in (
+        understood.err.splitlines()
     )
-    accepted = command("evaluate", "words.csv", "--positive", "anomaly", "--csv")
-    assert values_of(accepted) == values_of(command("evaluate", "numbers.csv", "--csv"))
+    told = command("evaluate", "words.csv", "--positive", "anomaly", "--csv")
+    assert "taken for" not in told.err
+    expected = values_of(command("evaluate", "numbers.csv", "--csv"))
+    assert values_of(understood) == values_of(told) == expected
+
+
+def test_words_that_could_mean_either(command):
+    frame = small_frame()
+    frame["label"] = np.where(frame["label"] == 1, "B", "A")
+    frame.to_csv("letters.csv", index=False)
+    refused = command("evaluate", "letters.csv")
+    assert (refused.code, refused.out) == (2, "")
+    assert refused.err == (
+        "vuskit: letters.csv: label column 'label' must hold 0 and 1, got 'A', 'B'; "
+        "say which one means anomalous, such as --positive B\n"
+    )
 
 
 def test_minus_one_for_anomalous(command):
@@ -236,7 +248,7 @@ CASES = {
         [],
         "if the labels are in another column, name it with --label",
     ),
-    "notes.txt": ("label,A\n0,1\n1,2\n", [], "must end in .csv, .parquet"),
+    "notes.txt": ("label,A\n0,1\n1,2\n", [], "must end in .csv, .tsv, .parquet"),
     "junk.npy": ("junk", [], "not a NumPy file of plain numbers"),
     "junk.parquet": ("junk", [], "not a readable parquet file"),
     "score.csv": ("label,good\n0,1\n1,2\n", ["--score=god"], "got 'god'; did you mean 'good'?"),
@@ -283,11 +295,11 @@ def test_unreadable_file(command, tmp_path):
 
 
 def test_page_that_cannot_be_written(command, small, tmp_path):
-    (tmp_path / "taken").mkdir()
-    outcome = command("evaluate", "small.csv", "--html", "taken")
+    (tmp_path / "taken.html").mkdir()
+    outcome = command("evaluate", "small.csv", "--html", "taken.html")
     assert outcome.code == 2
-    assert "taken cannot be written: it is a folder; give the name of a file" in outcome.err
-    assert list(tmp_path.glob(".*part")) == []
+    assert "taken.html cannot be written: it is a folder; give the name of a file" in outcome.err
+    assert list(tmp_path.glob(".*part*")) == []
 
 
 def test_debug_shows_where_an_error_comes_from(command, tmp_path):

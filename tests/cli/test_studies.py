@@ -115,29 +115,3 @@ def test_pairs_from_the_command_line(folder, tmp_path):
     wrong = invoke(*command, "--pair", "good")
     assert isinstance(wrong.exception, InvalidInputError)
     assert str(wrong.exception) == "`pair` must be GOOD:BAD, got 'good'"
-
-
-def test_compare_a_wide_table(tmp_path):
-    path = tmp_path / "results.csv"
-    table = {"series": list("abcdef"), "LOF": [5, 6, 7, 8, 9, 9], "PCA": [1, 2, 3, 4, 5, 5]}
-    pd.DataFrame({**table, "length": 100}).to_csv(path, index=False)
-    result = invoke("compare", path, "--ignore", "length", "--output", tmp_path / "out")
-    assert result.exit_code == 0, result.output
-    assert "LOF" in result.output
-    assert "length" not in result.output
-    assert "Wilcoxon signed-rank, correction: holm (alpha = 0.05, n = 6)" in result.output
-    written = {path.name for path in (tmp_path / "out").iterdir()}
-    assert {"comparison.md", "comparison_ranks.csv", "comparison_diagram.png"} <= written
-
-
-def test_compare_a_long_table_and_name_what_is_wrong(tmp_path):
-    path = tmp_path / "results.csv"
-    rows = [("a", "LOF", 1.0), ("a", "PCA", 2.0), ("b", "LOF", 1.5), ("b", "PCA", 2.5)]
-    pd.DataFrame(rows, columns=["series", "detector", "vus_pr"]).to_csv(path, index=False)
-    assert invoke("compare", path, "--measure", "vus_pr", "--lower").exit_code == 0
-    wrong = invoke("compare", path, "--measure", "vus_roc")
-    assert str(wrong.exception) == "`measure` must be one of ['vus_pr'], got 'vus_roc'"
-    unknown = invoke("compare", path, "--measure", "vus_pr", "--detector", "MP")
-    assert "got 'MP'" in str(unknown.exception)
-    missing = invoke("compare", tmp_path / "none.csv")
-    assert "`table` must be a file" in str(missing.exception)

@@ -12,16 +12,17 @@ from vuskit.cli.compare import compare
 from vuskit.cli.demo import demo
 from vuskit.cli.doctor import doctor
 from vuskit.cli.evaluate import evaluate
+from vuskit.cli.exits import exit_codes_text
 from vuskit.cli.group import PatientGroup
+from vuskit.cli.report import report
 
 __all__ = ["app"]
 
 app = typer.Typer(
     name="vuskit",
     cls=PatientGroup,
-    help="Accuracy measures for time-series anomaly detection.",
     no_args_is_help=True,
-    add_completion=False,
+    epilog=exit_codes_text(),
     pretty_exceptions_enable=False,
 )
 app.command()(evaluate)
@@ -31,6 +32,7 @@ app.command()(doctor)
 app.add_typer(bench.app, name="bench")
 app.add_typer(studies.app, name="study")
 app.command()(compare)
+app.command()(report)
 app.command()(demo)
 
 
@@ -49,4 +51,9 @@ def main(
         bool, typer.Option("--debug", help="Show where an error comes from; may stand anywhere.")
     ] = False,
 ) -> None:
-    """Accuracy measures for time-series anomaly detection."""
+    """Accuracy measures for time-series anomaly detection.
+
+    Data goes to standard output, everything else to standard error.
+
+    Example: vuskit evaluate scores.csv
+    """

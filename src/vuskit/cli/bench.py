@@ -4,15 +4,34 @@ from __future__ import annotations
 
 import shlex
 import signal
+import traceback
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
-from rich.table import Table
 
-from vuskit.cli.durations import format_duration
+from vuskit.cli.bench_output import (
+    emit,
+    job_content,
+    plan_content,
+    run_content,
+    status_content,
+    verify_content,
+)
+from vuskit.cli.completion import complete_shapes, complete_statuses
+from vuskit.cli.exits import ExitCode
+from vuskit.cli.files import whole_file, write_file
+from vuskit.cli.output import (
+    AsCsv,
+    AsJson,
+    chosen_format,
+    frame_csv,
+    frame_records,
+    json_text,
+    say,
+    write,
+)
 from vuskit.errors import InvalidInputError
 
 if TYPE_CHECKING:
@@ -23,12 +42,12 @@ __all__ = ["app"]
 app = typer.Typer(help="Benchmarks of detectors on many series.", no_args_is_help=True)
 
 _DEFAULT_PLAN = Path("bench.toml")
-_INTERRUPTED = 130
-_FAILED_JOBS = 3
-_PROBLEMS = 4
+_DEFAULT_TABLE = Path("bench.csv")
 
 PlanFile = Annotated[Path, typer.Argument(help="The plan.", metavar="PLAN")]
 RunFolder = Annotated[Path, typer.Argument(help="A run folder, or its plan.", metavar="RUN")]
+Reread = Annotated[bool, typer.Option("--reread", help="Read every series again.")]
+Plain = Annotated[bool, typer.Option("--plain", help="Lines instead of a bar.")]
 
 
 @app.callback()
@@ -41,115 +60,156 @@ def init(
     path: PlanFile = _DEFAULT_PLAN,
     force: Annotated[bool, typer.Option("--force", help="Overwrite an existing plan.")] = False,
 ) -> None:
-    """Write a commented plan to start from."""
+    """Write a commented plan to start from.
+
+    Example: vuskit bench init my-plan.toml
+    """
     from vuskit.bench.template import TEMPLATE
 
     if path.exists() and not force:
         raise InvalidInputError(f"`path` must be a new file (or use --force), got {str(path)!r}")
-    path.write_text(TEMPLATE, encoding="utf-8")
-    typer.echo(f"Wrote {path}. Next: vuskit bench plan {shlex.quote(str(path))}")
+    write_file(path, TEMPLATE)
+    write(str(path))
+    say(f"Next: vuskit bench plan {shlex.quote(str(path))}")
 
 
 @app.command()
 def plan(
     path: PlanFile = _DEFAULT_PLAN,
-    reread: Annotated[bool, typer.Option(help="Read every series again.")] = False,
+    reread: Reread = False,
+    as_json: AsJson = False,
+    as_csv: AsCsv = False,
 ) -> None:
-    """Show what would run, and how much of it is done."""
+    """Show what would run, and how much of it is done.
+
+    Example: vuskit bench plan my-plan.toml
+    """
     from vuskit.bench.agenda import draw_up
     from vuskit.bench.plan import load_plan
     from vuskit.bench.store import Store
 
-    console = Console()
+    form = chosen_format(json=as_json, csv=as_csv)
     loaded = load_plan(path)
-    with Store(loaded.folder) as store, console.status("Reading series"):
-        agenda = draw_up(loaded, store, reread=reread)
-        first, second = agenda.todo(), agenda.waiting_evaluations()
-        done = len(set(agenda.done_ids()))
-    table = Table("", "jobs", "to do", title=f"Plan {path}", title_justify="left")
-    series = {job.series.hash for job in agenda.jobs}
-    table.add_row("scores", f"{len(agenda.jobs):,}", f"{len(first):,}")
-    evaluations = len(agenda.jobs) * len(loaded.evaluations)
-    left = len(first) * len(loaded.evaluations) + len(second)
-    table.add_row("evaluations, at most", f"{evaluations:,}", f"{left:,}")
-    console.print(table)
-    _list(console, "Detectors", sorted({job.label for job in agenda.jobs}))
-    for entry in loaded.evaluations:
-        names = ", ".join(measure.build().title for measure in entry.measures)
-        console.print(f"Measures: {names} ({entry.spec.identity})", soft_wrap=True, highlight=False)
-    console.print(
-        f"{len(series):,} series, {done:,} jobs done before; "
-        f"{loaded.executor.kind} executor, results in {loaded.folder}",
-        soft_wrap=True,
-        highlight=False,
-    )
-    _list(console, "Notes", agenda.notes)
+    with Store(loaded.folder) as store:
+        content = plan_content(path, draw_up(loaded, store, reread=reread))
+    emit(form, "plan", content)
 
 
 @app.command()
 def run(
     path: PlanFile = _DEFAULT_PLAN,
-    reread: Annotated[bool, typer.Option(help="Read every series again.")] = False,
-    plain: Annotated[bool, typer.Option("--plain", help="Lines instead of a bar.")] = False,
+    reread: Reread = False,
+    plain: Plain = False,
+    as_json: AsJson = False,
+    as_csv: AsCsv = False,
 ) -> None:
     """Run a plan, or what is left of it.
 
     Press Ctrl-C to stop; the same command goes on.
+
+    Example: vuskit bench run my-plan.toml
     """
     from vuskit.bench.plan import load_plan
 
-    _run(load_plan(path), again=["vuskit", "bench", "run", str(path)], reread=reread, plain=plain)
+    form = chosen_format(json=as_json, csv=as_csv)
+    again = ["vuskit", "bench", "run", str(path)]
+    _run(load_plan(path), form, again=again, reread=reread, plain=plain)
 
 
 @app.command()
 def retry(
     target: RunFolder = _DEFAULT_PLAN,
     status: Annotated[
-        list[str] | None, typer.Option(help="ERROR, TIMEOUT, OOM or SKIPPED; may be repeated.")
+        list[str] | None,
+        typer.Option(
+            help="ERROR, TIMEOUT, OOM or SKIPPED; may be repeated.",
+            autocompletion=complete_statuses,
+        ),
     ] = None,
-    plain: Annotated[bool, typer.Option("--plain", help="Lines instead of a bar.")] = False,
+    plain: Plain = False,
+    as_json: AsJson = False,
+    as_csv: AsCsv = False,
 ) -> None:
-    """Run jobs again that failed; those with ERROR unless a status is given."""
+    """Run jobs again that failed; those with ERROR unless a status is given.
+
+    Example: vuskit bench retry my-plan.toml --status TIMEOUT
+    """
     from vuskit.bench.states import Status
     from vuskit.bench.store import Store
     from vuskit.inputs import check_choice
 
+    form = chosen_format(json=as_json, csv=as_csv)
     choices = [entry.value for entry in Status if entry is not Status.OK]
     wanted = [Status(check_choice("status", name.upper(), choices)) for name in status or ["ERROR"]]
     loaded = _plan_of(target)
     with Store(loaded.folder) as store:
         count = store.forget(wanted)
-    typer.echo(f"{count} jobs with {', '.join(wanted)} to run again")
+    say(f"{count} jobs with {', '.join(wanted)} to run again")
     if count:
-        again = ["vuskit", "bench", "run", str(target)] if target.is_file() else None
-        _run(loaded, again=again or ["vuskit", "bench", "retry", str(target)], plain=plain)
+        command = "run" if target.is_file() else "retry"
+        _run(loaded, form, again=["vuskit", "bench", command, str(target)], plain=plain)
 
 
 @app.command()
 def status(
     target: RunFolder = _DEFAULT_PLAN,
     failures: Annotated[int, typer.Option(min=0, help="How many failures to list.")] = 10,
+    as_json: AsJson = False,
+    as_csv: AsCsv = False,
 ) -> None:
-    """Show how far a run is; also from another terminal, while it runs."""
-    from vuskit.bench.results import read_status
-    from vuskit.cli.bench_progress import show_status
+    """Show how far a run is; also from another terminal, while it runs.
 
-    show_status(Console(), read_status(_folder_of(target), failures=failures))
+    Example: vuskit bench status my-plan.toml --failures 3
+    """
+    from vuskit.bench.results import read_status
+
+    form = chosen_format(json=as_json, csv=as_csv)
+    emit(form, "status", status_content(read_status(_folder_of(target), failures=failures)))
 
 
 @app.command()
 def export(
     target: RunFolder = _DEFAULT_PLAN,
     output: Annotated[
-        Path, typer.Option("--output", "-o", help="Ends in .csv or .parquet.")
-    ] = Path("bench.csv"),
-    shape: Annotated[str, typer.Option(help="values, wide or leaderboard.")] = "values",
+        Path | None,
+        typer.Option("--output", "-o", help="Ends in .csv or .parquet; bench.csv by default."),
+    ] = None,
+    shape: Annotated[
+        str,
+        typer.Option(
+            help="values, wide or leaderboard.",
+            autocompletion=complete_shapes,
+        ),
+    ] = "values",
+    as_json: AsJson = False,
+    as_csv: AsCsv = False,
 ) -> None:
-    """Write the values into a file: csv or parquet, long, wide or as a leaderboard."""
-    from vuskit.bench.export import export_run
+    """Write the values into a file, or to standard output with --json or --csv.
 
-    frame = export_run(_folder_of(target), output, shape=shape)
-    typer.echo(f"{len(frame):,} rows: {output}")
+    One row per value, one row per score (wide), or means (leaderboard).
+
+    Example: vuskit bench export my-plan.toml -o board.csv --shape leaderboard
+    """
+    from vuskit.bench.export import SHAPES, export_run
+    from vuskit.bench.results import read_values_table
+    from vuskit.inputs import check_choice
+
+    form = chosen_format(json=as_json, csv=as_csv)
+    folder = _folder_of(target)
+    if form == "table" or output is not None:
+        place = output or _DEFAULT_TABLE
+        place.parent.mkdir(parents=True, exist_ok=True)
+        with whole_file(place) as draft:
+            frame = export_run(folder, draft, shape=shape)
+        say(f"{len(frame):,} rows: {place}")
+    else:
+        frame = SHAPES[check_choice("shape", shape, SHAPES)](read_values_table(folder))
+    if form == "json":
+        write(json_text(frame_records(frame)))
+    elif form == "csv":
+        write(frame_csv(frame))
+    else:
+        write(str(place))
 
 
 @app.command()
@@ -160,60 +220,72 @@ def verify(
     repair: Annotated[
         bool, typer.Option("--repair", help="Let the next run make broken score files again.")
     ] = False,
+    as_json: AsJson = False,
+    as_csv: AsCsv = False,
 ) -> None:
-    """Check every score file against its digest and compute a sample of values again."""
+    """Check every score file against its digest and compute a sample of values again.
+
+    The exit code is 4 if something is wrong.
+
+    Example: vuskit bench verify my-plan.toml --sample 50
+    """
     from vuskit.bench.store import Store
     from vuskit.bench.verify import verify_run
 
+    form = chosen_format(json=as_json, csv=as_csv)
     folder = _folder_of(target)
     found = verify_run(folder, sample=sample, seed=seed)
-    for problem in found.problems:
-        typer.echo(problem, err=True)
-    typer.echo(
-        f"{found.n_files:,} score files, {found.n_values:,} values computed again, "
-        f"{len(found.problems)} problems"
-    )
+    again = 0
     if repair and found.broken:
         with Store(folder) as store:
-            count = store.forget_scores(found.broken)
-        typer.echo(f"{count} jobs to run again")
+            again = store.forget_scores(found.broken)
+    emit(form, "verify", verify_content(found, again))
     if found.problems:
-        raise typer.Exit(_PROBLEMS)
+        raise typer.Exit(ExitCode.PROBLEMS)
 
 
 @app.command("run-job")
 def run_job(
     target: RunFolder,
     key: Annotated[str, typer.Argument(help="Key of the job, or its beginning.")],
+    as_json: AsJson = False,
+    as_csv: AsCsv = False,
 ) -> None:
     """Do one job again here, without limits and in the open; nothing is stored.
 
-    What the job raises is shown with its whole traceback.
+    What the job raises is shown with its whole traceback; the key of a job
+    that failed is in: vuskit bench status
+
+    Example: vuskit bench run-job my-run 3f2a91
     """
     from vuskit.bench.results import task_maker
     from vuskit.bench.store import open_for_reading, read_job
     from vuskit.bench.work import carry_out
 
+    form = chosen_format(json=as_json, csv=as_csv)
     folder = _folder_of(target)
     connection = open_for_reading(folder)
     try:
         job, row = read_job(connection, key)
     finally:
         connection.close()
-    typer.echo(f"{job.kind}: {job.title}\n{job.identity}\nstored as {row['status']}")
-    outcome = carry_out(task_maker(folder)(job))
-    for name, value in (outcome.values or {}).items():
-        typer.echo(f"{name:24} {value:.6f}")
-    if outcome.scores is not None:
-        low, high = outcome.scores.min(), outcome.scores.max()
-        typer.echo(f"{outcome.scores.size:,} scores from {low:.6g} to {high:.6g}")
+    task = task_maker(folder)(job)
+    try:
+        outcome = carry_out(task)
+    except Exception:
+        say(traceback.format_exc())
+        say(f"{job.title}: failed again")
+        raise typer.Exit(ExitCode.FAILED_JOBS) from None
+    emit(form, "job", job_content(job, row["status"], outcome))
 
 
-def _run(loaded: Plan, *, again: list[str], reread: bool = False, plain: bool = False) -> None:
+def _run(
+    loaded: Plan, form: str, *, again: list[str], reread: bool = False, plain: bool = False
+) -> None:
     from vuskit.bench.runner import run_plan
-    from vuskit.cli.bench_progress import Display
+    from vuskit.cli.bench_progress import Display, talk_console
 
-    console = Console()
+    console = talk_console()
     before = signal.signal(signal.SIGTERM, _interrupt)
     try:
         with Display(console, plain=plain or not console.is_terminal) as display:
@@ -221,28 +293,15 @@ def _run(loaded: Plan, *, again: list[str], reread: bool = False, plain: bool = 
                 loaded, observer=display.update, reading=display.reading, reread=reread
             )
     except KeyboardInterrupt:
-        console.print(
-            f"Stopped. What is finished is in {loaded.folder}.", soft_wrap=True, highlight=False
-        )
-        console.print(f"Go on with: {shlex.join(again)}", soft_wrap=True, highlight=False)
-        raise typer.Exit(_INTERRUPTED) from None
+        say(f"Stopped. What is finished is in {loaded.folder}.")
+        say(f"Go on with: {shlex.join(again)}")
+        raise typer.Exit(ExitCode.INTERRUPTED) from None
     finally:
         signal.signal(signal.SIGTERM, before)
-    _list(console, "Notes", summary.notes)
-    progress = summary.progress
-    console.print(
-        f"{progress.done:,} of {progress.total:,} jobs done, {progress.failed:,} failed, "
-        f"{format_duration(progress.seconds)}: {summary.folder}",
-        soft_wrap=True,
-        highlight=False,
-    )
-    if progress.failed:
-        console.print(
-            f"See: vuskit bench status {shlex.quote(str(loaded.folder))}",
-            soft_wrap=True,
-            highlight=False,
-        )
-        raise typer.Exit(_FAILED_JOBS)
+    emit(form, "run", run_content(summary))
+    if summary.progress.failed:
+        say(f"See: vuskit bench status {shlex.quote(str(loaded.folder))}")
+        raise typer.Exit(ExitCode.FAILED_JOBS)
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:
@@ -264,10 +323,3 @@ def _plan_of(target: Path) -> Plan:
     from vuskit.bench.results import stored_plan
 
     return stored_plan(target) if target.is_dir() else load_plan(target)
-
-
-def _list(console: Console, title: str, lines: list[str] | tuple[str, ...]) -> None:
-    if lines:
-        console.print(f"{title}:")
-        for line in lines:
-            console.print(f"  {line}", soft_wrap=True, highlight=False, markup=False)

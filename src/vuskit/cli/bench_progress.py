@@ -10,20 +10,23 @@ from rich.console import Console, Group
 from rich.live import Live
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
 from rich.progress import Progress as Bar
-from rich.table import Table
 from rich.text import Text
 
 from vuskit.cli.durations import format_duration
 
 if TYPE_CHECKING:
     from vuskit.bench.jobs import Job, Outcome
-    from vuskit.bench.results import RunStatus
     from vuskit.bench.runner import Progress
 
-__all__ = ["Display", "show_status"]
+__all__ = ["Display", "talk_console"]
 
 _LINE_SECONDS = 10.0
 _SHOWN_RUNNING = 8
+
+
+def talk_console() -> Console:
+    """Where progress is shown: standard error."""
+    return Console(stderr=True)
 
 
 def _summary(progress: Progress) -> str:
@@ -118,44 +121,3 @@ class Display:
             for title in progress.running[:_SHOWN_RUNNING]
         ]
         self._live.update(Group(self._bar, *running))
-
-
-def show_status(console: Console, status: RunStatus) -> None:
-    """Print how far a run is."""
-    from vuskit.bench.states import Kind, Status
-
-    run, progress = status.run, status.progress
-    state = run["state"]
-    console.print(
-        f"Run {run['id']}: {state}, started {run['started']} on {run['host']} "
-        f"(process {run['pid']}), vuskit {run['vuskit']}, {run['executor']}",
-        soft_wrap=True,
-        highlight=False,
-    )
-    if progress:
-        left = progress["seconds_left"]
-        rest = "" if state != "running" or left is None else f", {format_duration(left)} left"
-        console.print(
-            f"{progress['done']:,} of {progress['total']:,} jobs, "
-            f"{progress['per_minute']:,.0f} jobs/min{rest}",
-            highlight=False,
-        )
-    table = Table("jobs", *(entry.value for entry in Status))
-    for kind in Kind:
-        numbers = [status.counts.get((kind, entry), 0) for entry in Status]
-        if any(numbers):
-            table.add_row(kind.value, *(f"{number:,}" for number in numbers))
-    console.print(table)
-    console.print(f"{status.n_values:,} values", highlight=False)
-    for title in progress.get("running", []) if state == "running" else []:
-        console.print(f"running: {title}", soft_wrap=True, highlight=False, markup=False)
-    for failure in status.failures:
-        first = failure.message.partition("\n")[0]
-        console.print(
-            f"{failure.status} {failure.title}: {first}\n    {failure.command}",
-            soft_wrap=True,
-            highlight=False,
-            markup=False,
-        )
-    for note in status.notes:
-        console.print(f"note: {note}", soft_wrap=True, highlight=False, markup=False)

@@ -2,40 +2,67 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from textwrap import fill
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.table import Table
 
-from vuskit.datasets.optional import require
+from vuskit.cli.completion import complete_detectors, complete_measures
+from vuskit.cli.files import whole_file
+from vuskit.cli.output import (
+    AsCsv,
+    AsJson,
+    chosen_format,
+    document,
+    frame_csv,
+    frame_records,
+    say,
+    terminal_width,
+    write,
+)
 from vuskit.errors import InvalidInputError
+from vuskit.inputs import check_choice
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from vuskit.studies import TableComparison
 
 __all__ = ["compare"]
 
-_READERS = {".csv": "read_csv", ".gz": "read_csv", ".parquet": "read_parquet"}
-_LONG = "detector"
-_LISTED = 10
+_ROWS = ("series", "dataset")
+_FIGURES = (".pdf", ".svg", ".png")
 
 
 def compare(
-    table: Annotated[Path, typer.Argument(help="csv, parquet, or a run folder.", metavar="TABLE")],
+    table: Annotated[
+        Path, typer.Argument(help="A run folder or its plan, csv, or parquet.", metavar="TABLE")
+    ],
     measure: Annotated[
-        str | None, typer.Option(help="What to compare by; needed if the table has several.")
+        str | None,
+        typer.Option(
+            help="What to compare by; vus_pr if there are several.",
+            autocompletion=complete_measures,
+        ),
     ] = None,
     detector: Annotated[
-        list[str] | None, typer.Option(metavar="NAME", help="Only these; may be repeated.")
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help="Only these; may be repeated.",
+            autocompletion=complete_detectors,
+        ),
     ] = None,
     ignore: Annotated[
         list[str] | None,
         typer.Option(metavar="NAME", help="Not these columns or detectors; may be repeated."),
     ] = None,
+    settings: Annotated[
+        str | None, typer.Option(help="Which settings, if the run evaluated with several.")
+    ] = None,
+    by: Annotated[
+        str, typer.Option(help="One row per series, or per dataset: the mean of its series.")
+    ] = "series",
     test: Annotated[str, typer.Option(help="wilcoxon (with Holm's correction) or nemenyi.")] = (
         "wilcoxon"
     ),
@@ -45,19 +72,45 @@ def compare(
     ] = "drop",
     lower: Annotated[bool, typer.Option("--lower", help="Lower values are better.")] = False,
     seed: Annotated[int, typer.Option(help="Seed of the intervals.")] = 0,
+    as_json: AsJson = False,
+    as_csv: AsCsv = False,
+    as_latex: Annotated[bool, typer.Option("--latex", help="Write a LaTeX table.")] = False,
+    figure: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Save the diagram; ends in .pdf, .svg or .png."),
+    ] = None,
     output: Annotated[
         Path | None, typer.Option(help="Folder for tables, diagram and page; none by default.")
     ] = None,
 ) -> None:
-    """Compare detectors over series: mean ranks with intervals, tests.
+    """Compare detectors over series: mean ranks with intervals, tests, diagram.
 
     The table has one column for each detector and one row for each series;
     or the columns series, detector, and one for each measure.
+
+    Example: vuskit compare results.csv --figure ranks.pdf
     """
+    from vuskit.cli.results_table import chosen_measure, read_results, selected
     from vuskit.studies import compare as compare_results
 
+    form = chosen_format(json=as_json, csv=as_csv, latex=as_latex)
+    check_choice("--by", by, _ROWS)
+    if figure is not None and figure.suffix.lower() not in _FIGURES:
+        raise InvalidInputError(
+            f"`--figure` must be a file that ends in {', '.join(_FIGURES)}, got {str(figure)!r}"
+        )
+    frame = read_results(table)
+    measure, why = chosen_measure(frame, measure)
+    if why:
+        say(why)
     found = compare_results(
-        _selected(_read(table), detector, ignore),
+        selected(
+            frame,
+            detectors=detector or (),
+            ignored=ignore or (),
+            settings=settings,
+            by_dataset=by == "dataset",
+        ),
         measure=measure,
         higher_is_better=False if lower else None,
         test=test,
@@ -65,62 +118,114 @@ def compare(
         missing=missing,
         seed=seed,
     )
-    _show(Console(), found)
+    write(_WRITERS[form](found))
+    if figure is not None:
+        _save_figure(found, figure)
     if output is not None:
-        from vuskit.report.studies import write_comparison
-
-        page, *_ = write_comparison(found, output)
-        Console().print(f"Page, tables and diagram: {page}", soft_wrap=True)
+        _write_page(found, output)
 
 
-def _read(path: Path) -> pd.DataFrame:
-    from vuskit.bench.results import read_values_table
-    from vuskit.studies.bench_scores import is_bench_run
+def _save_figure(found: TableComparison, path: Path) -> None:
+    from vuskit.report.figures import CriticalDifferenceDisplay
 
-    if is_bench_run(path):
-        return read_values_table(path)
-    if path.suffix not in _READERS:
-        raise InvalidInputError(f"`table` must be a .csv or .parquet file, got {str(path)!r}")
-    if not path.is_file():
-        raise InvalidInputError(f"`table` must be a file, got {str(path)!r}")
-    pandas = require("pandas", purpose="vuskit compare")
-    frame: pd.DataFrame = getattr(pandas, _READERS[path.suffix])(path)
-    return frame
+    with whole_file(path) as draft:
+        CriticalDifferenceDisplay.from_comparison(found).save(draft)
+    say(f"diagram: {path}")
 
 
-def _selected(
-    frame: pd.DataFrame, detectors: list[str] | None, ignored: list[str] | None
-) -> pd.DataFrame:
-    """Columns of numbers of a wide table, or rows of a long one, as far as they are wanted."""
-    unwanted = set(ignored or ())
-    if _LONG in frame.columns:
-        known = list(dict.fromkeys(frame[_LONG]))
-        kept = _kept(known, detectors, unwanted)
-        return frame[frame[_LONG].isin(kept)]
-    numbers = frame.select_dtypes("number")
-    return numbers[_kept(list(numbers.columns), detectors, unwanted)]
+def _write_page(found: TableComparison, folder: Path) -> None:
+    from vuskit.cli.studies_output import written
+    from vuskit.report.studies import write_comparison
+
+    page, *_ = written(write_comparison, found, folder)
+    say(f"page, tables and diagram: {page}")
 
 
-def _kept(known: list[str], wanted: list[str] | None, unwanted: set[str]) -> list[str]:
-    for name in [*(wanted or ()), *unwanted]:
-        if name not in known:
-            raise InvalidInputError(f"`detector` must be one of {known}, got {name!r}")
-    return [name for name in (wanted or known) if name not in unwanted]
+def _text(found: TableComparison) -> str:
+    from vuskit.cli.rank_diagram import MOST_GROUPS, rank_diagram
+    from vuskit.report.evaluation import folded_tables
+
+    width = terminal_width()
+    groups = [
+        f"{number}: {', '.join(map(str, group))}"
+        for number, group in enumerate(found.cliques[:MOST_GROUPS], start=1)
+    ]
+    if len(found.cliques) > MOST_GROUPS:
+        groups.append(f"and {len(found.cliques) - MOST_GROUPS} more: see --json")
+    return "\n".join(
+        [
+            f"by {found.title} ({'higher' if found.higher_is_better else 'lower'} is better)",
+            *folded_tables(*_rows(found), width),
+            "",
+            rank_diagram(found, width),
+            "",
+            *(fill(test, width, subsequent_indent="  ") for test in found.tests),
+            "Groups without a significant difference:",
+            *(
+                fill(group, width, initial_indent="  ", subsequent_indent="     ")
+                for group in groups or ["none"]
+            ),
+        ]
+    )
 
 
-def _show(console: Console, found: TableComparison) -> None:
-    shown = Table("detector", title=f"by {found.title}", title_justify="left")
-    for heading in ("mean", "median", "mean rank", "95% interval"):
-        shown.add_column(heading, justify="right")
-    for row in found.to_frame().itertuples(index=False):
-        interval = f"{row.lower:.2f} - {row.upper:.2f}"
-        numbers = (f"{row.mean:.3f}", f"{row.median:.3f}", f"{row.mean_rank:.2f}")
-        shown.add_row(str(row.name), *numbers, interval)
-    console.print(shown)
-    for text in found.tests:
-        console.print(text, highlight=False, soft_wrap=True)
-    console.print("Groups without a significant difference:")
-    for group in found.cliques[:_LISTED] or (("none",),):
-        console.print("  " + ", ".join(map(str, group)), highlight=False, soft_wrap=True)
-    if len(found.cliques) > _LISTED:
-        console.print(f"  and {len(found.cliques) - _LISTED} more: see --output")
+def _rows(found: TableComparison) -> tuple[list[str], list[list[str]]]:
+    header = ["detector", "mean", "median", "mean rank", "95% interval"]
+    rows = [
+        [
+            str(row.name),
+            f"{row.mean:.3f}",
+            f"{row.median:.3f}",
+            f"{row.mean_rank:.2f}",
+            f"{row.lower:.2f} - {row.upper:.2f}",
+        ]
+        for row in found.to_frame().itertuples(index=False)
+    ]
+    return header, rows
+
+
+def _json(found: TableComparison) -> str:
+    overall, pairs = found.global_test, found.pairs
+    effects = pairs.to_frame().merge(found.effect_sizes(), on=["first", "second"])
+    friedman: dict[str, Any] | None = None
+    if overall is not None:
+        friedman = {
+            "statistic": overall.statistic,
+            "p_value": overall.p_value,
+            "effect_size": overall.effect_size,
+        }
+    return document(
+        "comparison",
+        measure=found.title,
+        higher_is_better=found.higher_is_better,
+        rows=pairs.n,
+        rows_dropped=pairs.n_dropped,
+        alpha=pairs.alpha,
+        test=pairs.test,
+        correction=pairs.correction,
+        critical_difference=pairs.critical_difference,
+        friedman=friedman,
+        detectors=frame_records(found.to_frame()),
+        pairs=frame_records(effects),
+        groups=[[str(name) for name in group] for group in found.cliques],
+    )
+
+
+def _latex(found: TableComparison) -> str:
+    from vuskit.report.evaluation import latex_tabular
+
+    header, rows = _rows(found)
+    ranks = [row[3] for row in rows]
+    best = min(ranks, key=float)
+    for row in rows:
+        row[3] = rf"\textbf{{{row[3]}}}" if row[3] == best else row[3]
+        row[4] = row[4].replace(" - ", "--")
+    return latex_tabular(header, rows, notes=[f"by {found.title}", *found.tests])
+
+
+_WRITERS: dict[str, Callable[[TableComparison], str]] = {
+    "table": _text,
+    "json": _json,
+    "csv": lambda found: frame_csv(found.to_frame()),
+    "latex": _latex,
+}

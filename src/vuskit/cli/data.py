@@ -10,10 +10,12 @@ from typing import Annotated, Any
 
 import typer
 
+from vuskit.cli.completion import complete_datasets
 from vuskit.cli.output import (
     AsCsv,
     AsJson,
     chosen_format,
+    csv_text,
     emit_table,
     json_text,
     left_table,
@@ -26,7 +28,12 @@ __all__ = ["app"]
 
 app = typer.Typer(help="Public data sets.", no_args_is_help=True)
 
-Name = Annotated[str, typer.Argument(help="A name of: vuskit data list", metavar="NAME")]
+Name = Annotated[
+    str,
+    typer.Argument(
+        help="A name of: vuskit data list", metavar="NAME", autocompletion=complete_datasets
+    ),
+]
 
 
 @app.callback()
@@ -57,16 +64,20 @@ def _how(record: dict[str, Any]) -> str:
 
 
 @app.command()
-def show(name: Name, as_json: AsJson = False) -> None:
+def show(name: Name, as_json: AsJson = False, as_csv: AsCsv = False) -> None:
     """Show what is known about a data set: terms, citation, origin.
 
     Example: vuskit data show NAB
     """
     from vuskit.datasets import cache_folder, get_dataset
 
+    form = chosen_format(json=as_json, csv=as_csv)
     info = dataclasses.asdict(get_dataset(name))
-    if as_json:
+    if form == "json":
         write(json_text(info))
+        return
+    if form == "csv":
+        write(csv_text(list(info), [list(info.values())]))
         return
     labels = {field: field.replace("n_", "").replace("_", " ") for field in info}
     rows = [[labels[field], _number(value)] for field, value in info.items() if value is not None]
@@ -89,7 +100,9 @@ def fetch(
 ) -> None:
     """Download a data set, check and unpack it; writes the folder's path.
 
-    A download that was cut goes on where it stopped. Example: vuskit data fetch NAB
+    A download that was cut goes on where it stopped.
+
+    Example: vuskit data fetch NAB
     """
     from vuskit.datasets import fetch as fetch_dataset
 

@@ -12,6 +12,12 @@ import numpy as np
 import typer
 from numpy.typing import NDArray
 
+from vuskit.cli.completion import (
+    complete_buffers,
+    complete_columns,
+    complete_definitions,
+    complete_measure_lists,
+)
 from vuskit.cli.files import write_file
 from vuskit.cli.output import (
     AsCsv,
@@ -42,6 +48,7 @@ __all__ = ["evaluate"]
 _AUTO = "auto"
 _LONGEST_AUTO = 1000  # a longer period is a trend or a season, not the shape of an anomaly
 _DRAWS = 20
+_PAGES = (".html", ".htm")
 _POINTS_DRAWN = 2_000_000  # random points for the chance level of a long series
 
 _WRITERS: dict[str, Callable[[EvaluationReport], str]] = {
@@ -54,26 +61,47 @@ _WRITERS: dict[str, Callable[[EvaluationReport], str]] = {
 
 def evaluate(
     file: Annotated[Path, typer.Argument(help="csv (also .gz), parquet, npy or npz.")],
-    label: Annotated[str | None, typer.Option(metavar="COLUMN", help="Labels.")] = None,
+    label: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="Labels.", autocompletion=complete_columns)
+    ] = None,
     score: Annotated[
         list[str] | None,
-        typer.Option(metavar="COLUMN", help="Scores; may be repeated. All others by default."),
+        typer.Option(
+            metavar="COLUMN",
+            help="Scores; may be repeated. All others by default.",
+            autocompletion=complete_columns,
+        ),
     ] = None,
-    value: Annotated[str | None, typer.Option(metavar="COLUMN", help="The series itself.")] = None,
+    value: Annotated[
+        str | None,
+        typer.Option(metavar="COLUMN", help="The series itself.", autocompletion=complete_columns),
+    ] = None,
     positive: Annotated[
         str | None, typer.Option(metavar="LABEL", help="The label that means anomalous.")
     ] = None,
     buffer: Annotated[
-        str, typer.Option(help="A number, auto, period, median-anomaly, mean-anomaly, ...")
+        str,
+        typer.Option(
+            help="A number, auto, period, median-anomaly, mean-anomaly, ...",
+            autocompletion=complete_buffers,
+        ),
     ] = _AUTO,
     measures: Annotated[
         list[str] | None,
         typer.Option(
-            "--measures", "--measure", metavar="NAMES", help="paper, all, or names; with commas."
+            "--measures",
+            "--measure",
+            metavar="NAMES",
+            help="paper, all, or names; with commas.",
+            autocompletion=complete_measure_lists,
         ),
     ] = None,
     definition: Annotated[
-        str, typer.Option(help="R-AUC and VUS by: journal, pvldb2022, timeeval.")
+        str,
+        typer.Option(
+            help="R-AUC and VUS by: journal, pvldb2022, timeeval.",
+            autocompletion=complete_definitions,
+        ),
     ] = "journal",
     thresholds: Annotated[
         int | None, typer.Option(help="Published tables: 250. Every score by default.")
@@ -99,8 +127,8 @@ def evaluate(
     Example: vuskit evaluate scores.csv --html page.html
     """
     form = chosen_format(json=as_json, csv=as_csv, latex=as_latex)
-    if html is not None and not html.parent.is_dir():
-        raise InvalidInputError(f"`--html` must be in a folder that exists, got {str(html)!r}")
+    if html is not None:
+        _check_page(html)
     with _warnings_told():
         scored = read_score_file(
             file, label=label, scores=score or (), value=value, positive=positive
@@ -136,6 +164,15 @@ def evaluate(
             say(f"page: {html}")
 
 
+def _check_page(path: Path) -> None:
+    if path.suffix.lower() not in _PAGES:
+        raise InvalidInputError(
+            f"`--html` must be a file that ends in {' or '.join(_PAGES)}, got {str(path)!r}"
+        )
+    if not path.parent.is_dir():
+        raise InvalidInputError(f"`--html` must be in a folder that exists, got {str(path)!r}")
+
+
 @contextmanager
 def _warnings_told() -> Iterator[None]:
     """Warnings as sentences on stderr, each once."""
@@ -153,6 +190,8 @@ def _tell_columns(scored: ScoreFile) -> None:
     if scored.left_out:
         parts.append(f"left out: {', '.join(scored.left_out)}")
     say(f"{scored.labels.size:,} points; {'; '.join(parts)}")
+    for note in scored.notes:
+        say(f"note: {note}")
 
 
 def _check_classes(scored: ScoreFile) -> None:

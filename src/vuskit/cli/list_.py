@@ -61,10 +61,11 @@ def detectors(as_json: AsJson = False, as_csv: AsCsv = False) -> None:
                 "reference": found.reference,
             }
         )
-    form = chosen_format(json=as_json, csv=as_csv)
-    if form == "csv":
-        records = [{**record, "parameters": " ".join(record["parameters"])} for record in records]
-    emit_table(form, records, {"name": "name", "title": "title", "parameters": "parameters"})
+    emit_table(
+        chosen_format(json=as_json, csv=as_csv),
+        records,
+        {"name": "name", "title": "title", "parameters": "parameters"},
+    )
 
 
 @app.command()

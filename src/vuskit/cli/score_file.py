@@ -2,40 +2,29 @@
 
 from __future__ import annotations
 
-import zipfile
-from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from vuskit.cli.files import reason_of
+from vuskit.cli.columns import ArrayColumns, Columns, listed, open_columns
 from vuskit.datasets.readers.generic import LABEL_NAMES
-from vuskit.datasets.readers.tables import read_csv, read_parquet
 from vuskit.errors import InvalidInputError
 from vuskit.inputs import did_you_mean
 
-__all__ = ["ScoreFile", "read_score_file"]
+__all__ = ["LABELS", "ScoreFile", "read_score_file"]
 
-_LABELS = (*LABEL_NAMES, "y_true", "ground_truth", "truth", "gt")
+LABELS = (*LABEL_NAMES, "y_true", "ground_truth", "truth", "gt")
 _VALUES = ("value", "values", "data", "series", "signal")
 # Columns that say when or which, not how anomalous.
 _PLACES = {"", "timestamp", "time", "date", "datetime", "index", "id", "is_ignored"}
 _SOUND_ANOMALOUS = ("anom", "outl", "abno", "fault", "attack", "fail", "bad", "true", "yes", "-1")
+_SOUND_NORMAL = ("norm", "ok", "good", "heal", "inl", "nomin", "benign", "regular", "no")
+_EMPTY = "None"
 _FEW = 12
 _MOST_SHOWN = 6
-
-
-class _Columns(Protocol):
-    """What a file offers, whatever its format."""
-
-    @property
-    def names(self) -> tuple[str, ...]: ...
-    def numbers(self, name: str) -> NDArray[np.float64]: ...
-    def texts(self, name: str) -> list[str]: ...
 
 
 @dataclass(frozen=True)
@@ -56,6 +45,8 @@ class ScoreFile:
         Columns that were taken.
     left_out : tuple of str
         Columns that were taken for nothing.
+    notes : tuple of str
+        What was understood that could have been meant otherwise.
     """
 
     path: Path
@@ -65,6 +56,7 @@ class ScoreFile:
     label_name: str
     value_name: str | None
     left_out: tuple[str, ...]
+    notes: tuple[str, ...] = ()
 
 
 def read_score_file(
@@ -95,133 +87,32 @@ def read_score_file(
     MissingDependencyError
         If the format needs a library that is not installed.
     """
-    columns = _open(path)
+    named = {name for name in (label, value, *scores) if name is not None}
+    columns = open_columns(path, unread=_PLACES - {name.strip().lower() for name in named})
     for option, name in (("--label", label), ("--value", value), *(("--score", s) for s in scores)):
         _check_column(path, columns.names, option, name)
     label_name = label or _find_label(path, columns)
     value_name = value or _usual(_VALUES, columns.names, taken={label_name, *scores})
-    labels = _labels(path, columns, label_name, positive)
-    wanted, left_out = _score_names(columns, scores, {label_name, value_name})
-    if not wanted:
+    labels, understood = _labels(path, columns, label_name, positive)
+    found, left_out = _scores_of(path, columns, scores, {label_name, value_name})
+    if not found:
         raise InvalidInputError(
-            f"{path}: there must be a column of scores beside {_listed(columns.names)}; "
+            f"{path}: there must be a column of scores beside {listed(columns.names)}; "
             "name one with --score"
         )
-    found = {name: _scores(path, columns, name) for name in wanted}
     values = None if value_name is None else columns.numbers(value_name)
-    return ScoreFile(path, labels, found, values, label_name, value_name, left_out)
-
-
-def _open(path: Path) -> _Columns:
-    if path.is_dir():
-        raise InvalidInputError(
-            f"{path} is a folder, not a file; give one of its files, "
-            "or run detectors on all of them with: vuskit bench"
-        )
-    if not path.exists():
-        near = did_you_mean(path.name, _names_in(path.parent))
-        raise InvalidInputError(f"{path}: there is no such file{near}")
-    try:
-        with path.open("rb") as stream:
-            is_empty = not stream.read(1)
-    except OSError as error:
-        raise InvalidInputError(f"{path} cannot be read: {reason_of(error)}") from error
-    if is_empty:
-        raise InvalidInputError(f"{path}: the file is empty; it must hold labels and scores")
-    suffix = Path(path.name.lower().removesuffix(".gz")).suffix
-    if suffix not in _OPENERS:
-        raise InvalidInputError(
-            f"{path}: the name must end in {', '.join(_OPENERS)} or .csv.gz, got {suffix!r}"
-        )
-    return _OPENERS[suffix](path)
-
-
-def _names_in(folder: Path) -> list[str]:
-    try:
-        return [path.name for path in folder.iterdir()]
-    except OSError:
-        return []
-
-
-class _Arrays:
-    """Named arrays of a NumPy file."""
-
-    def __init__(self, path: Path, arrays: dict[str, NDArray[Any]]) -> None:
-        self.path = path
-        self._arrays = arrays
-        if len({array.shape[0] for array in arrays.values()}) > 1:
-            sizes = ", ".join(f"{name}: {len(array)}" for name, array in arrays.items())
-            raise InvalidInputError(f"{path}: arrays must have equal length, got {sizes}")
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        return tuple(self._arrays)
-
-    def numbers(self, name: str) -> NDArray[np.float64]:
-        try:
-            return self._arrays[name].astype(np.float64)
-        except (TypeError, ValueError) as error:
-            raise InvalidInputError(
-                f"{self.path}: {name!r} must hold numbers, got dtype {self._arrays[name].dtype}"
-            ) from error
-
-    def texts(self, name: str) -> list[str]:
-        return [str(cell) for cell in self._arrays[name].tolist()]
-
-
-def _open_npy(path: Path) -> _Arrays:
-    array = _loaded(path)
-    if array.dtype.names:
-        return _Arrays(path, {name: array[name] for name in array.dtype.names})
-    if array.ndim != 2 or array.shape[1] < 2:
-        raise InvalidInputError(
-            f"{path}: the array must have a column of labels and one for each score, "
-            f"got shape {array.shape}"
-        )
-    return _Arrays(path, {str(i): array[:, i] for i in range(array.shape[1])})
-
-
-def _open_npz(path: Path) -> _Arrays:
-    with _loaded(path) as archive:
-        try:
-            arrays = {name: archive[name] for name in archive.files}
-        except ValueError as error:  # Python objects, which are not loaded from strangers' files
-            raise InvalidInputError(f"{path}: arrays must hold numbers or text") from error
-    flat = {name: array for name, array in arrays.items() if array.ndim == 1}
-    if not flat:
-        raise InvalidInputError(f"{path}: must hold 1-D arrays, got {_listed(tuple(arrays))}")
-    return _Arrays(path, flat)
-
-
-def _loaded(path: Path) -> Any:
-    try:
-        return np.load(path, allow_pickle=False)
-    except (ValueError, EOFError, zipfile.BadZipFile) as error:
-        raise InvalidInputError(
-            f"{path}: not a NumPy file of plain numbers; save one with np.save or np.savez"
-        ) from error
-
-
-_OPENERS: dict[str, Callable[[Path], _Columns]] = {
-    ".csv": read_csv,
-    ".parquet": read_parquet,
-    ".pq": read_parquet,
-    ".npy": _open_npy,
-    ".npz": _open_npz,
-}
+    notes = [f"{path.name} is read as {columns.form}"] if columns.form else []
+    return ScoreFile(
+        path, labels, found, values, label_name, value_name, left_out, (*notes, *understood)
+    )
 
 
 def _check_column(path: Path, names: tuple[str, ...], option: str, name: str | None) -> None:
     if name is not None and name not in names:
         raise InvalidInputError(
-            f"`{option}` must be a column of {path} ({_listed(names)}), "
+            f"`{option}` must be a column of {path} ({listed(names)}), "
             f"got {name!r}{did_you_mean(name, names)}"
         )
-
-
-def _listed(names: tuple[str, ...]) -> str:
-    more = f" and {len(names) - _FEW} more" if len(names) > _FEW else ""
-    return ", ".join(map(repr, names[:_FEW])) + more
 
 
 def _usual(usual: Sequence[str], names: Sequence[str], taken: set[str]) -> str | None:
@@ -229,51 +120,68 @@ def _usual(usual: Sequence[str], names: Sequence[str], taken: set[str]) -> str |
     return next((lower[name] for name in usual if name in lower), None)
 
 
-def _find_label(path: Path, columns: _Columns) -> str:
-    found = _usual(_LABELS, columns.names, taken=set())
-    if found is None and isinstance(columns, _Arrays):
-        binary = [name for name in columns.names if _is_binary(columns.texts(name))]
+def _find_label(path: Path, columns: Columns) -> str:
+    found = _usual(LABELS, columns.names, taken=set())
+    if found is None and isinstance(columns, ArrayColumns):
+        binary = [name for name in columns.names if _is_binary(columns.distinct(name)[0])]
         found = binary[0] if len(binary) == 1 else None
     if found is not None:
         return found
-    near = next((name for name in columns.names if did_you_mean(name, _LABELS)), None)
+    if all(_same_number(name, name) for name in columns.names):
+        raise InvalidInputError(
+            f"{path}: the first line must name the columns, such as label,score; "
+            f"got {listed(columns.names)}"
+        )
+    near = next((name for name in columns.names if did_you_mean(name, LABELS)), None)
     hint = f"; did you mean --label {near}?" if near is not None else "; name it with --label"
     raise InvalidInputError(
-        f"{path}: no column is named like labels ({', '.join(_LABELS[:4])}, ...) "
-        f"among {_listed(columns.names)}{hint}"
+        f"{path}: no column is named like labels ({', '.join(LABELS[:4])}, ...) "
+        f"among {listed(columns.names)}{hint}"
     )
 
 
-def _is_binary(cells: list[str]) -> bool:
-    return set(cells) <= {"0", "1", "0.0", "1.0", "True", "False"}
+def _is_binary(words: list[str]) -> bool:
+    return set(words) <= {"0", "1", "0.0", "1.0", "True", "False"}
 
 
-def _labels(path: Path, columns: _Columns, name: str, positive: str | None) -> NDArray[np.bool_]:
+def _labels(
+    path: Path, columns: Columns, name: str, positive: str | None
+) -> tuple[NDArray[np.bool_], tuple[str, ...]]:
+    """Labels, and what was understood without being told."""
+    if positive is None and not columns.is_text(name):
+        numbers = columns.numbers(name)
+        if np.isin(numbers, (0, 1)).all():
+            return numbers == 1, ()
+        if np.isnan(numbers).any():
+            raise _gap(path, name, "0 or 1", int(np.isnan(numbers).argmax()))
+    words, codes = columns.distinct(name)
     if positive is not None:
-        return _labels_by_word(path, columns, name, positive)
-    numbers = _numbers_or_none(columns, name)
-    if numbers is not None and np.isin(numbers, (0, 1)).all():
-        return np.asarray(numbers == 1)
-    cells = columns.texts(name)
-    if set(map(str.lower, cells)) <= {"true", "false", "0", "1"}:
-        return np.array([cell.lower() in ("true", "1") for cell in cells])
-    if numbers is not None and np.isnan(numbers).any():
-        row = int(np.isnan(numbers).argmax()) + 1
-        raise InvalidInputError(
-            f"{path}: label column {name!r} must hold 0 or 1 in every row, got none in row {row}"
-        )
-    raise InvalidInputError(_label_complaint(path, name, Counter(cells)))
+        return _is_one_of(codes, words, _meant(path, name, words, positive)), ()
+    if _EMPTY in words:
+        raise _gap(path, name, "a label", int((codes == words.index(_EMPTY)).argmax()))
+    if {word.lower() for word in words} <= {"true", "false", "0", "1"}:
+        return _is_one_of(codes, words, [w for w in words if w.lower() in ("true", "1")]), ()
+    sounding = [word for word in words if word.lower().startswith(_SOUND_ANOMALOUS)]
+    others = [word for word in words if word not in sounding]
+    if len(sounding) == 1 and others and all(w.lower().startswith(_SOUND_NORMAL) for w in others):
+        note = f"label {sounding[0]!r} is taken for anomalous; --positive says otherwise"
+        return _is_one_of(codes, words, sounding), (note,)
+    counts = np.bincount(codes, minlength=len(words))
+    by_count = [words[place] for place in np.argsort(-counts, kind="stable")]
+    raise InvalidInputError(_label_complaint(path, name, by_count))
 
 
-def _numbers_or_none(columns: _Columns, name: str) -> NDArray[np.float64] | None:
-    try:
-        return columns.numbers(name)
-    except InvalidInputError:
-        return None
+def _is_one_of(codes: NDArray[np.intp], words: list[str], wanted: list[str]) -> NDArray[np.bool_]:
+    return np.array([word in wanted for word in words])[codes]
 
 
-def _label_complaint(path: Path, name: str, counts: Counter[str]) -> str:
-    words = [word for word, _ in counts.most_common()]
+def _gap(path: Path, name: str, wanted: str, row: int) -> InvalidInputError:
+    return InvalidInputError(
+        f"{path}: label column {name!r} must hold {wanted} in every row, got none in row {row + 1}"
+    )
+
+
+def _label_complaint(path: Path, name: str, words: list[str]) -> str:
     shown = ", ".join(map(repr, words[:_MOST_SHOWN])) + (
         ", ..." if len(words) > _MOST_SHOWN else ""
     )
@@ -284,21 +192,15 @@ def _label_complaint(path: Path, name: str, counts: Counter[str]) -> str:
     return f"{text}; say which one means anomalous, such as --positive {next(sounds, words[-1])}"
 
 
-def _labels_by_word(path: Path, columns: _Columns, name: str, positive: str) -> NDArray[np.bool_]:
-    cells = np.array(columns.texts(name), dtype=object)
-    known = sorted(set(cells))
-    wanted = [word for word in known if word == positive or _same_number(word, positive)]
+def _meant(path: Path, name: str, words: list[str], positive: str) -> list[str]:
+    wanted = [word for word in words if word == positive or _same_number(word, positive)]
+    known = sorted(word for word in words if word != _EMPTY)
     if not wanted:
         raise InvalidInputError(
             f"`--positive` must be a label of column {name!r} in {path} "
-            f"({_listed(tuple(known))}), got {positive!r}{did_you_mean(positive, known)}"
+            f"({listed(known)}), got {positive!r}{did_you_mean(positive, known)}"
         )
-    if "None" in known:
-        row = int((cells == "None").argmax()) + 1
-        raise InvalidInputError(
-            f"{path}: label column {name!r} must hold a label in every row, got none in row {row}"
-        )
-    return np.isin(cells, wanted)
+    return wanted
 
 
 def _same_number(first: str, second: str) -> bool:
@@ -308,28 +210,33 @@ def _same_number(first: str, second: str) -> bool:
         return False
 
 
-def _score_names(
-    columns: _Columns, asked: Sequence[str], taken: set[str | None]
-) -> tuple[list[str], tuple[str, ...]]:
+def _scores_of(
+    path: Path, columns: Columns, asked: Sequence[str], taken: set[str | None]
+) -> tuple[dict[str, NDArray[np.float64]], tuple[str, ...]]:
+    """Scores by name, and the columns that are left out."""
     if asked:
-        return list(dict.fromkeys(asked)), ()
-    others = [name for name in columns.names if name not in taken]
-    wanted = [
-        name
-        for name in others
-        if name.strip().lower() not in _PLACES and _is_meant_as_numbers(columns, name)
-    ]
-    return wanted, tuple(name for name in others if name not in wanted)
+        return {name: _scores(path, columns, name) for name in dict.fromkeys(asked)}, ()
+    found, left_out = {}, list(columns.unread)
+    for name in columns.names:
+        if name in taken:
+            continue
+        if name.strip().lower() in _PLACES or columns.is_text(name):
+            left_out.append(name)
+            continue
+        scores = _scores(path, columns, name)
+        if _counts_up(scores):
+            left_out.append(f"{name} (it only rises, as time does)")
+        else:
+            found[name] = scores
+    return found, tuple(left_out)
 
 
-def _is_meant_as_numbers(columns: _Columns, name: str) -> bool:
-    """Whether a column holds numbers, or would but for some cell that is to be complained about."""
-    if _numbers_or_none(columns, name) is not None:
-        return True
-    return _same_number(columns.texts(name)[0], columns.texts(name)[0])
+def _counts_up(numbers: NDArray[np.float64]) -> bool:
+    """Whether every number is greater than the one before: a time or a count, not a score."""
+    return numbers.size > _FEW and bool((numbers[1:] > numbers[:-1]).all())
 
 
-def _scores(path: Path, columns: _Columns, name: str) -> NDArray[np.float64]:
+def _scores(path: Path, columns: Columns, name: str) -> NDArray[np.float64]:
     numbers = columns.numbers(name)
     missing = ~np.isfinite(numbers)
     if missing.any():

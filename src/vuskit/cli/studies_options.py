@@ -15,6 +15,7 @@ from typing import Annotated, Any, get_type_hints
 
 import typer
 
+from vuskit.cli.completion import complete_buffers, complete_definitions, complete_measures
 from vuskit.cli.durations import format_duration
 from vuskit.cli.exits import ExitCode
 from vuskit.cli.output import AsCsv, AsJson, chosen_format, say
@@ -46,20 +47,32 @@ Output = Annotated[
 ]
 Measures = Annotated[
     list[str] | None,
-    typer.Option("--measure", metavar="NAME", help="paper, all, or a name; may be repeated."),
+    typer.Option(
+        "--measure",
+        metavar="NAME",
+        help="paper, all, or a name; may be repeated.",
+        autocompletion=complete_measures,
+    ),
 ]
 Load = Annotated[Path | None, typer.Option(help="Python file that registers measures of your own.")]
 Pattern = Annotated[
     str | None, typer.Option("--series", metavar="PATTERN", help="Only these, such as 'ECG/*'.")
 ]
 Buffer = Annotated[
-    str, typer.Option(help="Buffer of R-AUC: a number, or a strategy such as period.")
+    str,
+    typer.Option(
+        help="Buffer of R-AUC: a number, or a strategy such as period.",
+        autocompletion=complete_buffers,
+    ),
 ]
 VolumeFactor = Annotated[float, typer.Option(help="Longest buffer of VUS, in buffers of R-AUC.")]
 Thresholds = Annotated[
     int | None, typer.Option(min=2, help="Thresholds of R-AUC and VUS; every score by default.")
 ]
-Definition = Annotated[str, typer.Option(help="Definition of R-AUC and VUS.")]
+Definition = Annotated[
+    str,
+    typer.Option(help="Definition of R-AUC and VUS.", autocompletion=complete_definitions),
+]
 Seed = Annotated[int, typer.Option(help="Seed of lags and noise.")]
 Processes = Annotated[
     int, typer.Option(min=0, help="Series studied at once; 0: as many as there are cores.")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from vuskit.cli.completion import complete_contestants
 from vuskit.cli.durations import parse_duration
 from vuskit.cli.output import (
     AsCsv,
@@ -67,7 +68,11 @@ def timing(
     clock: Annotated[str, typer.Option(help="wall, or cpu: steadier on a busy machine.")] = "wall",
     only: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="A contestant, such as opt; may be repeated."),
+        typer.Option(
+            metavar="NAME",
+            help="A contestant, such as opt; may be repeated.",
+            autocompletion=complete_contestants,
+        ),
     ] = None,
     max_buffer: Annotated[
         int, typer.Option(min=0, help="Maximum buffer length (with --series).")

@@ -19,7 +19,14 @@ from vuskit.measures.results import Comparison, text_table
 from vuskit.measures.thresholds import ThresholdRule
 from vuskit.periods import BufferChoice
 
-__all__ = ["RECORD_FIELDS", "EvaluationReport", "folded_tables", "latex_table", "plain_table"]
+__all__ = [
+    "RECORD_FIELDS",
+    "EvaluationReport",
+    "folded_tables",
+    "latex_table",
+    "latex_tabular",
+    "plain_table",
+]
 
 SCHEMA = "vuskit-evaluation-1"
 RECORD_FIELDS = (
@@ -237,26 +244,50 @@ _LATEX = str.maketrans(
 )
 
 
+def latex_tabular(
+    header: Sequence[str], rows: Sequence[Sequence[str]], *, notes: Sequence[str] = ()
+) -> str:
+    r"""Lay out a LaTeX table (package booktabs); the first column is text, the others LaTeX.
+
+    Examples
+    --------
+    >>> print(latex_tabular(["a_b", "x"], [["50%", "0.1"]], notes=["made up"]))
+    % made up
+    \begin{tabular}{lr}
+    \toprule
+    a\_b & x \\
+    \midrule
+    50\% & 0.1 \\
+    \bottomrule
+    \end{tabular}
+    """
+    lines = [[cell.translate(_LATEX) for cell in header]]
+    lines += [[row[0].translate(_LATEX), *row[1:]] for row in rows]
+    first, *rest = [" & ".join(line) + r" \\" for line in lines]
+    return "\n".join(
+        [
+            *(f"% {' '.join(note.split())}" for note in notes),
+            rf"\begin{{tabular}}{{l{'r' * (len(header) - 1)}}}",
+            r"\toprule",
+            first,
+            r"\midrule",
+            *rest,
+            r"\bottomrule",
+            r"\end{tabular}",
+        ]
+    )
+
+
 def latex_table(report: EvaluationReport) -> str:
     """Lay the measures out as a LaTeX table (package booktabs), the best value of each bold."""
     names = list(report.table)
     chance = report.chance
-    extra = [] if chance is None else ["chance"]
-    lines = [
-        f"% {' '.join(report.name.split())}",
-        *(f"% {note}" for note in _footnotes(report)),
-        rf"\begin{{tabular}}{{l{'r' * (len(names) + len(extra))}}}",
-        r"\toprule",
-        " & ".join(["measure", *(name.translate(_LATEX) for name in names), *extra]) + r" \\",
-        r"\midrule",
-    ]
+    rows = []
     for measure in report.measures:
         best = report.best(measure)
-        cells = [
-            rf"\textbf{{{value}}}" if name in best else value
-            for name in names
-            for value in [f"{report.table[name][measure.name]:.3f}"]
-        ]
-        cells += [] if chance is None else [f"{chance.mean[measure.name]:.3f}"]
-        lines.append(" & ".join([measure.title.translate(_LATEX), *cells]) + r" \\")
-    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}"])
+        texts = {name: f"{report.table[name][measure.name]:.3f}" for name in names}
+        cells = [rf"\textbf{{{text}}}" if name in best else text for name, text in texts.items()]
+        extra = [] if chance is None else [f"{chance.mean[measure.name]:.3f}"]
+        rows.append([measure.title, *cells, *extra])
+    header = ["measure", *names] + ["chance"] * (chance is not None)
+    return latex_tabular(header, rows, notes=[report.name, *_footnotes(report)])

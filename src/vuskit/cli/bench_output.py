@@ -1,0 +1,265 @@
+"""What the commands of ``vuskit bench`` found, as tables, JSON and csv."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from vuskit.cli.durations import format_duration
+from vuskit.cli.output import (
+    csv_text,
+    document,
+    say,
+    terminal_width,
+    write,
+)
+from vuskit.report.evaluation import folded_tables
+
+if TYPE_CHECKING:
+    from vuskit.bench.agenda import Agenda
+    from vuskit.bench.jobs import Job, Outcome
+    from vuskit.bench.results import RunStatus
+    from vuskit.bench.runner import RunSummary
+    from vuskit.bench.verify import Verification
+
+__all__ = ["emit", "job_content", "plan_content", "run_content", "status_content", "verify_content"]
+
+_Rows = tuple[list[str], Sequence[Sequence[Any]]]
+
+
+def emit(form: str, kind: str, content: Mapping[str, Any]) -> None:
+    """Write what a command found: everything as JSON, its rows as csv, or for reading."""
+    if form == "json":
+        write(document(f"bench-{kind}", **content))
+    elif form == "csv":
+        write(csv_text(*_CSV[kind](content)))
+    else:
+        _TEXTS[kind](content)
+
+
+def _table(header: list[str], rows: Sequence[Sequence[Any]]) -> str:
+    cells = [[f"{cell:,}" if isinstance(cell, int) else str(cell) for cell in row] for row in rows]
+    return "\n\n".join(folded_tables(header, cells, terminal_width()))
+
+
+def _listed(title: str, lines: Sequence[str]) -> None:
+    if lines:
+        say(f"{title}:")
+        for line in lines:
+            say(f"  {line}")
+
+
+def plan_content(path: Path, agenda: Agenda) -> dict[str, Any]:
+    """What would run, and how much of it is done."""
+    plan = agenda.plan
+    first, second = agenda.todo(), agenda.waiting_evaluations()
+    per_score = len(plan.evaluations)
+    return {
+        "plan": path,
+        "folder": plan.folder,
+        "executor": plan.executor.kind,
+        "series": len({job.series.hash for job in agenda.jobs}),
+        "detectors": sorted({job.label for job in agenda.jobs}),
+        "evaluations": [
+            {
+                "settings": entry.spec.identity,
+                "measures": [measure.build().title for measure in entry.measures],
+            }
+            for entry in plan.evaluations
+        ],
+        "jobs": {
+            "scores": {"all": len(agenda.jobs), "to_do": len(first)},
+            "evaluations": {
+                "all": len(agenda.jobs) * per_score,
+                "to_do": len(first) * per_score + len(second),
+            },
+        },
+        "done_before": len(set(agenda.done_ids())),
+        "notes": list(agenda.notes),
+    }
+
+
+def _plan_rows(content: Mapping[str, Any]) -> _Rows:
+    rows = [[name, jobs["all"], jobs["to_do"]] for name, jobs in content["jobs"].items()]
+    return ["jobs", "all", "to_do"], rows
+
+
+def _plan_text(content: Mapping[str, Any]) -> None:
+    _, ((first, *scores), (second, *evaluations)) = _plan_rows(content)
+    rows = [[first, *scores], [f"{second}, at most", *evaluations]]
+    lines = [f"Plan {content['plan']}", _table(["", "jobs", "to do"], rows)]
+    lines += ["Detectors:", *(f"  {name}" for name in content["detectors"])]
+    for entry in content["evaluations"]:
+        lines.append(f"Measures: {', '.join(entry['measures'])} ({entry['settings']})")
+    lines.append(
+        f"{content['series']:,} series, {content['done_before']:,} jobs done before; "
+        f"{content['executor']} executor, results in {content['folder']}"
+    )
+    write("\n".join(lines))
+    _listed("Notes", content["notes"])
+
+
+def run_content(summary: RunSummary) -> dict[str, Any]:
+    """How a run ended."""
+    progress = summary.progress
+    return {
+        "folder": summary.folder,
+        "total": progress.total,
+        "done": progress.done,
+        "before": progress.before,
+        "failed": progress.failed,
+        "counts": {status.value: count for status, count in progress.counts.items()},
+        "seconds": progress.seconds,
+        "notes": list(summary.notes),
+    }
+
+
+def _run_rows(content: Mapping[str, Any]) -> _Rows:
+    header = ["folder", "total", "done", "before", "failed", "seconds"]
+    return header, [[content[name] for name in header]]
+
+
+def _run_text(content: Mapping[str, Any]) -> None:
+    _listed("Notes", content["notes"])
+    write(
+        f"{content['done']:,} of {content['total']:,} jobs done, {content['failed']:,} failed, "
+        f"{format_duration(content['seconds'])}: {content['folder']}"
+    )
+
+
+def status_content(status: RunStatus) -> dict[str, Any]:
+    """How far a run is."""
+    from vuskit.bench.states import Kind, Status
+
+    return {
+        "run": status.run,
+        "progress": status.progress,
+        "counts": {
+            kind.value: {entry.value: status.counts.get((kind, entry), 0) for entry in Status}
+            for kind in Kind
+        },
+        "values": status.n_values,
+        "failures": [
+            {
+                "key": one.key,
+                "status": one.status.value,
+                "title": one.title,
+                "message": one.message,
+                "command": one.command,
+            }
+            for one in status.failures
+        ],
+        "notes": list(status.notes),
+    }
+
+
+def _status_rows(content: Mapping[str, Any]) -> _Rows:
+    counts = content["counts"]
+    rows = [[kind, *by_status.values()] for kind, by_status in counts.items()]
+    return ["jobs", *next(iter(counts.values()))], [row for row in rows if any(row[1:])]
+
+
+def _status_text(content: Mapping[str, Any]) -> None:
+    run, progress = content["run"], content["progress"]
+    running = run["state"] == "running"
+    lines = [
+        f"Run {run['id']}: {run['state']}, started {run['started']} on {run['host']} "
+        f"(process {run['pid']}), vuskit {run['vuskit']}, {run['executor']}"
+    ]
+    if progress:
+        left = progress["seconds_left"]
+        rest = "" if not running or left is None else f", {format_duration(left)} left"
+        lines.append(
+            f"{progress['done']:,} of {progress['total']:,} jobs, "
+            f"{progress['per_minute']:,.0f} jobs/min{rest}"
+        )
+    header, rows = _status_rows(content)
+    if rows:
+        lines.append(_table(header, rows))
+    lines.append(f"{content['values']:,} values")
+    if running:
+        lines += [f"running: {title}" for title in progress.get("running", [])]
+    for failure in content["failures"]:
+        first = failure["message"].partition("\n")[0]
+        lines += [f"{failure['status']} {failure['title']}: {first}", f"    {failure['command']}"]
+    write("\n".join(lines))
+    for note in content["notes"]:
+        say(f"note: {note}")
+
+
+def verify_content(found: Verification, again: int) -> dict[str, Any]:
+    """What was checked, what is wrong, and how many jobs will be run again."""
+    return {
+        "files": found.n_files,
+        "values": found.n_values,
+        "problems": list(found.problems),
+        "broken": list(found.broken),
+        "jobs_to_run_again": again,
+    }
+
+
+def _verify_rows(content: Mapping[str, Any]) -> _Rows:
+    return ["problem"], [[problem] for problem in content["problems"]]
+
+
+def _verify_text(content: Mapping[str, Any]) -> None:
+    problems = content["problems"]
+    lines = [
+        *problems,
+        f"{content['files']:,} score files, {content['values']:,} values computed again, "
+        f"{len(problems)} problems",
+    ]
+    write("\n".join(lines))
+    if content["jobs_to_run_again"]:
+        say(f"{content['jobs_to_run_again']} jobs to run again")
+
+
+def job_content(job: Job, status: str, outcome: Outcome) -> dict[str, Any]:
+    """What a job that was done again gave."""
+    scores = outcome.scores
+    return {
+        "kind": job.kind.value,
+        "title": job.title,
+        "identity": job.identity,
+        "stored_as": status,
+        "values": outcome.values or {},
+        "scores": None
+        if scores is None
+        else {"points": scores.size, "lowest": scores.min(), "highest": scores.max()},
+    }
+
+
+def _job_rows(content: Mapping[str, Any]) -> _Rows:
+    found = {**content["values"], **(content["scores"] or {})}
+    return ["name", "value"], list(found.items())
+
+
+def _job_text(content: Mapping[str, Any]) -> None:
+    lines = [
+        f"{content['kind']}: {content['title']}",
+        content["identity"],
+        f"stored as {content['stored_as']}",
+    ]
+    lines += [f"{name:24} {value:.6f}" for name, value in content["values"].items()]
+    scores = content["scores"]
+    if scores is not None:
+        low, high = scores["lowest"], scores["highest"]
+        lines.append(f"{scores['points']:,} scores from {low:.6g} to {high:.6g}")
+    write("\n".join(lines))
+
+
+_TEXTS: dict[str, Callable[[Mapping[str, Any]], None]] = {
+    "plan": _plan_text,
+    "run": _run_text,
+    "status": _status_text,
+    "verify": _verify_text,
+    "job": _job_text,
+}
+_CSV: dict[str, Callable[[Mapping[str, Any]], _Rows]] = {
+    "plan": _plan_rows,
+    "run": _run_rows,
+    "status": _status_rows,
+    "verify": _verify_rows,
+    "job": _job_rows,
+}

@@ -1,0 +1,95 @@
+"""What the shell offers on Tab; looked up only then."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import typer
+
+__all__ = [
+    "complete_buffers",
+    "complete_columns",
+    "complete_contestants",
+    "complete_datasets",
+    "complete_definitions",
+    "complete_detectors",
+    "complete_measure_lists",
+    "complete_measures",
+    "complete_shapes",
+    "complete_statuses",
+]
+
+
+def complete_measures() -> list[tuple[str, str]]:
+    """Measures, and the names for several of them."""
+    from vuskit.measures.registry import list_measures
+
+    groups = [("paper", "the paper's thirteen"), ("all", "all measures")]
+    return groups + [(measure.name, measure.title) for measure in list_measures()]
+
+
+def complete_measure_lists(incomplete: str) -> list[tuple[str, str]]:
+    """Measures with commas between: the last of them is completed."""
+    before, comma, _ = incomplete.rpartition(",")
+    return [(f"{before}{comma}{name}", title) for name, title in complete_measures()]
+
+
+def complete_definitions() -> list[tuple[str, str]]:
+    """Definitions of R-AUC and VUS."""
+    from vuskit.kernels.definitions import DEFINITIONS
+
+    return [(one.name, one.title) for one in DEFINITIONS.values()]
+
+
+def complete_buffers() -> list[str]:
+    """Strategies for the buffer."""
+    from vuskit.periods import list_buffer_strategies
+
+    return ["auto", *(name.replace("_", "-") for name in list_buffer_strategies())]
+
+
+def complete_detectors() -> list[tuple[str, str]]:
+    """Detectors by name."""
+    from vuskit.detectors import detector_class, list_detectors
+
+    return [(name, detector_class(name).title) for name in list_detectors()]
+
+
+def complete_statuses() -> list[str]:
+    """How a job can fail."""
+    from vuskit.bench.states import Status
+
+    return [status.value for status in Status if status is not Status.OK]
+
+
+def complete_shapes() -> list[str]:
+    """Shapes of an exported table."""
+    from vuskit.bench.export import SHAPES
+
+    return list(SHAPES)
+
+
+def complete_contestants() -> list[tuple[str, str]]:
+    """What the study of times compares."""
+    from vuskit.studies.timing_contestants import CONTESTANTS
+
+    return [(name, contestant.title) for name, contestant in CONTESTANTS.items()]
+
+
+def complete_datasets() -> list[tuple[str, str]]:
+    """Data sets of the catalog."""
+    from vuskit.datasets import list_datasets
+
+    return [(info.name, info.title) for info in list_datasets()]
+
+
+def complete_columns(ctx: typer.Context) -> Iterable[str]:
+    """Columns of the file that the line names before."""
+    from vuskit.cli.columns import column_names
+
+    file = ctx.params.get("file") or ctx.params.get("table")
+    try:
+        return column_names(Path(file)) if file else []
+    except Exception:  # a broken file has no columns to offer; the command will say why
+        return []

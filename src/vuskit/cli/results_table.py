@@ -1,0 +1,184 @@
+"""A table of results: from a benchmark run or a file, as detectors over series."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from vuskit.cli.columns import check_place, listed
+from vuskit.cli.csv_dialect import sniff
+from vuskit.cli.score_file import LABELS
+from vuskit.datasets.optional import require
+from vuskit.errors import InvalidInputError
+from vuskit.inputs import did_you_mean
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["chosen_measure", "read_results", "selected"]
+
+_DETECTOR = "detector"
+_KEYS = ("dataset", "series", _DETECTOR, "seed", "settings")
+_NOT_MEASURES = {*_KEYS, "measure", "buffer", "fit_seconds", "score_seconds", "peak_bytes", "cold"}
+_FAVOURITE = "vus_pr"
+
+
+def read_results(path: Path) -> pd.DataFrame:
+    """Read the values of a run folder, of its plan, or of a csv or parquet file.
+
+    Raises
+    ------
+    InvalidInputError
+        If it is none of them, or the scores of one series.
+    """
+    from vuskit.bench.results import read_values_table
+    from vuskit.studies.bench_scores import is_bench_run
+
+    if path.suffix == ".toml" and path.is_file():
+        from vuskit.bench.plan import load_plan
+
+        path = load_plan(path).folder
+    if is_bench_run(path):
+        frame = read_values_table(path)
+        if not len(frame):
+            raise InvalidInputError(f"{path}: the run has no values yet; see: vuskit bench status")
+        return frame
+    if path.is_dir():
+        raise InvalidInputError(
+            f"`table` must be a file or the folder of a benchmark run, got the folder {str(path)!r}"
+        )
+    check_place(path, holds="a table of results")
+    frame = _read_file(path)
+    labels = [name for name in frame.columns if str(name).strip().lower() in LABELS]
+    if labels and _DETECTOR not in frame.columns:
+        raise InvalidInputError(
+            f"{path} looks like the scores of one series (column {labels[0]!r}), not like a table "
+            f"of results; evaluate it with: vuskit evaluate {path}"
+        )
+    return frame
+
+
+def _read_file(path: Path) -> pd.DataFrame:
+    pandas = require("pandas", purpose="vuskit compare")
+    suffix = Path(path.name.lower().removesuffix(".gz")).suffix
+    try:
+        if suffix in (".csv", ".tsv"):
+            dialect = sniff(path)
+            frame: pd.DataFrame = pandas.read_csv(
+                path, sep=dialect.separator, decimal=dialect.decimal, encoding=dialect.encoding
+            )
+            return frame
+        if suffix in (".parquet", ".pq"):
+            frame = pandas.read_parquet(path)
+            return frame
+    except (ValueError, OSError) as error:  # pandas' own errors are values' errors
+        reason = str(error).strip().partition("\n")[0]
+        raise InvalidInputError(f"{path}: not a readable table: {reason}") from error
+    raise InvalidInputError(
+        f"`table` must be a .csv or .parquet file or a run folder, got {str(path)!r}"
+    )
+
+
+def chosen_measure(frame: pd.DataFrame, measure: str | None) -> tuple[str | None, str]:
+    """Which measure to compare by, and why if it was not asked for.
+
+    Raises
+    ------
+    InvalidInputError
+        If it is not in the table, or there are several and none is an obvious choice.
+    """
+    if _DETECTOR not in frame.columns:
+        return measure, ""
+    present = _measures(frame)
+    if measure is not None:
+        plain = {_plain(name): name for name in present}
+        if _plain(measure) not in plain:
+            raise InvalidInputError(
+                f"`--measure` must be one of {listed(present)}, "
+                f"got {measure!r}{did_you_mean(measure, present)}"
+            )
+        return plain[_plain(measure)], ""
+    if len(present) == 1:
+        return present[0], ""
+    if _FAVOURITE in present:
+        return _FAVOURITE, f"by {_FAVOURITE}; the table also has other measures, see --measure"
+    raise InvalidInputError(f"`--measure` must be one of {listed(present)}, got none")
+
+
+def _plain(name: str) -> str:
+    """VUS-PR, vus_pr and Vus PR are the same."""
+    return name.lower().replace("-", "_").replace(" ", "_")
+
+
+def _measures(frame: pd.DataFrame) -> list[str]:
+    if "measure" in frame.columns:
+        return [str(name) for name in dict.fromkeys(frame["measure"])]
+    numbers = frame.select_dtypes("number").columns
+    found = [str(name) for name in numbers if name not in _NOT_MEASURES]
+    if not found:
+        raise InvalidInputError(
+            "`table` must have a column of values beside "
+            f"{listed([str(name) for name in frame.columns])}"
+        )
+    return found
+
+
+def selected(
+    frame: pd.DataFrame,
+    *,
+    detectors: Sequence[str],
+    ignored: Sequence[str],
+    settings: str | None,
+    by_dataset: bool,
+) -> pd.DataFrame:
+    """Columns of numbers of a wide table, or rows of a long one, as far as they are wanted.
+
+    Raises
+    ------
+    InvalidInputError
+        If a name is unknown, several settings are mixed, or there are no data sets.
+    """
+    if by_dataset and "dataset" not in frame.columns:
+        raise InvalidInputError(
+            "`--by dataset` needs a column 'dataset', "
+            f"got {listed([str(name) for name in frame.columns])}"
+        )
+    if _DETECTOR in frame.columns:
+        frame = _of_settings(frame, settings)
+        kept = _kept(list(dict.fromkeys(frame[_DETECTOR])), detectors, ignored)
+        frame = frame[frame[_DETECTOR].isin(kept)]
+        return frame.drop(columns="series", errors="ignore") if by_dataset else frame
+    numbers = frame.select_dtypes("number")
+    kept = _kept(list(map(str, numbers.columns)), detectors, ignored)
+    wide = numbers[kept]
+    if len(kept) < 2:
+        raise InvalidInputError(
+            f"`table` must have a column of numbers for each of two detectors or more, got {kept}"
+        )
+    return wide.groupby(frame["dataset"], sort=False).mean() if by_dataset else wide
+
+
+def _of_settings(frame: pd.DataFrame, wanted: str | None) -> pd.DataFrame:
+    """Rows of one way to evaluate: averages over several would mean nothing."""
+    if "settings" not in frame.columns:
+        return frame
+    present = [str(name) for name in dict.fromkeys(frame["settings"])]
+    if wanted is None and len(present) > 1:
+        raise InvalidInputError(f"`--settings` must be one of {listed(present)}, got none")
+    if wanted is not None and wanted not in present:
+        raise InvalidInputError(f"`--settings` must be one of {listed(present)}, got {wanted!r}")
+    chosen: Any = frame["settings"].astype(str) == (wanted or present[0])
+    rows: pd.DataFrame = frame[chosen]
+    return rows
+
+
+def _kept(known: list[str], wanted: Sequence[str], unwanted: Sequence[str]) -> list[str]:
+    options = [("--detector", name) for name in wanted] + [("--ignore", name) for name in unwanted]
+    for option, name in options:
+        if name not in known:
+            near = did_you_mean(name, known)
+            raise InvalidInputError(
+                f"`{option}` must be one of {listed(known)}, got {name!r}{near}"
+            )
+    return [name for name in (wanted or known) if name not in unwanted]

@@ -1,0 +1,221 @@
+"""``vuskit compare``: tables as users have them, ranks they can trust."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from vuskit.studies import compare
+
+
+def wide_frame():
+    """Twelve series of two data sets, four detectors; the first two are alike."""
+    rng = np.random.default_rng(3)
+    base = rng.random(12)
+    return pd.DataFrame(
+        {
+            "dataset": ["ECG"] * 5 + ["KPI"] * 7,
+            "series": [f"s{i}" for i in range(12)],
+            "LOF": base + rng.normal(0.30, 0.05, 12),
+            "IForest": base + rng.normal(0.28, 0.05, 12),
+            "PCA": base + rng.normal(0.1, 0.05, 12),
+            "Random": base - rng.random(12) / 2,
+        }
+    )
+
+
+def long_frame():
+    """The same as one row for each series and detector, with two measures."""
+    long = wide_frame().melt(["dataset", "series"], var_name="detector", value_name="vus_pr")
+    return long.assign(auc_pr=1 - long["vus_pr"])
+
+
+@pytest.fixture
+def wide(tmp_path):
+    wide_frame().to_csv(tmp_path / "wide.csv", index=False)
+    return tmp_path
+
+
+@pytest.fixture
+def long(tmp_path):
+    long_frame().to_csv(tmp_path / "long.csv", index=False)
+    return tmp_path
+
+
+def test_table_and_diagram(command, wide, snapshot):
+    outcome = command("compare", "wide.csv")
+    assert (outcome.code, outcome.err) == (0, "")
+    snapshot("compare", outcome.out)
+
+
+def test_latex(command, wide, snapshot):
+    snapshot("compare_latex", command("compare", "wide.csv", "--latex").out, width=100)
+
+
+def test_numbers_are_those_of_the_library(command, wide):
+    found = compare(wide_frame()[["LOF", "IForest", "PCA", "Random"]], test="nemenyi", alpha=0.1)
+    options = ("--test", "nemenyi", "--alpha", "0.1")
+    as_json = json.loads(command("compare", "wide.csv", *options, "--json").out)
+    for row in as_json["detectors"]:
+        assert row["mean_rank"] == found.summary.loc[row["name"], "mean_rank"]
+        assert row["lower"] == found.summary.loc[row["name"], "lower"]
+    assert as_json["groups"] == [list(group) for group in found.cliques]
+    assert as_json["critical_difference"] == found.pairs.critical_difference
+    assert len(as_json["pairs"]) == 6
+    as_csv = list(
+        csv.DictReader(io.StringIO(command("compare", "wide.csv", *options, "--csv").out))
+    )
+    assert [row["name"] for row in as_csv] == [row["name"] for row in as_json["detectors"]]
+    assert float(as_csv[0]["mean_rank"]) == as_json["detectors"][0]["mean_rank"]
+
+
+@pytest.mark.parametrize("form", ["wide.csv", "wide.tsv", "wide.csv.gz", "wide.parquet"])
+def test_formats_agree(command, wide, form):
+    frame = wide_frame()
+    if form.endswith("parquet"):
+        frame.to_parquet(form)
+    else:
+        frame.to_csv(form, index=False, sep="\t" if "tsv" in form else ",")
+    assert command("compare", form, "--csv").out == command("compare", "wide.csv", "--csv").out
+
+
+def test_long_table_gives_the_same_as_a_wide_one(command, wide, long):
+    first = command("compare", "wide.csv", "--csv").out
+    second = command("compare", "long.csv", "--measure", "VUS-PR", "--csv")
+    assert second.out == first
+    default = command("compare", "long.csv", "--csv")
+    assert default.out == first
+    assert default.err == "by vus_pr; the table also has other measures, see --measure\n"
+
+
+def test_lower_is_better_turns_the_order(command, wide):
+    up = command("compare", "wide.csv", "--csv").out.splitlines()[1:]
+    down = command("compare", "wide.csv", "--csv", "--lower").out.splitlines()[1:]
+    assert up[0].partition(",")[0] == down[-1].partition(",")[0]
+
+
+def test_data_sets_as_rows(command, wide, long):
+    for table in ("wide.csv", "long.csv"):
+        found = json.loads(command("compare", table, "--by", "dataset", "--json").out)
+        assert found["rows"] == 2
+    frame = wide_frame().groupby("dataset")["LOF"].mean()
+    row = next(one for one in found["detectors"] if one["name"] == "LOF")
+    assert row["mean"] == pytest.approx(frame.mean())
+
+
+def test_some_detectors(command, wide, long):
+    for table in ("wide.csv", "long.csv"):
+        found = json.loads(command("compare", table, "--ignore", "Random", "--json").out)
+        assert len(found["detectors"]) == 3
+        options = ("--detector", "LOF", "--detector", "PCA")
+        two = json.loads(command("compare", table, *options, "--json").out)
+        assert {row["name"] for row in two["detectors"]} == {"LOF", "PCA"}
+        assert two["friedman"] is None
+
+
+@pytest.mark.parametrize(
+    ("ending", "start"), [("pdf", b"%PDF"), ("svg", b"<?xml"), ("png", b"\x89P")]
+)
+def test_figure(command, wide, ending, start):
+    outcome = command("compare", "wide.csv", "--figure", f"cd.{ending}")
+    assert outcome.err == f"diagram: cd.{ending}\n"
+    assert (wide / f"cd.{ending}").read_bytes().startswith(start)
+
+
+def test_output_folder(command, wide):
+    outcome = command("compare", "wide.csv", "--output", "out")
+    assert outcome.err == "page, tables and diagram: out/comparison.md\n"
+    written = {path.name for path in (wide / "out").iterdir()}
+    assert {"comparison.md", "comparison_ranks.csv", "comparison_diagram.png"} <= written
+    assert not [name for name in written if name.endswith(".part")]
+
+
+def test_many_detectors_fit_the_terminal(command, tmp_path):
+    rng = np.random.default_rng(0)
+    names = [f"a detector with a long name, number {i}" for i in range(30)]
+    table = pd.DataFrame(rng.random((8, 30)), columns=names)
+    table.to_csv("many.csv", index=False)
+    outcome = command("compare", "many.csv")
+    assert outcome.code == 0
+    diagram = outcome.out.split("\n\n")[1]
+    assert max(map(len, diagram.splitlines())) <= 80
+
+
+def mixed_settings():
+    return pd.concat([long_frame().assign(settings=name) for name in ("buffer=5", "buffer=9")])
+
+
+CASES = {
+    "measure": (long_frame, ["--measure", "vus_rp"], "got 'vus_rp'; did you mean 'vus_pr'?"),
+    "detector": (long_frame, ["--detector", "LOV"], "got 'LOV'; did you mean 'LOF'?"),
+    "ignore": (wide_frame, ["--ignore", "PAC"], "`--ignore` must be one of 'LOF', "),
+    "by": (wide_frame, ["--by", "datasets"], "did you mean 'dataset'?"),
+    "no_dataset": (
+        lambda: wide_frame().drop(columns="dataset"),
+        ["--by", "dataset"],
+        "`--by dataset` needs a column 'dataset', got 'series', 'LOF'",
+    ),
+    "settings": (
+        mixed_settings,
+        [],
+        "`--settings` must be one of 'buffer=5', 'buffer=9', got none",
+    ),
+    "figure": (wide_frame, ["--figure", "cd.docx"], "must be a file that ends in .pdf, .svg, .png"),
+    "figure_place": (wide_frame, ["--figure", "no/cd.pdf"], "there is no folder 'no'"),
+    "one_row": (lambda: wide_frame()[:1], [], "must have at least"),
+    "one_column": (lambda: wide_frame()[["LOF"]], [], "for each of two detectors or more"),
+    "scores": (
+        lambda: wide_frame().assign(label=0),
+        [],
+        "looks like the scores of one series (column 'label'), not like a table of results; "
+        "evaluate it with: vuskit evaluate scores.csv",
+    ),
+    "words": (
+        lambda: pd.DataFrame({"series": ["a"], "detector": ["x"], "note": ["n"]}),
+        [],
+        "must have a column of values",
+    ),
+    "test": (wide_frame, ["--test", "wilcoxn"], "did you mean 'wilcoxon'?"),
+    "forms": (wide_frame, ["--json", "--latex"], "got --json and --latex"),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_one_helpful_sentence(command, name):
+    make, options, expected = CASES[name]
+    make().to_csv(f"{name}.csv", index=False)
+    outcome = command("compare", f"{name}.csv", *options)
+    assert outcome.code == 2
+    last = outcome.err.splitlines()[-1]
+    assert last.startswith("vuskit: ")
+    assert expected in last
+    assert "Traceback" not in outcome.err
+
+
+def test_one_of_several_settings(command):
+    mixed_settings().to_csv("mixed.csv", index=False)
+    outcome = command("compare", "mixed.csv", "--settings", "buffer=9", "--json")
+    assert json.loads(outcome.out)["rows"] == 12
+
+
+def test_places_that_are_no_table(command, wide):
+    (wide / "folder").mkdir()
+    (wide / "empty.csv").touch()
+    (wide / "junk.parquet").write_text("junk")
+    (wide / "book.xlsx").write_text("PK")
+    answers = {
+        "folder": "must be a file or the folder of a benchmark run",
+        "empty.csv": "the file is empty; it must hold a table of results",
+        "junk.parquet": "not a readable table",
+        "book.xlsx": "must be a .csv or .parquet file or a run folder",
+        "wid.csv": "there is no such file; did you mean 'wide.csv'?",
+    }
+    for place, answer in answers.items():
+        outcome = command("compare", place)
+        assert (outcome.code, outcome.out) == (2, "")
+        assert answer in outcome.err
