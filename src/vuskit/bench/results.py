@@ -237,7 +237,7 @@ def read_values_table(folder: Path) -> pd.DataFrame:
     # The store may know more than the latest plan asks for.
     wanted = {tuple(pair) for pair in json.loads(run["wanted"])}
     chosen = [pair in wanted for pair in zip(frame["settings"], frame["measure"], strict=True)]
-    return frame[chosen].drop_duplicates(
+    return frame.loc[chosen].drop_duplicates(
         ["score_key", "settings", "measure"], keep="last", ignore_index=True
     )
 

@@ -1,0 +1,282 @@
+"""The page of a run: its data against the store, and what it must survive."""
+
+from __future__ import annotations
+
+import base64
+import dataclasses
+import json
+import re
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+from report.runs import EVIL, EVIL_SCORE, ONLY_FAILURES, run_inline, write_plan, write_series
+
+import vuskit
+from vuskit.bench.results import read_values_table
+from vuskit.errors import InvalidInputError
+from vuskit.report.page import run_page_html
+from vuskit.report.run import RunReport, measure_called
+from vuskit.report.run_series import series_report
+from vuskit.studies import compare
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _interpreted():
+    """Small cases need no compiled sweep."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("VUSKIT_NUMBA", "0")
+        yield
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    base = tmp_path_factory.mktemp("bench")
+    write_series(base)
+    return run_inline(write_plan(base))
+
+
+@pytest.fixture(scope="module")
+def run(folder):
+    return RunReport.read(folder)
+
+
+@pytest.fixture(scope="module")
+def page(run):
+    return run_page_html(run)
+
+
+class Tags(HTMLParser):
+    """Elements and their attributes; the parser also looks into templates."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.tags, self.attributes = [], []
+        self.feed(page)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        self.attributes += attrs
+
+
+def embedded(page, key):
+    found = re.search(rf'id="data-{key}">(.*?)</script>', page, re.DOTALL)
+    return json.loads(found[1])
+
+
+def numbers(text, shape):
+    return np.frombuffer(base64.b64decode(text), dtype="<f4").reshape(shape)
+
+
+def test_values_are_means_over_seeds(run, folder):
+    table = read_values_table(folder)
+    assert set(table["seed"].dropna()) == {0, 1}
+    means = table.groupby(["measure", "detector", "dataset", "series"])["value"].mean()
+    assert np.isfinite(run.values).sum() == len(means)
+    for (measure, detector, dataset, series), value in means.items():
+        place = run.find_series(f"{dataset}/{series}")
+        at = 0, run.measures.index(measure), run.detectors.index(detector), place
+        assert run.values[at] == pytest.approx(value, abs=1e-15)
+    assert run.seeds == 2
+
+
+def test_page_holds_every_value(run, page):
+    data = embedded(page, "run")
+    np.testing.assert_allclose(numbers(data["values"], run.values.shape), run.values, rtol=1e-6)
+    np.testing.assert_allclose(numbers(data["seconds"], run.seconds.shape), run.seconds, rtol=1e-6)
+    assert data["detectors"] == list(run.detectors)
+    titles = [
+        f"{data['datasets'][d]}/{name}"
+        for d, name in zip(data["series"]["dataset"], data["series"]["name"], strict=True)
+    ]
+    assert titles == [one.title for one in run.series]
+
+
+def test_missing_values_are_not_zeros(run):
+    flaky, never = run.detectors.index("flaky"), run.detectors.index("never")
+    beta = [place for place, one in enumerate(run.series) if one.dataset == "beta"]
+    assert np.isnan(run.values[0, :, flaky, beta]).all()
+    assert np.isnan(run.values[0, :, never]).all()
+    assert (run.outcomes[flaky, beta] == "ERROR").all()
+    assert np.isnan(run.seconds[run.detectors.index("good")]).all()
+    assert np.isfinite(run.seconds[run.detectors.index("Random")]).all()
+
+
+def test_comparisons_are_those_of_compare(run, page):
+    table = run.to_frame()
+    found = embedded(page, "run")["comparisons"]
+    for place, measure in enumerate(run.measures):
+        expected = compare(table[table["detector"] != "never"], measure=measure)
+        got = found[f"0,{place}"]
+        assert [run.detectors[d] for d in got["detectors"]] == list(expected.summary.index)
+        np.testing.assert_allclose(got["ranks"], expected.summary["mean_rank"], atol=1e-4)
+        assert got["n"] == len(expected.table) == 3
+        cliques = {frozenset(run.detectors[d] for d in group) for group in got["cliques"]}
+        assert cliques == {frozenset(map(str, group)) for group in expected.cliques}
+
+
+def test_names_are_text(page):
+    found = Tags(page)
+    assert "img" not in found.tags
+    assert "b" not in found.tags
+    assert not [name for name, _ in found.attributes if name.startswith("on")]
+    sections = embedded(page, "sections")
+    assert found.tags.count("script") == len(sections) + 2
+    assert {one["key"] for one in sections} >= {"run", "table", "lean", "failures", "series-0"}
+    assert f"alpha/{EVIL}" in [one["title"] for one in sections]
+    assert EVIL_SCORE in embedded(page, "run")["detectors"]
+
+
+def test_nothing_is_fetched(page):
+    assert not re.search(r"https?://|url\(|@import|\bsrc=[\"']", page)
+    assert "default-src 'none'" in page
+
+
+def test_failures_are_told(run, page):
+    assert run.failures == 18
+    listed = embedded(page, "failures")
+    assert len(listed) == 18
+    assert {row[0] for row in listed} == {"ERROR"}
+    assert any("the first value" in row[2] for row in listed)
+    assert all("vuskit bench run-job" in row[3] for row in listed)
+    assert page.count("Traceback (most recent call last)") == 18
+
+
+def test_series_have_their_stored_values(run):
+    place = run.find_series("alpha/one")
+    report = series_report(run, place, run.settings[0])
+    assert set(report.scores) == {"Moving z-score", "Random", "flaky", "good", EVIL_SCORE}
+    good = vuskit.evaluate(report.labels, report.scores["good"], buffer=10)
+    for measure in run.measures:
+        assert report.table["good"][measure] == pytest.approx(good[measure], abs=1e-12)
+        detector = run.detectors.index("Random")
+        at = 0, run.measures.index(measure), detector, place
+        assert report.table["Random"][measure] == run.values[at]
+    assert report.buffer.length == 10
+
+
+def test_series_sections_show_the_scores(run, page):
+    place = run.find_series("beta/two")
+    section = embedded(page, f"series-{place}")
+    assert section["n"] == 300
+    assert {score["name"] for score in section["scores"]} == {
+        "Moving z-score",
+        "Random",
+        "good",
+        EVIL_SCORE,
+    }
+    assert embedded(page, "run")["embedded"][str(place)] == f"series-{place}"
+
+
+def test_series_are_found_by_name(run):
+    assert run.series[run.find_series("beta/one")].title == "beta/one"
+    with pytest.raises(InvalidInputError, match="must name one series, got 'one': 'alpha/one'"):
+        run.find_series("one")
+    with pytest.raises(InvalidInputError, match="did you mean 'beta/one'"):
+        run.find_series("beta/oen")
+
+
+def test_run_that_goes_on(tmp_path):
+    write_series(tmp_path)
+    pages = []
+
+    def look(progress, ended):
+        if ended and progress.done >= 20 and not pages:
+            report = RunReport.read(tmp_path / "night run")
+            pages.append((report, run_page_html(report)))
+
+    folder = run_inline(write_plan(tmp_path), observer=look)
+    report, page = pages[0]
+    assert re.fullmatch(r"unfinished: \d+ of \d+ jobs", report.state)
+    assert report.state.capitalize() in page
+    assert np.isfinite(report.values).sum() < np.isfinite(RunReport.read(folder).values).sum()
+    assert RunReport.read(folder).state == "finished: 93 jobs"
+
+
+def test_run_with_only_failures(tmp_path):
+    write_series(tmp_path)
+    report = RunReport.read(run_inline(write_plan(tmp_path, ONLY_FAILURES)))
+    assert report.measures == ()
+    assert report.values.shape == (0, 0, 1, 6)
+    page = run_page_html(report)
+    assert [one["key"] for one in embedded(page, "sections")] == [
+        "run",
+        "table",
+        "lean",
+        "failures",
+    ]
+    with pytest.raises(InvalidInputError, match="alpha/one has no values"):
+        run_page_html(report, series=["alpha/one"])
+
+
+def test_empty_run(tmp_path):
+    write_series(tmp_path)
+
+    def stop(progress, ended):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run_inline(write_plan(tmp_path), observer=stop)
+    report = RunReport.read(tmp_path / "night run")
+    assert report.state.startswith("interrupted: 0 of ")
+    assert report.series == ()
+    assert embedded(run_page_html(report), "run")["series"]["name"] == []
+
+
+def test_series_that_cannot_be_read_any_more(tmp_path):
+    write_series(tmp_path)
+    report = RunReport.read(run_inline(write_plan(tmp_path)))
+    (tmp_path / "data" / "alpha" / "one.csv").unlink()
+    embeds = embedded(run_page_html(report), "run")["embedded"]
+    assert len(embeds) == 5
+    assert str(report.find_series("alpha/one")) not in embeds
+    with pytest.raises(InvalidInputError, match=r"one\.csv"):
+        run_page_html(report, series=["alpha/one"])
+
+
+def test_wanted_series_come_first(run, monkeypatch):
+    monkeypatch.setattr("vuskit.report.page.run_sections._PAGE_BYTES", 0)
+    assert embedded(run_page_html(run), "run")["embedded"] == {}
+    page = run_page_html(run, series=["beta/two"])
+    assert list(embedded(page, "run")["embedded"]) == [str(run.find_series("beta/two"))]
+    assert "Drawings of 1 of 6 series are in this file" in page
+
+
+def test_large_runs_stay_small(run):
+    rng = np.random.default_rng(0)
+    measures = tuple(f"m{i}" for i in range(13))
+    series = tuple(
+        dataclasses.replace(run.series[i % 6], dataset=f"set {i % 20}", name=f"series {i}", hash="")
+        for i in range(1000)
+    )
+    detectors = tuple(f"detector {i}" for i in range(20))
+    large = dataclasses.replace(
+        run,
+        measures=measures,
+        detectors=detectors,
+        series=series,
+        values=rng.random((1, 13, 20, 1000)),
+        seconds=rng.random((20, 1000)),
+        outcomes=np.full((20, 1000), "OK"),
+    )
+    steps = []
+    page = run_page_html(large, progress=lambda done, total: steps.append((done, total)))
+    assert len(page.encode()) < 3_000_000
+    assert steps[0] == (0, 1013)
+    assert steps[-1] == (1013, 1013)
+    shape = large.values.shape
+    found = numbers(embedded(page, "run")["values"], shape)
+    np.testing.assert_allclose(found, large.values, atol=1e-7)
+
+
+def test_measures_are_looked_up():
+    assert measure_called("vus_pr").family == "vus"
+    assert measure_called("f_score(beta=2)").family == "threshold"
+    assert measure_called("mine").family == "custom"
+    with pytest.raises(InvalidInputError, match="must be registered"):
+        measure_called("mine").function([0, 1], [0, 1])
+
+
+def test_nowhere():
+    with pytest.raises(InvalidInputError, match="must hold a benchmark run, got 'nowhere'"):
+        RunReport.read("nowhere")
