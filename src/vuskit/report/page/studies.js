@@ -78,7 +78,7 @@ const studies = (() => {
     const body = rows.map(({ title, name, cells }) => element("tr", { class: name && lit.has(name) ? "lit" : null },
       element("th", { scope: "row", text: title }),
       ...cells.map(({ value, text, share }) => {
-        const cell = element("td", { text: text ?? cellText(value), "data-value": csvValue(value ?? null) });
+        const cell = element("td", { text: text ?? cellText(value), "data-value": csvValue(value ?? null), class: typeof value === "string" ? "words" : null });
         if (share !== undefined && !Number.isNaN(share)) {
           cell.classList.add("heat");
           cell.style.backgroundColor = vuskit.heat(share);
@@ -89,7 +89,7 @@ const studies = (() => {
     const before = holder.querySelector("th[aria-sort]");
     const order = before && [before.cellIndex, before.getAttribute("aria-sort")];
     const mapped = rows.some(({ cells }) => cells.some(({ share }) => share !== undefined));
-    const table = element("table", { class: mapped ? "map" : null }, element("caption", { text: caption }), element("thead", {}, head), element("tbody", {}, ...body));
+    const table = element("table", { class: mapped ? "map" : null }, ...(caption ? [element("caption", { text: caption })] : []), element("thead", {}, head), element("tbody", {}, ...body));
     holder.replaceChildren(element("div", { class: "wide", tabindex: 0, role: "region", "aria-label": caption }, table));
     if (!sort) return;
     vuskit.sortable(table);

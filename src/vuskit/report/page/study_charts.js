@@ -72,9 +72,9 @@ const studyCharts = (() => {
     });
     holder.addEventListener("click", (event) => {
       const mark = under(event);
-      if (!mark) return;
-      if (mark.name) choose(mark.name);
-      showTip(textOf(mark, event), event.clientX, event.clientY);
+      const name = mark?.name ?? event.target.closest?.("[data-name]")?.dataset.name;
+      if (name) choose(name);
+      if (mark) showTip(textOf(mark, event), event.clientX, event.clientY);
     });
     holder.addEventListener("keydown", (event) => {
       if (event.key === "Escape") { hide(); return; }
@@ -127,7 +127,7 @@ const studyCharts = (() => {
     const label = canvas.text(left - 8, centre(k) + 4, shortened(item.title, left - 10), {
       "text-anchor": "end", class: charts.lit(item.name) ? "lit name" : "name",
     });
-    if (item.tip) canvas.mark(label, `${item.title}\n${item.tip}`, item.name);
+    if (item.name) label.dataset.name = item.name;
   });
   const tone = (item, more = "") => `${charts.faint(item.name) ? "faint " : ""}${more}`.trim() || null;
 
@@ -144,8 +144,7 @@ const studyCharts = (() => {
         const length = known(item.value) ? Math.max(x(Math.max(item.value, low)) - left, 0.5) : 0;
         const bar = canvas.shape("rect", { x: left, y: y + 2, width: length, height: row - 5, fill: item.colour, class: tone(item, "bar") });
         canvas.mark(bar, `${item.title}\n${item.text ?? exact(item.value)}`, item.name);
-        const value = canvas.text(left + length + 5, y + row / 2 + 3, short(item.value), { class: "value" });
-        canvas.root.append(value);
+        canvas.text(left + length + 5, y + row / 2 + 3, short(item.value), { class: "value" });
       });
       names(canvas, items, left, (k) => 4 + k * row + row / 2 - 1);
     });
@@ -273,7 +272,6 @@ const studyCharts = (() => {
     return kind === "log" ? [low / 2, high * 2] : [low - 0.5, high + 0.5];
   };
   const power = (value) => value >= 1e4 || (value > 0 && value < 1e-3) ? value.toExponential(0).replace("e+", "e") : short(value);
-  charts.powers = power;
 
   // Curves: {name, title, colour, dash, points: [[x, y]], shade: [[x, low, high]], dots: [[x, y]], text}.
   charts.lines = (draw, curves, { height = 300, x: across, y: upward, upright = [], marks = true }) => {

@@ -133,7 +133,7 @@
       const key = `table ${title}`;
       find("tables").append(element("section", {}, element("div", { class: "head" }, element("h2", { text: title }),
         element("button", { type: "button", "data-copy": key, text: "Copy csv" })), holder));
-      if (table.rows.length) plainTable(holder, title, table); else holder.append(element("p", { text: "Too few cells." }));
+      if (table.rows.length) plainTable(holder, table.caption, table); else holder.append(element("p", { text: "Too few cells." }));
     }
     const { columns, rows } = data.summary;
     const label = (row) => [row[columns.indexOf("contestant")], ...row.filter((_, k) => columns[k] !== "contestant")];

@@ -137,29 +137,33 @@
     for (const select of [dataset, quantity]) select.addEventListener("change", () => view.draw());
     failures(find("failures"), data.failures);
     find("map-note").textContent = data.note;
-    plainTable(find("by-dataset"), "Mean entropy over the detectors of a data set", data.datasets);
     const numbersOf = (map, key) => (map.decoded ??= {})[key] ??= floats(map[key]);
     const view = study(place, data, ({ items, plots }) => {
       const [byMeasure, byFamily] = plots(find("entropies"), ["by measure", "by family"]);
       const low = 0.95 * Math.min(...data.entropies.filter(known));
       const high = Math.max(...data.entropies.filter(known));
-      charts.bars(byMeasure, items.map((item) => ({ ...item, value: data.entropies[item.k] })), { low, high, title: "bits" });
+      const title = low > 0 ? `bits; the axis starts at ${short(low)}` : "bits";
+      charts.bars(byMeasure, items.map((item) => ({ ...item, value: data.entropies[item.k] })), { low, high, title });
       const families = Object.entries(data.by_family).filter(([name]) => !hidden.has(name in data.families ? name : "custom"));
       charts.bars(byFamily, families.map(([name, value]) => {
         const family = data.families[name] ?? data.families.custom;
         return { title: name in data.families ? family.title : name, colour: family.colour, value };
-      }), { low, high, title: "bits" });
+      }), { low, high, title });
       const map = data.maps[dataset.value];
       const name = Object.keys(QUANTITIES)[quantity.value];
       const numbers = numbersOf(map, QUANTITIES[name]);
-      const top = Math.max(...numbers.filter(known), 1e-9);
+      const least = name === "mean rank" ? 1 : 0;
+      const top = Math.max(...numbers.filter(known), least + 1e-9);
       const count = data.measures.length;
       fillTable(find("map"), `${name}, ${map.name || "all data sets"}; light is ${name === "mean rank" ? "good" : "steady"}`,
         [{ title: "detector" }, ...items.map(({ title, name: own }) => ({ title, name: own }))],
         map.detectors.map((title, j) => ({ title, cells: items.map((item) => {
           const value = fullNumber(numbers[j * count + item.k]);
-          return value === "" ? { value: null } : { value, text: value.toFixed(2), share: 1 - value / top };
+          return value === "" ? { value: null } : { value, text: value.toFixed(2), share: 1 - (value - least) / (top - least) };
         }) })));
+      const place = items.map(({ name: own }) => data.datasets.columns.indexOf(own));
+      fillTable(find("by-dataset"), "Mean entropy over the detectors of a data set", [{ title: "data set" }, ...items.map(({ title: own, name: key }) => ({ title: own, name: key }))],
+        data.datasets.rows.map((row) => ({ title: row[0], cells: place.map((k) => ({ value: row[k] })) })));
     });
     vuskit.copies(place, {
       entropies: () => [["measure", "family", "entropy"], ...data.measures.map(({ name, family }, k) => [name, family, csvValue(data.entropies[k])])],

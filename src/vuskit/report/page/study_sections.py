@@ -189,7 +189,7 @@ _CONSISTENCY = (
         "entropies",
         "Entropy of the ranks",
         "In bits, mean over detectors and data sets; by measure, and by family of measures. "
-        "Short bars: consistent. The axes do not start at 0.",
+        "Short bars: consistent.",
     ),
     _figure(
         "map",

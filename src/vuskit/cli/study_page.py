@@ -1,0 +1,58 @@
+"""``--html``: the studies of a command as one page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from vuskit.cli.files import write_file
+from vuskit.cli.output import say
+from vuskit.errors import InvalidInputError
+
+__all__ = ["Html", "check_page", "write_study_page"]
+
+_PAGES = (".html", ".htm")
+
+Html = Annotated[
+    Path | None,
+    typer.Option("--html", metavar="FILE", help="Also write a page to look at and send."),
+]
+
+
+def check_page(path: Path | None) -> Path | None:
+    """Return where the page goes, if one is wanted; a mistake shows before the work begins.
+
+    Raises
+    ------
+    InvalidInputError
+        If it does not end like a page, or its folder does not exist.
+    """
+    if path is None:
+        return None
+    if path.suffix.lower() not in _PAGES:
+        raise InvalidInputError(
+            f"`--html` must be a file that ends in {' or '.join(_PAGES)}, got {str(path)!r}"
+        )
+    if not path.parent.is_dir():
+        raise InvalidInputError(f"`--html` must be in a folder that exists, got {str(path)!r}")
+    return path
+
+
+def write_study_page(path: Path | None, results: Iterable[Any], *, alpha: float = 0.1) -> None:
+    """Write the page of some results, if one is wanted, and say where it is.
+
+    Raises
+    ------
+    VuskitError
+        If the file cannot be written.
+    """
+    if path is None:
+        return
+    from vuskit.report.page.document import page_document
+    from vuskit.report.page.study_sections import study_sections
+
+    write_file(path, page_document("Studies", study_sections(results, alpha=alpha)))
+    say(f"page: {path}")
