@@ -13,10 +13,11 @@ import pytest
 
 import vuskit
 from vuskit.datasets.synthetic import three_scores
+from vuskit.report.common import thinned
 from vuskit.report.evaluation import EvaluationReport
 from vuskit.report.page import page_html
 from vuskit.report.page.document import safe_json
-from vuskit.report.page.drawing_data import drawing_data, thinned
+from vuskit.report.page.drawing_data import drawing_data
 
 EVIL = "<img src=x onerror=alert(1)>"
 EVIL_SCORE = "</script><script>document.title='taken'</script>"

@@ -9,7 +9,8 @@ import pandas as pd
 import pytest
 
 from vuskit.errors import InvalidInputError
-from vuskit.report.timing import describe_job, draw_series, draw_sweeps, write_report
+from vuskit.report.figures import TimingSeriesDisplay, TimingSweepDisplay
+from vuskit.report.timing import describe_job, write_report
 from vuskit.studies.timing import (
     CONTESTANTS,
     PARAMETERS,
@@ -120,11 +121,11 @@ def test_cells_that_only_one_side_has_do_not_count():
 
 
 def test_six_panels_hold_the_sweeps():
-    figure = draw_sweeps(made_up(settings_of(quick=True)))
+    figure = TimingSweepDisplay.from_result(made_up(settings_of(quick=True))).plot().figure_
     assert [axis.get_yscale() for axis in figure.axes] == ["log"] * 6
     assert [axis.get_xscale() for axis in figure.axes] == [p.scale for p in PARAMETERS.values()]
     for axis, parameter in zip(figure.axes, PARAMETERS.values(), strict=True):
-        assert parameter.title in axis.get_xlabel()
+        assert parameter.title in axis.get_xlabel().replace("\n", " ")
         assert len(axis.lines) == len(COSTS)
         assert len(axis.collections) == len(COSTS)  # envelopes
         assert tuple(axis.lines[0].get_xdata()) == parameter.quick_values
@@ -138,7 +139,7 @@ def test_six_panels_hold_the_sweeps():
 
 
 def test_three_panels_hold_the_series():
-    figure = draw_series(made_up(real_settings(), "ECG/1"))
+    figure = TimingSeriesDisplay.from_result(made_up(real_settings(), "ECG/1")).plot().figure_
     labels = [axis.get_xlabel() for axis in figure.axes]
     assert ["number of anomalies" in labels[0], "mean anomaly" in labels[1]] == [True, True]
     assert "length of the series" in labels[2]
@@ -148,7 +149,7 @@ def test_three_panels_hold_the_series():
 
 def test_unknown_quantity_is_named():
     with pytest.raises(InvalidInputError, match="`quantity` must be one of 'seconds', 'memory'"):
-        draw_sweeps(made_up([Setting()]), quantity="volts")
+        TimingSweepDisplay.from_result(made_up([Setting()]), quantity="volts")
 
 
 def test_job_on_a_real_series_is_described_by_its_name():
@@ -156,11 +157,14 @@ def test_job_on_a_real_series_is_described_by_its_name():
     assert describe_job(Job(case, CONTESTANTS["opt"])) == "VUS opt, ECG/1.csv"
 
 
-@pytest.mark.parametrize("table_format", ["csv", "parquet"])
-def test_report_of_generated_series(tmp_path, table_format):
+@pytest.mark.parametrize(("table_format", "figure_format"), [("csv", "png"), ("parquet", "svg")])
+def test_report_of_generated_series(tmp_path, table_format, figure_format):
     case = synthetic_cases([Setting(max_buffer=1000)])[0]
     result = made_up(settings_of(quick=True), dropped=[Job(case, CONTESTANTS["naive"])])
-    files = write_report(result, tmp_path, table_format=table_format)
+    files = write_report(result, tmp_path, table_format=table_format, figure_format=figure_format)
+    assert {path.suffix for path in files if path.stem in ("seconds", "memory")} == {
+        f".{figure_format}"
+    }
     assert files[0] == tmp_path / "timing.md"
     assert all(path.stat().st_size > 0 for path in files)
     text = files[0].read_text()
@@ -184,5 +188,7 @@ def test_report_of_real_series_has_no_sweeps(tmp_path):
 def test_report_refuses_what_it_cannot_write(tmp_path):
     with pytest.raises(InvalidInputError, match="`table_format` must be one of 'csv', 'parquet'"):
         write_report(made_up([Setting()]), tmp_path, table_format="xls")
+    with pytest.raises(InvalidInputError, match="`figure_format` must be one of 'png', 'pdf'"):
+        write_report(made_up([Setting()]), tmp_path, figure_format="gif")
     with pytest.raises(InvalidInputError, match="at least one sample"):
         write_report(TimingResult((), (), {}), tmp_path)

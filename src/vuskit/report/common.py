@@ -1,12 +1,14 @@
-"""What the reports of the studies share: figures, colours, tables, files."""
+"""What the reports of the studies share: colours, tables, files."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from vuskit.datasets.optional import require
 from vuskit.inputs import check_choice
@@ -14,22 +16,22 @@ from vuskit.measures.registry import Measure
 
 if TYPE_CHECKING:
     import pandas as pd
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 __all__ = [
+    "FAMILY_TITLES",
     "FIGURE_FORMATS",
+    "Savable",
+    "StudyReport",
     "check_figure_format",
     "family_colour",
-    "family_legend",
+    "family_of",
     "format_cell",
-    "label_measures",
     "markdown_table",
-    "new_figure",
     "picture",
     "save_figure",
+    "thinned",
     "titles_of",
-    "write_files",
 ]
 
 # Okabe and Ito's palette: told apart by people with any kind of colour vision.
@@ -41,7 +43,7 @@ _COLOURS = {
     "vus": "#D55E00",
     "custom": "#CC79A7",
 }
-_FAMILY_TITLES = {
+FAMILY_TITLES = {
     "threshold": "threshold",
     "range": "range, threshold",
     "auc": "AUC",
@@ -54,37 +56,21 @@ FIGURE_FORMATS = ("png", "pdf", "svg")
 _TEXT_AS_TEXT = {"pdf.fonttype": 42, "ps.fonttype": 42, "svg.fonttype": "none"}
 
 
-def new_figure(
-    rows: int, columns: int, *, size: tuple[float, float], **options: Any
-) -> tuple[Figure, Any]:
-    """Figure and its axes, as a grid; it belongs to no window."""
-    # Figure itself instead of pyplot: nothing global is touched, no display is needed.
-    matplotlib = require("matplotlib.figure", purpose="a figure")
-    figure = matplotlib.Figure(figsize=size, layout="constrained")
-    return figure, figure.subplots(rows, columns, squeeze=False, **options)
+def family_of(measure: Measure) -> str:
+    """Family of the measure, as far as it has a colour; all others are the user's own.
+
+    Examples
+    --------
+    >>> from vuskit import get_measure
+    >>> family_of(get_measure("vus_pr")), family_colour(get_measure("vus_pr"))
+    ('vus', '#D55E00')
+    """
+    return measure.family if measure.family in _COLOURS else "custom"
 
 
 def family_colour(measure: Measure) -> str:
     """Colour of the measure's family."""
-    return _COLOURS.get(measure.family, _COLOURS["custom"])
-
-
-def family_legend(figure: Figure, measures: Iterable[Measure]) -> None:
-    """Legend of the families, below the figure."""
-    patches = require("matplotlib.patches", purpose="a figure")
-    present = dict.fromkeys(
-        measure.family if measure.family in _COLOURS else "custom" for measure in measures
-    )
-    handles = [patches.Patch(color=_COLOURS[name], label=_FAMILY_TITLES[name]) for name in present]
-    figure.legend(handles=handles, loc="outside lower center", ncols=len(handles), frameon=False)
-
-
-def label_measures(axis: Axes, measures: Iterable[Measure]) -> None:
-    """Names of the measures along the horizontal axis."""
-    titles = [measure.title for measure in measures]
-    axis.set_xticks(range(len(titles)), titles, rotation=90, fontsize=8)
-    axis.grid(visible=True, axis="y", alpha=0.3)
-    axis.set_axisbelow(True)
+    return _COLOURS[family_of(measure)]
 
 
 def titles_of(measures: Iterable[Measure]) -> dict[str, str]:
@@ -106,6 +92,29 @@ def format_cell(value: object) -> str:
         return ""
     rounded = float(f"{value:.3g}")
     return f"{rounded:,.0f}" if abs(rounded) >= 1000 else f"{rounded:g}"
+
+
+def thinned(line: NDArray[np.float64], room: int) -> tuple[NDArray[np.float64], int]:
+    """Keep the lowest and highest point of every bucket, if there is no room for all.
+
+    Returns
+    -------
+    tuple
+        The numbers, and the points in a bucket: 1 if nothing was thinned, else the numbers are
+        pairs.
+
+    Examples
+    --------
+    >>> thinned(np.array([3.0, 1.0, 2.0, 5.0]), 2)
+    (array([1., 5.]), 4)
+    """
+    if line.size <= room:
+        return line, 1
+    size = -(-2 * line.size // room)
+    padded = np.concatenate([line, np.full(-line.size % size, line[-1])]).reshape(-1, size)
+    # A bucket without any number stays a gap.
+    low, high = np.fmin.reduce(padded, axis=1), np.fmax.reduce(padded, axis=1)
+    return np.stack([low, high], axis=1).ravel(), size
 
 
 def markdown_table(frame: pd.DataFrame) -> str:
@@ -138,25 +147,58 @@ def picture(title: str, file: str) -> str:
     return f"[{title}]({file})" if file.endswith(".pdf") else f"![{title}]({file})"
 
 
-def write_files(
-    folder: str | Path,
-    name: str,
-    *,
-    tables: Mapping[str, pd.DataFrame],
-    figures: Mapping[str, Figure],
-    page: Iterable[str],
-    figure_format: str = "png",
-) -> list[Path]:
-    """Write tables as csv, figures and a page that shows them; the page is the first."""
-    check_figure_format(figure_format)
-    place = Path(folder)
-    place.mkdir(parents=True, exist_ok=True)
-    written = [place / f"{name}.md"]
-    written[0].write_text("\n\n".join(page) + "\n", encoding="utf-8")
-    for title, frame in tables.items():
-        written.append(place / f"{name}_{title}.csv")
-        frame.to_csv(written[-1], index=False, lineterminator="\n")
-    for title, figure in figures.items():
-        written.append(place / f"{name}_{title}.{figure_format}")
-        save_figure(figure, written[-1])
-    return written
+class Savable(Protocol):
+    """A figure that can be saved."""
+
+    def save(self, path: str | Path) -> Path:
+        """Save in the format that the name ends with."""
+
+
+@dataclass
+class StudyReport:
+    """Page, tables and figures of one study, gathered before anything is written.
+
+    Attributes
+    ----------
+    name : str
+        How the files begin.
+    figure_format : {"png", "pdf", "svg"}
+        Of the figures.
+    page : list of str
+        Paragraphs.
+    tables : dict of DataFrame
+        By name.
+    figures : dict of Savable
+        By name.
+    """
+
+    name: str
+    figure_format: str = "png"
+    page: list[str] = field(default_factory=list)
+    tables: dict[str, pd.DataFrame] = field(default_factory=dict)
+    figures: dict[str, Savable] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        check_figure_format(self.figure_format)
+
+    def say(self, *paragraphs: str) -> None:
+        """Add paragraphs to the page."""
+        self.page.extend(paragraphs)
+
+    def show(self, title: str, name: str, figure: Savable) -> None:
+        """Add a figure, and show it on the page."""
+        self.figures[name] = figure
+        self.page.append(picture(title, f"{self.name}_{name}.{self.figure_format}"))
+
+    def write(self, folder: str | Path) -> list[Path]:
+        """Write the page, tables as csv, and figures; the page is the first of the files."""
+        place = Path(folder)
+        place.mkdir(parents=True, exist_ok=True)
+        written = [place / f"{self.name}.md"]
+        written[0].write_text("\n\n".join(self.page) + "\n", encoding="utf-8")
+        for title, frame in self.tables.items():
+            written.append(place / f"{self.name}_{title}.csv")
+            frame.to_csv(written[-1], index=False, lineterminator="\n")
+        for title, figure in self.figures.items():
+            written.append(figure.save(place / f"{self.name}_{title}.{self.figure_format}"))
+        return written

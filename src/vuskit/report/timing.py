@@ -1,4 +1,4 @@
-"""Figures, tables and the page of the execution-time study."""
+"""Tables and the page of the execution-time study."""
 
 from __future__ import annotations
 
@@ -7,34 +7,33 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from vuskit.datasets.optional import require
 from vuskit.errors import InvalidInputError
 from vuskit.report.common import (
     check_figure_format,
     format_cell,
     markdown_table,
     picture,
-    save_figure,
+)
+from vuskit.report.figures.timing import (
+    CONTESTANT_STYLES,
+    QUANTITIES,
+    TimingSeriesDisplay,
+    TimingSweepDisplay,
+    alike_groups,
 )
 from vuskit.studies.saved import save_study_result
 from vuskit.studies.timing import CONTESTANTS, PARAMETERS, Job, TimingResult
 from vuskit.studies.timing_cases import is_generated
-from vuskit.studies.timing_settings import Parameter, Setting
-from vuskit.studies.timing_tables import joint_slopes, rows_of_sweep, single_slopes, speed_ratios
+from vuskit.studies.timing_settings import Setting
+from vuskit.studies.timing_tables import joint_slopes, single_slopes, speed_ratios
 
 if TYPE_CHECKING:
     import pandas as pd
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 __all__ = [
     "CONTESTANT_STYLES",
     "alike_groups",
     "describe_job",
-    "draw_series",
-    "draw_sweeps",
     "format_cell",
     "joint_table",
     "ratio_table",
@@ -42,180 +41,10 @@ __all__ = [
     "write_report",
 ]
 
-# Okabe and Ito's palette: told apart by people with any kind of colour vision.
-CONTESTANT_STYLES: dict[str, dict[str, Any]] = {
-    "auc": {"color": "#000000", "marker": "x", "linestyle": ":"},
-    "r_auc": {"color": "#E69F00", "marker": "+", "linestyle": ":"},
-    "naive": {"color": "#D55E00", "marker": "o", "linestyle": "-"},
-    "opt": {"color": "#CC79A7", "marker": "s", "linestyle": "-"},
-    "opt_mem": {"color": "#0072B2", "marker": "^", "linestyle": "-"},
-    "fast_grid": {"color": "#009E73", "marker": "D", "linestyle": "--"},
-    "fast_exact": {"color": "#56B4E9", "marker": "v", "linestyle": "--"},
-}
-_QUANTITIES = {
-    "seconds": ("median", ("lower_quartile", "upper_quartile"), "seconds"),
-    "memory": ("peak_bytes", ("peak_bytes", "peak_bytes"), "peak memory (bytes)"),
-}
-_PROPERTIES = ("n_anomalies", "mean_length", "n_points")
 _WRITERS: dict[str, Callable[[Any, Path], None]] = {
     "csv": lambda frame, path: frame.to_csv(path, index=False),
     "parquet": lambda frame, path: frame.to_parquet(path, index=False),
 }
-
-
-def draw_sweeps(
-    result: TimingResult, *, quantity: str = "seconds", base: Setting | None = None
-) -> Figure:
-    """Draw six panels, one for each parameter that varies while the others do not.
-
-    Parameters
-    ----------
-    result : TimingResult
-        Of generated series.
-    quantity : {"seconds", "memory"}
-        Medians with quartiles as envelopes, or the peak memory.
-    base : Setting, optional
-        The defaults of the study; the paper's unless given.
-
-    Returns
-    -------
-    Figure
-        Of matplotlib; it belongs to no window.
-
-    Raises
-    ------
-    InvalidInputError
-        If the quantity is unknown.
-    MissingDependencyError
-        If matplotlib or pandas is not installed.
-    """
-    column, envelope, label = _quantity(quantity)
-    summary = result.summary()
-    figure, axes = _panels(2, 3, label)
-    for letter, axis, parameter in zip("abcdef", axes, PARAMETERS.values(), strict=True):
-        cells = rows_of_sweep(summary, parameter.name, base=base)
-        for name in _present(cells):
-            curve = cells[cells["contestant"] == name]
-            x = curve[parameter.name]
-            lower, upper = (curve[side] for side in envelope)
-            axis.plot(
-                x,
-                curve[column],
-                label=CONTESTANTS[name].title,
-                markersize=4,
-                **CONTESTANT_STYLES[name],
-            )
-            axis.fill_between(
-                x, lower, upper, color=CONTESTANT_STYLES[name]["color"], alpha=0.2, linewidth=0
-            )
-        _label(axis, letter, parameter, parameter.scale)
-    _legend(figure, axes)
-    return figure
-
-
-def draw_series(result: TimingResult, *, quantity: str = "seconds") -> Figure:
-    """Draw three panels: number of anomalies, their mean length, length of the series.
-
-    Every series is a dot; the lines join the medians of series that are alike, with quartiles
-    as envelopes.
-
-    Parameters
-    ----------
-    result : TimingResult
-        Of real series.
-    quantity : {"seconds", "memory"}
-        What to draw.
-
-    Returns
-    -------
-    Figure
-        Of matplotlib; it belongs to no window.
-
-    Raises
-    ------
-    InvalidInputError
-        If the quantity is unknown.
-    MissingDependencyError
-        If matplotlib or pandas is not installed.
-    """
-    column, _, label = _quantity(quantity)
-    summary = result.summary()
-    figure, axes = _panels(1, 3, label)
-    for letter, axis, name in zip("abc", axes, _PROPERTIES, strict=True):
-        for contestant in _present(summary):
-            cells = summary[summary["contestant"] == contestant]
-            style = CONTESTANT_STYLES[contestant]
-            axis.scatter(cells[name], cells[column], s=5, alpha=0.25, color=style["color"])
-            x, middle, lower, upper = alike_groups(cells[name].to_numpy(), cells[column].to_numpy())
-            axis.plot(x, middle, label=CONTESTANTS[contestant].title, markersize=4, **style)
-            axis.fill_between(x, lower, upper, color=style["color"], alpha=0.2, linewidth=0)
-        _label(axis, letter, PARAMETERS[name], "log")
-    _legend(figure, axes)
-    return figure
-
-
-def _quantity(name: str) -> tuple[str, tuple[str, str], str]:
-    if name not in _QUANTITIES:
-        known = ", ".join(map(repr, _QUANTITIES))
-        raise InvalidInputError(f"`quantity` must be one of {known}, got {name!r}")
-    return _QUANTITIES[name]
-
-
-def _panels(rows: int, columns: int, y_label: str) -> tuple[Figure, list[Axes]]:
-    # Figure itself instead of pyplot: nothing global is touched, no display is needed.
-    matplotlib = require("matplotlib.figure", purpose="a figure")
-    figure = matplotlib.Figure(figsize=(4 * columns, 3.2 * rows + 0.6), layout="constrained")
-    axes = figure.subplots(rows, columns, sharey=True, squeeze=False)
-    for leftmost in axes[:, 0]:
-        leftmost.set_ylabel(y_label)
-    return figure, list(axes.flat)
-
-
-def _present(cells: pd.DataFrame) -> list[str]:
-    return [name for name in CONTESTANTS if name in set(cells["contestant"])]
-
-
-def alike_groups(x: Any, y: Any) -> tuple[Any, Any, Any, Any]:
-    """Median x, and median and quartiles of y, in at most eight groups of equally many x.
-
-    Examples
-    --------
-    >>> x, middle, lower, upper = alike_groups(np.array([1, 1, 2, 2]), np.array([3.0, 5, 7, 9]))
-    >>> x.tolist(), middle.tolist(), upper.tolist()
-    ([1.0, 2.0], [4.0, 8.0], [4.5, 8.5])
-    """
-    edges = np.unique(np.quantile(x, np.linspace(0, 1, 9)))
-    group = np.searchsorted(edges[1:-1], x, side="right")
-    columns = [
-        (np.median(x[group == k]), *np.quantile(y[group == k], (0.5, 0.25, 0.75)))
-        for k in np.unique(group)
-    ]
-    middle_x, middle, lower, upper = np.array(columns).T
-    return middle_x, middle, lower, upper
-
-
-def _label(axis: Axes, letter: str, parameter: Parameter, scale: str) -> None:
-    axis.set_xscale(scale, **({"linthresh": 5} if scale == "symlog" else {}))
-    axis.set_yscale("log")
-    axis.set_xlabel(f"({letter}) {parameter.title} {parameter.symbol}")
-    axis.grid(visible=True, alpha=0.3)
-
-
-def _legend(figure: Figure, axes: list[Axes]) -> None:
-    curves = {
-        label: curve
-        for axis in axes
-        for curve, label in zip(*axis.get_legend_handles_labels(), strict=True)
-    }
-    titles = [contestant.title for contestant in CONTESTANTS.values()]
-    shown = sorted(curves, key=titles.index)
-    figure.legend(
-        [curves[label] for label in shown],
-        shown,
-        loc="outside lower center",
-        ncols=len(shown),
-        frameon=False,
-    )
 
 
 def ratio_table(result: TimingResult) -> pd.DataFrame:
@@ -317,10 +146,11 @@ def write_report(
         raise InvalidInputError("`result` must hold at least one sample, got none")
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    draw = draw_sweeps if result.generated else draw_series
-    figures = {quantity: folder / f"{quantity}.{figure_format}" for quantity in _QUANTITIES}
-    for quantity, path in figures.items():
-        save_figure(draw(result, quantity=quantity), path)
+    display = TimingSweepDisplay if result.generated else TimingSeriesDisplay
+    figures = [
+        display.from_result(result, quantity=quantity).save(folder / f"{quantity}.{figure_format}")
+        for quantity in QUANTITIES
+    ]
     tables = {"timings": result.to_frame(), "summary": result.summary()}
     tables["ratios"] = speed_ratios(result).to_frame()
     tables["joint_slopes"] = joint_slopes(result).to_frame()
@@ -333,7 +163,7 @@ def write_report(
         written.append(path)
     page = folder / "timing.md"
     page.write_text(_page(result, figure_format), encoding="utf-8")
-    return [page, *figures.values(), *written, save_study_result(result, folder)]
+    return [page, *figures, *written, save_study_result(result, folder)]
 
 
 def _page(result: TimingResult, figure_format: str) -> str:

@@ -13,9 +13,10 @@ from vuskit.inputs import check_labels
 from vuskit.kernels.definitions import DEFINITIONS
 from vuskit.measures.surface import surface
 from vuskit.measures.workspace import BufferOptions, PreparedLabels, Workspace
+from vuskit.report.common import thinned
 from vuskit.report.evaluation import EvaluationReport
 
-__all__ = ["WHOLE", "Detail", "drawing_data", "encoded_floats", "encoded_shares", "thinned"]
+__all__ = ["WHOLE", "Detail", "drawing_data", "encoded_floats", "encoded_shares"]
 
 Floats = NDArray[np.float64]
 
@@ -102,29 +103,6 @@ def _widths(longest: int, most: int) -> list[int]:
 
 def _step(longest: int, most: int) -> int:
     return max(-(-longest // most), 1)
-
-
-def thinned(line: Floats, room: int) -> tuple[Floats, int]:
-    """Keep the lowest and highest point of every bucket, if there is no room for all.
-
-    Returns
-    -------
-    tuple
-        The numbers, and the points in a bucket: 1 if nothing was thinned, else the numbers are
-        pairs.
-
-    Examples
-    --------
-    >>> thinned(np.array([3.0, 1.0, 2.0, 5.0]), 2)
-    (array([1., 5.]), 4)
-    """
-    if line.size <= room:
-        return line, 1
-    size = -(-2 * line.size // room)
-    padded = np.concatenate([line, np.full(-line.size % size, line[-1])]).reshape(-1, size)
-    # A bucket without any number stays a gap.
-    low, high = np.fmin.reduce(padded, axis=1), np.fmax.reduce(padded, axis=1)
-    return np.stack([low, high], axis=1).ravel(), size
 
 
 def _line(line: Floats, room: int) -> dict[str, Any]:

@@ -1,0 +1,76 @@
+"""Figures for papers: each is a display that holds its data and draws on a given axis.
+
+Every display is made by a ``from_...`` constructor and drawn by :meth:`plot`, on an axis or on a
+figure of its own at the width of a column or of a page, and saved by :meth:`save` as png, pdf or
+svg. pyplot is never needed, and nothing global is changed.
+
+>>> from vuskit.report.figures import SurfaceDisplay
+>>> labels, score = [0, 0, 1, 1, 0, 0], [0.1, 0.2, 0.6, 0.9, 0.8, 0.3]
+>>> display = SurfaceDisplay.from_scores(labels, score, max_buffer=4)
+>>> display.plot().figure_.get_size_inches().tolist()
+[3.33, 3.0]
+"""
+
+from __future__ import annotations
+
+from vuskit.report.figures.base import Display, FigureEntry, get_figure, list_figures
+
+# The displays put themselves on the list in the order of a paper.
+from vuskit.report.figures.ranks import CriticalDifferenceDisplay  # isort: skip
+from vuskit.report.figures.sensitivity import CasesDisplay, SensitivityDisplay  # isort: skip
+from vuskit.report.figures.labelling import LabellingDisplay  # isort: skip
+from vuskit.report.figures.curves import RangeCurveDisplay, SurfaceDisplay  # isort: skip
+from vuskit.report.figures.labels import (  # isort: skip
+    LabelEvolutionDisplay,
+    SectionsDisplay,
+    SoftLabelDisplay,
+    soft_label,
+)
+from vuskit.report.figures.volume import VolumeDisplay  # isort: skip
+from vuskit.report.figures.bars import (  # isort: skip
+    DetectorBarsDisplay,
+    RobustnessBarsDisplay,
+    SeparabilityBarsDisplay,
+)
+from vuskit.report.figures.detectors import (  # isort: skip
+    DetectorComparisonDisplay,
+    SeriesDisplay,
+)
+from vuskit.report.figures.scenarios import ScenarioDisplay, SweepDisplay  # isort: skip
+from vuskit.report.figures.boxes import CentredBoxDisplay, SeparabilityBoxDisplay  # isort: skip
+from vuskit.report.figures.consistency import EntropyDisplay, RankLinesDisplay  # isort: skip
+from vuskit.report.figures.timing import TimingSeriesDisplay, TimingSweepDisplay  # isort: skip
+from vuskit.report.figures.summary import ScatterDisplay, SummaryDisplay  # isort: skip
+
+__all__ = [
+    "CasesDisplay",
+    "CentredBoxDisplay",
+    "CriticalDifferenceDisplay",
+    "DetectorBarsDisplay",
+    "DetectorComparisonDisplay",
+    "Display",
+    "EntropyDisplay",
+    "FigureEntry",
+    "LabelEvolutionDisplay",
+    "LabellingDisplay",
+    "RangeCurveDisplay",
+    "RankLinesDisplay",
+    "RobustnessBarsDisplay",
+    "ScatterDisplay",
+    "ScenarioDisplay",
+    "SectionsDisplay",
+    "SensitivityDisplay",
+    "SeparabilityBarsDisplay",
+    "SeparabilityBoxDisplay",
+    "SeriesDisplay",
+    "SoftLabelDisplay",
+    "SummaryDisplay",
+    "SurfaceDisplay",
+    "SweepDisplay",
+    "TimingSeriesDisplay",
+    "TimingSweepDisplay",
+    "VolumeDisplay",
+    "get_figure",
+    "list_figures",
+    "soft_label",
+]

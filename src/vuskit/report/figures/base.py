@@ -1,0 +1,142 @@
+"""What all displays share, and the list of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+
+from vuskit.errors import InvalidInputError
+from vuskit.inputs import check_choice, did_you_mean
+from vuskit.report.common import FIGURE_FORMATS, save_figure
+from vuskit.report.figures.canvas import Canvas
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure, SubFigure
+
+__all__ = ["Display", "FigureEntry", "get_figure", "list_figures", "register_figure"]
+
+
+class Display:
+    """A figure: holds the data it shows, and draws it where it is told to.
+
+    Attributes
+    ----------
+    ax_ : Axes
+        After :meth:`plot`: the axis that was given, or the first panel.
+    axes_ : list of Axes
+        After :meth:`plot`: all panels.
+    figure_ : Figure
+        After :meth:`plot`: what the axis belongs to.
+    """
+
+    entry: ClassVar[FigureEntry]
+    ax_: Axes
+    axes_: list[Axes]
+    figure_: Figure | SubFigure
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw; displays say what they take besides the axis."""
+        raise NotImplementedError
+
+    def save(self, path: str | Path) -> Path:
+        """Save as png, pdf or svg, by the ending of the name; text stays text.
+
+        Draws a figure of its own if nothing was drawn yet.
+
+        Raises
+        ------
+        InvalidInputError
+            If the name ends with something else.
+        """
+        place = Path(path)
+        check_choice("path", place.suffix.lstrip(".").lower(), FIGURE_FORMATS)
+        if not hasattr(self, "figure_"):
+            self.plot()
+        # Whatever the axis is part of, the whole figure is saved.
+        save_figure(self.ax_.figure.canvas.figure, place)
+        return place
+
+    def _drawn(self, canvas: Canvas) -> Any:
+        self.ax_, self.axes_, self.figure_ = canvas.ax, canvas.panels, canvas.figure
+        return self
+
+    def _about(self) -> str:
+        """What the display holds, in a few words."""
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self._about()})"
+
+
+@dataclass(frozen=True)
+class FigureEntry:
+    """One kind of figure.
+
+    Attributes
+    ----------
+    name : str
+        Such as ``"critical_difference"``.
+    title : str
+        What it shows, in words.
+    source : str
+        What it is made from.
+    display : type
+        The class that holds and draws it.
+    """
+
+    name: str
+    title: str
+    source: str
+    display: type[Display]
+
+
+_FIGURES: dict[str, FigureEntry] = {}
+Kind = TypeVar("Kind", bound=type[Display])
+
+
+def register_figure(*, name: str, title: str, source: str) -> Callable[[Kind], Kind]:
+    """Put a display on the list of figures, by decoration."""
+
+    def decorate(display: Kind) -> Kind:
+        display.entry = _FIGURES[name] = FigureEntry(name, title, source, display)
+        return display
+
+    return decorate
+
+
+def list_figures() -> list[FigureEntry]:
+    """All figures, in the order in which a paper would show them.
+
+    Examples
+    --------
+    >>> from vuskit.report.figures import list_figures
+    >>> for entry in list_figures()[:2]:
+    ...     print(entry.name, "-", entry.title)
+    critical_difference - mean ranks, and which do not differ significantly
+    sensitivity - measures of one score while threshold, lag, noise or ratio varies
+    """
+    return list(_FIGURES.values())
+
+
+def get_figure(name: str) -> FigureEntry:
+    """Return the figure of that name.
+
+    Raises
+    ------
+    InvalidInputError
+        If there is none; the text proposes the nearest name.
+
+    Examples
+    --------
+    >>> from vuskit.report.figures import get_figure
+    >>> get_figure("surface").display.__name__
+    'SurfaceDisplay'
+    """
+    if name not in _FIGURES:
+        raise InvalidInputError(
+            f"`name` must be a figure, got {name!r}{did_you_mean(name, _FIGURES)}"
+        )
+    return _FIGURES[name]

@@ -1,0 +1,265 @@
+"""Detectors side by side on one series: scores, curves, surfaces and all measures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from vuskit.errors import InvalidInputError
+from vuskit.inputs import check_labels, check_series
+from vuskit.measures.registry import Measure
+from vuskit.report.figures.bars import DetectorBarsDisplay
+from vuskit.report.figures.base import Display, register_figure
+from vuskit.report.figures.canvas import PAGE, SMALL, Cell, open_canvas
+from vuskit.report.figures.curves import RangeCurveDisplay, SurfaceDisplay, draw_surface
+from vuskit.report.figures.marks import CURVES, draw_line, shade, title
+
+__all__ = ["DetectorComparisonDisplay", "SeriesDisplay"]
+
+Floats = NDArray[np.float64]
+_MOST = 4  # detectors in one figure
+
+
+def _named_scores(scores: Mapping[str, ArrayLike]) -> dict[str, ArrayLike]:
+    if not isinstance(scores, Mapping) or not scores:
+        raise InvalidInputError(
+            f"`scores` must be a mapping from names to scores, got {type(scores).__name__}"
+            f"{' without any' if isinstance(scores, Mapping) else ''}"
+        )
+    return {str(name): score for name, score in scores.items()}
+
+
+@register_figure(
+    name="series",
+    title="a series with its anomalies, and scores below it",
+    source="labels, and a series, scores or both",
+)
+@dataclass(eq=False, repr=False)
+class SeriesDisplay(Display):
+    """Lines above each other, the anomalies shaded.
+
+    Attributes
+    ----------
+    label : ndarray of bool
+        The label.
+    lines : dict of ndarray
+        Series and scores by name.
+    """
+
+    label: NDArray[np.bool_]
+    lines: dict[str, Floats]
+
+    @classmethod
+    def from_scores(
+        cls,
+        y_true: ArrayLike,
+        scores: Mapping[str, ArrayLike],
+        *,
+        series: ArrayLike | None = None,
+    ) -> SeriesDisplay:
+        """Take a series and scores.
+
+        Parameters
+        ----------
+        y_true : array-like of shape (n,)
+            Labels.
+        scores : mapping from str to array-like of shape (n,)
+            Scores by name.
+        series : array-like of shape (n,), optional
+            The series.
+
+        Raises
+        ------
+        InvalidInputError
+            If lengths differ or a number is not finite.
+
+        Examples
+        --------
+        >>> SeriesDisplay.from_scores([0, 1, 0], {"LOF": [0.1, 0.9, 0.2]}, series=[1, 9, 1])
+        SeriesDisplay(3 points: series, LOF)
+        """
+        label = check_labels(y_true).as_array()
+        arrays = {} if series is None else {"series": series}
+        lines = {
+            name: check_series(line) for name, line in {**arrays, **_named_scores(scores)}.items()
+        }
+        for name, line in lines.items():
+            if line.size != label.size:
+                raise InvalidInputError(
+                    f"`{name}` must have one number for each label, "
+                    f"got {line.size} and {label.size}"
+                )
+        return cls(label, lines)
+
+    def plot(self, ax: Any = None) -> SeriesDisplay:
+        """Draw one panel for each line.
+
+        Parameters
+        ----------
+        ax : Axes or as many as there are lines, optional
+            Where to draw; one axis is divided. A figure of its own by default.
+        """
+        cells = [Cell(row, 0) for row in range(len(self.lines))]
+        size = (PAGE, 0.62 * len(cells) + 0.25)
+        canvas = open_canvas(ax, cells, size=size, share="x")
+        for axis, (name, line) in zip(canvas.panels, self.lines.items(), strict=True):
+            shade(axis, self.label)
+            draw_line(axis, line)
+            axis.set_yticks([])
+            title(axis, name)
+        self._drawn(canvas)
+        return self
+
+    def _about(self) -> str:
+        return f"{self.label.size} points: {', '.join(self.lines)}"
+
+
+@register_figure(
+    name="detector_comparison",
+    title="detectors on one series: scores, R-ROC and R-PR curves, surfaces, all measures",
+    source="labels, a few scores and a buffer",
+)
+@dataclass(eq=False, repr=False)
+class DetectorComparisonDisplay(Display):
+    """Whether the measures agree with what one sees.
+
+    Attributes
+    ----------
+    scores : SeriesDisplay
+        Labels and scores.
+    roc, pr : dict of RangeCurveDisplay
+        Curves by detector.
+    roc_surface, pr_surface : dict of SurfaceDisplay
+        Surfaces by detector.
+    bars : DetectorBarsDisplay
+        Values of all measures.
+    """
+
+    scores: SeriesDisplay
+    roc: dict[str, RangeCurveDisplay]
+    pr: dict[str, RangeCurveDisplay]
+    roc_surface: dict[str, SurfaceDisplay]
+    pr_surface: dict[str, SurfaceDisplay]
+    bars: DetectorBarsDisplay
+
+    @classmethod
+    def from_scores(
+        cls,
+        y_true: ArrayLike,
+        scores: Mapping[str, ArrayLike],
+        *,
+        buffer: int,
+        measures: str | Measure | Iterable[str | Measure] = "paper",
+        **options: Any,
+    ) -> DetectorComparisonDisplay:
+        """Evaluate the scores.
+
+        Parameters
+        ----------
+        y_true : array-like of shape (n,)
+            Labels.
+        scores : mapping from str to array-like of shape (n,)
+            One to four scores by name.
+        buffer : int
+            Buffer length of R-AUC and longest buffer of VUS.
+        measures : "paper", "all", name, or iterable of names and measures, default="paper"
+            What the bars show.
+        **options
+            ``definition`` and ``side``, as for :func:`vuskit.vus_roc`.
+
+        Raises
+        ------
+        InvalidInputError
+            If there are more scores than can be drawn, or the arrays cannot be evaluated.
+
+        Examples
+        --------
+        >>> scores = {"A": [0.1, 0.2, 0.9, 0.3, 0], "B": [0.4, 0.9, 0.1, 0.2, 0]}
+        >>> DetectorComparisonDisplay.from_scores([0, 0, 1, 0, 0], scores, buffer=2)
+        DetectorComparisonDisplay(A, B on 5 points, 13 measures)
+        """
+        named = _named_scores(scores)
+        if len(named) > _MOST:
+            raise InvalidInputError(f"`scores` must be at most {_MOST}, got {len(named)}")
+
+        def curves(curve: str) -> dict[str, RangeCurveDisplay]:
+            return {
+                name: RangeCurveDisplay.from_scores(
+                    y_true, score, buffer=buffer, curve=curve, name=name, **options
+                )
+                for name, score in named.items()
+            }
+
+        def surfaces(curve: str) -> dict[str, SurfaceDisplay]:
+            return {
+                name: SurfaceDisplay.from_scores(
+                    y_true, score, max_buffer=buffer, curve=curve, **options
+                )
+                for name, score in named.items()
+            }
+
+        return cls(
+            SeriesDisplay.from_scores(y_true, named),
+            curves("roc"),
+            curves("pr"),
+            surfaces("roc"),
+            surfaces("pr"),
+            DetectorBarsDisplay.from_scores(
+                y_true, named, buffer=buffer, measures=measures, **options
+            ),
+        )
+
+    def plot(self, ax: Any = None) -> DetectorComparisonDisplay:
+        """Draw scores, curves, surfaces and bars.
+
+        Parameters
+        ----------
+        ax : Axes, optional
+            Where to draw, divided into panels; a figure of its own by default.
+        """
+        names = list(self.scores.lines)
+        count = len(names)
+        cells = [Cell(row, 0, 1, 3) for row in range(count)]
+        cells += [Cell(count, 0), Cell(count, 1), Cell(count, 2, count + 1)]
+        cells += [
+            Cell(count + 1 + row, column, projection="3d")
+            for row in range(count)
+            for column in range(2)
+        ]
+        heights = [0.55] * count + [1.9] + [1.9] * count
+        size = (PAGE, sum(heights) + 0.5)
+        canvas = open_canvas(ax, cells, size=size, heights=heights, widths=(1, 1, 0.95))
+        lines, (roc, pr, bars) = canvas.panels[:count], canvas.panels[count : count + 3]
+        for axis, name, colour in zip(lines, names, CURVES, strict=False):
+            shade(axis, self.scores.label)
+            draw_line(axis, self.scores.lines[name], color=colour)
+            axis.set_yticks([])
+            title(axis, f"(a) score of {name}")
+        for axis, letter, curves in ((roc, "b", self.roc), (pr, "c", self.pr)):
+            for name, colour in zip(names, CURVES, strict=False):
+                curves[name].plot(axis, color=colour, fill=False, legend=False)
+            title(axis, f"({letter}) dashed: no buffer")
+        surfaces = canvas.panels[count + 3 :]
+        for row, name in enumerate(names):
+            for axis, letter, held in zip(
+                surfaces[2 * row : 2 * row + 2],
+                "de",
+                (self.roc_surface[name], self.pr_surface[name]),
+                strict=True,
+            ):
+                draw_surface(axis, held)
+                kind = f"VUS-{held.curve.upper()}"
+                axis.set_title(f"({letter}) {name}: {kind} {held.volume:.3f}", fontsize=SMALL)
+        self.bars.plot(bars, legend=False)
+        title(bars, "(f) all measures")
+        self._drawn(canvas)
+        return self
+
+    def _about(self) -> str:
+        names = ", ".join(self.scores.lines)
+        size, measures = self.scores.label.size, len(self.bars.measures)
+        return f"{names} on {size} points, {measures} measures"

@@ -1,0 +1,354 @@
+"""What the buffer does to the label: soft labels, static and dynamic sections."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from vuskit.errors import InvalidInputError
+from vuskit.inputs import check_int, check_labels, check_prediction, check_scores
+from vuskit.measures.workspace import BufferOptions, PreparedLabels
+from vuskit.report.figures.base import Display, register_figure
+from vuskit.report.figures.canvas import COLUMN, SMALL, TEXT, grid_cells, open_canvas
+from vuskit.report.figures.marks import draw_line, shade, title
+
+__all__ = [
+    "LabelEvolutionDisplay",
+    "SectionsDisplay",
+    "SoftLabelDisplay",
+    "soft_label",
+]
+
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+
+_DYNAMIC, _STATIC = "#009E73", "#999999"
+_SOFT = "#D55E00"
+
+
+def soft_label(
+    y_true: ArrayLike,
+    *,
+    buffer: int,
+    y_pred: ArrayLike | None = None,
+    definition: str = "journal",
+    side: str = "both",
+) -> Floats:
+    """Soft label of every point: 1 in events, falling over the buffer around them.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        Labels.
+    buffer : int
+        Buffer length.
+    y_pred : array-like of shape (n,), optional
+        Prediction of 0 and 1: the buffer counts only where something is predicted.
+    definition, side : str
+        As for :func:`vuskit.range_auc_roc`.
+
+    Raises
+    ------
+    InvalidInputError
+        If labels, prediction or a parameter cannot be used.
+
+    Examples
+    --------
+    >>> soft_label([0, 0, 0, 1, 0, 0], buffer=4).round(2).tolist()
+    [0.0, 0.71, 0.87, 1.0, 0.87, 0.71]
+    >>> soft_label([0, 0, 0, 1, 0, 0], buffer=4, y_pred=[0, 0, 1, 1, 0, 0]).round(2).tolist()
+    [0.0, 0.0, 0.87, 1.0, 0.0, 0.0]
+    """
+    labels = check_labels(y_true)
+    options = BufferOptions.of("buffer", buffer, None, definition=definition, side=side)
+    only = BufferOptions(options.buffer, definition=definition, side=side, only_longest=True)
+    plan = PreparedLabels(labels, only).plan
+    weights = plan.table[0, plan.code] / plan.full_weight
+    weights[plan.second <= plan.halves[0]] = 1.0  # reached from two events
+    weights[: plan.n_inside] = 1.0
+    soft = np.zeros(labels.n)
+    soft[plan.positions] = weights
+    if y_pred is not None:
+        soft[~(check_prediction(y_pred, labels) | labels.as_array())] = 0.0
+    return soft
+
+
+def _steps(axis: Any, values: Floats, **style: Any) -> None:
+    axis.plot(np.arange(values.size), values, drawstyle="steps-mid", **style)
+    axis.set_xlim(-0.5, values.size - 0.5)
+
+
+@register_figure(
+    name="soft_label",
+    title="how the label is extended by the buffer, where something is predicted",
+    source="labels and a buffer; a prediction if at hand",
+)
+@dataclass(eq=False, repr=False)
+class SoftLabelDisplay(Display):
+    """Label, soft label and the part of it that a prediction makes count.
+
+    Attributes
+    ----------
+    label : ndarray of shape (n,)
+        The label, 0 and 1.
+    soft : ndarray of shape (n,)
+        The soft label.
+    counted : ndarray of shape (n,) or None
+        The soft label where something is predicted.
+    prediction : ndarray of bool or None
+        The prediction.
+    buffer : int
+        Its length.
+    """
+
+    label: Bools
+    soft: Floats
+    counted: Floats | None
+    prediction: Bools | None
+    buffer: int
+
+    @classmethod
+    def from_labels(
+        cls, y_true: ArrayLike, *, buffer: int, y_pred: ArrayLike | None = None, **options: Any
+    ) -> SoftLabelDisplay:
+        """Compute the soft label; parameters as for :func:`soft_label`.
+
+        Examples
+        --------
+        >>> SoftLabelDisplay.from_labels([0, 0, 0, 1, 0, 0], buffer=4)
+        SoftLabelDisplay(6 points, buffer 4)
+        """
+        labels = check_labels(y_true)
+        soft = soft_label(y_true, buffer=buffer, **options)
+        if y_pred is None:
+            return cls(labels.as_array(), soft, None, None, int(buffer))
+        counted = soft_label(y_true, buffer=buffer, y_pred=y_pred, **options)
+        predicted = np.asarray(check_prediction(y_pred, labels))
+        return cls(labels.as_array(), soft, counted, predicted, int(buffer))
+
+    def plot(self, ax: Any = None, *, legend: bool = True) -> SoftLabelDisplay:
+        """Draw the labels.
+
+        Parameters
+        ----------
+        ax : Axes, optional
+            Where to draw; a figure of its own by default.
+        legend : bool, default=True
+            Whether the lines are named.
+        """
+        canvas = open_canvas(ax, size=(COLUMN, 1.9))
+        axis = canvas.ax
+        at = np.arange(self.soft.size)
+        if self.counted is not None and self.prediction is not None:
+            axis.fill_between(
+                at, self.counted, step="mid", color=_SOFT, alpha=0.3, linewidth=0,
+                label="counts, as it is predicted",
+            )  # fmt: skip
+            axis.fill_between(
+                at, -0.22, -0.08, where=self.prediction.tolist(), step="mid", color="0.25",
+                linewidth=0, label="prediction",
+            )  # fmt: skip
+        _steps(axis, self.soft, color=_SOFT, linewidth=1.1, linestyle="--",
+               label=f"soft label, buffer {self.buffer}")  # fmt: skip
+        _steps(axis, self.label.astype(float), color="#0072B2", linewidth=1.1, label="label")
+        axis.set_ylim(-0.3, 1.08)
+        axis.set_yticks([0, 0.5, 1])
+        axis.set_xlabel("point", fontsize=TEXT)
+        if legend:
+            canvas.legend(axis.get_legend_handles_labels()[0], columns=2)
+        self._drawn(canvas)
+        return self
+
+    def _about(self) -> str:
+        predicted = "" if self.prediction is None else f", {int(self.prediction.sum())} predicted"
+        return f"{self.soft.size} points, buffer {self.buffer}{predicted}"
+
+
+@register_figure(
+    name="sections",
+    title="static and dynamic sections of a series",
+    source="labels, a score and the longest buffer",
+)
+@dataclass(eq=False, repr=False)
+class SectionsDisplay(Display):
+    """Score and label; only the dynamic sections change with the buffer.
+
+    Attributes
+    ----------
+    label : ndarray of bool
+        The label.
+    score : ndarray of shape (n,)
+        The score.
+    dynamic : ndarray of bool
+        Points in an event or within reach of one.
+    soft : ndarray of shape (n,)
+        Soft label at the longest buffer.
+    """
+
+    label: Bools
+    score: Floats
+    dynamic: Bools
+    soft: Floats
+
+    @classmethod
+    def from_scores(
+        cls, y_true: ArrayLike, y_score: ArrayLike, *, max_buffer: int, **options: Any
+    ) -> SectionsDisplay:
+        """Find the sections.
+
+        Parameters
+        ----------
+        y_true, y_score : array-like of shape (n,)
+            Labels and score.
+        max_buffer : int
+            The longest buffer.
+        **options
+            ``definition`` and ``side``, as for :func:`soft_label`.
+
+        Raises
+        ------
+        InvalidInputError
+            If the arrays or a parameter cannot be used.
+
+        Examples
+        --------
+        >>> SectionsDisplay.from_scores([0, 0, 0, 1, 0, 0], [0, 1, 2, 3, 2, 1], max_buffer=2)
+        SectionsDisplay(6 points, 3 of them dynamic)
+        """
+        labels = check_labels(y_true)
+        score = np.asarray(check_scores(y_score, labels), dtype=np.float64)
+        check_int("max_buffer", max_buffer, minimum=0)
+        soft = soft_label(y_true, buffer=max_buffer, **options)
+        return cls(labels.as_array(), score, soft > 0, soft)
+
+    def plot(self, ax: Any = None, *, legend: bool = True) -> SectionsDisplay:
+        """Draw score and label above each other.
+
+        Parameters
+        ----------
+        ax : Axes, optional
+            Where to draw, divided into two panels; a figure of its own by default.
+        legend : bool, default=True
+            Whether the sections are named.
+        """
+        canvas = open_canvas(ax, grid_cells(2, 1), size=(COLUMN, 2.2), share="x")
+        above, below = canvas.panels
+        draw_line(above, self.score)
+        title(above, "(a) score")
+        below.fill_between(
+            np.arange(self.soft.size), self.soft, step="mid", color=_SOFT, alpha=0.35, linewidth=0,
+            label="soft label at the longest buffer",
+        )  # fmt: skip
+        _steps(below, self.label.astype(float), color="#0072B2", linewidth=1.0, label="label")
+        title(below, "(b) label")
+        for axis in canvas.panels:
+            _shade_sections(axis, self.dynamic)
+            axis.set_yticks([])
+        below.set_xlabel("point", fontsize=TEXT)
+        if legend:
+            handles = [*above.get_legend_handles_labels()[0], *below.get_legend_handles_labels()[0]]
+            named = {str(handle.get_label()): handle for handle in handles}
+            canvas.legend(list(named.values()), columns=2)
+        self._drawn(canvas)
+        return self
+
+    def _about(self) -> str:
+        return f"{self.score.size} points, {int(self.dynamic.sum())} of them dynamic"
+
+
+def _shade_sections(axis: Any, dynamic: Bools) -> None:
+    shade(axis, dynamic, color=_DYNAMIC, alpha=0.22, label="dynamic section")
+    # Hatched as well: a light green is a light grey in print.
+    shade(axis, ~dynamic, facecolor="none", edgecolor=_STATIC, color=None, alpha=0.6, hatch="///",
+          label="static section")  # fmt: skip
+
+
+@register_figure(
+    name="label_evolution",
+    title="the label as the buffer grows",
+    source="labels and buffer lengths",
+)
+@dataclass(eq=False, repr=False)
+class LabelEvolutionDisplay(Display):
+    """The soft label at several buffer lengths, one below the other.
+
+    Attributes
+    ----------
+    buffers : tuple of int
+        The lengths.
+    soft : ndarray of shape (B, n)
+        The soft labels.
+    label : ndarray of bool
+        The label.
+    """
+
+    buffers: tuple[int, ...]
+    soft: Floats
+    label: Bools
+
+    @classmethod
+    def from_labels(
+        cls, y_true: ArrayLike, *, buffers: Iterable[int], **options: Any
+    ) -> LabelEvolutionDisplay:
+        """Compute the soft label for each buffer length.
+
+        Parameters
+        ----------
+        y_true : array-like of shape (n,)
+            Labels.
+        buffers : iterable of int
+            Buffer lengths.
+        **options
+            ``definition`` and ``side``, as for :func:`soft_label`.
+
+        Raises
+        ------
+        InvalidInputError
+            If the labels or a length cannot be used, or there is no length.
+
+        Examples
+        --------
+        >>> LabelEvolutionDisplay.from_labels([0, 0, 0, 1, 0, 0], buffers=[0, 2, 4])
+        LabelEvolutionDisplay(6 points, buffers 0, 2, 4)
+        """
+        lengths = tuple(check_int("buffers", length, minimum=0) for length in buffers)
+        if not lengths:
+            raise InvalidInputError("`buffers` must hold at least one length, got none")
+        soft = [soft_label(y_true, buffer=length, **options) for length in lengths]
+        return cls(lengths, np.array(soft), check_labels(y_true).as_array())
+
+    def plot(self, ax: Any = None) -> LabelEvolutionDisplay:
+        """Draw one row for each length; what any of them reaches is shaded.
+
+        Parameters
+        ----------
+        ax : Axes, optional
+            Where to draw; a figure of its own by default.
+        """
+        canvas = open_canvas(ax, size=(COLUMN, 0.35 * len(self.buffers) + 0.6))
+        axis = canvas.ax
+        at = np.arange(self.label.size)
+        _shade_sections(axis, self.soft.max(axis=0) > 0)
+        for row, soft in enumerate(self.soft):
+            base = 1.25 * (len(self.buffers) - 1 - row)
+            axis.fill_between(
+                at, base, base + soft, step="mid", color=_SOFT, alpha=0.45, linewidth=0
+            )
+            axis.fill_between(
+                at, base, base + self.label, step="mid", color="#0072B2", alpha=0.9, linewidth=0
+            )
+            axis.axhline(base, color="black", linewidth=0.4)
+        bases = 1.25 * np.arange(len(self.buffers))[::-1]
+        axis.set_yticks(bases + 0.5, [f"L = {length}" for length in self.buffers], fontsize=SMALL)
+        axis.tick_params(axis="y", length=0)
+        axis.set_xlim(-0.5, at.size - 0.5)
+        axis.set_xlabel("point (green: within reach of a buffer; hatched: static)", fontsize=SMALL)
+        self._drawn(canvas)
+        return self
+
+    def _about(self) -> str:
+        return f"{self.label.size} points, buffers {', '.join(map(str, self.buffers))}"

@@ -1,0 +1,206 @@
+"""What is drawn in more than one figure: bars and boxes by measure, lines, shaded events."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from vuskit.datasets.optional import require
+from vuskit.errors import InvalidInputError
+from vuskit.inputs import check_labels
+from vuskit.measures.registry import Measure, list_measures
+from vuskit.report.common import FAMILY_TITLES, family_colour, family_of, thinned
+from vuskit.report.figures.canvas import SMALL, TEXT, Canvas
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = [
+    "ACCURATE",
+    "ANOMALY",
+    "CURVES",
+    "INACCURATE",
+    "boxes",
+    "draw_line",
+    "family_legend",
+    "few_ticks",
+    "group_styles",
+    "line_styles",
+    "measure_bars",
+    "measure_rows",
+    "measures_named",
+    "shade",
+    "title",
+]
+
+Floats = NDArray[np.float64]
+
+ANOMALY = "#CC79A7"
+# Okabe and Ito's palette: told apart by people with any kind of colour vision.
+CURVES = ("#0072B2", "#E69F00", "#009E73", "#000000", "#CC79A7", "#56B4E9", "#D55E00")
+# Far apart in grey as well.
+ACCURATE, INACCURATE = "#0072B2", "#F0C05A"
+_HATCHES = {"range": "//////", "auc": "......", "range_auc": "\\\\\\\\\\\\", "vus": "xxxxxx"}
+_DASHES = ("-", "--", ":", "-.")
+_MARKERS = "os^Dvx+*<>"
+_MOST_POINTS = 4000  # of one line; more cannot be told apart in print
+
+
+def measures_named(names: Iterable[str]) -> tuple[Measure, ...]:
+    """Registered measures, or entries of their own for names that are not registered."""
+    known = {entry.name: entry for entry in list_measures()}
+    known |= {entry.title: entry for entry in known.values()}
+    return tuple(known.get(name, Measure(name, name, _unknown)) for name in names)
+
+
+def _unknown(y_true: ArrayLike, y_score: ArrayLike) -> float:
+    raise InvalidInputError("`measure` must be registered to be computed, got a name only")
+
+
+def title(axis: Axes, text: str) -> None:
+    """Title of a panel, at its left end."""
+    axis.set_title(text, fontsize=TEXT, loc="left", pad=3)
+
+
+def measure_rows(axis: Axes, measures: Sequence[Measure]) -> None:
+    """One row for each measure, from the top, with its title."""
+    axis.set_yticks(range(len(measures)), [measure.title for measure in measures], fontsize=SMALL)
+    axis.set_ylim(len(measures) - 0.4, -0.6)
+    axis.tick_params(axis="y", length=0)
+    axis.grid(visible=True, axis="x", linewidth=0.4, alpha=0.4)
+    few_ticks(axis)
+
+
+def few_ticks(axis: Axes, most: int = 3) -> None:
+    """At most so many numbers along the horizontal axis, without zeros at their ends."""
+    ticker = require("matplotlib.ticker", purpose="a figure")
+    axis.xaxis.set_major_locator(ticker.MaxNLocator(nbins=most, steps=[1, 2, 5, 10]))
+    axis.xaxis.set_major_formatter(ticker.FuncFormatter(lambda value, _: f"{value:g}"))
+
+
+def measure_bars(
+    axis: Axes, values: ArrayLike, measures: Sequence[Measure], *, hatch: bool = True
+) -> None:
+    """One bar for each measure, in the colour and hatch of its family."""
+    bars = axis.barh(
+        range(len(measures)),
+        np.asarray(values, dtype=np.float64),
+        height=0.75,
+        color=[family_colour(measure) for measure in measures],
+        edgecolor="black",
+        linewidth=0.4,
+    )
+    for bar, measure in zip(bars, measures, strict=True):
+        if hatch and family_of(measure) in _HATCHES:
+            _thin_hatch(bar, _HATCHES[family_of(measure)])
+    measure_rows(axis, measures)
+
+
+def _thin_hatch(patch: Any, hatch: str) -> None:
+    patch.set_hatch(hatch)
+    if hasattr(patch, "set_hatch_linewidth"):  # matplotlib 3.10 and later
+        patch.set_hatch_linewidth(0.3)
+
+
+def boxes(
+    axis: Axes,
+    columns: Sequence[Floats],
+    *,
+    colours: Sequence[str],
+    offset: float = 0.0,
+    width: float = 0.65,
+) -> None:
+    """Horizontal box plots, one in each row; undefined values are left out."""
+    drawn = axis.boxplot(
+        [column[np.isfinite(column)] for column in columns],
+        positions=np.arange(len(columns)) + offset,
+        widths=width,
+        orientation="horizontal",
+        patch_artist=True,
+        manage_ticks=False,
+        boxprops={"linewidth": 0.5},
+        whiskerprops={"linewidth": 0.5},
+        capprops={"linewidth": 0.5},
+        medianprops={"linewidth": 0.9, "color": "black"},
+        flierprops={"marker": ".", "markersize": 2, "markeredgewidth": 0.3},
+    )
+    for patch, colour in zip(drawn["boxes"], colours, strict=True):
+        patch.set_facecolor(colour)
+
+
+def family_legend(canvas: Canvas, measures: Iterable[Measure], *, legend: bool | None) -> None:
+    """Legend of the families; the names are there anyway, so only where there is a margin."""
+    if legend is False or (legend is None and not canvas.own):
+        return
+    patches = require("matplotlib.patches", purpose="a figure")
+    handles = []
+    for name, measure in {family_of(measure): measure for measure in measures}.items():
+        patch = patches.Patch(
+            facecolor=family_colour(measure),
+            edgecolor="black",
+            linewidth=0.4,
+            label=FAMILY_TITLES[name],
+        )
+        _thin_hatch(patch, _HATCHES.get(name, ""))
+        handles.append(patch)
+    columns = len(handles) if canvas.ax.figure.bbox.width > 5 * canvas.figure.dpi else 3
+    canvas.legend(handles, columns=columns)
+
+
+def line_styles(measures: Iterable[Measure]) -> list[dict[str, Any]]:
+    """Colour of the family; dashes and markers tell its members apart."""
+    seen: dict[str, int] = {}
+    styles = []
+    for measure in measures:
+        turn = seen[family_of(measure)] = seen.get(family_of(measure), -1) + 1
+        styles.append(
+            {
+                "color": family_colour(measure),
+                "linestyle": _DASHES[turn % len(_DASHES)],
+                "marker": _MARKERS[(turn + 3 * len(seen)) % len(_MARKERS)],
+                "markersize": 2.5,
+                "linewidth": 1.0,
+                "label": measure.title,
+            }
+        )
+    return styles
+
+
+def group_styles(names: Iterable[Any]) -> list[dict[str, Any]]:
+    """Colour, dashes and marker for each of several detectors or other names."""
+    return [
+        {
+            "color": CURVES[place % len(CURVES)],
+            "linestyle": _DASHES[place % len(_DASHES)],
+            "marker": _MARKERS[place % len(_MARKERS)],
+            "markersize": 3,
+            "linewidth": 1.0,
+            "label": str(name),
+        }
+        for place, name in enumerate(names)
+    ]
+
+
+def shade(axis: Axes, y_true: ArrayLike, **style: Any) -> None:
+    """Shade the anomalies."""
+    labels = check_labels(y_true)
+    options = {"color": ANOMALY, "alpha": 0.35, "linewidth": 0, **style}
+    for start, stop in zip(labels.starts.tolist(), labels.stops.tolist(), strict=True):
+        axis.axvspan(start - 0.5, stop - 0.5, **options)
+
+
+def draw_line(axis: Axes, values: ArrayLike, **style: Any) -> None:
+    """Draw values against their index; long ones by the extremes of equal stretches."""
+    line = np.asarray(values, dtype=np.float64)
+    numbers, size = thinned(line, _MOST_POINTS)
+    at = np.arange(line.size) if size == 1 else (np.arange(numbers.size) // 2 + 0.5) * size
+    axis.plot(at, numbers, **{"linewidth": 0.7, "color": "0.2", **style})
+    axis.set_xlim(-0.5, line.size - 0.5)
+
+
+def values_by_name(values: Mapping[str, float], measures: Iterable[Measure]) -> Floats:
+    """Values in the order of the measures."""
+    return np.array([float(values[measure.name]) for measure in measures])

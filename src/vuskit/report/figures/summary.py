@@ -1,0 +1,193 @@
+"""All studies together: the scatter of robustness and separability, and the table of ranks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vuskit.errors import InvalidInputError
+from vuskit.measures.registry import Measure
+from vuskit.report.common import family_colour
+from vuskit.report.figures.base import Display, register_figure
+from vuskit.report.figures.canvas import COLUMN, PAGE, SMALL, TEXT, open_canvas
+from vuskit.report.figures.marks import family_legend, measures_named
+from vuskit.report.figures.spread import spread_labels
+from vuskit.studies.summary import Summary
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["ScatterDisplay", "SummaryDisplay"]
+
+Floats = NDArray[np.float64]
+
+_AREA = 350.0  # of the largest circle, in square points
+_SMALLEST = 6.0
+
+
+@register_figure(
+    name="scatter",
+    title="robustness against separability; the circle grows with the effect of the ratio",
+    source="the summary of the studies, or a table of deviation, z and ratio",
+)
+@dataclass(eq=False, repr=False)
+class ScatterDisplay(Display):
+    """Good measures are at the upper left, and small.
+
+    Attributes
+    ----------
+    points : pandas.DataFrame
+        ``deviation``, ``z`` and ``ratio``; one row for each measure.
+    """
+
+    points: pd.DataFrame
+
+    @property
+    def measures(self) -> tuple[Measure, ...]:
+        """The measures, in order."""
+        return measures_named(self.points.index)
+
+    @classmethod
+    def from_summary(cls, summary: Summary) -> ScatterDisplay:
+        """Make it from :func:`vuskit.studies.summarise`."""
+        return cls(summary.scatter())
+
+    @classmethod
+    def from_table(cls, points: pd.DataFrame) -> ScatterDisplay:
+        """Make it from a table with the columns ``deviation``, ``z`` and ``ratio``.
+
+        Raises
+        ------
+        InvalidInputError
+            If a column is missing.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> numbers = {"deviation": [0.1, 0.02], "z": [3.0, 9.0], "ratio": [0.1, 0.05]}
+        >>> ScatterDisplay.from_table(pd.DataFrame(numbers, index=["auc_pr", "vus_pr"]))
+        ScatterDisplay(2 measures)
+        """
+        wanted = ["deviation", "z", "ratio"]
+        missing = [name for name in wanted if name not in getattr(points, "columns", ())]
+        if missing:
+            raise InvalidInputError(
+                f"`points` must be a table with the columns {wanted}, got none named {missing[0]!r}"
+            )
+        return cls(points[wanted])
+
+    def plot(self, ax: Any = None, *, legend: bool | None = None) -> ScatterDisplay:
+        """Draw the circles and name them.
+
+        Parameters
+        ----------
+        ax : Axes, optional
+            Where to draw; a figure of its own by default.
+        legend : bool, optional
+            Whether the families are named; by default where there is a margin.
+        """
+        canvas = open_canvas(ax, size=(PAGE * 0.65, 3.4))
+        axis = canvas.ax
+        x, y, ratio = self.points.to_numpy(dtype=np.float64).T
+        largest = np.nanmax(ratio) if np.isfinite(ratio).any() else 1.0
+        areas = np.maximum(np.nan_to_num(ratio) / (largest or 1.0) * _AREA, _SMALLEST)
+        axis.scatter(
+            x, y, s=areas, c=[family_colour(measure) for measure in self.measures], alpha=0.75,
+            edgecolors="black", linewidths=0.5,
+        )  # fmt: skip
+        axis.set_xlabel("mean standard deviation under lag and noise (left: robust)", fontsize=TEXT)
+        axis.set_ylabel("z statistic (up: separable)", fontsize=TEXT)
+        axis.margins(0.16, 0.12)
+        axis.grid(visible=True, linewidth=0.4, alpha=0.4)
+        titles = [measure.title for measure in self.measures]
+        spread_labels(axis, titles, x, y, radii=np.sqrt(areas / np.pi), fontsize=SMALL)
+        family_legend(canvas, self.measures, legend=legend)
+        self._drawn(canvas)
+        return self
+
+    def _about(self) -> str:
+        return f"{len(self.points)} measures"
+
+
+@register_figure(
+    name="summary",
+    title="rank of every measure in every study, and the mean rank",
+    source="the summary of the studies, or a table of ranks",
+)
+@dataclass(eq=False, repr=False)
+class SummaryDisplay(Display):
+    """A table in shades; the best measure on top.
+
+    Attributes
+    ----------
+    ranks : pandas.DataFrame
+        One row for each measure, one column for each study.
+    """
+
+    ranks: pd.DataFrame
+
+    @property
+    def measures(self) -> tuple[Measure, ...]:
+        """The measures, in order."""
+        return measures_named(self.ranks.index)
+
+    @classmethod
+    def from_summary(cls, summary: Summary) -> SummaryDisplay:
+        """Make it from :func:`vuskit.studies.summarise`."""
+        return cls(summary.ranks)
+
+    @classmethod
+    def from_table(cls, ranks: pd.DataFrame) -> SummaryDisplay:
+        """Make it from a table of ranks, one row for each measure.
+
+        Raises
+        ------
+        InvalidInputError
+            If it is not a table, or empty.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> ranks = pd.DataFrame({"lag": [2, 1], "mean": [2, 1]}, index=["auc_pr", "vus_pr"])
+        >>> SummaryDisplay.from_table(ranks)
+        SummaryDisplay(2 measures, studies: lag, mean)
+        """
+        if not hasattr(ranks, "columns") or ranks.empty:
+            raise InvalidInputError(
+                f"`ranks` must be a table that is not empty, got {type(ranks).__name__}"
+            )
+        return cls(ranks)
+
+    def plot(self, ax: Any = None) -> SummaryDisplay:
+        """Draw the table.
+
+        Parameters
+        ----------
+        ax : Axes, optional
+            Where to draw; a figure of its own by default.
+        """
+        canvas = open_canvas(ax, size=(COLUMN, 0.17 * len(self.ranks) + 0.75))
+        axis = canvas.ax
+        numbers = self.ranks.to_numpy(dtype=np.float64)
+        axis.imshow(numbers, cmap="Blues_r", aspect="auto", vmin=1, vmax=1.25 * np.nanmax(numbers))
+        for (row, column), rank in np.ndenumerate(numbers):
+            shade = "white" if rank < 0.45 * np.nanmax(numbers) else "black"
+            axis.text(column, row, f"{rank:.3g}", ha="center", va="center", fontsize=SMALL,
+                      color=shade)  # fmt: skip
+        axis.set_xticks(range(numbers.shape[1]), list(self.ranks.columns), fontsize=SMALL,
+                        rotation=30, ha="left", rotation_mode="anchor")  # fmt: skip
+        titles = [measure.title for measure in self.measures]
+        axis.set_yticks(range(len(titles)), titles, fontsize=SMALL)
+        axis.xaxis.tick_top()
+        axis.tick_params(length=0)
+        for spine in axis.spines.values():
+            spine.set_visible(False)
+        self._drawn(canvas)
+        return self
+
+    def _about(self) -> str:
+        studies = ", ".join(map(str, self.ranks.columns))
+        return f"{len(self.ranks)} measures, studies: {studies}"
