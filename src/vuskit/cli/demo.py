@@ -1,54 +1,224 @@
-"""``vuskit demo``: the measures on a built-in series."""
+"""``vuskit demo``: everything once, from series to page, with nothing but this package."""
 
 from __future__ import annotations
 
-import numpy as np
+import importlib.util
+import shlex
+import textwrap
+import time
+import webbrowser
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
 import typer
 
-from vuskit import choose_buffer, evaluate_many, events
-from vuskit.datasets.synthetic import three_scores
-from vuskit.measures.results import text_table
+from vuskit.cli.bench_progress import talk_console
+from vuskit.cli.demo_files import DemoFolder, plan_text
+from vuskit.cli.exits import ExitCode
+from vuskit.cli.files import whole_file, write_file
+from vuskit.cli.output import say, terminal_width, write
+from vuskit.errors import MissingDependencyError
+
+if TYPE_CHECKING:
+    from vuskit.cli.demo_findings import Findings
+    from vuskit.cli.demo_steps import Steps
+    from vuskit.studies import RobustnessResult, ScenarioResult
 
 __all__ = ["demo"]
 
+_NEEDED = ("pandas", "scipy", "sklearn", "stumpy", "pebble", "matplotlib", "cloudpickle")
+_DEFAULT_FOLDER = Path("vuskit-demo")
+_STEPS = 4
 
-def demo(seed: int = typer.Option(0, min=0, help="Seed of the built-in series.")) -> None:
-    """Evaluate a built-in series with three scores on all thirteen measures.
 
-    Example: vuskit demo --seed 1
+@dataclass(frozen=True)
+class _Size:
+    """How much the demo does."""
+
+    detectors: tuple[str, ...]
+    perturbations: int
+    scenario_points: int
+    in_processes: bool = True
+
+
+_SIZES = {
+    # Quick leaves out what needs seconds to be compiled or fitted, or to start.
+    True: _Size(
+        ('name = "iforest"', 'name = "pca"', 'name = "moving_zscore"\nwindow = 50'),
+        perturbations=2,
+        scenario_points=1000,
+        in_processes=False,
+    ),
+    False: _Size(
+        (
+            'name = "iforest"',
+            'name = "lof"',
+            'name = "mp"',
+            'name = "ocsvm"',
+            'name = "pca"',
+            'name = "poly"',
+            'name = "moving_zscore"\nwindow = 50',
+            'name = "random"',
+        ),
+        perturbations=5,
+        scenario_points=10_000,
+    ),
+}
+
+
+def demo(
+    out: Annotated[Path, typer.Option(help="Folder for all that it makes.")] = _DEFAULT_FOLDER,
+    seed: Annotated[int, typer.Option(min=0, help="Of the series and the detectors.")] = 0,
+    quick: Annotated[bool, typer.Option("--quick", help="Fewer detectors, shorter series.")] = (
+        False
+    ),
+    open_page: Annotated[bool, typer.Option("--open", help="Open the page at the end.")] = False,
+) -> None:
+    """Run a benchmark and two studies on made-up series; write a page of it.
+
+    Needs no data, no network and no answers. A stopped demo goes on where
+    it was; a second one with the same options has little left to do.
+
+    Example: vuskit demo --quick --open
     """
-    scored = three_scores(seed)
-    series = scored.series
-    buffer = choose_buffer("median_anomaly", y_true=series.labels)
-    typer.echo(
-        f"{series.n_points:,} points, {series.n_anomalies} anomalies (premature heart beats). "
-        f"Three scores:\n"
-        "  good   rises over each anomaly\n"
-        "  late   the same, two thirds of an anomaly too late\n"
-        "  noisy  rises in the right places, under noise\n"
-    )
-    table = evaluate_many(series.labels, scored.scores, buffer=buffer.length)
-    titles = {measure.name: measure.title for measure in table.measures}
-    rows = [
-        [
-            title,
-            *(f"{table[name][measure]:.3f}" for name in table),
-            f"{table.chance.mean[measure]:.3f}",
-        ]
-        for measure, title in titles.items()
+    _check_installed()
+    begin = time.monotonic()
+    folder = DemoFolder(out)
+    again = _again(out, seed, quick)
+    try:
+        findings, robustness = _make(folder, seed, _SIZES[quick], quick=quick)
+    except KeyboardInterrupt:
+        say(f"Stopped. What is finished is in {out}; go on with: {again}")
+        raise typer.Exit(ExitCode.INTERRUPTED) from None
+    say(f"Done in {time.monotonic() - begin:.0f} s.\n")
+    write(_summary(findings, robustness, folder))
+    if open_page:
+        webbrowser.open(folder.page.resolve().as_uri())
+
+
+def _check_installed() -> None:
+    missing = [name for name in _NEEDED if importlib.util.find_spec(name) is None]
+    if missing:
+        raise MissingDependencyError(
+            f"the demo runs detectors and studies and needs {', '.join(missing)}, "
+            f'not installed here: pip install "vuskit[bench]"'
+        )
+
+
+def _again(out: Path, seed: int, quick: bool) -> str:
+    given = ["--out", str(out)] if out != _DEFAULT_FOLDER else []
+    given += ["--seed", str(seed)] if seed else []
+    return shlex.join(["vuskit", "demo", *given, *(["--quick"] if quick else [])])
+
+
+def _make(
+    folder: DemoFolder, seed: int, size: _Size, *, quick: bool
+) -> tuple[Findings, RobustnessResult]:
+    from vuskit.cli.demo_findings import Findings
+    from vuskit.cli.demo_steps import Steps
+    from vuskit.datasets.synthetic import demo_series
+    from vuskit.report.run import RunReport
+    from vuskit.studies.saved import save_study_result
+
+    series = demo_series(seed, short=quick)
+    folder.claim(plan_text(series, size.detectors, seed=seed))
+    folder.write_series(series)
+    with Steps(talk_console(), _STEPS) as steps:
+        _benchmark(folder, steps, f"{len(series)} series x {len(size.detectors)} detectors")
+        robustness = _robustness(folder, steps, size, seed)
+        scenarios = _scenarios(steps, size)
+        for result in (robustness, scenarios):
+            save_study_result(result, folder.studies)
+        findings = Findings(RunReport.read(folder.run))
+        _page(folder, steps, findings, [robustness, scenarios])
+    return findings, robustness
+
+
+def _benchmark(folder: DemoFolder, steps: Steps, what: str) -> None:
+    from vuskit.bench import load_plan, run_plan
+
+    with steps.step(f"Benchmark: {what}") as tell:
+        run_plan(
+            load_plan(folder.plan), observer=lambda progress, _: tell(progress.done, progress.total)
+        )
+
+
+def _sources(folder: DemoFolder) -> list[Any]:
+    """Series of this plan; the folder may hold those of an earlier demo too."""
+    from vuskit.bench.results import read_values_table
+    from vuskit.studies.bench_scores import bench_scores
+
+    table = read_values_table(folder.run)
+    wanted = set(table["dataset"] + "/" + table["series"])
+    return [source for source in bench_scores(folder.run) if source.name in wanted]
+
+
+def _robustness(folder: DemoFolder, steps: Steps, size: _Size, seed: int) -> RobustnessResult:
+    from vuskit.bench import load_plan
+    from vuskit.studies import robustness_study
+
+    with steps.step("Robustness: lag, noise, crops") as tell:
+        return robustness_study(
+            _sources(folder),
+            buffer="median_anomaly",
+            count=size.perturbations,
+            seed=seed,
+            processes=load_plan(folder.plan).executor.workers if size.in_processes else 1,
+            folder=folder.studies / "series",
+            progress=lambda progress: tell(progress.done, progress.total),
+        )
+
+
+def _scenarios(steps: Steps, size: _Size) -> ScenarioResult:
+    from vuskit.studies import scenario_study
+
+    with steps.step("Scenarios: near miss to match"):
+        return scenario_study(n_points=size.scenario_points)
+
+
+def _page(folder: DemoFolder, steps: Steps, findings: Findings, studies: list[Any]) -> None:
+    from vuskit.cli.demo_overview import busiest_series, write_overview
+    from vuskit.report.page import run_page_html
+
+    with steps.step("Page and picture") as tell:
+        page = run_page_html(findings.report, studies=studies, progress=tell)
+        write_file(folder.page, page)
+        scored = busiest_series(findings, _sources(folder))
+        write_file(folder.scores, scored.to_frame().round(6).to_csv(index=False))
+        with whole_file(folder.overview) as draft:
+            write_overview(findings, scored, draft)
+
+
+def _summary(findings: Findings, robustness: RobustnessResult, folder: DemoFolder) -> str:
+    from vuskit.report.evaluation import folded_tables
+
+    width = terminal_width()
+    header, rows = findings.leaderboard()
+    count = findings.values.shape[2]
+    told = [_wrapped(sentence, width) for sentence in findings.surprises(robustness)]
+    series_page = folder.path / "series.html"
+    commands = [
+        ["vuskit", "compare", str(folder.run), "--measure", "vus_pr"],
+        ["vuskit", "evaluate", str(folder.scores), "--html", str(series_page)],
+        ["vuskit", "report", str(folder.run), "--studies", str(folder.studies)],
     ]
-    typer.echo(text_table(["measure", *table, "chance"], rows))
-    typer.echo(f"({table.settings}; buffer: {buffer.reason})\n")
-    delay = {
-        name: np.nanmedian(events(series.labels, scored.scores[name]).delay)
-        for name in ("good", "late")
-    }
-    typer.echo(
-        f"At its threshold the good score fires {delay['good']:.0f} points into an anomaly, "
-        f"the late one {delay['late']:.0f}\n"
-        "points (medians). Point-wise measures punish that hard, range-aware ones less.\n\n"
-        "Try next:\n"
-        '  python -c "import vuskit; help(vuskit.evaluate)"\n'
-        "  vuskit study timing --quick\n"
-        "  make bench ARGS=--quick"
+    return "\n".join(
+        [
+            f"Means over {count} series; wins: series on which VUS-PR is highest.\n",
+            "\n\n".join(folded_tables(header, rows, width)),
+            "",
+            *told,
+            "",
+            f"The page: {folder.page}",
+            "",
+            "Try next:",
+            *(f"  {shlex.join(command)}" for command in commands),
+        ]
+    )
+
+
+def _wrapped(sentence: str, width: int) -> str:
+    return textwrap.fill(
+        sentence, width, initial_indent="- ", subsequent_indent="  ", break_on_hyphens=False
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from vuskit.datasets.synthetic import ecg, kpi, mackey_glass, telemetry, vibration
-from vuskit.datasets.synthetic.demo import three_scores
+from vuskit.datasets.synthetic.demo import demo_series, three_scores
 from vuskit.datasets.synthetic.labels import labelled_scores, labels_with_events
 from vuskit.datasets.synthetic.make import DIFFICULTIES, KINDS, make_series
 from vuskit.datasets.synthetic.registry import (
@@ -17,6 +17,7 @@ __all__ = [
     "DIFFICULTIES",
     "KINDS",
     "Family",
+    "demo_series",
     "get_family",
     "labelled_scores",
     "labels_with_events",

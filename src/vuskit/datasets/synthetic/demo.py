@@ -1,6 +1,9 @@
-"""A built-in series with three scores to show the measures on."""
+"""Built-in series to show things on."""
 
 from __future__ import annotations
+
+from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,9 +11,77 @@ from numpy.typing import NDArray
 from vuskit.datasets.series import ScoredSeries, Series
 from vuskit.datasets.synthetic.make import make_series
 
-__all__ = ["three_scores"]
+__all__ = ["demo_series", "three_scores"]
 
 Floats = NDArray[np.float64]
+
+
+class _Entry(NamedTuple):
+    """A series of the demo; its length and the number of anomalies are the same for all."""
+
+    family: str
+    name: str
+    kind: str
+    difficulty: float
+    anomaly_length: int | None = None
+
+
+# Hard enough that every detector fails somewhere, and easy enough that each finds something.
+_SHORT = (
+    _Entry("ecg", "tempo", "collective", 0.3),
+    _Entry("kpi", "spikes", "point", 0.4, 6),
+    _Entry("mackey_glass", "stitches", "native", 0.5),
+    _Entry("telemetry", "levels", "native", 0.2, 100),
+    _Entry("vibration", "impacts", "native", 0.4),
+)
+_LONG = (
+    *_SHORT,
+    _Entry("ecg", "early-beats", "native", 0.6),
+    _Entry("ecg", "phase", "contextual", 0.4),
+    _Entry("kpi", "incidents", "native", 0.3, 120),
+    _Entry("mackey_glass", "faint-stitches", "native", 0.85),
+    _Entry("telemetry", "spikes", "point", 0.3, 6),
+    _Entry("vibration", "faint-impacts", "native", 0.85),
+    _Entry("vibration", "spikes", "point", 0.3, 6),
+)
+
+
+def demo_series(seed: int = 0, *, short: bool = False) -> tuple[Series, ...]:
+    """Make the series of ``vuskit demo``: all families, several kinds of anomalies.
+
+    Parameters
+    ----------
+    seed : int, default=0
+        Seed of the series.
+    short : bool, default=False
+        One series of each family with 1,500 points, instead of twelve with 4,000.
+
+    Returns
+    -------
+    tuple of Series
+        The data set is the family; the name tells what is wrong, and the seed.
+
+    Examples
+    --------
+    >>> series = demo_series()
+    >>> len(series), series[0]
+    (12, Series('ecg/tempo-seed0', 4,000 points, 1 channel, 6 anomalies))
+    """
+    n, n_anomalies = (1500, 3) if short else (4000, 6)
+    made = []
+    for entry in _SHORT if short else _LONG:
+        series = make_series(
+            entry.family,
+            n=n,
+            n_anomalies=n_anomalies,
+            anomaly_length=entry.anomaly_length,
+            kind=entry.kind,
+            difficulty=entry.difficulty,
+            seed=seed,
+        )
+        size = "-short" if short else ""
+        made.append(replace(series, name=f"{entry.name}-seed{seed}{size}", dataset=entry.family))
+    return tuple(made)
 
 
 def three_scores(seed: int = 0) -> ScoredSeries:

@@ -1,0 +1,228 @@
+"""``vuskit demo``, quick but real: detectors run, studies run, the page is written."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import re
+import shlex
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+from vuskit.cli import demo as demo_module
+from vuskit.cli.demo_files import DemoFolder, plan_text
+from vuskit.cli.demo_findings import Findings
+from vuskit.datasets.synthetic import demo_series, list_families
+from vuskit.measures.registry import resolve_measures
+
+DETECTORS = ('name = "pca"', 'name = "moving_zscore"\nwindow = 50', 'name = "random"')
+
+
+@pytest.fixture
+def small(monkeypatch):
+    """Two short series, three detectors, in one process for each part."""
+    monkeypatch.setenv("VUSKIT_NUMBA", "0")
+    size = demo_module._Size(DETECTORS, 2, 500, in_processes=False)
+    monkeypatch.setitem(demo_module._SIZES, True, size)
+    every = demo_series
+
+    def two(seed, *, short):
+        return every(seed, short=short)[:2]
+
+    monkeypatch.setattr("vuskit.datasets.synthetic.demo_series", two)
+
+
+def query(folder, sql):
+    connection = sqlite3.connect(folder / "run" / "bench.sqlite")
+    try:
+        return connection.execute(sql).fetchall()
+    finally:
+        connection.close()
+
+
+def jobs(folder):
+    return query(folder, "SELECT status, count(*) FROM jobs GROUP BY status")
+
+
+def job_times(folder):
+    return query(folder, "SELECT key, finished FROM jobs ORDER BY key")
+
+
+def test_series_of_all_families():
+    for short in (True, False):
+        series = demo_series(3, short=short)
+        assert {one.dataset for one in series} == {family.name for family in list_families()}
+        assert len({(one.dataset, one.name) for one in series}) == len(series)
+    assert len(series) == 12
+
+
+def test_demo_from_an_empty_folder(command, small, tmp_path, monkeypatch):
+    result = command("demo", "--quick", "--out", "my demo")
+    assert result.code == 0, result.err
+    folder = tmp_path / "my demo"
+
+    # What is told while it goes, without a terminal: one line for each step.
+    steps = [line for line in result.err.splitlines() if re.match(r"\d/\d ", line)]
+    assert [line.partition(" ")[0] for line in steps] == ["1/4", "2/4", "3/4", "4/4"]
+    assert steps[0] == "1/4 Benchmark: 2 series x 3 detectors"
+
+    # What is told at the end.
+    lines = result.out.splitlines()
+    assert max(map(len, lines)) <= 80
+    header = next(line for line in lines if line.startswith("detector"))
+    assert header.split() == [
+        "detector", "F", "AUC-ROC", "AUC-PR", "R-AUC-PR", "VUS-ROC", "VUS-PR", "wins", "seconds",
+    ]  # fmt: skip
+    place = lines.index(header)
+    rows = [re.split(r"\s{2,}", line.strip()) for line in lines[place + 1 : place + 4]]
+    assert {row[0] for row in rows} == {"PCA", "Moving z-score", "Random"}
+    assert [float(row[6]) for row in rows] == sorted((float(row[6]) for row in rows), reverse=True)
+    assert sum(line.startswith("- ") for line in lines) >= 2
+    assert "The page: my demo/report.html" in lines
+
+    # What is left.
+    assert jobs(folder) == [("OK", 12)]
+    for name in ("plan.toml", "scores.csv", "overview.png", "studies/robustness_result.npz"):
+        assert (folder / name).stat().st_size > 0
+    page = (folder / "report.html").read_text(encoding="utf-8")
+    assert "ecg/tempo-seed0-short" in page
+    assert len(page.encode()) < 6_000_000
+
+    # The commands to try work as they stand.
+    monkeypatch.chdir(tmp_path)
+    commands = [line.strip() for line in lines[lines.index("Try next:") + 1 :]]
+    assert len(commands) == 3
+    for line in commands:
+        again = command(*shlex.split(line)[1:])
+        assert again.code == 0, (line, again.err)
+    assert (folder / "series.html").is_file()
+
+    # The same demo again finds everything done.
+    finished = job_times(folder)
+    again = command("demo", "--quick", "--out", "my demo")
+    assert again.out == result.out
+    assert job_times(folder) == finished
+
+
+@pytest.mark.parametrize("content", [{"notes.txt": "mine"}, {"plan.toml": 'folder = "x"\n'}])
+def test_foreign_folders_are_left_alone(command, tmp_path, content):
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    for name, text in content.items():
+        (folder / name).write_text(text)
+    result = command("demo", "--quick", "--out", "mine")
+    assert result.code == 2
+    assert result.out == ""
+    assert result.err == (
+        "vuskit: `--out` must be a new or empty folder, or that of an earlier demo, got 'mine'\n"
+    )
+    assert {path.name: path.read_text() for path in folder.iterdir()} == content
+
+
+def test_file_instead_of_a_folder(command, tmp_path):
+    (tmp_path / "taken").write_text("")
+    assert "must be a new or empty folder" in command("demo", "--out", "taken").err
+
+
+def test_missing_libraries_are_named(command, tmp_path, monkeypatch):
+    find = importlib.util.find_spec
+
+    def only_some(name, package=None):
+        return None if name in ("stumpy", "pebble") else find(name, package)
+
+    monkeypatch.setattr(importlib.util, "find_spec", only_some)
+    result = command("demo")
+    assert result.code == 2
+    assert result.err == (
+        "vuskit: the demo runs detectors and studies and needs stumpy, pebble, "
+        'not installed here: pip install "vuskit[bench]"\n'
+    )
+    assert not (tmp_path / "vuskit-demo").exists()
+
+
+def test_folder_keeps_untouched_files(tmp_path):
+    folder = DemoFolder(tmp_path / "demo")
+    series = demo_series(0, short=True)[:1]
+    folder.claim(plan_text(series, DETECTORS, seed=0))
+    folder.write_series(series)
+    path = folder.data / "ecg" / "tempo-seed0-short.csv"
+    os.utime(path, (1, 1))
+    (folder.path / "own.txt").write_text("mine")
+    folder.claim(plan_text(series, DETECTORS, seed=1))
+    folder.write_series(series)
+    assert path.stat().st_mtime == 1
+    assert (folder.path / "own.txt").read_text() == "mine"
+
+
+class FakeRun:
+    """The part of a run report that findings are made of, with values that are chosen."""
+
+    def __init__(self, values, detectors):
+        self.measures = tuple(measure.name for measure in resolve_measures("paper"))
+        self.detectors = detectors
+        values = np.broadcast_to(values, (len(self.measures), *np.shape(values)[1:])).copy()
+        self.values = values[None]
+        self.seconds = np.ones(values.shape[1:])
+
+
+def test_agreement_is_told():
+    findings = Findings(FakeRun(np.array([[[0.9, 0.8], [0.5, 0.2]]]), ("A", "B")))
+    assert findings._winners() == "All 13 measures agree that A is best."
+    assert findings._jump() == ""
+    assert findings._chance() == ""
+
+
+def test_disagreement_is_told():
+    run = FakeRun(np.array([[[0.9], [0.5], [0.7]]]), ("A", "B", "Random"))
+    run.values[0, 0, :, 0] = [0.1, 0.8, 0.4]
+    findings = Findings(run)
+    assert findings._winners() == (
+        "Who is best depends on the measure: A by Recall, F, Precision@k and 9 more; "
+        "B by Precision."
+    )
+    assert findings._jump() == (
+        "A is number 1 of 3 by Recall and number 3 by Precision, with the same scores."
+    )
+    assert findings._chance() == (
+        "Precision gives random numbers 0.40, more than a detector: "
+        "compare with chance before you believe a number."
+    )
+
+
+def test_incomplete_series_do_not_count():
+    run = FakeRun(np.array([[[0.9, np.nan], [0.5, 1.0]]]), ("A", "B"))
+    header, rows = Findings(run).leaderboard()
+    assert [row[0] for row in rows] == ["A", "B"]
+    assert [row[header.index("wins")] for row in rows] == ["1", "0"]
+
+
+def test_interruption_leaves_a_demo_to_go_on_with(tmp_path):
+    """Ctrl-C in a terminal reaches the whole group of processes."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", "from vuskit.cli.main import run; run()", "demo", "--quick"],
+        cwd=tmp_path,
+        env={**os.environ, "VUSKIT_NUMBA": "0"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    deadline = time.monotonic() + 60
+    while not (tmp_path / "vuskit-demo/run/bench.sqlite").exists():
+        assert time.monotonic() < deadline, "the run does not begin"
+        time.sleep(0.05)
+    os.killpg(process.pid, signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 130, err
+    assert out == ""
+    assert err.splitlines()[-1] == (
+        "Stopped. What is finished is in vuskit-demo; go on with: vuskit demo --quick"
+    )
+    assert "Traceback" not in err
+    assert not list((tmp_path / "vuskit-demo").rglob("*.tmp"))
