@@ -1,0 +1,310 @@
+"""The page of a run in a real browser: sorted, filtered, looked into."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+
+import numpy as np
+import pytest
+from report.browser import blank_canvases, copied, low_contrast, picture, scrolls_sideways
+from report.runs import EVIL, EVIL_SCORE, ONLY_FAILURES, run_inline, write_plan, write_series
+
+from vuskit.bench.results import leaderboard, read_values_table
+from vuskit.report.page import run_page_html
+from vuskit.report.run import RunReport
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _interpreted():
+    """Small cases need no compiled sweep."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("VUSKIT_NUMBA", "0")
+        yield
+
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("bench")
+    write_series(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def run(base):
+    return RunReport.read(run_inline(write_plan(base)))
+
+
+@pytest.fixture(scope="module")
+def path(run, tmp_path_factory):
+    place = tmp_path_factory.mktemp("page") / "run.html"
+    place.write_text(run_page_html(run), encoding="utf-8")
+    return place
+
+
+def rows(page, table="#board"):
+    """Texts of the rows, by the first cell."""
+    found = page.locator(f"{table} tbody tr").all()
+    cells = [[cell.strip() for cell in row.locator("th, td").all_inner_texts()] for row in found]
+    return {first: rest for first, *rest in cells}
+
+
+def copy(page, name):
+    page.evaluate("() => { document.getElementById('told').textContent = ''; }")
+    page.locator(f'[data-copy="{name}"]').click()
+    page.wait_for_function("() => /copied/.test(document.getElementById('told').textContent)")
+    return list(csv.DictReader(io.StringIO(copied(page))))
+
+
+def board_values(page):
+    return {
+        (row["detector"], row["measure"]): float(row["value"])
+        for row in copy(page, "board")
+        if row["value"]
+    }
+
+
+def expected_board(run, **selected):
+    """The leaderboard of the bench, without the detector that never works."""
+    table = read_values_table(run.folder)
+    for column, value in selected.items():
+        table = table[table[column] == value]
+    board = leaderboard(table).set_index("detector")
+    return {(d, m): board.loc[d, m] for d in board.index for m in run.measures}
+
+
+def test_leaderboard_is_the_one_of_the_bench(open_page, path, run):
+    page = open_page(path)
+    assert board_values(page) == pytest.approx(expected_board(run), abs=1e-6)
+    shown = rows(page)
+    assert next(iter(shown)) == "good"
+    assert shown["flaky"][0] == "3 of 6"
+    assert shown["never"][0] == "0 of 6"
+    assert set(shown["never"][1:]) == {"-"}
+    assert EVIL_SCORE in shown
+
+
+def test_sorting_with_mouse_and_keyboard(open_page, path):
+    page = open_page(path)
+    page.locator('#board [data-column="measure auc_pr"]').click()
+    header = page.locator('#board th:has([data-column="measure auc_pr"])')
+    assert header.get_attribute("aria-sort") == "descending"
+    falling = list(rows(page))
+    assert falling[-1] == "never"
+    page.keyboard.press("Enter")  # the header keeps the focus
+    assert header.get_attribute("aria-sort") == "ascending"
+    rising = list(rows(page))
+    assert rising[:-1] == falling[:-1][::-1]
+    assert rising[-1] == "never"
+    page.locator('#board [data-column="detector"]').press("Enter")
+    names = list(rows(page))
+    assert names == sorted(names, key=str.casefold)
+    assert page.locator("#board [aria-sort]").count() == 1
+
+
+def test_filters(open_page, path, run):
+    page = open_page(path)
+    page.select_option("#dataset", "alpha")
+    assert board_values(page) == pytest.approx(expected_board(run, dataset="alpha"), abs=1e-6)
+    assert "3 of 3" in rows(page)["flaky"]
+    page.select_option("#dataset", "")
+    page.select_option("#basis", "own")
+    own = board_values(page)
+    for detector, count in (("good", 6), ("flaky", 3)):
+        values = run.values[0, run.measures.index("vus_pr"), run.detectors.index(detector)]
+        assert np.isfinite(values).sum() == count
+        assert own[detector, "vus_pr"] == pytest.approx(np.nanmean(values), abs=1e-6)
+    page.select_option("#family", "vus")
+    assert page.locator("#board thead th").all_inner_texts() == ["detector", "series", "VUS-PR"]
+
+
+@pytest.mark.parametrize("summary", ["median", "rank"])
+def test_other_summaries(open_page, path, run, summary):
+    page = open_page(path)
+    page.select_option("#summary", summary)
+    found = board_values(page)
+    alpha = [i for i, one in enumerate(run.series) if one.dataset == "alpha"]
+    for m, measure in enumerate(run.measures):
+        # Only the series of alpha have values of all detectors that have any.
+        table = run.values[0, m][:, alpha]
+        there = ~np.isnan(table).any(axis=1)
+        if summary == "rank":
+            compared = table[there]
+            higher = (compared[None] > compared[:, None]).sum(axis=1)
+            same = (compared[None] == compared[:, None]).sum(axis=1)
+            expected = (higher + (same + 1) / 2).mean(axis=1)
+        else:
+            expected = np.median(table[there], axis=1)
+        names = np.array(run.detectors)[there]
+        got = [found[name, measure] for name in names]
+        np.testing.assert_allclose(got, expected, atol=1e-6)
+    assert ("never", "vus_pr") not in found
+
+
+def test_from_a_cell_to_the_series_and_back(open_page, path, run):
+    page = open_page(path)
+    page.locator("#board tbody tr", has_text="good").locator("a").first.click()
+    page.wait_for_selector("#table tbody tr")
+    assert page.locator("#table thead th").nth(3).inner_text().startswith("good")
+    assert page.locator("#table [aria-sort]").inner_text().startswith("good")
+    shown = rows(page, "#table")
+    assert set(shown) == {one.title for one in run.series}
+    page.get_by_role("link", name="beta/two").click()
+    page.wait_for_selector("#lines canvas")
+    assert page.locator("h1").inner_text() == "beta/two"
+    assert page.locator("#lines canvas").count() == 6  # values, four scores, soft label
+    assert blank_canvases(page) == []
+    page.locator('[data-zoom="in"]').click()
+    assert page.locator("#range").inner_text() == "points 75 to 225 of 300"
+    page.get_by_role("link", name="previous").click()
+    page.wait_for_function("() => document.querySelector('h1').textContent === 'beta/one'")
+    assert page.locator("#range").inner_text() == "points 0 to 300 of 300"
+    page.go_back()
+    page.go_back()
+    page.wait_for_selector("#table tbody tr")
+    assert page.locator("#table [aria-sort]").inner_text().startswith("good")
+    page.get_by_role("link", name="Leaderboard").click()
+    assert next(iter(rows(page))) == "good"
+
+
+def test_table_of_series(open_page, path, run):
+    page = open_page(path)
+    page.get_by_role("link", name="Series").click()
+    page.select_option("#measure", "auc_pr")
+    page.fill("#name", "BETA")
+    assert set(rows(page, "#table")) == {f"beta/{name}" for name in ("one", "two", EVIL)}
+    got = copy(page, "series")
+    assert len(got) == 3
+    measure = run.measures.index("auc_pr")
+    for row in got:
+        place = run.find_series(f"{row['dataset']}/{row['series']}")
+        for d, detector in enumerate(run.detectors):
+            value = run.values[0, measure, d, place]
+            assert (
+                row[detector] == ""
+                if np.isnan(value)
+                else float(row[detector]) == (pytest.approx(value, abs=1e-6))
+            )
+    missing = page.locator("#table tbody tr").first.locator("td", has_text="-")
+    assert missing.first.get_attribute("title") == "ERROR"
+
+
+def test_figures(open_page, path, run):
+    page = open_page(path)
+    assert blank_canvases(page) == []
+    assert "3 series" in page.locator("#ranks-note").inner_text()
+    before = {name: picture(page, f"#{name}") for name in ("ranks", "heat", "time")}
+    page.select_option("#measure", "f_score")
+    after = {name: picture(page, f"#{name}") for name in before}
+    assert all(after[name] != before[name] for name in before)
+    ranks = copy(page, "ranks")
+    expected = run.comparison(run.settings[0], "f_score").summary["mean_rank"]
+    assert {row["detector"]: float(row["mean_rank"]) for row in ranks} == pytest.approx(
+        expected.round(4).to_dict()
+    )
+    times = {row["detector"]: row["median_seconds"] for row in copy(page, "time")}
+    assert times["good"] == ""
+    random = run.seconds[run.detectors.index("Random")]
+    assert float(times["Random"]) == pytest.approx(np.median(random), rel=1e-5)
+
+
+def test_heat_map_with_mouse_and_keyboard(open_page, path):
+    page = open_page(path)
+    got = copy(page, "heat")
+    assert len(got) == 36
+    assert {float(row["rank"]) for row in got if row["detector"] == "good"} == {1.0}
+    assert {row["rank"] for row in got if row["detector"] == "never"} == {""}
+    heat = page.locator("#heat")
+    heat.focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+    told = page.locator("#heat-note").inner_text()
+    assert re.fullmatch(r"good on alpha/one; rank 1, VUS-PR [01]\.\d{3}", told)
+    page.keyboard.press("Enter")
+    page.wait_for_function("() => document.querySelector('h1').textContent === 'alpha/one'")
+    page.go_back()
+    box = heat.bounding_box()
+    page.mouse.move(box["x"] + box["width"] - 5, box["y"] + 5)
+    assert page.locator("#tip").inner_text().startswith("good on beta/two")
+    page.select_option("#columns", "dataset")
+    heat.click(position={"x": box["width"] - 5, "y": 5})
+    page.wait_for_selector("#table tbody tr")
+    assert page.locator("#dataset").input_value() == "beta"
+
+
+def test_failures_open(open_page, path):
+    page = open_page(path)
+    page.get_by_role("link", name="18 failed jobs").click()
+    first = page.locator("details.failure").last
+    first.locator("summary").click()
+    assert "Traceback (most recent call last)" in first.inner_text()
+    assert "vuskit bench run-job" in first.inner_text()
+    counts = {row["detector"]: row["ERROR"] for row in copy(page, "counts")}
+    assert counts == {
+        "Moving z-score": "0",
+        "Random": "0",
+        "flaky": "3",
+        "never": "6",
+        "good": "0",
+        EVIL_SCORE: "0",
+    }
+    assert len(copy(page, "failures")) == 18
+
+
+def test_names_run_nothing(open_page, path, run):
+    page = open_page(path)
+    place = run.find_series(f"alpha/{EVIL}")
+    for key in ("run", "table", f"series-{place}", f"lean?series={place}", "failures"):
+        page.evaluate("(key) => { location.hash = key; }", key)
+        page.wait_for_timeout(50)
+        assert page.locator("img").count() == 0
+        assert "taken" not in page.title().replace(EVIL_SCORE, "")
+    page.evaluate("(key) => { location.hash = key; }", f"series-{place}")
+    page.wait_for_function(f"() => document.querySelector('h1').textContent === 'alpha/{EVIL}'")
+
+
+@pytest.mark.parametrize("dark", [False, True])
+@pytest.mark.parametrize("width", [1280, 390])
+def test_readable_everywhere(open_page, path, run, width, dark):
+    page = open_page(path, width=width, dark=dark)
+    for key in ("run", "table", "lean?series=1", "failures", "series-2"):
+        page.evaluate("(key) => { location.hash = key; }", key)
+        page.wait_for_timeout(50)
+        assert not scrolls_sideways(page), key
+        assert low_contrast(page) == [], key
+        assert blank_canvases(page) == [], key
+
+
+def test_theme_is_kept_between_sections(open_page, path):
+    page = open_page(path)
+    before = picture(page, "#heat-scale"), picture(page, "#time")
+    page.click("#theme")
+    assert picture(page, "#time") != before[1]
+    assert picture(page, "#heat-scale") == before[0]
+    page.get_by_role("link", name="Series").click()
+    paper = "() => getComputedStyle(document.body).backgroundColor"
+    assert page.evaluate(paper) == "rgb(20, 22, 26)"
+
+
+def test_run_with_only_failures(open_page, base):
+    folder = run_inline(write_plan(base, ONLY_FAILURES))
+    page = open_page(run_page_html(RunReport.read(folder)))
+    assert page.locator("#board-note").inner_text().startswith("There are no values")
+    for name in ("Series", "Failures"):
+        page.get_by_role("link", name=name, exact=True).click()
+    assert page.locator("details.failure").count() == 6
+
+
+def test_series_without_drawings(open_page, run, monkeypatch):
+    monkeypatch.setattr("vuskit.report.page.run_sections._PAGE_BYTES", 0)
+    page = open_page(run_page_html(run))
+    page.get_by_role("link", name="Series").click()
+    page.get_by_role("link", name=f"beta/{EVIL}").click()
+    command = page.locator("#command").inner_text()
+    assert command == f"vuskit report '{run.folder}' --series 'beta/{EVIL}'"
+    got = {row["measure"]: row for row in copy(page, "values")}
+    place = run.find_series(f"beta/{EVIL}")
+    value = run.values[0, run.measures.index("vus_pr"), run.detectors.index("good"), place]
+    assert float(got["VUS-PR"]["good"]) == pytest.approx(value, abs=1e-6)
+    assert got["VUS-PR"]["flaky"] == ""
