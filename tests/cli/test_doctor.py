@@ -60,7 +60,7 @@ def test_healthy(command, tmp_path):
 
 def test_json(command):
     found = json.loads(command("doctor", "--json").out)
-    assert set(found) == {"versions", "parts", "cache", "self_test"}
+    assert set(found) == {"schema", "vuskit", "versions", "parts", "cache", "self_test"}
     parts = {part["name"]: part for part in found["parts"]}
     assert parts["typer"]["extra"] == "cli"
     assert parts["numba"]["install"] == 'pip install "vuskit[fast]"'

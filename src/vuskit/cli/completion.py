@@ -14,6 +14,7 @@ __all__ = [
     "complete_datasets",
     "complete_definitions",
     "complete_detectors",
+    "complete_figures",
     "complete_measure_lists",
     "complete_measures",
     "complete_shapes",
@@ -82,6 +83,13 @@ def complete_datasets() -> list[tuple[str, str]]:
     from vuskit.datasets import list_datasets
 
     return [(info.name, info.title) for info in list_datasets()]
+
+
+def complete_figures() -> list[str]:
+    """Formats of figures."""
+    from vuskit.report.common import FIGURE_FORMATS
+
+    return list(FIGURE_FORMATS)
 
 
 def complete_columns(ctx: typer.Context) -> Iterable[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 import json
 import math
 import os
@@ -10,7 +9,7 @@ import platform
 import re
 import warnings
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -19,33 +18,43 @@ import numpy as np
 import typer
 
 from vuskit import __version__
-from vuskit.cli.output import AsJson, json_text, left_table, terminal_width, write
+from vuskit.cli.exits import ExitCode
+from vuskit.cli.output import (
+    AsCsv,
+    AsJson,
+    chosen_format,
+    csv_text,
+    document,
+    left_table,
+    terminal_width,
+    write,
+)
 from vuskit.measures.suite import evaluate
 
 __all__ = ["doctor", "golden_case", "golden_values"]
 
-_FAILED = 1
 _TOLERANCE = 1e-9
 _REQUIREMENT = re.compile(r"^([A-Za-z0-9._-]+)[^;]*;.*extra\s*==\s*['\"]([a-z]+)['\"]")
 _NOT_PARTS = {"vuskit", "dev", "all"}
 
 
-def doctor(as_json: AsJson = False) -> None:
+def doctor(as_json: AsJson = False, as_csv: AsCsv = False) -> None:
     """Show versions, optional parts and the cache, and test the measures.
 
     The exit code is 1 if a measure does not give the value it should.
 
     Example: vuskit doctor
     """
+    form = chosen_format(json=as_json, csv=as_csv)
     found: dict[str, Any] = {
         "versions": _versions(),
         "parts": list(_parts()),
         "cache": _cache(),
         "self_test": list(_self_test()),
     }
-    write(json_text(found) if as_json else _text(found))
+    write(_WRITERS[form](found))
     if not all(check["passed"] for check in found["self_test"]):
-        raise typer.Exit(_FAILED)
+        raise typer.Exit(ExitCode.FAULT)
 
 
 def _versions() -> dict[str, str]:
@@ -59,6 +68,8 @@ def _versions() -> dict[str, str]:
 
 def _parts() -> Iterator[dict[str, Any]]:
     """Optional libraries as the package's own metadata lists them, with what is installed."""
+    import importlib.metadata  # slow to import, and needed here only
+
     try:
         requirements = importlib.metadata.requires("vuskit") or []
     except importlib.metadata.PackageNotFoundError:
@@ -158,3 +169,23 @@ def _text(found: dict[str, Any]) -> str:
         )
         lines += [f"        {name} gave {value!r}" for name, value in check["wrong"].items()]
     return "\n".join(lines)
+
+
+def _csv(found: dict[str, Any]) -> str:
+    """One row for each thing that was looked at."""
+    cache = found["cache"]
+    rows = [["version", name, version, None] for name, version in found["versions"].items()]
+    rows += [["part", part["name"], part["version"], part["install"]] for part in found["parts"]]
+    rows.append(["cache", cache["folder"], cache["writable"], " ".join(cache["datasets"])])
+    rows += [
+        ["self-test", check["settings"], check["passed"], " ".join(check["wrong"])]
+        for check in found["self_test"]
+    ]
+    return csv_text(["what", "name", "found", "more"], rows)
+
+
+_WRITERS: dict[str, Callable[[dict[str, Any]], str]] = {
+    "table": _text,
+    "json": lambda found: document("doctor", **found),
+    "csv": _csv,
+}

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 import typer
@@ -29,7 +29,6 @@ from vuskit.cli.output import (
     terminal_width,
     write,
 )
-from vuskit.cli.score_file import ScoreFile, read_score_file
 from vuskit.cli.studies_options import chosen_measures
 from vuskit.errors import InvalidInputError
 from vuskit.inputs import did_you_mean
@@ -42,6 +41,9 @@ from vuskit.report.evaluation import (
     latex_table,
     plain_table,
 )
+
+if TYPE_CHECKING:
+    from vuskit.cli.score_file import ScoreFile
 
 __all__ = ["evaluate"]
 
@@ -126,6 +128,8 @@ def evaluate(
 
     Example: vuskit evaluate scores.csv --html page.html
     """
+    from vuskit.cli.score_file import read_score_file
+
     form = chosen_format(json=as_json, csv=as_csv, latex=as_latex)
     if html is not None:
         _check_page(html)

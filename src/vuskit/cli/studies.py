@@ -11,6 +11,7 @@ from vuskit.cli.output import AsCsv, AsJson, chosen_format
 from vuskit.cli.studies_options import (
     DEFAULT_OUTPUT,
     Alpha,
+    Figures,
     Load,
     Measures,
     Output,
@@ -64,7 +65,7 @@ def _robustness(
         "robustness",
         result.averages(),
         result.measures,
-        written(write_robustness, result, request.output, alpha=alpha),
+        written(write_robustness, result, request.output, alpha=alpha, figures=request.figures),
         result.failures,
         facts={"values": int(counts["values"]), "undefined": int(counts["undefined"])},
         notes=(f"Undefined values: {counts['undefined']:,} of {counts['values']:,}",),
@@ -121,7 +122,7 @@ def _separability(
         "separability",
         result.averages(),
         result.measures,
-        written(write_separability, result, request.output, alpha=alpha),
+        written(write_separability, result, request.output, alpha=alpha, figures=request.figures),
         result.failures,
         facts={"pairs": result.rule, "series_without_pairs": without},
         notes=(f"Pairs: {result.rule}. Series without: {without}",),
@@ -153,7 +154,7 @@ def _consistency(request: Request, **own: Any) -> tuple[ConsistencyResult, Study
         "consistency",
         result.averages(),
         result.measures,
-        written(write_consistency, result, request.output),
+        written(write_consistency, result, request.output, figures=request.figures),
         result.failures,
         facts={"small_datasets": list(result.small_datasets)},
     )
@@ -168,6 +169,7 @@ def scenarios(
     length: Annotated[int, typer.Option(min=10, help="Length of the anomaly.")] = 20,
     buffer: Annotated[int, typer.Option(min=1, help="Buffer of R-AUC.")] = 100,
     volume_factor: VolumeFactor = 1.0,
+    figures: Figures = "png",
     as_json: AsJson = False,
     as_csv: AsCsv = False,
 ) -> None:
@@ -178,11 +180,13 @@ def scenarios(
     form = chosen_format(json=as_json, csv=as_csv)
     settings = {"n_points": points, "length": length, "buffer": buffer}
     measures = chosen_measures(measure, load)
-    outcome = _scenarios(output, measures, volume_factor=volume_factor, **settings)
+    outcome = _scenarios(output, measures, figures, volume_factor=volume_factor, **settings)
     emit_studies(form, [outcome])
 
 
-def _scenarios(output: Path, measures: tuple[Measure, ...], **own: Any) -> StudyOutcome:
+def _scenarios(
+    output: Path, measures: tuple[Measure, ...], figures: str, **own: Any
+) -> StudyOutcome:
     from vuskit.report.studies import write_scenarios
     from vuskit.studies import scenario_study
 
@@ -191,7 +195,7 @@ def _scenarios(output: Path, measures: tuple[Measure, ...], **own: Any) -> Study
         "scenarios",
         result.at_first_touch(),
         result.measures,
-        written(write_scenarios, result, output),
+        written(write_scenarios, result, output, figures=figures),
         facts={"points": result.n_points, "length": result.length, "buffer": result.buffer},
     )
 
@@ -214,7 +218,7 @@ def _summary(request: Request, alpha: float, seed: int) -> list[StudyOutcome]:
     separable, second = _separability(request, alpha, seed=seed)
     consistent, third = _consistency(request)
     found = summarise(robust, separable, consistent)
-    files = written(write_summary, found, request.output)
+    files = written(write_summary, found, request.output, figures=request.figures)
     return [first, second, third, StudyOutcome("summary", found.ranks, found.measures, files)]
 
 
@@ -225,5 +229,5 @@ def everything(request: Request, seed: Seed = 0, alpha: Alpha = 0.1) -> None:
 
     Example: vuskit study all scores --measure vus_pr --measure auc_pr
     """
-    walked = _scenarios(request.output, request.measures)
+    walked = _scenarios(request.output, request.measures, request.figures)
     emit_studies(request.form, [walked, *_summary(request, alpha, seed)])

@@ -15,16 +15,23 @@ from typing import Annotated, Any, get_type_hints
 
 import typer
 
-from vuskit.cli.completion import complete_buffers, complete_definitions, complete_measures
+from vuskit.cli.completion import (
+    complete_buffers,
+    complete_definitions,
+    complete_figures,
+    complete_measures,
+)
 from vuskit.cli.durations import format_duration
 from vuskit.cli.exits import ExitCode
 from vuskit.cli.output import AsCsv, AsJson, chosen_format, say
 from vuskit.errors import InvalidInputError
+from vuskit.inputs import check_choice
 from vuskit.measures.registry import Measure, list_measures, resolve_measures
 
 __all__ = [
     "DEFAULT_OUTPUT",
     "Alpha",
+    "Figures",
     "Load",
     "Measures",
     "Output",
@@ -78,6 +85,12 @@ Processes = Annotated[
     int, typer.Option(min=0, help="Series studied at once; 0: as many as there are cores.")
 ]
 Alpha = Annotated[float, typer.Option(min=0, max=1, help="Level of significance.")]
+Figures = Annotated[
+    str,
+    typer.Option(
+        metavar="FORMAT", help="Of the figures: png, pdf or svg.", autocompletion=complete_figures
+    ),
+]
 DEFAULT_OUTPUT = Path("out") / "studies"
 
 
@@ -92,6 +105,7 @@ class Request:
     options: dict[str, Any]
     processes: int
     form: str
+    figures: str
 
     def run(self, name: str, study: Callable[..., Any], **own: Any) -> Any:
         """Run a study with a bar on standard error."""
@@ -120,6 +134,7 @@ def _request_of(
     thresholds: Thresholds = None,
     definition: Definition = "journal",
     processes: Processes = 0,
+    figures: Figures = "png",
     as_json: AsJson = False,
     as_csv: AsCsv = False,
 ) -> Request:
@@ -131,8 +146,9 @@ def _request_of(
         "definition": definition,
     }
     form = chosen_format(json=as_json, csv=as_csv)
+    checked = check_choice("--figures", figures, complete_figures())
     measures = chosen_measures(measure, load)
-    return Request(scores, output, measures, series, options, processes, form)
+    return Request(scores, output, measures, series, options, processes, form, checked)
 
 
 def with_request(command: Callable[..., None]) -> Callable[..., None]:

@@ -73,10 +73,17 @@ class StudyOutcome:
         }
 
 
-def written(write_study: Callable[..., list[Path]], result: Any, folder: Path, **own: Any) -> Any:
+def written(
+    write_study: Callable[..., list[Path]],
+    result: Any,
+    folder: Path,
+    *,
+    figures: str = "png",
+    **own: Any,
+) -> list[Path]:
     """Write a study's files into a folder, all or none; where they are, the page first."""
     with whole_folder(folder) as draft:
-        names = [path.name for path in write_study(result, draft, **own)]
+        names = [path.name for path in write_study(result, draft, figure_format=figures, **own)]
     return [folder / name for name in names]
 
 

@@ -20,7 +20,7 @@ from vuskit.cli.output import (
     say,
     write,
 )
-from vuskit.cli.studies_options import progress_bar, resumable
+from vuskit.cli.studies_options import Figures, progress_bar, resumable
 from vuskit.cli.studies_output import written
 from vuskit.errors import InvalidInputError
 
@@ -82,6 +82,7 @@ def timing(
     ] = 250,
     seed: Annotated[int, typer.Option(help="Seed of the generated series.")] = 0,
     table_format: Annotated[str, typer.Option("--format", help="csv or parquet.")] = "csv",
+    figures: Figures = "png",
     as_json: AsJson = False,
     as_csv: AsCsv = False,
 ) -> None:
@@ -115,7 +116,8 @@ def timing(
         )
     if not result.samples:
         raise InvalidInputError("the budget is too short for any cell; give a larger --budget")
-    _emit(form, result, written(write_report, result, folder, table_format=table_format))
+    files = written(write_report, result, folder, figures=figures, table_format=table_format)
+    _emit(form, result, files)
 
 
 def _doing(progress: Progress) -> str:
