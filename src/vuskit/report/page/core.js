@@ -107,7 +107,7 @@ const vuskit = (() => {
         const step = Math.max(Math.ceil((b - a) / most), 1);
         for (let k = Math.ceil(a - 1e-9); k <= b + 1e-9; k += step) decades.push(10 ** k);
         if (decades.length > 1) return decades;
-        return [1, 2, 5].flatMap((m) => [10 ** Math.floor(a), 10 ** Math.ceil(a)].map((d) => m * d))
+        return [1, 1.5, 2, 3, 5, 7].flatMap((m) => [10 ** Math.floor(a), 10 ** Math.ceil(a)].map((d) => m * d))
           .filter((value) => value >= low && value <= high).sort((one, other) => one - other);
       }
       const rough = (high - low) / most || 1;

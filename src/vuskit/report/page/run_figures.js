@@ -234,7 +234,7 @@ benchmark.figures = (place, run, state) => {
     const values = points.map((one) => one.value);
     const pad = (Math.max(...values) - Math.min(...values)) * 0.1 || 0.05;
     const [low, high] = [Math.min(...values) - pad, Math.max(...values) + pad];
-    const x = vuskit.scale({ low: Math.min(...seconds) / 1.6, high: Math.max(...seconds) * 1.6, from: box.left, to: box.right, log: true });
+    const x = vuskit.scale({ low: Math.min(...seconds) / 2, high: Math.max(...seconds) * 2, from: box.left, to: box.right, log: true });
     const y = vuskit.scale({ low, high, from: rank ? box.top : box.bottom, to: rank ? box.bottom : box.top });
     vuskit.axes(pen, box, { x, y, xTitle: "seconds per series", yTitle: title });
     dots = points.map((one) => ({ ...one, px: x(one.seconds), py: y(one.value) }));

@@ -1,0 +1,108 @@
+"""``vuskit report``: a run becomes a page, and every mistake a sentence."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+from report.runs import ONLY_FAILURES, run_inline, write_plan, write_series
+
+from vuskit.studies import scenario_study
+from vuskit.studies.saved import save_study_result
+
+
+@pytest.fixture
+def run_folder(tmp_path, monkeypatch):
+    """A finished run beside its plan, in the folder where commands start."""
+    monkeypatch.setenv("VUSKIT_NUMBA", "0")
+    write_series(tmp_path)
+    return run_inline(write_plan(tmp_path))
+
+
+@pytest.fixture
+def studies(tmp_path):
+    folder = tmp_path / "studies"
+    save_study_result(scenario_study(measures=["vus_pr", "auc_pr"]), folder)
+    return folder
+
+
+def keys(path):
+    text = path.read_text(encoding="utf-8")
+    listed = re.search(r'id="data-sections">(.*?)</script>', text, re.DOTALL)[1]
+    return [one["key"] for one in json.loads(listed)]
+
+
+def test_page_of_a_run(command, run_folder, snapshot):
+    outcome = command("report", "night run")
+    assert outcome.code == 0
+    snapshot("report", outcome.out)
+    snapshot("report_talk", outcome.err)
+    drawn = [f"series-{place}" for place in range(6)]
+    assert keys(run_folder / "page.html") == ["run", "table", "lean", "failures", *drawn]
+
+
+def test_help_has_an_example_and_fits(command):
+    outcome = command("report", "--help")
+    assert outcome.code == 0
+    assert "Example: vuskit report bench-run --open" in outcome.out
+    assert max(map(len, outcome.out.splitlines())) <= 80
+
+
+def test_plan_instead_of_the_folder_and_another_place(command, run_folder, tmp_path):
+    outcome = command("report", "bench.toml", "--out", "shown.html", "--series", "beta/two")
+    assert (outcome.code, outcome.out) == (0, "shown.html\n")
+    assert "run" in keys(tmp_path / "shown.html")
+    assert not (run_folder / "page.html").exists()
+
+
+def test_studies_beside_a_run_and_alone(command, run_folder, studies):
+    outcome = command("report", "night run", "--studies", "studies")
+    assert outcome.code == 0
+    assert "scenarios" in keys(run_folder / "page.html")
+    outcome = command("report", "studies")
+    assert (outcome.code, outcome.err) == (0, "")
+    assert keys(studies / "page.html") == ["scenarios"]
+
+
+def test_run_with_only_failures(command, tmp_path, monkeypatch):
+    monkeypatch.setenv("VUSKIT_NUMBA", "0")
+    write_series(tmp_path)
+    run_inline(write_plan(tmp_path, ONLY_FAILURES))
+    outcome = command("report", "failed")
+    assert outcome.code == 0
+    assert "failures" in keys(tmp_path / "failed" / "page.html")
+
+
+def test_page_is_shown_if_wanted(command, run_folder, monkeypatch):
+    # A browser that only writes down what it was told to open.
+    shown = run_folder / "shown.txt"
+    browser = run_folder / "browser.sh"
+    browser.write_text(f'#!/bin/sh\necho "$1" > "{shown}"\n')
+    browser.chmod(0o755)
+    monkeypatch.setenv("BROWSER", f"'{browser}' %s")
+    assert command("report", "night run", "--no-open").code == 0
+    assert not shown.exists()
+    assert command("report", "night run", "--open").code == 0
+    assert shown.read_text().strip() == (run_folder / "page.html").as_uri()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["nowhere"], "`run` must be a folder that `vuskit bench run` or `vuskit study` wrote"),
+        (["data"], "got 'data'"),
+        (["night run", "--out", "page.pdf"], "must be a file that ends in .html or .htm"),
+        (["night run", "--out", "no/page.html"], "must be in a folder that exists"),
+        (["night run", "--series", "beta/tow"], "got 'beta/tow'; did you mean 'beta/two'?"),
+        (["night run", "--studies", "data"], "must hold results of studies"),
+        (["night run", "--out", "folder.html"], "it is a folder; give the name of a file"),
+    ],
+)
+def test_mistakes_are_sentences(command, run_folder, tmp_path, arguments, said):
+    (tmp_path / "folder.html").mkdir()
+    outcome = command("report", *arguments)
+    assert outcome.code == 2
+    assert outcome.out == ""
+    assert said in " ".join(outcome.err.split())
+    assert "Traceback" not in outcome.err
