@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import dataclasses
 import io
 import re
 
@@ -308,3 +309,27 @@ def test_series_without_drawings(open_page, run, monkeypatch):
     value = run.values[0, run.measures.index("vus_pr"), run.detectors.index("good"), place]
     assert float(got["VUS-PR"]["good"]) == pytest.approx(value, abs=1e-6)
     assert got["VUS-PR"]["flaky"] == ""
+
+
+def test_long_tables_are_paged(open_page, run):
+    many = dataclasses.replace(
+        run,
+        series=tuple(
+            dataclasses.replace(run.series[0], name=f"s{i}", hash=f"h{i}") for i in range(230)
+        ),
+        values=np.repeat(run.values[..., :1], 230, axis=3) * np.linspace(0.5, 1, 230),
+        seconds=np.repeat(run.seconds[:, :1], 230, axis=1),
+        outcomes=np.repeat(run.outcomes[:, :1], 230, axis=1),
+    )
+    page = open_page(run_page_html(many))
+    assert page.locator("#columns").input_value() == "dataset"
+    page.get_by_role("link", name="Series").click()
+    assert page.locator("#table tbody tr").count() == 50
+    page.locator('#table [data-column="detector good"]').click()
+    assert next(iter(rows(page, "#table"))) == "alpha/s229"
+    for _ in range(4):
+        page.click("#next")
+    assert page.locator("#rows").inner_text() == "201 to 230 of 230"
+    assert page.locator("#next").is_disabled()
+    assert list(rows(page, "#table"))[-1] == "alpha/s0"
+    assert len(copy(page, "series")) == 230

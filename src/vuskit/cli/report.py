@@ -68,7 +68,7 @@ def report(
         found = RunReport.read(folder)
         with _Patience("drawing") as told:
             page = run_page_html(found, studies=results, series=series or (), progress=told)
-        say(found.state)
+        say(found.state + (f", {found.failures:,} failed" if found.failures else ""))
     write_file(target, page)
     write(str(target))
     if open_page:
