@@ -25,7 +25,7 @@ bench: $(VENV)/.dev ## Compare the speed with scikit-learn and the peers
 	$(BIN)/python benchmarks/speed.py $(ARGS)
 
 docs: $(VENV)/.docs ## Build the documentation into site/; open site/index.html
-	$(MKDOCS) build --strict --quiet
+	$(MKDOCS) build --strict
 
 docs-serve: $(VENV)/.docs ## Show the documentation while you write it
 	$(MKDOCS) serve
