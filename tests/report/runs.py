@@ -45,6 +45,16 @@ detectors = [{ name = "own:never", label = "never" }]
 evaluate = [{ measures = ["vus_pr"], buffer = 10 }]
 executor = { workers = 1 }
 """
+TWO_SETTINGS = """
+folder = "two"
+series = [{ folder = "data", format = "scores", names = ["alpha/*"] }]
+detectors = [{ name = "moving_zscore", window = 20 }]
+evaluate = [
+    { measures = ["auc_pr", { name = "f_score", beta = 2 }], buffer = 10 },
+    { measures = ["vus_pr", "auc_pr"], buffer = 4, definition = "pvldb2022" },
+]
+executor = { workers = 1 }
+"""
 
 
 class InlineExecutor(Executor):

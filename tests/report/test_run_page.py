@@ -10,7 +10,15 @@ from html.parser import HTMLParser
 
 import numpy as np
 import pytest
-from report.runs import EVIL, EVIL_SCORE, ONLY_FAILURES, run_inline, write_plan, write_series
+from report.runs import (
+    EVIL,
+    EVIL_SCORE,
+    ONLY_FAILURES,
+    TWO_SETTINGS,
+    run_inline,
+    write_plan,
+    write_series,
+)
 
 import vuskit
 from vuskit.bench.results import read_values_table
@@ -207,6 +215,19 @@ def test_run_with_only_failures(tmp_path):
     ]
     with pytest.raises(InvalidInputError, match="alpha/one has no values"):
         run_page_html(report, series=["alpha/one"])
+
+
+def test_two_settings_and_one_detector(tmp_path):
+    write_series(tmp_path)
+    report = RunReport.read(run_inline(write_plan(tmp_path, TWO_SETTINGS)))
+    assert len(report.settings) == 2
+    assert report.measures == ("f_score(beta=2)", "auc_pr", "vus_pr")
+    there = np.isfinite(report.values).all(axis=(2, 3))
+    assert there.tolist() == [[True, True, False], [False, True, True]]
+    page = run_page_html(report)
+    assert all("error" in found for found in embedded(page, "run")["comparisons"].values())
+    assert embedded(page, "series-0")["buffer"] == 10
+    assert 'data-value=""' in page  # the measure that the first settings do not have
 
 
 def test_empty_run(tmp_path):

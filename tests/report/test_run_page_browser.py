@@ -10,7 +10,15 @@ import re
 import numpy as np
 import pytest
 from report.browser import blank_canvases, copied, low_contrast, picture, scrolls_sideways
-from report.runs import EVIL, EVIL_SCORE, ONLY_FAILURES, run_inline, write_plan, write_series
+from report.runs import (
+    EVIL,
+    EVIL_SCORE,
+    ONLY_FAILURES,
+    TWO_SETTINGS,
+    run_inline,
+    write_plan,
+    write_series,
+)
 
 from vuskit.bench.results import leaderboard, read_values_table
 from vuskit.report.page import run_page_html
@@ -295,6 +303,43 @@ def test_run_with_only_failures(open_page, base):
     for name in ("Series", "Failures"):
         page.get_by_role("link", name=name, exact=True).click()
     assert page.locator("details.failure").count() == 6
+
+
+def test_empty_run(open_page, run):
+    nothing = dataclasses.replace(
+        run,
+        settings=(),
+        measures=(),
+        detectors=(),
+        series=(),
+        values=np.empty((0, 0, 0, 0)),
+        seconds=np.empty((0, 0)),
+        outcomes=np.empty((0, 0), dtype=str),
+    )
+    page = open_page(run_page_html(nothing))
+    assert page.locator("#board-note").inner_text().startswith("There is nothing yet")
+    for name in ("board", "ranks", "heat", "time"):
+        assert copy(page, name) == []
+    for key in ("table", "lean?series=0"):
+        page.evaluate("(key) => { location.hash = key; }", key)
+        page.wait_for_timeout(50)
+
+
+def test_settings_can_be_chosen(open_page, base):
+    report = RunReport.read(run_inline(write_plan(base, TWO_SETTINGS)))
+    page = open_page(run_page_html(report))
+    assert page.locator("#ranks").is_hidden()
+    assert page.locator("#ranks-note").inner_text().startswith("No diagram: ")
+    for place in (1, 0):
+        page.select_option("#settings", str(place))
+        found = board_values(page)
+        means = report.values[place, :, 0].mean(axis=1)
+        expected = {
+            ("Moving z-score", name): mean
+            for name, mean in zip(report.measures, means, strict=True)
+            if not np.isnan(mean)
+        }
+        assert found == pytest.approx(expected, abs=1e-6)
 
 
 def test_series_without_drawings(open_page, run, monkeypatch):

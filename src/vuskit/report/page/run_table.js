@@ -91,6 +91,7 @@ vuskit.view("lean", (place, _, options) => {
   const byId = (id) => place.querySelector(`#${id}`);
   const show = (given) => {
     const i = Math.min(Math.max(Number.parseInt(given.series, 10) || 0, 0), run.S - 1);
+    if (i < 0) return;
     byId("name").textContent = run.title(i);
     byId("facts").textContent = `${run.series.points[i].toLocaleString("en")} points, ${run.series.anomalies[i].toLocaleString("en")} anomalies`;
     byId("command").textContent = run.command(i);
