@@ -75,9 +75,10 @@ class BufferPlan:
         table[:, 0] = 0.0 if self.definition.positives == "predicted" else 1.0
         return table
 
-    def parts(self, columns: int = 1) -> Iterator[slice]:
+    def parts(self, columns: int = 1, most: int | None = None) -> Iterator[slice]:
         """Runs of widths for which the table, and arrays of so many columns, stay small."""
         height = max(1, min(_MOST_WEIGHTS // self.n_codes, max(8, 2 * _BLOCK // columns)))
+        height = min(height, most or height)
         for first in range(0, self.widths.size, height):
             yield slice(first, min(first + height, self.widths.size))
 
@@ -85,6 +86,11 @@ class BufferPlan:
     def full_weight(self) -> float:
         """What a soft label of one adds to the running sum: see ``table``."""
         return 0.5 if self.definition.positives == "predicted" else 1.0
+
+    @property
+    def keeps_table(self) -> bool:
+        """Whether the table of all widths is small enough to be kept."""
+        return self.widths.size * self.n_codes <= _MOST_WEIGHTS
 
     def part(self, rows: slice) -> BufferPlan:
         """The same points for some of the widths."""
@@ -94,7 +100,7 @@ class BufferPlan:
             halves=self.halves[rows],
             existence=replace(self.existence, row_of_width=self.existence.row_of_width[rows]),
         )
-        if self.widths.size * self.n_codes <= _MOST_WEIGHTS:
+        if self.keeps_table:
             part.__dict__["table"] = self.table[rows]  # made once for all parts and scores
         return part
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 from vuskit.intervals import Ints
 from vuskit.kernels.areas import Levels
 from vuskit.kernels.buffers import BufferPlan
-from vuskit.kernels.compiled import Kernels, compiled_kernels
+from vuskit.kernels.compiled import MOST_WIDTHS, Kernels, compiled_kernels
 from vuskit.kernels.range_areas import grid_ranks
 from vuskit.kernels.ranking import Scores
 
@@ -67,24 +68,17 @@ class CompiledPlan:
             int(rows.n_events.sum()),
         )
 
-    @cached_property
-    def _slices(self) -> list[slice]:
-        return list(self.plan.parts())
+    def parts(self) -> Iterable[_Part]:
+        """Runs of widths that are swept together; kept where their weights are few."""
+        return self._kept_parts if self.plan.keeps_table else self._made_parts()
 
     @cached_property
-    def _whole(self) -> _Part:
-        return _Part.of(self.plan, self._slices[0])
+    def _kept_parts(self) -> list[_Part]:
+        return list(self._made_parts())
 
-    def part(self, index: int) -> _Part:
-        """Some of the widths; kept where they are all of them."""
-        if len(self._slices) == 1:
-            return self._whole
-        return _Part.of(self.plan, self._slices[index])
-
-    @property
-    def n_parts(self) -> int:
-        """Number of parts into which the widths are split, to keep weights small."""
-        return len(self._slices)
+    def _made_parts(self) -> Iterator[_Part]:
+        for widths in self.plan.parts(most=MOST_WIDTHS):
+            yield _Part.of(self.plan, widths)
 
 
 @dataclass(frozen=True)
@@ -135,12 +129,11 @@ class CompiledScore:
         """R-AUC-ROC and R-AUC-PR of every width."""
         prepared = self.prepared
         rows, levels = self.kernels.event_peaks(self.level, *prepared.peak_search)
-        if prepared.n_parts == 1:
-            return self._swept(prepared.part(0), rows, levels)
         found = []
-        for index in range(prepared.n_parts):
-            part = prepared.part(index)
-            here = np.flatnonzero((rows >= part.rows.start) & (rows < part.rows.stop))
+        for part in prepared.parts():
+            # Peaks are in the order of their rows.
+            first, last = np.searchsorted(rows, (part.rows.start, part.rows.stop))
+            here = slice(first, last)
             found.append(self._swept(part, rows[here] - part.rows.start, levels[here]))
         return np.concatenate([roc for roc, _ in found]), np.concatenate([pr for _, pr in found])
 

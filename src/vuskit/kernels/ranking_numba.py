@@ -100,7 +100,7 @@ def _ascending(values: Any, low: float, scale: float, last: int) -> Any:
 def _count_among(scores: Any, needles: Any, low: float, high: float) -> Any:
     """Scores at or above each of the ascending, distinct needles, and strictly above it."""
     # Many buckets: most scores then share theirs with no needle, which the processor foresees.
-    last = min(max(min(32 * needles.size, scores.size), 1 << 10), _MOST_NEEDLE_BUCKETS) - 1
+    last = min(max(min(32 * needles.size, 4 * scores.size), 1 << 10), _MOST_NEEDLE_BUCKETS) - 1
     scale = _scale(low, high, last)
     first = _first_of_buckets(needles, low, scale, last)
     between = np.zeros(needles.size + 1, dtype=np.int64)  # by the number of needles not above

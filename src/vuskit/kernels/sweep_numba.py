@@ -11,51 +11,56 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from vuskit.kernels.compiled import MOST_WIDTHS
 from vuskit.kernels.numba_types import FLAG, INT, INTS, TABLE, jit
 
 __all__ = ["event_peaks", "sweep"]
 
+_EXISTENCE, _RATE, _INVERSE, _ROC, _PR, _END = (i * MOST_WIDTHS for i in range(1, 7))
+_LANE = 8  # widths that the processor works on together
 _NONE = np.iinfo(np.intp).max  # past every level
 
 
 @jit()
-def _add_point(sums: Any, weights: Any, first: int, second: int) -> None:
-    # Loops from zero over slices: an index that might be negative would not be vectorised.
-    reached, weight = sums[first:second], weights[first:second]
-    for w in range(reached.size):
-        reached[w] += weight[w]
-    twice = sums[second:]
-    for w in range(twice.size):
-        twice[w] += 0.5
-
-
-@jit()
 def _add_level(
-    state: Any,
-    sums: Any,
-    existence: Any,
-    first: int,
-    n: float,
-    miss: float,
-    after: float,
-    before: float,
-    slope: float,
+    state: Any, weights: Any, n: float, miss: float, after: float, before: float, slope: float,
     offset: float,
-) -> None:
-    rate, inverse, roc, pr = state[0, first:], state[1, first:], state[2, first:], state[3, first:]
-    sums, existence = sums[first:], existence[first:]
-    for w in range(sums.size):
-        positives = sums[w]
+) -> None:  # fmt: skip
+    """Take one level into the running sums: see ``areas``."""
+    # One array and offsets that the compiler knows: else it could not rule out that the sums of one
+    # width are those of another, and would go through them one by one.
+    for w in range(weights.size):
+        positives = state[w] + weights[w]
         negatives = n - positives
         both = 1.0 / (positives * negatives)  # one division for two
         ratio = miss * (both * negatives)
-        new_rate = (2.0 - (ratio if ratio > 1.0 else 1.0)) * existence[w]
-        new_inverse = both * positives
-        jump = new_rate - rate[w]
-        roc[w] += jump * (after * new_inverse + before * inverse[w])
-        pr[w] += jump * (slope * positives + offset)
-        rate[w] = new_rate
-        inverse[w] = new_inverse
+        rate = (2.0 - (ratio if ratio > 1.0 else 1.0)) * state[_EXISTENCE + w]
+        inverse = both * positives
+        jump = rate - state[_RATE + w]
+        state[_ROC + w] += jump * (after * inverse + before * state[_INVERSE + w])
+        state[_PR + w] += jump * (slope * positives + offset)
+        state[_RATE + w] = rate
+        state[_INVERSE + w] = inverse
+        state[w] = positives
+
+
+@jit()
+def _add_points(total: Any, weights: Any, points: Any, code: Any, first: Any, second: Any) -> Any:
+    """Sum of the weights of some points into ``total``; the first width that they reach."""
+    total[:] = 0.0
+    reached = total.size
+    for point in points:
+        begin, end = first[point], second[point]
+        reached = min(reached, begin)
+        if code[point] == 0:  # inside an event the sum stays as it is
+            continue
+        # Loops from zero over slices: an index that might be negative would not be vectorised.
+        once, weight, twice = total[begin:end], weights[code[point], begin:end], total[end:]
+        for w in range(once.size):
+            once[w] += weight[w]
+        for w in range(twice.size):  # it touches a second event: full weight
+            twice[w] += 0.5
+    return reached
 
 
 @jit()
@@ -139,40 +144,44 @@ def sweep(
     peak_rows: NDArray[np.intp],
     peak_levels: NDArray[np.intp],
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """R-AUC-ROC and R-AUC-PR of every width."""
-    size = table.shape[1]
-    sums = np.full(size, float(n_inside))
-    existence = np.zeros(size)
+    """R-AUC-ROC and R-AUC-PR of every width, of which there are at most ``MOST_WIDTHS``."""
+    n_codes, size = table.shape
+    # Whole lanes of widths, and a row more for levels that are not a single plain point.
+    weights = np.zeros((n_codes + 1, size + -size % _LANE))
+    weights[:n_codes, :size] = table
+    state = np.zeros(_END)
+    state[:_EXISTENCE] = n_inside
+    state[_INVERSE:_ROC] = 1.0 / (n - n_inside)
     n_found = np.zeros(n_events.size)
-    state = np.zeros((4, size))
-    state[1] = 1.0 / (n - n_inside)
     constant = 2.0 * (n - n_inside)
     points, points_end = _by_level(level, predicted.size)
     peaks, peaks_end = _by_level(peak_levels, predicted.size)
-    next_point = next_peak = last_found = 0
+    point = peak = found_before = 0
     for k in range(predicted.size):
-        first = size
-        for point in points[next_point : points_end[k]]:
-            first = min(first, first_width[point])
-            if code[point] > 0:  # inside an event the sum stays as it is
-                _add_point(sums, table[code[point]], first_width[point], second_width[point])
-        for peak in peaks[next_peak : peaks_end[k]]:
-            row = peak_rows[peak]
+        # Indices rather than slices, of which each would count the references to its array.
+        for i in range(peak, peaks_end[k]):
+            row = peak_rows[peaks[i]]
             n_found[row] += 1.0
             for w in range(row_start[row], row_start[row + 1]):
-                existence[w] = n_found[row] / n_events[row]
-        next_point, next_peak = points_end[k], peaks_end[k]
+                state[_EXISTENCE + w] = n_found[row] / n_events[row]
+        row, first = 0, size  # no weights
+        if points_end[k] - point == 1 and second_width[points[point]] >= size:
+            row, first = code[points[point]], first_width[points[point]]
+        elif points_end[k] > point:
+            here, total = points[point : points_end[k]], weights[n_codes, :size]
+            first = _add_points(total, weights, here, code, first_width, second_width)
+            row = n_codes
+        first -= first % _LANE
         _add_level(
-            state,
-            sums,
-            existence,
-            first,
+            state[first:],
+            weights[row, first:],
             float(n),
             2.0 * n_inside - found[k],
             predicted[k] - found[k] - constant,
-            predicted_before[k] - last_found - constant,
+            predicted_before[k] - found_before - constant,
             2.0 / predicted[k],
             (found[k] - 2.0 * n_inside) / predicted[k],
         )
-        last_found = found[k]
-    return 1.0 - (2.0 + 0.5 * state[2]), state[3]
+        point, peak, found_before = points_end[k], peaks_end[k], found[k]
+    roc, pr = state[_ROC : _ROC + size], state[_PR : _PR + size]
+    return 1.0 - (2.0 + 0.5 * roc), pr.copy()
