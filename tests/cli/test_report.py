@@ -87,6 +87,16 @@ def test_page_is_shown_if_wanted(command, run_folder, monkeypatch):
     assert shown.read_text().strip() == (run_folder / "page.html").as_uri()
 
 
+def test_bar_on_a_terminal_that_waits(command, run_folder, monkeypatch):
+    monkeypatch.setenv("TTY_COMPATIBLE", "1")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    assert "drawing" not in command("report", "night run").err
+    monkeypatch.setattr("vuskit.cli.report._PATIENCE", 0.0)
+    outcome = command("report", "night run")
+    assert "drawing" in outcome.err
+    assert outcome.out == "night run/page.html\n"
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

@@ -255,12 +255,26 @@ def test_series_that_cannot_be_read_any_more(tmp_path):
         run_page_html(report, series=["alpha/one"])
 
 
-def test_wanted_series_come_first(run, monkeypatch):
-    monkeypatch.setattr("vuskit.report.page.run_sections._PAGE_BYTES", 0)
-    assert embedded(run_page_html(run), "run")["embedded"] == {}
-    page = run_page_html(run, series=["beta/two"])
-    assert list(embedded(page, "run")["embedded"]) == [str(run.find_series("beta/two"))]
-    assert "Drawings of 1 of 6 series are in this file" in page
+def test_wanted_series_come_first(run, page, monkeypatch):
+    place = run.find_series("beta/two")
+    # Room for what every page has, and for one series and a half.
+    others = sum(
+        len(re.search(rf'id="data-{key}">.*?</script>', page, re.DOTALL)[0])
+        for key in ("run", "failures")
+    ) + len(re.search(r'<template id="html-failures">.*?</template>', page, re.DOTALL)[0])
+    one = sum(
+        len(re.search(pattern, page, re.DOTALL)[0])
+        for pattern in (
+            rf'<template id="html-series-{place}">.*?</template>',
+            rf'id="data-series-{place}">.*?</script>',
+        )
+    )
+    monkeypatch.setattr("vuskit.report.page.run_sections._PAGE_BYTES", others + 3 * one // 2)
+    small = run_page_html(run, series=["beta/two"])
+    assert list(embedded(small, "run")["embedded"]) == [str(place)]
+    assert "Drawings of 1 of 6 series are in this file" in small
+    with pytest.raises(InvalidInputError, match="got 2, of which 1 fit; make several pages"):
+        run_page_html(run, series=["beta/two", "alpha/one"])
 
 
 def test_large_runs_stay_small(run):

@@ -64,7 +64,7 @@ def run_sections(
     Raises
     ------
     InvalidInputError
-        If a series is not in the run, or cannot be read any more.
+        If a series is not in the run or cannot be read any more, or they do not all fit.
     """
     wanted = [run.find_series(name) for name in series]
     pairs = [(s, m) for s in range(len(run.settings)) for m in range(len(run.measures))]
@@ -116,7 +116,12 @@ def _drawn(run: RunReport, wanted: list[int], room: int) -> Iterator[Section]:
                 raise
             continue  # the table of series still has its values
         room -= _size(section)
-        if room < 0 and place not in wanted:
+        if room < 0 and place in wanted:
+            raise InvalidInputError(
+                f"`series` must fit into a page of {_PAGE_BYTES / 1e6:.1f} MB, got "
+                f"{len(wanted)}, of which {wanted.index(place)} fit; make several pages"
+            )
+        if room < 0:
             return
         yield section
 
