@@ -3,7 +3,7 @@
 Blocks of Python with prompts are doctests and run elsewhere. Of the others, those with a
 ``title`` are files, written to a fresh folder; scripts and ``console`` blocks run there in the
 order of the page; ``toml`` blocks are read as plans. A line ``<!-- not executed: why -->`` before
-a block spares it, but its commands and options must exist.
+a block spares it, but its commands and options must exist; so must those of shell lines.
 """
 
 from __future__ import annotations
@@ -52,10 +52,19 @@ class Block:
     @property
     def commands(self):
         """Command lines and what the page says they print."""
-        body = self.body if self.language == "console" else re.sub(r"^", "$ ", self.body)
-        for part in re.split(r"^\$ ", body, flags=re.MULTILINE)[1:]:
+        if self.language == "bash":
+            yield from ((shlex.split(line, comments=True), "") for line in self.body.splitlines())
+            return
+        for part in re.split(r"^\$ ", self.body, flags=re.MULTILINE)[1:]:
             line, _, output = part.partition("\n")
             yield shlex.split(line, comments=True), output
+
+    @property
+    def is_only_looked_at(self):
+        """Whether its commands are not run: marked ones, and shell lines without prompts."""
+        if self.language == "bash":
+            return not self.body.startswith("#!")
+        return self.language == "console" and self.reason is not None
 
 
 def blocks_of(page):
@@ -216,10 +225,10 @@ CHECKS = {
 }
 
 
-@pages_with(lambda block: block.reason is not None and block.language == "console")
+@pages_with(lambda block: block.is_only_looked_at)
 def test_commands_that_are_not_run_exist(page):
     for block in blocks_of(page):
-        if block.reason is not None and block.language == "console":
+        if block.is_only_looked_at:
             for (program, *arguments), expected in block.commands:
                 assert not expected.strip(), "output that nothing verifies"
                 CHECKS[program](arguments)
@@ -228,7 +237,7 @@ def test_commands_that_are_not_run_exist(page):
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_every_block_is_of_a_kind_that_is_checked(page):
     for block in blocks_of(page):
-        known = block.is_doctest or block.language in {"console", "toml", "python"}
+        known = block.is_only_looked_at or block.language in {"console", "toml", "python"}
         assert known or block.reason or block.language in ILLUSTRATIONS, block.body
 
 
