@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from vuskit.inputs import check_choice, check_int
+from vuskit.inputs import check_choice, check_int, check_pair
 from vuskit.measures.suite import evaluate
 from vuskit.measures.surface import Surface, surface
 from vuskit.report.figures.base import Display, register_figure
@@ -49,6 +49,21 @@ def _curve(found: Surface, curve: str, row: int) -> tuple[Floats, Floats]:
     # The rate can fall a little where a lower threshold adds to P' more than to TP.
     order = np.argsort(tpr, kind="stable")
     return tpr[order], found.precision[row][order]
+
+
+def _plain_curve(y_true: ArrayLike, y_score: ArrayLike, curve: str) -> tuple[Floats, Floats]:
+    """Points of the curve of the hard label, as many as the picture needs."""
+    labels, scores = check_pair(y_true, y_score)
+    order = np.argsort(-np.asarray(scores, dtype=np.float64), kind="stable")
+    last = np.append(np.flatnonzero(np.diff(scores[order])), labels.n - 1)  # of equal scores
+    if last.size > _ALL_SCORES:
+        last = last[np.linspace(0, last.size - 1, _THRESHOLDS).astype(np.intp)]
+    hits = np.cumsum(labels.as_array()[order])[last]
+    tpr = hits / labels.n_anomalous
+    if curve == "pr":
+        return tpr, hits / (last + 1)
+    fpr = (last + 1 - hits) / (labels.n - labels.n_anomalous)
+    return np.concatenate([[0], fpr]), np.concatenate([[0], tpr])
 
 
 def _read_off(x: Floats, y: Floats, curve: str, places: Floats) -> Floats:
@@ -130,7 +145,8 @@ class RangeCurveDisplay(Display):
         found = _rates(y_true, y_score, length, max(length, 1), **options)
         names = [f"auc_{curve}", f"range_auc_{curve}"]
         areas = evaluate(y_true, y_score, buffer=length, measures=names, **options)
-        plain, buffered = _curve(found, curve, 0), _curve(found, curve, -1)
+        # Not the first row of the surface: without a buffer it still counts events found.
+        plain, buffered = _plain_curve(y_true, y_score, curve), _curve(found, curve, -1)
         return cls(curve, plain, buffered, areas[names[0]], areas[names[1]], length, name)
 
     def plot(

@@ -208,9 +208,19 @@ def _name_axis(axis: Axes, letter: str, parameter: Parameter, scale: str) -> Non
     axis.set_yscale("log")
     words = textwrap.fill(f"({letter}) {parameter.title}", 26)
     axis.set_xlabel(f"{words} {parameter.symbol}", fontsize=TEXT)
+    if scale == "symlog":
+        _ticks_from_zero(axis)
     if scale == "log":
         _plain_ticks(axis)
     axis.grid(visible=True, linewidth=0.4, alpha=0.4)
+
+
+def _ticks_from_zero(axis: Axes) -> None:
+    """Numbers at 0 and at the decades from 10 on: 0 and 1 would stand in each other's way."""
+    ticker = require("matplotlib.ticker", purpose="a figure")
+    highest = max(float(axis.dataLim.intervalx[1]), 10.0)
+    decades = 10.0 ** np.arange(1, np.floor(np.log10(highest)) + 1)
+    axis.xaxis.set_major_locator(ticker.FixedLocator([0.0, *decades]))
 
 
 def _plain_ticks(axis: Axes) -> None:

@@ -1,0 +1,371 @@
+"""Displays hold the numbers of what they are made from, and show them; bad input is named."""
+
+from __future__ import annotations
+
+import numpy as np
+import oracle
+import pandas as pd
+import pytest
+from hypothesis import given
+from report.figure_examples import (
+    BUFFER,
+    EXAMPLES,
+    consistent,
+    labels,
+    robust,
+    scenarios,
+    score,
+    scored,
+    separable,
+    summary,
+    table,
+    timed,
+)
+from strategies import buffers, definitions, labeled_predictions, sides
+
+import vuskit
+from vuskit.errors import InvalidInputError
+from vuskit.report import figures
+from vuskit.report.common import family_colour
+from vuskit.studies import compare
+
+TITLES = [measure.title for measure in vuskit.list_measures() if measure.paper]
+
+
+def widths(axis):
+    return [bar.get_width() for bar in axis.patches]
+
+
+def tick_texts(axis, which="y"):
+    return [text.get_text() for text in getattr(axis, f"get_{which}ticklabels")()]
+
+
+# Soft labels
+
+
+@given(labeled_predictions(), buffers(), definitions(), sides())
+def test_soft_label_is_the_oracles(data, buffer, definition, side):
+    y_true, y_pred = data
+    options = {"definition": definition, "side": side}
+    expected = np.array(oracle.vus.soft_labels(y_true, buffer, **options), dtype=float)
+    whole = figures.soft_label(y_true, buffer=buffer, **options)
+    np.testing.assert_allclose(whole, expected, atol=1e-12)
+    counted = figures.soft_label(y_true, buffer=buffer, y_pred=y_pred, **options)
+    kept = np.maximum(y_pred, y_true).astype(bool)
+    np.testing.assert_array_equal(counted, np.where(kept, whole, 0.0))
+
+
+def test_label_displays_hold_soft_labels():
+    soft = figures.soft_label(labels(), buffer=BUFFER)
+    display = EXAMPLES["soft_label"]()
+    np.testing.assert_array_equal(display.soft, soft)
+    np.testing.assert_array_equal(display.prediction, score() > 0.7)
+    sections = EXAMPLES["sections"]()
+    np.testing.assert_array_equal(sections.dynamic, soft > 0)
+    evolution = EXAMPLES["label_evolution"]()
+    np.testing.assert_array_equal(evolution.soft[-1], soft)
+    np.testing.assert_array_equal(evolution.soft[0], labels())
+    with pytest.raises(InvalidInputError, match="`buffers` must hold at least one length"):
+        figures.LabelEvolutionDisplay.from_labels(labels(), buffers=[])
+    with pytest.raises(InvalidInputError, match="`buffer` must be an int >= 0, got -1"):
+        figures.SoftLabelDisplay.from_labels(labels(), buffer=-1)
+
+
+# Curves and surfaces
+
+
+@pytest.mark.parametrize("curve", ["roc", "pr"])
+@pytest.mark.parametrize("definition", ["journal", "pvldb2022"])
+def test_curves_and_surfaces_carry_the_exact_measures(curve, definition):
+    options = {"curve": curve, "definition": definition}
+    data = labels(), score()
+    found = figures.RangeCurveDisplay.from_scores(*data, buffer=BUFFER, **options)
+    values = vuskit.evaluate(*data, buffer=BUFFER, definition=definition)
+    assert found.plain_area == values[f"auc_{curve}"]
+    assert found.buffered_area == values[f"range_auc_{curve}"]
+    surface = figures.SurfaceDisplay.from_scores(*data, max_buffer=BUFFER, **options)
+    assert surface.volume == values[f"vus_{curve}"]
+    np.testing.assert_array_equal(surface.buffers, np.arange(BUFFER + 1))
+
+
+def test_the_area_under_the_drawn_roc_curve_is_the_measure():
+    display = figures.RangeCurveDisplay.from_scores(labels(), score(), buffer=BUFFER)
+    plain, buffered = display.plot().ax_.lines
+    for line, area in ((plain, display.plain_area), (buffered, display.buffered_area)):
+        assert np.trapezoid(line.get_ydata(), line.get_xdata()) == pytest.approx(area)
+    step = figures.RangeCurveDisplay.from_scores(labels(), score(), buffer=BUFFER, curve="pr")
+    for line, area in zip(
+        step.plot().ax_.lines, (step.plain_area, step.buffered_area), strict=True
+    ):
+        assert line.get_drawstyle() == "steps"
+        recall, precision = line.get_data()
+        assert np.diff(recall, prepend=0) @ precision == pytest.approx(area)
+    # A grid of 61 places cannot be far off.
+    surface = figures.SurfaceDisplay.from_scores(labels(), score(), max_buffer=BUFFER)
+    volume = np.trapezoid(surface.heights, surface.places, axis=1).mean()
+    assert volume == pytest.approx(surface.volume, abs=0.01)
+
+
+def test_volume_display_holds_label_curve_and_surface():
+    display = EXAMPLES["volume"]()
+    values = vuskit.evaluate(labels(), score(), buffer=BUFFER)
+    texts = [panel.get_title(loc="left") for panel in display.plot().axes_[:3]]
+    assert texts == [
+        f"({letter}) {vuskit.get_measure(name).title} = {values[name]:.3f}"
+        for letter, name in zip("abc", ("auc_roc", "range_auc_roc", "vus_roc"), strict=True)
+    ]
+    np.testing.assert_array_equal(display.soft[-1], figures.soft_label(labels(), buffer=BUFFER))
+
+
+def test_curves_refuse_what_cannot_be_evaluated():
+    with pytest.raises(InvalidInputError, match="`curve` must be one of 'roc', 'pr', got 'det'"):
+        figures.RangeCurveDisplay.from_scores(labels(), score(), buffer=BUFFER, curve="det")
+    with pytest.raises(InvalidInputError, match="got one class"):
+        figures.SurfaceDisplay.from_scores([0, 0], [1, 2], max_buffer=2)
+    with pytest.raises(InvalidInputError, match="`max_buffer` must be an int >= 1, got 0"):
+        figures.SurfaceDisplay.from_scores(labels(), score(), max_buffer=0)
+
+
+# One score under change
+
+
+def test_sensitivity_to_lag_is_that_of_shifted_scores():
+    chosen = ["f_score", "vus_pr"]
+    display = figures.SensitivityDisplay.from_scores(
+        labels(), score(), buffer=BUFFER, vary="lag", at=[0, 3], measures=chosen
+    )
+    later = np.concatenate([np.full(3, score()[0]), score()[:-3]])
+    for row, shifted in zip(display.values, (score(), later), strict=True):
+        values = vuskit.evaluate(labels(), shifted, buffer=BUFFER, measures=chosen)
+        np.testing.assert_array_equal(row, [values[name] for name in chosen])
+    lines = display.plot().ax_.lines
+    np.testing.assert_array_equal([line.get_ydata() for line in lines], display.values.T)
+
+
+def test_threshold_noise_and_ratio_vary_what_they_say():
+    data = {"buffer": BUFFER, "measures": ["recall", "auc_roc"]}
+    threshold = figures.SensitivityDisplay.from_scores(
+        labels(), score(), vary="threshold", at=[0.5, 2], **data
+    )
+    expected = [
+        vuskit.recall(labels(), score(), threshold=vuskit.Sigma(factor)) for factor in (0.5, 2)
+    ]
+    assert threshold.values[:, 0].tolist() == expected
+    assert np.ptp(threshold.values[:, 1]) == 0
+    noise = figures.SensitivityDisplay.from_scores(
+        labels(), score(), vary="noise", at=[0, 0.5], **data
+    )
+    assert noise.values[0, 1] == vuskit.auc_roc(labels(), score())
+    assert noise.values[1, 1] < noise.values[0, 1]
+    ratio = figures.SensitivityDisplay.from_scores(
+        labels(), score(), vary="ratio", at=[0.001, 0.1], **data
+    )
+    assert np.isnan(ratio.values[0]).all()  # no stretch has so few
+    assert np.isfinite(ratio.values[1]).all()
+    with pytest.raises(InvalidInputError, match="`vary` must be one of 'threshold', 'lag'"):
+        figures.SensitivityDisplay.from_scores(labels(), score(), vary="colour", **data)
+
+
+def test_cases_show_values_and_differences():
+    display = EXAMPLES["cases"]()
+    for factor, row in zip((1.0, 0.6), display.values, strict=True):
+        values = vuskit.evaluate(labels(), score(), buffer=BUFFER, threshold=vuskit.Sigma(factor))
+        np.testing.assert_array_equal(row, list(values.values()))
+    *_, bars, differences = display.plot().axes_
+    assert widths(bars) == pytest.approx(display.values.ravel().tolist())
+    assert widths(differences) == pytest.approx((display.values[1] - display.values[0]).tolist())
+    assert tick_texts(bars) == TITLES
+    with pytest.raises(InvalidInputError, match="`at` must be two values, got 3"):
+        figures.CasesDisplay.from_scores(labels(), score(), buffer=BUFFER, at=(1, 2, 3))
+
+
+def test_labellings_are_evaluated_each():
+    display = EXAMPLES["labelling"]()
+    later = np.roll(labels(), 6)
+    assert display.values["later"]["vus_pr"] == vuskit.vus_pr(later, score(), max_buffer=BUFFER)
+    shown = " ".join(text.get_text() for text in display.plot().axes_[2].texts)
+    assert f"VUS-PR {display.values['later']['vus_pr']:.2f}" in shown
+    with pytest.raises(InvalidInputError, match="`labels` must hold at least one labelling"):
+        figures.LabellingDisplay.from_labels(score(), score(), {}, buffer=2)
+    with pytest.raises(InvalidInputError, match="`series` must be of shape"):
+        figures.LabellingDisplay.from_labels([1, 2], score(), {"a": labels()}, buffer=2)
+
+
+# Detectors
+
+
+def test_detectors_are_shown_with_all_their_values():
+    display = EXAMPLES["detector_bars"]()
+    table = vuskit.evaluate_many(labels(), scored().scores, buffer=BUFFER)
+    assert display.values == table.to_dict()
+    drawn = widths(display.plot().ax_)
+    assert drawn == [value for found in table.to_dict().values() for value in found.values()]
+    again = figures.DetectorBarsDisplay.from_evaluations(table)
+    assert again.values == display.values
+    with pytest.raises(InvalidInputError, match="must be a result of evaluate_many"):
+        figures.DetectorBarsDisplay.from_evaluations(3)
+
+
+def test_detector_comparison_holds_all_parts():
+    display = EXAMPLES["detector_comparison"]()
+    assert list(display.scores.lines) == ["late", "noisy"]
+    for name, found in display.bars.values.items():
+        assert display.roc[name].buffered_area == found["range_auc_roc"]
+        assert display.pr_surface[name].volume == found["vus_pr"]
+    five = {str(place): score() for place in range(5)}
+    with pytest.raises(InvalidInputError, match="`scores` must be at most 4, got 5"):
+        figures.DetectorComparisonDisplay.from_scores(labels(), five, buffer=2)
+    with pytest.raises(InvalidInputError, match="`scores` must be a mapping from names to scores"):
+        figures.SeriesDisplay.from_scores(labels(), score())
+    with pytest.raises(InvalidInputError, match="`short` must have one number for each label"):
+        figures.SeriesDisplay.from_scores(labels(), {"short": [1.0, 2.0]})
+
+
+def test_diagram_shows_ranks_and_bars():
+    comparison = compare(table(), alpha=0.1)
+    display = figures.CriticalDifferenceDisplay.from_comparison(comparison)
+    axis = display.plot().ax_
+    texts = " ".join(text.get_text() for text in axis.texts)
+    for name, rank in comparison.summary["mean_rank"].items():
+        assert name in texts
+        assert f"({rank:.2f})" in texts
+    bars = [line for line in axis.lines if line.get_linewidth() == 1.8]
+    assert len(bars) == len(comparison.cliques) == display.n_bars
+    assert "alpha = 0.1, n = 40" in axis.get_title()
+    assert display.plot(title="").ax_.get_title() == ""
+    with pytest.raises(InvalidInputError, match="`results` must be a table"):
+        figures.CriticalDifferenceDisplay.from_results("nothing")
+
+
+def test_diagram_of_measures_uses_their_titles():
+    display = figures.CriticalDifferenceDisplay.from_comparison(robust().compare("lag"))
+    assert set(display.ranks.index) == set(TITLES)
+    assert display.p_values.index.equals(display.p_values.columns)
+
+
+# Studies
+
+
+def test_robustness_bars_are_the_averages_in_the_families_colours():
+    axes = figures.RobustnessBarsDisplay.from_result(robust()).plot().axes_
+    averages = robust().averages()
+    for axis, kind in zip(axes, ("lag", "noise", "ratio"), strict=True):
+        assert widths(axis) == pytest.approx(averages[kind].to_list())
+        assert axis.get_title(loc="left") == kind
+    assert tick_texts(axes[0]) == TITLES
+    colours = [bar.get_facecolor() for bar in axes[0].patches]
+    from matplotlib.colors import to_rgba
+
+    assert colours == [to_rgba(family_colour(measure)) for measure in robust().measures]
+    # Hatches tell the families apart without colour.
+    hatches = {measure.family: bar.get_hatch() for measure, bar in
+               zip(robust().measures, axes[0].patches, strict=True)}  # fmt: skip
+    assert len(set(hatches.values())) == 5
+
+
+def test_every_data_set_has_its_bars():
+    display = figures.RobustnessBarsDisplay.from_result(robust(), perturbation="noise")
+    shown = {axis.get_title(loc="left"): widths(axis) for axis in display.plot().axes_}
+    expected = robust().by_dataset().loc["noise"]
+    assert set(shown) == {"plant", "mill"}
+    assert shown["mill"] == pytest.approx(expected.loc["mill"].to_list())
+    with pytest.raises(InvalidInputError, match="`perturbation` must be one of 'lag'"):
+        figures.RobustnessBarsDisplay.from_result(robust(), perturbation="heat")
+
+
+def test_own_measures_and_tables_are_drawn():
+    table = pd.DataFrame({"lag": [0.1, 0.2]}, index=["vus_pr", "my measure"])
+    axis = figures.RobustnessBarsDisplay.from_table(table).plot().ax_
+    assert tick_texts(axis) == ["VUS-PR", "my measure"]
+    for kind in (figures.RobustnessBarsDisplay, figures.SeparabilityBarsDisplay):
+        with pytest.raises(InvalidInputError, match="`table` must be a pandas table"):
+            kind.from_table([1, 2])
+        with pytest.raises(InvalidInputError, match="got DataFrame without rows"):
+            kind.from_table(pd.DataFrame())
+
+
+def test_centred_boxes_are_centred():
+    display = figures.CentredBoxDisplay.from_result(robust(), "plant/s0")
+    assert list(display.panels) == ["lag", "noise", "ratio"]
+    expected = robust().centred("plant/s0", "noise")
+    pd.testing.assert_frame_equal(display.panels["noise"], expected)
+    by_detector = figures.CentredBoxDisplay.from_result(robust(), "s0", perturbation="lag")
+    assert list(by_detector.panels) == ["good", "late", "noisy", "useless"]
+    assert len(by_detector.plot().axes_) == 4
+    with pytest.raises(InvalidInputError, match="`series` must name one series, got 'nowhere'"):
+        figures.CentredBoxDisplay.from_result(robust(), "nowhere")
+
+
+def test_boxes_have_the_medians_of_the_values():
+    display = figures.CentredBoxDisplay.from_result(robust(), "plant/s0")
+    axis = display.plot().axes_[0]
+    medians = [line.get_xdata()[0] for line in axis.lines if line.get_linewidth() == 0.9]
+    assert medians == pytest.approx(display.panels["lag"].median().to_list())
+
+
+def test_separability_displays():
+    bars = figures.SeparabilityBarsDisplay.from_result(separable())
+    averages = separable().averages()
+    mean, median = bars.plot().axes_
+    assert widths(mean) == pytest.approx(averages["mean"].to_list())
+    assert widths(median) == pytest.approx(averages["median"].to_list())
+    by_dataset = figures.SeparabilityBarsDisplay.from_result(separable(), by="dataset")
+    expected = separable().by_series().groupby(level="dataset", sort=False).mean()
+    pd.testing.assert_frame_equal(by_dataset.table, expected.T)
+    boxes = figures.SeparabilityBoxDisplay.from_result(separable(), "plant/s0", most=2)
+    assert boxes.pairs == [tuple(pair) for pair in separable().values[0].notes["pairs"][:2]]
+    good, bad = boxes.pairs[0]
+    expected = separable().pair_values("plant/s0", good, bad)
+    pd.testing.assert_frame_equal(boxes.values[0], expected)
+    assert len(boxes.plot().axes_) == len(boxes.pairs)
+    with pytest.raises(InvalidInputError, match="`series` must name one series with pairs"):
+        figures.SeparabilityBoxDisplay.from_result(separable(), "nowhere")
+
+
+def test_entropies_and_ranks():
+    above, below = figures.EntropyDisplay.from_result(consistent()).plot().axes_
+    assert widths(above) == pytest.approx(consistent().averages()["entropy"].to_list())
+    assert widths(below) == pytest.approx(consistent().by_family().to_list())
+    ranks = figures.RankLinesDisplay.from_result(consistent(), dataset="mill")
+    pd.testing.assert_frame_equal(ranks.table, consistent().rank_table("mill"))
+    lines = {line.get_label(): line.get_xdata() for line in ranks.plot().ax_.lines}
+    np.testing.assert_array_equal(lines["late"], consistent().rank_table("mill").loc["late"])
+    entropy = figures.RankLinesDisplay.from_result(consistent(), quantity="entropy")
+    expected = consistent().entropies().groupby(level="detector").mean()
+    pd.testing.assert_frame_equal(entropy.table.sort_index(), expected)
+    with pytest.raises(InvalidInputError, match="`dataset` must be one of 'plant', 'mill'"):
+        figures.RankLinesDisplay.from_result(consistent(), dataset="moon")
+
+
+def test_scenarios_hold_all_values():
+    _, values = figures.ScenarioDisplay.from_result(scenarios()).plot().axes_
+    np.testing.assert_array_equal(values.images[0].get_array(), scenarios().values)
+    assert tick_texts(values, "x") == TITLES
+    axes = figures.SweepDisplay.from_result(scenarios()).plot().axes_
+    curves = {line.get_label(): line.get_ydata() for axis in axes for line in axis.lines}
+    for place, title in enumerate(TITLES):
+        np.testing.assert_array_equal(curves[title], scenarios().sweep[:, place])
+
+
+def test_scatter_and_summary():
+    axis = figures.ScatterDisplay.from_summary(summary()).plot().ax_
+    points = axis.collections[0].get_offsets()
+    np.testing.assert_allclose(points, summary().scatter()[["deviation", "z"]])
+    sizes = axis.collections[0].get_sizes()
+    ratio = summary().scatter()["ratio"].to_numpy()
+    assert (np.argsort(sizes, kind="stable")[-3:] == np.argsort(ratio, kind="stable")[-3:]).all()
+    image = figures.SummaryDisplay.from_summary(summary()).plot().ax_
+    np.testing.assert_array_equal(image.images[0].get_array(), summary().ranks)
+    with pytest.raises(InvalidInputError, match="`points` must be a table with the columns"):
+        figures.ScatterDisplay.from_table(pd.DataFrame({"z": [1.0]}))
+    with pytest.raises(InvalidInputError, match="`ranks` must be a table"):
+        figures.SummaryDisplay.from_table(pd.DataFrame())
+
+
+def test_timing_shows_medians():
+    display = figures.TimingSeriesDisplay.from_result(timed(generated=False), quantity="memory")
+    axis = display.plot().axes_[2]
+    dots = axis.collections[0].get_offsets()
+    auc = timed(generated=False).summary().query("contestant == 'auc'")
+    np.testing.assert_allclose(dots, auc[["n_points", "peak_bytes"]])
+    assert axis.get_yscale() == "log"
