@@ -262,6 +262,7 @@ def _column_types(path: Path, dialect: Dialect, reading: dict[str, Any]) -> dict
     convert = arrow_csv.ConvertOptions(decimal_point=dialect.decimal, strings_can_be_null=True)
     with arrow_csv.open_csv(path, **reading, convert_options=convert) as stream:
         schema = stream.schema
+    _check_distinct(path, schema.names)
     kinds = pyarrow.types
     return {
         field.name: pyarrow.float64()
@@ -327,6 +328,7 @@ def _open_parquet(path: Path, unread: Collection[str]) -> ArrowColumns:
     parquet = require("pyarrow.parquet", purpose="reading parquet files")
     try:
         names = parquet.read_schema(path).names
+        _check_distinct(path, names)
         wanted = [name for name in names if not _among(name, unread)]
         table = parquet.read_table(path, columns=wanted, partitioning=None)
     except (pyarrow.ArrowException, OSError) as error:
@@ -338,12 +340,15 @@ def _open_parquet(path: Path, unread: Collection[str]) -> ArrowColumns:
 def _named(path: Path, table: Any) -> dict[str, Any]:
     if table.num_rows == 0:
         raise InvalidInputError(f"{path}: the file must have at least one row, got none")
-    names = [name.strip() for name in table.column_names]
-    twice = sorted({name for name in names if names.count(name) > 1})
+    arrays = (column.combine_chunks() for column in table.columns)
+    return dict(zip(map(str.strip, table.column_names), arrays, strict=True))
+
+
+def _check_distinct(path: Path, names: Sequence[str]) -> None:
+    plain = [name.strip() for name in names]
+    twice = sorted({name for name in plain if plain.count(name) > 1})
     if twice:
         raise InvalidInputError(f"{path}: names of columns must be distinct, got {twice} twice")
-    arrays = (column.combine_chunks() for column in table.columns)
-    return dict(zip(names, arrays, strict=True))
 
 
 def _open_npy(path: Path, unread: Collection[str]) -> ArrayColumns:

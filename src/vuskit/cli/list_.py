@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from importlib import resources
 from typing import Any
 
 import typer
@@ -16,7 +18,7 @@ app = typer.Typer(help="What there is: measures, detectors, file formats.", no_a
 
 @app.callback()
 def list_() -> None:
-    """List measures, detectors, file formats, synthetic families."""
+    """List measures, detectors, file formats, synthetic families, schemas."""
 
 
 @app.command()
@@ -108,4 +110,23 @@ def families(as_json: AsJson = False, as_csv: AsCsv = False) -> None:
         for family in list_families()
     ]
     shown = {"name": "name", "period": "period", "title": "imitates"}
+    emit_table(chosen_format(json=as_json, csv=as_csv), records, shown)
+
+
+@app.command()
+def schemas(as_json: AsJson = False, as_csv: AsCsv = False) -> None:
+    """List the JSON schemas of what commands write with --json.
+
+    Example: vuskit list schemas
+    """
+    folder = resources.files("vuskit.report") / "schemas"
+    found = sorted((file.name.removesuffix(".json"), file) for file in folder.iterdir())
+    records = []
+    for name, file in found:
+        schema = json.loads(file.read_text(encoding="utf-8"))
+        command = schema["description"].removeprefix("Output of: ")
+        records.append(
+            {"name": name, "title": schema["title"], "command": command, "path": str(file)}
+        )
+    shown = {"name": "name", "command": "describes the output of"}
     emit_table(chosen_format(json=as_json, csv=as_csv), records, shown)
