@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -23,6 +24,7 @@ from vuskit.cli.studies_options import (
 )
 from vuskit.cli.studies_output import StudyOutcome, emit_studies, written
 from vuskit.cli.study import app
+from vuskit.cli.study_page import Html, check_page, write_study_page
 from vuskit.errors import InvalidInputError
 from vuskit.measures.registry import Measure
 
@@ -30,6 +32,12 @@ if TYPE_CHECKING:
     from vuskit.studies import ConsistencyResult, RobustnessResult, SeparabilityResult
 
 __all__ = ["app"]
+
+
+def _emit(request: Request, outcomes: Sequence[StudyOutcome], alpha: float = 0.1) -> None:
+    """Write what was found, and the page if one is wanted."""
+    emit_studies(request.form, outcomes)
+    write_study_page(request.html, (one.result for one in outcomes), alpha=alpha)
 
 
 @app.command()
@@ -49,20 +57,19 @@ def robustness(
 
     Example: vuskit study robustness scores --measure vus_pr --measure auc_pr
     """
-    _, outcome = _robustness(request, alpha, count=count, lag=lag, noise=noise, seed=seed)
-    emit_studies(request.form, [outcome])
+    outcome = _robustness(request, alpha, count=count, lag=lag, noise=noise, seed=seed)
+    _emit(request, [outcome], alpha)
 
 
-def _robustness(
-    request: Request, alpha: float, **own: Any
-) -> tuple[RobustnessResult, StudyOutcome]:
+def _robustness(request: Request, alpha: float, **own: Any) -> StudyOutcome:
     from vuskit.report.studies import write_robustness
     from vuskit.studies import robustness_study
 
     result: RobustnessResult = request.run("robustness", robustness_study, **own)
     counts = result.undefined()[["values", "undefined"]].sum()
-    return result, StudyOutcome(
+    return StudyOutcome(
         "robustness",
+        result,
         result.averages(),
         result.measures,
         written(write_robustness, result, request.output, alpha=alpha, figures=request.figures),
@@ -99,8 +106,8 @@ def separability(
         own["pairs"] = [_split_pair(text) for text in pair]
     if criterion is not None:
         own["criterion"] = criterion
-    _, outcome = _separability(request, alpha, count=count, seed=seed, **own)
-    emit_studies(request.form, [outcome])
+    outcome = _separability(request, alpha, count=count, seed=seed, **own)
+    _emit(request, [outcome], alpha)
 
 
 def _split_pair(text: str) -> tuple[str, str]:
@@ -110,16 +117,15 @@ def _split_pair(text: str) -> tuple[str, str]:
     return good, bad
 
 
-def _separability(
-    request: Request, alpha: float, **own: Any
-) -> tuple[SeparabilityResult, StudyOutcome]:
+def _separability(request: Request, alpha: float, **own: Any) -> StudyOutcome:
     from vuskit.report.studies import write_separability
     from vuskit.studies import separability_study
 
     result: SeparabilityResult = request.run("separability", separability_study, **own)
     without = len(result.series_without_pairs)
-    return result, StudyOutcome(
+    return StudyOutcome(
         "separability",
+        result,
         result.averages(),
         result.measures,
         written(write_separability, result, request.output, alpha=alpha, figures=request.figures),
@@ -141,17 +147,17 @@ def consistency(
 
     Example: vuskit study consistency scores --min-series 5
     """
-    _, outcome = _consistency(request, min_series=min_series)
-    emit_studies(request.form, [outcome])
+    _emit(request, [_consistency(request, min_series=min_series)])
 
 
-def _consistency(request: Request, **own: Any) -> tuple[ConsistencyResult, StudyOutcome]:
+def _consistency(request: Request, **own: Any) -> StudyOutcome:
     from vuskit.report.studies import write_consistency
     from vuskit.studies import consistency_study
 
     result: ConsistencyResult = request.run("consistency", consistency_study, **own)
-    return result, StudyOutcome(
+    return StudyOutcome(
         "consistency",
+        result,
         result.averages(),
         result.measures,
         written(write_consistency, result, request.output, figures=request.figures),
@@ -170,6 +176,7 @@ def scenarios(
     buffer: Annotated[int, typer.Option(min=1, help="Buffer of R-AUC.")] = 100,
     volume_factor: VolumeFactor = 1.0,
     figures: Figures = "png",
+    html: Html = None,
     as_json: AsJson = False,
     as_csv: AsCsv = False,
 ) -> None:
@@ -178,10 +185,12 @@ def scenarios(
     Example: vuskit study scenarios --measure vus_pr --measure f_score
     """
     form = chosen_format(json=as_json, csv=as_csv)
+    check_page(html)
     settings = {"n_points": points, "length": length, "buffer": buffer}
     measures = chosen_measures(measure, load)
     outcome = _scenarios(output, measures, figures, volume_factor=volume_factor, **settings)
     emit_studies(form, [outcome])
+    write_study_page(html, [outcome.result])
 
 
 def _scenarios(
@@ -193,6 +202,7 @@ def _scenarios(
     result = scenario_study(measures=measures, **own)
     return StudyOutcome(
         "scenarios",
+        result,
         result.at_first_touch(),
         result.measures,
         written(write_scenarios, result, output, figures=figures),
@@ -207,19 +217,21 @@ def summary(request: Request, seed: Seed = 0, alpha: Alpha = 0.1) -> None:
 
     Example: vuskit study summary scores --measure vus_pr --measure auc_pr
     """
-    emit_studies(request.form, _summary(request, alpha, seed))
+    _emit(request, _summary(request, alpha, seed), alpha)
 
 
 def _summary(request: Request, alpha: float, seed: int) -> list[StudyOutcome]:
     from vuskit.report.studies import write_summary
     from vuskit.studies import summarise
 
-    robust, first = _robustness(request, alpha, seed=seed)
-    separable, second = _separability(request, alpha, seed=seed)
-    consistent, third = _consistency(request)
-    found = summarise(robust, separable, consistent)
+    studied = [
+        _robustness(request, alpha, seed=seed),
+        _separability(request, alpha, seed=seed),
+        _consistency(request),
+    ]
+    found = summarise(*(outcome.result for outcome in studied))
     files = written(write_summary, found, request.output, figures=request.figures)
-    return [first, second, third, StudyOutcome("summary", found.ranks, found.measures, files)]
+    return [*studied, StudyOutcome("summary", found, found.ranks, found.measures, files)]
 
 
 @app.command(name="all")
@@ -230,4 +242,4 @@ def everything(request: Request, seed: Seed = 0, alpha: Alpha = 0.1) -> None:
     Example: vuskit study all scores --measure vus_pr --measure auc_pr
     """
     walked = _scenarios(request.output, request.measures, request.figures)
-    emit_studies(request.form, [walked, *_summary(request, alpha, seed)])
+    _emit(request, [walked, *_summary(request, alpha, seed)], alpha)

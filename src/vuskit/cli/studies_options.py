@@ -24,6 +24,7 @@ from vuskit.cli.completion import (
 from vuskit.cli.durations import format_duration
 from vuskit.cli.exits import ExitCode
 from vuskit.cli.output import AsCsv, AsJson, chosen_format, say
+from vuskit.cli.study_page import Html, check_page
 from vuskit.errors import InvalidInputError
 from vuskit.inputs import check_choice
 from vuskit.measures.registry import Measure, list_measures, resolve_measures
@@ -106,6 +107,7 @@ class Request:
     processes: int
     form: str
     figures: str
+    html: Path | None
 
     def run(self, name: str, study: Callable[..., Any], **own: Any) -> Any:
         """Run a study with a bar on standard error."""
@@ -135,6 +137,7 @@ def _request_of(
     definition: Definition = "journal",
     processes: Processes = 0,
     figures: Figures = "png",
+    html: Html = None,
     as_json: AsJson = False,
     as_csv: AsCsv = False,
 ) -> Request:
@@ -148,7 +151,9 @@ def _request_of(
     form = chosen_format(json=as_json, csv=as_csv)
     checked = check_choice("--figures", figures, complete_figures())
     measures = chosen_measures(measure, load)
-    return Request(scores, output, measures, series, options, processes, form, checked)
+    return Request(
+        scores, output, measures, series, options, processes, form, checked, check_page(html)
+    )
 
 
 def with_request(command: Callable[..., None]) -> Callable[..., None]:

@@ -29,6 +29,8 @@ class StudyOutcome:
     ----------
     study : str
         Its name.
+    result : object
+        What it returned.
     numbers : pandas.DataFrame
         One row for each measure, by name.
     measures : tuple of Measure
@@ -44,6 +46,7 @@ class StudyOutcome:
     """
 
     study: str
+    result: Any
     numbers: pd.DataFrame
     measures: tuple[Measure, ...]
     files: list[Path]
@@ -60,7 +63,7 @@ class StudyOutcome:
     def to_dict(self) -> dict[str, Any]:
         """Everything, as plain data."""
         titles = {measure.name: measure.title for measure in self.measures}
-        rows = frame_records(self.numbers)
+        rows = frame_records(self.numbers.select_dtypes("number"))
         return {
             "study": self.study,
             "measures": [

@@ -22,6 +22,7 @@ from vuskit.cli.output import (
 )
 from vuskit.cli.studies_options import Figures, progress_bar, resumable
 from vuskit.cli.studies_output import written
+from vuskit.cli.study_page import Html, check_page, write_study_page
 from vuskit.errors import InvalidInputError
 
 if TYPE_CHECKING:
@@ -83,6 +84,7 @@ def timing(
     seed: Annotated[int, typer.Option(help="Seed of the generated series.")] = 0,
     table_format: Annotated[str, typer.Option("--format", help="csv or parquet.")] = "csv",
     figures: Figures = "png",
+    html: Html = None,
     as_json: AsJson = False,
     as_csv: AsCsv = False,
 ) -> None:
@@ -98,6 +100,7 @@ def timing(
     from vuskit.studies.timing import TimingStore, real_cases, synthetic_cases, timing_study
 
     form = chosen_format(json=as_json, csv=as_csv)
+    check_page(html)
     folder = output or Path("out") / ("timing" if series is None else "timing-series")
     store = TimingStore(folder)
     if series is None:
@@ -118,6 +121,7 @@ def timing(
         raise InvalidInputError("the budget is too short for any cell; give a larger --budget")
     files = written(write_report, result, folder, figures=figures, table_format=table_format)
     _emit(form, result, files)
+    write_study_page(html, [result])
 
 
 def _doing(progress: Progress) -> str:

@@ -365,7 +365,7 @@ const studyCharts = (() => {
         const [px, py] = places.find(free) ?? places[0];
         taken.push([px, py, wide]);
         if (Math.abs(py - 4 - cy) > r + 16) canvas.shape("path", { d: `M${cx} ${cy}L${px + (px > cx ? 0 : wide)} ${py - 4}`, class: "whisker" });
-        canvas.text(px, py, item.title, { class: charts.lit(item.name) ? "lit name" : "name" });
+        canvas.text(px, py, item.title, { class: charts.lit(item.name) ? "lit name halo" : "name halo" }).dataset.name = item.name;
       }
     });
   };

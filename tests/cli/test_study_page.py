@@ -1,0 +1,88 @@
+"""``--html`` of the study commands: one page with what the command found."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+from studies.scored import make_several, write_scored
+from typer.testing import CliRunner
+
+from vuskit.cli.app import app
+from vuskit.errors import InvalidInputError
+from vuskit.studies.saved import read_study_results
+
+QUICK = ("--measure", "auc_pr", "--measure", "vus_pr", "--buffer", "24", "--processes", "1")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    source = tmp_path_factory.mktemp("scores")
+    for scored in make_several():
+        write_scored(source, scored)
+    return source
+
+
+def invoke(*arguments):
+    return CliRunner().invoke(app, list(map(str, arguments)), env={"COLUMNS": "80"})
+
+
+def sections_of(page):
+    text = page.read_text(encoding="utf-8")
+    listed = re.search(r'id="data-sections">(.*?)</script>', text, re.DOTALL)[1]
+    return [section["key"] for section in json.loads(listed)]
+
+
+def data_of(page, key):
+    text = page.read_text(encoding="utf-8")
+    return json.loads(re.search(rf'id="data-{key}">(.*?)</script>', text, re.DOTALL)[1])
+
+
+def test_all_writes_one_page_of_all_studies(folder, tmp_path):
+    page = tmp_path / "page.html"
+    out = tmp_path / "out"
+    result = invoke("study", "all", folder, *QUICK, "--output", out, "--html", page, "--json")
+    assert result.exit_code == 0, result.output
+    assert f"page: {page}" in result.stderr
+    assert "page" not in json.loads(result.stdout)
+    names = ["scenarios", "robustness", "separability", "consistency", "summary"]
+    assert sections_of(page) == names
+    saved = {type(one).__name__: one for one in read_study_results(out)}
+    averages = saved["RobustnessResult"].averages()
+    assert data_of(page, "robustness")["averages"]["lag"] == averages["lag"].to_list()
+
+
+def test_one_study_is_a_page_too_and_keeps_its_alpha(folder, tmp_path):
+    page = tmp_path / "one.html"
+    arguments = ("--output", tmp_path, "--html", page, "--alpha", "0.3", "--count", "4")
+    result = invoke("study", "robustness", folder, *QUICK, *arguments)
+    assert result.exit_code == 0, result.output
+    assert sections_of(page) == ["robustness"]
+    assert "alpha = 0.3" in data_of(page, "robustness")["tests"]["lag"]["sentences"][0]
+
+
+def test_scenarios_and_timings_have_pages(tmp_path):
+    page = tmp_path / "walk.html"
+    result = invoke("study", "scenarios", "--output", tmp_path / "a", "--html", page)
+    assert result.exit_code == 0, result.output
+    assert sections_of(page) == ["scenarios"]
+    page = tmp_path / "time.htm"
+    arguments = ("--quick", "--budget", "2s", "--repeats", "1", "--only", "auc")
+    result = invoke(
+        "study", "timing", *arguments, "--output", tmp_path / "b", "--html", page
+    )  # fmt: skip
+    assert result.exit_code == 0, result.output
+    assert sections_of(page) == ["timing"]
+    assert read_study_results(tmp_path / "b")[0].samples
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [("page.pdf", "must be a file that ends in .html or .htm"), ("no/page.html", "must be in a")],
+)
+def test_a_wrong_place_is_refused_before_the_work(folder, tmp_path, name, words):
+    result = invoke("study", "consistency", folder, "--output", tmp_path, "--html", tmp_path / name)
+    assert isinstance(result.exception, InvalidInputError)
+    assert words in str(result.exception)
+    assert not (tmp_path / "series").exists()
