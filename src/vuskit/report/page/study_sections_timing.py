@@ -4,15 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from vuskit.report.figures.timing import CONTESTANT_STYLES, alike_groups
 from vuskit.report.page.study_sections_data import plain, table_data
-from vuskit.report.timing import (
-    CONTESTANT_STYLES,
-    alike_groups,
-    describe_job,
-    joint_table,
-    ratio_table,
-    slope_table,
-)
+from vuskit.report.timing import describe_job, joint_table, ratio_table, slope_table
 from vuskit.studies.timing import CONTESTANTS, PARAMETERS, TimingResult
 from vuskit.studies.timing_tables import rows_of_sweep
 
@@ -35,10 +29,6 @@ def timing_data(result: TimingResult) -> dict[str, Any]:
     summary = result.summary()
     present = [name for name in CONTESTANTS if name in set(summary["contestant"])]
     panels = _sweep_panels if result.generated else _series_panels
-    tables = {"How many times longer": table_data(ratio_table(result))}
-    if result.generated:
-        tables["Each parameter by itself"] = table_data(slope_table(result))
-    tables["The series' properties together"] = table_data(joint_table(result))
     return {
         "generated": result.generated,
         "clocks": sorted({sample.clock for sample in result.samples}),
@@ -55,10 +45,29 @@ def timing_data(result: TimingResult) -> dict[str, Any]:
         ],
         "quantities": list(_QUANTITIES),
         "panels": panels(summary, present),
-        "tables": tables,
+        "tables": _tables(result),
         "summary": table_data(summary),
         "dropped": [describe_job(job) for job in result.dropped],
         "environment": _environment(result.environment),
+    }
+
+
+def _tables(result: TimingResult) -> dict[str, dict[str, Any]]:
+    """Ratios and coefficients, by title."""
+    tables = {"How many times longer": ("Over the cells that both have", ratio_table(result))}
+    if result.generated:
+        tables["Each parameter by itself"] = (
+            "The paper's columns are another machine, other code and units that it does not state; "
+            "compare the ratios to naive",
+            slope_table(result),
+        )
+    tables["The series' properties together"] = (
+        "Milliseconds for each unit; the paper's columns are another machine",
+        joint_table(result),
+    )
+    return {
+        title: {"caption": caption, **table_data(frame)}
+        for title, (caption, frame) in tables.items()
     }
 
 
