@@ -19,6 +19,7 @@ from vuskit.cli import demo as demo_module
 from vuskit.cli.demo_files import DemoFolder, plan_text
 from vuskit.cli.demo_findings import Findings
 from vuskit.datasets.synthetic import demo_series, list_families
+from vuskit.errors import VuskitError
 from vuskit.measures.registry import resolve_measures
 
 DETECTORS = ('name = "pca"', 'name = "moving_zscore"\nwindow = 50', 'name = "random"')
@@ -134,13 +135,13 @@ def test_missing_libraries_are_named(command, tmp_path, monkeypatch):
     find = importlib.util.find_spec
 
     def only_some(name, package=None):
-        return None if name in ("stumpy", "pebble") else find(name, package)
+        return None if name in ("pebble", "matplotlib") else find(name, package)
 
     monkeypatch.setattr(importlib.util, "find_spec", only_some)
     result = command("demo")
     assert result.code == 2
     assert result.err == (
-        "vuskit: the demo runs detectors and studies and needs stumpy, pebble, "
+        "vuskit: the demo runs detectors and studies and needs pebble, matplotlib, "
         'not installed here: pip install "vuskit[bench]"\n'
     )
     assert not (tmp_path / "vuskit-demo").exists()
@@ -169,6 +170,7 @@ class FakeRun:
         values = np.broadcast_to(values, (len(self.measures), *np.shape(values)[1:])).copy()
         self.values = values[None]
         self.seconds = np.ones(values.shape[1:])
+        self.folder = "run"
 
 
 def test_agreement_is_told():
@@ -200,6 +202,17 @@ def test_incomplete_series_do_not_count():
     header, rows = Findings(run).leaderboard()
     assert [row[0] for row in rows] == ["A", "B"]
     assert [row[header.index("wins")] for row in rows] == ["1", "0"]
+
+
+def test_detectors_that_failed_everywhere_are_left_out():
+    run = FakeRun(np.array([[[0.9], [np.nan], [0.5]]]), ("A", "B", "C"))
+    assert [row[0] for row in Findings(run).leaderboard()[1]] == ["A", "C"]
+
+
+def test_nothing_to_compare_is_told():
+    run = FakeRun(np.array([[[0.9, np.nan], [np.nan, 0.5]]]), ("A", "B"))
+    with pytest.raises(VuskitError, match="no series has values of all detectors"):
+        Findings(run).leaderboard()
 
 
 def test_interruption_leaves_a_demo_to_go_on_with(tmp_path):

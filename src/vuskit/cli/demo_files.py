@@ -133,7 +133,4 @@ names = [
 [[evaluate]]
 measures = "paper"
 buffer = "median_anomaly"
-
-[limits]
-seconds = 120
 """

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from vuskit.errors import VuskitError
 from vuskit.report.run import RunReport, measure_called
 
 if TYPE_CHECKING:
@@ -42,16 +43,34 @@ class Findings:
         """Names of the measures."""
         return self.report.measures
 
-    @property
+    @cached_property
+    def _present(self) -> NDArray[np.bool_]:
+        """Which detectors have any values."""
+        return np.asarray(np.isfinite(self.report.values[0]).any(axis=(0, 2)))
+
+    @cached_property
     def detectors(self) -> tuple[str, ...]:
-        """Names of the detectors."""
-        return self.report.detectors
+        """Names of the detectors that did not fail everywhere."""
+        pairs = zip(self.report.detectors, self._present, strict=True)
+        return tuple(name for name, present in pairs if present)
 
     @cached_property
     def values(self) -> Floats:
-        """By measure, detector and series; only series that every detector has values for."""
-        values = self.report.values[0]
-        return np.asarray(values[:, :, np.isfinite(values).all(axis=(0, 1))])
+        """By measure, detector and series; only series that every detector has values for.
+
+        Raises
+        ------
+        VuskitError
+            If there is none.
+        """
+        values = self.report.values[0][:, self._present]
+        complete = np.isfinite(values).all(axis=(0, 1))
+        if not complete.any():
+            raise VuskitError(
+                "no series has values of all detectors; what failed: "
+                f"vuskit bench status {self.report.folder}"
+            )
+        return np.asarray(values[:, :, complete])
 
     @cached_property
     def means(self) -> Floats:
@@ -79,7 +98,7 @@ class Findings:
         """Header and rows of a table of means over the series."""
         wins = self.wins(DECIDING)
         chosen = [self.measures.index(name) for name in SHOWN]
-        seconds = np.nanmedian(self.report.seconds, axis=1)
+        seconds = np.nanmedian(self.report.seconds[self._present], axis=1)
         header = ["detector", *(_title(name) for name in SHOWN), "wins", "seconds"]
         rows = [
             [

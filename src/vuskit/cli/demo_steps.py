@@ -48,7 +48,8 @@ class Steps:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._bars.stop()
+        if self._console.is_terminal:
+            self._bars.stop()
 
     @contextmanager
     def step(self, title: str) -> Iterator[Tell]:
