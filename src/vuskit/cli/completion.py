@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import shlex
 from collections.abc import Iterable
 from pathlib import Path
-
-import typer
 
 __all__ = [
     "complete_buffers",
@@ -92,12 +92,20 @@ def complete_figures() -> list[str]:
     return list(FIGURE_FORMATS)
 
 
-def complete_columns(ctx: typer.Context) -> Iterable[str]:
-    """Columns of the file that the line names before."""
+def complete_columns() -> Iterable[str]:
+    """Columns of the file that the line names."""
     from vuskit.cli.columns import column_names
 
-    file = ctx.params.get("file") or ctx.params.get("table")
     try:
-        return column_names(Path(file)) if file else []
+        return next((column_names(path) for path in map(Path, _line()) if path.is_file()), [])
     except Exception:  # a broken file has no columns to offer; the command will say why
         return []
+
+
+def _line() -> list[str]:
+    """Words of the line that is completed; it ends in an option, so nothing has parsed them."""
+    text = os.environ.get("COMP_WORDS") or os.environ.get("_TYPER_COMPLETE_ARGS") or ""
+    try:
+        return shlex.split(text)[1:]
+    except ValueError:  # a quotation mark is still open
+        return text.split()[1:]

@@ -1,0 +1,114 @@
+"""Completion in the shell: the scripts, and what Tab offers."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from vuskit.cli import completion
+from vuskit.datasets import list_datasets
+from vuskit.detectors import list_detectors
+from vuskit.periods import list_buffer_strategies
+
+
+def complete(folder, *words, shell="bash"):
+    """What is offered for the last of some words."""
+    line = " ".join(("vuskit", *words))
+    env = {
+        **os.environ,
+        "_VUSKIT_COMPLETE": f"complete_{shell}",
+        "COMP_WORDS": line,
+        "COMP_CWORD": str(len(words)),
+        "_TYPER_COMPLETE_ARGS": line,
+        "_TYPER_COMPLETE_FISH_ACTION": "get-args",
+    }
+    code = "import sys; sys.argv[0] = 'vuskit'; from vuskit.cli.main import run; run()"
+    ended = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=folder,
+        env=env,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return ended.stdout
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "scores.csv").write_text("label;good one;late\n0;1;2\n1;2;1\n")
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("words", "offered"),
+    [
+        (("eval",), {"evaluate"}),
+        (("study", "s"), {"separability", "scenarios", "summary"}),
+        (("evaluate", "scores.csv", "--label", "l"), {"label", "late"}),
+        (("evaluate", "scores.csv", "--score", "g"), {"good one"}),
+        (("evaluate", "scores.csv", "--definition", "p"), {"pvldb2022"}),
+        (("evaluate", "scores.csv", "--buffer", "me"), {"median-anomaly", "mean-anomaly"}),
+        (("evaluate", "scores.csv", "--measures", "f_score,vus_"), {
+            "f_score,vus_roc", "f_score,vus_pr",
+        }),
+        (("data", "show", "NA"), {"NAB", "NASA-MSL", "NASA-SMAP"}),
+        (("bench", "retry", "--status", "T"), {"TIMEOUT"}),
+        (("study", "timing", "--only", "opt"), {"opt", "opt_mem"}),
+        (("study", "scenarios", "--figures", "p"), {"png", "pdf"}),
+    ],
+)  # fmt: skip
+def test_tab_in_bash(folder, words, offered):
+    assert set(complete(folder, *words).split("\n")) - {""} == offered
+
+
+@pytest.mark.parametrize("shell", ["zsh", "fish"])
+def test_tab_in_other_shells(folder, shell):
+    offered = complete(folder, "evaluate", "scores.csv", "--definition", "jour", shell=shell)
+    assert "journal" in offered
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_scripts(shell, monkeypatch, capsys):
+    monkeypatch.setenv("_VUSKIT_COMPLETE", f"source_{shell}")
+    monkeypatch.setattr("sys.argv", ["vuskit"])
+    from vuskit.cli import main
+
+    with pytest.raises(SystemExit) as ended:
+        main.run()
+    assert not ended.value.code
+    script = capsys.readouterr().out
+    assert f"_VUSKIT_COMPLETE=complete_{shell}" in script
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
+def test_the_script_is_good_bash(tmp_path):
+    env = {**os.environ, "_VUSKIT_COMPLETE": "source_bash"}
+    code = "import sys; sys.argv[0] = 'vuskit'; from vuskit.cli.main import run; run()"
+    script = subprocess.run(
+        [sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True
+    ).stdout
+    check = 'eval "$SCRIPT" && complete -p vuskit'
+    shown = subprocess.run(
+        ["bash", "-c", check], env={**os.environ, "SCRIPT": script}, capture_output=True, text=True,
+        check=True,
+    ).stdout  # fmt: skip
+    assert "-F _vuskit_completion vuskit" in shown
+
+
+def test_offers_come_from_the_registries():
+    assert [name for name, _ in completion.complete_detectors()] == list(list_detectors())
+    assert [name for name, _ in completion.complete_datasets()] == [
+        info.name for info in list_datasets()
+    ]
+    assert len(completion.complete_buffers()) == len(list_buffer_strategies()) + 1
+
+
+def test_a_broken_file_offers_nothing(folder):
+    (folder / "broken.csv").write_bytes(b"PK\x03\x04")
+    assert complete(folder, "evaluate", "broken.csv", "--label", "l") == "\n"
+    assert complete(folder, "evaluate", "none.csv", "--label", "l") == "\n"
