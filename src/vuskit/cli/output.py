@@ -104,7 +104,7 @@ def left_table(header: Sequence[str], rows: Sequence[Sequence[str]], width: int)
     return "\n".join(line.rstrip() for line in lines)
 
 
-def document(kind: str, **content: Any) -> str:
+def document(kind: str, /, **content: Any) -> str:
     """Lay out as JSON, with the name of the schema that describes it and the version."""
     return json_text({"schema": f"vuskit-{kind}-1", "vuskit": __version__, **content})
 

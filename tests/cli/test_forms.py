@@ -1,0 +1,158 @@
+"""Every command that finds something writes it as JSON by its schema, as csv, and for reading."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+
+import pytest
+from cli.schemas import assert_valid, names, strict_json
+from studies.scored import make_several, write_scored
+
+from vuskit.datasets.synthetic import three_scores
+
+PLAN = """
+[[series]]
+family = "ecg"
+n = 1200
+n_anomalies = 3
+seed = [1, 2, 3]
+[[detectors]]
+name = "values"
+[[detectors]]
+name = "random"
+[[detectors]]
+name = "broken:broken"
+[[evaluate]]
+measures = ["auc_pr", "vus_pr"]
+buffer = "median_anomaly"
+[executor]
+workers = 1
+"""
+QUICK = "--measure auc_pr --measure vus_pr --buffer 24 --processes 1"
+SCENARIOS = "study scenarios --measure vus_pr --measure f_score --points 800 --buffer 20"
+COMMANDS = {
+    "list measures": "measures",
+    "list detectors": "detectors",
+    "list readers": "readers",
+    "list families": "families",
+    "list schemas": "schemas",
+    "data list": "datasets",
+    "data show NAB": "dataset",
+    "doctor": "doctor",
+    "evaluate scores.csv --chance 2": "evaluation",
+    "compare results.csv": "comparison",
+    "compare bench-run": "comparison",
+    "bench plan": "bench_plan",
+    "bench run --plain": "bench_run",
+    "bench status": "bench_status",
+    "bench export": "bench_table",
+    "bench export --shape wide": "bench_table",
+    "bench export --shape leaderboard": "bench_table",
+    "bench verify": "bench_verify",
+    "bench run-job bench-run KEY": "bench_job",
+    SCENARIOS: "studies",
+    f"study summary saved {QUICK}": "studies",
+    "study timing --series saved --only opt --only opt_mem --repeats 1 --thresholds 5": "timing",
+}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Scores, results, saved scores, and a benchmark that has run once, with failures."""
+    place = tmp_path_factory.mktemp("forms")
+    three_scores().to_frame().round(6)[:3000].to_csv(place / "scores.csv", index=False)
+    (place / "results.csv").write_text("LOF,PCA,CNN\n0.9,0.5,0.2\n0.8,0.6,0.1\n0.7,0.3,0.4\n")
+    (place / "bench.toml").write_text(PLAN)
+    (place / "broken.py").write_text("def broken(values):\n    raise RuntimeError('always')\n")
+    (place / "saved").mkdir()
+    for scored in make_several():
+        write_scored(place / "saved", scored)
+    return place
+
+
+@pytest.fixture
+def run(command, folder, monkeypatch):
+    """Run a line in that folder; the benchmark has run before."""
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("VUSKIT_NUMBA", "0")
+    if not (folder / "bench-run").exists():
+        first = command("bench", "run", "--plain", "--json")
+        assert first.code == 3
+        found = strict_json(first.out)
+        assert_valid(found, "bench_run")
+        assert (found["failed"], found["counts"]["ERROR"]) == (3, 3)
+
+    def run_line(line):
+        if "KEY" in line:  # of a job that went well: one that failed would fail again
+            table = strict_json(command("bench", "export", "--json").out)
+            line = line.replace("KEY", table[0]["evaluate_key"][:12])
+        return command(*line.split())
+
+    return run_line
+
+
+@pytest.mark.parametrize("line", COMMANDS)
+def test_json_and_csv(run, line):
+    as_json = run(f"{line} --json")
+    assert as_json.code == 0, as_json.err
+    found = strict_json(as_json.out)
+    assert_valid(found, COMMANDS[line])
+    as_csv = run(f"{line} --csv")
+    assert as_csv.code == 0, as_csv.err
+    header, *rows = csv.reader(io.StringIO(as_csv.out))
+    assert len(set(header)) == len(header)
+    assert all(len(row) == len(header) for row in rows)
+    assert not {"nan", "inf", "-inf"} & {cell.lower() for row in rows for cell in row}
+    if isinstance(found, list):
+        assert len(rows) == len(found)
+        assert header == list(found[0])
+
+
+def test_every_schema_is_of_some_command():
+    assert sorted(set(COMMANDS.values())) == names()
+
+
+def test_failures_and_undefined_values_are_not_zero(run):
+    status = strict_json(run("bench status --json").out)
+    assert status["counts"]["score"]["ERROR"] == 3
+    assert {failure["status"] for failure in status["failures"]} == {"ERROR"}
+    table = strict_json(run("bench export --shape wide --json").out)
+    assert {row["detector"] for row in table} == {"Values", "Random"}  # nothing of the broken one
+
+
+READ = {
+    "bench plan": "bench_plan",
+    "bench status": "bench_status",
+    "bench verify": "bench_verify",
+    "bench export": "bench_export",
+    "bench run --plain": "bench_run",
+    "bench run-job bench-run KEY": "bench_job",
+    SCENARIOS: "study_scenarios",
+    f"study summary saved {QUICK}": "study_summary",
+}
+
+
+def stable(text, place):
+    """Without what differs from run to run: times, hosts, processes, keys, versions."""
+    text = text.replace(str(place), "PLACE")
+    text = re.sub(r"\b\d+(m\d+)?s\b", "TIME", text)
+    text = re.sub(r"[\d,]+ jobs/min", "RATE jobs/min", text)
+    text = re.sub(r"started \S+ on \S+ \(process \d+\)", "started WHEN on HOST (process N)", text)
+    text = re.sub(r"vuskit \d\S*,", "vuskit VERSION,", text)
+    text = re.sub(r"Run \d+:", "Run N:", text)
+    return re.sub(r"\b[0-9a-f]{32,64}\b", "KEY", text)
+
+
+@pytest.mark.parametrize("line", READ)
+def test_for_reading(run, folder, snapshot, line):
+    outcome = run(line)
+    assert outcome.code == 0, outcome.err
+    snapshot(READ[line], stable(outcome.out, folder), width=120)
+
+
+def test_export_to_standard_output_leaves_no_file(run, folder):
+    before = sorted(folder.iterdir())
+    assert run("bench export --csv").err == ""
+    assert sorted(folder.iterdir()) == before
