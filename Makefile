@@ -16,8 +16,8 @@ MKDOCS := NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs
 help: ## Show what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-demo: $(VENV)/.demo ## Evaluate a built-in series with three scores, all thirteen measures
-	@$(BIN)/vuskit demo
+demo: $(VENV)/.demo ## Run a benchmark and two studies on made-up series; write a page of it
+	@$(BIN)/vuskit demo $(ARGS)
 
 test: lint types layers tests test-core ## Lint, types, layers, tests; also with the core install alone
 
@@ -34,7 +34,7 @@ $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.demo: $(PROJECT) | $(BIN)/python
-	$(PIP) --editable ".[cli]"
+	$(PIP) --editable ".[bench]"
 	@touch $@
 
 $(VENV)/.docs: $(PROJECT) | $(BIN)/python
