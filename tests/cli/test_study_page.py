@@ -42,7 +42,8 @@ def data_of(page, key):
 def test_all_writes_one_page_of_all_studies(folder, tmp_path):
     page = tmp_path / "page.html"
     out = tmp_path / "out"
-    result = invoke("study", "all", folder, *QUICK, "--output", out, "--html", page, "--json")
+    arguments = ("--output", out, "--html", page, "--alpha", "0.3", "--json")
+    result = invoke("study", "all", folder, *QUICK, *arguments)
     assert result.exit_code == 0, result.output
     assert f"page: {page}" in result.stderr
     assert "page" not in json.loads(result.stdout)
@@ -50,31 +51,18 @@ def test_all_writes_one_page_of_all_studies(folder, tmp_path):
     assert sections_of(page) == names
     saved = {type(one).__name__: one for one in read_study_results(out)}
     averages = saved["RobustnessResult"].averages()
-    assert data_of(page, "robustness")["averages"]["lag"] == averages["lag"].to_list()
+    found = data_of(page, "robustness")
+    assert found["averages"]["lag"] == averages["lag"].to_list()
+    assert "alpha = 0.3" in found["tests"]["lag"]["sentences"][0]
 
 
-def test_one_study_is_a_page_too_and_keeps_its_alpha(folder, tmp_path):
-    page = tmp_path / "one.html"
-    arguments = ("--output", tmp_path, "--html", page, "--alpha", "0.3", "--count", "4")
-    result = invoke("study", "robustness", folder, *QUICK, *arguments)
-    assert result.exit_code == 0, result.output
-    assert sections_of(page) == ["robustness"]
-    assert "alpha = 0.3" in data_of(page, "robustness")["tests"]["lag"]["sentences"][0]
-
-
-def test_scenarios_and_timings_have_pages(tmp_path):
-    page = tmp_path / "walk.html"
-    result = invoke("study", "scenarios", "--output", tmp_path / "a", "--html", page)
-    assert result.exit_code == 0, result.output
-    assert sections_of(page) == ["scenarios"]
+def test_timings_have_a_page(tmp_path):
     page = tmp_path / "time.htm"
     arguments = ("--quick", "--budget", "2s", "--repeats", "1", "--only", "auc")
-    result = invoke(
-        "study", "timing", *arguments, "--output", tmp_path / "b", "--html", page
-    )  # fmt: skip
+    result = invoke("study", "timing", *arguments, "--output", tmp_path, "--html", page)
     assert result.exit_code == 0, result.output
     assert sections_of(page) == ["timing"]
-    assert read_study_results(tmp_path / "b")[0].samples
+    assert read_study_results(tmp_path)[0].samples
 
 
 @pytest.mark.parametrize(
