@@ -1,0 +1,124 @@
+"""Ctrl-C while a command works: exit code 130, a sentence, nothing half written."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+
+import numpy as np
+import pandas as pd
+import pytest
+
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="signals are other ones there")
+COMMAND = [
+    sys.executable,
+    "-c",
+    "import sys; sys.argv[0] = 'vuskit'; from vuskit.cli.main import run; run()",
+]
+PLAN = """
+[[series]]
+family = "ecg"
+n = 1500
+n_anomalies = 3
+seed = [1, 2, 3]
+[[detectors]]
+name = "slow:slow"
+[[evaluate]]
+measures = ["auc_pr"]
+buffer = 5
+[executor]
+workers = 1
+"""
+SLOW = """
+import time
+
+def slow(values):
+    open("started", "w").close()
+    time.sleep(60)
+"""
+
+
+def interrupted(folder, arguments, ready, *, seconds=60):
+    """Start a command, press Ctrl-C when it is ready, and say how it ended."""
+    process = subprocess.Popen(
+        [*COMMAND, *arguments],
+        cwd=folder,
+        env={**os.environ, "VUSKIT_NUMBA": "0", "VUSKIT_CACHE": str(folder / "cache")},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        deadline = time.monotonic() + seconds
+        while not ready(process) and time.monotonic() < deadline:
+            time.sleep(0.02)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=seconds)
+    finally:
+        process.kill()
+    assert process.returncode == 130, err
+    assert out == ""
+    assert "Traceback" not in err
+    return err
+
+
+def test_evaluate(tmp_path):
+    rng = np.random.default_rng(0)
+    labels = (rng.random(100_000) < 0.01).astype(int)
+    pd.DataFrame({"label": labels, "A": rng.random(100_000)}).to_csv(
+        tmp_path / "scores.csv", index=False
+    )
+    page = tmp_path / "page.html"
+    page.write_text("the page of yesterday")
+    arguments = ["evaluate", "scores.csv", "--chance", "5000", "--html", "page.html"]
+    # The buffer is told when everything is read and the measures begin.
+    err = interrupted(tmp_path, arguments, lambda process: "buffer" in process.stderr.readline())
+    assert err.splitlines()[-1] == "vuskit: stopped"
+    assert page.read_text() == "the page of yesterday"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["page.html", "scores.csv"]
+
+
+def test_bench_run_says_how_to_go_on(tmp_path):
+    (tmp_path / "bench.toml").write_text(PLAN)
+    (tmp_path / "slow.py").write_text(SLOW)
+    started = tmp_path / "started"
+    err = interrupted(tmp_path, ["bench", "run"], lambda _: started.exists())
+    assert "Stopped. What is finished is in" in err
+    assert "Go on with: vuskit bench run bench.toml" in err
+
+
+def test_data_fetch_keeps_no_half_data_set(tmp_path):
+    asked = threading.Event()
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def stall():
+            connection, _ = server.accept()
+            connection.recv(4096)
+            connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\nPK")
+            asked.set()
+            time.sleep(30)
+
+        threading.Thread(target=stall, daemon=True).start()
+        url = f"http://127.0.0.1:{server.getsockname()[1]}/plant.zip"
+        arguments = ["data", "fetch", "Plant", "--url", url, "--sha256", "0" * 64]
+        err = interrupted(tmp_path, arguments, lambda _: asked.is_set())
+    assert err.splitlines()[-1] == "vuskit: stopped"
+    assert not (tmp_path / "cache" / "Plant").exists()
+
+
+def test_study_summary_says_how_to_go_on(tmp_path):
+    from studies.scored import make_several, write_scored
+
+    (tmp_path / "saved").mkdir()
+    for scored in make_several():
+        write_scored(tmp_path / "saved", scored)
+    arguments = ["study", "summary", "saved", "--processes", "1", "--output", "out"]
+    done = tmp_path / "out" / "series"
+    err = interrupted(tmp_path, arguments, lambda _: any(done.glob("*.npz")))
+    assert "Go on with: vuskit study summary saved" in err
+    assert not list((tmp_path / "out").glob(".*part*"))
