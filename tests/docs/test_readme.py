@@ -1,0 +1,55 @@
+"""The README's table of what others lack: the cells about vuskit, and those that files tell."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="module")
+def cells():
+    """Cells of the column vuskit, by the first words of their row."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    table = text.split("## What others lack")[1].split("<details>")[0]
+    rows = [re.split(r"\s*\|\s*", line.strip("| \n")) for line in table.splitlines()]
+    return {row[0].split(" [")[0]: row[1] for row in rows if len(row) > 1}
+
+
+@pytest.fixture(scope="module")
+def answers():
+    command = [sys.executable, str(ROOT / "benchmarks" / "peer_answers.py"), "--inside", "vuskit"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    return json.loads(done.stdout)
+
+
+def test_answers_of_vuskit(cells, answers):
+    assert cells["VUS-PR of a perfect detector"] == answers["perfect"]
+    assert cells["one NaN in the score"] == "error, with the index"
+    assert answers["nan"].startswith("InvalidInputError: `y_score` must be finite, got nan at ind")
+    assert cells["labels of type bool"] == "same value"
+    assert answers["bool_labels"] == answers["byte_labels"] == answers["plain"]
+    for question in ("column", "lengths", "two"):
+        assert answers[question].startswith("InvalidInputError")
+
+
+def test_counts(cells):
+    from vuskit.detectors import list_detectors
+    from vuskit.kernels.definitions import DEFINITIONS
+
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert cells["required packages"] == str(len(project["dependencies"]))
+    assert cells["console command"] == "yes"
+    assert project["scripts"]
+    assert cells["definitions of VUS"].startswith(str(len(DEFINITIONS)))
+    ours = re.findall(r"^\| `(\w+)` \|", (ROOT / "docs/detectors.md").read_text(), re.MULTILINE)
+    paper, baselines = map(int, re.findall(r"\d+", cells["detectors"]))
+    assert paper + baselines == len(ours)
+    assert set(ours) <= set(list_detectors())
