@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 import tomllib
+from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -53,3 +54,21 @@ def test_counts(cells):
     paper, baselines = map(int, re.findall(r"\d+", cells["detectors"]))
     assert paper + baselines == len(ours)
     assert set(ours) <= set(list_detectors())
+
+
+def test_every_dependency_has_its_reason():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    page = (ROOT / "docs" / "dependencies.md").read_text(encoding="utf-8")
+    wanted = list(chain(project["dependencies"], *project["optional-dependencies"].values()))
+    names = {re.match(r"[\w-]+", requirement)[0] for requirement in wanted} - {"vuskit"}
+    assert names
+    assert sorted(name for name in names if name not in page) == []
+
+
+def test_contributing_names_places_that_exist():
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    tree = re.search(r"```text\n(.*?)```", text, re.DOTALL)[1]
+    places = re.findall(r"^(  )?([\w/.]+)", tree, re.MULTILINE)
+    assert len(places) > 10
+    for indented, place in places:
+        assert (ROOT / ("src/vuskit" if indented else ".") / place).exists(), place
