@@ -90,6 +90,7 @@ def test_page_is_shown_if_wanted(command, run_folder, monkeypatch):
 def test_bar_on_a_terminal_that_waits(command, run_folder, monkeypatch):
     monkeypatch.setenv("TTY_COMPATIBLE", "1")
     monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setattr("vuskit.cli.report._PATIENCE", 1e9)
     assert "drawing" not in command("report", "night run").err
     monkeypatch.setattr("vuskit.cli.report._PATIENCE", 0.0)
     outcome = command("report", "night run")

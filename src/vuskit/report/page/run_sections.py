@@ -14,6 +14,7 @@ import numpy as np
 from vuskit.bench.results import Failure
 from vuskit.bench.states import Status
 from vuskit.errors import InvalidInputError
+from vuskit.report.common import FAMILY_TITLES, family_of
 from vuskit.report.page.document import fill, part, safe_json
 from vuskit.report.page.drawing_data import Detail, encoded_floats
 from vuskit.report.page.markup import element, table
@@ -29,14 +30,6 @@ Progress = Callable[[int, int], None]
 _ASSETS = ("run.js", "run_figures.js", "run_table.js", "run.css", "series.js")
 _PAGE_BYTES = 5_500_000  # of the whole page; six million is what mail and browsers like
 _LINE_BYTES = 8_000  # of one line of a series: 3,000 numbers
-_FAMILIES = {
-    "threshold": "threshold",
-    "range": "range",
-    "auc": "AUC",
-    "range_auc": "R-AUC",
-    "vus": "VUS",
-    "custom": "own",
-}
 _FAVOURITES = ("vus_pr", "vus_roc", "auc_pr")
 _OUTCOMES = ("", *(status.value for status in Status))
 
@@ -161,7 +154,7 @@ def _series(run: RunReport, place: int) -> Section:
 
 def _run_data(run: RunReport, comparisons: dict[str, Any]) -> dict[str, Any]:
     measures = [measure_called(name) for name in run.measures]
-    families = dict.fromkeys(measure.family for measure in measures)
+    families = dict.fromkeys(map(family_of, measures))
     datasets = run.datasets
     favourite = next((name for name in _FAVOURITES if name in run.measures), "")
     return {
@@ -170,13 +163,13 @@ def _run_data(run: RunReport, comparisons: dict[str, Any]) -> dict[str, Any]:
             {
                 "name": measure.name,
                 "title": measure.title,
-                "family": measure.family,
+                "family": family_of(measure),
                 "higher": measure.higher_is_better,
             }
             for measure in measures
         ],
         "favourite": favourite or (run.measures[-1] if run.measures else ""),
-        "families": {family: _FAMILIES.get(family, family) for family in families},
+        "families": {family: FAMILY_TITLES[family] for family in families},
         "detectors": run.detectors,
         "datasets": datasets,
         "series": {
