@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,7 @@ Floats = NDArray[np.float64]
 
 _NEVER = np.iinfo(np.intp).max // 4
 _BLOCK = 1 << 14  # numbers by (width, something) that are held at a time
+_REMEMBERED = 1 << 15  # weights of a table that is kept from call to call
 _MOST_WEIGHTS = 1 << 21  # weights by (width, code) that are held at a time
 
 
@@ -70,10 +71,10 @@ class BufferPlan:
         label (then the sum is TP, and points inside events add one).
         """
         longest = min(int(self.longest), self.n)
-        table = _weight_table(self.definition, self.ramps, self.widths, self.halves, longest)
-        table *= self.full_weight
-        table[:, 0] = 0.0 if self.definition.positives == "predicted" else 1.0
-        return table
+        if self.widths.size * self.n_codes > _REMEMBERED:
+            return _weight_table(self.definition, self.ramps, self.widths, longest)
+        widths = self.widths.tobytes()
+        return _remembered_table(self.definition, self.ramps, widths, longest)
 
     def parts(self, columns: int = 1, most: int | None = None) -> Iterator[slice]:
         """Runs of widths for which the table, and arrays of so many columns, stay small."""
@@ -211,14 +212,23 @@ def _near_points(
     return positions, distance, activation, second, first
 
 
-def _weight_table(
-    definition: Definition, ramps: Ramps, widths: Ints, halves: Ints, longest: int
-) -> Floats:
-    """Weights by (width, code); code d is distance d, code longest + d the shorter side's."""
-    distance = np.arange(longest + 1)
+def _weight_table(definition: Definition, ramps: Ramps, widths: Ints, longest: int) -> Floats:
+    """See ``BufferPlan.table``; code d is distance d, code longest + d the shorter side's."""
+    distance, halves = np.arange(longest + 1), widths // 2
     weights = definition.weight(distance[None, :], widths[:, None])
     table = np.where(distance[None, :] <= halves[:, None], weights, 0.0)
     if ramps.shorter:
         after = np.where(distance[None, 1:] + ramps.shorter <= halves[:, None], weights[:, 1:], 0.0)
         table = np.concatenate((table, after), axis=1)
+    follows = definition.positives == "predicted"
+    table *= 0.5 if follows else 1.0
+    table[:, 0] = 0.0 if follows else 1.0
+    return table
+
+
+@lru_cache(maxsize=4)
+def _remembered_table(definition: Definition, ramps: Ramps, widths: bytes, longest: int) -> Floats:
+    """The same, kept for the next series of the same buffers."""
+    table = _weight_table(definition, ramps, np.frombuffer(widths, dtype=np.intp), longest)
+    table.flags.writeable = False
     return table

@@ -77,7 +77,7 @@ def _raise(grown: Scores, scores: Scores, points: Ints, count: Ints) -> None:
     if points.size == 0:
         return
     running = np.maximum.accumulate(scores[points], axis=0)
-    unreached = int(np.searchsorted(count, 1))
+    unreached = int(count.searchsorted(1))
     rows = grown[unreached:]
     np.maximum(rows, running[count[unreached:] - 1], out=rows)
 
@@ -95,7 +95,7 @@ def plan_existence(
     after = ramps.reach_after(rows)
     row = done_before = done_after = 0
     while row < rows.size:
-        end = int(np.searchsorted(rows, rows[row] + max(_BLOCK // starts.size, 1)))
+        end = int(rows.searchsorted(rows[row] + max(_BLOCK // starts.size, 1)))
         here = rows[row:end]
         first_parts = carried = peek = None
         n_events[row:end] = starts.size
@@ -130,7 +130,7 @@ def plan_existence(
             starts = starts[carried]
             stops = stops[np.concatenate((carried[1:], [stops.size])) - 1]
         done_before, done_after, row = int(before[end - 1]), int(after[end - 1]), end
-    return ExistencePlan(np.cumsum(new) - 1, n_events, tuple(stretches), inside_starts)
+    return ExistencePlan(new.cumsum() - 1, n_events, tuple(stretches), inside_starts)
 
 
 def _peek(starts: Ints, stops: Ints, n: int, halves: Ints, ramps: Ramps) -> Ints | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property, lru_cache, partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from vuskit.intervals import Ints
 from vuskit.kernels.areas import Levels, area_sums, rates
 from vuskit.kernels.buffers import BufferPlan
-from vuskit.kernels.products import product, running_sums, whole_lanes
+from vuskit.kernels.products import product
 from vuskit.kernels.ranking import RankTable, Scores, position_among
 from vuskit.kernels.scratch import scratch
 from vuskit.kernels.sweep import SweepInput, sweep
@@ -54,7 +54,7 @@ class DynamicScores:
         kept = candidates[np.argsort(values[candidates])[::-1]]
         ordered = values[kept]
         new = np.concatenate(([True], ordered[1:] != ordered[:-1]))
-        return cls(plan, values, kept, ordered[new], np.cumsum(new) - 1)
+        return cls(plan, values, kept, ordered[new], new.cumsum() - 1)
 
     def count(self, ranks: RankTable) -> Levels:
         """Points at or above each level, and anomalous ones among them."""
@@ -70,9 +70,12 @@ def exact_areas(scores: Scores, dynamic: DynamicScores, levels: Levels) -> tuple
     return sweep(plan, SweepInput(dynamic.kept, dynamic.level, levels, *peaks))
 
 
+@lru_cache(maxsize=8)
 def grid_ranks(n: int, size: int) -> Ints:
-    """Ranks of the thresholds of a grid, counted from the highest score."""
-    return np.linspace(0, n - 1, size).astype(np.intp)
+    """Ranks of the thresholds of a grid, counted from the highest score; not to be changed."""
+    ranks = np.linspace(0, n - 1, size).astype(np.intp)
+    ranks.flags.writeable = False
+    return ranks
 
 
 def grid_areas(
@@ -139,7 +142,7 @@ class _OnGrid:
         size, n_codes = self.levels.size, self.plan.n_codes
         if self.column.size * _PRODUCT_STEPS < n_codes * size:
             return None
-        return _cumulative(self.plan.code, self.column, n_codes, size)
+        return _cumulative(self.plan.code, self.column, n_codes, size).astype(np.float64)
 
     @cached_property
     def _points(self) -> _PointsByColumn:
@@ -151,13 +154,18 @@ class _OnGrid:
 
     def sums(self, part: BufferPlan) -> Floats:
         """Running sums by (width, threshold), valid until the next call."""
-        size = self.levels.size
+        n_widths, size = part.widths.size, self.levels.size
+        sums = scratch("sums", (n_widths, size))
         if self._counts is None:
-            sums = self._points.sums(part.widths.size, size, partial(_weight, part))
+            self._points.sums(slice(0, n_widths), partial(_weight, part), sums)
         else:
-            sums = product(part.table, self._counts, scratch("sums", (part.widths.size, size)))
+            product(part.table, self._counts, sums)
         if part.doubled.size:
-            sums += self._doubled.sums(part.widths.size, size, partial(_second_touch, part))
+            # Only widths whose buffers reach from one event to points that touch another.
+            first = int(part.halves.searchsorted(part.second[part.doubled].min()))
+            extra = scratch("extra sums", (n_widths - first, size))
+            self._doubled.sums(slice(first, n_widths), partial(_second_touch, part), extra)
+            sums[first:] += extra
         if part.definition.positives == "predicted":
             sums += part.n_inside
         return sums
@@ -184,19 +192,16 @@ class _PointsByColumn:
         first = np.flatnonzero(np.concatenate(([True], at[1:] != at[:-1])))
         return cls(points, first, at[first])
 
-    def sums(
-        self, n_widths: int, n_columns: int, weights: Callable[[Ints, slice], Floats]
-    ) -> Floats:
-        """Running sums of ``weights(points, rows)`` by (width, column)."""
-        reached = self.columns.searchsorted(np.arange(n_columns), side="right")
-        sums = np.empty((n_widths, n_columns))
+    def sums(self, widths: slice, weights: Callable[[Ints, slice], Floats], out: Floats) -> None:
+        """Running sums of ``weights(points, rows)`` for some widths, by (width, column)."""
+        reached = self.columns.searchsorted(np.arange(out.shape[1]), side="right")
         height = max(1, _BLOCK // self.points.size)
-        for top in range(0, n_widths, height):
-            rows = slice(top, min(top + height, n_widths))
+        for top in range(widths.start, widths.stop, height):
+            rows = slice(top, min(top + height, widths.stop))
             added = np.zeros((rows.stop - rows.start, self.first.size + 1))
             np.add.reduceat(weights(self.points, rows), self.first, axis=1, out=added[:, 1:])
-            sums[rows] = added.cumsum(axis=1).take(reached, axis=1)
-        return sums
+            here = out[top - widths.start : rows.stop - widths.start]
+            added.cumsum(axis=1, out=added).take(reached, axis=1, out=here, mode="clip")
 
 
 def _weight(part: BufferPlan, points: Ints, rows: slice) -> Floats:
@@ -210,11 +215,10 @@ def _second_touch(part: BufferPlan, points: Ints, rows: slice) -> Floats:
     return np.asarray(reached * (part.full_weight - _weight(part, points, rows)))
 
 
-def _cumulative(rows: Ints, columns: Ints, n_rows: int, n_columns: int) -> Floats:
+def _cumulative(rows: Ints, columns: Ints, n_rows: int, n_columns: int) -> Ints:
     """Number of (row, column) pairs in each row up to each column."""
-    padded = whole_lanes(n_columns)
-    counts = np.bincount(rows * padded + columns, minlength=n_rows * padded).astype(np.float64)
-    return running_sums(counts.reshape(n_rows, padded), np.zeros(n_rows))[:, :n_columns]
+    counts = np.bincount(rows * n_columns + columns, minlength=n_rows * n_columns)
+    return counts.reshape(n_rows, n_columns).cumsum(axis=1)
 
 
 def _areas(plan: BufferPlan, grid: _OnGrid) -> tuple[Floats, Floats]:
@@ -231,8 +235,7 @@ def _on_grid(scores: Scores, plan: BufferPlan, ranks: RankTable, thresholds: Sco
     column = _first_reached(thresholds, values)
     rows, level = _peak_levels(plan, scores, values, thresholds)
     n_events = plan.existence.n_events
-    found = _cumulative(rows, level, n_events.size, thresholds.size)
-    found /= n_events[:, None]
+    found = _cumulative(rows, level, n_events.size, thresholds.size) / n_events[:, None]
     levels = _grid_levels(plan, column, ranks.at_least(thresholds))
     return _OnGrid(plan, column, levels, found)
 

@@ -26,6 +26,7 @@ _SMALL = 1 << 12  # below this a sort is the cheapest way
 _PER_QUERY = 32  # buckets per queried score, so that few points share a bucket with one
 _FEWEST_BUCKETS, _MOST_BUCKETS = 1 << 11, 1 << 20
 _CHUNK = 1 << 14  # points at a time: the chunk and the counts stay in the second-level cache
+_LARGEST_CHUNK = 1 << 15  # whose work arrays are kept from call to call
 _DISCRETE = 4096  # scores with fewer occupied buckets may have one value per bucket
 
 
@@ -76,7 +77,7 @@ class RankTable:
         if self.shift is None:
             return self.values[position]
         order = np.arange(self.values.size) + self.shift
-        return self.values[np.searchsorted(order, position)]
+        return self.values[order.searchsorted(position)]
 
 
 def rank_table(scores: Scores, needles: Scores, ranks: Ints) -> RankTable:
@@ -100,12 +101,14 @@ def rank_table(scores: Scores, needles: Scores, ranks: Ints) -> RankTable:
     if quantiser is None:
         return _by_sorting(scores)
     counts = quantiser.count(scores)
-    ends = np.cumsum(counts)
+    ends = counts.cumsum()
     wanted = np.zeros(buckets, dtype=np.bool_)
     for part in quantiser.chunks(needles):
         wanted[quantiser(part)] = True
-    wanted[np.searchsorted(ends, n - 1 - ranks, side="right")] = True
-    n_wanted = int(counts[wanted].sum())
+    wanted[ends.searchsorted(n - 1 - ranks, side="right")] = True
+    here = np.flatnonzero(wanted)
+    kept = counts[here]
+    n_wanted = int(kept.sum())
     if n_wanted > n // 4 and np.count_nonzero(counts) <= _DISCRETE:
         values = quantiser.one_value_per_bucket(scores)
         if values is not None:
@@ -113,9 +116,7 @@ def rank_table(scores: Scores, needles: Scores, ranks: Ints) -> RankTable:
     if n_wanted > n // 2:
         return _by_sorting(scores)
     values = np.sort(quantiser.collect(scores, wanted))
-    kept = np.where(wanted, counts, 0)
-    shift_of_bucket = ends - counts - (np.cumsum(kept) - kept)
-    return RankTable(n, values, np.repeat(shift_of_bucket, kept))
+    return RankTable(n, values, np.repeat(ends[here] - kept.cumsum(), kept))
 
 
 def position_among(marks: Scores, values: Scores) -> Ints:
@@ -124,23 +125,23 @@ def position_among(marks: Scores, values: Scores) -> Ints:
     Many values are first told apart by buckets; only those that share one with a mark are searched.
     """
     if values.size < _SMALL or values.size < 8 * marks.size or values.dtype.itemsize > 8:
-        return np.searchsorted(marks, values, side="right")
+        return marks.searchsorted(values, side="right")
     quantiser = _Quantiser.spanning(values, min(_FEWEST_BUCKETS + 16 * marks.size, _MOST_BUCKETS))
     if quantiser is None:
-        return np.searchsorted(marks, values, side="right")
+        return marks.searchsorted(values, side="right")
     # Marks lie within the values' span, or beyond all of them.
     inner = marks[(marks >= values.min()) & (marks <= values.max())]
     in_bucket = np.zeros(quantiser.buckets, dtype=np.intp)
     for part in quantiser.chunks(inner):
         in_bucket += np.bincount(quantiser(part), minlength=quantiser.buckets)
-    base = np.cumsum(in_bucket) - in_bucket + np.count_nonzero(marks < values.min())
+    base = in_bucket.cumsum() - in_bucket + np.count_nonzero(marks < values.min())
     positions = np.empty(values.size, dtype=np.intp)
     start = 0
     for part in quantiser.chunks(values):
         buckets = quantiser(part)
         found = base[buckets]
         unsure = np.flatnonzero(in_bucket[buckets])
-        found[unsure] = np.searchsorted(marks, part[unsure], side="right")
+        found[unsure] = marks.searchsorted(part[unsure], side="right")
         positions[start : start + part.size] = found
         start += part.size
     return positions
@@ -162,7 +163,7 @@ class _Quantiser:
         self.low = low
         self.scale = scale
         self.buckets = buckets
-        self.chunk = max(_CHUNK, buckets)
+        self.chunk = min(max(_CHUNK, buckets), _LARGEST_CHUNK)
 
     @classmethod
     def spanning(cls, scores: Scores, buckets: int) -> _Quantiser | None:
@@ -175,10 +176,11 @@ class _Quantiser:
             return None
         return cls(float(low), float(scale), buckets)
 
-    def __call__(self, values: Scores) -> Ints:
+    def __call__(self, values: Scores) -> NDArray[np.int32]:
         """Buckets of at most a chunk of values, valid until the next call."""
         work = scratch("scaled scores", values.shape)
-        buckets = scratch("buckets", values.shape, np.intp)
+        # Short integers: processors convert doubles to them several at a time.
+        buckets = scratch("buckets", values.shape, np.int32)
         np.subtract(values, self.low, out=work, casting="unsafe", dtype=np.float64)
         np.multiply(work, self.scale, out=work)
         np.copyto(buckets, work, casting="unsafe")
@@ -196,7 +198,9 @@ class _Quantiser:
         return counts
 
     def collect(self, scores: Scores, wanted: NDArray[np.bool_]) -> Scores:
-        return np.concatenate([chunk[wanted[self(chunk)]] for chunk in self.chunks(scores)])
+        return np.concatenate(
+            [chunk.compress(wanted[self(chunk)]) for chunk in self.chunks(scores)]
+        )
 
     def one_value_per_bucket(self, scores: Scores) -> Scores | None:
         """The value of each bucket where every bucket holds one value only, else None."""

@@ -107,7 +107,7 @@ class _Existence:
         here = np.flatnonzero((order.peak_rows >= first) & (order.peak_rows < last))
         by_level = here[np.argsort(order.peak_levels[here], kind="stable")]
         self.rows = order.peak_rows[by_level] - first
-        self.levels = np.searchsorted(levels, order.peak_levels[by_level])
+        self.levels = levels.searchsorted(order.peak_levels[by_level])
         self.row_of_width = row_of_width - first
         self.share = 1.0 / plan.existence.n_events[first:last]
         self.found = np.zeros(last - first)
