@@ -273,8 +273,7 @@ def test_names_run_nothing(open_page, path, run):
     page.wait_for_function(f"() => document.querySelector('h1').textContent === 'alpha/{EVIL}'")
 
 
-@pytest.mark.parametrize("dark", [False, True])
-@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize(("width", "dark"), [(1280, True), (390, False)])
 def test_readable_everywhere(open_page, path, run, width, dark):
     page = open_page(path, width=width, dark=dark)
     for key in ("run", "table", "lean?series=1", "failures", "series-2"):
