@@ -34,7 +34,7 @@ def write_scores(path: Path, rows: int) -> None:
         labels[start : start + 100] = 1
     place = np.arange(rows)
     columns = {
-        "timestamp": 1_700_000_000_000 + 1_000 * place,
+        "timestamp": place.astype("datetime64[s]"),
         "value": (np.sin(place * 2 * np.pi / 50) + 0.1 * rng.random(rows)).round(6),
         "label": labels,
         "score": (0.5 * labels + rng.random(rows)).round(6),

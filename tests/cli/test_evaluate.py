@@ -393,7 +393,7 @@ def test_documented_examples_are_true(monkeypatch, tmp_path):
         wanted = [line.rstrip() for line in expected.splitlines()]
         assert shown == wanted, arguments
         count += 1
-    assert count == 10
+    assert count == 14
 
 
 def test_the_demo_series_is_the_documented_one(scores_csv):

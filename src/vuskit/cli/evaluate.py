@@ -31,7 +31,8 @@ from vuskit.cli.output import (
 )
 from vuskit.cli.studies_options import chosen_measures
 from vuskit.errors import InvalidInputError
-from vuskit.inputs import did_you_mean
+from vuskit.inputs import check_choice, did_you_mean
+from vuskit.kernels.definitions import DEFINITIONS
 from vuskit.measures.suite import evaluate_many
 from vuskit.measures.thresholds import ThresholdRule
 from vuskit.periods import BufferChoice, choose_buffer, estimate_period, list_buffer_strategies
@@ -133,19 +134,23 @@ def evaluate(
     form = chosen_format(json=as_json, csv=as_csv, latex=as_latex)
     if html is not None:
         _check_page(html)
+    # All words are looked up before a file is read that may be large.
+    wanted = chosen_measures(_split(measures), load=None)
+    check_choice("definition", definition, DEFINITIONS)
+    strategy = _strategy(buffer)
     with _warnings_told():
         scored = read_score_file(
             file, label=label, scores=score or (), value=value, positive=positive
         )
         _tell_columns(scored)
         _check_classes(scored)
-        choice = _buffer(buffer, scored)
+        choice = _buffer(strategy, scored)
         say(f"buffer: {choice.length} ({choice.strategy}: {choice.reason})")
         table = evaluate_many(
             scored.labels,
             scored.scores,
             buffer=choice.length,
-            measures=chosen_measures(_split(measures), load=None),
+            measures=wanted,
             definition=definition,
             thresholds=thresholds,
             threshold=_threshold(threshold),
@@ -208,26 +213,31 @@ def _check_classes(scored: ScoreFile) -> None:
         )
 
 
-def _buffer(text: str, scored: ScoreFile) -> BufferChoice:
+def _strategy(text: str) -> str | int:
+    """A length, or the name of a strategy as the library knows it."""
     name = text.strip().lower().replace("-", "_")
-    if name == _AUTO:
-        return _automatic_buffer(scored)
     if name.lstrip("_").isdecimal():
         if name.startswith("_"):
             raise InvalidInputError(f"`--buffer` must be an int >= 0, got {text}")
-        return choose_buffer(int(name))
-    if name not in list_buffer_strategies():
-        known = [_AUTO, *(word.replace("_", "-") for word in list_buffer_strategies())]
+        return int(name)
+    if name != _AUTO and name not in list_buffer_strategies():
+        known = complete_buffers()
         raise InvalidInputError(
             f"`--buffer` must be a number or one of {', '.join(known)}, "
             f"got {text!r}{did_you_mean(text, known)}"
         )
-    if scored.values is None and "anomaly" not in name:
+    return name
+
+
+def _buffer(strategy: str | int, scored: ScoreFile) -> BufferChoice:
+    if strategy == _AUTO:
+        return _automatic_buffer(scored)
+    if isinstance(strategy, str) and scored.values is None and "anomaly" not in strategy:
         raise InvalidInputError(
-            f"`--buffer {text}` needs the series itself; name its column with --value, "
+            f"`--buffer {strategy}` needs the series itself; name its column with --value, "
             "or use --buffer median-anomaly"
         )
-    return choose_buffer(name, values=_without_gaps(scored), y_true=scored.labels)
+    return choose_buffer(strategy, values=_without_gaps(scored), y_true=scored.labels)
 
 
 def _automatic_buffer(scored: ScoreFile) -> BufferChoice:
