@@ -194,7 +194,7 @@ const studyCharts = (() => {
     const wide = (canvas) => {
       const last = Math.ceil(Math.max(...sorted.map(({ upper }) => upper), 2));
       const half = Math.ceil(sorted.length / 2);
-      const sides = [sorted.slice(0, half), sorted.slice(half)].map((side) => Math.max(...side.map(({ title }) => widthOf(`${title} (00.00)`)), 0) + 30);
+      const sides = [sorted.slice(0, half), sorted.slice(half)].map((side) => Math.max(...side.map(({ title }) => widthOf(`${title} (00.00)`) * 1.1), 0) + 28);
       const x = vuskit.scale({ low: 1, high: last, from: sides[0], to: canvas.width - sides[1] });
       const axis = 24;
       canvas.shape("path", { d: `M${x(1)} ${axis}H${x(last)}`, class: "axis" });
@@ -214,7 +214,8 @@ const studyCharts = (() => {
         const end = onLeft ? 0 : canvas.width;
         const group = canvas.shape("g", { class: "elbow" });
         const words = onLeft ? `${item.title} (${item.rank.toFixed(2)})` : `(${item.rank.toFixed(2)}) ${item.title}`;
-        const edge = onLeft ? widthOf(words) + 14 : canvas.width - widthOf(words) - 14;
+        const room = widthOf(words) * 1.1 + 12; // bold when chosen
+        const edge = onLeft ? room : canvas.width - room;
         group.append(
           svg("path", { d: `M${x(item.rank)} ${axis}V${y}H${edge}`, class: tone(item, "whisker") }),
           svg("circle", { cx: x(item.rank), cy: axis, r: 4, fill: item.colour, class: tone(item, "bar") }),

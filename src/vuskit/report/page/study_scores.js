@@ -152,14 +152,14 @@
       const map = data.maps[dataset.value];
       const name = Object.keys(QUANTITIES)[quantity.value];
       const numbers = numbersOf(map, QUANTITIES[name]);
-      const least = name === "mean rank" ? 1 : 0;
-      const top = Math.max(...numbers.filter(known), least + 1e-9);
+      const least = Math.min(...numbers.filter(known));
+      const top = Math.max(...numbers.filter(known));
       const count = data.measures.length;
       fillTable(find("map"), `${name}, ${map.name || "all data sets"}; light is ${name === "mean rank" ? "good" : "steady"}`,
         [{ title: "detector" }, ...items.map(({ title, name: own }) => ({ title, name: own }))],
         map.detectors.map((title, j) => ({ title, cells: items.map((item) => {
           const value = fullNumber(numbers[j * count + item.k]);
-          return value === "" ? { value: null } : { value, text: value.toFixed(2), share: 1 - (value - least) / (top - least) };
+          return value === "" ? { value: null } : { value, text: value.toFixed(2), share: top > least ? 1 - (value - least) / (top - least) : 1 };
         }) })));
       const place = items.map(({ name: own }) => data.datasets.columns.indexOf(own));
       fillTable(find("by-dataset"), "Mean entropy over the detectors of a data set", [{ title: "data set" }, ...items.map(({ title: own, name: key }) => ({ title: own, name: key }))],
