@@ -140,7 +140,7 @@ def test_six_panels_hold_the_sweeps():
 
 def test_three_panels_hold_the_series():
     figure = TimingSeriesDisplay.from_result(made_up(real_settings(), "ECG/1")).plot().figure_
-    labels = [axis.get_xlabel() for axis in figure.axes]
+    labels = [axis.get_xlabel().replace("\n", " ") for axis in figure.axes]
     assert ["number of anomalies" in labels[0], "mean anomaly" in labels[1]] == [True, True]
     assert "length of the series" in labels[2]
     dots = figure.axes[2].collections[0].get_offsets()

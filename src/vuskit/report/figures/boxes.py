@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 __all__ = ["CentredBoxDisplay", "SeparabilityBoxDisplay"]
 
 Floats = NDArray[np.float64]
-_ACROSS = 3
+_MOST_ACROSS = 4
 
 
 @register_figure(
@@ -111,8 +111,8 @@ class CentredBoxDisplay(Display):
             Whether the families are named; by default where there is a margin.
         """
         count = len(self.panels)
-        across = min(_ACROSS, count)
-        rows = -(-count // across)
+        rows = -(-count // _MOST_ACROSS)
+        across = -(-count // rows)
         height = rows * (0.3 + 0.14 * len(self.measures)) + 0.45
         canvas = open_canvas(ax, grid_cells(count, across), size=(PAGE, height), share="y")
         colours = [family_colour(measure) for measure in self.measures]

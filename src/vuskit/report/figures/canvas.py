@@ -67,7 +67,7 @@ class Canvas:
 
     def legend(self, handles: Sequence[Any], *, columns: int, where: str = "best") -> None:
         """Legend below a figure of our own; within the first panel where the axis was given."""
-        options: dict[str, Any] = {"fontsize": SMALL, "frameon": False, "handlelength": 1.8}
+        options: dict[str, Any] = {"fontsize": SMALL, "handlelength": 1.8, "edgecolor": "none"}
         if self.own:
             self.figure.legend(
                 handles=handles, loc="outside lower center", ncols=columns, **options

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from vuskit.datasets.optional import require
 from vuskit.inputs import check_choice
 from vuskit.measures.registry import Measure
 from vuskit.report.common import FAMILY_TITLES, family_colour, family_of
@@ -186,9 +187,13 @@ class RankLinesDisplay(Display):
 
 
 def _family_marks(axis: Any, measures: tuple[Measure, ...]) -> None:
-    """Name each measure in the colour of its family, by a square beside the axis."""
+    """Mark each measure with the colour of its family, between its name and the axis."""
+    transforms = require("matplotlib.transforms", purpose="a figure")
+    beside = transforms.offset_copy(
+        axis.get_yaxis_transform(), fig=axis.figure, x=-5, units="points"
+    )
     for row, measure in enumerate(measures):
         axis.plot(
-            -0.028, row, marker="s", markersize=4, color=family_colour(measure), clip_on=False,
-            transform=axis.get_yaxis_transform(), linestyle="none", label="_family",
+            0, row, marker="s", markersize=4, color=family_colour(measure), clip_on=False,
+            transform=beside, linestyle="none", label="_family",
         )  # fmt: skip

@@ -78,7 +78,11 @@ def few_ticks(axis: Axes, most: int = 3) -> None:
     """At most so many numbers along the horizontal axis, without zeros at their ends."""
     ticker = require("matplotlib.ticker", purpose="a figure")
     axis.xaxis.set_major_locator(ticker.MaxNLocator(nbins=most, steps=[1, 2, 5, 10]))
-    axis.xaxis.set_major_formatter(ticker.FuncFormatter(lambda value, _: f"{value:g}"))
+    axis.xaxis.set_major_formatter(ticker.FuncFormatter(_short))
+
+
+def _short(value: float, _: Any) -> str:
+    return f"{value:g}".replace("-", "\N{MINUS SIGN}")
 
 
 def measure_bars(

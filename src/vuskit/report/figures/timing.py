@@ -42,6 +42,7 @@ QUANTITIES = {
     "seconds": ("median", ("lower_quartile", "upper_quartile"), "seconds"),
     "memory": ("peak_bytes", ("peak_bytes", "peak_bytes"), "peak memory (bytes)"),
 }
+_LETTERS = 17  # of a label to an inch
 _PROPERTIES = ("n_anomalies", "mean_length", "n_points")
 
 
@@ -206,7 +207,8 @@ def alike_groups(x: Any, y: Any) -> tuple[Any, Any, Any, Any]:
 def _name_axis(axis: Axes, letter: str, parameter: Parameter, scale: str) -> None:
     axis.set_xscale(scale, **({"linthresh": 5} if scale == "symlog" else {}))
     axis.set_yscale("log")
-    words = textwrap.fill(f"({letter}) {parameter.title}", 26)
+    inches = axis.get_position().width * axis.figure.bbox.width / axis.figure.dpi
+    words = textwrap.fill(f"({letter}) {parameter.title}", max(int(_LETTERS * inches), 12))
     axis.set_xlabel(f"{words} {parameter.symbol}", fontsize=TEXT)
     if scale == "symlog":
         _ticks_from_zero(axis)
