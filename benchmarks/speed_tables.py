@@ -93,14 +93,14 @@ def target_table(store: Store) -> str:
     rows = []
     for series, limits in TARGETS.items():
         row = [size_text(series.n), series.events_text, str(TARGET_BUFFER)]
-        for (name, environment), limit in zip(TARGET_COLUMNS, limits, strict=True):
+        for (name, environment), limit in zip(TARGET_COLUMNS.values(), limits, strict=True):
             record = store.get(Key(name, environment, series, TARGET_BUFFER))
             value = record.ratio if record and record.status == OK else None
             verdict = "" if value is None else Outcome(name, value, limit).verdict
             row += [ratio_text(record), f"{limit:g}", verdict]
         rows.append(row)
     header = ["n", "events", "L"]
-    for title in ("grid 250", "exact np", "exact nb"):
+    for title in TARGET_COLUMNS:
         header += [title, "target", ""]
     return table(header, rows)
 

@@ -84,9 +84,9 @@ def _rewards(
     cardinality: Cardinality,
     alpha: float = 0.0,
 ) -> float:
-    """Mean reward of ``ranges`` for how ``others`` cover them; 0 where there are no ranges."""
+    """Mean reward of ``ranges`` for how ``others`` cover them; 0 where there are none of either."""
     starts, stops = ranges
-    if starts.size == 0:
+    if starts.size == 0 or others[0].size == 0:
         return 0.0
     index, first, last = overlaps(starts, stops, *others)
     share = _covered_share(starts, stops, index, first, last, bias)

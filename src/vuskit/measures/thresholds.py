@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from vuskit.errors import InvalidInputError
 from vuskit.inputs import check_choice, check_fraction
+from vuskit.kernels.scratch import scratch
 
 __all__ = ["Quantile", "Sigma", "ThresholdRule", "threshold_value"]
 
@@ -53,7 +54,9 @@ def _sum_of_squares(scores: NDArray[Any], mean: float) -> float:
     # A chunk at a time: np.std would make copies of the whole score.
     total = 0.0
     for start in range(0, scores.size, _CHUNK):
-        part = np.subtract(scores[start : start + _CHUNK], mean, dtype=np.float64)
+        chunk = scores[start : start + _CHUNK]
+        part = scratch("distances from the mean", chunk.shape)
+        np.subtract(chunk, mean, out=part, dtype=np.float64)
         total += float(np.vdot(part, part))
     return total
 
