@@ -6,15 +6,11 @@ import time
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from rich.console import Console, Group
-from rich.live import Live
-from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
-from rich.progress import Progress as Bar
-from rich.text import Text
-
 from vuskit.cli.durations import format_duration
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from vuskit.bench.jobs import Job, Outcome
     from vuskit.bench.runner import Progress
 
@@ -26,6 +22,8 @@ _SHOWN_RUNNING = 8
 
 def talk_console() -> Console:
     """Where progress is shown: standard error."""
+    from rich.console import Console  # here and below: not needed to show a help
+
     return Console(stderr=True)
 
 
@@ -49,6 +47,10 @@ class Display:
     """
 
     def __init__(self, console: Console, *, plain: bool) -> None:
+        from rich.live import Live
+        from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
+        from rich.progress import Progress as Bar
+
         self._console = console
         self._plain = plain
         self._told = float("-inf")
@@ -79,7 +81,7 @@ class Display:
     def reading(self, count: int) -> None:
         """Show how many series were looked at, while the plan is drawn up."""
         if not self._plain:
-            self._live.update(Text(f"Reading series: {count:,}"))
+            self._live.update(f"Reading series: {count:,}")
         elif time.monotonic() - max(self._told, self._began) > _LINE_SECONDS:
             self._told = time.monotonic()
             self._console.print(f"Reading series: {count:,}", highlight=False)
@@ -116,6 +118,9 @@ class Display:
             total=progress.total,
             description=_summary(progress),
         )
+        from rich.console import Group
+        from rich.text import Text
+
         running = [
             Text(f"  {title}", style="dim", no_wrap=True, overflow="ellipsis")
             for title in progress.running[:_SHOWN_RUNNING]
