@@ -152,6 +152,12 @@ def test_for_reading(run, folder, snapshot, line):
     snapshot(READ[line], stable(outcome.out, folder), width=120)
 
 
+def test_plan_to_start_from(command, snapshot):
+    outcome = command("bench", "init")
+    assert outcome.code == 0
+    snapshot("bench_init", outcome.out + outcome.err)
+
+
 def test_export_to_standard_output_leaves_no_file(run, folder):
     before = sorted(folder.iterdir())
     assert run("bench export --csv").err == ""

@@ -10,13 +10,14 @@ import subprocess
 import sys
 
 import pytest
+from cli import schemas
 
 import vuskit
 from vuskit.datasets import list_formats
 from vuskit.datasets.synthetic import list_families
 from vuskit.detectors import list_detectors
 
-KINDS = ["measures", "detectors", "readers", "families"]
+KINDS = ["measures", "detectors", "readers", "families", "schemas"]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -34,6 +35,7 @@ def test_tables(snapshot, kind):
 
 
 NAMES = {
+    "schemas": schemas.names,
     "measures": lambda: [measure.name for measure in vuskit.list_measures()],
     "detectors": list_detectors,
     "readers": lambda: [entry.name for entry in list_formats()],
