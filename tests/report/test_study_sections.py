@@ -15,6 +15,7 @@ from studies.scored import SOME, make_scored, make_several
 
 from vuskit.datasets import ScoredSeries, Series
 from vuskit.errors import InvalidInputError
+from vuskit.measures.registry import Measure
 from vuskit.report.common import FAMILY_TITLES, family_colour
 from vuskit.report.page import study_sections_data as numbers
 from vuskit.report.page.page import studies_page_html
@@ -340,9 +341,12 @@ def evil_page():
         good, _, _, bad = scored.scores.values()
         series = Series(f"{EVIL}{seed}", EVIL, scored.series.values, scored.series.labels)
         several.append(ScoredSeries(series, {EVIL: good, EVIL_DETECTOR: bad}))
-    found = robustness_study(several, **SOME)
+    own = Measure(EVIL, EVIL_DETECTOR, lambda y_true, y_score: float(y_score.mean()), EVIL)
+    options = {**SOME, "measures": [*SOME["measures"], own]}
+    found = robustness_study(several, **options)
     failed = type(found)(found.values, (Failure(EVIL, EVIL_DETECTOR),), found.task)
-    others = [separability_study(several, count=4, **SOME), consistency_study(several, **SOME)]
+    others = [separability_study(several, count=4, **options)]
+    others.append(consistency_study(several, **options))
     return studies_page_html([failed, *others])
 
 
@@ -508,7 +512,10 @@ def test_names_from_files_run_nothing(open_page):
     assert shown.locator("#boxes-series option").first.inner_text() == f"{EVIL}/{EVIL}0"
     assert EVIL_DETECTOR in shown.locator("#failures").inner_text()
     shown.select_option("#boxes-detector", label=EVIL_DETECTOR)
-    assert shown.locator("#boxes [data-mark]").count() == 12
+    assert shown.locator("#boxes [data-mark]").count() == 15
+    assert shown.locator(".choice").last.inner_text().strip() == EVIL_DETECTOR
+    go(shown, "consistency")
+    assert EVIL in shown.locator("#entropies text").all_text_contents()[-1]
 
 
 def test_memory_and_highlight_of_the_execution_time(page, open_page):

@@ -6,6 +6,8 @@
   const { exact, short, known } = charts;
   const { hidden, study, fillTable, plainTable, tableCsv, csvValue, fullNumber, byName, failures, options, rankFigures, rankCsv } = studies;
 
+  const MOST_PANELS = 60;
+
   // ---- robustness ----
   const undefinedValues = (holder, table) => {
     const at = (name) => table.columns.indexOf(name);
@@ -42,6 +44,8 @@
     options(kind, kinds);
     listDetectors();
     find("boxes-note").textContent = data.note;
+    const count = data.datasets.names.length;
+    if (count > MOST_PANELS) find("datasets-note").textContent = `The first ${MOST_PANELS} of ${count} data sets; the csv has all.`;
     failures(find("failures"), data.failures);
     undefinedValues(find("undefined"), data.undefined);
     series.addEventListener("change", () => { listDetectors(); view.draw(); });
@@ -59,7 +63,7 @@
       })), { title: "value less mean" }));
       const values = data.datasets.values[kinds[kind.value]];
       const high = Math.max(...values.flat().filter(known), 0);
-      plots(find("datasets"), data.datasets.names).forEach((draw, j) => charts.bars(draw, items.map((item) => ({ ...item, value: values[j][item.k] })), { high, row: 17 }));
+      plots(find("datasets"), data.datasets.names.slice(0, MOST_PANELS)).forEach((draw, j) => charts.bars(draw, items.map((item) => ({ ...item, value: values[j][item.k] })), { high, row: 17 }));
     });
     vuskit.copies(place, {
       averages: () => [["measure", ...kinds, ...kinds.map((name) => `${name}_over_series`)], ...data.measures.map(({ name }, k) =>

@@ -114,7 +114,7 @@ def _markup(kind: _Kind, result: Any) -> str:
 def _figure(
     identity: str, title: str, text: str = "", *, select: tuple[str, ...] = (), tail: str = ""
 ) -> str:
-    """Heading, choices, button to copy, explanation and the place of one figure."""
+    """Heading, choices, button to copy, explanation and the place of a figure or table."""
     choices = "".join(
         f'<label>{name} <select id="{identity}-{name.replace(" ", "-")}"></select></label>'
         for name in select
@@ -125,10 +125,6 @@ def _figure(
         f"</div>\n" + (f'<p class="quiet">{text}</p>\n' if text else "") + f'<div id="{identity}" '
         f'class="panels"></div>\n{tail}</section>'
     )
-
-
-def _table(identity: str, title: str, text: str = "") -> str:
-    return _figure(identity, title, text)
 
 
 _ROBUSTNESS = (
@@ -157,8 +153,9 @@ _ROBUSTNESS = (
         "By data set",
         "Mean standard deviation over the series of each data set, all on the same scale.",
         select=("perturbation",),
+        tail='<p id="datasets-note" class="quiet"></p>\n',
     ),
-    _table("undefined", "Undefined values", "Counted, and left out of the averages."),
+    _figure("undefined", "Undefined values", "Counted, and left out of the averages."),
     '<div id="failures"></div>',
 )
 _SEPARABILITY = (
@@ -199,7 +196,7 @@ _CONSISTENCY = (
         select=("data set", "quantity"),
         tail='<p id="map-note" class="quiet"></p>\n',
     ),
-    _table("by-dataset", "Entropy by data set", "Mean over the detectors, in bits."),
+    _figure("by-dataset", "Entropy by data set", "Mean over the detectors, in bits."),
     '<div id="failures"></div>',
 )
 _SCENARIOS = (
@@ -214,13 +211,13 @@ _SCENARIOS = (
         "Value of every measure while the prediction moves, by the place of its end. The first "
         "touch is at 0; the upright line is the scenario chosen above.",
     ),
-    _table(
+    _figure(
         "touch",
         "At the first touch",
         "credit: what just missing is worth, from 0 (a miss) to 1 (the exact match). jump: the "
         "share of the value of touching that was not there just before.",
     ),
-    _table("values", "All values"),
+    _figure("values", "All values"),
 )
 _SUMMARY = (
     _figure("summary", "Ranks", "1 is best; mean: of the five ranks."),
@@ -230,7 +227,7 @@ _SUMMARY = (
         "Left is robust, up is separable. The larger the circle, the more the measure depends on "
         "the share of anomalous points.",
     ),
-    _table("scores", "The numbers behind the ranks", "Mean standard deviations, z, mean entropy."),
+    _figure("scores", "The numbers behind the ranks", "Mean standard deviations, z, mean entropy."),
 )
 _TIMING = (
     _figure(
@@ -240,7 +237,7 @@ _TIMING = (
         select=("quantity",),
     ),
     '<div id="tables"></div>',
-    _table("cells", "All cells"),
+    _figure("cells", "All cells"),
     '<div id="dropped"></div>',
     '<section><div class="head"><h2>Machine and versions</h2></div><div id="machine"></div>'
     "</section>",
