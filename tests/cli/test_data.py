@@ -53,6 +53,7 @@ def test_fetch(command, archive):
     digest = hashlib.sha256(body).hexdigest()
     outcome = command("data", "fetch", "Plant", "--url", url, "--sha256", digest)
     assert outcome.code == 0
+    assert outcome.err == "next: vuskit bench init, with the folder of Plant as its data\n"
     folder = Path(outcome.out.strip())
     assert (folder / "plant" / "pump.csv").read_text() == "value,label\n1,0\n2,1\n"
 

@@ -63,7 +63,7 @@ _WRITERS: dict[str, Callable[[EvaluationReport], str]] = {
 
 
 def evaluate(
-    file: Annotated[Path, typer.Argument(help="csv (also .gz), parquet, npy or npz.")],
+    file: Annotated[Path, typer.Argument(help="csv or tsv (also .gz), parquet, npy or npz.")],
     label: Annotated[
         str | None, typer.Option(metavar="COLUMN", help="Labels.", autocompletion=complete_columns)
     ] = None,
