@@ -6,9 +6,11 @@ import copy
 import functools
 import itertools
 import os
+import re
 import subprocess
 import sys
 import warnings
+from pathlib import Path
 
 import matplotlib as mpl
 import numpy as np
@@ -54,6 +56,19 @@ def test_every_figure_has_an_example_and_its_name():
     assert get_figure("surface").display.entry.name == "surface"
     with pytest.raises(InvalidInputError, match="got 'surfaces'; did you mean 'surface'"):
         get_figure("surfaces")
+
+
+GALLERY = Path(__file__).parents[2] / "docs" / "figures"
+
+
+@pytest.mark.skipif(not GALLERY.is_dir(), reason="the documentation is not here")
+def test_gallery_shows_every_figure_and_stays_small():
+    page = GALLERY.with_suffix(".md").read_text(encoding="utf-8")
+    shown = re.findall(r"\]\(figures/gallery_(\w+)\.png\)", page)
+    assert sorted(shown) == sorted(NAMES)
+    pictures = {path.stem.removeprefix("gallery_"): path for path in GALLERY.glob("gallery_*.png")}
+    assert set(pictures) == set(NAMES)
+    assert sum(path.stat().st_size for path in pictures.values()) < 1_500_000
 
 
 def contents(axis):

@@ -199,7 +199,7 @@ def frame_csv(frame: pd.DataFrame) -> str:
 
 def frame_table(frame: pd.DataFrame) -> str:
     """Lay out a table as text, folded where it is wider than the terminal."""
-    from vuskit.report.timing import format_cell
+    from vuskit.report.common import format_cell
 
     header = list(map(str, frame.columns))
     rows = [[format_cell(cell) for cell in row] for row in frame.itertuples(index=False)]

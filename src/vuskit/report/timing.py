@@ -10,17 +10,10 @@ from typing import TYPE_CHECKING, Any
 from vuskit.errors import InvalidInputError
 from vuskit.report.common import (
     check_figure_format,
-    format_cell,
     markdown_table,
     picture,
 )
-from vuskit.report.figures.timing import (
-    CONTESTANT_STYLES,
-    QUANTITIES,
-    TimingSeriesDisplay,
-    TimingSweepDisplay,
-    alike_groups,
-)
+from vuskit.report.figures.timing import QUANTITIES, TimingSeriesDisplay, TimingSweepDisplay
 from vuskit.studies.saved import save_study_result
 from vuskit.studies.timing import CONTESTANTS, PARAMETERS, Job, TimingResult
 from vuskit.studies.timing_cases import is_generated
@@ -31,10 +24,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = [
-    "CONTESTANT_STYLES",
-    "alike_groups",
     "describe_job",
-    "format_cell",
     "joint_table",
     "ratio_table",
     "slope_table",

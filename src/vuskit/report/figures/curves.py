@@ -291,8 +291,8 @@ class SurfaceDisplay(Display):
         return f"{self.curve}, buffers {self.buffers[0]} to {longest}, volume {self.volume:.3f}"
 
 
-def draw_surface(axis: Any, display: SurfaceDisplay, *, labels: bool = True) -> None:
-    """Draw a surface on an axis of three dimensions."""
+def draw_surface(axis: Any, display: SurfaceDisplay, *, zoom: float = 0.92) -> None:
+    """Draw a surface on an axis of three dimensions; wide panels have room for more zoom."""
     x, y = np.meshgrid(display.places, display.buffers)
     axis.plot_surface(
         x, y, display.heights, cmap="cividis", vmin=0, vmax=1, rcount=_BUFFERS + 1,
@@ -304,9 +304,8 @@ def draw_surface(axis: Any, display: SurfaceDisplay, *, labels: bool = True) -> 
     axis.set_yticks(np.linspace(0, int(display.buffers[-1]), 3).round().astype(int))
     axis.view_init(elev=24, azim=-60)
     axis.tick_params(labelsize=SMALL, pad=-3)
-    axis.set_box_aspect((1, 1, 0.75), zoom=0.92)
-    if labels:
-        x_label, y_label, *_ = CURVE_NAMES[display.curve]
-        axis.set_xlabel(x_label, fontsize=SMALL, labelpad=-7)
-        axis.set_ylabel("buffer", fontsize=SMALL, labelpad=-5)
-        axis.set_zlabel(y_label, fontsize=SMALL, labelpad=-7)
+    axis.set_box_aspect((1, 1, 0.75), zoom=zoom)
+    x_label, y_label, *_ = CURVE_NAMES[display.curve]
+    axis.set_xlabel(x_label, fontsize=SMALL, labelpad=-7)
+    axis.set_ylabel("buffer", fontsize=SMALL, labelpad=-5)
+    axis.set_zlabel(y_label, fontsize=SMALL, labelpad=-7)

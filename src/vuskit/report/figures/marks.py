@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -203,8 +203,3 @@ def draw_line(axis: Axes, values: ArrayLike, **style: Any) -> None:
     at = np.arange(line.size) if size == 1 else (np.arange(numbers.size) // 2 + 0.5) * size
     axis.plot(at, numbers, **{"linewidth": 0.7, "color": "0.2", **style})
     axis.set_xlim(-0.5, line.size - 0.5)
-
-
-def values_by_name(values: Mapping[str, float], measures: Iterable[Measure]) -> Floats:
-    """Values in the order of the measures."""
-    return np.array([float(values[measure.name]) for measure in measures])
