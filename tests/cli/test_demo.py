@@ -40,7 +40,7 @@ def small(monkeypatch):
 
 
 def query(folder, sql):
-    connection = sqlite3.connect(folder / "run" / "bench.sqlite")
+    connection = sqlite3.connect(folder / "benchmark" / "bench.sqlite")
     try:
         return connection.execute(sql).fetchall()
     finally:
@@ -227,7 +227,7 @@ def test_interruption_leaves_a_demo_to_go_on_with(tmp_path):
         start_new_session=True,
     )
     deadline = time.monotonic() + 60
-    while not (tmp_path / "vuskit-demo/run/bench.sqlite").exists():
+    while not (tmp_path / "vuskit-demo/benchmark/bench.sqlite").exists():
         assert time.monotonic() < deadline, "the run does not begin"
         time.sleep(0.05)
     os.killpg(process.pid, signal.SIGINT)

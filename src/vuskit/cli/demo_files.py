@@ -43,7 +43,7 @@ class DemoFolder:
     @property
     def run(self) -> Path:
         """The benchmark run."""
-        return self.path / "run"
+        return self.path / "benchmark"
 
     @property
     def studies(self) -> Path:
@@ -119,7 +119,7 @@ def plan_text(series: Sequence[Series], detectors: Sequence[str], *, seed: int) 
 # Change it and run it again: vuskit bench run THIS_FILE
 # `vuskit bench init` writes a plan that explains every key.
 
-folder = "run"
+folder = "benchmark"
 seeds = [{seed}]
 
 [[series]]

@@ -16,7 +16,7 @@ from vuskit.report.run import RunReport, measure_called
 if TYPE_CHECKING:
     from vuskit.studies import RobustnessResult
 
-__all__ = ["Findings"]
+__all__ = ["CHANCE", "DECIDING", "Findings", "Floats"]
 
 SHOWN = ("f_score", "auc_roc", "auc_pr", "range_auc_pr", "vus_roc", "vus_pr")
 DECIDING = "vus_pr"

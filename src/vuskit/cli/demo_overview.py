@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from vuskit.cli.demo_findings import CHANCE, DECIDING, Findings
+from vuskit.cli.demo_findings import CHANCE, DECIDING, Findings, Floats
 from vuskit.datasets.optional import require
 from vuskit.datasets.series import ScoredSeries
 from vuskit.report.run import measure_called
@@ -22,11 +21,10 @@ __all__ = ["busiest_series", "write_overview"]
 # Okabe and Ito's palette: told apart by people with any kind of colour vision.
 _COLOURS = ("#0072B2", "#D55E00", "#009E73")
 _SHADE, _INK, _OTHERS = "#CC79A7", "#222222", "#C4C4C4"
-_SHOWN_DETECTORS = len(_COLOURS)
 
 
 def busiest_series(findings: Findings, sources: Sequence[Any]) -> ScoredSeries:
-    """Series on which the measures disagree most about the best, with three of its scores.
+    """Scores of the three detectors that most measures call best, where they disagree most.
 
     Parameters
     ----------
@@ -38,35 +36,37 @@ def busiest_series(findings: Findings, sources: Sequence[Any]) -> ScoredSeries:
     Returns
     -------
     ScoredSeries
-        With the three detectors that most measures prefer.
+        The series for which most of the three are best by some measure; of several the one with
+        the highest value of the deciding measure.
     """
-    report = findings.report
+    report, names = findings.report, _preferred(findings)
     known = {source.name: source for source in sources}
-    winners = {
-        one.title: _winners(report.values[0, :, :, place], report.detectors)
-        for place, one in enumerate(report.series)
-        if one.title in known
-    }
-    # The same one again for the same numbers: of equals the first by name.
-    chosen = max(sorted(winners), key=lambda title: len(winners[title]))
-    place = [one.title for one in report.series].index(chosen)
-    deciding = report.values[0, report.measures.index(DECIDING), :, place]
-    by_value = [report.detectors[d] for d in np.argsort(-deciding, kind="stable")]
-    preferred = [name for name, _ in winners[chosen].most_common()]
-    names = list(dict.fromkeys([*preferred, *(name for name in by_value if name != CHANCE)]))
-    scored: ScoredSeries = known[chosen].read()
-    kept = {name: scored.scores[name] for name in names[:_SHOWN_DETECTORS]}
-    return ScoredSeries(scored.series, kept)
+    chosen = report.values[0][:, [report.detectors.index(name) for name in names]]
+
+    def interest(place: int) -> tuple[int, float]:
+        values = chosen[:, :, place]
+        return _lone_winners(values), float(values[report.measures.index(DECIDING)].max())
+
+    complete = np.isfinite(chosen).all(axis=(0, 1))
+    places = [
+        place for place, one in enumerate(report.series) if one.title in known and complete[place]
+    ]
+    scored: ScoredSeries = known[report.series[max(places, key=interest)].title].read()
+    return ScoredSeries(scored.series, {name: scored.scores[name] for name in names})
 
 
-def _winners(values: Any, detectors: Sequence[str]) -> Counter[str]:
-    """How many measures call each detector the best, alone."""
-    won: Counter[str] = Counter()
-    for row in values:
-        best = np.flatnonzero(row == np.nanmax(row)) if np.isfinite(row).any() else row[:0]
-        if best.size == 1 and detectors[best[0]] != CHANCE:
-            won[detectors[best[0]]] += 1
-    return won
+def _preferred(findings: Findings) -> list[str]:
+    """The detectors that most measures call best, then those next by the deciding measure."""
+    firsts = (findings.places == 1).sum(axis=0)
+    ranked = sorted(findings.order, key=lambda d: -firsts[d])
+    names = [findings.detectors[d] for d in ranked if findings.detectors[d] != CHANCE]
+    return names[: len(_COLOURS)]
+
+
+def _lone_winners(values: Floats) -> int:
+    """How many columns are the best of some row, alone."""
+    best = values == values.max(axis=1, keepdims=True)
+    return int(best[best.sum(axis=1) == 1].any(axis=0).sum())
 
 
 def write_overview(findings: Findings, scored: ScoredSeries, path: Path) -> None:

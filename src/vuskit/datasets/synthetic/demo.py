@@ -39,10 +39,10 @@ _LONG = (
     _Entry("ecg", "early-beats", "native", 0.6),
     _Entry("kpi", "incidents", "native", 0.3, 120),
     _Entry("kpi", "phase", "contextual", 0.3, 150),
-    _Entry("mackey_glass", "tempo", "collective", 0.3),
-    _Entry("telemetry", "spikes", "point", 0.3, 6),
+    _Entry("mackey_glass", "pace", "collective", 0.3),
+    _Entry("telemetry", "glitches", "point", 0.3, 6),
     _Entry("vibration", "faint-impacts", "native", 0.85),
-    _Entry("vibration", "spikes", "point", 0.3, 6),
+    _Entry("vibration", "knocks", "point", 0.3, 6),
 )
 
 
