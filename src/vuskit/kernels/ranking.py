@@ -25,6 +25,8 @@ Scores = NDArray[Any]
 _SMALL = 1 << 12  # below this a sort is the cheapest way
 _PER_QUERY = 32  # buckets per queried score, so that few points share a bucket with one
 _FEWEST_BUCKETS, _MOST_BUCKETS = 1 << 11, 1 << 20
+# Counts in more buckets take fresh memory, which costs more than the sorting that it saves here.
+_SHORT, _SHORT_BUCKETS = 1 << 18, 1 << 14
 _CHUNK = 1 << 14  # points at a time: the chunk and the counts stay in the second-level cache
 _LARGEST_CHUNK = 1 << 15  # whose work arrays are kept from call to call
 _DISCRETE = 4096  # scores with fewer occupied buckets may have one value per bucket
@@ -95,6 +97,8 @@ def rank_table(scores: Scores, needles: Scores, ranks: Ints) -> RankTable:
     n = scores.size
     queries = needles.size + ranks.size
     buckets = min(max(_PER_QUERY * queries, _FEWEST_BUCKETS), _MOST_BUCKETS, n)
+    if n < _SHORT:
+        buckets = min(buckets, max(_SHORT_BUCKETS, 8 * queries))
     if n < _SMALL or scores.dtype.itemsize > 8 or 4 * queries > buckets:
         return _by_sorting(scores)
     quantiser = _Quantiser.spanning(scores, buckets)
