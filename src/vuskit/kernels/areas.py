@@ -55,7 +55,10 @@ class AreaSums(Protocol):
     """Running areas of every buffer width."""
 
     def add(self, sums: Floats, levels: Levels, existence: Floats | None) -> None:
-        """Take in the next block; ``sums`` (see ``BufferPlan.table``) may be overwritten."""
+        """Take in the next block; ``sums`` (see ``BufferPlan.table``) may be overwritten.
+
+        Where ``existence`` has fewer levels, all events are found at the others.
+        """
         ...
 
     def areas(self) -> tuple[Floats, Floats]:
@@ -115,9 +118,10 @@ class _FollowingPositives:
         if miss[:, -1].min() < 1.0:  # it only falls, so the last column tells
             np.maximum(miss, 1.0, out=miss)
         if existence is not None:
-            np.subtract(2.0, miss, out=miss)
-            miss *= existence
-            np.subtract(2.0, miss, out=miss)
+            first = miss[:, : existence.shape[1]]
+            np.subtract(2.0, first, out=first)
+            first *= existence
+            np.subtract(2.0, first, out=first)
         np.subtract(miss.ravel()[:-1], miss.ravel()[1:], out=jump.ravel()[1:])
         np.subtract(self.last_miss, miss[:, 0], out=jump[:, 0])
         self.last_miss = miss[:, -1].copy()
@@ -147,7 +151,7 @@ class _FixedPositives:
         rate = sums * self.inverse_positives
         np.minimum(rate, 1.0, out=rate)
         if existence is not None:
-            rate *= existence
+            rate[:, : existence.shape[1]] *= existence
         jump = np.diff(rate, axis=1, prepend=self.last_rate[:, None])
         self.last_rate = rate[:, -1].copy()
 
@@ -176,7 +180,8 @@ def rates(
     else:
         positives = (plan.n_inside + plan.near_total() / 2)[:, None]
         hits = sums
-    tpr = np.minimum(hits / positives, 1.0) * existence
+    tpr = np.minimum(hits / positives, 1.0)
+    tpr[:, : existence.shape[1]] *= existence
     fpr = (levels.predicted - hits) / (plan.n - positives)
     if plan.definition.caps_fpr:
         fpr = np.minimum(fpr, 1.0)

@@ -134,7 +134,7 @@ class _OnGrid:
     plan: BufferPlan
     column: Ints  # first threshold that each dynamic point reaches
     levels: Levels
-    found: Floats  # share of buffered events found, by (row, threshold)
+    found: Floats  # share of buffered events found, by (row, threshold), until all are found
 
     @cached_property
     def _counts(self) -> Floats | None:
@@ -171,7 +171,7 @@ class _OnGrid:
         return sums
 
     def existence(self, part: BufferPlan) -> Floats:
-        """Share of buffered events found, by (width, threshold), valid until the next call."""
+        """See ``found``, by (width, threshold), valid until the next call."""
         rows = part.existence.row_of_width
         out = scratch("existence", (rows.size, self.found.shape[1]))
         return self.found.take(rows, axis=0, out=out, mode="clip")
@@ -235,7 +235,7 @@ def _on_grid(scores: Scores, plan: BufferPlan, ranks: RankTable, thresholds: Sco
     column = _first_reached(thresholds, values)
     rows, level = _peak_levels(plan, scores, values, thresholds)
     n_events = plan.existence.n_events
-    found = _cumulative(rows, level, n_events.size, thresholds.size) / n_events[:, None]
+    found = _cumulative(rows, level, n_events.size, int(level.max()) + 1) / n_events[:, None]
     levels = _grid_levels(plan, column, ranks.at_least(thresholds))
     return _OnGrid(plan, column, levels, found)
 
