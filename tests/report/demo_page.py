@@ -27,7 +27,9 @@ PLAN = """
 folder = "benchmark"
 series = [{ folder = "data" }]
 scores = [{ folder = "scores", pattern = "{detector}/{dataset}/{series}.npy" }]
-evaluate = [{ buffer = "median_anomaly" }]
+evaluate = [{ buffer = "median_anomaly", measures = [
+    "auc_roc", "auc_pr", "range_auc_roc", "range_auc_pr", "vus_roc", "vus_pr",
+] }]
 """
 
 

@@ -89,7 +89,7 @@ def write_overview(findings: Findings, scored: ScoredSeries, path: Path) -> None
     left, right = figure.subfigures(1, 2, width_ratios=[1, 1.05], wspace=0.02)
     _draw_tracks(list(left.subplots(1 + len(colours), 1)), scored, colours)
     _draw_places(right.subplots(), findings, colours)
-    figure.savefig(path, dpi=160)
+    figure.savefig(path, dpi=140)
 
 
 def _draw_tracks(axes: Sequence[Axes], scored: ScoredSeries, colours: Mapping[str, str]) -> None:
