@@ -183,7 +183,17 @@ def test_saved_as_vectors_with_text_as_text(name, tmp_path):
     assert pdf.startswith(b"%PDF")
     assert b"/FontFile2" in pdf  # TrueType, which journals take
     assert b"/Type3" not in pdf
-    assert "<text" in display.save(tmp_path / "a.svg").read_text()
+    svg = display.save(tmp_path / "a.svg").read_text()
+    assert "<text" in svg
+    assert b"CreationDate" not in pdf
+    assert "<dc:date>" not in svg
+
+
+@pytest.mark.parametrize("suffix", ["pdf", "svg", "png"])
+def test_saved_again_is_the_same_bytes(suffix, tmp_path):
+    first, again = (fresh("robustness_bars").plot() for _ in range(2))
+    paths = [first.save(tmp_path / f"1.{suffix}"), again.save(tmp_path / f"2.{suffix}")]
+    assert paths[0].read_bytes() == paths[1].read_bytes()
 
 
 @pytest.mark.parametrize("name", ["scatter", "scenarios", "separability_bars", "surface"])

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 import numpy as np
 import oracle
 import pandas as pd
@@ -29,6 +34,7 @@ from vuskit.report import figures
 from vuskit.report.common import family_colour
 from vuskit.studies import compare
 
+TESTS = Path(__file__).parents[1]
 TITLES = [measure.title for measure in vuskit.list_measures() if measure.paper]
 
 
@@ -235,6 +241,21 @@ def test_diagram_shows_ranks_and_bars():
     assert display.plot(title="").ax_.get_title() == ""
     with pytest.raises(InvalidInputError, match="`results` must be a table"):
         figures.CriticalDifferenceDisplay.from_results("nothing")
+
+
+def test_diagram_is_the_same_whatever_the_hashes_of_names_are(tmp_path):
+    code = """
+import sys
+from report.figure_examples import EXAMPLES
+EXAMPLES["critical_difference"]().save(sys.argv[1])
+"""
+    drawn = []
+    for seed in "12":
+        path = tmp_path / f"{seed}.png"
+        environment = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": str(TESTS)}
+        subprocess.run([sys.executable, "-c", code, path], check=True, env=environment)
+        drawn.append(path.read_bytes())
+    assert drawn[0] == drawn[1]
 
 
 def test_diagram_of_measures_uses_their_titles():

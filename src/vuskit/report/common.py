@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,6 +54,12 @@ FAMILY_TITLES = {
 _DPI = 130
 FIGURE_FORMATS = ("png", "pdf", "svg")
 _TEXT_AS_TEXT = {"pdf.fonttype": 42, "ps.fonttype": 42, "svg.fonttype": "none"}
+# Without dates and random names the same figure is the same bytes.
+_REPRODUCIBLE = {"svg.hashsalt": "vuskit"}
+_NO_DATE: dict[str, dict[str, Any]] = {
+    ".pdf": {"CreationDate": None},
+    ".svg": {"Date": None},
+}
 
 
 def family_of(measure: Measure) -> str:
@@ -138,8 +144,8 @@ def check_figure_format(figure_format: str) -> str:
 def save_figure(figure: Figure, path: Path) -> None:
     """Save a figure in the format that its name ends with; text stays text."""
     matplotlib = require("matplotlib", purpose="a figure")
-    with matplotlib.rc_context(_TEXT_AS_TEXT):
-        figure.savefig(path, dpi=_DPI)
+    with matplotlib.rc_context({**_TEXT_AS_TEXT, **_REPRODUCIBLE}):
+        figure.savefig(path, dpi=_DPI, metadata=_NO_DATE.get(path.suffix.lower()))
 
 
 def picture(title: str, file: str) -> str:

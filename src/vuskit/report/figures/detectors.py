@@ -251,7 +251,7 @@ class DetectorComparisonDisplay(Display):
                 (self.roc_surface[name], self.pr_surface[name]),
                 strict=True,
             ):
-                draw_surface(axis, held, zoom=1.15)
+                draw_surface(axis, held, zoom=1.02)
                 kind = f"VUS-{held.curve.upper()}"
                 axis.set_title(f"({letter}) {name}: {kind} {held.volume:.3f}", fontsize=SMALL)
         self.bars.plot(bars, legend=False)

@@ -106,9 +106,12 @@ class CriticalDifferenceDisplay(Display):
         height = 0.55 + 0.15 * (len(self.ranks) / 2 + self.n_bars / 2.5)
         canvas = open_canvas(ax, size=(PAGE, max(height, 1.3)))
         posthocs = require("scikit_posthocs", purpose="a critical-difference diagram")
-        posthocs.critical_difference_diagram(
-            self.ranks,
-            self.p_values,
+        # By number: bars of equal start are ordered by the hashes of the names, which for strings
+        # change from run to run.
+        numbers = {name: place for place, name in enumerate(self.ranks.index)}
+        drawn = posthocs.critical_difference_diagram(
+            self.ranks.rename(index=numbers),
+            self.p_values.rename(index=numbers, columns=numbers),
             alpha=self.alpha,
             ax=canvas.ax,
             label_props={"fontsize": SMALL, "va": "center"},
@@ -116,9 +119,13 @@ class CriticalDifferenceDisplay(Display):
             marker_props={"color": "black", "s": 6},
             crossbar_props={"linewidth": 1.8, "color": "black"},
             text_h_margin=0.05,
-            label_fmt_left="{label} ({rank:.2f})",
-            label_fmt_right="({rank:.2f}) {label}",
+            label_fmt_left="{label}",
+            label_fmt_right="{label}",
         )
+        for text in drawn["labels"]:
+            place = int(text.get_text())
+            name, rank = self.ranks.index[place], f"({self.ranks.iloc[place]:.2f})"
+            text.set_text(f"{name} {rank}" if text.get_ha() == "right" else f"{rank} {name}")
         canvas.ax.tick_params(labelsize=SMALL)
         canvas.ax.set_title(self.test if title is None else title, fontsize=TEXT)
         self._drawn(canvas)
