@@ -11,11 +11,13 @@ from numpy.typing import NDArray
 
 from vuskit.errors import InvalidInputError
 from vuskit.inputs import check_choice, check_fraction
+from vuskit.intervals import Ints
 from vuskit.kernels.scratch import scratch
 
-__all__ = ["Quantile", "Sigma", "ThresholdRule", "threshold_value"]
+__all__ = ["Quantile", "Sigma", "ThresholdRule", "positions_from", "threshold_value"]
 
 _CHUNK = 8192
+_WIDE_CHUNK = 1 << 16
 _TINY, _HUGE = 1e-280, 1e280
 _FAR = 400  # binary exponent beyond which squares may underflow or overflow
 
@@ -103,3 +105,14 @@ def threshold_value(rule: ThresholdRule, scores: NDArray[Any]) -> np.float64:
     if np.isnan(number):
         raise InvalidInputError(f"`threshold` must give a number, got {value!r}")
     return np.float64(number)
+
+
+def positions_from(scores: NDArray[Any], threshold: np.float64) -> Ints:
+    """Positions of the scores at or above a threshold."""
+    # A chunk at a time: fresh memory for all points would cost more than comparing them.
+    found = []
+    for start in range(0, scores.size, _WIDE_CHUNK):
+        chunk = scores[start : start + _WIDE_CHUNK]
+        above = scratch("above", chunk.shape, np.bool_)
+        found.append(np.greater_equal(chunk, threshold, out=above).nonzero()[0] + start)
+    return np.concatenate(found)

@@ -34,7 +34,7 @@ from vuskit.kernels.range_areas import (
     perfect_pr_areas,
 )
 from vuskit.kernels.ranking import RankTable, rank_table
-from vuskit.measures.thresholds import ThresholdRule, threshold_value
+from vuskit.measures.thresholds import ThresholdRule, positions_from, threshold_value
 
 __all__ = [
     "BufferOptions",
@@ -266,24 +266,29 @@ class Workspace:
         return grid_areas(scores, self.prepared.plan, self._ranks, self._grid)
 
     @cached_property
-    def predicted(self) -> NDArray[np.bool_]:
-        """One boolean per point: at or above the threshold."""
+    def _threshold(self) -> np.float64:
+        return threshold_value(self.threshold, self.ranked_scores)
+
+    @cached_property
+    def predicted(self) -> Ints:
+        """Positions of the points at or above the threshold."""
         if self.prediction is not None:
-            return self.prediction
-        scores = self.ranked_scores
-        above: NDArray[np.bool_] = scores >= threshold_value(self.threshold, scores)
-        return above
+            return np.flatnonzero(self.prediction)
+        return positions_from(self.ranked_scores, self._threshold)
 
     @cached_property
     def confusion(self) -> tuple[int, int]:
         """Predicted anomalous points, and predicted points."""
-        hits = int(np.count_nonzero(self.predicted[self.labels.inside]))
-        return hits, int(np.count_nonzero(self.predicted))
+        if self.prediction is not None:
+            inside = self.prediction[self.labels.inside]
+        else:
+            inside = self.ranked_scores[self.labels.inside] >= self._threshold
+        return int(np.count_nonzero(inside)), int(self.predicted.size)
 
     @cached_property
     def predicted_ranges(self) -> tuple[Ints, Ints]:
         """Starts and stops of the predicted ranges."""
-        return event_bounds(np.flatnonzero(self.predicted))
+        return event_bounds(self.predicted)
 
     def keep(self, key: str, make: Callable[[], Any]) -> Any:
         """Value of ``make()``, made once."""
