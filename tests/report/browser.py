@@ -56,7 +56,7 @@ class Opener:
             permissions=["clipboard-read", "clipboard-write"],
             reduced_motion="reduce",
         )
-        context.set_default_timeout(20_000)
+        context.set_default_timeout(60_000)  # a busy machine is no failure
         self._contexts.append(context)
         page = context.new_page()
         watch = Watch(path.resolve().as_uri())
