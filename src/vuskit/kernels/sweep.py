@@ -40,7 +40,7 @@ class SweepInput:
 def sweep(plan: BufferPlan, order: SweepInput) -> tuple[Floats, Floats]:
     """R-AUC-ROC and R-AUC-PR of every width."""
     work = plan.widths.size * order.points.size
-    n_parts = max(1, min(round(plan.widths.size / _ROWS), work // (8 * _BLOCK)))
+    n_parts = max(1, min(round(plan.widths.size / _ROWS), work // (4 * _BLOCK)))
     bounds = np.linspace(0, plan.widths.size, n_parts + 1).astype(int)
     parts = [slice(first, last) for first, last in itertools.pairwise(bounds.tolist())]
     return _joined([_sweep_rows(plan, order, rows) for rows in parts])
