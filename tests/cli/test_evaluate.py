@@ -379,6 +379,11 @@ def examples():
             yield line.split(), output
 
 
+def shortened(line):
+    """A line without the digits in which compiled and other kernels may differ."""
+    return re.sub(r"\d\.\d{13,}", lambda found: f"{float(found[0]):.12f}", line.rstrip())
+
+
 def test_documented_examples_are_true(command, monkeypatch, tmp_path):
     snippet = re.search(r"```python\n(.*?)```", DOCS.read_text(encoding="utf-8"), re.DOTALL)
     monkeypatch.chdir(tmp_path)
@@ -393,8 +398,8 @@ def test_documented_examples_are_true(command, monkeypatch, tmp_path):
         else:
             outcome = command(*arguments)
             printed = outcome.err + outcome.out
-        shown = [line.rstrip() for line in printed.splitlines()]
-        wanted = [line.rstrip() for line in expected.splitlines()]
+        shown = [shortened(line) for line in printed.splitlines()]
+        wanted = [shortened(line) for line in expected.splitlines()]
         assert shown == wanted, arguments
         count += 1
     assert count == 14

@@ -93,20 +93,26 @@ def test_bench_run_says_how_to_go_on(tmp_path):
 
 
 def test_data_fetch_keeps_no_half_data_set(tmp_path):
-    asked = threading.Event()
+    asked, over = threading.Event(), threading.Event()
     with socket.create_server(("127.0.0.1", 0)) as server:
 
         def stall():
             connection, _ = server.accept()
-            connection.recv(4096)
-            connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\nPK")
-            asked.set()
-            time.sleep(30)
+            with connection:
+                connection.recv(4096)
+                connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\nPK")
+                asked.set()
+                over.wait(60)
 
-        threading.Thread(target=stall, daemon=True).start()
+        thread = threading.Thread(target=stall)
+        thread.start()
         url = f"http://127.0.0.1:{server.getsockname()[1]}/plant.zip"
         arguments = ["data", "fetch", "Plant", "--url", url, "--sha256", "0" * 64]
-        err = interrupted(tmp_path, arguments, lambda _: asked.is_set())
+        try:
+            err = interrupted(tmp_path, arguments, lambda _: asked.is_set())
+        finally:
+            over.set()
+            thread.join()
     assert err.splitlines()[-1] == "vuskit: stopped"
     assert not (tmp_path / "cache" / "Plant").exists()
 
