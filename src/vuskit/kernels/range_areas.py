@@ -60,7 +60,7 @@ class DynamicScores:
         """Points at or above each level, and anomalous ones among them."""
         inside = self.kept < self.plan.n_inside
         found = np.cumsum(np.bincount(self.level[inside], minlength=self.levels.size))
-        return Levels(ranks.at_least(self.levels), ranks.above(self.levels), found)
+        return Levels(*ranks.counts(self.levels), found)
 
 
 def exact_areas(scores: Scores, dynamic: DynamicScores, levels: Levels) -> tuple[Floats, Floats]:

@@ -8,7 +8,7 @@ answers instead; both ways give the same integers.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -45,25 +45,27 @@ class RankTable:
 
     def at_least(self, needles: Scores) -> Ints:
         """Number of points with a score >= each needle."""
-        return self.n - self._ordered(self._lowest, needles)
+        if _falls(needles):
+            return self.at_least(needles[::-1])[::-1]
+        return self.n - self._lowest(self.values.searchsorted(needles))
 
     def above(self, needles: Scores) -> Ints:
         """Number of points with a score > each needle."""
-        return self.n - self._ordered(self._beyond, needles)
+        return self.counts(needles)[1]
 
-    def _ordered(self, search: Callable[[Scores], Ints], needles: Scores) -> Ints:
-        """Search for ascending needles, which lets it go on from where it was."""
-        if needles.size > 1 and needles[0] > needles[-1]:
-            return search(needles[::-1])[::-1]
-        return search(needles)
-
-    def _lowest(self, needles: Scores) -> Ints:
+    def counts(self, needles: Scores) -> tuple[Ints, Ints]:
+        """Number of points with a score >= each needle, and > it."""
+        if _falls(needles):
+            at_least, above = self.counts(needles[::-1])
+            return at_least[::-1], above[::-1]
         found = self.values.searchsorted(needles)
+        return self.n - self._lowest(found), self.n - self._beyond(found, needles)
+
+    def _lowest(self, found: Ints) -> Ints:
         return found if self.shift is None else found + self.shift[found]
 
-    def _beyond(self, needles: Scores) -> Ints:
+    def _beyond(self, found: Ints, needles: Scores) -> Ints:
         # Most needles stand alone: only those with a twin are searched for again.
-        found = self.values.searchsorted(needles)
         twin = self.values.take(found + 1, mode="clip") == needles
         twin &= found + 1 < self.values.size
         last = found
@@ -80,6 +82,11 @@ class RankTable:
             return self.values[position]
         order = np.arange(self.values.size) + self.shift
         return self.values[order.searchsorted(position)]
+
+
+def _falls(needles: Scores) -> bool:
+    """Whether needles are in falling order; searching for rising ones goes on from where it was."""
+    return needles.size > 1 and bool(needles[0] > needles[-1])
 
 
 def rank_table(scores: Scores, needles: Scores, ranks: Ints) -> RankTable:

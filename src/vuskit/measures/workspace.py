@@ -237,7 +237,7 @@ class Workspace:
         inside = self._inside_scores
         levels = inside[np.append(True, inside[1:] != inside[:-1])][::-1]
         found = inside.size - np.searchsorted(inside, levels[::-1], side="left")[::-1]
-        return Levels(self._ranks.at_least(levels), self._ranks.above(levels), found)
+        return Levels(*self._ranks.counts(levels), found)
 
     def top_counts(self) -> tuple[float, int]:
         """Anomalous points among the ``top`` highest scores (ties by their share), and ``top``."""
