@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import io
 import os
 import re
 import shlex
@@ -14,10 +15,12 @@ import time
 
 import numpy as np
 import pytest
+from rich.console import Console
 
 from vuskit.cli import demo as demo_module
 from vuskit.cli.demo_files import DemoFolder, plan_text
 from vuskit.cli.demo_findings import Findings
+from vuskit.cli.demo_steps import Steps
 from vuskit.datasets.synthetic import demo_series, list_families
 from vuskit.errors import VuskitError
 from vuskit.measures.registry import resolve_measures
@@ -91,6 +94,9 @@ def test_demo_from_an_empty_folder(command, small, tmp_path, monkeypatch):
     assert jobs(folder) == [("OK", 12)]
     for name in ("plan.toml", "scores.csv", "overview.png", "studies/robustness_result.npz"):
         assert (folder / name).stat().st_size > 0
+    columns = (folder / "scores.csv").read_text().partition("\n")[0].split(",")
+    assert columns[:2] == ["value", "label"]
+    assert {*columns[2:]} == {"PCA", "Moving z-score"}  # chance is not worth a picture
     page = (folder / "report.html").read_text(encoding="utf-8")
     assert "ecg/tempo-seed0-short" in page
     assert len(page.encode()) < 6_000_000
@@ -147,6 +153,21 @@ def test_missing_libraries_are_named(command, tmp_path, monkeypatch):
     assert not (tmp_path / "vuskit-demo").exists()
 
 
+def test_commands_are_called_as_this_one_was(tmp_path, monkeypatch):
+    program = tmp_path / "bin" / "vuskit"
+    program.parent.mkdir()
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.argv", ["bin/vuskit", "demo"])
+    monkeypatch.setenv("PATH", "/nowhere")
+    assert demo_module._program() == "bin/vuskit"
+    monkeypatch.setenv("PATH", str(program.parent))
+    assert demo_module._program() == "vuskit"
+    monkeypatch.setattr("sys.argv", ["-c", "demo"])
+    assert demo_module._program() == "vuskit"
+
+
 def test_folder_keeps_untouched_files(tmp_path):
     folder = DemoFolder(tmp_path / "demo")
     series = demo_series(0, short=True)[:1]
@@ -171,6 +192,26 @@ class FakeRun:
         self.values = values[None]
         self.seconds = np.ones(values.shape[1:])
         self.folder = "run"
+
+
+def test_steps_are_bars_on_a_terminal():
+    shown = io.StringIO()
+    console = Console(file=shown, force_terminal=True, width=80, color_system=None)
+    with Steps(console, 2) as steps:
+        with steps.step("First of them") as tell:
+            tell(3, 7)
+        with steps.step("Second of them"):
+            pass
+    lines = [line for line in shown.getvalue().splitlines() if " of them " in line]
+    assert re.search(r"1/2 First of them .* 7/7 ", lines[-2])
+    assert re.search(r"2/2 Second of them .* 1/1 ", lines[-1])
+
+
+def test_steps_are_lines_elsewhere():
+    shown = io.StringIO()
+    with Steps(Console(file=shown, width=80), 1) as steps, steps.step("Only [one]") as tell:
+        tell(1, 2)
+    assert shown.getvalue() == "1/1 Only [one]\n"
 
 
 def test_agreement_is_told():

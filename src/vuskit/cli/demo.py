@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 import shlex
+import shutil
+import sys
 import textwrap
 import time
 import webbrowser
@@ -97,7 +100,9 @@ def demo(
         webbrowser.open(folder.page.resolve().as_uri())
     failed = findings.report.failures
     if failed:
-        say(f"\n{failed} jobs failed: {shlex.join(['vuskit', 'bench', 'status', str(folder.run)])}")
+        say(
+            f"\n{failed} jobs failed: {shlex.join([_program(), 'bench', 'status', str(folder.run)])}"
+        )
         raise typer.Exit(ExitCode.FAILED_JOBS)
 
 
@@ -113,7 +118,15 @@ def _check_installed() -> None:
 def _again(out: Path, seed: int, quick: bool) -> str:
     given = ["--out", str(out)] if out != _DEFAULT_FOLDER else []
     given += ["--seed", str(seed)] if seed else []
-    return shlex.join(["vuskit", "demo", *given, *(["--quick"] if quick else [])])
+    return shlex.join([_program(), "demo", *given, *(["--quick"] if quick else [])])
+
+
+def _program() -> str:
+    """How to call this command from here: by its path where its name alone does not find it."""
+    called, found = sys.argv[0], shutil.which("vuskit")
+    if not os.path.isfile(called) or (found is not None and os.path.samefile(found, called)):
+        return "vuskit"
+    return called
 
 
 def _make(
@@ -203,9 +216,9 @@ def _summary(findings: Findings, robustness: RobustnessResult, folder: DemoFolde
     told = [_wrapped(sentence, width) for sentence in findings.surprises(robustness)]
     series_page = folder.path / "series.html"
     commands = [
-        ["vuskit", "compare", str(folder.run), "--measure", "vus_pr"],
-        ["vuskit", "evaluate", str(folder.scores), "--html", str(series_page)],
-        ["vuskit", "report", str(folder.run), "--studies", str(folder.studies)],
+        ["compare", str(folder.run), "--measure", "vus_pr"],
+        ["evaluate", str(folder.scores), "--html", str(series_page)],
+        ["report", str(folder.run), "--studies", str(folder.studies)],
     ]
     return "\n".join(
         [
@@ -217,7 +230,7 @@ def _summary(findings: Findings, robustness: RobustnessResult, folder: DemoFolde
             f"The page: {folder.page}",
             "",
             "Try next:",
-            *(f"  {shlex.join(command)}" for command in commands),
+            *(f"  {shlex.join([_program(), *command])}" for command in commands),
         ]
     )
 
