@@ -100,9 +100,8 @@ def demo(
         webbrowser.open(folder.page.resolve().as_uri())
     failed = findings.report.failures
     if failed:
-        say(
-            f"\n{failed} jobs failed: {shlex.join([_program(), 'bench', 'status', str(folder.run)])}"
-        )
+        look = shlex.join([_program(), "bench", "status", str(folder.run)])
+        say(f"\n{failed} jobs failed: {look}")
         raise typer.Exit(ExitCode.FAILED_JOBS)
 
 
