@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -109,9 +110,10 @@ class EvaluationReport:
     def best(self, measure: Measure) -> set[str]:
         """Scores with the best value of a measure; none if there is but one score."""
         values = {name: self.table[name][measure.name] for name in self.table}
-        if len(values) < 2:
+        defined = [value for value in values.values() if not math.isnan(value)]
+        if len(values) < 2 or not defined:
             return set()
-        top = max(values.values()) if measure.higher_is_better else min(values.values())
+        top = max(defined) if measure.higher_is_better else min(defined)
         return {name for name, value in values.items() if value == top}
 
     def records(self) -> Iterator[tuple[Any, ...]]:

@@ -230,7 +230,9 @@ def _plain_ticks(axis: Axes) -> None:
     ticker = require("matplotlib.ticker", purpose="a figure")
     axis.xaxis.set_minor_formatter(ticker.NullFormatter())
     low, high = axis.dataLim.intervalx
-    if low > 0 and np.floor(np.log10(high)) - np.ceil(np.log10(low)) < 1 and low < high:
+    if not 0 < low < high:  # an empty panel has no limits
+        return
+    if np.floor(np.log10(high)) - np.ceil(np.log10(low)) < 1:
         axis.xaxis.set_major_locator(ticker.FixedLocator([low, high]))
         axis.xaxis.set_major_formatter(
             ticker.FuncFormatter(lambda value, _: f"{float(f'{value:.3g}'):g}")
