@@ -35,7 +35,7 @@ __all__ = ["doctor", "golden_case", "golden_values"]
 
 _TOLERANCE = 1e-9
 _REQUIREMENT = re.compile(r"^([A-Za-z0-9._-]+)[^;]*;.*extra\s*==\s*['\"]([a-z]+)['\"]")
-_NOT_PARTS = {"vuskit", "dev", "all"}
+_NOT_PARTS = {"vuskit", "dev", "docs", "all"}
 
 
 def doctor(as_json: AsJson = False, as_csv: AsCsv = False) -> None:
