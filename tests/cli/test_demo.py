@@ -117,6 +117,21 @@ def test_demo_from_an_empty_folder(command, small, tmp_path, monkeypatch):
     assert job_times(folder) == finished
 
 
+def test_failures_are_told(command, small, tmp_path, monkeypatch):
+    broken = 'name = "broken:broken"\nlabel = "broken"'
+    size = demo_module._Size((*DETECTORS[1:], broken), 2, 500, in_processes=False)
+    monkeypatch.setitem(demo_module._SIZES, True, size)
+    DemoFolder(tmp_path / "vuskit-demo").claim(plan_text((), (), seed=0))
+    (tmp_path / "vuskit-demo/broken.py").write_text("def broken(values): raise ValueError('no')\n")
+    result = command("demo", "--quick")
+    assert result.code == 3
+    assert result.err.splitlines()[-1] == (
+        "2 jobs failed: vuskit bench status vuskit-demo/benchmark"
+    )
+    assert "broken" not in result.out
+    assert "broken" in (tmp_path / "vuskit-demo/report.html").read_text(encoding="utf-8")
+
+
 @pytest.mark.parametrize("content", [{"notes.txt": "mine"}, {"plan.toml": 'folder = "x"\n'}])
 def test_foreign_folders_are_left_alone(command, tmp_path, content):
     folder = tmp_path / "mine"
