@@ -197,7 +197,7 @@ def print_tables(options: argparse.Namespace, store: Store, checks: list[Any]) -
     if options.peers:
         print(tables.PEER_LEGEND, "\n")
         print(tables.ratio_table(store, tables.PEER_COLUMNS, cases), "\n")
-    print("Targets: share of scikit-learn's two AUCs", "\n")
+    print(f"Targets: share of scikit-learn's two AUCs, L={TARGET_BUFFER}", "\n")
     print(tables.target_table(store), "\n")
     outcomes = [
         *evaluate_outcomes(store),
@@ -206,6 +206,9 @@ def print_tables(options: argparse.Namespace, store: Store, checks: list[Any]) -
         *checks,
     ]
     print(tables.outcome_table(outcomes), "\n")
+    for growth in growths_of(options):
+        if found := tables.growth_table(store, growth):
+            print(found, "\n")
     for text in (tables.agreement(store), tables.troubles(store, cases)):
         if text:
             print(text)

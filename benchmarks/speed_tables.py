@@ -5,8 +5,8 @@ from __future__ import annotations
 from statistics import median
 
 from speed_cases import TARGET_BUFFER, Series, size_text
-from speed_checks import TARGET_COLUMNS, TARGETS, Outcome
-from speed_contenders import CONTENDERS, PEERS
+from speed_checks import TARGET_COLUMNS, TARGETS, Growth, Outcome
+from speed_contenders import CONTENDERS, OWN_ENVIRONMENTS, PEERS
 from speed_store import (
     FAILED,
     IMPLIED,
@@ -92,17 +92,34 @@ def target_table(store: Store) -> str:
     """Measured share against the target, for each row and column of the targets."""
     rows = []
     for series, limits in TARGETS.items():
-        row = [size_text(series.n), series.events_text, str(TARGET_BUFFER)]
+        row = [size_text(series.n), series.events_text]
         for (name, environment), limit in zip(TARGET_COLUMNS.values(), limits, strict=True):
             record = store.get(Key(name, environment, series, TARGET_BUFFER))
             value = record.ratio if record and record.status == OK else None
             verdict = "" if value is None else Outcome(name, value, limit).verdict
-            row += [ratio_text(record), f"{limit:g}", verdict]
+            row += [ratio_text(record), f"{limit:g} {verdict}".strip()]
         rows.append(row)
-    header = ["n", "events", "L"]
+    header = ["n", "events"]
     for title in TARGET_COLUMNS:
-        header += [title, "target", ""]
+        header += [title, "target"]
     return table(header, rows)
+
+
+def growth_table(store: Store, growth: Growth) -> str:
+    """Milliseconds of the exact VUS along one direction; nothing where none were measured."""
+    rows = []
+    for series, buffer in growth.cases:
+        keys = [Key("vus-exact", one, series, buffer) for one in OWN_ENVIRONMENTS]
+        records = [store.get(key) for key in (*keys, Key("sort", "numpy", series, 0))]
+        cells = [
+            f"{1e3 * median(one.seconds):.1f}" if one and one.status == OK else "-"
+            for one in records
+        ]
+        if set(cells[:-1]) != {"-"}:
+            size = size_text(growth.size(series, buffer))
+            rows.append([size, size_text(series.n), series.events_text, str(buffer), *cells])
+    header = [growth.name, "n", "events", "L", "exact np ms", "exact nb ms", "np.sort ms"]
+    return table(header, rows) if rows else ""
 
 
 def outcome_table(outcomes: list[Outcome]) -> str:
