@@ -211,7 +211,7 @@ def test_places_that_are_no_table(command, wide):
     answers = {
         "folder": "must be a file or the folder of a benchmark run",
         "empty.csv": "the file is empty; it must hold a table of results",
-        "junk.parquet": "not a readable table",
+        "junk.parquet": "not a readable parquet file",
         "book.xlsx": "must be a .csv or .parquet file or a run folder",
         "wid.csv": "there is no such file; did you mean 'wide.csv'?",
     }
@@ -219,3 +219,15 @@ def test_places_that_are_no_table(command, wide):
         outcome = command("compare", place)
         assert (outcome.code, outcome.out) == (2, "")
         assert answer in outcome.err
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_numbers_of_rows_are_no_detector(command, wide, kind):
+    frame = wide_frame().set_index(pd.Index(range(12, 0, -1)))
+    getattr(frame, f"to_{kind}")(f"indexed.{kind}")
+    assert command("compare", f"indexed.{kind}").out == command("compare", "wide.csv").out
+
+
+def test_table_with_decimal_commas(command, wide):
+    wide_frame().to_csv("commas.csv", index=False, sep=";", decimal=",")
+    assert command("compare", "commas.csv").out == command("compare", "wide.csv").out

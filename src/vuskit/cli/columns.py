@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-import re
 import zipfile
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from vuskit.cli.csv_dialect import Dialect, header_of, sniff
 from vuskit.cli.files import reason_of
 from vuskit.datasets.optional import require
-from vuskit.datasets.readers.tables import Table
+from vuskit.datasets.readers.csv_dialect import header_of
+from vuskit.datasets.readers.tables import read_csv, read_parquet
 from vuskit.errors import InvalidInputError
 from vuskit.inputs import did_you_mean
 
 __all__ = ["ArrayColumns", "Columns", "check_place", "column_names", "listed", "open_columns"]
 
 _FEW = 12
-_COLUMN_NUMBER = re.compile(r"[Cc]olumn #(\d+)")
 _WORKBOOKS = (".xlsx", ".xls", ".xlsm", ".ods")
 
 
@@ -48,6 +47,10 @@ class Columns(Protocol):
 
     def is_text(self, name: str) -> bool:
         """Whether a column holds words or dates, and not numbers with a bad cell among them."""
+
+
+class _Opener(Protocol):
+    def __call__(self, path: Path, *, unread: Collection[str]) -> Columns: ...
 
 
 def open_columns(path: Path, *, unread: Collection[str] = ()) -> Columns:
@@ -78,7 +81,7 @@ def open_columns(path: Path, *, unread: Collection[str] = ()) -> Columns:
         raise InvalidInputError(
             f"{path}: the name must end in {', '.join(_OPENERS)} or .csv.gz, got {suffix!r}"
         )
-    return _OPENERS[suffix](path, unread)
+    return _OPENERS[suffix](path, unread=unread)
 
 
 def check_place(path: Path, *, holds: str = "labels and scores") -> None:
@@ -129,62 +132,6 @@ def listed(names: Sequence[str]) -> str:
     return ", ".join(map(repr, names[:_FEW])) + more
 
 
-class ArrowColumns:
-    """Columns of a csv or parquet file.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    arrays : dict of str to pyarrow array
-        By name.
-    header_lines : int or None
-        Lines before the first row; None for files without lines.
-    form : str
-        What is unusual about the way it is written.
-    unread : tuple of str
-        Columns that were passed over.
-    """
-
-    def __init__(
-        self,
-        path: Path,
-        arrays: dict[str, Any],
-        header_lines: int | None,
-        form: str = "",
-        unread: tuple[str, ...] = (),
-    ) -> None:
-        self.form = form
-        self.unread = unread
-        self._arrays = arrays
-        self._table = Table(path, arrays, header_lines)
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Names of the columns."""
-        return self._table.names
-
-    def numbers(self, name: str) -> NDArray[np.float64]:
-        """Return a column as numbers; a cell that is none is refused by its line."""
-        return self._table.numbers(name)
-
-    def distinct(self, name: str) -> tuple[list[str], NDArray[np.intp]]:
-        """Distinct cells as text, and which of them each row holds; ``"None"`` for empty ones."""
-        encoded = self._arrays[name].dictionary_encode(null_encoding="encode")
-        words = [str(cell) for cell in encoded.dictionary.to_pylist()]
-        return words, encoded.indices.to_numpy(zero_copy_only=False).astype(np.intp)
-
-    def is_text(self, name: str) -> bool:
-        """Whether a column holds words or dates, and not numbers with a bad cell among them."""
-        types = require("pyarrow", purpose="reading files").types
-        column = self._arrays[name]
-        kinds = (types.is_integer, types.is_floating, types.is_boolean, types.is_null)
-        if any(is_kind(column.type) for is_kind in kinds):
-            return False
-        first = column.is_valid().index(True).as_py()
-        return first < 0 or not _is_number(column[first].as_py())
-
-
 class ArrayColumns:
     """Named arrays of a NumPy file."""
 
@@ -222,136 +169,7 @@ class ArrayColumns:
         return self._arrays[name].dtype.kind not in "fiub"
 
 
-def _is_number(cell: Any) -> bool:
-    try:
-        float(cell)
-    except (TypeError, ValueError):
-        return False
-    return True
-
-
-def _open_csv(path: Path, unread: Collection[str]) -> ArrowColumns:
-    pyarrow = require("pyarrow", purpose="reading csv files")
-    arrow_csv = require("pyarrow.csv", purpose="reading csv files")
-    dialect = sniff(path)
-    reading = {
-        "read_options": arrow_csv.ReadOptions(encoding=dialect.encoding),
-        "parse_options": arrow_csv.ParseOptions(delimiter=dialect.separator),
-    }
-    try:
-        every = _column_types(path, dialect, reading)
-        types = {name: kind for name, kind in every.items() if not _among(name, unread)}
-        table = _read_csv(path, dialect, reading, types)
-    except (pyarrow.ArrowException, OSError, EOFError, UnicodeError) as error:
-        raise InvalidInputError(_csv_complaint(path, dialect, error)) from error
-    passed_over = tuple(name.strip() for name in every if name not in types)
-    return ArrowColumns(path, _named(path, table), 1, str(dialect), passed_over)
-
-
-def _among(name: str, names: Collection[str]) -> bool:
-    return name.strip().lower() in names
-
-
-def _column_types(path: Path, dialect: Dialect, reading: dict[str, Any]) -> dict[str, Any]:
-    """Types of the columns, from the beginning of the file.
-
-    Whole numbers there may have fractions further down, so every number is a float.
-    """
-    pyarrow = require("pyarrow", purpose="reading csv files")
-    arrow_csv = require("pyarrow.csv", purpose="reading csv files")
-    convert = arrow_csv.ConvertOptions(decimal_point=dialect.decimal, strings_can_be_null=True)
-    with arrow_csv.open_csv(path, **reading, convert_options=convert) as stream:
-        schema = stream.schema
-    _check_distinct(path, schema.names)
-    kinds = pyarrow.types
-    return {
-        field.name: pyarrow.float64()
-        if kinds.is_integer(field.type) or kinds.is_null(field.type)
-        else field.type
-        for field in schema
-    }
-
-
-def _read_csv(path: Path, dialect: Dialect, reading: dict[str, Any], types: dict[str, Any]) -> Any:
-    pyarrow = require("pyarrow", purpose="reading csv files")
-    arrow_csv = require("pyarrow.csv", purpose="reading csv files")
-
-    def read(column_types: dict[str, Any]) -> Any:
-        convert = arrow_csv.ConvertOptions(
-            decimal_point=dialect.decimal,
-            strings_can_be_null=True,
-            include_columns=list(column_types),
-            column_types=column_types,
-        )
-        return arrow_csv.read_csv(path, **reading, convert_options=convert)
-
-    try:
-        return read(types)
-    except pyarrow.ArrowInvalid as error:
-        # A cell further down is of another kind: read as text, its line can be named.
-        found = _COLUMN_NUMBER.search(str(error))
-        if found is None:
-            raise
-        names = header_of(path)
-        return read({**types, names[int(found[1])]: pyarrow.string()})
-
-
-def _csv_complaint(path: Path, dialect: Dialect, error: Exception) -> str:
-    """Name the first line with the wrong number of cells, if that is what is wrong."""
-    arrow_csv = require("pyarrow.csv", purpose="reading csv files")
-    seen: list[Any] = []
-
-    def look(row: Any) -> str:
-        seen.append(row)
-        return "error"
-
-    try:
-        arrow_csv.read_csv(
-            path,
-            read_options=arrow_csv.ReadOptions(encoding=dialect.encoding, use_threads=False),
-            parse_options=arrow_csv.ParseOptions(
-                delimiter=dialect.separator, invalid_row_handler=look
-            ),
-        )
-    except Exception:  # the second failure is looked at only for the row it is about
-        if seen:
-            row = seen[0]
-            return (
-                f"{path}, line {row.number}: every line must have {row.expected_columns} cells, "
-                f"got {row.actual_columns}: {row.text[:80]!r}"
-            )
-    return f"{path}: not a readable csv file: {error}"
-
-
-def _open_parquet(path: Path, unread: Collection[str]) -> ArrowColumns:
-    pyarrow = require("pyarrow", purpose="reading parquet files")
-    parquet = require("pyarrow.parquet", purpose="reading parquet files")
-    try:
-        names = parquet.read_schema(path).names
-        _check_distinct(path, names)
-        wanted = [name for name in names if not _among(name, unread)]
-        table = parquet.read_table(path, columns=wanted, partitioning=None)
-    except (pyarrow.ArrowException, OSError) as error:
-        raise InvalidInputError(f"{path}: not a readable parquet file: {error}") from error
-    passed_over = tuple(name.strip() for name in names if name not in wanted)
-    return ArrowColumns(path, _named(path, table), None, unread=passed_over)
-
-
-def _named(path: Path, table: Any) -> dict[str, Any]:
-    if table.num_rows == 0:
-        raise InvalidInputError(f"{path}: the file must have at least one row, got none")
-    arrays = (column.combine_chunks() for column in table.columns)
-    return dict(zip(map(str.strip, table.column_names), arrays, strict=True))
-
-
-def _check_distinct(path: Path, names: Sequence[str]) -> None:
-    plain = [name.strip() for name in names]
-    twice = sorted({name for name in plain if plain.count(name) > 1})
-    if twice:
-        raise InvalidInputError(f"{path}: names of columns must be distinct, got {twice} twice")
-
-
-def _open_npy(path: Path, unread: Collection[str]) -> ArrayColumns:
+def _open_npy(path: Path, *, unread: Collection[str]) -> ArrayColumns:
     array = _loaded(path)
     if array.dtype.names:
         return ArrayColumns(path, {name: array[name] for name in array.dtype.names})
@@ -363,7 +181,7 @@ def _open_npy(path: Path, unread: Collection[str]) -> ArrayColumns:
     return ArrayColumns(path, {str(i): array[:, i] for i in range(array.shape[1])})
 
 
-def _open_npz(path: Path, unread: Collection[str]) -> ArrayColumns:
+def _open_npz(path: Path, *, unread: Collection[str]) -> ArrayColumns:
     with _loaded(path) as archive:
         try:
             arrays = {name: archive[name] for name in archive.files}
@@ -384,11 +202,11 @@ def _loaded(path: Path) -> Any:
         ) from error
 
 
-_OPENERS: dict[str, Callable[[Path, Collection[str]], Columns]] = {
-    ".csv": _open_csv,
-    ".tsv": _open_csv,
-    ".parquet": _open_parquet,
-    ".pq": _open_parquet,
+_OPENERS: dict[str, _Opener] = {
+    ".csv": partial(read_csv, threads=True),
+    ".tsv": partial(read_csv, threads=True),
+    ".parquet": partial(read_parquet, threads=True),
+    ".pq": partial(read_parquet, threads=True),
     ".npy": _open_npy,
     ".npz": _open_npz,
 }

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from vuskit.cli.columns import check_place, listed
-from vuskit.cli.csv_dialect import sniff
 from vuskit.cli.score_file import LABELS
 from vuskit.datasets.optional import require
+from vuskit.datasets.readers.tables import Table, read_csv, read_parquet
 from vuskit.errors import InvalidInputError
 from vuskit.inputs import did_you_mean
 
@@ -22,6 +22,13 @@ _DETECTOR = "detector"
 _KEYS = ("dataset", "series", _DETECTOR, "seed", "settings")
 _NOT_MEASURES = {*_KEYS, "measure", "buffer", "fit_seconds", "score_seconds", "peak_bytes", "cold"}
 _FAVOURITE = "vus_pr"
+_INDEX = {"", "__index_level_0__"}  # names that pandas gives to the numbers of rows
+_READERS: dict[str, Callable[..., Table]] = {
+    ".csv": read_csv,
+    ".tsv": read_csv,
+    ".parquet": read_parquet,
+    ".pq": read_parquet,
+}
 
 
 def read_results(path: Path) -> pd.DataFrame:
@@ -60,24 +67,13 @@ def read_results(path: Path) -> pd.DataFrame:
 
 
 def _read_file(path: Path) -> pd.DataFrame:
-    pandas = require("pandas", purpose="vuskit compare")
+    require("pandas", purpose="vuskit compare")
     suffix = Path(path.name.lower().removesuffix(".gz")).suffix
-    try:
-        if suffix in (".csv", ".tsv"):
-            dialect = sniff(path)
-            frame: pd.DataFrame = pandas.read_csv(
-                path, sep=dialect.separator, decimal=dialect.decimal, encoding=dialect.encoding
-            )
-            return frame
-        if suffix in (".parquet", ".pq"):
-            frame = pandas.read_parquet(path)
-            return frame
-    except (ValueError, OSError) as error:  # pandas' own errors are values' errors
-        reason = str(error).strip().partition("\n")[0]
-        raise InvalidInputError(f"{path}: not a readable table: {reason}") from error
-    raise InvalidInputError(
-        f"`table` must be a .csv or .parquet file or a run folder, got {str(path)!r}"
-    )
+    if suffix not in _READERS:
+        raise InvalidInputError(
+            f"`table` must be a .csv or .parquet file or a run folder, got {str(path)!r}"
+        )
+    return _READERS[suffix](path, unread=_INDEX).to_frame()
 
 
 def chosen_measure(frame: pd.DataFrame, measure: str | None) -> tuple[str | None, str]:

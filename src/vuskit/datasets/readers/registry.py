@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import gzip
 import inspect
+import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from vuskit.datasets.readers.csv_dialect import header_of
 from vuskit.datasets.series import Series
 from vuskit.errors import InvalidInputError
 from vuskit.inputs import check_choice
 
 __all__ = ["Candidate", "Format", "get_format", "list_formats", "recognise", "register_format"]
-
-_HEAD_BYTES = 65_536
 
 # Reads one file; everything after the path is a keyword of the format.
 ReadFunction = Callable[..., Series]
@@ -101,13 +100,10 @@ class Candidate:
     @cached_property
     def columns(self) -> tuple[str, ...]:
         """Cells of the first line, as text; empty for binary or unreadable files."""
-        opener = gzip.open if self.path.suffix.lower() == ".gz" else open
         try:
-            with opener(self.path, "rb") as stream:
-                line = stream.readline(_HEAD_BYTES).decode("utf-8-sig")
-        except (OSError, EOFError, UnicodeDecodeError):
+            return tuple(header_of(self.path))
+        except (OSError, EOFError, zlib.error, InvalidInputError):
             return ()
-        return tuple(cell.strip().strip('"') for cell in line.split(",")) if line.strip() else ()
 
 
 _FORMATS: dict[str, Format] = {}

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-import csv
-import gzip
 import zlib
-from collections.abc import Callable, Iterator, Sequence
-from itertools import islice
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from vuskit.datasets.optional import require
+from vuskit.datasets.readers.csv_dialect import Dialect, line_of_row, sniff
 from vuskit.errors import InvalidInputError
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = ["Table", "read_csv", "read_parquet"]
 
-_MISSING = ("", "nan", "NaN", "NAN", "NA", "N/A", "null", "NULL", "None")
+_MISSING = ("NAN", "None")  # beside those that pyarrow knows
 _LABEL_WORDS = {"0": False, "1": True, "0.0": False, "1.0": True, "false": False, "true": True}
 
 
@@ -31,19 +32,38 @@ class Table:
         The file, for messages.
     columns : dict of str to pyarrow array
         By name, in the file's order.
-    header_lines : int or None
-        Lines before the first row; None for files without lines.
+    dialect : Dialect, optional
+        How the file is written; None for one without lines.
+    header_lines : int, default=0
+        Lines before the first row.
+    unread : tuple of str, optional
+        Columns that were passed over.
     """
 
-    def __init__(self, path: Path, columns: dict[str, Any], header_lines: int | None) -> None:
+    def __init__(
+        self,
+        path: Path,
+        columns: dict[str, Any],
+        *,
+        dialect: Dialect | None = None,
+        header_lines: int = 0,
+        unread: tuple[str, ...] = (),
+    ) -> None:
         self.path = path
+        self.unread = unread
         self._columns = columns
+        self._dialect = dialect
         self._header_lines = header_lines
 
     @property
     def names(self) -> tuple[str, ...]:
         """Names of the columns."""
         return tuple(self._columns)
+
+    @property
+    def form(self) -> str:
+        """What is unusual about the way the file is written; nothing mostly."""
+        return str(self._dialect or "")
 
     def check_columns(self, wanted: Sequence[str]) -> None:
         """Refuse names that the file does not have.
@@ -71,7 +91,7 @@ class Table:
         if _is_numeric(column):
             numbers = np.asarray(column.to_numpy(zero_copy_only=False), dtype=np.float64)
         else:
-            numbers = self._each(name, _number, "a number")
+            numbers = self._each(name, self._number, "a number")
         infinite = np.isinf(numbers)
         if infinite.any():
             self._refuse(int(np.argmax(infinite)), name, "a finite number")
@@ -98,6 +118,39 @@ class Table:
         """Return a column as text."""
         return [str(cell) for cell in self._columns[name].to_pylist()]
 
+    def distinct(self, name: str) -> tuple[list[str], NDArray[np.intp]]:
+        """Distinct cells as text, and which of them each row holds; ``"None"`` for empty ones."""
+        encoded = self._columns[name].dictionary_encode(null_encoding="encode")
+        words = [str(cell) for cell in encoded.dictionary.to_pylist()]
+        return words, encoded.indices.to_numpy(zero_copy_only=False).astype(np.intp)
+
+    def is_text(self, name: str) -> bool:
+        """Whether a column holds words or dates, and not numbers with a bad cell among them."""
+        column = self._columns[name]
+        if _is_numeric(column):
+            return False
+        first = column.is_valid().index(True).as_py()
+        try:
+            self._number(column[first].as_py() if first >= 0 else "")
+        except ValueError:
+            return True
+        return False
+
+    def to_frame(self) -> pd.DataFrame:
+        """All columns as a frame."""
+        pyarrow = require("pyarrow", purpose="reading files")
+        frame: pd.DataFrame = pyarrow.table(self._columns).to_pandas()
+        return frame
+
+    def _number(self, cell: Any) -> float:
+        if cell is None:
+            return float("nan")
+        if not isinstance(cell, str):
+            raise ValueError
+        if self._dialect is not None and self._dialect.decimal != ".":
+            cell = cell.replace(self._dialect.decimal, ".")
+        return float(cell)
+
     def _each(self, name: str, convert: Callable[[Any], float], rule: str) -> NDArray[Any]:
         # Each distinct cell is converted once: columns that end here repeat a few words.
         distinct: dict[Any, float] = {}
@@ -113,17 +166,27 @@ class Table:
     def _refuse(self, row: int, name: str, rule: str) -> None:
         cell = self._columns[name][row].as_py()
         shown = "an empty cell" if cell is None else repr(cell)
-        if self._header_lines is None:
+        if self._dialect is None:
             place = f"row {row}"
         else:
-            place = f"line {_line_of_row(self.path, row + bool(self._header_lines))}"
+            number = line_of_row(self.path, row + self._header_lines, self._dialect.encoding)
+            place = f"line {number}"
         raise InvalidInputError(
             f"{self.path}, {place}: column {name!r} must hold {rule}, got {shown}"
         )
 
 
-def read_csv(path: Path, *, columns: Sequence[str] | None = None) -> Table:
-    """Read a comma-separated file, gzipped or not.
+def read_csv(
+    path: Path,
+    *,
+    columns: Sequence[str] | None = None,
+    unread: Collection[str] = (),
+    threads: bool = False,
+) -> Table:
+    r"""Read a file of cells with commas, semicolons, tabs, bars or spaces between, gzipped or not.
+
+    Separator, decimal sign and encoding are found out from the file's beginning; the kind of a
+    column from all of its cells.
 
     Parameters
     ----------
@@ -131,6 +194,10 @@ def read_csv(path: Path, *, columns: Sequence[str] | None = None) -> Table:
         The file.
     columns : sequence of str, optional
         Names of the columns of a file without a header line.
+    unread : collection of str, optional
+        Names (in small letters) of columns that nobody will ask for; they cost nothing then.
+    threads : bool, default=False
+        Use all processors. Worker processes that read many small files at once do better without.
 
     Raises
     ------
@@ -138,28 +205,46 @@ def read_csv(path: Path, *, columns: Sequence[str] | None = None) -> Table:
         If the file is empty or a line has the wrong number of cells; names file and line.
     MissingDependencyError
         If pyarrow is not installed.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "pump.csv"
+    >>> _ = path.write_text("value;label\n0,5;0\n1,5;1\n")
+    >>> table = read_csv(path)
+    >>> table.numbers("value"), table.labels("label"), table.form
+    (array([0.5, 1.5]), array([False,  True]), 'semicolon-separated, decimal commas')
     """
     pyarrow = require("pyarrow", purpose="reading csv files")
     arrow_csv = require("pyarrow.csv", purpose="reading csv files")
+    dialect = Dialect()
     try:
-        # One thread: the files are small, and worker processes read many of them at once.
-        table = arrow_csv.read_csv(
-            path,
-            read_options=arrow_csv.ReadOptions(
-                use_threads=False, column_names=None if columns is None else list(columns)
-            ),
-            convert_options=arrow_csv.ConvertOptions(
-                null_values=_MISSING, strings_can_be_null=True
-            ),
-        )
-        named = _columns(path, table)
-    except (pyarrow.ArrowException, OSError, EOFError, UnicodeDecodeError) as error:
-        raise InvalidInputError(_csv_complaint(path, columns, error)) from error
-    return Table(path, named, 0 if columns is not None else 1)
+        dialect = sniff(path)
+        options = _csv_options(dialect, columns, threads=threads)
+        passed_over = _pass_over(path, options, unread) if unread else []
+        table = arrow_csv.read_csv(path, **options)
+    except (pyarrow.ArrowException, OSError, EOFError, UnicodeError, zlib.error) as error:
+        raise InvalidInputError(_csv_complaint(path, dialect, columns, error)) from error
+    return Table(
+        path,
+        _named(path, table),
+        dialect=dialect,
+        header_lines=int(columns is None),
+        unread=tuple(map(str.strip, passed_over)),
+    )
 
 
-def read_parquet(path: Path) -> Table:
+def read_parquet(path: Path, *, unread: Collection[str] = (), threads: bool = False) -> Table:
     """Read a parquet file.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    unread : collection of str, optional
+        Names (in small letters) of columns that nobody will ask for; they cost nothing then.
+    threads : bool, default=False
+        Use all processors.
 
     Raises
     ------
@@ -171,35 +256,70 @@ def read_parquet(path: Path) -> Table:
     pyarrow = require("pyarrow", purpose="reading parquet files")
     parquet = require("pyarrow.parquet", purpose="reading parquet files")
     try:
-        table = parquet.read_table(path, use_threads=False, partitioning=None)
+        names = parquet.read_schema(path).names
+        _check_distinct(path, names)
+        passed_over = _among(names, unread)
+        wanted = [name for name in names if name not in passed_over]
+        table = parquet.read_table(path, columns=wanted, use_threads=threads, partitioning=None)
     except (pyarrow.ArrowException, OSError) as error:
         raise InvalidInputError(f"{path}: not a readable parquet file: {error}") from error
-    return Table(path, _columns(path, table), None)
+    return Table(path, _named(path, table), unread=tuple(map(str.strip, passed_over)))
 
 
-def _columns(path: Path, table: Any) -> dict[str, Any]:
-    if table.num_rows == 0:
-        raise InvalidInputError(f"{path}: the file must have at least one row, got none")
-    names = [name.strip() for name in table.column_names]
-    twice = sorted({name for name in names if names.count(name) > 1})
+def _csv_options(
+    dialect: Dialect, columns: Sequence[str] | None, *, threads: bool, **parsing: Any
+) -> dict[str, Any]:
+    arrow_csv = require("pyarrow.csv", purpose="reading csv files")
+    return {
+        "read_options": arrow_csv.ReadOptions(
+            use_threads=threads,
+            encoding=dialect.encoding,
+            column_names=None if columns is None else list(columns),
+        ),
+        "parse_options": arrow_csv.ParseOptions(delimiter=dialect.separator, **parsing),
+        "convert_options": arrow_csv.ConvertOptions(
+            decimal_point=dialect.decimal,
+            null_values=[*arrow_csv.ConvertOptions().null_values, *_MISSING],
+            strings_can_be_null=True,
+        ),
+    }
+
+
+def _pass_over(path: Path, options: dict[str, Any], unread: Collection[str]) -> list[str]:
+    """Let the parser leave out some columns; return them by the names that it knows them by."""
+    arrow_csv = require("pyarrow.csv", purpose="reading csv files")
+    with arrow_csv.open_csv(path, **options) as stream:
+        names = stream.schema.names
+    _check_distinct(path, names)
+    passed_over = _among(names, unread)
+    wanted = [name for name in names if name not in passed_over]
+    options["convert_options"].include_columns = wanted
+    return passed_over
+
+
+def _among(names: Sequence[str], unwanted: Collection[str]) -> list[str]:
+    return [name for name in names if name.strip().lower() in unwanted]
+
+
+def _check_distinct(path: Path, names: Sequence[str]) -> None:
+    plain = [name.strip() for name in names]
+    twice = sorted({name for name in plain if plain.count(name) > 1})
     if twice:
         raise InvalidInputError(f"{path}: names of columns must be distinct, got {twice} twice")
+
+
+def _named(path: Path, table: Any) -> dict[str, Any]:
+    if table.num_rows == 0:
+        raise InvalidInputError(f"{path}: the file must have at least one row, got none")
+    _check_distinct(path, table.column_names)
     arrays = (column.combine_chunks() for column in table.columns)
-    return dict(zip(names, arrays, strict=True))
+    return dict(zip(map(str.strip, table.column_names), arrays, strict=True))
 
 
 def _is_numeric(column: Any) -> bool:
     types = require("pyarrow", purpose="reading files").types
-    kind = column.type
-    return bool(types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind))
-
-
-def _number(cell: Any) -> float:
-    if cell is None:
-        return float("nan")
-    if not isinstance(cell, str):
-        raise ValueError
-    return float(cell)
+    kinds = (types.is_integer, types.is_floating, types.is_boolean, types.is_null)
+    return any(is_kind(column.type) for is_kind in kinds)
 
 
 def _label(cell: Any) -> bool:
@@ -209,31 +329,27 @@ def _label(cell: Any) -> bool:
     return _LABEL_WORDS[word]
 
 
-def _filled_lines(path: Path) -> Iterator[tuple[int, str]]:
-    """Lines with their numbers (from 1), without the blank ones, which the parser skips too."""
-    opener = gzip.open if path.suffix.lower() == ".gz" else open
-    with opener(path, "rt", encoding="utf-8-sig", errors="replace") as stream:
-        for number, line in enumerate(stream, start=1):
-            if line.rstrip("\n"):
-                yield number, line.rstrip("\n")
-
-
-def _line_of_row(path: Path, row: int) -> int:
-    return next(islice(_filled_lines(path), row, None))[0]
-
-
-def _csv_complaint(path: Path, columns: Sequence[str] | None, error: Exception) -> str:
+def _csv_complaint(
+    path: Path, dialect: Dialect, columns: Sequence[str] | None, error: Exception
+) -> str:
     """Name the first line with the wrong number of cells, if that is what is wrong."""
-    expected = None if columns is None else len(columns)
+    arrow_csv = require("pyarrow.csv", purpose="reading csv files")
+    seen: list[Any] = []
+
+    def look(row: Any) -> str:
+        seen.append(row)
+        return "error"
+
+    # Rows are counted only without threads.
+    options = _csv_options(dialect, columns, threads=False, invalid_row_handler=look)
     try:
-        for number, line in _filled_lines(path):
-            cells = len(next(csv.reader([line])))
-            expected = expected or cells
-            if cells != expected:
-                return (
-                    f"{path}, line {number}: every line must have {expected} cells, "
-                    f"got {cells}: {line[:80]!r}"
-                )
-    except (OSError, EOFError, csv.Error, zlib.error):
-        pass  # not even the lines can be read: the parser's own words must do
+        arrow_csv.read_csv(path, **options)
+    except Exception:  # the second failure is looked at only for the row it is about
+        if seen:
+            row = seen[0]
+            number = line_of_row(path, row.number - 1, dialect.encoding)
+            return (
+                f"{path}, line {number}: every line must have {row.expected_columns} cells, "
+                f"got {row.actual_columns}: {row.text[:80]!r}"
+            )
     return f"{path}: not a readable csv file: {error}"
