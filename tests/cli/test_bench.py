@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-import os
-import pty
 import re
-import subprocess
 import sys
 
 import pytest
+from cli.terminal import on_terminal
 from typer.testing import CliRunner
 
 from vuskit.cli import main
 from vuskit.cli.app import app
 from vuskit.errors import VuskitError
 
-COMMAND = [
-    sys.executable,
-    "-c",
-    "import sys; sys.argv[0] = 'vuskit'; from vuskit.cli.main import run; run()",
-]
 PLAN = """
 [[series]]
 family = "ecg"
@@ -142,29 +135,18 @@ def test_mistakes_are_told_in_a_sentence(monkeypatch, capsys):
 def test_a_terminal_gets_a_bar_with_rate_and_rest(folder):
     (folder / "mended").touch()
     (folder / "slowly").touch()  # longer than the display needs to be drawn again
-    reader, writer = pty.openpty()
-    process = subprocess.Popen(
-        [*COMMAND, "bench", "run"],
-        stdout=subprocess.PIPE,
-        stderr=writer,
-        cwd=folder,
-        env={**os.environ, "COLUMNS": "100", "TERM": "xterm", "VUSKIT_NUMBA": "0"},
-    )
-    os.close(writer)
-    shown = b""
-    while True:
-        try:
-            part = os.read(reader, 4096)
-        except OSError:
-            break
-        if not part:
-            break
-        shown += part
-    os.close(reader)
-    printed, _ = process.communicate()
-    assert process.returncode == 0
-    text = shown.decode()
-    assert "jobs/min" in text
-    assert "0 failed" in text
-    assert "picky:picky on synthetic/" in text  # what is running
-    assert printed.startswith(b"6 of 6 jobs done, 0 failed")
+    shown = on_terminal(folder, "bench", "run")
+    assert shown.code == 0
+    assert "jobs/min" in shown.terminal
+    assert "0 failed" in shown.terminal
+    assert "picky:picky on synthetic/" in shown.terminal  # what is running
+    assert shown.out.startswith("6 of 6 jobs done, 0 failed")
+
+
+def test_verify_shows_a_bar_on_a_terminal_only(folder):
+    invoke("run", "--plain")
+    assert invoke("verify").stderr == ""
+    shown = on_terminal(folder, "bench", "verify")
+    assert shown.code == 0
+    assert "4/4 checking" in re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", shown.terminal)
+    assert shown.out == "2 score files, 4 values computed again, 0 problems\n"

@@ -6,20 +6,15 @@ import os
 import signal
 import socket
 import subprocess
-import sys
 import threading
 import time
 
 import numpy as np
 import pandas as pd
 import pytest
+from cli.terminal import COMMAND, on_terminal
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="signals are other ones there")
-COMMAND = [
-    sys.executable,
-    "-c",
-    "import sys; sys.argv[0] = 'vuskit'; from vuskit.cli.main import run; run()",
-]
 PLAN = """
 [[series]]
 family = "ecg"
@@ -90,6 +85,32 @@ def test_bench_run_says_how_to_go_on(tmp_path):
     err = interrupted(tmp_path, ["bench", "run"], lambda _: started.exists())
     assert "Stopped. What is finished is in" in err
     assert "Go on with: vuskit bench run bench.toml" in err
+
+
+def test_bench_verify(tmp_path):
+    plan = PLAN.replace("slow:slow", "values").replace("1500", "40000")
+    plan = plan.replace("auc_pr", "vus_pr").replace("buffer = 5", "buffer = 500")
+    (tmp_path / "bench.toml").write_text(plan)
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    subprocess.run([*COMMAND, "bench", "run"], cwd=tmp_path, check=True, **quiet)
+    # All three files are checked: it is a value that is computed when the key is pressed.
+    shown = on_terminal(tmp_path, "bench", "verify", press_at="[3-5]/6")
+    assert (shown.code, shown.out) == (130, "")
+    assert shown.terminal.rstrip().endswith("vuskit: stopped")
+    assert "Traceback" not in shown.terminal
+
+
+def test_compare(tmp_path):
+    rng = np.random.default_rng(0)
+    places = pd.MultiIndex.from_product([range(3000), map(str, range(60))])
+    table = pd.DataFrame(rng.random((len(places), 2)), columns=["vus_pr", "auc_pr"])
+    table["series"], table["detector"] = places.get_level_values(0), places.get_level_values(1)
+    table.to_parquet(tmp_path / "results.parquet")
+    arguments = ["compare", "results.parquet", "--figure", "ranks.svg", "--output", "out"]
+    # The measure is told when the table is read and the tests begin.
+    err = interrupted(tmp_path, arguments, lambda process: "by vus" in process.stderr.readline())
+    assert err == "vuskit: stopped\n"
+    assert [path.name for path in tmp_path.iterdir()] == ["results.parquet"]
 
 
 def test_data_fetch_keeps_no_half_data_set(tmp_path):

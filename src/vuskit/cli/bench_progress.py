@@ -10,14 +10,16 @@ from vuskit.cli.durations import format_duration
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.progress import Progress as Bar
 
     from vuskit.bench.jobs import Job, Outcome
     from vuskit.bench.runner import Progress
 
-__all__ = ["Display", "talk_console"]
+__all__ = ["Display", "PatientBar", "talk_console"]
 
 _LINE_SECONDS = 10.0
 _SHOWN_RUNNING = 8
+_PATIENCE = 2.0  # seconds
 
 
 def talk_console() -> Console:
@@ -25,6 +27,18 @@ def talk_console() -> Console:
     from rich.console import Console  # here and below: not needed to show a help
 
     return Console(stderr=True)
+
+
+def _bar(console: Console) -> Bar:
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+    return Progress(
+        BarColumn(bar_width=24),
+        MofNCompleteColumn(),
+        TextColumn("{task.description}"),
+        console=console,
+        transient=True,
+    )
 
 
 def _summary(progress: Progress) -> str:
@@ -48,19 +62,12 @@ class Display:
 
     def __init__(self, console: Console, *, plain: bool) -> None:
         from rich.live import Live
-        from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
-        from rich.progress import Progress as Bar
 
         self._console = console
         self._plain = plain
         self._told = float("-inf")
         self._began = time.monotonic()
-        self._bar = Bar(
-            BarColumn(bar_width=24),
-            MofNCompleteColumn(),
-            TextColumn("{task.description}"),
-            console=console,
-        )
+        self._bar = _bar(console)
         self._task = self._bar.add_task("", total=None)
         self._live = Live(console=console, refresh_per_second=4, transient=True)
 
@@ -126,3 +133,40 @@ class Display:
             for title in progress.running[:_SHOWN_RUNNING]
         ]
         self._live.update(Group(self._bar, *running))
+
+
+class PatientBar:
+    """A bar on a terminal, once something takes longer than one likes to wait without a word.
+
+    Parameters
+    ----------
+    title : str
+        What is done.
+    patience : float, optional
+        Seconds without a word; two by default.
+    """
+
+    def __init__(self, title: str, *, patience: float | None = None) -> None:
+        self._title = title
+        self._patience = _PATIENCE if patience is None else patience
+        self._console = talk_console()
+        self._begun = time.monotonic()
+        self._bar: Bar | None = None
+
+    def __enter__(self) -> PatientBar:
+        return self
+
+    def __call__(self, done: int, total: int) -> None:
+        """Tell how far it is."""
+        if self._bar is None:
+            waited = time.monotonic() - self._begun
+            if waited < self._patience or not self._console.is_terminal:
+                return
+            self._bar = _bar(self._console)
+            self._bar.add_task(self._title)
+            self._bar.start()
+        self._bar.update(self._bar.task_ids[0], completed=done, total=total)
+
+    def __exit__(self, *_: object) -> None:
+        if self._bar is not None:
+            self._bar.stop()

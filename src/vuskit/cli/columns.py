@@ -61,7 +61,7 @@ def open_columns(path: Path, *, unread: Collection[str] = ()) -> Columns:
     path : Path
         The file.
     unread : collection of str, optional
-        Names (in small letters) of columns that nobody will ask for; they cost nothing then.
+        Columns to leave alone, in small letters; see `vuskit.datasets.readers.tables.read_csv`.
 
     Raises
     ------

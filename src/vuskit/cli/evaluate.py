@@ -18,7 +18,7 @@ from vuskit.cli.completion import (
     complete_definitions,
     complete_measure_lists,
 )
-from vuskit.cli.files import write_file
+from vuskit.cli.files import check_page, write_file
 from vuskit.cli.output import (
     AsCsv,
     AsJson,
@@ -51,7 +51,6 @@ __all__ = ["evaluate"]
 _AUTO = "auto"
 _LONGEST_AUTO = 1000  # a longer period is a trend or a season, not the shape of an anomaly
 _DRAWS = 20
-_PAGES = (".html", ".htm")
 _POINTS_DRAWN = 2_000_000  # random points for the chance level of a long series
 
 _WRITERS: dict[str, Callable[[EvaluationReport], str]] = {
@@ -132,8 +131,7 @@ def evaluate(
     from vuskit.cli.score_file import read_score_file
 
     form = chosen_format(json=as_json, csv=as_csv, latex=as_latex)
-    if html is not None:
-        _check_page(html)
+    check_page("--html", html)
     # All words are looked up before a file is read that may be large.
     wanted = chosen_measures(_split(measures), load=None)
     check_choice("definition", definition, DEFINITIONS)
@@ -171,15 +169,6 @@ def evaluate(
 
             write_file(html, page_html(report))
             say(f"page: {html}")
-
-
-def _check_page(path: Path) -> None:
-    if path.suffix.lower() not in _PAGES:
-        raise InvalidInputError(
-            f"`--html` must be a file that ends in {' or '.join(_PAGES)}, got {str(path)!r}"
-        )
-    if not path.parent.is_dir():
-        raise InvalidInputError(f"`--html` must be in a folder that exists, got {str(path)!r}")
 
 
 @contextmanager

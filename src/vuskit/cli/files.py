@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all, and why one could not be."""
+"""Files that are written whole or not at all, where they may go, and why one could not be."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from vuskit.errors import VuskitError
+from vuskit.errors import InvalidInputError, VuskitError
 
-__all__ = ["reason_of", "whole_file", "whole_folder", "write_file"]
+__all__ = ["check_page", "reason_of", "whole_file", "whole_folder", "write_file"]
 
+_PAGES = (".html", ".htm")
 # Why a file could not be read or written, and what to do about it.
 _REASONS = {
     errno.ENOSPC: "the disk is full; free some space, or write to another place",
@@ -38,6 +39,32 @@ def reason_of(error: OSError) -> str:
     """
     code = error.errno if error.errno is not None else 0
     return _REASONS.get(code, error.strerror or str(error))
+
+
+def check_page(option: str, path: Path | None) -> None:
+    """Refuse a place where a page cannot be written, before the work for it begins.
+
+    Nothing is wrong with no page at all.
+
+    Raises
+    ------
+    InvalidInputError
+        If it does not end like a page, or its folder does not exist.
+
+    Examples
+    --------
+    >>> check_page("--html", Path("scores.csv"))
+    Traceback (most recent call last):
+    vuskit.errors.InvalidInputError: `--html` must be a file that ends in .html or .htm, got ...
+    """
+    if path is None:
+        return
+    if path.suffix.lower() not in _PAGES:
+        raise InvalidInputError(
+            f"`{option}` must be a file that ends in {' or '.join(_PAGES)}, got {str(path)!r}"
+        )
+    if not path.parent.is_dir():
+        raise InvalidInputError(f"`{option}` must be in a folder that exists, got {str(path)!r}")
 
 
 @contextmanager

@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-import time
 import webbrowser
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
-from vuskit.cli.bench_progress import talk_console
-from vuskit.cli.files import write_file
+from vuskit.cli.bench_progress import PatientBar
+from vuskit.cli.files import check_page, write_file
 from vuskit.cli.output import say, write
 from vuskit.errors import InvalidInputError
 
-if TYPE_CHECKING:
-    from rich.progress import Progress
-
 __all__ = ["report"]
 
-_PAGES = (".html", ".htm")
 _PLAN = ".toml"
-_PATIENCE = 2.0  # seconds
 
 
 def report(
@@ -59,14 +53,14 @@ def report(
     for place in [*([folder] if only_studies else []), *(studies or ())]:
         results += _read_studies(place, read_study_results, alone=place is folder)
     target = folder / "page.html" if out is None else out
-    _check_page(target)
+    check_page("--out", target)
     if only_studies:
         page = studies_page_html(results)
     else:
         from vuskit.report.run import RunReport
 
         found = RunReport.read(folder)
-        with _Patience("drawing") as told:
+        with PatientBar("drawing") as told:
             page = run_page_html(found, studies=results, series=series or (), progress=told)
         say(found.state + (f", {found.failures:,} failed" if found.failures else ""))
     write_file(target, page)
@@ -94,42 +88,3 @@ def _read_studies(place: Path, read: Any, *, alone: bool) -> list[Any]:
             f"`run` must be a folder that `vuskit bench run` or `vuskit study` wrote, "
             f"got {str(place)!r}"
         ) from error
-
-
-def _check_page(path: Path) -> None:
-    if path.suffix.lower() not in _PAGES:
-        raise InvalidInputError(
-            f"`--out` must be a file that ends in {' or '.join(_PAGES)}, got {str(path)!r}"
-        )
-    if not path.parent.is_dir():
-        raise InvalidInputError(f"`--out` must be in a folder that exists, got {str(path)!r}")
-
-
-class _Patience:
-    """A bar on a terminal, once something takes longer than one likes to wait without a word."""
-
-    def __init__(self, title: str) -> None:
-        self._title = title
-        self._console = talk_console()
-        self._begun = time.monotonic()
-        self._bar: Progress | None = None
-
-    def __enter__(self) -> _Patience:
-        return self
-
-    def __call__(self, done: int, total: int) -> None:
-        """Tell how far it is."""
-        if self._bar is None:
-            waited = time.monotonic() - self._begun
-            if waited < _PATIENCE or not self._console.is_terminal:
-                return
-            from rich.progress import Progress
-
-            self._bar = Progress(console=self._console, transient=True)
-            self._bar.add_task(self._title)
-            self._bar.start()
-        self._bar.update(self._bar.task_ids[0], completed=done, total=total)
-
-    def __exit__(self, *_: object) -> None:
-        if self._bar is not None:
-            self._bar.stop()

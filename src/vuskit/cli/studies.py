@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from vuskit.cli.files import check_page
 from vuskit.cli.output import AsCsv, AsJson, chosen_format
 from vuskit.cli.studies_options import (
     DEFAULT_OUTPUT,
@@ -24,7 +25,7 @@ from vuskit.cli.studies_options import (
 )
 from vuskit.cli.studies_output import StudyOutcome, emit_studies, written
 from vuskit.cli.study import app
-from vuskit.cli.study_page import Html, check_page, write_study_page
+from vuskit.cli.study_page import Html, write_study_page
 from vuskit.errors import InvalidInputError
 from vuskit.measures.registry import Measure
 
@@ -185,7 +186,7 @@ def scenarios(
     Example: vuskit study scenarios --measure vus_pr --measure f_score
     """
     form = chosen_format(json=as_json, csv=as_csv)
-    check_page(html)
+    check_page("--html", html)
     settings = {"n_points": points, "length": length, "buffer": buffer}
     measures = chosen_measures(measure, load)
     outcome = _scenarios(output, measures, figures, volume_factor=volume_factor, **settings)

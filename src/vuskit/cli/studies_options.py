@@ -23,8 +23,9 @@ from vuskit.cli.completion import (
 )
 from vuskit.cli.durations import format_duration
 from vuskit.cli.exits import ExitCode
+from vuskit.cli.files import check_page
 from vuskit.cli.output import AsCsv, AsJson, chosen_format, say
-from vuskit.cli.study_page import Html, check_page
+from vuskit.cli.study_page import Html
 from vuskit.errors import InvalidInputError
 from vuskit.inputs import check_choice
 from vuskit.measures.registry import Measure, list_measures, resolve_measures
@@ -149,11 +150,10 @@ def _request_of(
         "definition": definition,
     }
     form = chosen_format(json=as_json, csv=as_csv)
+    check_page("--html", html)
     checked = check_choice("--figures", figures, complete_figures())
     measures = chosen_measures(measure, load)
-    return Request(
-        scores, output, measures, series, options, processes, form, checked, check_page(html)
-    )
+    return Request(scores, output, measures, series, options, processes, form, checked, html)
 
 
 def with_request(command: Callable[..., None]) -> Callable[..., None]:

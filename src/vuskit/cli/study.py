@@ -9,6 +9,7 @@ import typer
 
 from vuskit.cli.completion import complete_contestants
 from vuskit.cli.durations import parse_duration
+from vuskit.cli.files import check_page
 from vuskit.cli.output import (
     AsCsv,
     AsJson,
@@ -22,7 +23,7 @@ from vuskit.cli.output import (
 )
 from vuskit.cli.studies_options import Figures, progress_bar, resumable
 from vuskit.cli.studies_output import written
-from vuskit.cli.study_page import Html, check_page, write_study_page
+from vuskit.cli.study_page import Html, write_study_page
 from vuskit.errors import InvalidInputError
 
 if TYPE_CHECKING:
@@ -100,7 +101,7 @@ def timing(
     from vuskit.studies.timing import TimingStore, real_cases, synthetic_cases, timing_study
 
     form = chosen_format(json=as_json, csv=as_csv)
-    check_page(html)
+    check_page("--html", html)
     folder = output or Path("out") / ("timing" if series is None else "timing-series")
     store = TimingStore(folder)
     if series is None:

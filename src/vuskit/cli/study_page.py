@@ -10,35 +10,13 @@ import typer
 
 from vuskit.cli.files import write_file
 from vuskit.cli.output import say
-from vuskit.errors import InvalidInputError
 
-__all__ = ["Html", "check_page", "write_study_page"]
-
-_PAGES = (".html", ".htm")
+__all__ = ["Html", "write_study_page"]
 
 Html = Annotated[
     Path | None,
     typer.Option("--html", metavar="FILE", help="Also write a page to look at and send."),
 ]
-
-
-def check_page(path: Path | None) -> Path | None:
-    """Return where the page goes, if one is wanted; a mistake shows before the work begins.
-
-    Raises
-    ------
-    InvalidInputError
-        If it does not end like a page, or its folder does not exist.
-    """
-    if path is None:
-        return None
-    if path.suffix.lower() not in _PAGES:
-        raise InvalidInputError(
-            f"`--html` must be a file that ends in {' or '.join(_PAGES)}, got {str(path)!r}"
-        )
-    if not path.parent.is_dir():
-        raise InvalidInputError(f"`--html` must be in a folder that exists, got {str(path)!r}")
-    return path
 
 
 def write_study_page(path: Path | None, results: Iterable[Any], *, alpha: float = 0.1) -> None:

@@ -1,0 +1,60 @@
+"""A command whose standard error is a terminal."""
+
+from __future__ import annotations
+
+import os
+import pty
+import re
+import signal
+import subprocess
+import sys
+from dataclasses import dataclass
+
+COMMAND = [
+    sys.executable,
+    "-c",
+    "import sys; sys.argv[0] = 'vuskit'; from vuskit.cli.main import run; run()",
+]
+
+
+@dataclass(frozen=True)
+class Shown:
+    code: int
+    out: str
+    terminal: str
+
+
+def on_terminal(folder, *arguments, press_at=None):
+    """Run a command in a folder; press Ctrl-C once the terminal shows what matches `press_at`."""
+    reader, writer = pty.openpty()
+    process = subprocess.Popen(
+        [*COMMAND, *arguments],
+        stdout=subprocess.PIPE,
+        stderr=writer,
+        cwd=folder,
+        env={**os.environ, "COLUMNS": "100", "TERM": "xterm", "VUSKIT_NUMBA": "0"},
+        text=True,
+    )
+    os.close(writer)
+    try:
+        shown = _read(reader, process, press_at)
+        out, _ = process.communicate(timeout=60)
+    finally:
+        process.kill()
+        os.close(reader)
+    return Shown(process.returncode, out, shown)
+
+
+def _read(reader, process, press_at):
+    shown = ""
+    while True:
+        try:
+            part = os.read(reader, 4096)
+        except OSError:  # how a terminal says that nobody writes to it any more
+            return shown
+        if not part:
+            return shown
+        shown += part.decode(errors="replace")
+        if press_at is not None and re.search(press_at, shown):
+            process.send_signal(signal.SIGINT)
+            press_at = None
