@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from importlib import resources
 from typing import Any
 
 import typer
@@ -119,6 +118,8 @@ def schemas(as_json: AsJson = False, as_csv: AsCsv = False) -> None:
 
     Example: vuskit list schemas
     """
+    from importlib import resources
+
     folder = resources.files("vuskit.report") / "schemas"
     found = sorted((file.name.removesuffix(".json"), file) for file in folder.iterdir())
     records = []

@@ -22,7 +22,6 @@ _LINES = 20
 _SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar", " ": "space"}
 _DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+(?:[eE][+-]?\d+)?")
 _DECIMAL_POINT = re.compile(r"[+-]?\d*\.\d+(?:[eE][+-]?\d+)?")
-_WHOLE = re.compile(r"[+-]?\d+")
 _SIGNATURES = {
     b"PK\x03\x04": "an Excel workbook or another archive; save the sheet as csv first",
     b"\xd0\xcf\x11\xe0": "an old Excel workbook; save the sheet as csv first",
@@ -144,24 +143,31 @@ def _encoding(start: bytes) -> str:
 def _separator(lines: Sequence[str]) -> str:
     """The one that cuts the most lines into as many cells as the first, the more the better.
 
-    Of two that cut alike, as both do in ``0,5;1``, the one that leaves the more numbers.
+    Of those that cut alike, as comma and semicolon do in ``0,5;1``, the one that leaves the most
+    numbers.
     """
-    best, quality = ",", (0, 0, 0)
-    for separator in _SEPARATORS:
-        rows = [_cells(line, separator) for line in lines]
-        size = len(rows[0]) if rows else 0
-        fitting = sum(len(row) == size for row in rows)
-        found = (fitting, size, sum(_is_number(cell, separator) for row in rows for cell in row))
-        if size > 1 and found > quality:
-            best, quality = separator, found
-    return best
+    rows = {
+        separator: [_cells(line, separator) for line in lines]
+        for separator in _SEPARATORS
+        if lines and separator in lines[0]
+    }
+    quality = {separator: _fit(cut) for separator, cut in rows.items() if len(cut[0]) > 1}
+    alike = [separator for separator in quality if quality[separator] == max(quality.values())]
+    if len(alike) > 1:
+        return max(alike, key=lambda separator: _numbers(rows[separator], separator))
+    return alike[0] if alike else ","
 
 
-def _is_number(cell: str, separator: str) -> bool:
-    forms = (
-        (_WHOLE, _DECIMAL_POINT) if separator == "," else (_WHOLE, _DECIMAL_POINT, _DECIMAL_COMMA)
-    )
-    return any(form.fullmatch(cell.strip()) for form in forms)
+def _fit(rows: list[list[str]]) -> tuple[int, int]:
+    """How many rows have as many cells as the first, and how many these are."""
+    size = len(rows[0])
+    return sum(len(row) == size for row in rows), size
+
+
+def _numbers(rows: list[list[str]], separator: str) -> int:
+    decimals = "." if separator == "," else ".,"
+    number = re.compile(rf"\s*[+-]?\d*[{decimals}]?\d+(?:[eE][+-]?\d+)?\s*")
+    return sum(bool(number.fullmatch(cell)) for row in rows for cell in row)
 
 
 def _decimal(lines: Sequence[str], separator: str) -> str:
