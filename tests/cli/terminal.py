@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import pty
 import re
 import signal
 import subprocess
@@ -26,6 +25,8 @@ class Shown:
 
 def on_terminal(folder, *arguments, press_at=None):
     """Run a command in a folder; press Ctrl-C once the terminal shows what matches `press_at`."""
+    import pty  # not there on Windows, where `COMMAND` is wanted all the same
+
     reader, writer = pty.openpty()
     process = subprocess.Popen(
         [*COMMAND, *arguments],

@@ -12,12 +12,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from cli.terminal import COMMAND
 
-COMMAND = [
-    sys.executable,
-    "-c",
-    "import sys; sys.argv[0] = 'vuskit'; from vuskit.cli.main import run; run()",
-]
 MEASURE = ("--measures", "auc_pr", "--buffer", "3", "--chance", "0", "--csv")
 
 
