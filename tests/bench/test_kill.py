@@ -78,8 +78,9 @@ def test_a_polite_stop_says_how_to_go_on(workshop, start, number):
     process.send_signal(number)
     out, err = process.communicate()
     assert process.returncode == 130, err
-    assert f"What is finished is in {workshop.folder}." in out
-    assert f"Go on with: vuskit bench run {workshop.path}" in out
+    assert out == ""
+    assert f"What is finished is in {workshop.folder}." in err
+    assert f"Go on with: vuskit bench run {workshop.path}" in err
     assert workshop.query("SELECT state FROM runs") == [("interrupted",)]
     assert workshop.query("SELECT DISTINCT status FROM jobs") == [("OK",)]
     assert workshop.leftovers() == []

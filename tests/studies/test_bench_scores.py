@@ -84,3 +84,13 @@ def test_compare_takes_the_run_folder(run):
     assert "n = 3" in result.output
     table = compare(read_values_table(run), measure="auc_pr")
     assert table.pairs.n == 3
+
+
+def test_a_plan_that_asks_for_less_gives_less(tmp_path):
+    (tmp_path / "bench.toml").write_text(PLAN)
+    run_plan(load_plan(tmp_path / "bench.toml"), executor=Here())
+    (tmp_path / "bench.toml").write_text(PLAN.replace("[1, 2, 3]", "[2]"))
+    plan = load_plan(tmp_path / "bench.toml")
+    run_plan(plan, executor=Here())
+    (source,) = open_scores(plan.folder)
+    assert source.name.endswith("-seed2")

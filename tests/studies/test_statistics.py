@@ -78,6 +78,14 @@ def test_wilcoxon_holm_is_scikit_posthocs(table):
     assert (ours.test, ours.correction, ours.alpha) == ("Wilcoxon signed-rank", "holm", 0.05)
 
 
+@settings(max_examples=25)
+@given(st.lists(st.integers(-3, 3), min_size=4, max_size=10).filter(any))
+def test_tied_differences_get_scipys_p_value(differences):
+    table = pd.DataFrame({"a": np.array(differences, dtype=float), "b": 0.0})
+    ours = wilcoxon_test(table, correction="bonferroni").p_values.loc["a", "b"]
+    assert ours == pytest.approx(stats.wilcoxon(table["a"], table["b"]).pvalue, abs=1e-12)
+
+
 def test_uncorrected_wilcoxon_is_scipys():
     table = random_table(5)
     ours = wilcoxon_test(table, correction="bonferroni").p_values

@@ -22,6 +22,7 @@ SELECT series.hash, series.dataset, series.name, jobs.label, jobs.seed, jobs.sco
        (SELECT spec FROM sources WHERE series_hash = series.hash ORDER BY spec LIMIT 1) AS spec
 FROM jobs JOIN series ON series.hash = jobs.series_hash
 WHERE jobs.kind IN (?, ?) AND jobs.status = ? AND jobs.scores_hash IS NOT NULL
+  AND jobs.run_id = (SELECT max(id) FROM runs)
 ORDER BY series.dataset, series.name, series.hash, jobs.label, jobs.seed, jobs.id
 """
 
@@ -56,7 +57,7 @@ def is_bench_run(folder: Path) -> bool:
 
 
 def bench_scores(folder: str | Path) -> tuple[BenchSeries, ...]:
-    """Series of a benchmark run with the scores that were stored; what failed is not there.
+    """Series of the latest plan with the scores that were stored; what failed is not there.
 
     A detector that ran with several seeds appears once for each, as ``label (seed 1)``.
 

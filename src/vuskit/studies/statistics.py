@@ -10,7 +10,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from vuskit.datasets.optional import require
 from vuskit.errors import InvalidInputError
@@ -21,6 +21,8 @@ from vuskit.studies.statistics_tables import complete_rows, list_missing_policie
 
 if TYPE_CHECKING:
     import pandas as pd
+
+Values = NDArray[np.float64]
 
 __all__ = [
     "GlobalTest",
@@ -38,6 +40,7 @@ __all__ = [
 ]
 
 _FEWEST_FOR_FRIEDMAN = 3
+_FEW_FOR_ALL_SIGNS = 13  # SciPy's own limit; beyond it the normal distribution is close enough
 
 
 def friedman_test(
@@ -146,14 +149,13 @@ def wilcoxon_test(
     """
     check_fraction("alpha", alpha)
     complete, dropped = complete_rows(table, missing=missing, higher_is_better=higher_is_better)
-    stats = require("scipy.stats", purpose="Wilcoxon's test")
     multitest = require("statsmodels.stats.multitest", purpose="Wilcoxon's test")
     columns = complete.to_numpy().T
     pairs = list(combinations(range(len(columns)), 2))
     raw = [
         1.0  # equal everywhere: nothing to rank
         if np.array_equal(columns[a], columns[b])
-        else float(stats.wilcoxon(columns[a], columns[b], zero_method=zero_method).pvalue)
+        else _signed_rank_p_value(columns[a], columns[b], zero_method)
         for a, b in pairs
     ]
     matrix = np.ones((len(columns), len(columns)))
@@ -170,6 +172,27 @@ def wilcoxon_test(
         len(complete),
         dropped,
     )
+
+
+def _signed_rank_p_value(one: Values, other: Values, zero_method: str) -> float:
+    """Two-sided p-value as ``scipy.stats.wilcoxon`` gives it.
+
+    Where few differences are tied, SciPy goes through all their signs one by one, which takes a
+    tenth of a second for twelve; here the same distribution comes from one product.
+    """
+    stats = require("scipy.stats", purpose="Wilcoxon's test")
+    differences = one - other
+    kept = differences[differences != 0]
+    sizes = np.abs(kept)
+    tied = kept.size < differences.size or np.unique(sizes).size < sizes.size
+    if not tied or zero_method != "wilcox" or differences.size > _FEW_FOR_ALL_SIGNS:
+        return float(stats.wilcoxon(one, other, zero_method=zero_method).pvalue)
+    ranks = stats.rankdata(sizes)
+    signs = np.arange(2**kept.size)[:, None] >> np.arange(kept.size) & 1
+    sums, found = signs @ ranks, ranks[kept > 0].sum()
+    # Sums of ranks are multiples of a half: whatever is closer is equal.
+    below, above = (sums < found + 0.25).mean(), (sums > found - 0.25).mean()
+    return float(min(1.0, 2 * min(below, above)))
 
 
 def _named(matrix: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
