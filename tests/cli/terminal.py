@@ -1,4 +1,4 @@
-"""A command whose standard error is a terminal."""
+"""Commands in a process of their own, also with a terminal for their standard error."""
 
 from __future__ import annotations
 
@@ -9,10 +9,12 @@ import subprocess
 import sys
 from dataclasses import dataclass
 
+# What a shell starts in the background does not hear Ctrl-C, nor does what that starts.
 COMMAND = [
     sys.executable,
     "-c",
-    "import sys; sys.argv[0] = 'vuskit'; from vuskit.cli.main import run; run()",
+    "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler); "
+    "sys.argv[0] = 'vuskit'; from vuskit.cli.main import run; run()",
 ]
 
 

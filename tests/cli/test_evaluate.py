@@ -8,7 +8,6 @@ import json
 import os
 import re
 import subprocess
-import sys
 from pathlib import Path
 
 import jsonschema
@@ -16,11 +15,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from cli.schemas import assert_valid
+from cli.terminal import COMMAND
 
 import vuskit
 from vuskit.datasets.synthetic import three_scores
 
-COMMAND = [sys.executable, "-c", "from vuskit.cli.main import run; run()"]
 DOCS = Path(__file__).parents[2] / "docs" / "cli.md"
 
 

@@ -10,17 +10,13 @@ import time
 
 import pandas as pd
 import pytest
+from cli.terminal import COMMAND
 from studies.scored import make_several, write_scored
 from typer.testing import CliRunner
 
 from vuskit.cli.app import app
 from vuskit.errors import InvalidInputError
 
-COMMAND = [
-    sys.executable,
-    "-c",
-    "import sys; sys.argv[0] = 'vuskit'; from vuskit.cli.main import run; run()",
-]
 OWN = """
 from vuskit import register_measure
 

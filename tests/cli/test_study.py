@@ -12,6 +12,7 @@ import time
 
 import numpy as np
 import pytest
+from cli.terminal import COMMAND
 from typer.testing import CliRunner
 
 from vuskit import __version__
@@ -20,11 +21,6 @@ from vuskit.cli.app import app
 from vuskit.datasets.synthetic import labelled_scores
 from vuskit.errors import InvalidInputError
 
-COMMAND = [
-    sys.executable,
-    "-c",
-    "import sys; sys.argv[0] = 'vuskit'; from vuskit.cli.main import run; run()",
-]
 NARROW = {**os.environ, "COLUMNS": "80", "TERM": "xterm"}
 
 
