@@ -88,8 +88,8 @@ def test_bench_run_says_how_to_go_on(tmp_path):
 
 
 def test_bench_verify(tmp_path):
-    plan = PLAN.replace("slow:slow", "values").replace("1500", "40000")
-    plan = plan.replace("auc_pr", "vus_pr").replace("buffer = 5", "buffer = 500")
+    plan = PLAN.replace("slow:slow", "values").replace("1500", "200000")
+    plan = plan.replace("auc_pr", "vus_pr").replace("buffer = 5", "buffer = 2000")
     (tmp_path / "bench.toml").write_text(plan)
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     subprocess.run([*COMMAND, "bench", "run"], cwd=tmp_path, check=True, **quiet)

@@ -63,6 +63,8 @@ def perform(task: Task) -> Outcome:
         traceback.clear_frames(error.__traceback__)
         text = f"out of memory: {error}" if str(error) else "out of memory"
         outcome = Outcome(Status.OOM, message=text, traceback=_traceback())
+    except KeyboardInterrupt:
+        raise  # meant for whoever waits: workers do not hear Ctrl-C
     except BaseException as error:
         # SystemExit too: a detector that calls exit() must not take the worker along.
         text = f"{type(error).__name__}: {error}"

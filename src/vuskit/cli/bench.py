@@ -5,8 +5,6 @@ from __future__ import annotations
 import shlex
 import signal
 import traceback
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Annotated
@@ -237,13 +235,8 @@ def verify(
 
     form = chosen_format(json=as_json, csv=as_csv)
     folder = _folder_of(target)
-    with PatientBar("checking", patience=0) as bar, _heard_interrupts() as heard:
-
-        def told(done: int, total: int) -> None:
-            heard()
-            bar(done, total)
-
-        found = verify_run(folder, sample=sample, seed=seed, progress=told)
+    with PatientBar("checking", patience=0) as bar:
+        found = verify_run(folder, sample=sample, seed=seed, progress=bar)
     again = 0
     if repair and found.broken:
         with Store(folder) as store:
@@ -316,26 +309,6 @@ def _run(
 def _interrupt(number: int, frame: FrameType | None) -> None:
     """Let a polite kill end a run as Ctrl-C does."""
     raise KeyboardInterrupt
-
-
-@contextmanager
-def _heard_interrupts() -> Iterator[Callable[[], None]]:
-    """Give a function that raises what Ctrl-C raised, if a job has taken it for its own failure."""
-    pressed: list[int] = []
-
-    def press(number: int, frame: FrameType | None) -> None:
-        pressed.append(number)
-        raise KeyboardInterrupt
-
-    def heard() -> None:
-        if pressed:
-            raise KeyboardInterrupt
-
-    before = signal.signal(signal.SIGINT, press)
-    try:
-        yield heard
-    finally:
-        signal.signal(signal.SIGINT, before)
 
 
 def _folder_of(target: Path) -> Path:
