@@ -50,7 +50,8 @@ def test_every_shape_holds_the_same_numbers(finished, tmp_path):
     board = export_run(finished.folder, tmp_path / "board.csv", shape="leaderboard")
     assert len(values) == 24
     assert len(wide) == 8
-    assert len(board) == 2
+    assert len(board) == 3
+    assert board["own"].to_list() == [2, 2, 0]  # one detector always fails
     measures = ["f_score(beta=2)", "auc_pr", "vus_pr"]
     assert [name for name in wide if name in measures] == measures
     for measure in measures:
@@ -59,7 +60,7 @@ def test_every_shape_holds_the_same_numbers(finished, tmp_path):
         for _, row in board.iterrows():
             own = long[long["detector"] == row["detector"]]
             by_series = own.groupby("series")["value"].mean()
-            assert row[measure] == pytest.approx(by_series.mean(), abs=1e-15)
+            assert row[measure] == pytest.approx(by_series.mean(), abs=1e-15, nan_ok=True)
     pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "wide.parquet"), wide)
     assert np.array_equal(pd.read_csv(tmp_path / "values.csv")["value"], values["value"])
 
@@ -92,6 +93,22 @@ def test_a_detector_that_fails_on_hard_series_does_not_look_better():
     assert board["vus_pr"].to_list() == [0.9, 0.8]
     assert board["series"].to_list() == [1, 1]
     assert board["own"].to_list() == [2, 1]
+
+
+def test_the_leaderboard_is_ordered_by_vus_pr_also_beside_a_measure_of_ones_own():
+    values = frame([("x", "A", 0, 0.2), ("x", "B", 0, 0.8)])
+    own = values.assign(measure="my_own", value=1 - values["value"])
+    assert leaderboard(pd.concat([values, own]))["detector"].to_list() == ["B", "A"]
+    assert leaderboard(own)["detector"].to_list() == ["A", "B"]
+
+
+def test_a_detector_without_any_value_is_on_the_leaderboard():
+    board = leaderboard(frame([("x", "A", 0, 0.2), ("x", "B", 0, 0.8)]), detectors=["A", "B", "C"])
+    assert board["detector"].to_list() == ["B", "A", "C"]
+    assert board["own"].to_list() == [1, 1, 0]
+    assert board["series"].to_list() == [1, 1, 1]
+    assert board["vus_pr"].to_list()[:2] == [0.8, 0.2]
+    assert board["vus_pr"].isna().to_list() == [False, False, True]
 
 
 def test_seeds_of_a_series_count_as_one():

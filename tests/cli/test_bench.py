@@ -73,6 +73,8 @@ def test_a_run_from_plan_to_table(folder):
     status = invoke("status")
     assert "Run 1: finished" in status.output
     assert "4 values" in status.output
+    assert "more failed" not in status.output
+    assert "1 more failed: --failures 2\n" in invoke("status", "--failures", 1).output
     command = re.search(r"vuskit bench run-job (\S+) (\w+)", status.output)
     failed = invoke("run-job", command[1], command[2])
     assert (failed.exit_code, failed.stdout) == (3, "")

@@ -237,6 +237,27 @@ def test_compare_reads_long_tables_and_averages_repeats():
         compare(long)
 
 
+def test_compare_counts_only_the_rows_that_exist_as_dropped():
+    wide = random_table(11, n=12, k=3)
+    wide.iloc[2, 0] = np.nan
+    wide.insert(0, "dataset", [f"d{row % 3}" for row in range(len(wide))])
+    long = wide.rename_axis("series").reset_index().melt(["dataset", "series"], var_name="detector")
+    found = compare(long)
+    assert (found.pairs.n, found.pairs.n_dropped) == (11, 1)
+    assert "n = 11, 1 row dropped)" in str(found.pairs)
+    pd.testing.assert_frame_equal(found.summary, compare(wide.drop(columns="dataset")).summary)
+
+
+def test_compare_gives_means_of_values_that_exist():
+    table = random_table(12, n=12, k=3)
+    table.iloc[[1, 5], 0] = np.nan
+    found = compare_columns(table, missing="worst")
+    assert found.pairs.n == 12
+    pd.testing.assert_series_equal(
+        found.summary["mean"].sort_index(), table.mean().sort_index(), check_names=False
+    )
+
+
 def test_compare_knows_the_direction():
     table = pd.DataFrame({"a": [1.0, 2.0, 3.0], "b": [2.0, 3.0, 4.0]})
     assert compare(table).summary.index[0] == "b"

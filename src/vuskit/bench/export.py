@@ -6,7 +6,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from vuskit.bench.results import leaderboard, measures_in_order, read_values_table
+from vuskit.bench.results import (
+    leaderboard,
+    measures_in_order,
+    read_detectors,
+    read_values_table,
+)
 from vuskit.datasets.optional import require
 from vuskit.inputs import check_choice
 
@@ -21,8 +26,9 @@ FORMATS: dict[str, Callable[[Any, Path], None]] = {
 }
 
 
-def _wide(values: pd.DataFrame) -> pd.DataFrame:
+def _wide(folder: Path) -> pd.DataFrame:
     """One row per series, detector, seed and settings; one column per measure."""
+    values = read_values_table(folder)
     keys = ["score_key", "settings"]
     table = values.pivot(index=keys, columns="measure", values="value")
     table = table[measures_in_order(table.columns)]
@@ -34,10 +40,15 @@ def _wide(values: pd.DataFrame) -> pd.DataFrame:
     return wide[[*names, *table.columns, *rest]]
 
 
-SHAPES: dict[str, Callable[[Any], Any]] = {
-    "values": lambda values: values,
+def _leaderboard(folder: Path) -> pd.DataFrame:
+    """One row per detector and settings, also for detectors that always failed."""
+    return leaderboard(read_values_table(folder), detectors=read_detectors(folder))
+
+
+SHAPES: dict[str, Callable[[Path], Any]] = {
+    "values": read_values_table,
     "wide": _wide,
-    "leaderboard": leaderboard,
+    "leaderboard": _leaderboard,
 }
 
 
@@ -72,7 +83,7 @@ def export_run(folder: Path, target: Path, *, shape: str = "values") -> pd.DataF
     check_choice("shape", shape, SHAPES)
     kind = check_choice("target", target.suffix.removeprefix(".") or target.name, FORMATS)
     require("pandas", purpose="export")
-    frame = SHAPES[shape](read_values_table(folder))
+    frame = SHAPES[shape](folder)
     target.parent.mkdir(parents=True, exist_ok=True)
     FORMATS[kind](frame, target)
     return frame

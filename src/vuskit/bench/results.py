@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,7 +26,9 @@ __all__ = [
     "Failure",
     "RunStatus",
     "leaderboard",
+    "main_measure",
     "measures_in_order",
+    "read_detectors",
     "read_status",
     "read_values_table",
     "stored_plan",
@@ -49,6 +51,7 @@ WHERE first.kind IN ('score', 'import') AND first.run_id = :run AND second.run_i
 ORDER BY series.dataset, series.name, first.label, first.seed, second.identity, measures.id
 """
 _LONG = ("plan", "wanted", "imports", "notes", "progress")
+_FAVOURITES = ("vus_pr", "vus_roc", "auc_pr")
 _LATEST = "SELECT * FROM runs ORDER BY id DESC LIMIT 1"
 
 
@@ -143,10 +146,11 @@ def read_status(folder: Path, *, failures: int = 10) -> RunStatus:
 
 
 def _failure(row: sqlite3.Row) -> Failure:
+    seed = f" seed {row['seed']}" if row["seed"] else ""  # as titles of jobs say it
     return Failure(
         key=row["key"],
         status=Status(row["status"]),
-        title=f"{row['kind']} {row['label']} on {row['dataset']}/{row['name']}",
+        title=f"{row['kind']} {row['label']}{seed} on {row['dataset']}/{row['name']}",
         message=row["message"] or "",
         command=row["command"] or "",
         traceback=row["traceback"],
@@ -242,12 +246,41 @@ def read_values_table(folder: Path) -> pd.DataFrame:
     )
 
 
-def leaderboard(values: pd.DataFrame, *, by: Iterable[str] = ()) -> pd.DataFrame:
-    """Mean of every measure per detector and settings, best first.
+def read_detectors(folder: Path) -> tuple[str, ...]:
+    """Detectors of the latest plan with a finished job, also those that always failed.
+
+    Raises
+    ------
+    InvalidInputError
+        If there is no run.
+
+    Examples
+    --------
+    >>> read_detectors(Path("nowhere"))
+    Traceback (most recent call last):
+    vuskit.errors.InvalidInputError: `folder` must hold a benchmark run, got 'nowhere'
+    """
+    connection = open_for_reading(folder)
+    try:
+        rows = connection.execute(
+            "SELECT DISTINCT label FROM jobs WHERE kind IN ('score', 'import') AND run_id = ? "
+            "ORDER BY label",
+            (_latest_run(connection, folder)["id"],),
+        )
+        return tuple(label for (label,) in rows)
+    finally:
+        connection.close()
+
+
+def leaderboard(
+    values: pd.DataFrame, *, by: Iterable[str] = (), detectors: Iterable[str] = ()
+) -> pd.DataFrame:
+    """Mean of every measure per detector and settings, best by `main_measure` first.
 
     Means are taken over the seeds of a series, then over the series that *every* detector of
     these settings has a value for: a detector that failed on hard series must not look better for
-    it. ``series`` counts those, ``own`` the ones that the detector has values for.
+    it. ``series`` counts those, ``own`` the ones that the detector has values for. A detector
+    without any value, which is not counted among "every", stands last.
 
     Parameters
     ----------
@@ -255,6 +288,8 @@ def leaderboard(values: pd.DataFrame, *, by: Iterable[str] = ()) -> pd.DataFrame
         From `read_values_table`.
     by : iterable of str, optional
         Further columns to keep apart, such as ``dataset``.
+    detectors : iterable of str, optional
+        Detectors that get a row also if they have no value, from `read_detectors`.
 
     Examples
     --------
@@ -282,11 +317,35 @@ def leaderboard(values: pd.DataFrame, *, by: Iterable[str] = ()) -> pd.DataFrame
     table = means[shared].groupby(groups)[measures].mean()
     table.insert(0, "series", means[shared].groupby(groups).size())
     table.insert(1, "own", means.groupby(groups).size().reindex(table.index))
-    last = measures[-1]
+    table = _with_rows_for(table, set(detectors) - set(values["detector"]))
+    main = main_measure(measures)
     table = table.reset_index().sort_values(
-        ["settings", *by, last], ascending=[True, *(True for _ in by), False]
+        ["settings", *by, main, "detector"], ascending=[True, *(True for _ in by), False, True]
     )
     return table.rename_axis(columns=None).reset_index(drop=True)
+
+
+def _with_rows_for(table: pd.DataFrame, failed: set[str]) -> pd.DataFrame:
+    """Add a row without means for each of these detectors, beside those of the same settings."""
+    pandas = require("pandas", purpose="a leaderboard")
+    ones = table.groupby(level=list(table.index.names[:-1]), sort=False).head(1)
+    rows = [ones.rename(index=lambda _, name=name: name, level="detector") for name in failed]
+    blank = [one.assign(own=0, **dict.fromkeys(table.columns[2:], float("nan"))) for one in rows]
+    joined: pd.DataFrame = pandas.concat([table, *blank])
+    return joined
+
+
+def main_measure(names: Sequence[str]) -> str:
+    """Return the measure to order detectors by, unless told otherwise.
+
+    Examples
+    --------
+    >>> main_measure(["auc_pr", "vus_pr", "my_own"])
+    'vus_pr'
+    >>> main_measure(["f_score", "my_own"])
+    'my_own'
+    """
+    return next((name for name in _FAVOURITES if name in names), names[-1])
 
 
 def measures_in_order(names: Iterable[str]) -> list[str]:

@@ -191,7 +191,6 @@ def export(
     Example: vuskit bench export my-plan.toml -o board.csv --shape leaderboard
     """
     from vuskit.bench.export import SHAPES, export_run
-    from vuskit.bench.results import read_values_table
     from vuskit.inputs import check_choice
 
     form = chosen_format(json=as_json, csv=as_csv)
@@ -203,7 +202,7 @@ def export(
             frame = export_run(folder, draft, shape=shape)
         say(f"{len(frame):,} rows: {place}")
     else:
-        frame = SHAPES[check_choice("shape", shape, SHAPES)](read_values_table(folder))
+        frame = SHAPES[check_choice("shape", shape, SHAPES)](folder)
     if form == "json":
         write(json_text(frame_records(frame)))
     elif form == "csv":

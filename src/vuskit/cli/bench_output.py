@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = ["emit", "job_content", "plan_content", "run_content", "status_content", "verify_content"]
 
+_FAILED = ("ERROR", "TIMEOUT", "OOM")
 _Rows = tuple[list[str], Sequence[Sequence[Any]]]
 
 
@@ -183,6 +184,9 @@ def _status_text(content: Mapping[str, Any]) -> None:
     for failure in content["failures"]:
         first = failure["message"].partition("\n")[0]
         lines += [f"{failure['status']} {failure['title']}: {first}", f"    {failure['command']}"]
+    failed = sum(by[name] for by in content["counts"].values() for name in _FAILED)
+    if failed > len(content["failures"]):
+        lines.append(f"{failed - len(content['failures']):,} more failed: --failures {failed}")
     write("\n".join(lines))
     for note in content["notes"]:
         say(f"note: {note}")

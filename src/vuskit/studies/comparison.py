@@ -130,8 +130,10 @@ def compare_columns(
     intervals = rank_intervals(
         complete, n_resamples=n_resamples, seed=seed, higher_is_better=higher_is_better
     ).to_frame()
-    intervals.insert(0, "mean", complete.mean())
-    intervals.insert(1, "median", complete.median())
+    # Of the values that exist: what stands for a missing cell is a rank, not a value.
+    real = table[table.index.isin(complete.index)].astype(float)
+    intervals.insert(0, "mean", real.mean())
+    intervals.insert(1, "median", real.median())
     intervals.index.name = "name"
     overall = None
     if complete.shape[1] >= _FEWEST_FOR_FRIEDMAN:
@@ -237,9 +239,10 @@ def _by_detector(frame: pd.DataFrame, measure: str | None) -> pd.DataFrame:
         raise InvalidInputError("`results` must have a column 'series', got none")
     rows, column = _values_of(frame, measure)
     order = list(dict.fromkeys(rows["detector"]))
-    wide: pd.DataFrame = rows.pivot_table(
-        index=keys, columns="detector", values=column, aggfunc="mean", dropna=False, sort=False
-    )
+    # Not a pivot: one that keeps detectors without a value makes a row for every data set with
+    # every series, and those would count as dropped.
+    means = rows.groupby([*keys, "detector"], sort=False, observed=True)[column].mean()
+    wide: pd.DataFrame = means.unstack("detector").reindex(rows.set_index(keys).index.unique())
     return wide[order]
 
 

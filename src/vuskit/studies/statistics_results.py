@@ -14,6 +14,11 @@ if TYPE_CHECKING:
 __all__ = ["GlobalTest", "PairwiseTest", "RankIntervals"]
 
 
+def _dropped(rows: int) -> str:
+    """How many rows a test did without, if any, as a part of its description."""
+    return f", {rows} {'row' if rows == 1 else 'rows'} dropped" if rows else ""
+
+
 @dataclass(frozen=True)
 class GlobalTest:
     """Whether the columns differ at all.
@@ -51,7 +56,7 @@ class GlobalTest:
         return self.p_value < self.alpha
 
     def __str__(self) -> str:
-        dropped = f", {self.n_dropped} rows dropped" if self.n_dropped else ""
+        dropped = _dropped(self.n_dropped)
         return (
             f"{self.test}: statistic {self.statistic:.4g}, p = {self.p_value:.3g}, "
             f"W = {self.effect_size:.3f} (alpha = {self.alpha:g}, n = {self.n}{dropped}, "
@@ -97,7 +102,7 @@ class PairwiseTest:
         return frame.assign(significant=frame["p_value"] < self.alpha)
 
     def __str__(self) -> str:
-        dropped = f", {self.n_dropped} rows dropped" if self.n_dropped else ""
+        dropped = _dropped(self.n_dropped)
         return (
             f"{self.test}, correction: {self.correction} "
             f"(alpha = {self.alpha:g}, n = {self.n}{dropped})"

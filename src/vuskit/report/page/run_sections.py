@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from vuskit.bench.results import Failure
+from vuskit.bench.results import Failure, main_measure
 from vuskit.bench.states import Status
 from vuskit.errors import InvalidInputError
 from vuskit.report.common import FAMILY_TITLES, family_of
@@ -30,7 +30,6 @@ Progress = Callable[[int, int], None]
 _ASSETS = ("run.js", "run_figures.js", "run_table.js", "run.css", "series.js")
 _PAGE_BYTES = 5_500_000  # of the whole page; six million is what mail and browsers like
 _LINE_BYTES = 8_000  # of one line of a series: 3,000 numbers
-_FAVOURITES = ("vus_pr", "vus_roc", "auc_pr")
 _OUTCOMES = ("", *(status.value for status in Status))
 
 
@@ -156,7 +155,6 @@ def _run_data(run: RunReport, comparisons: dict[str, Any]) -> dict[str, Any]:
     measures = [measure_called(name) for name in run.measures]
     families = dict.fromkeys(map(family_of, measures))
     datasets = run.datasets
-    favourite = next((name for name in _FAVOURITES if name in run.measures), "")
     return {
         "settings": run.settings,
         "measures": [
@@ -168,7 +166,7 @@ def _run_data(run: RunReport, comparisons: dict[str, Any]) -> dict[str, Any]:
             }
             for measure in measures
         ],
-        "favourite": favourite or (run.measures[-1] if run.measures else ""),
+        "favourite": main_measure(run.measures) if run.measures else "",
         "families": {family: FAMILY_TITLES[family] for family in families},
         "detectors": run.detectors,
         "datasets": datasets,
