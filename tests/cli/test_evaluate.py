@@ -63,6 +63,22 @@ def test_table_of_one_score(command, scores_csv, snapshot):
     snapshot("evaluate_one", outcome.out)
 
 
+def test_a_file_adds_a_measure_of_ones_own(tmp_path, scores_csv):
+    (tmp_path / "own.py").write_text(
+        "from vuskit import register_measure\n"
+        "@register_measure(name='top_point', title='Top point')\n"
+        "def top_point(y_true, y_score):\n"
+        "    return float(y_true[y_score.argmax()])\n"
+    )
+    # A process of its own: the measure would stay registered for other tests.
+    arguments = ["evaluate", "scores.csv", "--load", "own.py", "--csv", "--chance", "0"]
+    result = run_process(arguments, tmp_path, stdout=subprocess.PIPE)
+    assert result.returncode == 0, result.stderr
+    rows = list(csv.DictReader(io.StringIO(result.stdout)))
+    assert len(rows) == 3 * 14
+    assert next(row["value"] for row in rows if row["measure"] == "top_point") == "1.0"
+
+
 def test_latex(command, scores_csv, snapshot):
     outcome = command("evaluate", "scores.csv", "--latex", "--measures", "f_score,vus_pr")
     snapshot("evaluate_latex", outcome.out)

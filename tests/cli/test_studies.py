@@ -70,6 +70,15 @@ def test_all_writes_every_page_and_repeats_to_the_byte(folder, tmp_path):
         assert all((tmp_path / "a" / name).stat().st_size > 5000 for name in pictures)
 
 
+def test_data_sets_that_are_too_small_show_before_the_long_studies(folder, tmp_path):
+    small = (*QUICK, "--series", "*/s[0-3]*", "--output", tmp_path)  # two series in each data set
+    refused = invoke("study", "summary", folder, *small)
+    assert "`min_series` must leave a data set, got 3" in str(refused.exception)
+    assert not (tmp_path / "robustness.md").exists()
+    assert invoke("study", "summary", folder, *small, "--min-series", "2").exit_code == 0
+    assert (tmp_path / "summary.md").exists()
+
+
 def test_a_file_adds_a_measure_of_ones_own(folder, tmp_path):
     own = tmp_path / "own.py"
     own.write_text(OWN)

@@ -171,6 +171,15 @@ def test_areas_are_the_measure_at_each_buffer(demo):
         assert late["area_pr"][i] == pytest.approx(expected, abs=1e-6)
 
 
+def test_curves_of_long_buffers_reach_the_value_of_the_table(demo):
+    scores = {"late": demo.scores["late"]}
+    report = report_of(demo.labels, scores, buffer=1003, measures=["range_auc_pr"])
+    data = drawing_data(report)
+    assert data["area_widths"][-1] == 1003
+    shown = data["scores"][0]["area_pr"][-1]
+    assert shown == pytest.approx(report.table["late"]["range_auc_pr"], abs=1e-6)
+
+
 def test_surfaces_average_to_the_volume(demo):
     data = drawing_data(demo)
     shape = (len(data["widths"]), data["grid"])

@@ -29,7 +29,7 @@ from vuskit.cli.output import (
     terminal_width,
     write,
 )
-from vuskit.cli.studies_options import chosen_measures
+from vuskit.cli.studies_options import Load, chosen_measures
 from vuskit.errors import InvalidInputError
 from vuskit.inputs import check_choice, did_you_mean
 from vuskit.kernels.definitions import DEFINITIONS
@@ -114,6 +114,7 @@ def evaluate(
     chance: Annotated[
         int | None, typer.Option(min=0, help="Random scores behind the chance level; 0: none.")
     ] = None,
+    load: Load = None,
     as_json: AsJson = False,
     as_csv: AsCsv = False,
     as_latex: Annotated[bool, typer.Option("--latex", help="Write a LaTeX table.")] = False,
@@ -133,7 +134,7 @@ def evaluate(
     form = chosen_format(json=as_json, csv=as_csv, latex=as_latex)
     check_page("--html", html)
     # All words are looked up before a file is read that may be large.
-    wanted = chosen_measures(_split(measures), load=None)
+    wanted = chosen_measures(_split(measures), load)
     check_choice("definition", definition, DEFINITIONS)
     strategy = _strategy(buffer)
     with _warnings_told():

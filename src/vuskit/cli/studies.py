@@ -16,6 +16,7 @@ from vuskit.cli.studies_options import (
     Figures,
     Load,
     Measures,
+    MinSeries,
     Output,
     Request,
     Seed,
@@ -140,9 +141,7 @@ def _separability(request: Request, alpha: float, **own: Any) -> StudyOutcome:
 @with_request
 def consistency(
     request: Request,
-    min_series: Annotated[
-        int, typer.Option(min=2, help="Data sets with fewer series are left out.")
-    ] = 3,
+    min_series: MinSeries = 3,
 ) -> None:
     """Measure how alike measures rank detectors within a data set.
 
@@ -213,22 +212,26 @@ def _scenarios(
 
 @app.command()
 @with_request
-def summary(request: Request, seed: Seed = 0, alpha: Alpha = 0.1) -> None:
+def summary(
+    request: Request, seed: Seed = 0, alpha: Alpha = 0.1, min_series: MinSeries = 3
+) -> None:
     """Rank the measures in all studies; what is finished is not repeated.
 
     Example: vuskit study summary scores --measure vus_pr --measure auc_pr
     """
-    _emit(request, _summary(request, alpha, seed), alpha)
+    _emit(request, _summary(request, alpha, seed, min_series), alpha)
 
 
-def _summary(request: Request, alpha: float, seed: int) -> list[StudyOutcome]:
+def _summary(request: Request, alpha: float, seed: int, min_series: int) -> list[StudyOutcome]:
     from vuskit.report.studies import write_summary
     from vuskit.studies import summarise
 
+    # The quickest first: data sets that are too small for it show before the long ones begin.
+    consistent = _consistency(request, min_series=min_series)
     studied = [
         _robustness(request, alpha, seed=seed),
         _separability(request, alpha, seed=seed),
-        _consistency(request),
+        consistent,
     ]
     found = summarise(*(outcome.result for outcome in studied))
     files = written(write_summary, found, request.output, figures=request.figures)
@@ -237,10 +240,12 @@ def _summary(request: Request, alpha: float, seed: int) -> list[StudyOutcome]:
 
 @app.command(name="all")
 @with_request
-def everything(request: Request, seed: Seed = 0, alpha: Alpha = 0.1) -> None:
+def everything(
+    request: Request, seed: Seed = 0, alpha: Alpha = 0.1, min_series: MinSeries = 3
+) -> None:
     """Run the scenarios, all studies of the scores, and the summary.
 
     Example: vuskit study all scores --measure vus_pr --measure auc_pr
     """
     walked = _scenarios(request.output, request.measures, request.figures)
-    _emit(request, [walked, *_summary(request, alpha, seed)], alpha)
+    _emit(request, [walked, *_summary(request, alpha, seed, min_series)], alpha)

@@ -36,6 +36,7 @@ __all__ = [
     "Figures",
     "Load",
     "Measures",
+    "MinSeries",
     "Output",
     "Request",
     "Seed",
@@ -87,6 +88,9 @@ Processes = Annotated[
     int, typer.Option(min=0, help="Series studied at once; 0: as many as there are cores.")
 ]
 Alpha = Annotated[float, typer.Option(min=0, max=1, help="Level of significance.")]
+MinSeries = Annotated[
+    int, typer.Option(min=2, help="Data sets with fewer series have no consistency.")
+]
 Figures = Annotated[
     str,
     typer.Option(

@@ -93,12 +93,17 @@ def drawing_data(report: EvaluationReport, detail: Detail = WHOLE) -> dict[str, 
         ],
         "grid": detail.grid,
         "widths": _widths(longest, detail.buffers),
-        "area_widths": _widths(longest, detail.areas),
+        "area_widths": _areas_at(longest, detail.areas),
     }
 
 
 def _widths(longest: int, most: int) -> list[int]:
     return list(range(0, longest + 1, _step(longest, most)))
+
+
+def _areas_at(longest: int, most: int) -> list[int]:
+    """Buffers of the curves: the longest is always there, because the table shows its area."""
+    return sorted({*_widths(longest, most), longest})
 
 
 def _step(longest: int, most: int) -> int:
@@ -170,7 +175,7 @@ def _areas(report: EvaluationReport, score: Floats, detail: Detail) -> dict[str,
     )
     prepared = PreparedLabels(check_labels(report.labels), options)
     roc, pr = Workspace(prepared, score, needs={"areas"}).areas
-    count = len(_widths(report.table.buffer, detail.areas))
+    count = len(_areas_at(report.table.buffer, detail.areas))
     return {"area_roc": _rounded(roc[:count]), "area_pr": _rounded(pr[:count])}
 
 
