@@ -34,6 +34,16 @@ def test_lists_of_parameters_expand_to_a_grid(workshop):
     assert "normalize='zscore'" in plan.detectors[0].identity(seed=0)
 
 
+def test_groups_of_measures_stand_beside_single_ones(workshop):
+    plan = workshop.write(
+        evaluate="[[evaluate]]\nbuffer = 5\n"
+        'measures = ["vus_pr", "paper", {name = "f_score", beta = 2}]'
+    ).plan()
+    names = [spec.build().name for spec in plan.evaluations[0].measures]
+    assert len(names) == 14
+    assert (names[0], names[-1]) == ("vus_pr", "f_score(beta=2)")
+
+
 def test_synthetic_families_expand_to_a_grid(workshop):
     plan = workshop.write(
         series='[[series]]\nfamily = ["ecg", "kpi"]\n'

@@ -264,9 +264,15 @@ def _evaluations(table: TomlTable) -> Evaluations:
 
 
 def _measures(name: str, value: Any) -> tuple[MeasureSpec, ...]:
+    given = one_or_many(_some_measures)(name, value)
+    return tuple(dict.fromkeys(spec for specs in given for spec in specs))
+
+
+def _some_measures(name: str, value: Any) -> tuple[MeasureSpec, ...]:
+    """Specs of a measure, or of a group of them."""
     if value in ("paper", "all"):
         return tuple(MeasureSpec(measure.name) for measure in resolve_measures(value))
-    return one_or_many(_measure)(name, value)
+    return (_measure(name, value),)
 
 
 def _measure(name: str, value: Any) -> MeasureSpec:

@@ -198,10 +198,7 @@ def chosen_measures(names: list[str] | None, load: Path | None) -> tuple[Measure
     if load is not None:
         _run_file(load)
     own = [measure.name for measure in list_measures() if measure.name not in before]
-    found: dict[str, Measure] = {}
-    for name in names or ["paper", *own]:
-        found |= {measure.name: measure for measure in resolve_measures(name)}
-    return tuple(found.values())
+    return resolve_measures(names or ["paper", *own])
 
 
 def _run_file(path: Path) -> None:

@@ -181,14 +181,27 @@ def get_measure(name: str) -> Measure:
 
 
 def resolve_measures(measures: str | Measure | Iterable[str | Measure]) -> tuple[Measure, ...]:
-    """Measures from ``"paper"``, ``"all"``, a name, or a list of names and measures."""
-    if measures == "paper":
-        return tuple(measure for measure in list_measures() if measure.paper)
-    if measures == "all":
-        return tuple(list_measures())
+    """Measures from ``"paper"``, ``"all"``, a name, a measure, or a list of these; each once.
+
+    Examples
+    --------
+    >>> [measure.title for measure in resolve_measures(["vus_pr", "paper"])][:3]
+    ['VUS-PR', 'Precision', 'Recall']
+    """
     if isinstance(measures, (str, Measure)):
         measures = [measures]
-    resolved = tuple(m if isinstance(m, Measure) else get_measure(m) for m in measures)
+    found: dict[str, Measure] = {}
+    for one in measures:
+        found |= {measure.name: measure for measure in _resolve(one)}
+    resolved = tuple(found.values())
     if not resolved:
         raise InvalidInputError("`measures` must name at least one measure, got none")
     return resolved
+
+
+def _resolve(measure: str | Measure) -> list[Measure]:
+    if isinstance(measure, Measure):
+        return [measure]
+    if measure in ("paper", "all"):
+        return [one for one in list_measures() if one.paper or measure == "all"]
+    return [get_measure(measure)]
