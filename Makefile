@@ -64,11 +64,11 @@ $(CORE)/.done: $(PROJECT) $(shell find src/vuskit -name '*.py')
 	$(PYTHON) -m venv $(CORE)
 	PIP_DISABLE_PIP_VERSION_CHECK=1 $(CORE)/bin/python -m pip install --quiet --constraint constraints.txt .
 	$(CORE)/bin/python tests/only_numpy.py
-	PIP_DISABLE_PIP_VERSION_CHECK=1 $(CORE)/bin/python -m pip install --quiet --constraint constraints.txt pytest hypothesis
+	PIP_DISABLE_PIP_VERSION_CHECK=1 $(CORE)/bin/python -m pip install --quiet --constraint constraints.txt pytest pytest-xdist hypothesis
 	@touch $@
 
 test-core: $(CORE)/.done
-	$(ONE_THREAD) $(CORE)/bin/python -m pytest -q -p no:cacheprovider tests/kernels tests/measures tests/test_inputs.py tests/test_intervals.py tests/test_periods.py tests/test_api.py
+	$(ONE_THREAD) $(CORE)/bin/python -m pytest -q --numprocesses 2 -p no:cacheprovider tests/kernels tests/measures tests/test_inputs.py tests/test_intervals.py tests/test_periods.py tests/test_api.py
 
 clean: ## Remove environments and outputs
 	rm -rf $(VENV) $(CORE) .peers out site dist
