@@ -40,3 +40,11 @@ def open_page(browser, tmp_path):
     opener = Opener(browser, tmp_path)
     yield opener
     assert opener.close() == []
+
+
+@pytest.fixture(scope="module")
+def interpreted():
+    """Small cases need no compiled sweep."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("VUSKIT_NUMBA", "0")
+        yield

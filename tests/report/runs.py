@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
+from report.evaluated import EVIL, EVIL_SCORE
 
 from vuskit.bench.executors.base import Executor
 from vuskit.bench.plan import load_plan
 from vuskit.bench.runner import run_plan
 from vuskit.bench.work import perform
 
-EVIL = "<img src=x onerror=alert(1)>"
-EVIL_SCORE = "</script><script>document.title='taken'</script>"
 POINTS = 300
 
 MODULE = """

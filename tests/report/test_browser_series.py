@@ -17,28 +17,13 @@ from report.browser import (
     scrolls_sideways,
     tab_stops,
 )
+from report.evaluated import EVIL, EVIL_SCORE, report_of
 
 import vuskit
 from vuskit.datasets.synthetic import three_scores
-from vuskit.report.evaluation import EvaluationReport
 from vuskit.report.page import page_html
 
-EVIL = "<img src=x onerror=alert(1)>"
-EVIL_SCORE = "</script><script>document.title='taken'</script>"
 TRACKS = "#lines canvas"
-
-
-def report_of(labels, scores, *, values=None, buffer=20, name="series.csv", **options):
-    labels = np.asarray(labels, dtype=bool)
-    return EvaluationReport(
-        name=name,
-        labels=labels,
-        values=values,
-        scores=scores,
-        table=vuskit.evaluate_many(labels, scores, buffer=buffer, **options),
-        buffer=vuskit.choose_buffer(buffer),
-        draws=3,
-    )
 
 
 @pytest.fixture(scope="module")

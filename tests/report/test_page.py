@@ -10,30 +10,14 @@ from importlib import resources
 
 import numpy as np
 import pytest
+from report.evaluated import EVIL, EVIL_SCORE, report_of
 
 import vuskit
 from vuskit.datasets.synthetic import three_scores
 from vuskit.report.common import thinned
-from vuskit.report.evaluation import EvaluationReport
 from vuskit.report.page import page_html
 from vuskit.report.page.document import safe_json
 from vuskit.report.page.drawing_data import drawing_data
-
-EVIL = "<img src=x onerror=alert(1)>"
-EVIL_SCORE = "</script><script>document.title='taken'</script>"
-
-
-def report_of(labels, scores, *, values=None, buffer=20, name="series.csv", **options):
-    labels = np.asarray(labels, dtype=bool)
-    return EvaluationReport(
-        name=name,
-        labels=labels,
-        values=values,
-        scores=scores,
-        table=vuskit.evaluate_many(labels, scores, buffer=buffer, **options),
-        buffer=vuskit.choose_buffer(buffer),
-        draws=3,
-    )
 
 
 @pytest.fixture(scope="module")

@@ -28,13 +28,7 @@ from vuskit.report.run import RunReport, measure_called
 from vuskit.report.run_series import series_report
 from vuskit.studies import compare
 
-
-@pytest.fixture(autouse=True, scope="module")
-def _interpreted():
-    """Small cases need no compiled sweep."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("VUSKIT_NUMBA", "0")
-        yield
+pytestmark = pytest.mark.usefixtures("interpreted")
 
 
 @pytest.fixture(scope="module")

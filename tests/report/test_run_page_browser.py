@@ -24,13 +24,7 @@ from vuskit.bench.results import leaderboard, read_values_table
 from vuskit.report.page import run_page_html
 from vuskit.report.run import RunReport
 
-
-@pytest.fixture(autouse=True, scope="module")
-def _interpreted():
-    """Small cases need no compiled sweep."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("VUSKIT_NUMBA", "0")
-        yield
+pytestmark = pytest.mark.usefixtures("interpreted")
 
 
 @pytest.fixture(scope="module")

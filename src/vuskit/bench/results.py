@@ -134,7 +134,7 @@ def read_status(folder: Path, *, failures: int = 10) -> RunStatus:
             (run["id"], Status.ERROR, Status.TIMEOUT, Status.OOM, failures),
         )
         return RunStatus(
-            run={key: run[key] for key in run.keys() if key not in _LONG},  # noqa: SIM118
+            run={key: value for key, value in dict(run).items() if key not in _LONG},
             progress=json.loads(run["progress"]),
             counts={(Kind(kind), Status(status)): number for kind, status, number in counts},
             n_values=connection.execute('SELECT count(*) FROM "values"').fetchone()[0],

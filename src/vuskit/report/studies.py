@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -139,7 +140,7 @@ def write_robustness(
         report.say(f"## {kind}")
         bars = RobustnessBarsDisplay.from_result(result, perturbation=kind)
         report.show(f"{kind} by data set", f"datasets_{kind}", bars)
-        comparison = _if_possible(lambda kind=kind: result.compare(kind, alpha=alpha))  # type: ignore[misc]
+        comparison = _if_possible(partial(result.compare, kind, alpha=alpha))
         if comparison is None:
             report.say("Too few series with all measures defined for a test.")
             continue

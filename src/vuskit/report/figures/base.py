@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import abc
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["Display", "FigureEntry", "get_figure", "list_figures", "register_figure"]
 
 
-class Display:
+class Display(abc.ABC):
     """A figure: holds the data it shows, and draws it where it is told to.
 
     Attributes
@@ -37,9 +38,9 @@ class Display:
     axes_: list[Axes]
     figure_: Figure | SubFigure
 
+    @abc.abstractmethod
     def plot(self, ax: Any = None) -> Any:
         """Draw; displays say what they take besides the axis."""
-        raise NotImplementedError
 
     def save(self, path: str | Path) -> Path:
         """Save as png, pdf or svg, by the ending of the name; text stays text.
@@ -63,9 +64,9 @@ class Display:
         self.ax_, self.axes_, self.figure_ = canvas.ax, canvas.panels, canvas.figure
         return self
 
+    @abc.abstractmethod
     def _about(self) -> str:
         """What the display holds, in a few words."""
-        raise NotImplementedError
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self._about()})"

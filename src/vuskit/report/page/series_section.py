@@ -12,6 +12,7 @@ from vuskit.report.page.section import Section
 
 __all__ = ["series_section"]
 
+# The signs are minuses, as in print, not hyphens.
 _ADJUSTED = "Adjusted: (value − chance) / (1 − chance). "  # noqa: RUF001
 
 

@@ -6,6 +6,7 @@ import base64
 import itertools
 import math
 from collections.abc import Callable, Hashable, Iterable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -227,7 +228,7 @@ def robustness_data(result: RobustnessResult, *, alpha: float) -> dict[str, Any]
             },
         },
         "tests": {
-            kind: comparison_data(lambda k=kind: result.compare(k, alpha=alpha), result.measures)  # type: ignore[misc]
+            kind: comparison_data(partial(result.compare, kind, alpha=alpha), result.measures)
             for kind in kinds
         },
         "undefined": table_data(result.undefined()),
