@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import vuskit
 from vuskit.datasets import synthetic
-from vuskit.periods import autocorrelation, prominences
+from vuskit.periods import autocorrelation, parse_buffer, prominences
 
 LABELS = [0, 1, 1, 0, 0, 1, 1, 1, 1, 1, 1, 0, 1]
 
@@ -221,6 +221,49 @@ def test_by_the_anomalies():
 def test_by_the_period(strategy, method):
     choice = vuskit.choose_buffer(strategy, values=wave(30))
     assert choice == vuskit.BufferChoice(30, strategy, f"period of 30 points ({method})")
+
+
+@pytest.mark.parametrize(
+    ("given", "length", "reason"),
+    [
+        ({"values": wave(30)}, 30, "the values repeat every 30 points"),
+        ({}, 2, "median length of 3 anomalies, as there are no values"),
+        ({"values": np.zeros(50)}, 2, "median length of 3 anomalies, as the values show no period"),
+    ],
+)
+def test_automatically(given, length, reason):
+    choice = vuskit.choose_buffer("auto", y_true=LABELS, **given)
+    assert choice == vuskit.BufferChoice(length, "auto", reason)
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("100", 100),
+        (" 7 ", 7),
+        (12, 12),
+        ("median-anomaly", "median_anomaly"),
+        ("Mean_Anomaly", "mean_anomaly"),
+        ("auto", "auto"),
+    ],
+)
+def test_as_people_write_it(written, meant):
+    assert parse_buffer(written) == meant
+
+
+@pytest.mark.parametrize("written", ["-5", "1.5", "", "anomaly", "12 points"])
+def test_not_a_buffer(written):
+    text = (
+        "`--buffer` must be a number of points or one of auto, period, fft, authors, "
+        f"median-anomaly, mean-anomaly, got {written!r}"
+    )
+    with pytest.raises(vuskit.InvalidInputError, match=re.escape(text)):
+        parse_buffer(written, name="--buffer")
+
+
+def test_not_a_length():
+    with pytest.raises(vuskit.InvalidInputError, match="`buffer` must be an int >= 0, got -1"):
+        parse_buffer(-1)
 
 
 def test_by_a_number():

@@ -9,14 +9,21 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from vuskit.errors import InvalidInputError
-from vuskit.inputs import check_choice, check_int, check_labels, check_series
+from vuskit.inputs import check_choice, check_int, check_labels, check_series, did_you_mean
 
-__all__ = ["BufferChoice", "choose_buffer", "estimate_period", "list_buffer_strategies"]
+__all__ = [
+    "BufferChoice",
+    "choose_buffer",
+    "estimate_period",
+    "list_buffer_strategies",
+    "parse_buffer",
+]
 
 Floats = NDArray[np.float64]
 
 _MAX_POINTS = 20_000
 _MAX_LAG = 400
+_LONGEST_AUTO = 1000  # a longer period is a trend or a season, not the shape of an anomaly
 _PROMINENCE = 0.1  # a maximum of the ACF counts when it stands out by this much
 _NEAR_LARGEST = 0.6  # and by at least this share of what the most prominent one does
 
@@ -210,9 +217,20 @@ def _by_period(method: str) -> Callable[[ArrayLike | None, ArrayLike | None], tu
     return strategy
 
 
+def _automatic(values: ArrayLike | None, y_true: ArrayLike | None) -> tuple[int, str]:
+    """The period where the series shows one, else the length of the anomalies."""
+    period = None if values is None else estimate_period(values, max_lag=_LONGEST_AUTO)
+    if period is not None:
+        return period, f"the values repeat every {period} points"
+    length, reason = _median_anomaly(values, y_true)
+    why = "there are no values" if values is None else "the values show no period"
+    return length, f"{reason}, as {why}"
+
+
 _names = {"acf": "period", "fft": "fft", "authors": "authors"}
 
 _STRATEGIES: dict[str, Callable[[ArrayLike | None, ArrayLike | None], tuple[int, str]]] = {
+    "auto": _automatic,
     "period": _by_period("acf"),
     "fft": _by_period("fft"),
     "authors": _by_period("authors"),
@@ -227,9 +245,48 @@ def list_buffer_strategies() -> list[str]:
     Examples
     --------
     >>> list_buffer_strategies()
-    ['period', 'fft', 'authors', 'median_anomaly', 'mean_anomaly']
+    ['auto', 'period', 'fft', 'authors', 'median_anomaly', 'mean_anomaly']
     """
     return list(_STRATEGIES)
+
+
+def parse_buffer(buffer: str | int, *, name: str = "buffer") -> str | int:
+    """Read a buffer as people write it, in a command, a plan or a call.
+
+    Parameters
+    ----------
+    buffer : str or int
+        A length, or the name of a strategy; in letters of any case, with dashes or underscores.
+    name : str, default="buffer"
+        What an error calls it.
+
+    Returns
+    -------
+    str or int
+        What :func:`choose_buffer` takes.
+
+    Raises
+    ------
+    InvalidInputError
+        If it is neither a whole number nor the name of a strategy.
+
+    Examples
+    --------
+    >>> parse_buffer("100"), parse_buffer("median-anomaly")
+    (100, 'median_anomaly')
+    """
+    if not isinstance(buffer, str):
+        return check_int(name, buffer, minimum=0)
+    word = buffer.strip().lower().replace("-", "_")
+    if word in _STRATEGIES:
+        return word
+    if word.isdecimal():
+        return int(word)
+    known = [strategy.replace("_", "-") for strategy in _STRATEGIES]
+    raise InvalidInputError(
+        f"`{name}` must be a number of points or one of {', '.join(known)}, "
+        f"got {buffer!r}{did_you_mean(buffer, known)}"
+    )
 
 
 def choose_buffer(
@@ -240,7 +297,8 @@ def choose_buffer(
     Parameters
     ----------
     strategy : str or int
-        One of :func:`list_buffer_strategies`, or the length itself.
+        One of :func:`list_buffer_strategies`, or the length itself. ``"auto"``: the period if
+        there are values that repeat within 1,000 points, else the median length of the anomalies.
     values : array-like of shape (n,) or (n, d), optional
         The series, for the strategies that look for a period.
     y_true : array-like of shape (n,), optional
