@@ -280,7 +280,7 @@ def _as_array(name: str, values: Any) -> NDArray[Any]:
     if getattr(device, "type", "cpu") not in ("cpu", None):
         raise InvalidInputError(f"`{name}` must be in CPU memory, got a tensor on {device}")
     try:
-        if str(getattr(values, "dtype", "")) == "torch.bfloat16":
+        if callable(detach) and str(values.dtype) == "torch.bfloat16":
             values = values.float()  # exact; NumPy has no such type
         return np.asarray(values)
     except (TypeError, ValueError, RuntimeError) as error:

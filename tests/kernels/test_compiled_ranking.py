@@ -25,6 +25,20 @@ def dynamic_scores(draw):
     return scores, positions, draw(st.integers(1, positions.size))
 
 
+def far_from(positions, n):
+    """Starts and stops of the stretches without a dynamic point; some of them are empty."""
+    dynamic = np.sort(positions)
+    return np.append(0, dynamic + 1), np.append(dynamic, n)
+
+
+def check_order(level, n_levels, points, end):
+    """Points by level, and where each level ends, against the level of every point."""
+    reached = np.flatnonzero(level < n_levels)
+    assert sorted(points) == reached.tolist()
+    assert (np.diff(level[points]) >= 0).all()
+    np.testing.assert_array_equal(end, [np.count_nonzero(level <= k) for k in range(n_levels)])
+
+
 def expected_counts(scores, thresholds, inside):
     at_least = [np.count_nonzero(scores >= t) for t in thresholds]
     above = [np.count_nonzero(scores > t) for t in thresholds]
@@ -38,11 +52,13 @@ def test_point_levels(data):
     scores, positions, n_inside = data
     values = scores[positions]
     expected = np.unique(values[values >= values[:n_inside].min()])[::-1]
-    thresholds, *counts, level = ranking_numba.point_levels(scores, positions, n_inside)
-    np.testing.assert_array_equal(thresholds, expected)
+    *counts, level, points, end = ranking_numba.point_levels(
+        scores, positions, n_inside, *far_from(positions, scores.size)
+    )
     np.testing.assert_array_equal(counts, expected_counts(scores, expected, values[:n_inside]))
     reached = [np.count_nonzero(expected > value) for value in values]
     np.testing.assert_array_equal(level, reached)
+    check_order(level, expected.size, points, end)
 
 
 @settings(max_examples=300)
@@ -53,30 +69,18 @@ def test_grid_levels(data, size):
     found = ranking_numba.grid_levels(
         scores, positions, n_inside, ranks, scores.min(), scores.max()
     )
-    thresholds, at_least, before, inside, level = found
-    if thresholds.size == 0:  # left to a sort: only where thresholds stand in a crowd
+    at_least, before, inside, level, points, end = found
+    if at_least.size == 0:  # left to a sort: only where thresholds stand in a crowd
         assert scores.size > 4 * size
         return
     expected = np.sort(scores)[::-1][ranks]
     values = scores[positions]
-    np.testing.assert_array_equal(thresholds, expected)
     counts, _, found_inside = expected_counts(scores, expected, values[:n_inside])
     np.testing.assert_array_equal(at_least, counts)
     np.testing.assert_array_equal(before, [0, *counts[:-1]])
     np.testing.assert_array_equal(inside, found_inside)
     np.testing.assert_array_equal(level, [np.argmax(expected <= value) for value in values])
-
-
-@settings(max_examples=300)
-@given(data=dynamic_scores(), share=st.floats(0, 1, exclude_max=True))
-def test_score_at_rank(data, share):
-    scores, positions, n_inside = data
-    rank = int(share * scores.size)
-    known = ranking_numba.point_levels(scores, positions, n_inside)[:3]
-    expected = np.sort(scores)[::-1][rank]
-    found = ranking_numba.score_at_rank(scores, *known, rank)
-    counts = np.count_nonzero(scores > expected), np.count_nonzero(scores >= expected)
-    assert found == (expected, *counts)
+    check_order(level, size, points, end)
 
 
 @pytest.mark.parametrize("kind", DOUBLES)
@@ -85,19 +89,21 @@ def test_sizes_at_which_they_are_used(kind, n):
     rng = np.random.default_rng(n)
     scores = shaped(kind, n, rng).astype(np.float64)
     positions = rng.permutation(n)[:3_000]
-    ascending = np.sort(scores)
-    thresholds, at_least, above, *_ = ranking_numba.point_levels(scores, positions, 200)
+    values, ascending = scores[positions], np.sort(scores)
+    at_least, above, *_ = ranking_numba.point_levels(
+        scores, positions, 200, *far_from(positions, n)
+    )
+    thresholds = np.unique(values[values >= values[:200].min()])[::-1]
     np.testing.assert_array_equal(at_least, n - np.searchsorted(ascending, thresholds))
     np.testing.assert_array_equal(above, n - np.searchsorted(ascending, thresholds, side="right"))
     ranks = np.linspace(0, n - 1, 250).astype(np.intp)
-    thresholds, at_least, _, _, level = ranking_numba.grid_levels(
+    at_least, _, _, level, *_ = ranking_numba.grid_levels(
         scores, positions, 200, ranks, scores.min(), scores.max()
     )
-    if thresholds.size:
-        np.testing.assert_array_equal(thresholds, ascending[::-1][ranks])
+    if at_least.size:
+        thresholds = ascending[::-1][ranks]
         np.testing.assert_array_equal(at_least, n - np.searchsorted(ascending, thresholds))
-        rising = thresholds[::-1].copy()
-        expected = 250 - np.searchsorted(rising, scores[positions], side="right")
+        expected = 250 - np.searchsorted(thresholds[::-1].copy(), values, side="right")
         np.testing.assert_array_equal(level, expected)
 
 

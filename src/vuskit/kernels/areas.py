@@ -24,7 +24,7 @@ from vuskit.kernels.buffers import BufferPlan
 from vuskit.kernels.products import row_dots
 from vuskit.kernels.scratch import scratch
 
-__all__ = ["AreaSums", "Levels", "area_sums", "rates"]
+__all__ = ["AreaSums", "Levels", "area_sums", "plain_areas", "rates"]
 
 Floats = NDArray[np.float64]
 
@@ -49,6 +49,17 @@ class Levels:
     def size(self) -> int:
         """Number of levels."""
         return int(self.predicted.size)
+
+
+def plain_areas(levels: Levels, n: int) -> tuple[float, float]:
+    """AUC-ROC and AUC-PR of ``n`` points; only the scores of anomalous ones move the recall."""
+    n_inside = int(levels.found[-1])
+    found_before = np.concatenate(([0], levels.found[:-1]))
+    hits = levels.found - found_before
+    false = levels.predicted - levels.found
+    false += levels.predicted_before - found_before
+    roc = 1.0 - float(hits @ false) / (2.0 * n_inside * (n - n_inside))
+    return roc, min(float(hits @ (levels.found / levels.predicted)) / n_inside, 1.0)
 
 
 class AreaSums(Protocol):

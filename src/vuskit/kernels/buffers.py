@@ -55,6 +55,8 @@ class BufferPlan:
     starts: Ints
     stops: Ints
     gap_starts: Ints  # first point near each gap between events (and the ends), and beyond all
+    far_starts: Ints  # of the part of each gap that no buffer reaches; may be empty
+    far_stops: Ints
 
     @property
     def n_codes(self) -> int:
@@ -138,7 +140,7 @@ def plan_buffers(
     halves = widths // 2
     longest = min(int(halves[-1]), n)  # no distance in the series is longer
     near = _near_points(starts, stops, n, halves[-1:], ramps)
-    positions, distance, activation, second, gap_starts = near
+    positions, distance, activation, second, gap_starts, far_starts, far_stops = near
     if definition.overlap == "larger":
         second = np.full_like(second, _NEVER)
     # Equal distances on the two sides share a column unless the sides differ in reach.
@@ -165,17 +167,20 @@ def plan_buffers(
         starts=starts,
         stops=stops,
         gap_starts=n_inside + gap_starts,
+        far_starts=far_starts,
+        far_stops=far_stops,
     )
 
 
 def _near_points(
     starts: Ints, stops: Ints, n: int, longest: Ints, ramps: Ramps
-) -> tuple[Ints, Ints, Ints, Ints, Ints]:
+) -> tuple[Ints, ...]:
     """Points outside events that the longest buffer reaches.
 
     Returns their positions, the distance to the event that reaches them first, the half-length from
     which that event reaches them, the half-length from which a second one does, and the number of
-    them before each gap between events and after the last.
+    them before each gap between events and after the last; then the bounds of what is left of each
+    gap.
     """
     reach_after, reach_before = ramps.reach_after(longest), ramps.reach_before(longest)
     gap_start = np.concatenate(([0], stops))
@@ -209,7 +214,8 @@ def _near_points(
     activation = np.where(left_first, reached_left, right)
     distance = np.where(left_first, left, right)
     second = np.minimum(np.maximum(reached_left, right), np.minimum(reached_left_two, right_two))
-    return positions, distance, activation, second, first
+    far = gap_start + from_left, gap_stop - from_right
+    return positions, distance, activation, second, first, *far
 
 
 def _weight_table(definition: Definition, ramps: Ramps, widths: Ints, longest: int) -> Floats:

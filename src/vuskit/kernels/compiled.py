@@ -27,8 +27,7 @@ class Kernels:
 
     point_levels: Callable[..., Any]
     grid_levels: Callable[..., Any]
-    score_at_rank: Callable[..., Any]
-    event_peaks: Callable[..., Any]
+    plain_areas: Callable[..., Any]
     sweep: Callable[..., Any]
 
 
@@ -75,8 +74,7 @@ def _load() -> Kernels:
             Kernels(
                 ranking_numba.point_levels,
                 ranking_numba.grid_levels,
-                ranking_numba.score_at_rank,
-                sweep_numba.event_peaks,
+                ranking_numba.plain_areas,
                 sweep_numba.sweep,
             )
         )

@@ -41,69 +41,62 @@ class CompiledPlan:
         if kernels is None or doubles is None:
             return None
         if grid is None:
-            found = kernels.point_levels(doubles, plan.positions, plan.n_inside)
+            found = kernels.point_levels(
+                doubles, plan.positions, plan.n_inside, plan.far_starts, plan.far_stops
+            )
         else:
             ranks = grid_ranks(plan.n, grid)
             span = doubles.min(), doubles.max()
             found = kernels.grid_levels(doubles, plan.positions, plan.n_inside, ranks, *span)
-        thresholds, *counts, level = found
-        if thresholds.size == 0:
-            return None
-        return CompiledScore(kernels, self, doubles, thresholds, Levels(*counts), level)
+        levels = Levels(*found[:3])
+        return CompiledScore(kernels, self, levels, found[3:]) if levels.size else None
 
     @cached_property
-    def peak_search(self) -> tuple[Any, ...]:
-        """What ``event_peaks`` needs beside the levels of the points."""
+    def gaps(self) -> tuple[Any, ...]:
+        """Where events and the gaps between them begin, and how buffers join them."""
         plan = self.plan
-        starts, stops, rows = plan.starts, plan.stops, plan.existence
+        starts, stops = plan.starts, plan.stops
         touching = plan.definition.events == "touch"
         return (
-            np.append(rows.inside_starts, plan.n_inside),
+            np.append(plan.existence.inside_starts, plan.n_inside),
             plan.gap_starts,
             np.append(starts, plan.n) - np.concatenate(([0], stops)),
             plan.ramps.joined_from(starts[1:] - stops[:-1], touching),
-            plan.halves[np.searchsorted(rows.row_of_width, np.arange(rows.n_events.size))],
             plan.ramps.before,
             plan.ramps.after,
-            int(rows.n_events.sum()),
         )
 
-    def parts(self) -> Iterable[_Part]:
+    def parts(self) -> Iterable[tuple[Any, ...]]:
         """Runs of widths that are swept together; kept where their weights are few."""
         return self._kept_parts if self.plan.keeps_table else self._made_parts()
 
     @cached_property
-    def _kept_parts(self) -> list[_Part]:
+    def _kept_parts(self) -> list[tuple[Any, ...]]:
         return list(self._made_parts())
 
-    def _made_parts(self) -> Iterator[_Part]:
+    def _made_parts(self) -> Iterator[tuple[Any, ...]]:
         for widths in self.plan.parts(most=MOST_WIDTHS):
-            yield _Part.of(self.plan, widths)
+            yield _part(self.plan, widths)
 
 
-@dataclass(frozen=True)
-class _Part:
-    """Weights and rows of some widths."""
-
-    points: tuple[Any, ...]  # weights by (code, width); code, first and second width of each point
-    rows: slice  # of the existence plan
-    n_events: Ints
-    row_start: Ints
-
-    @classmethod
-    def of(cls, plan: BufferPlan, widths: slice) -> _Part:
-        part = plan.part(widths)
-        size = part.widths.size
-        first_width = np.clip(plan.active_from - widths.start, 0, size)
-        second_width = np.maximum(np.searchsorted(part.halves, plan.second), first_width)
-        existence = part.existence
-        first, last = int(existence.row_of_width[0]), int(existence.row_of_width[-1]) + 1
-        return cls(
-            (np.ascontiguousarray(part.table.T), plan.code, first_width, second_width),
-            slice(first, last),
-            existence.n_events[first:last],
-            np.searchsorted(existence.row_of_width, np.arange(first, last + 1)),
-        )
+def _part(plan: BufferPlan, widths: slice) -> tuple[Any, ...]:
+    """Weights and rows of some widths, as ``sweep`` takes them."""
+    part = plan.part(widths)
+    size = part.widths.size
+    first_width = np.clip(plan.active_from - widths.start, 0, size)
+    second_width = np.maximum(np.searchsorted(part.halves, plan.second), first_width)
+    existence = part.existence
+    first, last = int(existence.row_of_width[0]), int(existence.row_of_width[-1]) + 1
+    row_start = np.searchsorted(existence.row_of_width, np.arange(first, last + 1))
+    return (
+        np.ascontiguousarray(part.table.T),
+        plan.code,
+        first_width,
+        second_width,
+        existence.n_events[first:last],
+        row_start,
+        part.halves[row_start[:-1]],
+    )
 
 
 @dataclass(frozen=True)
@@ -112,47 +105,31 @@ class CompiledScore:
 
     kernels: Kernels
     prepared: CompiledPlan
-    scores: Floats
-    thresholds: Floats
     levels: Levels
-    level: Ints  # of each dynamic point
+    points: tuple[Ints, Ints, Ints]  # level of each dynamic point; points by level; their ends
 
-    def at_rank(self, rank: int) -> tuple[float, int, int]:
-        """Score at a rank (0: the highest), the number of points above it, and at or above it."""
-        levels = self.levels
-        cut, above, at_least = self.kernels.score_at_rank(
-            self.scores, self.thresholds, levels.predicted, levels.predicted_before, rank
+    def plain_areas(self) -> tuple[float, float]:
+        """AUC-ROC and AUC-PR."""
+        plan, levels = self.prepared.plan, self.levels
+        false, precise = self.kernels.plain_areas(
+            levels.predicted, levels.predicted_before, levels.found
         )
-        return cut, above, at_least
+        normal = plan.n - plan.n_inside
+        return 1.0 - false / (2.0 * plan.n_inside * normal), min(precise / plan.n_inside, 1.0)
 
     def areas(self) -> tuple[Floats, Floats]:
         """R-AUC-ROC and R-AUC-PR of every width."""
-        prepared = self.prepared
-        rows, levels = self.kernels.event_peaks(self.level, *prepared.peak_search)
-        found = []
-        for part in prepared.parts():
-            # Peaks are in the order of their rows.
-            first, last = np.searchsorted(rows, (part.rows.start, part.rows.stop))
-            here = slice(first, last)
-            found.append(self._swept(part, rows[here] - part.rows.start, levels[here]))
-        return np.concatenate([roc for roc, _ in found]), np.concatenate([pr for _, pr in found])
-
-    def _swept(self, part: _Part, peak_rows: Ints, peak_levels: Ints) -> tuple[Floats, Floats]:
         plan, levels = self.prepared.plan, self.levels
-        roc, pr = self.kernels.sweep(
-            plan.n,
-            plan.n_inside,
-            *part.points,
-            self.level,
-            levels.predicted,
-            levels.predicted_before,
-            levels.found,
-            part.n_events,
-            part.row_start,
-            peak_rows,
-            peak_levels,
-        )
-        return roc, pr
+        counts = levels.predicted, levels.predicted_before, levels.found
+        found = [
+            self.kernels.sweep(
+                plan.n, plan.n_inside, *part, *counts, *self.points, *self.prepared.gaps
+            )
+            for part in self.prepared.parts()
+        ]
+        if len(found) == 1:
+            return found[0]
+        return np.concatenate([roc for roc, _ in found]), np.concatenate([pr for _, pr in found])
 
 
 def _as_doubles(scores: Scores) -> Floats | None:

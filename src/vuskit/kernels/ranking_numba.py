@@ -13,20 +13,20 @@ import numpy as np
 
 from vuskit.kernels.numba_types import FLOAT, FLOATS, INT, INTS, jit
 
-__all__ = ["grid_levels", "point_levels", "score_at_rank"]
+__all__ = ["grid_levels", "point_levels"]
 
 _MOST_BUCKETS = 1 << 14  # for thresholds at ranks
 _MOST_NEEDLE_BUCKETS = 1 << 20
+_CHUNK = 1 << 11  # far points whose buckets are found together
 _CROWD = 64  # points of one bucket for which sorting by insertion does not pay
 
 
 @jit(inline="always")
 def _bucket(value: float, low: float, scale: float, last: int) -> int:
     # Halves: the span of two finite numbers may not be finite.
+    # Without branches, so that the processor works on several values at once.
     place = (0.5 * value - 0.5 * low) * scale
-    if place >= last:
-        return last
-    return int(place) if place > 0.0 else 0
+    return np.int32(min(max(place, 0.0), float(last)))
 
 
 @jit()
@@ -61,33 +61,41 @@ def _not_above(needles: Any, start: int, stop: int, score: float) -> int:
 
 
 @jit()
-def _ascending(values: Any, low: float, scale: float, last: int) -> Any:
-    """Points from ``low`` on by ascending value, and these values; none where a bucket is crowded.
+def _ends_of_buckets(bucket: Any, last: int) -> Any:
+    """One past the last point of each bucket where points stand by bucket; the most in a bucket.
 
-    A counting sort by bucket leaves little to an insertion sort.
+    The number of all points follows.
     """
-    bucket = np.empty(values.size, dtype=np.int32)
-    place = np.zeros(last + 2, dtype=np.int32)
-    for i in range(values.size):
-        bucket[i] = -1
-        if values[i] >= low:
-            bucket[i] = _bucket(values[i], low, scale, last)
-            place[bucket[i] + 1] += 1
-    most = 0
-    for b in range(last + 1):
-        most = max(most, place[b + 1])
-        place[b + 1] += place[b]
-    size = place[last + 1] if most <= _CROWD else 0
-    order = np.empty(size, dtype=np.int64)
-    ordered = np.empty(size)
-    if size == 0:
-        return order, ordered
-    for i in range(values.size):
+    end = np.zeros(last + 2, dtype=np.int32)
+    for i in range(bucket.size):
         if bucket[i] >= 0:
-            at = place[bucket[i]]
-            place[bucket[i]] += 1
+            end[bucket[i]] += 1
+    most = total = 0
+    for b in range(last + 1):
+        most = max(most, end[b])
+        total += end[b]
+        end[b] = total
+    end[last + 1] = total
+    return end, most
+
+
+@jit()
+def _ascending(values: Any, bucket: Any, end: Any, most: int) -> Any:
+    """Points that have a bucket, by ascending value; then these values.
+
+    Changes ``end`` to the first point of each bucket.
+    """
+    order = np.empty(end[-1], dtype=np.int32)
+    ordered = np.empty(end[-1])
+    for i in range(values.size - 1, -1, -1):
+        if bucket[i] >= 0:
+            end[bucket[i]] -= 1
+            at = end[bucket[i]]
             order[at], ordered[at] = i, values[i]
-    for i in range(1, size):
+    if most > _CROWD:
+        by_value = np.argsort(ordered)
+        return order[by_value], ordered[by_value]
+    for i in range(1, order.size):  # few are out of place
         point, value, at = order[i], ordered[i], i
         while at > 0 and ordered[at - 1] > value:
             order[at], ordered[at] = order[at - 1], ordered[at - 1]
@@ -97,97 +105,103 @@ def _ascending(values: Any, low: float, scale: float, last: int) -> Any:
 
 
 @jit()
-def _count_among(scores: Any, needles: Any, low: float, high: float) -> Any:
-    """Scores at or above each of the ascending, distinct needles, and strictly above it."""
-    # Many buckets: most scores then share theirs with no needle, which the processor foresees.
-    last = min(max(min(32 * needles.size, 4 * scores.size), 1 << 10), _MOST_NEEDLE_BUCKETS) - 1
-    scale = _scale(low, high, last)
-    first = _first_of_buckets(needles, low, scale, last)
-    between = np.zeros(needles.size + 1, dtype=np.int64)  # by the number of needles not above
+def _count_far(
+    scores: Any, far_starts: Any, far_stops: Any, needles: Any, first: Any, low: float, scale: float
+) -> Any:
+    """Scores of the far points by the number of needles not above them, and those equal to one.
+
+    ``first`` is the number of needles in the buckets before each bucket and before the end.
+    """
+    between = np.zeros(needles.size + 1, dtype=np.int64)
     equal = np.zeros(needles.size, dtype=np.int64)
-    for i in range(scores.size):
-        b = _bucket(scores[i], low, scale, last)
-        position, stop = first[b], first[b + 1]
-        if position < stop:
-            position = _not_above(needles, position, stop, scores[i])
-            if position > 0 and needles[position - 1] == scores[i]:
-                equal[position - 1] += 1
-        between[position] += 1
-    at_least = np.empty(needles.size, dtype=np.int64)
-    above = np.empty(needles.size, dtype=np.int64)
-    total = 0
-    for i in range(needles.size):
-        level = needles.size - 1 - i
-        total += between[level + 1]
-        at_least[i] = total
-        above[i] = total - equal[level]
-    return at_least, above
+    bucket = np.empty(_CHUNK, dtype=np.int32)
+    last = first.size - 2
+    for gap in range(far_starts.size):
+        for start in range(far_starts[gap], far_stops[gap], _CHUNK):
+            chunk = scores[start : min(start + _CHUNK, far_stops[gap])]
+            # By itself, so that the processor works on several scores at once.
+            for i in range(chunk.size):
+                bucket[i] = _bucket(chunk[i], low, scale, last)
+            for i in range(chunk.size):
+                position, stop = first[bucket[i]], first[bucket[i] + 1]
+                if position < stop:
+                    position = _not_above(needles, position, stop, chunk[i])
+                    if position > 0 and needles[position - 1] == chunk[i]:
+                        equal[position - 1] += 1
+                between[position] += 1
+    return between, equal
 
 
-@jit(FLOATS, INTS, INT)
-def point_levels(scores: Any, positions: Any, n_inside: int) -> Any:
+@jit(FLOATS, INTS, INT, INTS, INTS)
+def point_levels(
+    scores: Any, positions: Any, n_inside: int, far_starts: Any, far_stops: Any
+) -> Any:
     """Levels of the dynamic points where every score is a threshold.
 
-    Returns the score of each level, the points at or above it, those above it, and the anomalous
-    ones among the former; then the level of each dynamic point. Points below the lowest anomalous
-    one change nothing and stand past the last level.
+    The far points are all others. Returns the points at or above each level, those above it, and
+    the anomalous ones among the former; then the level of each dynamic point, the points by level
+    and one past the last of each level. Points below the lowest anomalous one change nothing: they
+    stand past the last level and are none of the points by level.
     """
     values = np.empty(positions.size)
     for i in range(positions.size):
         values[i] = scores[positions[i]]
-    low, high = values[0], values[0]
+    low, high = values[:n_inside].min(), values.max()
+    # Many buckets: most scores then share theirs with no needle, which the processor foresees.
+    last = min(max(16 * values.size, 1 << 10), _MOST_NEEDLE_BUCKETS) - 1
+    scale = _scale(low, high, last)
+    bucket = np.empty(values.size, dtype=np.int32)
     for i in range(values.size):
-        high = max(high, values[i])
-        if i < n_inside:
-            low = min(low, values[i])
-    order, ordered = _ascending(values, low, _scale(low, high, values.size), values.size)
-    if order.size == 0:
-        order = np.argsort(values)
-        order = order[np.searchsorted(values[order], low) :]
-        ordered = values[order]
-    needles = np.empty(order.size)
-    size = 0
-    for i in range(order.size):
-        if i == 0 or ordered[i] != ordered[i - 1]:
-            needles[size] = ordered[i]
-            size += 1
-    at_least, above = _count_among(scores, needles[:size], low, high)
+        bucket[i] = _bucket(values[i], low, scale, last) if values[i] >= low else -1
+    end, most = _ends_of_buckets(bucket, last)
+    order, needles = _ascending(values, bucket, end, most)
+    between, equal = _count_far(scores, far_starts, far_stops, needles, end, low, scale)
+
+    size = 1
+    for i in range(1, order.size):
+        size += needles[i] != needles[i - 1]
+    at_least, above, found, end = np.empty((4, size), dtype=np.int64)
+    points = np.empty(order.size, dtype=np.int64)
     level = np.full(positions.size, size)
-    found = np.zeros(size, dtype=np.int64)
-    at = -1
+    at, total, n_found = -1, 0, 0
     for i in range(order.size - 1, -1, -1):
-        if i == order.size - 1 or ordered[i] != ordered[i + 1]:
+        total += between[i + 1]
+        if i == order.size - 1 or needles[i] != needles[i + 1]:
             at += 1
-            found[at] = found[at - 1] if at > 0 else 0
-        level[order[i]] = at
-        found[at] += order[i] < n_inside
-    return needles[:size][::-1].copy(), at_least, above, found, level
+            above[at] = total - equal[i]
+        total += 1
+        n_found += order[i] < n_inside
+        points[order.size - 1 - i], level[order[i]] = order[i], at
+        at_least[at], found[at], end[at] = total, n_found, order.size - i
+    return at_least, above, found, level, points, end
 
 
-@jit(FLOATS, FLOATS, INTS, INTS, INT)
-def score_at_rank(scores: Any, levels: Any, at_least: Any, above: Any, rank: int) -> Any:
-    """Score at a rank (0: the highest), the number of points above it, and at or above it."""
-    i = np.searchsorted(at_least, rank + 1)
-    if i < levels.size and above[i] <= rank:
-        return levels[i], above[i], at_least[i]
-    # It lies between two levels, where not even its rank among the others is known.
-    higher = at_least[i - 1] if i > 0 else 0
-    upper = levels[i - 1] if i > 0 else np.inf
-    lower = levels[i] if i < levels.size else -np.inf
-    between = np.empty((above[i] if i < levels.size else scores.size) - higher)
-    size = 0
-    for j in range(scores.size):
-        if lower < scores[j] < upper:
-            between[size] = scores[j]
-            size += 1
-    between.sort()
-    at = size - 1 - (rank - higher)
-    first, beyond = at, at + 1
-    while first > 0 and between[first - 1] == between[at]:
-        first -= 1
-    while beyond < size and between[beyond] == between[at]:
-        beyond += 1
-    return between[at], higher + size - beyond, higher + size - first
+@jit(INTS, INTS, INTS)
+def plain_areas(predicted: Any, predicted_before: Any, found: Any) -> Any:
+    """Sums whose shares are the areas under the ROC curve (above it) and the PR curve."""
+    false, precise = 0, 0.0
+    found_before = 0
+    for k in range(predicted.size):
+        hits = found[k] - found_before
+        false += hits * (predicted[k] - found[k] + predicted_before[k] - found_before)
+        precise += hits * (found[k] / predicted[k])
+        found_before = found[k]
+    return false, precise
+
+
+@jit()
+def _by_level(level: Any, n_levels: int) -> Any:
+    """Points by ascending level, and one past the last point of each level."""
+    end = np.zeros(n_levels + 1, dtype=np.int64)
+    for i in range(level.size):
+        end[level[i] + 1] += 1
+    for k in range(n_levels):
+        end[k + 1] += end[k]
+    points = np.empty(level.size, dtype=np.int64)
+    for i in range(level.size):
+        points[end[level[i]]] = i
+        end[level[i]] += 1
+    return points, end[:n_levels]
 
 
 @jit()
@@ -261,4 +275,4 @@ def grid_levels(
     for i in range(1, size):
         before[i] = at_least[i - 1]
         found[i] += found[i - 1]
-    return thresholds, at_least, before, found, level
+    return at_least, before, found, level, *_by_level(level, size)

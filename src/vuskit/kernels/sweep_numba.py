@@ -14,34 +14,49 @@ from numpy.typing import NDArray
 from vuskit.kernels.compiled import MOST_WIDTHS
 from vuskit.kernels.numba_types import FLAG, INT, INTS, TABLE, jit
 
-__all__ = ["event_peaks", "sweep"]
+__all__ = ["sweep"]
 
-_EXISTENCE, _RATE, _INVERSE, _ROC, _PR, _END = (i * MOST_WIDTHS for i in range(1, 7))
+_EXISTENCE, _RATE, _INVERSE, _ROC, _PR, _END = (np.uintp(i * MOST_WIDTHS) for i in range(1, 7))
 _LANE = 8  # widths that the processor works on together
 _NONE = np.iinfo(np.intp).max  # past every level
 
 
 @jit()
 def _add_level(
-    state: Any, weights: Any, n: float, miss: float, after: float, before: float, slope: float,
-    offset: float,
+    state: Any, weights: Any, row: int, first: int, n: float, miss: float, after: float,
+    before: float, slope: float, offset: float,
 ) -> None:  # fmt: skip
     """Take one level into the running sums: see ``areas``."""
     # One array and offsets that the compiler knows: else it could not rule out that the sums of one
-    # width are those of another, and would go through them one by one.
-    for w in range(weights.size):
-        positives = state[w] + weights[w]
+    # width are those of another, and would go through them one by one. Nor would it go through
+    # several at once if an index could be negative, which numba counts from the end.
+    for w in range(np.uintp(first), np.uintp(weights.shape[1])):
+        positives = state[w] + weights[row, w]
         negatives = n - positives
         both = 1.0 / (positives * negatives)  # one division for two
         ratio = miss * (both * negatives)
-        rate = (2.0 - (ratio if ratio > 1.0 else 1.0)) * state[_EXISTENCE + w]
         inverse = both * positives
-        jump = rate - state[_RATE + w]
-        state[_ROC + w] += jump * (after * inverse + before * state[_INVERSE + w])
-        state[_PR + w] += jump * (slope * positives + offset)
-        state[_RATE + w] = rate
-        state[_INVERSE + w] = inverse
+        rate = (2.0 - (ratio if ratio > 1.0 else 1.0)) * state[w + _EXISTENCE]
+        jump = rate - state[w + _RATE]
+        state[w + _ROC] += jump * (after * inverse + before * state[w + _INVERSE])
+        state[w + _PR] += jump * (slope * positives + offset)
+        state[w + _RATE] = rate
+        state[w + _INVERSE] = inverse
         state[w] = positives
+
+
+@jit()
+def _add_anomalous_level(
+    state: Any, size: int, miss: float, fpr: float, slope: float, offset: float
+) -> None:
+    """The same where only points inside events come in: P' stays, and with it what it divides."""
+    for w in range(np.uintp(size)):
+        ratio = miss / state[w]
+        rate = (2.0 - (ratio if ratio > 1.0 else 1.0)) * state[w + _EXISTENCE]
+        jump = rate - state[w + _RATE]
+        state[w + _ROC] += jump * (fpr * state[w + _INVERSE])
+        state[w + _PR] += jump * (slope * state[w] + offset)
+        state[w + _RATE] = rate
 
 
 @jit()
@@ -64,46 +79,23 @@ def _add_points(total: Any, weights: Any, points: Any, code: Any, first: Any, se
 
 
 @jit()
-def _by_level(level: Any, n_levels: int) -> Any:
-    """Indices by ascending level, and one past the last index of each level."""
-    end = np.zeros(n_levels + 1, dtype=np.int64)
-    for i in range(level.size):
-        if level[i] < n_levels:
-            end[level[i] + 1] += 1
-    for k in range(n_levels):
-        end[k + 1] += end[k]
-    order = np.empty(end[n_levels], dtype=np.int64)
-    for i in range(level.size):
-        if level[i] < n_levels:
-            order[end[level[i]]] = i
-            end[level[i]] += 1
-    return order, end[:n_levels]
+def _event_peaks(
+    level: Any, n_events: Any, inside_starts: Any, gap_starts: Any, gap_lengths: Any,
+    joined_from: Any, halves: Any, before: bool, after: bool, n_levels: int,
+) -> Any:  # fmt: skip
+    """Rows of the buffered events by the level of their highest point; one past each level's last.
 
-
-@jit(*[INTS] * 6, FLAG, FLAG, INT)
-def event_peaks(
-    level: NDArray[np.intp],  # of each dynamic point
-    inside_starts: NDArray[np.intp],  # first point of each event, and the number of all
-    gap_starts: NDArray[np.intp],  # first near point of each gap between events, and beyond all
-    gap_lengths: NDArray[np.intp],
-    joined_from: NDArray[np.intp],  # half-length from which an event and the next are one
-    halves: NDArray[np.intp],  # half-length of each row
-    before: bool,
-    after: bool,
-    n_peaks: int,
-) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Row and level of the highest point of every buffered event."""
-    n_events = inside_starts.size - 1
-    best = np.empty(n_events, dtype=np.int64)
-    for event in range(n_events):
+    See ``sweep`` for the arguments.
+    """
+    best = np.empty(inside_starts.size - 1, dtype=np.int64)
+    for event in range(best.size):
         best[event] = level[inside_starts[event] : inside_starts[event + 1]].min()
-    rows = np.empty(n_peaks, dtype=np.int64)
-    levels = np.empty(n_peaks, dtype=np.int64)
-    peak = 0
-    done = 0
+    rows, levels = np.empty((2, n_events.sum()), dtype=np.int64)
+    end = np.zeros(n_levels + 1, dtype=np.int64)
+    peak = done = 0
     for row in range(halves.size):
         joined = _NONE
-        for event in range(n_events):
+        for event in range(best.size):
             between = gap_starts[event + 1]
             # Beyond its gap the buffer is one with the next event, which looks at that side.
             if before:
@@ -119,15 +111,22 @@ def event_peaks(
                 ):
                     best[event] = min(best[event], level[point])
             joined = min(joined, best[event])
-            if event == n_events - 1 or joined_from[event] > halves[row]:
+            if event == best.size - 1 or joined_from[event] > halves[row]:
                 rows[peak], levels[peak] = row, joined
+                end[joined + 1] += 1
                 joined = _NONE
                 peak += 1
         done = halves[row]
-    return rows, levels
+    for k in range(n_levels):
+        end[k + 1] += end[k]
+    by_level = np.empty(rows.size, dtype=np.int64)
+    for peak in range(rows.size):
+        by_level[end[levels[peak]]] = rows[peak]
+        end[levels[peak]] += 1
+    return by_level, end
 
 
-@jit(INT, INT, TABLE, *[INTS] * 11)
+@jit(INT, INT, TABLE, *[INTS] * 12, *[INTS] * 4, FLAG, FLAG)
 def sweep(
     n: int,
     n_inside: int,
@@ -135,14 +134,21 @@ def sweep(
     code: NDArray[np.intp],  # of each dynamic point
     first_width: NDArray[np.intp],  # at which the point gets its weight
     second_width: NDArray[np.intp],  # at which it touches a second event
-    level: NDArray[np.intp],  # at which it is predicted
-    predicted: NDArray[np.intp],
+    n_events: NDArray[np.intp],  # buffered events by row
+    row_start: NDArray[np.intp],  # first width of each row, and the number of widths
+    halves: NDArray[np.intp],  # half-length of each row
+    predicted: NDArray[np.intp],  # by level: see ``Levels``
     predicted_before: NDArray[np.intp],
     found: NDArray[np.intp],
-    n_events: NDArray[np.intp],  # by row
-    row_start: NDArray[np.intp],  # first width of each row, and the number of widths
-    peak_rows: NDArray[np.intp],
-    peak_levels: NDArray[np.intp],
+    level: NDArray[np.intp],  # at which each dynamic point is predicted
+    points: NDArray[np.intp],  # by level
+    points_end: NDArray[np.intp],  # one past the last point of each level
+    inside_starts: NDArray[np.intp],  # first point of each event, and the number of all
+    gap_starts: NDArray[np.intp],  # first near point of each gap between events, and beyond all
+    gap_lengths: NDArray[np.intp],
+    joined_from: NDArray[np.intp],  # half-length from which an event and the next are one
+    before: bool,  # whether buffers reach back from events
+    after: bool,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """R-AUC-ROC and R-AUC-PR of every width, of which there are at most ``MOST_WIDTHS``."""
     n_codes, size = table.shape
@@ -154,34 +160,34 @@ def sweep(
     state[_INVERSE:_ROC] = 1.0 / (n - n_inside)
     n_found = np.zeros(n_events.size)
     constant = 2.0 * (n - n_inside)
-    points, points_end = _by_level(level, predicted.size)
-    peaks, peaks_end = _by_level(peak_levels, predicted.size)
+    peaks, peaks_end = _event_peaks(
+        level, n_events, inside_starts, gap_starts, gap_lengths, joined_from, halves, before, after,
+        predicted.size,
+    )  # fmt: skip
     point = peak = found_before = 0
     for k in range(predicted.size):
         # Indices rather than slices, of which each would count the references to its array.
         for i in range(peak, peaks_end[k]):
-            row = peak_rows[peaks[i]]
+            row = peaks[i]
             n_found[row] += 1.0
             for w in range(row_start[row], row_start[row + 1]):
-                state[_EXISTENCE + w] = n_found[row] / n_events[row]
+                state[w + MOST_WIDTHS] = n_found[row] / n_events[row]
         row, first = 0, size  # no weights
         if points_end[k] - point == 1 and second_width[points[point]] >= size:
             row, first = code[points[point]], first_width[points[point]]
         elif points_end[k] > point:
-            here, total = points[point : points_end[k]], weights[n_codes, :size]
-            first = _add_points(total, weights, here, code, first_width, second_width)
+            chosen, total = points[point : points_end[k]], weights[n_codes, :size]
+            first = _add_points(total, weights, chosen, code, first_width, second_width)
             row = n_codes
         first -= first % _LANE
-        _add_level(
-            state[first:],
-            weights[row, first:],
-            float(n),
-            2.0 * n_inside - found[k],
-            predicted[k] - found[k] - constant,
-            predicted_before[k] - found_before - constant,
-            2.0 / predicted[k],
-            (found[k] - 2.0 * n_inside) / predicted[k],
-        )
+        miss = 2.0 * n_inside - found[k]
+        fpr = predicted[k] - found[k] - constant
+        fpr_before = predicted_before[k] - found_before - constant
+        slope, offset = 2.0 / predicted[k], -miss / predicted[k]
+        if row == 0 and first == 0:
+            _add_anomalous_level(state, weights.shape[1], miss, fpr + fpr_before, slope, offset)
+        else:
+            _add_level(state, weights, row, first, float(n), miss, fpr, fpr_before, slope, offset)
         point, peak, found_before = points_end[k], peaks_end[k], found[k]
     roc, pr = state[_ROC : _ROC + size], state[_PR : _PR + size]
     return 1.0 - (2.0 + 0.5 * roc), pr.copy()

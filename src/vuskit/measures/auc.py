@@ -11,29 +11,20 @@ from vuskit.measures.workspace import PreparedLabels, Workspace, defined
 
 __all__ = ["auc_pr", "auc_roc"]
 
-# Only the scores of anomalous points move the recall; summed by parts (see kernels/areas.py), the
-# areas need no other threshold.
-
 
 def _auc_roc(workspace: Workspace) -> float:
-    levels, labels = workspace.point_levels, workspace.labels
-    normal = labels.n - labels.n_anomalous
-    found_before = np.concatenate(([0], levels.found[:-1]))
-    hits = levels.found - found_before
-    false = (levels.predicted - levels.found) + (levels.predicted_before - found_before)
-    return 1.0 - float(hits @ false) / (2.0 * labels.n_anomalous * normal)
+    return workspace.plain_areas[0]
 
 
 def _auc_pr(workspace: Workspace, interpolation: str = "step") -> float:
+    if interpolation == "step":
+        return workspace.plain_areas[1]
     levels = workspace.point_levels
     found_before = np.concatenate(([0], levels.found[:-1]))
+    predicted_before = np.maximum(levels.predicted_before, 1)
+    before = np.where(levels.predicted_before > 0, found_before / predicted_before, 1.0)
     jump = (levels.found - found_before) / workspace.labels.n_anomalous
-    precision = levels.found / levels.predicted
-    if interpolation == "trapezoid":
-        predicted_before = np.maximum(levels.predicted_before, 1)
-        before = np.where(levels.predicted_before > 0, found_before / predicted_before, 1.0)
-        precision = (precision + before) / 2
-    return min(float(jump @ precision), 1.0)
+    return min(float(jump @ (levels.found / levels.predicted + before)) / 2, 1.0)
 
 
 @register_measure(

@@ -91,10 +91,11 @@ def precision(
         1 for anomalous points, 0 for normal ones.
     y_score : array-like of shape (n,), optional
         Anomaly scores, finite, higher meaning more anomalous.
-    threshold : {"sigma", "quantile"}, number or callable, default="sigma"
+    threshold : {"sigma", "quantile", "best"}, number or callable, default="sigma"
         Points with a score >= the threshold are predicted. ``"sigma"`` is the mean plus three
         standard deviations of the score; ``Sigma(factor)`` and ``Quantile(q)`` have their own
-        parameters; a callable gets the scores.
+        parameters; a callable gets the scores. ``"best"`` looks at the labels: it is the threshold
+        at which the F-score (of this kind) is highest, an upper bound of what a rule can reach.
     y_pred : array-like of shape (n,), optional
         A prediction of 0 and 1, instead of a score and a threshold.
 
@@ -206,6 +207,7 @@ def f_score(
     """
     beta = check_beta(beta)
     workspace = thresholded(y_true, y_score, threshold, y_pred)
+    workspace.beta = beta
     if not defined(workspace.labels, "f_score"):
         return float("nan")
     return _f_score(workspace, beta)
@@ -218,7 +220,7 @@ def f_score(
     reference=_FAWCETT,
     paper=True,
     shared=_precision_at_k,
-    needs="top",
+    needs="levels",
 )
 def precision_at_k(y_true: ArrayLike, y_score: ArrayLike, *, k: int | None = None) -> float:
     """Precision of the k highest scores.
@@ -250,7 +252,7 @@ def precision_at_k(y_true: ArrayLike, y_score: ArrayLike, *, k: int | None = Non
     """
     labels, scores = check_pair(y_true, y_score)
     workspace = Workspace(
-        PreparedLabels(labels, None), scores, k=check_k(k, labels.n), needs={"top"}
+        PreparedLabels(labels, None), scores, k=check_k(k, labels.n), needs={"levels"}
     )
     if not defined(labels, "precision_at_k"):
         return float("nan")

@@ -22,7 +22,7 @@ from vuskit.errors import (
 )
 from vuskit.inputs import Labels, check_choice, check_int
 from vuskit.intervals import Ints, event_bounds
-from vuskit.kernels.areas import Levels
+from vuskit.kernels.areas import Levels, plain_areas
 from vuskit.kernels.buffers import BufferPlan, plan_buffers
 from vuskit.kernels.compiled_areas import CompiledPlan, CompiledScore
 from vuskit.kernels.definitions import DEFINITIONS
@@ -150,7 +150,7 @@ class Workspace:
     """One score of one series, and everything computed from it so far.
 
     ``needs`` says which ranks will be asked for, so that one look at the scores finds them all:
-    ``"areas"`` (R-AUC and VUS), ``"levels"`` (the plain AUCs), ``"top"`` (Precision@k).
+    ``"areas"`` (R-AUC and VUS), ``"levels"`` (the plain AUCs and Precision@k).
     """
 
     prepared: PreparedLabels
@@ -159,6 +159,7 @@ class Workspace:
     prediction: NDArray[np.bool_] | None = None
     k: int | None = None
     needs: Set[str] = frozenset()
+    beta: float = 1.0  # of the F-score that the threshold "best" makes the highest
     _kept: dict[str, Any] = field(default_factory=dict)
 
     @property
@@ -218,8 +219,6 @@ class Workspace:
         ranks = np.zeros(0, dtype=np.intp)
         if self._grid is not None and self._compiled is None:
             ranks = grid_ranks(self.labels.n, self._grid)
-        if "top" in self.needs:
-            ranks = np.append(ranks, self.top - 1)
         return rank_table(self.ranked_scores, needles, ranks)
 
     @cached_property
@@ -239,20 +238,23 @@ class Workspace:
         found = inside.size - np.searchsorted(inside, levels[::-1], side="left")[::-1]
         return Levels(*self._ranks.counts(levels), found)
 
+    @cached_property
+    def plain_areas(self) -> tuple[float, float]:
+        """AUC-ROC and AUC-PR."""
+        if self._compiled_exactly is not None:
+            return self._compiled_exactly.plain_areas()
+        return plain_areas(self.point_levels, self.labels.n)
+
     def top_counts(self) -> tuple[float, int]:
         """Anomalous points among the ``top`` highest scores (ties by their share), and ``top``."""
-        cut, above, at_least = self._at_rank(self.top - 1)
-        inside = self.ranked_scores[self.labels.inside]
-        sure = int(np.count_nonzero(inside > cut))
-        tied = int(np.count_nonzero(inside == cut))
-        return float(sure + tied * (self.top - above) / (at_least - above)), self.top
-
-    def _at_rank(self, rank: int) -> tuple[Any, int, int]:
-        """Score at a rank (0: the highest), the number of points above it, and at or above it."""
-        if self._compiled_exactly is not None:
-            return self._compiled_exactly.at_rank(rank)
-        cut = self._ranks.at_rank(np.array([rank]))
-        return cut[0], int(self._ranks.above(cut)[0]), int(self._ranks.at_least(cut)[0])
+        levels = self.point_levels
+        # Every anomalous point is at a level: between two of them nothing is found.
+        at = int(levels.predicted.searchsorted(self.top))
+        sure = int(levels.found[at - 1]) if at else 0
+        if at == levels.size or levels.predicted_before[at] >= self.top:
+            return float(sure), self.top
+        tied, above = int(levels.found[at]) - sure, int(levels.predicted_before[at])
+        return sure + tied * (self.top - above) / (int(levels.predicted[at]) - above), self.top
 
     @cached_property
     def areas(self) -> tuple[Floats, Floats]:
@@ -266,8 +268,8 @@ class Workspace:
         return grid_areas(scores, self.prepared.plan, self._ranks, self._grid)
 
     @cached_property
-    def _threshold(self) -> np.float64:
-        return threshold_value(self.threshold, self.ranked_scores)
+    def _threshold(self) -> Any:
+        return threshold_value(self.threshold, self.ranked_scores, self.labels.inside, self.beta)
 
     @cached_property
     def predicted(self) -> Ints:
