@@ -8,12 +8,30 @@
 
 from __future__ import annotations
 
-# The measures register themselves in the order of the paper's list.
+# The measures register themselves: those of the paper in the order of its list, then the others.
 from vuskit.measures.point import f_score, precision, precision_at_k, recall  # isort: skip
 from vuskit.measures.ranges import range_f_score, range_precision, range_recall  # isort: skip
 from vuskit.measures.auc import auc_pr, auc_roc  # isort: skip
 from vuskit.measures.range_auc import range_auc_pr, range_auc_roc  # isort: skip
 from vuskit.measures.volume import vus_pr, vus_roc  # isort: skip
+from vuskit.measures.best import best_f_score, best_threshold  # isort: skip
+from vuskit.measures.event_wise import (  # isort: skip
+    composite_f_score,
+    event_f_score,
+    event_precision,
+    event_recall,
+)
+from vuskit.measures.point_adjusted import (  # isort: skip
+    point_adjusted_f_score,
+    point_adjusted_precision,
+    point_adjusted_recall,
+)
+from vuskit.measures.affiliation import (  # isort: skip
+    affiliation_f_score,
+    affiliation_precision,
+    affiliation_recall,
+)
+from vuskit.measures.ucr import ucr_score  # isort: skip
 from vuskit.errors import (
     InvalidInputError,
     MissingDependencyError,
@@ -50,18 +68,30 @@ __all__ = [
     "UndefinedMeasureWarning",
     "Volume",
     "VuskitError",
+    "affiliation_f_score",
+    "affiliation_precision",
+    "affiliation_recall",
     "auc_pr",
     "auc_roc",
+    "best_f_score",
+    "best_threshold",
     "chance_level",
     "choose_buffer",
+    "composite_f_score",
     "estimate_period",
     "evaluate",
     "evaluate_many",
+    "event_f_score",
+    "event_precision",
+    "event_recall",
     "events",
     "f_score",
     "get_measure",
     "list_buffer_strategies",
     "list_measures",
+    "point_adjusted_f_score",
+    "point_adjusted_precision",
+    "point_adjusted_recall",
     "precision",
     "precision_at_k",
     "range_auc_pr",
@@ -72,6 +102,7 @@ __all__ = [
     "recall",
     "register_measure",
     "surface",
+    "ucr_score",
     "volume",
     "vus_pr",
     "vus_roc",

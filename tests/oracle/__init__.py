@@ -4,18 +4,41 @@ They are what the package is tested against, so they share no line with it. Each
 name and the keywords of its fast counterpart; inputs are plain lists and are not checked.
 """
 
+from oracle.affiliation import affiliation_f_score, affiliation_precision, affiliation_recall
 from oracle.areas import auc_pr, auc_roc
+from oracle.event_wise import (
+    best,
+    composite_f_score,
+    event_f_score,
+    event_precision,
+    event_recall,
+    point_adjusted_f_score,
+    point_adjusted_precision,
+    point_adjusted_recall,
+    ucr_score,
+)
 from oracle.points import f_score, precision, precision_at_k, recall, sigma_threshold
 from oracle.ranges import range_f_score, range_precision, range_recall
 from oracle.runs import events
 from oracle.vus import curve, range_auc_pr, range_auc_roc, soft_labels, vus_pr, vus_roc
 
 __all__ = [
+    "affiliation_f_score",
+    "affiliation_precision",
+    "affiliation_recall",
     "auc_pr",
     "auc_roc",
+    "best",
+    "composite_f_score",
     "curve",
+    "event_f_score",
+    "event_precision",
+    "event_recall",
     "events",
     "f_score",
+    "point_adjusted_f_score",
+    "point_adjusted_precision",
+    "point_adjusted_recall",
     "precision",
     "precision_at_k",
     "range_auc_pr",
@@ -26,6 +49,7 @@ __all__ = [
     "recall",
     "sigma_threshold",
     "soft_labels",
+    "ucr_score",
     "vus_pr",
     "vus_roc",
 ]

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from vuskit.intervals import Ints
 
-__all__ = ["overlaps"]
+__all__ = ["meets", "overlaps"]
 
 
 def overlaps(
@@ -29,3 +30,10 @@ def overlaps(
     first = np.maximum(starts[index], other_starts[other])
     last = np.minimum(stops[index], other_stops[other])
     return index, first, last
+
+
+def meets(starts: Ints, stops: Ints, other_starts: Ints, other_stops: Ints) -> NDArray[np.bool_]:
+    """Whether each range of the first list shares a point with one of the second."""
+    begin = np.searchsorted(other_stops, starts, side="right")
+    end = np.searchsorted(other_starts, stops, side="left")
+    return np.greater(end, begin)

@@ -122,8 +122,9 @@ def events(
         Anomaly scores, finite, higher meaning more anomalous.
     buffer : int, default=0
         ``buffer // 2`` points on either side of an anomaly count for it.
-    threshold : {"sigma", "quantile"}, number or callable, default="sigma"
-        Where an anomaly counts as found, and from where its delay is measured.
+    threshold : {"sigma", "quantile", "best"}, number or callable, default="sigma"
+        Where an anomaly counts as found, and from where its delay is measured; see
+        :func:`precision`.
 
     Returns
     -------
@@ -147,7 +148,7 @@ def events(
     labels, scores = check_pair(y_true, y_score)
     if labels.n_anomalous == 0:
         raise InvalidInputError("`y_true` must hold at least one anomalous point, got none")
-    limit = threshold_value(threshold, scores)
+    limit = threshold_value(threshold, scores, labels.inside)
     begin = np.maximum(labels.starts - half, 0)
     end = np.minimum(labels.stops + half, labels.n)
     pieces = [scores[a:b] for a, b in zip(begin, end, strict=True)]

@@ -8,13 +8,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from vuskit.inputs import check_choice, check_fraction
+from vuskit.inputs import Labels, check_choice, check_fraction
 from vuskit.intervals import Ints
 from vuskit.kernels.overlap import overlaps
+from vuskit.kernels.range_best import best_range_level
+from vuskit.kernels.ranking import Scores
+from vuskit.measures.best import at_best, finds_best
 from vuskit.measures.point import check_beta, combined, thresholded
 from vuskit.measures.registry import register_measure
 from vuskit.measures.thresholds import ThresholdRule
-from vuskit.measures.workspace import Workspace, defined
+from vuskit.measures.workspace import PreparedLabels, Workspace, defined
 
 __all__ = ["range_f_score", "range_precision", "range_recall"]
 
@@ -120,13 +123,38 @@ def _recall(
     return _rewards(_events(workspace), workspace.predicted_ranges, bias, cardinality, alpha)
 
 
+@finds_best("range_f_score")
+def _best_level(
+    scores: Scores,
+    labels: Labels,
+    beta: float,
+    alpha: float = 0.0,
+    precision_bias: Bias = "flat",
+    recall_bias: Bias = "flat",
+    cardinality: Cardinality = "one",
+) -> Any:
+    if precision_bias == recall_bias == "flat" and cardinality == "one":
+        events = labels.starts, labels.stops
+        return best_range_level(scores, labels.inside, *events, alpha, beta)
+
+    def value(level: Any) -> float:
+        cut = Workspace(PreparedLabels(labels, None), scores, prediction=scores >= level)
+        found = _precision(cut, precision_bias, cardinality)
+        return combined(found, _recall(cut, recall_bias, cardinality, alpha), beta)
+
+    # Other weights have no shorter way than trying every score.
+    return max(np.unique(scores)[::-1], key=value)
+
+
 def _shared_precision(workspace: Workspace) -> float:
-    value: float = workspace.keep("range_precision", lambda: _precision(workspace))
+    cut = at_best(workspace, "range_f_score")
+    value: float = cut.keep("range_precision", lambda: _precision(cut))
     return value
 
 
 def _shared_recall(workspace: Workspace) -> float:
-    value: float = workspace.keep("range_recall", lambda: _recall(workspace))
+    cut = at_best(workspace, "range_f_score")
+    value: float = cut.keep("range_recall", lambda: _recall(cut))
     return value
 
 
@@ -171,7 +199,8 @@ def range_precision(
     Parameters
     ----------
     y_true, y_score, threshold, y_pred
-        As for :func:`vuskit.precision`.
+        As for :func:`vuskit.precision`; ``threshold="best"`` is that of the highest
+        :func:`range_f_score` with its defaults.
     bias : {"flat", "front", "middle", "back"} or callable, default="flat"
         Which positions of a range weigh more; ``bias(i, length)`` gives the weight of position i,
         counted from 1.
@@ -198,7 +227,7 @@ def range_precision(
     )
     if not defined(workspace.labels, "range_precision"):
         return float("nan")
-    return _precision(workspace, bias, cardinality)
+    return _precision(at_best(workspace, "range_f_score"), bias, cardinality)
 
 
 @register_measure(
@@ -224,7 +253,8 @@ def range_recall(
     Parameters
     ----------
     y_true, y_score, threshold, y_pred
-        As for :func:`vuskit.precision`.
+        As for :func:`vuskit.precision`; ``threshold="best"`` is that of the highest
+        :func:`range_f_score` with its defaults.
     alpha : float, default=0
         Weight, from 0 to 1, of having found any point of an anomaly.
     bias, cardinality
@@ -253,7 +283,7 @@ def range_recall(
     )
     if not defined(workspace.labels, "range_recall"):
         return float("nan")
-    return _recall(workspace, bias, cardinality, alpha)
+    return _recall(at_best(workspace, "range_f_score"), bias, cardinality, alpha)
 
 
 @register_measure(
@@ -281,7 +311,7 @@ def range_f_score(
     Parameters
     ----------
     y_true, y_score, threshold, y_pred
-        As for :func:`vuskit.precision`.
+        As for :func:`vuskit.precision`; ``threshold="best"`` gives the highest value there is.
     beta : float, default=1
         Above 1, recall weighs more.
     alpha
@@ -318,8 +348,17 @@ def range_f_score(
     )
     if not defined(workspace.labels, "range_f_score"):
         return float("nan")
+    cut = at_best(
+        workspace,
+        "range_f_score",
+        beta,
+        alpha=alpha,
+        precision_bias=precision_bias,
+        recall_bias=recall_bias,
+        cardinality=cardinality,
+    )
     return combined(
-        _precision(workspace, precision_bias, cardinality),
-        _recall(workspace, recall_bias, cardinality, alpha),
+        _precision(cut, precision_bias, cardinality),
+        _recall(cut, recall_bias, cardinality, alpha),
         beta,
     )

@@ -12,7 +12,21 @@ from vuskit.inputs import did_you_mean
 if TYPE_CHECKING:
     from vuskit.measures.workspace import Workspace
 
-__all__ = ["Measure", "get_measure", "list_measures", "register_measure", "resolve_measures"]
+__all__ = [
+    "GROUPS",
+    "Measure",
+    "get_measure",
+    "list_measures",
+    "register_measure",
+    "resolve_measures",
+]
+
+# Names for several measures at once, and what is shown of them.
+GROUPS = {
+    "paper": "the paper's thirteen",
+    "extra": "those of other papers",
+    "all": "all measures",
+}
 
 Function = TypeVar("Function", bound=Callable[..., float])
 
@@ -30,7 +44,8 @@ class Measure:
     function : callable
         ``function(y_true, y_score, **options) -> float``.
     family : str
-        ``"threshold"``, ``"range"``, ``"auc"``, ``"range_auc"``, ``"vus"`` or ``"custom"``.
+        ``"threshold"``, ``"range"``, ``"auc"``, ``"range_auc"``, ``"vus"``, ``"event"``,
+        ``"affiliation"`` or ``"custom"``.
     bounds : tuple of float
         Lowest and highest value.
     higher_is_better : bool
@@ -39,6 +54,10 @@ class Measure:
         Where it is defined.
     paper : bool
         Whether it is one of the thirteen measures of the VUS paper.
+    extra : bool
+        Whether it is one of the measures of other papers that the package brings.
+    with_chance : bool
+        Whether its value misleads without what a random score gets; tables show that beside it.
     options : dict
         Options fixed by :meth:`with_options`.
     """
@@ -51,11 +70,18 @@ class Measure:
     higher_is_better: bool = True
     reference: str = ""
     paper: bool = False
+    extra: bool = False
+    with_chance: bool = False
     options: dict[str, Any] = field(default_factory=dict)
     # How the measure is computed from work shared with other measures; None: by its function.
     shared: Callable[[Workspace], float] | None = field(default=None, repr=False)
-    # What it looks up there: "areas", "levels" or "top"; see Workspace.
+    # What it looks up there: "areas" or "levels"; see Workspace.
     needs: str = field(default="", repr=False)
+
+    @property
+    def group(self) -> str:
+        """``"paper"``, ``"extra"`` or ``"own"``."""
+        return "paper" if self.paper else "extra" if self.extra else "own"
 
     def with_options(self, **options: Any) -> Measure:
         """Return the same measure with some options fixed; they become part of its name.
@@ -87,6 +113,8 @@ def register_measure(
     higher_is_better: bool = True,
     reference: str = "",
     paper: bool = False,
+    extra: bool = False,
+    with_chance: bool = False,
     shared: Callable[[Workspace], float] | None = None,
     needs: str = "",
 ) -> Callable[[Function], Function]:
@@ -100,7 +128,7 @@ def register_measure(
         Its name in code, files and stores.
     title : str, optional
         Its name in tables and figures; the name by default.
-    family, bounds, higher_is_better, reference, paper
+    family, bounds, higher_is_better, reference, paper, extra, with_chance
         As for :class:`Measure`.
     shared, needs
         How it is computed from work that the package's own measures share; leave them out.
@@ -138,6 +166,8 @@ def register_measure(
             higher_is_better,
             reference,
             paper,
+            extra,
+            with_chance,
             shared=shared,
             needs=needs,
         )
@@ -147,7 +177,7 @@ def register_measure(
 
 
 def list_measures() -> list[Measure]:
-    """All registered measures, the paper's thirteen first.
+    """All registered measures: the paper's thirteen, those of other papers, your own.
 
     Examples
     --------
@@ -155,7 +185,7 @@ def list_measures() -> list[Measure]:
     >>> [measure.title for measure in list_measures()][:3]
     ['Precision', 'Recall', 'F']
     """
-    return sorted(_MEASURES.values(), key=lambda measure: not measure.paper)
+    return sorted(_MEASURES.values(), key=lambda measure: (not measure.paper, not measure.extra))
 
 
 def get_measure(name: str) -> Measure:
@@ -181,7 +211,7 @@ def get_measure(name: str) -> Measure:
 
 
 def resolve_measures(measures: str | Measure | Iterable[str | Measure]) -> tuple[Measure, ...]:
-    """Measures from ``"paper"``, ``"all"``, a name, a measure, or a list of these; each once.
+    """Measures from the name of a group, a name, a measure, or a list of these; each once.
 
     Examples
     --------
@@ -202,6 +232,6 @@ def resolve_measures(measures: str | Measure | Iterable[str | Measure]) -> tuple
 def _resolve(measure: str | Measure) -> list[Measure]:
     if isinstance(measure, Measure):
         return [measure]
-    if measure in ("paper", "all"):
-        return [one for one in list_measures() if one.paper or measure == "all"]
+    if measure in GROUPS:
+        return [one for one in list_measures() if measure in (one.group, "all")]
     return [get_measure(measure)]

@@ -12,11 +12,12 @@ from numpy.typing import NDArray
 from vuskit.errors import InvalidInputError
 from vuskit.inputs import check_choice, check_fraction
 from vuskit.intervals import Ints
+from vuskit.kernels.best import best_point_level
 from vuskit.kernels.scratch import scratch
 
-__all__ = ["Quantile", "Sigma", "ThresholdRule", "positions_from", "threshold_value"]
+__all__ = ["Quantile", "Sigma", "ThresholdRule", "is_best", "positions_from", "threshold_value"]
 
-_CHUNK = 8192
+_CHUNK = 8192  # beyond 10,000 numbers BLAS would wake its threads
 _WIDE_CHUNK = 1 << 16
 _TINY, _HUGE = 1e-280, 1e280
 _FAR = 400  # binary exponent beyond which squares may underflow or overflow
@@ -83,20 +84,42 @@ class Quantile:
 ThresholdRule = str | float | Callable[[NDArray[Any]], float]
 
 _RULES: dict[str, Callable[[NDArray[Any]], float]] = {"sigma": Sigma(), "quantile": Quantile()}
+_BEST = "best"
 
 
-def threshold_value(rule: ThresholdRule, scores: NDArray[Any]) -> np.float64:
+def is_best(rule: ThresholdRule) -> bool:
+    """Whether a rule asks for the threshold that looking at the labels would choose."""
+    return isinstance(rule, str) and rule == _BEST
+
+
+def threshold_value(
+    rule: ThresholdRule, scores: NDArray[Any], inside: Ints | None = None, beta: float = 1.0
+) -> Any:
     """Turn a rule, its name, or a number into a number in double precision.
 
     A plain float would be rounded to the precision of single-precision scores in a comparison.
+
+    Parameters
+    ----------
+    rule : {"sigma", "quantile", "best"}, number or callable
+        ``"best"`` gives the threshold of the highest F-score by points, as one of the scores.
+    scores : ndarray of shape (n,)
+        The scores.
+    inside : ndarray of int, optional
+        Positions of the anomalous points, which only ``"best"`` looks at.
+    beta : float, default=1
+        Weight of recall in that F-score.
 
     Raises
     ------
     InvalidInputError
         If the name is unknown or the outcome is not a number.
     """
+    if is_best(rule) and inside is not None:
+        return best_point_level(scores, inside, beta)
     if isinstance(rule, str):
-        rule = _RULES[check_choice("threshold", rule, _RULES)]
+        known = [*_RULES] if inside is None else [*_RULES, _BEST]
+        rule = _RULES[check_choice("threshold", rule, known)]
     value = rule(scores) if callable(rule) else rule
     try:
         number = float(value)
@@ -107,7 +130,7 @@ def threshold_value(rule: ThresholdRule, scores: NDArray[Any]) -> np.float64:
     return np.float64(number)
 
 
-def positions_from(scores: NDArray[Any], threshold: np.float64) -> Ints:
+def positions_from(scores: NDArray[Any], threshold: Any) -> Ints:
     """Positions of the scores at or above a threshold."""
     # A chunk at a time: fresh memory for all points would cost more than comparing them.
     found = []
