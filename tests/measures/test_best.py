@@ -27,6 +27,7 @@ OPTIONS = [
     *[(name, {}) for name in PLAIN],
     ("point_adjusted_f_score", {"k": 0.3}),
     ("point_adjusted_f_score", {"k": 0.5}),
+    ("event_f_score", {"false_alarm_rate": True}),
     ("range_f_score", {"alpha": 0.2}),
     ("range_f_score", {"cardinality": "reciprocal"}),
 ]
@@ -80,6 +81,11 @@ def test_precision_and_recall_share_the_threshold_of_their_f(f_score, parts, dat
         alone = getattr(vuskit, name)(*data, threshold="best")
         at_threshold = getattr(vuskit, name)(*data, threshold=threshold)
         assert value == alone == pytest.approx(at_threshold, abs=1e-15)
+
+
+@given(labeled_scores())
+def test_everything_is_the_best_prediction_by_events(data):
+    assert vuskit.event_f_score(*data, threshold="best") == 1.0
 
 
 def test_ties_take_the_highest_threshold():

@@ -29,6 +29,17 @@ def test_equal_the_oracle(data, beta, k):
         assert actual == pytest.approx(expected, abs=1e-12), name
 
 
+@given(data=labeled_predictions(), beta=st.sampled_from([0.5, 1, 2]))
+def test_false_alarm_rate_equals_the_oracle(data, beta):
+    y_true, y_pred = data
+    options = {"y_pred": y_pred, "false_alarm_rate": True}
+    expected = oracle.event_precision(y_true, **options)
+    assert vuskit.event_precision(y_true, **options) == pytest.approx(expected, abs=1e-12)
+    expected = oracle.event_f_score(y_true, beta=beta, **options)
+    actual = vuskit.event_f_score(y_true, beta=beta, **options)
+    assert actual == pytest.approx(expected, abs=1e-12)
+
+
 @settings(max_examples=40)
 @given(data=labeled_scores(), threshold=st.integers(-8, 260))
 def test_scores_at_a_threshold(data, threshold):
@@ -103,6 +114,7 @@ def test_predicting_everything():
     """One range meets both anomalies: no false alarm. Points tell otherwise."""
     y_true = [0, 1, 0, 0, 1, 0]
     assert vuskit.event_f_score(y_true, y_pred=[1] * 6) == 1.0
+    assert vuskit.event_f_score(y_true, y_pred=[1] * 6, false_alarm_rate=True) == 0.0
     assert vuskit.composite_f_score(y_true, y_pred=[1] * 6) == pytest.approx(0.5, abs=1e-15)
 
 
@@ -113,11 +125,21 @@ def test_point_adjustment_flatters_chance():
     """Why the value is never shown without what random scores get."""
     labels = np.zeros(2_000, dtype=int)
     labels[300:500] = labels[1200:1400] = 1
-    level = vuskit.chance_level(
-        labels, buffer=0, measures=["f_score", "point_adjusted_f_score"], threshold=0.99
-    )
-    assert level.mean["f_score"] < 0.05
+    level = vuskit.chance_level(labels, buffer=0, measures=["f_score", "point_adjusted_f_score"])
+    assert level.mean["f_score"] < 0.1
     assert level.mean["point_adjusted_f_score"] > 0.8
+
+
+def test_tables_show_chance_beside_it():
+    labels, score = [0, 1, 1, 1, 0, 0, 0, 0], [0, 3, 1, 1, 2, 0, 1, 0]
+    assert "chance" not in repr(vuskit.evaluate(labels, score, buffer=2, measures="f_score"))
+    measures = ["f_score", "point_adjusted_f_score"]
+    one = vuskit.evaluate(labels, score, buffer=2, measures=measures)
+    assert repr(one).splitlines()[0].split() == ["measure", "value", "chance", "adjusted"]
+    several = vuskit.evaluate_many(labels, {"a": score}, buffer=2, measures=measures)
+    assert [line.split()[0] for line in repr(several).splitlines()[1:3]] == ["a", "chance"]
+    shown = [f"{one.chance.mean[name]:.3f}" for name in measures]
+    assert repr(several).splitlines()[2].split()[1:] == shown
 
 
 # --- the UCR score -------------------------------------------------------------------------------

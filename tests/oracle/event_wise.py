@@ -20,12 +20,17 @@ def event_counts(y_true, y_score, threshold, y_pred):
     return found, len(anomalies), false
 
 
-def event_precision(y_true, y_score=None, *, threshold=None, y_pred=None):
-    """Anomalies found, of these and the runs that meet none."""
+def event_precision(y_true, y_score=None, *, false_alarm_rate=False, threshold=None, y_pred=None):
+    """Anomalies found, of these and the runs that meet none; fewer with many normal points."""
     if one_class(y_true):
         return math.nan
     found, _, false = event_counts(y_true, y_score, threshold, y_pred)
-    return ratio(found, found + false)
+    share = ratio(found, found + false)
+    if not false_alarm_rate:
+        return share
+    predicted = predictions(y_score, threshold, y_pred)
+    normal = [p for label, p in zip(y_true, predicted, strict=True) if not label]
+    return share * (1 - sum(normal) / len(normal))
 
 
 def event_recall(y_true, y_score=None, *, threshold=None, y_pred=None):
@@ -36,11 +41,15 @@ def event_recall(y_true, y_score=None, *, threshold=None, y_pred=None):
     return found / anomalies
 
 
-def event_f_score(y_true, y_score=None, *, beta=1, threshold=None, y_pred=None):
+def event_f_score(
+    y_true, y_score=None, *, beta=1, false_alarm_rate=False, threshold=None, y_pred=None
+):
     """Weighted harmonic mean of event precision and event recall."""
     cut = {"threshold": threshold, "y_pred": y_pred}
     return combine(
-        event_precision(y_true, y_score, **cut), event_recall(y_true, y_score, **cut), beta
+        event_precision(y_true, y_score, false_alarm_rate=false_alarm_rate, **cut),
+        event_recall(y_true, y_score, **cut),
+        beta,
     )
 
 

@@ -34,7 +34,7 @@ from vuskit.datasets.synthetic.registry import get_family
 from vuskit.detectors import detector_class
 from vuskit.errors import InvalidInputError
 from vuskit.inputs import check_choice, did_you_mean
-from vuskit.measures.registry import list_measures, resolve_measures
+from vuskit.measures.registry import GROUPS, list_measures, resolve_measures
 
 __all__ = ["load_plan", "parse_plan"]
 
@@ -270,7 +270,7 @@ def _measures(name: str, value: Any) -> tuple[MeasureSpec, ...]:
 
 def _some_measures(name: str, value: Any) -> tuple[MeasureSpec, ...]:
     """Specs of a measure, or of a group of them."""
-    if value in ("paper", "all"):
+    if isinstance(value, str) and value in GROUPS:
         return tuple(MeasureSpec(measure.name) for measure in resolve_measures(value))
     return (_measure(name, value),)
 

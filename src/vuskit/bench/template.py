@@ -63,7 +63,7 @@ name = "random"
 # -- measures: of every score; as many entries as needed ----------------------------------------
 
 [[evaluate]]
-measures = "paper"              # or "all", or ["paper", {name = "f_score", beta = 2}]
+measures = "paper"              # or "extra", "all", or ["paper", {name = "f_score", beta = 2}]
 buffer = "authors"              # a number, or: period, fft, authors, median_anomaly, mean_anomaly
 # buffer_fallback = 100         # where the strategy finds nothing
 # thresholds = 250              # as in published tables; every distinct score unless given

@@ -22,7 +22,7 @@ def list_() -> None:
 
 @app.command()
 def measures(as_json: AsJson = False, as_csv: AsCsv = False) -> None:
-    """List the measures; the paper's thirteen come first.
+    """List the measures: the paper's thirteen, then those of other papers.
 
     Example: vuskit list measures
     """
@@ -34,12 +34,13 @@ def measures(as_json: AsJson = False, as_csv: AsCsv = False) -> None:
             "lowest": measure.bounds[0],
             "highest": measure.bounds[1],
             "higher_is_better": measure.higher_is_better,
+            "group": measure.group,
             "paper": measure.paper,
             "reference": measure.reference,
         }
         for measure in list_measures()
     ]
-    shown = {"name": "name", "title": "title", "family": "family", "reference": "defined in"}
+    shown = {"name": "name", "title": "title", "group": "group", "reference": "defined in"}
     emit_table(chosen_format(json=as_json, csv=as_csv), records, shown)
 
 

@@ -61,13 +61,22 @@ def best_point_adjusted_level(
     return levels[_f_of_counts(adjusted, predicted - found, inside.size, beta).argmax()]
 
 
-def best_event_level(scores: Scores, inside: Ints, starts: Ints, stops: Ints, beta: float) -> Any:
-    """The threshold of the highest F-score by events."""
+def best_event_level(
+    scores: Scores, inside: Ints, starts: Ints, stops: Ints, by_rate: bool, beta: float
+) -> Any:
+    """The threshold of the highest F-score by events, precision by the false-alarm rate or not."""
     ranked = np.sort(scores)
     levels = ranked[np.append(True, ranked[1:] != ranked[:-1])][::-1]
     found = _at_least(np.sort(event_peaks(scores[inside], stops - starts)), levels)
     alarms = false_alarms(scores, inside, starts, stops, levels)
-    return levels[_f_of_counts(found, alarms, starts.size, beta).argmax()]
+    if not by_rate:
+        return levels[_f_of_counts(found, alarms, starts.size, beta).argmax()]
+    normal = scores.size - inside.size
+    false = _at_least(ranked, levels) - _at_least(np.sort(scores[inside]), levels)
+    precision = found / np.maximum(found + alarms, 1) * (1 - false / normal)
+    recall, weight = found / starts.size, beta * beta
+    total = weight * precision + recall
+    return levels[((1 + weight) * precision * recall / np.where(total > 0, total, 1)).argmax()]
 
 
 def event_peaks(inside_scores: Scores, lengths: Ints) -> Scores:

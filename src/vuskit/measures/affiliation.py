@@ -19,7 +19,7 @@ from vuskit.measures.workspace import Workspace, defined
 
 __all__ = ["affiliation_f_score", "affiliation_precision", "affiliation_recall"]
 
-_HUET = "Huet et al., Local Evaluation of Time Series Anomaly Detection Algorithms, KDD 2022"
+_HUET = "doi:10.1145/3534678.3539339"
 
 
 @finds_best("affiliation_f_score")
@@ -56,7 +56,7 @@ def _f_score(workspace: Workspace, beta: float = 1.0) -> float:
 
 @register_measure(
     name="affiliation_precision",
-    title="Affiliation precision",
+    title="Aff-P",
     family="affiliation",
     reference=_HUET,
     extra=True,
@@ -110,7 +110,7 @@ def affiliation_precision(
 
 @register_measure(
     name="affiliation_recall",
-    title="Affiliation recall",
+    title="Aff-R",
     family="affiliation",
     reference=_HUET,
     extra=True,
@@ -158,7 +158,7 @@ def affiliation_recall(
 
 @register_measure(
     name="affiliation_f_score",
-    title="Affiliation F",
+    title="Aff-F",
     family="affiliation",
     reference=_HUET,
     extra=True,

@@ -63,9 +63,9 @@ def _best_f_score(workspace: Workspace, beta: float = 1.0) -> float:
 
 @register_measure(
     name="best_f_score",
-    title="Best F",
+    title="Best-F",
     family="threshold",
-    reference="Lipton, Elkan, Naryanaswamy, Optimal Thresholding of Classifiers, ECML PKDD 2014",
+    reference="doi:10.1007/978-3-662-44851-9_15",
     extra=True,
     shared=_best_f_score,
 )

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from vuskit.inputs import check_int, check_labels
 from vuskit.measures.registry import Measure
@@ -59,9 +59,13 @@ def chance_level(
     seed: int = 0,
     **options: Any,
 ) -> ChanceLevel:
-    """Mean and spread of measures over uniformly random scores.
+    """Mean and spread of measures over random scores.
 
     A random score does not get 0.5 from a range-aware measure: buffers are easy to hit.
+
+    The points are in random order. Where a threshold rule looks at the scores themselves, these are
+    exponentially distributed, as the scores of detectors roughly are: three standard deviations
+    above the mean are 1.8 % of the points. Of uniform ones there would be none.
 
     Parameters
     ----------
@@ -69,7 +73,7 @@ def chance_level(
         1 for anomalous points, 0 for normal ones.
     buffer : int
         Buffer length of R-AUC and longest buffer of VUS.
-    measures : "paper", "all", name, or iterable of names and measures, default="paper"
+    measures : "paper", "extra", "all", name, or iterable of names and measures, default="paper"
         What to compute.
     draws : int, default=20
         Number of random scores.
@@ -116,7 +120,7 @@ def chance_of(evaluator: Evaluator, draws: int = _DRAWS, seed: int = 0) -> Chanc
     labels = evaluator._prepared.labels
     if labels.has_both_classes:
         rng = np.random.default_rng(seed)
-        found = [evaluator(rng.random(labels.n)) for _ in range(draws)]
+        found = [evaluator(_random_score(rng, labels.n)) for _ in range(draws)]
         values = {name: np.array([one[name] for one in found]) for name in found[0]}
     else:
         values = {measure.name: np.array([np.nan]) for measure in evaluator.measures}
@@ -126,3 +130,9 @@ def chance_of(evaluator: Evaluator, draws: int = _DRAWS, seed: int = 0) -> Chanc
         draws,
         seed,
     )
+
+
+def _random_score(rng: np.random.Generator, n: int) -> NDArray[np.float64]:
+    """Exponentially distributed numbers in random order."""
+    score: NDArray[np.float64] = -np.log1p(-rng.random(n))
+    return score

@@ -19,16 +19,14 @@ from vuskit.measures.workspace import Workspace, defined
 
 __all__ = ["composite_f_score", "event_f_score", "event_precision", "event_recall"]
 
-_HUNDMAN = "Hundman et al., Detecting Spacecraft Anomalies Using LSTMs, KDD 2018"
-_GARG = (
-    "Garg et al., An Evaluation of Anomaly Detection and Diagnosis in Multivariate Time Series, "
-    "TNNLS 2022"
-)
+_HUNDMAN = "doi:10.1145/3219819.3219845"
+_GARG = "doi:10.1109/TNNLS.2021.3105827"
 
 
 @finds_best("event_f_score")
-def _best_level(scores: Scores, labels: Labels, beta: float) -> Any:
-    return best_event_level(scores, labels.inside, labels.starts, labels.stops, beta)
+def _best_level(scores: Scores, labels: Labels, beta: float, false_alarm_rate: bool = False) -> Any:
+    events = labels.starts, labels.stops
+    return best_event_level(scores, labels.inside, *events, false_alarm_rate, beta)
 
 
 @finds_best("composite_f_score")
@@ -49,18 +47,28 @@ def _counts(workspace: Workspace) -> tuple[int, int]:
     return counts
 
 
-def _precision(workspace: Workspace, beta: float = 1.0) -> float:
-    found, false = _counts(at_best(workspace, "event_f_score", beta))
-    return found / (found + false) if found else 0.0
+def _parts(workspace: Workspace, by_rate: bool, beta: float) -> tuple[float, float]:
+    """Precision, times 1 - the false-alarm rate if asked for, and recall."""
+    cut = at_best(workspace, "event_f_score", beta, false_alarm_rate=by_rate)
+    labels = cut.labels
+    found, false = _counts(cut)
+    precision = found / (found + false) if found else 0.0
+    if by_rate:
+        hits, predicted = cut.confusion
+        precision *= 1 - (predicted - hits) / (labels.n - labels.n_anomalous)
+    return precision, found / labels.starts.size
 
 
-def _recall(workspace: Workspace, beta: float = 1.0) -> float:
-    found, _ = _counts(at_best(workspace, "event_f_score", beta))
-    return found / workspace.labels.starts.size
+def _precision(workspace: Workspace, by_rate: bool = False) -> float:
+    return _parts(workspace, by_rate, 1.0)[0]
 
 
-def _f_score(workspace: Workspace, beta: float = 1.0) -> float:
-    return combined(_precision(workspace, beta), _recall(workspace, beta), beta)
+def _recall(workspace: Workspace) -> float:
+    return _parts(workspace, False, 1.0)[1]
+
+
+def _f_score(workspace: Workspace, by_rate: bool = False, beta: float = 1.0) -> float:
+    return combined(*_parts(workspace, by_rate, beta), beta)
 
 
 def _composite(workspace: Workspace, beta: float = 1.0) -> float:
@@ -73,7 +81,7 @@ def _composite(workspace: Workspace, beta: float = 1.0) -> float:
 
 @register_measure(
     name="event_precision",
-    title="Event precision",
+    title="Event-P",
     family="event",
     reference=_HUNDMAN,
     extra=True,
@@ -83,6 +91,7 @@ def event_precision(
     y_true: ArrayLike,
     y_score: ArrayLike | None = None,
     *,
+    false_alarm_rate: bool = False,
     threshold: ThresholdRule = "sigma",
     y_pred: ArrayLike | None = None,
 ) -> float:
@@ -90,12 +99,16 @@ def event_precision(
 
     ``found / (found + false)``: an anomaly is found when one of its points is predicted; a false
     alarm is a predicted range (a maximal run of predicted points) that meets no anomaly. A range
-    that meets an anomaly is never false, however long it is: predicting everything gives 1.
+    that meets an anomaly is never false, however long it is: predicting everything gives 1, unless
+    the false-alarm rate is asked for.
 
     Parameters
     ----------
     y_true, y_score, threshold, y_pred
         As for :func:`precision`; ``threshold="best"`` is that of the highest event F.
+    false_alarm_rate : bool, default=False
+        Multiply by 1 minus the share of the normal points that is predicted (El Amine Sehili and
+        Zhang 2023).
 
     Returns
     -------
@@ -117,12 +130,12 @@ def event_precision(
     workspace = thresholded(y_true, y_score, threshold, y_pred)
     if not defined(workspace.labels, "event_precision"):
         return float("nan")
-    return _precision(workspace)
+    return _precision(workspace, false_alarm_rate)
 
 
 @register_measure(
     name="event_recall",
-    title="Event recall",
+    title="Event-R",
     family="event",
     reference=_HUNDMAN,
     extra=True,
@@ -140,7 +153,8 @@ def event_recall(
     Parameters
     ----------
     y_true, y_score, threshold, y_pred
-        As for :func:`precision`; ``threshold="best"`` is that of the highest event F.
+        As for :func:`precision`; ``threshold="best"`` is that of the highest event F, the lowest
+        score there is.
 
     Returns
     -------
@@ -165,7 +179,7 @@ def event_recall(
 
 @register_measure(
     name="event_f_score",
-    title="Event F",
+    title="Event-F",
     family="event",
     reference=_HUNDMAN,
     extra=True,
@@ -176,6 +190,7 @@ def event_f_score(
     y_score: ArrayLike | None = None,
     *,
     beta: float = 1.0,
+    false_alarm_rate: bool = False,
     threshold: ThresholdRule = "sigma",
     y_pred: ArrayLike | None = None,
 ) -> float:
@@ -184,9 +199,13 @@ def event_f_score(
     Parameters
     ----------
     y_true, y_score, threshold, y_pred
-        As for :func:`precision`; ``threshold="best"`` gives the highest value there is.
+        As for :func:`precision`; ``threshold="best"`` gives the highest value there is: always 1,
+        because everything predicted is one range without a false alarm, unless the false-alarm rate
+        is asked for.
     beta : float, default=1
         Above 1, recall weighs more.
+    false_alarm_rate
+        As for :func:`event_precision`.
 
     Returns
     -------
@@ -207,12 +226,12 @@ def event_f_score(
     workspace = thresholded(y_true, y_score, threshold, y_pred)
     if not defined(workspace.labels, "event_f_score"):
         return float("nan")
-    return _f_score(workspace, beta)
+    return _f_score(workspace, false_alarm_rate, beta)
 
 
 @register_measure(
     name="composite_f_score",
-    title="Composite F",
+    title="Composite-F",
     family="event",
     reference=_GARG,
     extra=True,

@@ -18,10 +18,7 @@ from vuskit.measures.workspace import Workspace, defined
 
 __all__ = ["point_adjusted_f_score", "point_adjusted_precision", "point_adjusted_recall"]
 
-_XU = (
-    "Xu et al., Unsupervised Anomaly Detection via Variational Auto-Encoder, WWW 2018; k: "
-    "Kim et al., Towards a Rigorous Evaluation of Time-Series Anomaly Detection, AAAI 2022"
-)
+_XU = "doi:10.1145/3178876.3185996"
 
 
 @finds_best("point_adjusted_f_score")
@@ -61,7 +58,7 @@ def _f_score(workspace: Workspace, k: float = 0.0, beta: float = 1.0) -> float:
 
 @register_measure(
     name="point_adjusted_precision",
-    title="PA precision",
+    title="PA-P",
     family="event",
     reference=_XU,
     extra=True,
@@ -109,7 +106,7 @@ def point_adjusted_precision(
 
 @register_measure(
     name="point_adjusted_recall",
-    title="PA recall",
+    title="PA-R",
     family="event",
     reference=_XU,
     extra=True,
@@ -157,7 +154,7 @@ def point_adjusted_recall(
 
 @register_measure(
     name="point_adjusted_f_score",
-    title="PA F",
+    title="PA-F",
     family="event",
     reference=_XU,
     extra=True,
@@ -184,8 +181,9 @@ def point_adjusted_f_score(
     y_true, y_score, threshold, y_pred
         As for :func:`precision`; ``threshold="best"`` gives the highest value there is.
     k : float, default=0
-        PA%K: only anomalies of which more than this share is predicted, from 0 to 1, are adjusted;
-        of the others the predicted points count. 0 adjusts at a single point, 1 never.
+        PA%K (Kim et al. 2022): only anomalies of which more than this share is predicted, from 0 to
+        1, are adjusted; of the others the predicted points count. 0 adjusts at a single point, 1
+        never.
     beta : float, default=1
         Above 1, recall weighs more.
 

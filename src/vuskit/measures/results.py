@@ -132,6 +132,11 @@ class _WithSettings:
         return chance_of(self._evaluator)
 
     @property
+    def _needs_chance(self) -> bool:
+        """Whether a value misleads without what random scores get."""
+        return any(measure.with_chance for measure in self.measures)
+
+    @property
     def _titles(self) -> dict[str, str]:
         return {measure.name: measure.title for measure in self._evaluator.measures}
 
@@ -203,7 +208,7 @@ class Evaluation(_WithSettings, Mapping[str, float]):
 
     def _table(self) -> tuple[list[str], list[list[str]]]:
         header, columns = ["measure", "value"], [self._values]
-        if "chance" in self.__dict__:
+        if "chance" in self.__dict__ or self._needs_chance:
             header += ["chance", "adjusted"]
             columns += [self.chance.mean, self.adjusted]
         rows = [
@@ -260,6 +265,8 @@ class Comparison(_WithSettings, Mapping[str, Evaluation]):
             [name, *(f"{value:.3f}" for value in evaluation.values())]
             for name, evaluation in self._evaluations.items()
         ]
+        if self._needs_chance:
+            rows.append(["chance", *(f"{value:.3f}" for value in self.chance.mean.values())])
         return ["", *self._titles.values()], rows
 
     def __repr__(self) -> str:

@@ -28,9 +28,9 @@ def _ucr_score(workspace: Workspace, slack: int = _SLACK) -> float:
 
 @register_measure(
     name="ucr_score",
-    title="UCR score",
+    title="UCR",
     family="event",
-    reference="Wu, Keogh, Current Time Series Anomaly Detection Benchmarks are Flawed, TKDE 2021",
+    reference="doi:10.1109/TKDE.2021.3112126",
     extra=True,
     with_chance=True,
     shared=_ucr_score,

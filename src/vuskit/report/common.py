@@ -41,6 +41,8 @@ _COLOURS = {
     "auc": "#56B4E9",
     "range_auc": "#009E73",
     "vus": "#D55E00",
+    "event": "#0072B2",
+    "affiliation": "#F0E442",
     "custom": "#CC79A7",
 }
 FAMILY_TITLES = {
@@ -49,6 +51,8 @@ FAMILY_TITLES = {
     "auc": "AUC",
     "range_auc": "R-AUC",
     "vus": "VUS",
+    "event": "event, threshold",
+    "affiliation": "affiliation",
     "custom": "own",
 }
 _DPI = 130

@@ -48,7 +48,7 @@ def robustness_study(
     ----------
     source : path, ScoredSeries, or iterable of these
         Series with scores, as :func:`vuskit.studies.open_scores` takes them.
-    measures : "paper", "all", name, or iterable of names and measures, default="paper"
+    measures : "paper", "extra", "all", name, or iterable of names and measures, default="paper"
         What to study; measures of your own too.
     buffer : str or int, default="authors"
         Strategy of :func:`vuskit.choose_buffer`, or the length itself.

@@ -53,7 +53,8 @@ Arrays = dict[str, NDArray[Any]]
 _Stored = Mapping[str, NDArray[Any]]
 
 _MEASURE_FIELDS = (
-    "name", "title", "family", "bounds", "higher_is_better", "reference", "paper", "options",
+    "name", "title", "family", "bounds", "higher_is_better", "reference", "paper", "extra",
+    "with_chance", "options",
 )  # fmt: skip
 _TASK_FIELDS = tuple(entry.name for entry in fields(RobustnessTask) if entry.name != "settings")
 _SETTING_FIELDS = tuple(entry.name for entry in fields(Setting))

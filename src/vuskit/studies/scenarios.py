@@ -202,7 +202,7 @@ def scenario_study(
 
     Parameters
     ----------
-    measures : "paper", "all", name, or iterable of names and measures, default="paper"
+    measures : "paper", "extra", "all", name, or iterable of names and measures, default="paper"
         What to study.
     n_points : int, default=10000
         Length of the series; the anomaly is in its middle.

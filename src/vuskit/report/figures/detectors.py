@@ -166,7 +166,7 @@ class DetectorComparisonDisplay(Display):
             One to four scores by name.
         buffer : int
             Buffer length of R-AUC and longest buffer of VUS.
-        measures : "paper", "all", name, or iterable of names and measures, default="paper"
+        measures : "paper", "extra", "all", name, or iterable of names and measures, default="paper"
             What the bars show.
         **options
             ``definition`` and ``side``, as for :func:`vuskit.vus_roc`.

@@ -70,7 +70,7 @@ class LabellingDisplay(Display):
             Labels by the name of the strategy.
         buffer : int
             Buffer length of R-AUC and longest buffer of VUS.
-        measures : "paper", "all", name, or iterable of names and measures
+        measures : "paper", "extra", "all", name, or iterable of names and measures
             What to write beside each label; AUC-PR and VUS-PR by default.
 
         Raises

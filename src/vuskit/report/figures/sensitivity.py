@@ -178,7 +178,7 @@ class SensitivityDisplay(Display):
         at : iterable of float, optional
             Its values: standard deviations above the mean, points, ranges of the score, shares of
             anomalous points.
-        measures : "paper", "all", name, or iterable of names and measures, default="paper"
+        measures : "paper", "extra", "all", name, or iterable of names and measures, default="paper"
             What to evaluate.
         seed : int, default=0
             Of the noise.
