@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import math
 import operator
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -133,7 +134,7 @@ def check_series(values: ArrayLike) -> NDArray[np.float64]:
 
 
 def _check_finite(name: str, array: NDArray[Any]) -> None:
-    if array.dtype.kind == "f" and not (np.isfinite(array.min()) and np.isfinite(array.max())):
+    if array.dtype.kind == "f" and not (math.isfinite(array.min()) and math.isfinite(array.max())):
         bad = int(np.flatnonzero(~np.isfinite(array))[0])
         raise InvalidInputError(f"`{name}` must be finite, got {_show(array[bad])} at index {bad}")
 

@@ -14,9 +14,10 @@ from typing import Any
 
 from vuskit.errors import MissingDependencyError
 
-__all__ = ["MOST_WIDTHS", "Kernels", "compiled_kernels", "warm_up"]
+__all__ = ["LANE", "MOST_WIDTHS", "Kernels", "compiled_kernels", "warm_up"]
 
 MOST_WIDTHS = 128  # that one compiled sweep takes
+LANE = 8  # widths that the processor works on together
 _START_UP = 1.2e9  # steps of the NumPy sweep done in the time that importing and compiling takes
 _WORTH_A_CALL = 4e3  # steps below which NumPy is as fast
 

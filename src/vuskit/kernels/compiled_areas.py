@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from vuskit.intervals import Ints
 from vuskit.kernels.areas import Levels
 from vuskit.kernels.buffers import BufferPlan
-from vuskit.kernels.compiled import MOST_WIDTHS, Kernels, compiled_kernels
+from vuskit.kernels.compiled import LANE, MOST_WIDTHS, Kernels, compiled_kernels
 from vuskit.kernels.range_areas import grid_ranks
 from vuskit.kernels.ranking import Scores
 
@@ -88,8 +88,10 @@ def _part(plan: BufferPlan, widths: slice) -> tuple[Any, ...]:
     existence = part.existence
     first, last = int(existence.row_of_width[0]), int(existence.row_of_width[-1]) + 1
     row_start = np.searchsorted(existence.row_of_width, np.arange(first, last + 1))
+    table = np.zeros((part.table.shape[1], size + -size % LANE))
+    table[:, :size] = part.table.T
     return (
-        np.ascontiguousarray(part.table.T),
+        table,
         plan.code,
         first_width,
         second_width,
@@ -127,9 +129,8 @@ class CompiledScore:
             )
             for part in self.prepared.parts()
         ]
-        if len(found) == 1:
-            return found[0]
-        return np.concatenate([roc for roc, _ in found]), np.concatenate([pr for _, pr in found])
+        roc, pr = found[0] if len(found) == 1 else map(np.concatenate, zip(*found, strict=True))
+        return roc, pr
 
 
 def _as_doubles(scores: Scores) -> Floats | None:

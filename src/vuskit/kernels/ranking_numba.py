@@ -18,11 +18,11 @@ __all__ = ["grid_levels", "point_levels"]
 _MOST_BUCKETS = 1 << 14  # for thresholds at ranks
 _MOST_NEEDLE_BUCKETS = 1 << 20
 _CHUNK = 1 << 11  # far points whose buckets are found together
-_CROWD = 64  # points of one bucket for which sorting by insertion does not pay
+_MOST_MOVES = 8  # per point, after which sorting by insertion does not pay
 
 
 @jit(inline="always")
-def _bucket(value: float, low: float, scale: float, last: int) -> int:
+def _bucket(value: float, low: float, scale: float, last: int) -> Any:
     # Halves: the span of two finite numbers may not be finite.
     # Without branches, so that the processor works on several values at once.
     place = (0.5 * value - 0.5 * low) * scale
@@ -62,25 +62,20 @@ def _not_above(needles: Any, start: int, stop: int, score: float) -> int:
 
 @jit()
 def _ends_of_buckets(bucket: Any, last: int) -> Any:
-    """One past the last point of each bucket where points stand by bucket; the most in a bucket.
-
-    The number of all points follows.
-    """
+    """One past the last point of each bucket where points stand by bucket; then their number."""
     end = np.zeros(last + 2, dtype=np.int32)
     for i in range(bucket.size):
         if bucket[i] >= 0:
             end[bucket[i]] += 1
-    most = total = 0
-    for b in range(last + 1):
-        most = max(most, end[b])
+    total = 0
+    for b in range(last + 2):
         total += end[b]
         end[b] = total
-    end[last + 1] = total
-    return end, most
+    return end
 
 
 @jit()
-def _ascending(values: Any, bucket: Any, end: Any, most: int) -> Any:
+def _ascending(values: Any, bucket: Any, end: Any) -> Any:
     """Points that have a bucket, by ascending value; then these values.
 
     Changes ``end`` to the first point of each bucket.
@@ -92,15 +87,17 @@ def _ascending(values: Any, bucket: Any, end: Any, most: int) -> Any:
             end[bucket[i]] -= 1
             at = end[bucket[i]]
             order[at], ordered[at] = i, values[i]
-    if most > _CROWD:
-        by_value = np.argsort(ordered)
-        return order[by_value], ordered[by_value]
-    for i in range(1, order.size):  # few are out of place
+    moves = 0
+    for i in range(1, order.size):  # few are out of place, except where buckets are crowded
         point, value, at = order[i], ordered[i], i
         while at > 0 and ordered[at - 1] > value:
             order[at], ordered[at] = order[at - 1], ordered[at - 1]
             at -= 1
         order[at], ordered[at] = point, value
+        moves += i - at
+        if moves > _MOST_MOVES * order.size:
+            by_value = np.argsort(ordered)
+            return order[by_value], ordered[by_value]
     return order, ordered
 
 
@@ -153,8 +150,8 @@ def point_levels(
     bucket = np.empty(values.size, dtype=np.int32)
     for i in range(values.size):
         bucket[i] = _bucket(values[i], low, scale, last) if values[i] >= low else -1
-    end, most = _ends_of_buckets(bucket, last)
-    order, needles = _ascending(values, bucket, end, most)
+    end = _ends_of_buckets(bucket, last)
+    order, needles = _ascending(values, bucket, end)
     between, equal = _count_far(scores, far_starts, far_stops, needles, end, low, scale)
 
     size = 1

@@ -11,26 +11,25 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from vuskit.kernels.compiled import MOST_WIDTHS
+from vuskit.kernels.compiled import LANE, MOST_WIDTHS
 from vuskit.kernels.numba_types import FLAG, INT, INTS, TABLE, jit
 
 __all__ = ["sweep"]
 
 _EXISTENCE, _RATE, _INVERSE, _ROC, _PR, _END = (np.uintp(i * MOST_WIDTHS) for i in range(1, 7))
-_LANE = 8  # widths that the processor works on together
 _NONE = np.iinfo(np.intp).max  # past every level
 
 
 @jit()
 def _add_level(
-    state: Any, weights: Any, row: int, first: int, n: float, miss: float, after: float,
-    before: float, slope: float, offset: float,
-) -> None:  # fmt: skip
-    """Take one level into the running sums: see ``areas``."""
+    state: Any, weights: Any, row: int, first: int, n: float, terms: tuple[float, ...]
+) -> None:
+    """Take one level into the running sums, from the first width that it reaches: see ``areas``."""
+    miss, after, before, slope, offset = terms
     # One array and offsets that the compiler knows: else it could not rule out that the sums of one
     # width are those of another, and would go through them one by one. Nor would it go through
     # several at once if an index could be negative, which numba counts from the end.
-    for w in range(np.uintp(first), np.uintp(weights.shape[1])):
+    for w in range(np.uintp(first - first % LANE), np.uintp(weights.shape[1])):
         positives = state[w] + weights[row, w]
         negatives = n - positives
         both = 1.0 / (positives * negatives)  # one division for two
@@ -46,15 +45,14 @@ def _add_level(
 
 
 @jit()
-def _add_anomalous_level(
-    state: Any, size: int, miss: float, fpr: float, slope: float, offset: float
-) -> None:
-    """The same where only points inside events come in: P' stays, and with it what it divides."""
+def _add_anomalous_level(state: Any, size: int, terms: tuple[float, ...]) -> None:
+    """The same where a point inside an event comes in: P' stays, and with it what it divides."""
+    miss, after, before, slope, offset = terms
     for w in range(np.uintp(size)):
         ratio = miss / state[w]
         rate = (2.0 - (ratio if ratio > 1.0 else 1.0)) * state[w + _EXISTENCE]
         jump = rate - state[w + _RATE]
-        state[w + _ROC] += jump * (fpr * state[w + _INVERSE])
+        state[w + _ROC] += jump * ((after + before) * state[w + _INVERSE])
         state[w + _PR] += jump * (slope * state[w] + offset)
         state[w + _RATE] = rate
 
@@ -126,11 +124,11 @@ def _event_peaks(
     return by_level, end
 
 
-@jit(INT, INT, TABLE, *[INTS] * 12, *[INTS] * 4, FLAG, FLAG)
+@jit(INT, INT, TABLE, *[INTS] * 16, FLAG, FLAG)
 def sweep(
     n: int,
     n_inside: int,
-    table: NDArray[np.float64],  # by (code, width)
+    table: NDArray[np.float64],  # by (code, width), whole lanes of widths
     code: NDArray[np.intp],  # of each dynamic point
     first_width: NDArray[np.intp],  # at which the point gets its weight
     second_width: NDArray[np.intp],  # at which it touches a second event
@@ -151,11 +149,9 @@ def sweep(
     after: bool,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """R-AUC-ROC and R-AUC-PR of every width, of which there are at most ``MOST_WIDTHS``."""
-    n_codes, size = table.shape
-    # Whole lanes of widths, and a row more for levels that are not a single plain point.
-    weights = np.zeros((n_codes + 1, size + -size % _LANE))
-    weights[:n_codes, :size] = table
+    size = row_start[-1]
     state = np.zeros(_END)
+    together = np.zeros((1, table.shape[1]))  # weight of levels that are not a single plain point
     state[:_EXISTENCE] = n_inside
     state[_INVERSE:_ROC] = 1.0 / (n - n_inside)
     n_found = np.zeros(n_events.size)
@@ -172,22 +168,21 @@ def sweep(
             n_found[row] += 1.0
             for w in range(row_start[row], row_start[row + 1]):
                 state[w + MOST_WIDTHS] = n_found[row] / n_events[row]
-        row, first = 0, size  # no weights
-        if points_end[k] - point == 1 and second_width[points[point]] >= size:
-            row, first = code[points[point]], first_width[points[point]]
-        elif points_end[k] > point:
-            chosen, total = points[point : points_end[k]], weights[n_codes, :size]
-            first = _add_points(total, weights, chosen, code, first_width, second_width)
-            row = n_codes
-        first -= first % _LANE
         miss = 2.0 * n_inside - found[k]
         fpr = predicted[k] - found[k] - constant
         fpr_before = predicted_before[k] - found_before - constant
         slope, offset = 2.0 / predicted[k], -miss / predicted[k]
-        if row == 0 and first == 0:
-            _add_anomalous_level(state, weights.shape[1], miss, fpr + fpr_before, slope, offset)
-        else:
-            _add_level(state, weights, row, first, float(n), miss, fpr, fpr_before, slope, offset)
+        terms = miss, fpr, fpr_before, slope, offset
+        if points_end[k] - point == 1 and second_width[points[point]] >= size:
+            one = points[point]
+            if code[one] == 0:
+                _add_anomalous_level(state, table.shape[1], terms)
+            else:
+                _add_level(state, table, code[one], first_width[one], float(n), terms)
+        elif points_end[k] > point:
+            here, total = points[point : points_end[k]], together[0, :size]
+            first = _add_points(total, table, here, code, first_width, second_width)
+            _add_level(state, together, 0, first, float(n), terms)
         point, peak, found_before = points_end[k], peaks_end[k], found[k]
     roc, pr = state[_ROC : _ROC + size], state[_PR : _PR + size]
     return 1.0 - (2.0 + 0.5 * roc), pr.copy()

@@ -30,7 +30,7 @@ class Evaluator:
         1 for anomalous points, 0 for normal ones.
     buffer : int
         Buffer length of R-AUC and longest buffer of VUS.
-    measures : "paper", "all", name, or iterable of names and measures, default="paper"
+    measures : "paper", "extra", "all", name, or iterable of names and measures, default="paper"
         What to compute.
     thresholds : int, optional
         Number of thresholds for R-AUC and VUS; by default every distinct score.
@@ -112,6 +112,9 @@ class Evaluator:
         self.measures = resolve_measures(measures)
         self.threshold = threshold
         self.k = check_k(k, labels.n)
+        self._needs = frozenset(
+            measure.needs for measure in self.measures if measure.shared is not None
+        )
         self._prepared.warn_if_coarse(stacklevel=stacklevel)
 
     @property
@@ -140,8 +143,7 @@ class Evaluator:
         return Evaluation(values, self)
 
     def _values(self, scores: NDArray[Any]) -> dict[str, float]:
-        needs = {measure.needs for measure in self.measures if measure.shared is not None}
-        workspace = Workspace(self._prepared, scores, self.threshold, k=self.k, needs=needs)
+        workspace = Workspace(self._prepared, scores, self.threshold, k=self.k, needs=self._needs)
         return {
             measure.name: float(
                 self._call(measure, scores) if measure.shared is None else measure.shared(workspace)

@@ -38,7 +38,7 @@ class Sigma:
     def __call__(self, scores: NDArray[Any]) -> float:
         """Threshold of one score."""
         with np.errstate(over="ignore", invalid="ignore"):
-            mean = float(scores.mean(dtype=np.float64))
+            mean = float(np.add.reduce(scores, dtype=np.float64)) / scores.size
             squares = _sum_of_squares(scores, mean)
         if not _TINY < squares < _HUGE:
             exponent = int(np.frexp(max(abs(float(scores.min())), abs(float(scores.max()))))[1])
@@ -137,5 +137,6 @@ def positions_from(scores: NDArray[Any], threshold: Any) -> Ints:
     for start in range(0, scores.size, _WIDE_CHUNK):
         chunk = scores[start : start + _WIDE_CHUNK]
         above = scratch("above", chunk.shape, np.bool_)
-        found.append(np.greater_equal(chunk, threshold, out=above).nonzero()[0] + start)
-    return np.concatenate(found)
+        found.append(np.greater_equal(chunk, threshold, out=above).nonzero()[0])
+        found[-1] += start
+    return found[0] if len(found) == 1 else np.concatenate(found)

@@ -172,7 +172,7 @@ class Workspace:
         """The k of Precision@k: the number of anomalous points unless given."""
         return self.labels.n_anomalous if self.k is None else self.k
 
-    @cached_property
+    @property
     def ranked_scores(self) -> NDArray[Any]:
         """The scores, for measures that cannot do with a prediction."""
         if self.scores is None:
@@ -192,7 +192,7 @@ class Workspace:
             return None
         return self.prepared.compiled.rank(self.ranked_scores, self._grid)
 
-    @cached_property
+    @property
     def _compiled_exactly(self) -> CompiledScore | None:
         return self._compiled if self._grid is None else None
 
@@ -320,7 +320,8 @@ def volume_under_surface(workspace: Workspace, curve: int) -> float:
     """Mean area over the buffer lengths of the volume; curve 0 is ROC, 1 is PR."""
     options = workspace.prepared.options
     assert options is not None
-    return _within_bounds(workspace.areas[curve][: options.n_volume].mean())
+    # Not np.mean, which takes longer than the sum.
+    return _within_bounds(workspace.areas[curve][: options.n_volume].sum() / options.n_volume)
 
 
 def _within_bounds(area: float) -> float:
