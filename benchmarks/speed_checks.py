@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 import subprocess
@@ -39,7 +40,8 @@ TARGETS = dict(
     )
 )
 EVALUATE_LIMIT = 1.5
-SHARING_SERIES, SHARING_LIMIT = Series(20_000, 20, 50), 0.5
+SHARING_SERIES = Series(20_000, 10, 10), Series(20_000, 20, 50)
+SHARING_LIMIT = 0.5
 IMPORT_LIMIT, IMPORT_SAMPLES = 0.2, 9
 HUGE_LIMIT = 3.0
 # A doubling may cost 10 % more than double, because caches fill.
@@ -107,7 +109,11 @@ class Outcome:
 
 def sharing_jobs() -> list[Job]:
     entries = tuple((name, TARGET_BUFFER) for name in SHARING)
-    return [Job(SHARING_SERIES, environment, entries) for environment in OWN_ENVIRONMENTS]
+    return [
+        Job(series, environment, entries)
+        for environment in OWN_ENVIRONMENTS
+        for series in SHARING_SERIES
+    ]
 
 
 def growth_jobs(growths: tuple[Growth, ...]) -> list[Job]:
@@ -154,12 +160,12 @@ def evaluate_outcomes(store: Store) -> list[Outcome]:
 def sharing_outcomes(store: Store) -> list[Outcome]:
     """Thirty scores with shared labels against thirty single calls."""
     outcomes = []
-    for environment in OWN_ENVIRONMENTS:
+    for environment, series in itertools.product(OWN_ENVIRONMENTS, SHARING_SERIES):
         single, *shared = (
-            measured(store, name, environment, SHARING_SERIES, TARGET_BUFFER) for name in SHARING
+            measured(store, name, environment, series, TARGET_BUFFER) for name in SHARING
         )
         for name, record in zip(("Evaluator", "evaluate_many"), shared, strict=True):
-            claim = f"30 scores, {name} / single calls, {environment}"
+            claim = f"30 scores, {name} / single calls, {series.events_text}, {environment}"
             outcomes.append(Outcome(claim, _quotient(record, single), SHARING_LIMIT))
     return outcomes
 
