@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import signal
 import sys
 import time
 
 import numpy as np
+
+from vuskit.detectors import Detector
 
 
 def fine(values, seed=0, factor=1.0):
@@ -46,6 +49,69 @@ def killed(values):
 
 def exits(values):
     sys.exit(3)
+
+
+_compiled = False
+
+
+def compile_slowly():
+    """As a library that compiles when it is first used in a process."""
+    global _compiled
+    if not _compiled:
+        time.sleep(4.0)
+    _compiled = True
+
+
+def compiles(values):
+    compile_slowly()
+    return fine(values)
+
+
+compiles.warm_up = compile_slowly
+
+
+class Compiles(Detector):
+    """The same, of a class: a short series warms it up."""
+
+    def _fit(self, train, progress):
+        """Nothing is learnt."""
+
+    def _score(self, values):
+        compile_slowly()
+        return fine(values[:, 0])
+
+
+def sleeps_when_warmed_up(values):
+    return fine(values)
+
+
+def _forever():
+    while True:
+        time.sleep(0.1)
+
+
+sleeps_when_warmed_up.warm_up = _forever
+
+
+def crashes_when_warmed_up(values):
+    return fine(values)
+
+
+crashes_when_warmed_up.warm_up = lambda: os.kill(os.getpid(), signal.SIGSEGV)
+
+
+def raises_when_warmed_up(values):
+    return fine(values)
+
+
+raises_when_warmed_up.warm_up = lambda: sys.exit(1)
+
+
+def dies_of_the_alarm(values):
+    """In compiled code that lets no Python code run, until it is interrupted; then it crashes."""
+    ctypes.PyDLL(None).sleep(60)
+    os.kill(os.getpid(), signal.SIGSEGV)
+    time.sleep(60)
 
 
 def gives_nan(values):

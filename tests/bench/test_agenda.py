@@ -11,6 +11,7 @@ from vuskit.bench.results import read_values_table
 from vuskit.bench.states import Kind, Status
 from vuskit.bench.store import Store
 from vuskit.datasets.synthetic import make_series
+from vuskit.detectors.baselines import Values
 
 
 def kinds(done):
@@ -117,10 +118,40 @@ def test_what_decides_the_scores_is_in_the_key(workshop, change):
 
 
 def test_the_same_scores_are_stored_and_evaluated_once(workshop):
-    workshop.write(detectors=['name = "values"'], top="seeds = [0, 1, 2]")
+    (workshop.base / "seed_ignored.py").write_text("def f(values, seed):\n    return values\n")
+    workshop.write(detectors=['name = "seed_ignored:f"'], top="seeds = [0, 1, 2]")
     assert kinds(workshop.run()) == {Kind.SCORE: 6, Kind.EVALUATE: 2}
     assert len(list(workshop.folder.rglob("*.npy"))) == 2
     assert len(read_values_table(workshop.folder)) == 12  # but every seed is in the table
+
+
+UNSEEDED = "def f(values):\n    return values**2\n"
+
+
+@pytest.mark.parametrize("detector", ["values", "unseeded:f"])
+def test_a_detector_whose_seed_does_not_matter_runs_once_and_has_none(workshop, detector):
+    (workshop.base / "unseeded.py").write_text(UNSEEDED)
+    workshop.write(detectors=[f'name = "{detector}"', "fine"], top="seeds = [3, 4, 5]")
+    assert kinds(workshop.run())[Kind.SCORE] == 2 + 6
+    frame = read_values_table(workshop.folder)
+    own = frame["detector"] != "misbehaving:fine"
+    assert frame[own]["seed"].isna().all()
+    assert len(frame[own]) == 4
+    assert set(frame[~own]["seed"]) == {3, 4, 5}
+    # Other seeds are no reason to run it again.
+    workshop.write(detectors=[f'name = "{detector}"', "fine"], top="seeds = [6]")
+    assert {job.label for job, _ in workshop.run()} == {"misbehaving:fine"}
+
+
+def test_what_earlier_versions_ran_once_per_seed_counts(workshop, monkeypatch):
+    workshop.write(detectors=['name = "values"'], top="seeds = [1, 2]")
+    with monkeypatch.context() as patch:
+        patch.setattr(Values, "stochastic", True)
+        assert kinds(workshop.run()) == {Kind.SCORE: 4, Kind.EVALUATE: 2}
+    assert workshop.run() == []
+    assert len(read_values_table(workshop.folder)) == 4
+    workshop.write(detectors=['name = "values"'], top="seeds = [2, 7]")
+    assert workshop.run() == []
 
 
 def test_scores_that_an_earlier_plan_evaluated_are_in_the_table_of_a_later_one(workshop):

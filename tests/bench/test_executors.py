@@ -15,6 +15,7 @@ import pytest
 
 from vuskit import InvalidInputError
 from vuskit.bench.executors import DaskExecutor, LocalExecutor, cluster
+from vuskit.bench.executors.slot import Slot
 from vuskit.bench.plan_parts import Limits
 from vuskit.bench.runner import run_plan
 from vuskit.bench.states import Kind, Status
@@ -25,6 +26,8 @@ pytestmark = pytest.mark.xdist_group("bench-executors")
 LIMITS = Limits(seconds=300.0, memory=400_000_000, threads=1)
 SHORT = Limits(seconds=2.0, threads=1)
 PATIENT = Limits(seconds=300.0, threads=1)
+ONE_SERIES = '[[series]]\nfamily = "ecg"\nn = 1500\nn_anomalies = 3\nseed = 1'
+TWO_SERIES = ONE_SERIES.replace("seed = 1", "seed = [1, 2]")
 
 
 @contextlib.contextmanager
@@ -140,6 +143,63 @@ def test_a_job_over_its_time_is_killed_and_the_record_shows_where_it_was(worksho
     assert (outcome.status, outcome.message) == (Status.TIMEOUT, "took more than 2 s")
     assert "in sleeps" in outcome.traceback
     assert workshop.query("SELECT status FROM jobs") == [("TIMEOUT",)]
+    assert workshop.leftovers() == []
+
+
+def test_a_job_that_dies_of_being_looked_at_had_no_time_left(workshop):
+    workshop.write(detectors=["dies_of_the_alarm"], series=ONE_SERIES)
+    with local(workshop, SHORT, 1) as executor:
+        ((_, outcome),) = workshop.run(executor=executor)
+    # It dies just before it would be killed.
+    assert outcome.status is Status.TIMEOUT
+    assert outcome.message.startswith("took more than 2 s")
+    assert "in dies_of_the_alarm" in outcome.traceback
+    assert workshop.leftovers() == []
+
+
+def test_what_killed_a_worker_decides_its_status(tmp_path):
+    slot = Slot(SHORT, tmp_path)
+    slot._stack.write_text('File "x.py", line 1, in before\n')
+    early = slot._died(-signal.SIGSEGV)
+    assert early.status is Status.ERROR
+    assert early.message == "the worker process died of signal 11 (SIGSEGV)"
+    slot._stack.write_text('Stack (most recent call first):\n  File "x.py", line 1 in last\n')
+    late = slot._died(-signal.SIGSEGV)
+    assert late.status is Status.TIMEOUT
+    assert late.message == "took more than 2 s, at the end of which it died of signal 11 (SIGSEGV)"
+    assert "in last" in late.traceback
+    assert slot._died(-signal.SIGKILL).status is Status.OOM
+
+
+def test_compiling_does_not_count_as_time_of_a_job(workshop, make):
+    """It takes four seconds, a job may take three."""
+    workshop.write(detectors=["compiles", "Compiles"], series=TWO_SERIES)
+    with make(workshop, Limits(seconds=3.0, threads=1), 1) as executor:
+        done = workshop.run(executor=executor)
+    scored = [outcome for job, outcome in done if job.kind is Kind.SCORE]
+    assert [str(outcome.status) for outcome in scored] == ["OK"] * 4
+    warmed = [outcome.warm_up_seconds for outcome in scored if outcome.warm_up_seconds is not None]
+    assert len(warmed) == 2  # once per detector and process
+    assert max(warmed) >= 4.0
+    assert not any(outcome.cold for outcome in scored)
+    assert all(outcome.score_seconds < 3.0 for outcome in scored)
+    stored = workshop.query("SELECT max(warm_up_seconds) FROM jobs WHERE kind = 'score'")
+    assert stored == [(max(warmed),)]
+
+
+def test_a_warm_up_that_goes_wrong_costs_its_time_only(workshop):
+    names = ["sleeps_when_warmed_up", "crashes_when_warmed_up", "raises_when_warmed_up"]
+    workshop.write(detectors=names, series=TWO_SERIES)
+    limits = Limits(seconds=300.0, warm_up_seconds=1.0, threads=1)
+    with local(workshop, limits, 1) as executor:
+        done = workshop.run(executor=executor)
+    assert [str(outcome.status) for _, outcome in done] == ["OK"] * 8
+    slept = [
+        outcome.warm_up_seconds
+        for job, outcome in done
+        if job.kind is Kind.SCORE and "sleeps" in job.label
+    ]
+    assert sorted(slept, key=str) == [1.0, None]  # it is not tried again
     assert workshop.leftovers() == []
 
 

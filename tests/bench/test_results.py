@@ -10,8 +10,9 @@ import pytest
 
 from vuskit import InvalidInputError
 from vuskit.bench.export import export_run
-from vuskit.bench.results import leaderboard, read_status, read_values_table, stored_plan
+from vuskit.bench.results import leaderboard, read_status, read_values_table
 from vuskit.bench.states import Kind, Status
+from vuskit.bench.stored import stored_plan
 from vuskit.bench.verify import verify_run
 
 
@@ -31,13 +32,13 @@ def test_status_counts_and_lists_failures(finished):
     status = read_status(finished.folder, failures=3)
     assert status.counts == {
         (Kind.SCORE, Status.OK): 8,
-        (Kind.SCORE, Status.ERROR): 4,
+        (Kind.SCORE, Status.ERROR): 2,
         (Kind.EVALUATE, Status.OK): 8,
     }
     assert status.n_values == 24
     assert {"python", "numpy", "scikit-learn"} <= set(json.loads(status.run["environment"]))
-    assert (status.run["state"], status.progress["done"]) == ("finished", 20)
-    assert len(status.failures) == 3
+    assert (status.run["state"], status.progress["done"]) == ("finished", 18)
+    assert len(status.failures) == 2
     assert {failure.message for failure in status.failures} == {
         "RuntimeError: this detector does not like the series"
     }
@@ -109,6 +110,43 @@ def test_a_detector_without_any_value_is_on_the_leaderboard():
     assert board["series"].to_list() == [1, 1, 1]
     assert board["vus_pr"].to_list()[:2] == [0.8, 0.2]
     assert board["vus_pr"].isna().to_list() == [False, False, True]
+
+
+def uneven():
+    """A data set of three series that A is good at, and one of a single series."""
+    rows = [("a", "A", 0, 0.9), ("b", "A", 0, 0.9), ("c", "A", 0, 0.9), ("d", "A", 0, 0.1)]
+    rows += [("a", "B", 0, 0.6), ("b", "B", 0, 0.6), ("c", "B", 0, 0.6), ("d", "B", 0, 0.6)]
+    table = frame(rows)
+    table["dataset"] = table["series"].map({"a": "large", "b": "large", "c": "large", "d": "small"})
+    return table
+
+
+def test_a_mean_over_data_sets_counts_each_of_them_once():
+    board = leaderboard(uneven())
+    assert board["detector"].to_list() == ["A", "B"]
+    assert board["vus_pr"].to_list() == pytest.approx([0.7, 0.6])
+    assert "datasets" not in board
+    board = leaderboard(uneven(), by="dataset", detectors=["A", "B", "C"])
+    assert board["detector"].to_list() == ["B", "A", "C"]
+    assert board["vus_pr"].to_list() == pytest.approx([0.6, 0.5, np.nan], nan_ok=True)
+    assert board["datasets"].to_list() == [2, 2, 2]
+    assert board["series"].to_list() == [4, 4, 4]
+    assert board["own"].to_list() == [4, 4, 0]
+    with pytest.raises(InvalidInputError, match="`by` must be one of 'series', 'dataset'"):
+        leaderboard(uneven(), by="detector")
+
+
+def test_data_sets_can_be_kept_apart():
+    board = leaderboard(uneven(), apart=["dataset"])
+    assert board["dataset"].to_list() == ["large", "large", "small", "small"]
+    assert board["detector"].to_list() == ["A", "B", "B", "A"]
+
+
+def test_only_a_leaderboard_has_means(finished, tmp_path):
+    with pytest.raises(InvalidInputError, match="`by` must be 'series' for the shape 'wide'"):
+        export_run(finished.folder, tmp_path / "x.csv", shape="wide", by="dataset")
+    board = export_run(finished.folder, tmp_path / "x.csv", shape="leaderboard", by="dataset")
+    assert board["datasets"].to_list() == [1, 1, 1]
 
 
 def test_seeds_of_a_series_count_as_one():

@@ -13,10 +13,12 @@ import pytest
 
 from vuskit import InvalidInputError
 from vuskit.bench.files import ScoreFiles
+from vuskit.bench.reading import open_for_reading, read_job
 from vuskit.bench.results import read_status, read_values_table
+from vuskit.bench.schema import SCHEMA_VERSION
 from vuskit.bench.states import Status
 from vuskit.bench.storage import BenchStorageError
-from vuskit.bench.store import Store, open_for_reading, read_job
+from vuskit.bench.store import Store
 from vuskit.bench.verify import verify_run
 
 
@@ -35,7 +37,7 @@ def test_the_file_is_in_wal_mode_with_a_version_and_foreign_keys(tmp_path):
             name: store._connection.execute(f"PRAGMA {name}").fetchone()[0]
             for name in ("journal_mode", "user_version", "foreign_keys")
         }
-        assert pragma == {"journal_mode": "wal", "user_version": 1, "foreign_keys": 1}
+        assert pragma == {"journal_mode": "wal", "user_version": SCHEMA_VERSION, "foreign_keys": 1}
         with pytest.raises(sqlite3.IntegrityError), store.transaction() as connection:
             connection.execute('INSERT INTO "values" VALUES (1, 1, 0.5)')
 
@@ -57,10 +59,10 @@ def test_a_store_of_another_version_is_refused(tmp_path):
     connection.execute("PRAGMA user_version = 99")
     connection.close()
     for open_it in (Store, open_for_reading):
-        with pytest.raises(InvalidInputError, match="must have schema version 1, got 99"):
+        with pytest.raises(InvalidInputError, match="or an earlier one, got 99; it was made by"):
             open_it(tmp_path)
     connection = sqlite3.connect(tmp_path / "bench.sqlite")
-    connection.execute("PRAGMA user_version = 1")
+    connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
     connection.close()
     Store(tmp_path).close()  # the refused store kept no lock
 

@@ -15,12 +15,12 @@ POINTS = 300
 MODULE = """
 import numpy as np
 
-def flaky(values):
+def flaky(values, seed):
     if values[0] > 1:
         raise ValueError("<b>the first value</b> must be at most 1, got more")
     return np.abs(np.asarray(values).ravel())
 
-def never(values):
+def never(values, seed):
     raise RuntimeError("never works")
 """
 PLAN = """

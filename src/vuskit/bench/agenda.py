@@ -17,6 +17,7 @@ from vuskit.bench.identity import file_digest
 from vuskit.bench.jobs import EvaluateJob, ImportJob, Job, ScoreJob
 from vuskit.bench.plan_parts import Plan, ScoresRequest, SeriesRequest
 from vuskit.bench.sources import SeriesRef, SeriesSource, describe_series
+from vuskit.bench.specs import DetectorSpec
 from vuskit.bench.states import Kind, Status
 from vuskit.bench.store import Store
 from vuskit.datasets import read_collection
@@ -78,9 +79,8 @@ class Agenda:
     evaluated: dict[tuple[str, str, str], dict[str, int]] = field(default_factory=dict)
     failed_evaluations: dict[str, int] = field(default_factory=dict)
 
-    def note_finished(self, store: Store) -> None:
-        """Look up what earlier runs have done."""
-        self.finished = store.finished_jobs(Kind.SCORE, Kind.IMPORT)
+    def note_evaluated(self, store: Store) -> None:
+        """Look up what earlier runs have evaluated."""
         for key, row in store.finished_jobs(Kind.EVALUATE).items():
             if row["status"] != Status.OK:
                 self.failed_evaluations[key] = row["id"]
@@ -175,26 +175,43 @@ def draw_up(
         If nothing is left to run.
     """
     catalogue = Catalogue(store, reread=reread)
+    finished = store.finished_jobs(Kind.SCORE, Kind.IMPORT)
     notes: list[str] = []
     told = progress or (lambda _: None)
     try:
         series = _distinct(_all_series(plan, catalogue, notes, told), notes)
         jobs: list[ScoreJob | ImportJob] = [
-            ScoreJob(ref, detector, seed)
+            job
             for ref in series
             for detector in plan.detectors
-            for seed in plan.seeds
+            for job in _score_jobs(ref, detector, plan.seeds, finished)
         ]
         for request in plan.scores:
             jobs.extend(_external(request, series, catalogue, notes))
     finally:
         catalogue.save()
-    agenda = Agenda(plan, list({job.key: job for job in jobs}.values()), notes)
+    agenda = Agenda(plan, list({job.key: job for job in jobs}.values()), notes, finished)
     if not agenda.jobs:
         reasons = "; ".join(notes) or "no file fits"
         raise InvalidInputError(f"the plan must select at least one series, got none: {reasons}")
-    agenda.note_finished(store)
+    agenda.note_evaluated(store)
     return agenda
+
+
+def _score_jobs(
+    series: SeriesRef,
+    detector: DetectorSpec,
+    seeds: tuple[int, ...],
+    finished: dict[str, sqlite3.Row],
+) -> list[ScoreJob]:
+    """One job per seed, or one in all where the seed does not matter."""
+    if detector.stochastic:
+        return [ScoreJob(series, detector, seed) for seed in seeds]
+    # Earlier versions ran it once per seed; what they finished under any of them will do.
+    able = [ScoreJob(series, detector, seed) for seed in (None, *filter(None, seeds))]
+    known = [job for job in able if job.key in finished]
+    scored = [job for job in known if finished[job.key]["status"] == Status.OK]
+    return [*scored, *known, *able][:1]
 
 
 def _all_series(

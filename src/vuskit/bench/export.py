@@ -6,19 +6,17 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from vuskit.bench.results import (
-    leaderboard,
-    measures_in_order,
-    read_detectors,
-    read_values_table,
-)
+from vuskit.bench.means import AVERAGES
+from vuskit.bench.measures import measures_in_order
+from vuskit.bench.results import leaderboard, read_detectors, read_values_table
 from vuskit.datasets.optional import require
+from vuskit.errors import InvalidInputError
 from vuskit.inputs import check_choice
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["FORMATS", "SHAPES", "export_run"]
+__all__ = ["FORMATS", "SHAPES", "export_run", "run_table"]
 
 FORMATS: dict[str, Callable[[Any, Path], None]] = {
     "csv": lambda frame, path: frame.to_csv(path, index=False),
@@ -26,33 +24,83 @@ FORMATS: dict[str, Callable[[Any, Path], None]] = {
 }
 
 
-def _wide(folder: Path) -> pd.DataFrame:
+_OF_A_VALUE = [
+    "measure",
+    "measure_title",
+    "higher_is_better",
+    "value",
+    "measure_identity",
+    "evaluate_key",
+]
+
+
+def _values(folder: Path, by: str) -> pd.DataFrame:
+    return read_values_table(folder)
+
+
+def _wide(folder: Path, by: str) -> pd.DataFrame:
     """One row per series, detector, seed and settings; one column per measure."""
     values = read_values_table(folder)
     keys = ["score_key", "settings"]
     table = values.pivot(index=keys, columns="measure", values="value")
     table = table[measures_in_order(table.columns)]
     # Not every measure has a value everywhere: rows of facts, columns of numbers.
-    facts = values.drop(columns=["measure", "value", "evaluate_key"]).drop_duplicates(keys)
+    facts = values.drop(columns=_OF_A_VALUE).drop_duplicates(keys)
     names = ["dataset", "series", "detector", "seed", "settings", "buffer", "buffer_reason"]
     rest = [name for name in facts if name not in names]
     wide = facts.merge(table.reset_index(), on=keys)
     return wide[[*names, *table.columns, *rest]]
 
 
-def _leaderboard(folder: Path) -> pd.DataFrame:
+def _leaderboard(folder: Path, by: str) -> pd.DataFrame:
     """One row per detector and settings, also for detectors that always failed."""
-    return leaderboard(read_values_table(folder), detectors=read_detectors(folder))
+    return leaderboard(read_values_table(folder), by=by, detectors=read_detectors(folder))
 
 
-SHAPES: dict[str, Callable[[Path], Any]] = {
-    "values": read_values_table,
+SHAPES: dict[str, Callable[[Path, str], Any]] = {
+    "values": _values,
     "wide": _wide,
     "leaderboard": _leaderboard,
 }
 
 
-def export_run(folder: Path, target: Path, *, shape: str = "values") -> pd.DataFrame:
+def run_table(folder: Path, *, shape: str = "values", by: str = "series") -> pd.DataFrame:
+    """Values of a run as a table.
+
+    Parameters
+    ----------
+    folder : Path
+        The run folder.
+    shape : {"values", "wide", "leaderboard"}, default="values"
+        One row per value; one row per score; or means per detector.
+    by : {"series", "dataset"}, default="series"
+        What counts once in the means of a leaderboard.
+
+    Raises
+    ------
+    InvalidInputError
+        If the shape is unknown or has no means, or there is no run.
+
+    Examples
+    --------
+    >>> run_table(Path("nowhere"))
+    Traceback (most recent call last):
+    vuskit.errors.InvalidInputError: `folder` must hold a benchmark run, got 'nowhere'
+    """
+    check_choice("shape", shape, SHAPES)
+    check_choice("by", by, AVERAGES)
+    if by != "series" and shape != "leaderboard":
+        raise InvalidInputError(
+            f"`by` must be 'series' for the shape {shape!r}, which has no means, got {by!r}"
+        )
+    require("pandas", purpose="export")
+    frame: pd.DataFrame = SHAPES[shape](folder, by)
+    return frame
+
+
+def export_run(
+    folder: Path, target: Path, *, shape: str = "values", by: str = "series"
+) -> pd.DataFrame:
     """Write the values of a run into a file.
 
     Parameters
@@ -61,8 +109,8 @@ def export_run(folder: Path, target: Path, *, shape: str = "values") -> pd.DataF
         The run folder.
     target : Path
         Ends in ``.csv`` or ``.parquet``.
-    shape : {"values", "wide", "leaderboard"}, default="values"
-        One row per value; one row per score; or means per detector.
+    shape, by : str
+        As for `run_table`.
 
     Returns
     -------
@@ -72,7 +120,7 @@ def export_run(folder: Path, target: Path, *, shape: str = "values") -> pd.DataF
     Raises
     ------
     InvalidInputError
-        If the shape or the ending is unknown, or there is no run.
+        If the ending is unknown, or as for `run_table`.
 
     Examples
     --------
@@ -80,10 +128,8 @@ def export_run(folder: Path, target: Path, *, shape: str = "values") -> pd.DataF
     Traceback (most recent call last):
     vuskit.errors.InvalidInputError: `folder` must hold a benchmark run, got 'nowhere'
     """
-    check_choice("shape", shape, SHAPES)
     kind = check_choice("target", target.suffix.removeprefix(".") or target.name, FORMATS)
-    require("pandas", purpose="export")
-    frame = SHAPES[shape](folder)
+    frame = run_table(folder, shape=shape, by=by)
     target.parent.mkdir(parents=True, exist_ok=True)
     FORMATS[kind](frame, target)
     return frame

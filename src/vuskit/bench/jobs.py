@@ -23,18 +23,28 @@ __all__ = ["EvaluateJob", "ImportJob", "Job", "Outcome", "ScoreJob", "Task", "jo
 
 @dataclass(frozen=True)
 class ScoreJob:
-    """One detector with its parameters and seed on one series."""
+    """One detector with its parameters and seed on one series; None: the seed does not matter."""
 
     kind: ClassVar[Kind] = Kind.SCORE
 
     series: SeriesRef
     detector: DetectorSpec
-    seed: int
+    seed: int | None
+
+    @property
+    def used_seed(self) -> int:
+        """The seed that the detector is given."""
+        return self.seed or 0
+
+    @property
+    def engine(self) -> str:
+        """What a process must have loaded and compiled for it."""
+        return self.detector.name
 
     @cached_property
     def identity(self) -> str:
         """The detector with all parameters, seed and version of its code."""
-        return self.detector.identity(self.seed)
+        return self.detector.identity(self.used_seed)
 
     @cached_property
     def key(self) -> str:
@@ -67,6 +77,7 @@ class ImportJob:
 
     kind: ClassVar[Kind] = Kind.IMPORT
     seed: ClassVar[None] = None
+    engine: ClassVar[None] = None
 
     series: SeriesRef
     path: str
@@ -113,6 +124,11 @@ class EvaluateJob:
     def identity(self) -> str:
         """The settings."""
         return self.evaluation.identity
+
+    @property
+    def engine(self) -> str:
+        """What a process must have loaded and compiled for it."""
+        return "\n".join(self.measure_identities)
 
     @cached_property
     def measure_identities(self) -> tuple[str, ...]:
@@ -223,6 +239,8 @@ class Outcome:
     cold : bool
         Whether the worker had not run this detector before, so that the seconds hold imports
         and compilation.
+    warm_up_seconds : float or None
+        Time that loading and compiling took before the job's own time began, where it did.
     """
 
     status: Status
@@ -235,6 +253,7 @@ class Outcome:
     seconds: float | None = None
     peak_bytes: int | None = None
     cold: bool = False
+    warm_up_seconds: float | None = None
     worker: str | None = None
     buffer: int | None = None
     buffer_reason: str | None = None

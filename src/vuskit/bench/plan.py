@@ -291,6 +291,7 @@ def _measure(name: str, value: Any) -> MeasureSpec:
 def _limits(table: TomlTable) -> Limits:
     limits = Limits(
         seconds=table.take("seconds", positive_number, Limits.seconds),
+        warm_up_seconds=table.take("warm_up_seconds", positive_number, Limits.warm_up_seconds),
         memory=table.take("memory", byte_count, None),
         threads=table.take("threads", whole(1), 1),
     )

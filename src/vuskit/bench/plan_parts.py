@@ -55,6 +55,8 @@ class Limits:
     ----------
     seconds : float
         Wall time, after which the job is killed.
+    warm_up_seconds : float
+        Wall time for loading and compiling what a job needs, before its own time begins.
     memory : int or None
         Bytes of the worker process, libraries included; None: no limit.
     threads : int
@@ -62,6 +64,7 @@ class Limits:
     """
 
     seconds: float = 3600.0
+    warm_up_seconds: float = 300.0
     memory: int | None = None
     threads: int = 1
 
@@ -92,10 +95,10 @@ class Plan:
     text: str
 
     @property
-    def wanted(self) -> list[tuple[str, str]]:
-        """Settings and measures that belong into the tables."""
+    def wanted(self) -> list[tuple[str, str, str]]:
+        """Settings, measures and their identities that belong into the tables."""
         return [
-            (entry.spec.identity, measure.build().name)
+            (entry.spec.identity, measure.build().name, measure.identity)
             for entry in self.evaluations
             for measure in entry.measures
         ]

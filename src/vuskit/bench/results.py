@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from vuskit.bench.files import ScoreFiles
-from vuskit.bench.jobs import EvaluateJob, Job, Task
-from vuskit.bench.plan import parse_plan
-from vuskit.bench.plan_parts import Plan
+from vuskit.bench.means import AVERAGES, rows_of_mean
+from vuskit.bench.measures import measure_called, measures_in_order, measures_of
+from vuskit.bench.reading import latest_run, open_for_reading
 from vuskit.bench.states import Kind, Status
-from vuskit.bench.store import open_for_reading
 from vuskit.datasets.optional import require
-from vuskit.errors import InvalidInputError
-from vuskit.measures.registry import list_measures
+from vuskit.inputs import check_choice
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,22 +22,21 @@ if TYPE_CHECKING:
 __all__ = [
     "Failure",
     "RunStatus",
+    "directions",
     "leaderboard",
     "main_measure",
-    "measures_in_order",
     "read_detectors",
     "read_status",
     "read_values_table",
-    "stored_plan",
-    "task_maker",
 ]
 
 _VALUES = """
 SELECT series.dataset, series.name AS series, first.label AS detector, first.seed,
        second.identity AS settings, measures.name AS measure, value,
        second.buffer, second.buffer_reason,
-       first.fit_seconds, first.score_seconds, first.peak_bytes, first.cold,
-       first.identity AS detector_identity, first.key AS score_key, second.key AS evaluate_key
+       first.fit_seconds, first.score_seconds, first.warm_up_seconds, first.peak_bytes, first.cold,
+       first.identity AS detector_identity, measures.identity AS measure_identity,
+       first.key AS score_key, second.key AS evaluate_key
 FROM jobs AS first
 JOIN series ON series.hash = first.series_hash
 JOIN jobs AS second ON second.scores_hash = first.scores_hash
@@ -50,9 +46,9 @@ JOIN measures ON measures.id = measure_id
 WHERE first.kind IN ('score', 'import') AND first.run_id = :run AND second.run_id = :run
 ORDER BY series.dataset, series.name, first.label, first.seed, second.identity, measures.id
 """
+_WANTED = ["settings", "measure", "measure_identity"]
 _LONG = ("plan", "wanted", "imports", "notes", "progress")
 _FAVOURITES = ("vus_pr", "vus_roc", "auc_pr")
-_LATEST = "SELECT * FROM runs ORDER BY id DESC LIMIT 1"
 
 
 @dataclass(frozen=True)
@@ -122,7 +118,7 @@ def read_status(folder: Path, *, failures: int = 10) -> RunStatus:
     """
     connection = open_for_reading(folder)
     try:
-        run = _latest_run(connection, folder)
+        run = latest_run(connection, folder)
         counts = connection.execute(
             "SELECT kind, status, count(*) FROM jobs WHERE run_id = ? GROUP BY kind, status",
             (run["id"],),
@@ -157,66 +153,11 @@ def _failure(row: sqlite3.Row) -> Failure:
     )
 
 
-def _latest_run(connection: sqlite3.Connection, folder: Path) -> sqlite3.Row:
-    run: sqlite3.Row | None = connection.execute(_LATEST).fetchone()
-    if run is None:
-        raise InvalidInputError(f"`folder` must hold a benchmark run, got {str(folder)!r}")
-    return run
-
-
-def stored_plan(folder: Path) -> Plan:
-    """Read the plan of the latest run; it writes to this folder, wherever it was moved.
-
-    Raises
-    ------
-    InvalidInputError
-        If there is no run, or the plan's files are gone.
-
-    Examples
-    --------
-    >>> stored_plan(Path("nowhere"))
-    Traceback (most recent call last):
-    vuskit.errors.InvalidInputError: `folder` must hold a benchmark run, got 'nowhere'
-    """
-    connection = open_for_reading(folder)
-    try:
-        run = _latest_run(connection, folder)
-    finally:
-        connection.close()
-    plan = parse_plan(run["plan"], base=Path(run["base"]), name=f"the plan of {folder}")
-    return replace(plan, folder=folder)
-
-
-def task_maker(folder: Path) -> Callable[[Job], Task]:
-    """Return a function that makes tasks of stored jobs, to do them again.
-
-    Raises
-    ------
-    InvalidInputError
-        If there is no run.
-
-    Examples
-    --------
-    >>> task_maker(Path("nowhere"))
-    Traceback (most recent call last):
-    vuskit.errors.InvalidInputError: `folder` must hold a benchmark run, got 'nowhere'
-    """
-    connection = open_for_reading(folder)
-    try:
-        run = _latest_run(connection, folder)
-    finally:
-        connection.close()
-    imports, base, files = tuple(json.loads(run["imports"])), Path(run["base"]), ScoreFiles(folder)
-
-    def make(job: Job) -> Task:
-        path = files.path(job.scores_hash) if isinstance(job, EvaluateJob) else None
-        return Task(job, path, imports, base)
-
-    return make
-
-
 def read_values_table(folder: Path) -> pd.DataFrame:
     """All values of the latest plan: one row per series, detector, seed, settings and measure.
+
+    A detector that does not depend on a seed has none. ``measure_title`` and
+    ``higher_is_better`` are those of the measure when it was computed.
 
     Raises
     ------
@@ -234,16 +175,25 @@ def read_values_table(folder: Path) -> pd.DataFrame:
     pandas = require("pandas", purpose="a table of values")
     connection = open_for_reading(folder)
     try:
-        run = _latest_run(connection, folder)
+        run = latest_run(connection, folder)
+        measures = measures_of(connection, run)
         frame: pd.DataFrame = pandas.read_sql_query(_VALUES, connection, params={"run": run["id"]})
     finally:
         connection.close()
     # The store may know more than the latest plan asks for.
-    wanted = {tuple(pair) for pair in json.loads(run["wanted"])}
-    chosen = [pair in wanted for pair in zip(frame["settings"], frame["measure"], strict=True)]
-    return frame.loc[chosen].drop_duplicates(
+    wanted = {tuple(entry) for entry in json.loads(run["wanted"])}
+    columns = _WANTED[: min(map(len, wanted), default=len(_WANTED))]
+    chosen = [entry in wanted for entry in zip(*(frame[name] for name in columns), strict=True)]
+    frame = frame.loc[chosen].drop_duplicates(
         ["score_key", "settings", "measure"], keep="last", ignore_index=True
     )
+    frame["seed"] = frame["seed"].astype("Int64")
+    place = list(frame).index("value")
+    titles = frame["measure"].map({name: one.title for name, one in measures.items()})
+    higher = frame["measure"].map({name: one.higher_is_better for name, one in measures.items()})
+    frame.insert(place, "measure_title", titles)
+    frame.insert(place + 1, "higher_is_better", higher.astype(bool))
+    return frame
 
 
 def read_detectors(folder: Path) -> tuple[str, ...]:
@@ -265,7 +215,7 @@ def read_detectors(folder: Path) -> tuple[str, ...]:
         rows = connection.execute(
             "SELECT DISTINCT label FROM jobs WHERE kind IN ('score', 'import') AND run_id = ? "
             "ORDER BY label",
-            (_latest_run(connection, folder)["id"],),
+            (latest_run(connection, folder)["id"],),
         )
         return tuple(label for (label,) in rows)
     finally:
@@ -273,7 +223,11 @@ def read_detectors(folder: Path) -> tuple[str, ...]:
 
 
 def leaderboard(
-    values: pd.DataFrame, *, by: Iterable[str] = (), detectors: Iterable[str] = ()
+    values: pd.DataFrame,
+    *,
+    by: str = "series",
+    apart: Iterable[str] = (),
+    detectors: Iterable[str] = (),
 ) -> pd.DataFrame:
     """Mean of every measure per detector and settings, best by `main_measure` first.
 
@@ -285,11 +239,20 @@ def leaderboard(
     Parameters
     ----------
     values : pandas.DataFrame
-        From `read_values_table`.
-    by : iterable of str, optional
+        From `read_values_table`; the direction of a measure is that of its column
+        ``higher_is_better``, or of the registry.
+    by : {"series", "dataset"}, default="series"
+        Whether every series counts the same, or every data set: then means are taken over the
+        series of a data set first, and ``datasets`` counts these.
+    apart : iterable of str, optional
         Further columns to keep apart, such as ``dataset``.
     detectors : iterable of str, optional
         Detectors that get a row also if they have no value, from `read_detectors`.
+
+    Raises
+    ------
+    InvalidInputError
+        If `by` is unknown.
 
     Examples
     --------
@@ -301,10 +264,11 @@ def leaderboard(
     0        s      PCA       1    1     0.7
     1        s      LOF       1    2     0.5
     """
+    check_choice("by", by, AVERAGES)
     if not len(values):
         return values
     place = ["dataset", "series"]
-    groups = ["settings", *by, "detector"]
+    groups = ["settings", *apart, "detector"]
     means = (
         values.groupby([*groups, *(p for p in place if p not in groups), "measure"])["value"]
         .mean()
@@ -314,25 +278,48 @@ def leaderboard(
     means["_all"] = means.groupby(["settings"])["detector"].transform("nunique")
     shared = means.groupby(["settings", *place])["detector"].transform("nunique") == means["_all"]
     measures = measures_in_order([name for name in means if name in set(values["measure"])])
-    table = means[shared].groupby(groups)[measures].mean()
-    table.insert(0, "series", means[shared].groupby(groups).size())
-    table.insert(1, "own", means.groupby(groups).size().reindex(table.index))
-    table = _with_rows_for(table, set(detectors) - set(values["detector"]))
+    keys = list(dict.fromkeys([*groups, *place]))
+    rows = rows_of_mean(means[shared].set_index(keys)[measures], by)
+    table = rows.groupby(level=groups).mean()
+    if by == "dataset":
+        table.insert(0, "datasets", rows.groupby(level=groups).size())
+    table.insert(len(table.columns) - len(measures), "series", means[shared].groupby(groups).size())
+    own = means.groupby(groups).size().reindex(table.index)
+    table.insert(len(table.columns) - len(measures), "own", own)
+    table = _with_rows_for(table, set(detectors) - set(values["detector"]), measures)
     main = main_measure(measures)
+    ascending = [True, *(True for _ in apart), not directions(values)[main], True]
     table = table.reset_index().sort_values(
-        ["settings", *by, main, "detector"], ascending=[True, *(True for _ in by), False, True]
+        ["settings", *apart, main, "detector"], ascending=ascending
     )
     return table.rename_axis(columns=None).reset_index(drop=True)
 
 
-def _with_rows_for(table: pd.DataFrame, failed: set[str]) -> pd.DataFrame:
+def _with_rows_for(table: pd.DataFrame, failed: set[str], measures: list[str]) -> pd.DataFrame:
     """Add a row without means for each of these detectors, beside those of the same settings."""
     pandas = require("pandas", purpose="a leaderboard")
     ones = table.groupby(level=list(table.index.names[:-1]), sort=False).head(1)
     rows = [ones.rename(index=lambda _, name=name: name, level="detector") for name in failed]
-    blank = [one.assign(own=0, **dict.fromkeys(table.columns[2:], float("nan"))) for one in rows]
+    blank = [one.assign(own=0, **dict.fromkeys(measures, float("nan"))) for one in rows]
     joined: pd.DataFrame = pandas.concat([table, *blank])
     return joined
+
+
+def directions(values: pd.DataFrame) -> dict[str, bool]:
+    """Whether higher values are better, by measure of a table of values.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"measure": ["delay", "vus_pr"], "higher_is_better": [False, True]})
+    >>> directions(frame)
+    {'delay': False, 'vus_pr': True}
+    """
+    if "higher_is_better" in values.columns:
+        stored = values.drop_duplicates("measure").set_index("measure")["higher_is_better"]
+        return {str(name): bool(higher) for name, higher in stored.items()}
+    names = map(str, dict.fromkeys(values["measure"]))
+    return {name: measure_called(name).higher_is_better for name in names}
 
 
 def main_measure(names: Sequence[str]) -> str:
@@ -346,15 +333,3 @@ def main_measure(names: Sequence[str]) -> str:
     'my_own'
     """
     return next((name for name in _FAVOURITES if name in names), names[-1])
-
-
-def measures_in_order(names: Iterable[str]) -> list[str]:
-    """Names of measures in the order of the registry, variants after their measure.
-
-    Examples
-    --------
-    >>> measures_in_order(["vus_pr", "my_own", "f_score(beta=2)", "precision"])
-    ['precision', 'f_score(beta=2)', 'vus_pr', 'my_own']
-    """
-    order = {measure.name: place for place, measure in enumerate(list_measures())}
-    return sorted(names, key=lambda name: (order.get(name.partition("(")[0], len(order)), name))

@@ -6,9 +6,15 @@ import sqlite3
 
 from vuskit.errors import InvalidInputError
 
-__all__ = ["SCHEMA_VERSION", "check_schema", "create_schema"]
+__all__ = [
+    "SCHEMA_VERSION",
+    "create_schema",
+    "migrate_schema",
+    "show_in_present_form",
+    "stored_version",
+]
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
 _SCHEMA = """
 CREATE TABLE runs (
@@ -51,7 +57,13 @@ CREATE TABLE scores (
 CREATE TABLE measures (
     id INTEGER PRIMARY KEY,
     identity TEXT NOT NULL UNIQUE,
-    name TEXT NOT NULL
+    name TEXT NOT NULL,
+    title TEXT,
+    family TEXT,
+    lowest REAL,
+    highest REAL,
+    higher_is_better INTEGER,
+    reference TEXT
 );
 CREATE TABLE jobs (
     id INTEGER PRIMARY KEY,
@@ -77,7 +89,8 @@ CREATE TABLE jobs (
     buffer_reason TEXT,
     message TEXT,
     traceback TEXT,
-    command TEXT
+    command TEXT,
+    warm_up_seconds REAL
 );
 CREATE INDEX jobs_by_state ON jobs (run_id, kind, status);
 CREATE INDEX jobs_by_scores ON jobs (scores_hash, series_hash, kind);
@@ -90,29 +103,75 @@ CREATE TABLE "values" (
 """
 
 
+# What each version added to the one before it: columns by table, empty in what is there already.
+_ADDED: dict[int, dict[str, dict[str, str]]] = {
+    2: {
+        "measures": {
+            "title": "TEXT",
+            "family": "TEXT",
+            "lowest": "REAL",
+            "highest": "REAL",
+            "higher_is_better": "INTEGER",
+            "reference": "TEXT",
+        },
+        "jobs": {"warm_up_seconds": "REAL"},
+    },
+}
+
+
 def create_schema(connection: sqlite3.Connection) -> None:
     """Create the tables in an empty file, all or none."""
     connection.executescript(f"BEGIN;{_SCHEMA}PRAGMA user_version = {SCHEMA_VERSION};COMMIT;")
 
 
-def check_schema(connection: sqlite3.Connection, path: str) -> bool:
-    """Whether the tables are there.
+def stored_version(connection: sqlite3.Connection, path: str) -> int:
+    """Version of the tables; 0 if there are none yet.
 
     Raises
     ------
     InvalidInputError
-        If the file belongs to another version of vuskit or is no store at all.
+        If the file belongs to a newer version of vuskit or is no store at all.
+    sqlite3.OperationalError
+        If it cannot be opened here.
     """
     try:
-        version = connection.execute("PRAGMA user_version").fetchone()[0]
+        version: int = connection.execute("PRAGMA user_version").fetchone()[0]
         tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+    except sqlite3.OperationalError:
+        raise
     except sqlite3.DatabaseError as error:
         raise InvalidInputError(f"{path} must be a store of vuskit bench, got: {error}") from error
     if tables == 0:
-        return False
-    if version != SCHEMA_VERSION:
+        return 0
+    if not 1 <= version <= SCHEMA_VERSION:
         raise InvalidInputError(
-            f"{path} must have schema version {SCHEMA_VERSION}, got {version}; "
+            f"{path} must have schema version {SCHEMA_VERSION} or an earlier one, got {version}; "
             "it was made by another version of vuskit"
         )
-    return True
+    return version
+
+
+def migrate_schema(connection: sqlite3.Connection, version: int) -> None:
+    """Bring the tables of an earlier version to the present one, all or none."""
+    steps = [
+        f"ALTER TABLE {table} ADD COLUMN {name} {kind};"
+        for later in range(version + 1, SCHEMA_VERSION + 1)
+        for table, columns in _ADDED[later].items()
+        for name, kind in columns.items()
+    ]
+    connection.executescript(
+        f"BEGIN IMMEDIATE;{''.join(steps)}PRAGMA user_version = {SCHEMA_VERSION};COMMIT;"
+    )
+
+
+def show_in_present_form(connection: sqlite3.Connection, version: int) -> None:
+    """Let a reader of an earlier version see the present columns; the file stays as it is."""
+    added: dict[str, list[str]] = {}
+    for later in range(version + 1, SCHEMA_VERSION + 1):
+        for table, columns in _ADDED[later].items():
+            added.setdefault(table, []).extend(columns)
+    connection.execute("PRAGMA temp_store = MEMORY")
+    for table, names in added.items():
+        empty = ", ".join(f"NULL AS {name}" for name in names)
+        # A temporary view goes before the table of the same name.
+        connection.execute(f"CREATE TEMP VIEW {table} AS SELECT *, {empty} FROM main.{table}")

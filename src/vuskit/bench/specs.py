@@ -78,6 +78,14 @@ class DetectorSpec:
             return f"{self.build(seed)!r} {code_version(detector_class(self.name))}"
         return f"{self.name} {self.params} seed={seed} {code_version(self._imported())}"
 
+    @property
+    def stochastic(self) -> bool:
+        """Whether the seed can make a difference; a function must take one for that."""
+        thing = detector_class(self.name) if ":" not in self.name else self._imported()
+        if isinstance(thing, type):
+            return bool(getattr(thing, "stochastic", True))
+        return "seed" in inspect.signature(thing).parameters
+
     def accepts(self, n_channels: int) -> bool:
         """Whether series with so many channels are accepted."""
         if ":" not in self.name:

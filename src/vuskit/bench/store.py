@@ -16,49 +16,29 @@ from typing import Any
 from vuskit import __version__
 from vuskit.bench.files import ScoreFiles
 from vuskit.bench.identity import canonical
-from vuskit.bench.jobs import EvaluateJob, Job, Outcome, job_from_spec
+from vuskit.bench.jobs import EvaluateJob, Job, Outcome
 from vuskit.bench.plan_parts import Plan
-from vuskit.bench.schema import check_schema, create_schema
+from vuskit.bench.reading import DATABASE, WAIT_SECONDS
+from vuskit.bench.schema import (
+    SCHEMA_VERSION,
+    create_schema,
+    migrate_schema,
+    stored_version,
+)
 from vuskit.bench.sources import SeriesRef, SeriesSource
+from vuskit.bench.specs import MeasureSpec
 from vuskit.bench.states import Kind, Status
 from vuskit.bench.storage import environment, now, storage_errors, take_lock
-from vuskit.errors import InvalidInputError
 
-__all__ = [
-    "DATABASE",
-    "Store",
-    "open_for_reading",
-    "read_job",
-]
+__all__ = ["Store"]
 
-DATABASE = "bench.sqlite"
 _LOCK = "lock"
-_WAIT_SECONDS = 60
-
-
-def open_for_reading(folder: Path) -> sqlite3.Connection:
-    """Connect to the store of a run folder without writing to it, also while a run goes on.
-
-    Raises
-    ------
-    InvalidInputError
-        If there is none.
-    """
-    path = folder / DATABASE
-    if not path.is_file():
-        raise InvalidInputError(f"`folder` must hold a benchmark run, got {str(folder)!r}")
-    connection = sqlite3.connect(
-        f"{path.resolve().as_uri()}?mode=ro", uri=True, timeout=_WAIT_SECONDS
-    )
-    connection.row_factory = sqlite3.Row
-    try:
-        known = check_schema(connection, str(path))
-    except sqlite3.OperationalError:
-        known = False
-    if not known:
-        connection.close()
-        raise InvalidInputError(f"`folder` must hold a benchmark run, got {str(folder)!r}")
-    return connection
+_FACTS = ("title", "family", "lowest", "highest", "higher_is_better", "reference")
+_ENTER_MEASURE = (
+    f"INSERT INTO measures (identity, name, {', '.join(_FACTS)}) "
+    f"VALUES (?, ?, {', '.join('?' for _ in _FACTS)}) ON CONFLICT (identity) DO UPDATE SET "
+    + ", ".join(f"{fact} = excluded.{fact}" for fact in _FACTS)
+)
 
 
 class Store:
@@ -102,12 +82,19 @@ class Store:
     def _connect(self) -> sqlite3.Connection:
         path = self.folder / DATABASE
         # Transactions are begun and ended by hand.
-        connection = sqlite3.connect(path, timeout=_WAIT_SECONDS, isolation_level=None)
+        connection = sqlite3.connect(path, timeout=WAIT_SECONDS, isolation_level=None)
         connection.row_factory = sqlite3.Row
-        connection.execute("PRAGMA foreign_keys = ON")
-        if not check_schema(connection, str(path)):
-            connection.execute("PRAGMA journal_mode = WAL")
-            create_schema(connection)
+        try:
+            connection.execute("PRAGMA foreign_keys = ON")
+            version = stored_version(connection, str(path))
+            if not version:
+                connection.execute("PRAGMA journal_mode = WAL")
+                create_schema(connection)
+            elif version < SCHEMA_VERSION:
+                migrate_schema(connection, version)
+        except BaseException:
+            connection.close()
+            raise
         # In WAL mode this survives every crash of the process; only a power failure can take
         # the last moments back, never break the file.
         connection.execute("PRAGMA synchronous = NORMAL")
@@ -196,6 +183,9 @@ class Store:
                  json.dumps(plan.wanted), json.dumps(notes)),
             )  # fmt: skip
             self.run_id = cursor.lastrowid
+            self._enter_measures(
+                connection, (one for entry in plan.evaluations for one in entry.measures)
+            )
         assert self.run_id is not None
         return self.run_id
 
@@ -284,33 +274,36 @@ class Store:
             "message": outcome.message,
             "traceback": outcome.traceback,
             "command": None if outcome.status is Status.OK else self.command(job.key),
+            "warm_up_seconds": outcome.warm_up_seconds,
         }
         marks = ", ".join("?" * len(row))
         cursor = connection.execute(
             f"INSERT INTO jobs ({', '.join(row)}) VALUES ({marks})", tuple(row.values())
         )
         if isinstance(job, EvaluateJob) and outcome.values is not None:
-            ids = self._measures(connection, job)
+            self._enter_measures(connection, job.measures)
+            ids = {
+                identity.rpartition(" @ ")[0]: self._measure_ids[identity]
+                for identity in job.measure_identities
+            }
             connection.executemany(
                 'INSERT INTO "values" VALUES (?, ?, ?)',
                 [(cursor.lastrowid, ids[name], value) for name, value in outcome.values.items()],
             )
 
-    def _measures(self, connection: sqlite3.Connection, job: EvaluateJob) -> dict[str, int]:
-        """Rows of the job's measures in the table of measures, by name."""
-        for identity in job.measure_identities:
-            if identity not in self._measure_ids:
-                connection.execute(
-                    "INSERT OR IGNORE INTO measures (identity, name) VALUES (?, ?)",
-                    (identity, identity.rpartition(" @ ")[0]),
-                )
-                (self._measure_ids[identity],) = connection.execute(
-                    "SELECT id FROM measures WHERE identity = ?", (identity,)
-                ).fetchone()
-        return {
-            identity.rpartition(" @ ")[0]: self._measure_ids[identity]
-            for identity in job.measure_identities
-        }
+    def _enter_measures(self, connection: sqlite3.Connection, specs: Iterable[MeasureSpec]) -> None:
+        """Enter what is known of measures, for readers that cannot import the user's modules."""
+        for spec in specs:
+            if spec.identity in self._measure_ids:
+                continue
+            measure = spec.build()
+            lowest, highest = measure.bounds
+            facts = (measure.title, measure.family, lowest, highest,
+                     int(measure.higher_is_better), measure.reference)  # fmt: skip
+            connection.execute(_ENTER_MEASURE, (spec.identity, measure.name, *facts))
+            (self._measure_ids[spec.identity],) = connection.execute(
+                "SELECT id FROM measures WHERE identity = ?", (spec.identity,)
+            ).fetchone()
 
     def command(self, key: str) -> str:
         """Return the command that does a job again, in the open."""
@@ -335,20 +328,3 @@ class Store:
         with self.transaction() as connection:
             cursor = connection.execute(f"DELETE FROM jobs WHERE status IN ({marks})", wanted)
         return cursor.rowcount
-
-
-def read_job(connection: sqlite3.Connection, key: str) -> tuple[Job, sqlite3.Row]:
-    """Read the job whose key begins so, with its row.
-
-    Raises
-    ------
-    InvalidInputError
-        If there is none or more than one.
-    """
-    rows = connection.execute(
-        "SELECT * FROM jobs WHERE substr(key, 1, ?) = ? LIMIT 2", (len(key), key)
-    ).fetchall()
-    if len(rows) != 1 or not key:
-        found = "more than one" if rows else "none"
-        raise InvalidInputError(f"`key` must begin the key of one job, got {key!r}: {found} does")
-    return job_from_spec(rows[0]["kind"], json.loads(rows[0]["spec"])), rows[0]

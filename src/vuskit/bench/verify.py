@@ -13,8 +13,8 @@ import numpy as np
 from vuskit.bench.files import ScoreFiles
 from vuskit.bench.identity import scores_digest
 from vuskit.bench.jobs import Job, Task, job_from_spec
-from vuskit.bench.results import task_maker
-from vuskit.bench.store import open_for_reading
+from vuskit.bench.reading import open_for_reading
+from vuskit.bench.stored import task_maker
 from vuskit.bench.work import perform
 
 __all__ = ["Verification", "verify_run"]

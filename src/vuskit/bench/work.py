@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import functools
 import importlib.util
@@ -28,9 +29,11 @@ from vuskit.detectors.values import read_values
 from vuskit.errors import InvalidInputError
 from vuskit.periods import BufferChoice, choose_buffer
 
-__all__ = ["carry_out", "load_inputs", "perform"]
+__all__ = ["carry_out", "load_inputs", "perform", "warm_up"]
 
 Scores = NDArray[np.float64]
+
+_WARM_UP_POINTS = 200
 
 _seen_detectors: set[str] = set()
 
@@ -89,9 +92,49 @@ def carry_out(task: Task) -> Outcome:
     Exception
         Whatever the detector raises.
     """
+    _import_modules(task)
+    return _ACTIONS[task.job.kind](task)
+
+
+def _import_modules(task: Task) -> None:
     for module in task.imports:
         import_object(module, task.base)
-    return _ACTIONS[task.job.kind](task)
+
+
+def warm_up(task: Task) -> float:
+    """Load and compile what a task needs, before its time begins; return the seconds it took.
+
+    What goes wrong is left to the task itself to tell.
+
+    Examples
+    --------
+    >>> from vuskit.bench.jobs import ScoreJob
+    >>> from vuskit.bench.sources import SeriesSource, describe_series
+    >>> from vuskit.bench.specs import DetectorSpec
+    >>> series = describe_series(SeriesSource.synthetic({"family": "ecg", "n": 4000, "seed": 1}))
+    >>> warm_up(Task(ScoreJob(series, DetectorSpec("pca", "{}", "PCA"), seed=None))) < 60
+    True
+    """
+    begin = time.perf_counter()
+    # Anything but KeyboardInterrupt: SystemExit too would take the worker along.
+    with contextlib.suppress(Exception, SystemExit), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        _import_modules(task)
+        _WARM_UPS[task.job.kind](task.job)
+    return time.perf_counter() - begin
+
+
+def _warm_detector(job: ScoreJob) -> None:
+    if job.detector.build(job.used_seed).warm_up():
+        _seen_detectors.add(job.detector.name)
+
+
+def _warm_measures(job: EvaluateJob) -> None:
+    _compile_once()
+    labels = np.arange(_WARM_UP_POINTS) // 10 % 5 == 1
+    buffer = BufferChoice(5, "number", "given")
+    measures = tuple(measure.build() for measure in job.measures)
+    job.evaluation.evaluator(labels, buffer, measures)(np.sin(np.arange(float(len(labels)))))
 
 
 def load_inputs(task: Task) -> Task:
@@ -117,7 +160,7 @@ def _score(task: Task) -> Outcome:
     if not job.detector.accepts(job.series.n_channels):
         raise _NotApplicableError(f"{job.label} takes one channel, {job.series.title} has more")
     series = _series(task)
-    detector = job.detector.build(job.seed)
+    detector = job.detector.build(job.used_seed)
     cold = job.detector.name not in _seen_detectors
     _seen_detectors.add(job.detector.name)
     fitting = _Stopwatch(detector._fit)
@@ -232,6 +275,10 @@ def _series(task: Task) -> Series:
     return task.job.series.load() if task.series is None else task.series
 
 
+_WARM_UPS: dict[Kind, Callable[[Any], None]] = {
+    Kind.SCORE: _warm_detector,
+    Kind.EVALUATE: _warm_measures,
+}
 _ACTIONS: dict[Kind, Callable[[Task], Outcome]] = {
     Kind.SCORE: _score,
     Kind.IMPORT: _import,

@@ -190,8 +190,7 @@ def export(
 
     Example: vuskit bench export my-plan.toml -o board.csv --shape leaderboard
     """
-    from vuskit.bench.export import SHAPES, export_run
-    from vuskit.inputs import check_choice
+    from vuskit.bench.export import export_run, run_table
 
     form = chosen_format(json=as_json, csv=as_csv)
     folder = _folder_of(target)
@@ -202,7 +201,7 @@ def export(
             frame = export_run(folder, draft, shape=shape)
         say(f"{len(frame):,} rows: {place}")
     else:
-        frame = SHAPES[check_choice("shape", shape, SHAPES)](folder)
+        frame = run_table(folder, shape=shape)
     if form == "json":
         write(json_text(frame_records(frame)))
     elif form == "csv":
@@ -259,8 +258,8 @@ def run_job(
 
     Example: vuskit bench run-job my-run 3f2a91
     """
-    from vuskit.bench.results import task_maker
-    from vuskit.bench.store import open_for_reading, read_job
+    from vuskit.bench.reading import open_for_reading, read_job
+    from vuskit.bench.stored import task_maker
     from vuskit.bench.work import carry_out
 
     form = chosen_format(json=as_json, csv=as_csv)
@@ -321,6 +320,6 @@ def _folder_of(target: Path) -> Path:
 
 def _plan_of(target: Path) -> Plan:
     from vuskit.bench.plan import load_plan
-    from vuskit.bench.results import stored_plan
+    from vuskit.bench.stored import stored_plan
 
     return stored_plan(target) if target.is_dir() else load_plan(target)

@@ -99,20 +99,24 @@ def compare(
         raise InvalidInputError(
             f"`--figure` must be a file that ends in {', '.join(_FIGURES)}, got {str(figure)!r}"
         )
-    frame = read_results(table)
-    measure, why = chosen_measure(frame, measure)
+    results = read_results(table)
+    measure, why = chosen_measure(results.frame, measure)
     if why:
         say(why)
+    if results.left_out:
+        say(f"left out, without any value: {', '.join(results.left_out)}")
     found = compare_results(
         selected(
-            frame,
+            results.frame,
+            measure=measure,
             detectors=detector or (),
             ignored=ignore or (),
             settings=settings,
-            by_dataset=by == "dataset",
+            by=by,
+            missing=missing,
         ),
         measure=measure,
-        higher_is_better=False if lower else None,
+        higher_is_better=False if lower else results.direction(measure),
         test=test,
         alpha=alpha,
         missing=missing,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,11 +17,12 @@ from vuskit.inputs import did_you_mean
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["chosen_measure", "read_results", "selected"]
+__all__ = ["Results", "chosen_measure", "read_results", "selected"]
 
 _DETECTOR = "detector"
 _KEYS = ("dataset", "series", _DETECTOR, "seed", "settings")
-_NOT_MEASURES = {*_KEYS, "measure", "buffer", "fit_seconds", "score_seconds", "peak_bytes", "cold"}
+_NOT_MEASURES = {*_KEYS, "measure", "higher_is_better", "buffer", "fit_seconds", "score_seconds"}
+_NOT_MEASURES |= {"warm_up_seconds", "peak_bytes", "cold", "own", "datasets"}
 _FAVOURITE = "vus_pr"
 _INDEX = {"", "__index_level_0__"}  # names that pandas gives to the numbers of rows
 _READERS: dict[str, Callable[..., Table]] = {
@@ -31,7 +33,39 @@ _READERS: dict[str, Callable[..., Table]] = {
 }
 
 
-def read_results(path: Path) -> pd.DataFrame:
+@dataclass(frozen=True, eq=False)
+class Results:
+    """A table of results.
+
+    Attributes
+    ----------
+    frame : pandas.DataFrame
+        Long or wide.
+    left_out : tuple of str
+        Detectors of a run that have no value at all.
+    """
+
+    frame: pd.DataFrame
+    left_out: tuple[str, ...] = ()
+
+    def direction(self, measure: str | None) -> bool | None:
+        """Whether higher is better, where the table says so."""
+        found = self._stored(measure, "higher_is_better")
+        return None if found is None else bool(found)
+
+    def title(self, measure: str | None) -> str | None:
+        """The measure's name for people, where the table has one."""
+        found = self._stored(measure, "measure_title")
+        return measure if found is None else str(found)
+
+    def _stored(self, measure: str | None, column: str) -> Any:
+        if measure is None or not {"measure", column} <= set(self.frame.columns):
+            return None
+        rows = self.frame.loc[self.frame["measure"] == measure, column].dropna()
+        return rows.iloc[0] if len(rows) else None
+
+
+def read_results(path: Path) -> Results:
     """Read the values of a run folder, of its plan, or of a csv or parquet file.
 
     Raises
@@ -39,7 +73,7 @@ def read_results(path: Path) -> pd.DataFrame:
     InvalidInputError
         If it is none of them, or the scores of one series.
     """
-    from vuskit.bench.results import read_values_table
+    from vuskit.bench.results import read_detectors, read_values_table
     from vuskit.studies.bench_scores import is_bench_run
 
     if path.suffix == ".toml" and path.is_file():
@@ -50,7 +84,8 @@ def read_results(path: Path) -> pd.DataFrame:
         frame = read_values_table(path)
         if not len(frame):
             raise InvalidInputError(f"{path}: the run has no values yet; see: vuskit bench status")
-        return frame
+        present = set(frame[_DETECTOR])
+        return Results(frame, tuple(name for name in read_detectors(path) if name not in present))
     if path.is_dir():
         raise InvalidInputError(
             f"`table` must be a file or the folder of a benchmark run, got the folder {str(path)!r}"
@@ -63,7 +98,7 @@ def read_results(path: Path) -> pd.DataFrame:
             f"{path} looks like the scores of one series (column {labels[0]!r}), not like a table "
             f"of results; evaluate it with: vuskit evaluate {path}"
         )
-    return frame
+    return Results(frame)
 
 
 def _read_file(path: Path) -> pd.DataFrame:
@@ -123,10 +158,12 @@ def _measures(frame: pd.DataFrame) -> list[str]:
 def selected(
     frame: pd.DataFrame,
     *,
+    measure: str | None,
     detectors: Sequence[str],
     ignored: Sequence[str],
     settings: str | None,
-    by_dataset: bool,
+    by: str,
+    missing: str,
 ) -> pd.DataFrame:
     """Columns of numbers of a wide table, or rows of a long one, as far as they are wanted.
 
@@ -135,7 +172,7 @@ def selected(
     InvalidInputError
         If a name is unknown, several settings are mixed, or there are no data sets.
     """
-    if by_dataset and "dataset" not in frame.columns:
+    if by == "dataset" and "dataset" not in frame.columns:
         raise InvalidInputError(
             "`--by dataset` needs a column 'dataset', "
             f"got {listed([str(name) for name in frame.columns])}"
@@ -144,7 +181,9 @@ def selected(
         frame = _of_settings(frame, settings)
         kept = _kept(list(dict.fromkeys(frame[_DETECTOR])), detectors, ignored)
         frame = frame[frame[_DETECTOR].isin(kept)]
-        return frame.drop(columns="series", errors="ignore") if by_dataset else frame
+        if by == "series":
+            return frame
+        return _by_dataset(_by_series(frame, measure)[kept], missing)
     numbers = frame.select_dtypes("number")
     kept = _kept(list(map(str, numbers.columns)), detectors, ignored)
     wide = numbers[kept]
@@ -152,7 +191,33 @@ def selected(
         raise InvalidInputError(
             f"`table` must have a column of numbers for each of two detectors or more, got {kept}"
         )
-    return wide.groupby(frame["dataset"], sort=False).mean() if by_dataset else wide
+    if by == "series":
+        return wide
+    return _by_dataset(frame.set_index(_place(frame))[kept], missing)
+
+
+def _place(frame: pd.DataFrame) -> list[str]:
+    """Columns that say where a value is from."""
+    return [name for name in ("dataset", "series") if name in frame.columns]
+
+
+def _by_series(frame: pd.DataFrame, measure: str | None) -> pd.DataFrame:
+    """One row for each series, one column for each detector, means over seeds."""
+    column = measure if measure in frame.columns else "value"
+    rows = frame[frame["measure"] == measure] if "measure" in frame.columns else frame
+    means = rows.groupby([*_place(rows), _DETECTOR], sort=False, observed=True)[column].mean()
+    table: pd.DataFrame = means.unstack(_DETECTOR)
+    return table
+
+
+def _by_dataset(table: pd.DataFrame, missing: str) -> pd.DataFrame:
+    """Mean over the series of each data set, of all columns over the same series."""
+    from vuskit.bench.means import rows_of_mean
+    from vuskit.studies.statistics import complete_rows
+
+    if missing != "worst":  # which is a rank, and has no mean
+        table, _ = complete_rows(table, missing=missing)
+    return rows_of_mean(table, "dataset")
 
 
 def _of_settings(frame: pd.DataFrame, wanted: str | None) -> pd.DataFrame:

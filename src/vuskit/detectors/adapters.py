@@ -197,6 +197,14 @@ class FunctionDetector(Detector):
         """The constructor keywords; the function by its name, not by its address."""
         return {**super().params, "function": _Named(self.function)}
 
+    def warm_up(self) -> bool:
+        """Call the function's own attribute ``warm_up``, if it has one."""
+        hook = getattr(self.function, "warm_up", None)
+        if not callable(hook):
+            return False
+        hook()
+        return True
+
     def _fit(self, train: Floats, progress: Progress | None) -> None:
         """Nothing is learnt: the function sees the series it scores."""
 

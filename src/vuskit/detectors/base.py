@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import abc
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, Literal, Self, TypeAlias
 
 import numpy as np
@@ -27,6 +27,8 @@ __all__ = ["Detector", "ModelDetector", "Progress", "Supervision", "TrainingProg
 
 Floats: TypeAlias = NDArray[np.float64]
 Supervision: TypeAlias = Literal["unsupervised", "semi-supervised"]
+
+_WARM_UP_POINTS = 400
 
 
 @dataclasses.dataclass(frozen=True)
@@ -65,6 +67,9 @@ class Detector(abc.ABC):
         Whether series with more than one channel are accepted.
     min_points : int
         The shortest series that can be fitted.
+    stochastic : bool
+        Whether the scores can depend on the seed. A detector that says they cannot is run once by
+        a benchmark, not once per seed.
     """
 
     seed: int = parameter(0, at_least(0))
@@ -75,6 +80,10 @@ class Detector(abc.ABC):
     reference: ClassVar[str] = ""
     multivariate: ClassVar[bool] = True
     min_points: ClassVar[int] = 1
+    stochastic: ClassVar[bool] = True
+
+    # Parameters that make `warm_up` quick, whatever the detector's own are.
+    _small: ClassVar[Mapping[str, Any]] = {}
 
     def __post_init__(self) -> None:
         run_checks(self)
@@ -181,6 +190,20 @@ class Detector(abc.ABC):
         self._prepare(values)
         train = self._training_part(values, series, train_on)
         return self._learn(train, progress)._scores(values)
+
+    def warm_up(self) -> bool:
+        """Load and compile what the first `fit_score` of a process would have to.
+
+        A benchmark calls it once per process, before the time of a job begins. By default a
+        detector of the same kind scores a short series; a subclass may do something else.
+
+        Returns
+        -------
+        bool
+            Whether anything was done.
+        """
+        dataclasses.replace(self, **self._small).fit_score(np.sin(np.arange(_WARM_UP_POINTS) / 5))
+        return True
 
     # -- for subclasses ------------------------------------------------------------------------
 
@@ -324,6 +347,7 @@ class Windowed(Detector):
 
     # Four windows of three points: enough for every method to compare one with another.
     min_points: ClassVar[int] = 12
+    _small: ClassVar[Mapping[str, Any]] = {"window": 16}
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TypeAlias
+from typing import ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,6 +50,8 @@ class Constant(_Baseline):
     array([0., 0., 0.])
     """
 
+    stochastic: ClassVar[bool] = False
+
     def _score(self, values: Floats) -> Floats:
         return np.zeros(len(values))
 
@@ -64,6 +66,8 @@ class Values(_Baseline):
     >>> Values().fit_score([5.0, 6.0, 7.0])
     array([5., 6., 7.])
     """
+
+    stochastic: ClassVar[bool] = False
 
     def _score(self, values: Floats) -> Floats:
         return np.asarray(values.mean(axis=1))
@@ -84,6 +88,8 @@ class MovingZScore(Windowed, _Baseline):
     >>> int(MovingZScore(window=9).fit_score(series).argmax())
     30
     """
+
+    stochastic: ClassVar[bool] = False
 
     def _score(self, values: Floats) -> Floats:
         n, channels = values.shape

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import warnings
-from typing import TypeAlias
+from typing import ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,6 +44,7 @@ class LOF(WindowModel):
     """
 
     n_neighbors: int = parameter(20, at_least(1))
+    stochastic: ClassVar[bool] = False
 
     def _fit(self, train: Floats, progress: Progress | None) -> None:
         neighbors = require("sklearn.neighbors", purpose="detector `lof`")

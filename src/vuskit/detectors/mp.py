@@ -38,6 +38,7 @@ class MP(Windowed, ModelDetector):
 
     window: int | str = parameter("period", window_length(3))
     multivariate: ClassVar[bool] = False
+    stochastic: ClassVar[bool] = False
 
     def _fit(self, train: Floats, progress: Progress | None) -> None:
         require_stumpy(self.name)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
-from typing import TypeAlias
+from typing import ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,6 +61,7 @@ class PCA(WindowModel):
     """
 
     distance: str = parameter("mahalanobis", one_of(_DISTANCES))
+    stochastic: ClassVar[bool] = False
 
     def _fit(self, train: Floats, progress: Progress | None) -> None:
         count = len(train) - self.window_ + 1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TypeAlias
+from typing import ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,6 +44,7 @@ class POLY(Windowed):
     power: int = parameter(3, at_least(0))
     neighborhood: int = parameter(10, at_least(2))
     compare: str = parameter("fourier", one_of(["fourier", "values"]))
+    stochastic: ClassVar[bool] = False
 
     def _fit(self, train: Floats, progress: Progress | None) -> None:
         """Nothing is learnt: every window is predicted from its own surroundings."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -12,13 +13,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from vuskit.bench.results import RunStatus, measures_in_order, read_status, read_values_table
+from vuskit.bench.measures import measure_called, read_measures
+from vuskit.bench.reading import open_for_reading
+from vuskit.bench.results import RunStatus, read_status, read_values_table
 from vuskit.bench.states import Kind, Status
-from vuskit.bench.store import open_for_reading
 from vuskit.datasets.optional import require
 from vuskit.errors import InvalidInputError
 from vuskit.inputs import did_you_mean
-from vuskit.measures.registry import Measure, list_measures
+from vuskit.measures.registry import Measure
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -96,6 +98,8 @@ class RunReport:
         Status of the scores; empty where there are none yet.
     seeds : int
         Most seeds that a detector ran with.
+    known : dict
+        What the run stored about its measures: title, family, bounds, direction.
     """
 
     folder: Path
@@ -108,6 +112,7 @@ class RunReport:
     seconds: Floats
     outcomes: NDArray[np.str_]
     seeds: int
+    known: Mapping[str, Measure]
 
     @classmethod
     def read(cls, folder: str | Path) -> RunReport:
@@ -141,7 +146,9 @@ class RunReport:
             connection.close()
         detectors = tuple(dict.fromkeys(row["label"] for row in jobs))
         series = _series_of(jobs)
-        measures = tuple(measures_in_order(set(table["measure"])))
+        known = read_measures(place)
+        present = set(table["measure"])
+        measures = tuple(name for name in known if name in present)
         settings = tuple(dict.fromkeys(table["settings"]))
         seconds, outcomes = _costs(jobs, detectors, series)
         return cls(
@@ -155,6 +162,7 @@ class RunReport:
             seconds=seconds,
             outcomes=outcomes,
             seeds=_most_seeds(jobs),
+            known=known,
         )
 
     @property
@@ -211,10 +219,20 @@ class RunReport:
             )
         return found[0]
 
+    def measure(self, name: str) -> Measure:
+        """What the run stored about one of its measures; see `vuskit.bench.measures`."""
+        return self.known.get(name) or measure_called(name)
+
+    def without_values(self, settings: str, measure: str) -> tuple[str, ...]:
+        """Detectors without any value, which a comparison leaves out."""
+        values = self.values[self.settings.index(settings), self.measures.index(measure)]
+        missing = np.isnan(values).all(axis=1)
+        return tuple(name for name, none in zip(self.detectors, missing, strict=True) if none)
+
     def comparison(self, settings: str, measure: str) -> TableComparison:
         """Compare the detectors by a measure, over the series that all of them have a value for.
 
-        Detectors without any value are left out.
+        Detectors without any value are left out, see `without_values`.
 
         Raises
         ------
@@ -229,7 +247,7 @@ class RunReport:
         return compare_columns(
             table.dropna(axis="columns", how="all"),
             title=measure,
-            higher_is_better=measure_called(measure).higher_is_better,
+            higher_is_better=self.measure(measure).higher_is_better,
         )
 
     def to_frame(self) -> pd.DataFrame:
@@ -246,36 +264,6 @@ class RunReport:
                 "value": self.values[tuple(at.T)],
             }
         )
-
-
-def measure_called(name: str) -> Measure:
-    """Look a measure of a run up, also with options; one that is not known here keeps its name.
-
-    Examples
-    --------
-    >>> measure_called("f_score(beta=2)").title
-    'F(beta=2)'
-    >>> measure_called("mine").title
-    'mine'
-    """
-    base, bracket, options = name.partition("(")
-    for measure in list_measures():
-        if measure.name == base:
-            if not bracket:
-                return measure
-            title = measure.title.partition("(")[0]
-            return Measure(
-                name=name,
-                title=f"{title}({options}",
-                function=measure.function,
-                family=measure.family,
-                higher_is_better=measure.higher_is_better,
-            )
-    return Measure(name=name, title=name, function=_unknown)
-
-
-def _unknown(*_: Any) -> float:
-    raise InvalidInputError("the measure must be registered here to be computed, got its name only")
 
 
 def _series_of(jobs: list[sqlite3.Row]) -> tuple[RunSeries, ...]:

@@ -8,16 +8,16 @@ from typing import Any
 import numpy as np
 
 from vuskit.bench.files import ScoreFiles
+from vuskit.bench.reading import open_for_reading
 from vuskit.bench.sources import SeriesSource
 from vuskit.bench.specs import EvaluationSpec
 from vuskit.bench.states import Kind, Status
-from vuskit.bench.store import open_for_reading
 from vuskit.datasets import Series
 from vuskit.errors import InvalidInputError
 from vuskit.measures.results import Comparison, Evaluation
 from vuskit.periods import BufferChoice
 from vuskit.report.evaluation import EvaluationReport
-from vuskit.report.run import RunReport, RunSeries, measure_called
+from vuskit.report.run import RunReport, RunSeries
 
 __all__ = ["series_report"]
 
@@ -49,7 +49,7 @@ def series_report(run: RunReport, place: int, settings: str) -> EvaluationReport
     spec, buffer = _evaluated(run, about, settings)
     series = _read(about)
     scores = _scores(run, about)
-    measures = tuple(measure_called(name) for name in run.measures)
+    measures = tuple(run.measure(name) for name in run.measures)
     evaluator = spec.evaluator(series.labels, buffer, measures)
     values = run.values[run.settings.index(settings), :, :, place]
     table = Comparison(

@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 
 from vuskit.bench.files import ScoreFiles
+from vuskit.bench.reading import DATABASE, open_for_reading
 from vuskit.bench.sources import SeriesSource
 from vuskit.bench.states import Kind, Status
-from vuskit.bench.store import DATABASE, open_for_reading
 from vuskit.datasets import ScoredSeries
 from vuskit.errors import InvalidInputError
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import faulthandler
 import multiprocessing
 import os
@@ -15,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from vuskit.bench.executors.base import lost
+from vuskit.bench.executors.witness import ALARM_MARK, stack_written_late
 from vuskit.bench.jobs import Outcome, Task
 from vuskit.bench.memory import (
     OVER_MEMORY_EXIT,
@@ -25,7 +27,7 @@ from vuskit.bench.memory import (
 )
 from vuskit.bench.plan_parts import Limits
 from vuskit.bench.states import Status
-from vuskit.bench.work import perform
+from vuskit.bench.work import perform, warm_up
 from vuskit.datasets.optional import require
 
 __all__ = ["Slot"]
@@ -44,30 +46,72 @@ class Slot:
     limits : Limits
         Of each job.
     scratch : Path
-        Folder for a file with what the process prints.
+        Folder for files with what the process prints, and where it was when its time was over.
     """
 
     def __init__(self, limits: Limits, scratch: Path) -> None:
         self._pebble = require("pebble", purpose="running jobs under limits")
         self._limits = limits
-        self._output = scratch / f"worker-{uuid.uuid4().hex[:12]}.log"
+        name = f"worker-{uuid.uuid4().hex[:12]}"
+        self._output, self._stack = scratch / f"{name}.log", scratch / f"{name}.stack"
         self._pool: Any = None
         self._future: Future[Outcome] | None = None
         self._closed = False
+        self._warm: set[str] = set()  # engines that the process has loaded
+        self._unwarmable: set[str] = set()  # those that broke it, or took too long
+        self._warm_up_seconds: float | None = None
 
     def start(self, task: Task) -> Future[Outcome]:
-        """Start a task."""
+        """Start a task, after what it needs has been loaded and compiled."""
         if self._pool is not None and not self._pool.active:
             self._end_process(kill=True)  # it died while it had nothing to do
         if self._pool is None:
             self._pool = self._new_pool()
+        self._warm_up_seconds = None
+        engine = task.job.engine
+        if engine is None or engine in self._warm | self._unwarmable:
+            self._future = self._schedule(task)
+        else:
+            self._future = self._schedule_warm(task, engine)
+        return self._future
+
+    def _schedule(self, task: Task) -> Future[Outcome]:
         future: Future[Outcome] = self._pool.schedule(
             _perform_under_limits,
-            args=(task, self._limits.seconds),
+            args=(task, self._limits.seconds, str(self._stack)),
             timeout=self._limits.seconds,
         )
-        self._future = future
         return future
+
+    def _schedule_warm(self, task: Task, engine: str) -> Future[Outcome]:
+        """Let the process get ready under a limit of its own; the task's time begins after it."""
+        promised: Future[Outcome] = Future()
+        promised.set_running_or_notify_cancel()
+        bare = dataclasses.replace(task, series=None, scores=None)
+        warming: Future[float] = self._pool.schedule(
+            warm_up, args=(bare,), timeout=self._limits.warm_up_seconds
+        )
+
+        def go_on(done: Future[float]) -> None:
+            try:
+                self._note_warm_up(done, engine)
+                _pass_on(self._schedule(task), promised)
+            except BaseException as error:  # the pool was stopped meanwhile
+                promised.set_exception(BrokenProcessPool(str(error)))
+
+        warming.add_done_callback(go_on)
+        return promised
+
+    def _note_warm_up(self, done: Future[float], engine: str) -> None:
+        try:
+            self._warm_up_seconds = done.result()
+            self._warm.add(engine)
+        except (TimeoutError, self._pebble.ProcessExpired) as error:
+            # The task goes on in a new process: what it does there, under its own limits, counts.
+            self._warm.clear()
+            self._unwarmable.add(engine)
+            if isinstance(error, TimeoutError):
+                self._warm_up_seconds = self._limits.warm_up_seconds
 
     @property
     def lost(self) -> bool:
@@ -84,27 +128,36 @@ class Slot:
         if not future.done():  # it was lost
             self._end_process(kill=True)
             return None
-        try:
-            outcome = future.result()
-        except TimeoutError:
-            message = f"took more than {self._limits.seconds:g} s"
-            return Outcome(
-                Status.TIMEOUT,
-                message=message,
-                traceback=self._tail(),
-                seconds=self._limits.seconds,
-            )
-        except (BrokenProcessPool, CancelledError):
+        outcome = self._judged(future)
+        if outcome is None:
             self._end_process(kill=True)
             return None
-        except self._pebble.ProcessExpired as error:
-            return self._died(error.exitcode)
-        except Exception as error:
-            return lost(f"the worker could not send its result: {error}", self._tail())
         if outcome.status is Status.OOM:
             # What the job held may never be given back to the system.
             self._end_process(kill=True)
-        return outcome
+        return dataclasses.replace(outcome, warm_up_seconds=self._warm_up_seconds)
+
+    def _judged(self, future: Future[Outcome]) -> Outcome | None:
+        try:
+            return future.result()
+        except TimeoutError:
+            self._warm.clear()
+            return self._timeout()
+        except (BrokenProcessPool, CancelledError):
+            return None
+        except self._pebble.ProcessExpired as error:
+            self._warm.clear()
+            return self._died(error.exitcode)
+        except Exception as error:
+            return lost(f"the worker could not send its result: {error}", self._tail())
+
+    def _timeout(self, how: str = "") -> Outcome:
+        return Outcome(
+            Status.TIMEOUT,
+            message=f"took more than {self._limits.seconds:g} s{how}",
+            traceback=self._tail(),
+            seconds=self._limits.seconds,
+        )
 
     def run(self, task: Task, attempts: int = 3) -> Outcome:
         """Do a task and wait for it."""
@@ -130,7 +183,9 @@ class Slot:
             pool.stop() if kill else pool.close()
             with contextlib.suppress(Exception):
                 pool.join()
-        self._output.unlink(missing_ok=True)
+        self._warm.clear()
+        for file in (self._output, self._stack):
+            file.unlink(missing_ok=True)
         with contextlib.suppress(OSError):  # not empty: others use it too
             self._output.parent.rmdir()
 
@@ -154,14 +209,33 @@ class Slot:
         if -code == signal.SIGKILL:
             message = "the worker process was killed (SIGKILL), most likely for want of memory"
             return Outcome(Status.OOM, message=message, traceback=output)
+        if ALARM_MARK in _read_tail(self._stack):
+            # Its time was as good as over, and the alarm may be what killed it.
+            return self._timeout(f", at the end of which it died of signal {-code} ({name})")
         return lost(f"the worker process died of signal {-code} ({name})", output)
 
     def _tail(self) -> str | None:
+        """What the job printed last, and where it was when its time was over."""
+        return "\n".join(filter(None, map(_read_tail, (self._output, self._stack)))) or None
+
+
+def _read_tail(path: Path) -> str:
+    try:
+        return path.read_bytes()[-_OUTPUT_TAIL:].decode(errors="replace").strip()
+    except OSError:
+        return ""
+
+
+def _pass_on(source: Future[Outcome], target: Future[Outcome]) -> None:
+    """Let one future end as another does."""
+
+    def copy(done: Future[Outcome]) -> None:
         try:
-            text = self._output.read_bytes()[-_OUTPUT_TAIL:].decode(errors="replace").strip()
-        except OSError:
-            return None
-        return text or None
+            target.set_result(done.result())
+        except BaseException as error:  # CancelledError too
+            target.set_exception(error)
+
+    source.add_done_callback(copy)
 
 
 def _prepare_worker(limits: Limits, parent: int, output: str) -> None:
@@ -187,11 +261,8 @@ def _redirect_output(path: str) -> None:
     faulthandler.enable(file=2)
 
 
-def _perform_under_limits(task: Task, seconds: float) -> Outcome:
+def _perform_under_limits(task: Task, seconds: float, stack: str) -> Outcome:
     """Do a task; shortly before the time is over, write down where it is."""
     os.ftruncate(1, 0)
-    faulthandler.dump_traceback_later(max(0.9 * seconds, seconds - 2.0), file=2)
-    try:
+    with stack_written_late(seconds, stack):
         return perform(task)
-    finally:
-        faulthandler.cancel_dump_traceback_later()

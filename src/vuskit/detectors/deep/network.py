@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 from vuskit.datasets.optional import require
 from vuskit.detectors.base import ModelDetector, Progress, Windowed
@@ -54,6 +55,8 @@ class NeuralDetector(Windowed, ModelDetector):
     validation_share: float = parameter(0.15, share)
     max_train_windows: int | None = parameter(20_000, none_or(at_least(2)))
     device: str = parameter("cpu", _device_name)
+
+    _small: ClassVar[Mapping[str, Any]] = {"window": 16, "epochs": 1}
 
     def _train_network(
         self, build: Any, inputs: Any, targets: Any, progress: Progress | None
