@@ -30,7 +30,8 @@ and, to compare on fresh cases where the environments exist::
 Each value is stored with the peers that gave it; peers that can answer the same call must agree
 to 1e-9, or nothing is written. Inputs on which a peer is known to go wrong are avoided: constant
 scores (aeon and TimeEval answer 0), no predicted point (prts stops), integer scores or labels of
-other types than int64 (vus computes something else).
+other types than int64 (vus computes something else), an event at the end of the series (TSB-AD's
+composite F drops its last point) or at its beginning (TSB-AD never adjusts the first point).
 """
 
 from __future__ import annotations
@@ -121,6 +122,22 @@ def draw_calls(rng: random.Random, n: int) -> Iterator[Call]:
         }
 
 
+def calls_of_other_papers(labels: list[int], scores: list[float]) -> Iterator[Call]:
+    """What to ask about the measures beyond the paper, where a peer gives the defined value."""
+    yield {"measure": "best_f_score", "options": {}}
+    yield {"measure": "event_recall", "options": {}}
+    for measure in ("event_precision", "event_f_score"):
+        yield {"measure": measure, "options": {"false_alarm_rate": True}}
+    for part in ("precision", "recall", "f_score"):
+        yield {"measure": f"point_adjusted_{part}", "options": {}}
+        yield {"measure": f"affiliation_{part}", "options": {}}
+    if not labels[-1]:
+        yield {"measure": "composite_f_score", "options": {}}
+    starts = sum(label and not before for before, label in zip([0, *labels], labels, strict=False))
+    if starts == 1 and scores.count(max(scores)) == 1:
+        yield {"measure": "ucr_score", "options": {"slack": 3}}
+
+
 def draw_cases(seed: int, count: int) -> Iterator[Case]:
     """Draw the cases, the same for the same seed."""
     rng = random.Random(seed)
@@ -133,7 +150,7 @@ def draw_cases(seed: int, count: int) -> Iterator[Case]:
             "y_true": labels,
             "y_score": scores,
             "y_pred": draw_predictions(rng, labels, scores),
-            "calls": list(draw_calls(rng, n)),
+            "calls": [*draw_calls(rng, n), *calls_of_other_papers(labels, scores)],
         }
 
 

@@ -71,9 +71,33 @@ def vus_opt_mem() -> Answers:
 
 
 def tsb_ad() -> Answers:
+    from TSB_AD.evaluation.affiliation.generics import convert_vector_to_events
+    from TSB_AD.evaluation.affiliation.metrics import pr_from_events
     from TSB_AD.evaluation.basic_metrics import basic_metricor
 
-    return volume_answers(basic_metricor().RangeAUC_volume_opt)
+    grader = basic_metricor()
+
+    def affiliation(y_true: Any, y_pred: Any, part: str) -> float:
+        events = (convert_vector_to_events(labels) for labels in (y_pred, y_true))
+        return pr_from_events(*events, (0, len(y_true)))[part]
+
+    def point_adjusted(y_true: Any, y_score: Any, y_pred: Any, options: Call) -> float | None:
+        if y_true[0]:  # it never adjusts the first point
+            return None
+        return grader.metric_PointF1PA(y_true, y_score, preds=y_pred)
+
+    def composite(y_true: Any, y_score: Any, y_pred: Any, options: Call) -> float | None:
+        if y_true[-1]:  # it drops the last point of an event that ends the series
+            return None
+        return grader.metric_EventF1PA(y_true, y_score, preds=y_pred)
+
+    return {
+        **volume_answers(grader.RangeAUC_volume_opt),
+        "affiliation_precision": lambda y, _, p, o: affiliation(y, p, "Affiliation_Precision"),
+        "affiliation_recall": lambda y, _, p, o: affiliation(y, p, "Affiliation_Recall"),
+        "point_adjusted_f_score": point_adjusted,
+        "composite_f_score": composite,
+    }
 
 
 def vus_first_release() -> Answers:
@@ -178,7 +202,29 @@ def dtaianomaly() -> Answers:
         "range_precision": lambda y, _, p, o: peer.RangeBasedPrecision(**named(o)).compute(y, p),
         "range_recall": lambda y, _, p, o: peer.RangeBasedRecall(**named(o)).compute(y, p),
         "range_f_score": lambda y, _, p, o: peer.RangeBasedFBeta(**named(o)).compute(y, p),
+        **binary_answers(peer),
+        "ucr_score": lambda y, s, _, o: peer.UCRScore(tolerance=o["slack"]).compute(y, s),
     }
+
+
+def binary_answers(peer: Any) -> Answers:
+    """Answers of dtaianomaly's classes without parameters to a prediction."""
+    classes = {
+        "event_precision": peer.EventWisePrecision,
+        "event_recall": peer.EventWiseRecall,
+        "event_f_score": peer.EventWiseFBeta,
+        "point_adjusted_precision": peer.PointAdjustedPrecision,
+        "point_adjusted_recall": peer.PointAdjustedRecall,
+        "point_adjusted_f_score": peer.PointAdjustedFBeta,
+        "affiliation_precision": peer.AffiliationPrecision,
+        "affiliation_recall": peer.AffiliationRecall,
+        "affiliation_f_score": peer.AffiliationFBeta,
+    }
+
+    def answer(metric: Any) -> Answer:
+        return lambda y_true, y_score, y_pred, options: metric().compute(y_true, y_pred)
+
+    return {measure: answer(metric) for measure, metric in classes.items()}
 
 
 def prts() -> Answers:
@@ -212,7 +258,12 @@ def scikit_learn() -> Answers:
         precision, recall, _ = peer.precision_recall_curve(y_true, y_score)
         return peer.auc(recall, precision)
 
+    def best_f(y_true: Any, y_score: Any, y_pred: Any, options: Call) -> float:
+        precision, recall, _ = peer.precision_recall_curve(y_true, y_score)
+        return max(2 * p * r / (p + r) for p, r in zip(precision, recall, strict=True) if p + r)
+
     return {
+        "best_f_score": best_f,
         "auc_roc": lambda y, s, _, o: peer.roc_auc_score(y, s),
         "auc_pr": area_pr,
         "precision": lambda y, _, p, o: peer.precision_score(y, p, zero_division=0),

@@ -22,6 +22,16 @@ BY_PREDICTIONS = {
     "range_precision",
     "range_recall",
     "range_f_score",
+    "event_precision",
+    "event_recall",
+    "event_f_score",
+    "composite_f_score",
+    "point_adjusted_precision",
+    "point_adjusted_recall",
+    "point_adjusted_f_score",
+    "affiliation_precision",
+    "affiliation_recall",
+    "affiliation_f_score",
 }
 ROOT_HALF = math.sqrt(0.5)
 
@@ -62,7 +72,8 @@ def test_golden_data_covers_every_measure_and_definition():
     }
     volumes = itertools.product(["vus_roc", "vus_pr"], ["journal", "pvldb2022", "timeeval"])
     areas = itertools.product(["range_auc_roc", "range_auc_pr"], ["pvldb2022", "timeeval"])
-    plain = [(name, None) for name in [*BY_PREDICTIONS, "auc_roc", "auc_pr"]]
+    by_scores = ["auc_roc", "auc_pr", "best_f_score", "ucr_score"]
+    plain = [(name, None) for name in [*BY_PREDICTIONS, *by_scores]]
     assert asked == {*volumes, *areas, *plain, ("curve", "journal")}
 
 

@@ -8,6 +8,7 @@ from oracle.affiliation import affiliation_f_score, affiliation_precision, affil
 from oracle.areas import auc_pr, auc_roc
 from oracle.event_wise import (
     best,
+    best_f_score,
     composite_f_score,
     event_f_score,
     event_precision,
@@ -29,6 +30,7 @@ __all__ = [
     "auc_pr",
     "auc_roc",
     "best",
+    "best_f_score",
     "composite_f_score",
     "curve",
     "event_f_score",

@@ -2,7 +2,7 @@
 
 import math
 
-from oracle.points import combine, hits, precision, predictions, ratio
+from oracle.points import combine, f_score, hits, precision, predictions, ratio
 from oracle.runs import events, one_class
 
 
@@ -102,6 +102,11 @@ def best(measure, y_true, y_score, **options):
     ]
     value = max(value for value, _ in tried)
     return value, next(threshold for other, threshold in tried if other == value)
+
+
+def best_f_score(y_true, y_score, *, beta=1):
+    """Highest F-score by points over all thresholds."""
+    return math.nan if one_class(y_true) else best(f_score, y_true, y_score, beta=beta)[0]
 
 
 def ucr_score(y_true, y_score, *, slack=100):

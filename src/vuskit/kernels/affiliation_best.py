@@ -8,6 +8,7 @@ so that sums over the order of the scores give precision and recall at every thr
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -33,29 +34,30 @@ def best_affiliation_level(scores: Scores, zones: Zones, beta: float) -> Any:
 
 def _precision_by_rank(zones: Zones, rank: Ints) -> Floats:
     """Mean precision of the zones that hold one of the points up to each rank."""
+    total, occupied = np.zeros(rank.size), np.zeros(rank.size, dtype=np.intp)
     point, zone, begin, end = _pieces(zones, rank.size)
+    length = end - begin
     weight = closeness(zones[zone], begin, end)
-    by_zone = np.lexsort((rank[point], zone))
-    near, covered = np.cumsum(weight[by_zone]), np.cumsum((end - begin)[by_zone])
-    of_zone = zone[by_zone]
-    first = np.append(True, of_zone[1:] != of_zone[:-1])
-    begins = np.flatnonzero(first)[np.cumsum(first) - 1]
-    near -= (near - weight[by_zone])[begins]
-    covered -= (covered - (end - begin)[by_zone])[begins]
-    share = near / covered
-    change = share - np.where(first, 0.0, np.roll(share, 1))
-    at = rank[point[by_zone]]
-    total = np.cumsum(np.bincount(at, weights=change, minlength=rank.size))
-    occupied = np.cumsum(np.bincount(at[first], minlength=rank.size))
-    mean: Floats = total / occupied
+    bounds = zone.searchsorted(np.arange(zones.start.size + 1))
+    for first, stop in itertools.pairwise(bounds.tolist()):
+        ranks = rank[point[first:stop]]
+        order = np.argsort(ranks)
+        share = np.cumsum(weight[first:stop][order]) / np.cumsum(length[first:stop][order])
+        share[1:] -= share[:-1].copy()
+        at = ranks[order]
+        total[at] += share
+        occupied[at[0]] += 1
+    mean: Floats = np.cumsum(total) / np.cumsum(occupied)
     return mean
 
 
 def _pieces(zones: Zones, n: int) -> tuple[Ints, Ints, Ints, Ints]:
     """The points, those cut in two where a border between zones lies in their middle."""
-    starts = np.union1d(2 * np.arange(n), zones.left)
-    zone = zones.left.searchsorted(starts, side="right") - 1
-    return starts // 2, zone, starts, np.append(starts[1:], 2 * n)
+    cut = zones.left[zones.left % 2 == 1]
+    begin = np.insert(2 * np.arange(n), cut // 2 + 1, cut)
+    zone = np.zeros(begin.size, dtype=np.intp)
+    zone[begin.searchsorted(zones.left[1:])] = 1
+    return begin // 2, np.cumsum(zone), begin, np.append(begin[1:], 2 * n)
 
 
 def _recall_by_rank(zones: Zones, rank: Ints) -> Floats:

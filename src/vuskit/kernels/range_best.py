@@ -35,7 +35,7 @@ def best_range_level(
 
 def falling_order(scores: Scores) -> tuple[Ints, Ints]:
     """Points from the highest score to the lowest, and the rank of each point in that order."""
-    order = np.argsort(scores, kind="stable")[::-1]
+    order = np.argsort(scores)[::-1]
     rank = np.empty(order.size, dtype=np.intp)
     rank[order] = np.arange(order.size)
     return order, rank
