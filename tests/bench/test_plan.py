@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from vuskit import InvalidInputError
+from vuskit import InvalidInputError, list_measures
 from vuskit.bench.plan import load_plan, parse_plan
 from vuskit.bench.template import TEMPLATE
 
@@ -37,11 +37,21 @@ def test_lists_of_parameters_expand_to_a_grid(workshop):
 def test_groups_of_measures_stand_beside_single_ones(workshop):
     plan = workshop.write(
         evaluate="[[evaluate]]\nbuffer = 5\n"
-        'measures = ["vus_pr", "paper", {name = "f_score", beta = 2}]'
+        'measures = ["vus_pr", "paper", {name = "f_score", beta = 2}, "extra"]'
     ).plan()
     names = [spec.build().name for spec in plan.evaluations[0].measures]
-    assert len(names) == 14
-    assert (names[0], names[-1]) == ("vus_pr", "f_score(beta=2)")
+    assert (names[0], names[13]) == ("vus_pr", "f_score(beta=2)")
+    assert names[14:] == [measure.name for measure in list_measures() if measure.extra]
+
+
+def test_measures_at_their_best_thresholds(workshop):
+    plan = workshop.write(
+        evaluate="[[evaluate]]\nbuffer = 5\n"
+        'measures = [{name = "composite_f_score", threshold = "best"}, '
+        '{name = "point_adjusted_f_score", k = 0.2}]'
+    ).plan()
+    names = [spec.build().name for spec in plan.evaluations[0].measures]
+    assert names == ["composite_f_score(threshold=best)", "point_adjusted_f_score(k=0.2)"]
 
 
 def test_synthetic_families_expand_to_a_grid(workshop):
