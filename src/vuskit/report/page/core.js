@@ -11,11 +11,11 @@
    parent (not in the navigation) start anew each time; the others keep their state.
 
    Addresses:   vuskit.address(key, {a: 1}) -> "#key?a=1"; vuskit.go(key, options); vuskit.sections
-   Data:        vuskit.data(key) (parsed once), vuskit.floats(base64), vuskit.shares(base64)
+   Data:        vuskit.data(key) (parsed once), vuskit.floats(base64), vuskit.shares(base64), vuskit.numbers(packed)
    Elements:    vuskit.element(tag, {text, class, ...attributes}, ...children)
-   Numbers:     vuskit.format(number)
-   Colours:     vuskit.colour("ink"), vuskit.lineColour(i), vuskit.heat(share), vuskit.theme()
-   Canvas:      vuskit.prepare(canvas) -> {pen, width, height}
+   Numbers:     vuskit.format(number, digits), vuskit.formatPair(one, other)
+   Colours:     vuskit.colour("ink"), vuskit.lineColour(i), vuskit.lineDash(i), vuskit.heat(share), vuskit.theme()
+   Canvas:      vuskit.prepare(canvas) -> {pen, width, height}; vuskit.fitted(pen, text, room)
                 vuskit.scale({low, high, from, to, log}) -> function with ticks(most)
                 vuskit.axes(pen, box, {x, y, xTitle, yTitle, xTicks, yTicks})
                 vuskit.tip(canvas, (x, y) => text or null)   a label that follows the pointer
@@ -37,7 +37,28 @@ const vuskit = (() => {
     made.append(...children);
     return made;
   };
-  const format = (number) => number.toLocaleString("en", { maximumSignificantDigits: 4 });
+  // Four digits; what would need many zeros is written with a power of ten.
+  const format = (number, digits = 4) => {
+    const size = Math.abs(number);
+    const plain = size === 0 || !Number.isFinite(size) || (size >= 1e-3 && size < 1e7);
+    const text = plain ? number.toLocaleString("en", { maximumSignificantDigits: digits })
+      : Number(number.toPrecision(digits)).toExponential().replace("e+", "e");
+    return text.replaceAll("-", "−");
+  };
+  // Two numbers that differ, in as many digits as it takes to see that.
+  const formatPair = (one, other) => {
+    let digits = Math.min(Math.abs(one), Math.abs(other)) < Math.max(Math.abs(one), Math.abs(other)) / 1000 ? 2 : 3;
+    while (one !== other && digits < 15 && format(one, digits) === format(other, digits)) digits++;
+    return [format(one, digits), format(other, digits)];
+  };
+  // In as much room as there is; the middle goes first, because names often differ at their ends.
+  const fitted = (pen, text, room) => {
+    if (pen.measureText(text).width <= room) return text;
+    let kept = text.length - 1;
+    const shortened = () => `${text.slice(0, Math.ceil(kept * 0.6))}…${kept > 1 ? text.slice(-Math.floor(kept * 0.4)) : ""}`;
+    while (kept > 1 && pen.measureText(shortened()).width > room) kept--;
+    return shortened();
+  };
   const bytes = (text) => {
     const letters = atob(text);
     const found = new Uint8Array(letters.length);
@@ -46,15 +67,33 @@ const vuskit = (() => {
   };
   const floats = (text) => {
     const view = bytes(text);
-    return Float32Array.from({ length: view.byteLength / 4 }, (_, i) => view.getFloat32(4 * i, true));
+    const found = new Float32Array(view.byteLength / 4);
+    for (let i = 0; i < found.length; i++) found[i] = view.getFloat32(4 * i, true);
+    return found;
   };
   // Shares from 0 to 1 in two bytes; the largest number is a gap.
   const shares = (text) => {
     const view = bytes(text);
-    return Float32Array.from({ length: view.byteLength / 2 }, (_, i) => {
+    const found = new Float32Array(view.byteLength / 2);
+    for (let i = 0; i < found.length; i++) {
       const number = view.getUint16(2 * i, true);
-      return number === 65535 ? NaN : number / 65534;
+      found[i] = number === 65535 ? NaN : number / 65534;
+    }
+    return found;
+  };
+  // Floats, or rows of shares between the least and the largest number of each row.
+  const numbers = (packed) => {
+    if (typeof packed === "string") return floats(packed);
+    const found = shares(packed.data);
+    const size = found.length / packed.low.length;
+    packed.low.forEach((low, row) => {
+      const span = packed.high[row] - low;
+      for (let i = row * size; i < (row + 1) * size; i++) {
+        const value = low + found[i] * span;
+        found[i] = packed.log ? 10 ** value : value;
+      }
     });
+    return found;
   };
   const parsed = new Map();
   const data = (key) => {
@@ -76,6 +115,8 @@ const vuskit = (() => {
   setTheme(darkWanted.matches ? "dark" : "light");
   const colour = (name) => getComputedStyle(root).getPropertyValue(`--${name}`).trim();
   const lineColour = (i) => PALETTES[theme()][i % PALETTES.light.length];
+  // Beyond the colours dashes tell lines apart.
+  const lineDash = (i) => [[], [7, 3], [2, 3], [9, 3, 2, 3]][Math.floor(i / PALETTES.light.length) % 4];
   const heat = (share) => {
     const at = Math.min(Math.max(share, 0), 1) * (STOPS.length - 1);
     const k = Math.min(Math.floor(at), STOPS.length - 2);
@@ -114,7 +155,7 @@ const vuskit = (() => {
       const power = 10 ** Math.floor(Math.log10(rough));
       const step = power * [1, 2, 2.5, 5, 10].find((m) => m * power >= rough * (1 - 1e-9));
       const found = [];
-      for (let k = Math.ceil(low / step - 1e-9); k * step <= high + step * 1e-9; k++) found.push(k * step);
+      for (let k = Math.ceil(low / step - 1e-9); k * step <= high + step * 1e-9; k++) found.push(k * step || 0); // not -0
       return found;
     };
     return at;
@@ -292,8 +333,8 @@ const vuskit = (() => {
     byId("theme").addEventListener("click", () => { setTheme(theme() === "dark" ? "light" : "dark"); drawOpen(); });
     darkWanted.addEventListener("change", () => { setTheme(darkWanted.matches ? "dark" : "light"); drawOpen(); });
     let before = null;
-    window.addEventListener("beforeprint", () => { before = theme(); setTheme("light"); drawOpen(); });
-    window.addEventListener("afterprint", () => { setTheme(before); drawOpen(); });
+    window.addEventListener("beforeprint", () => { before = theme(); setTheme("light"); root.dataset.printing = "yes"; drawOpen(); });
+    window.addEventListener("afterprint", () => { setTheme(before); delete root.dataset.printing; drawOpen(); });
     let waiting = 0;
     window.addEventListener("resize", () => { cancelAnimationFrame(waiting); waiting = requestAnimationFrame(drawOpen); });
     window.addEventListener("scroll", () => { if (open) open.scroll = window.scrollY; }, { passive: true });
@@ -303,7 +344,7 @@ const vuskit = (() => {
   };
 
   return {
-    view, begin, data, floats, shares, element, format, theme, colour, lineColour, heat, prepare, scale, axes, tip,
+    view, begin, data, floats, shares, numbers, element, format, formatPair, fitted, theme, colour, lineColour, lineDash, heat, prepare, scale, axes, tip,
     tableRows, sortable, comparing, copies, tell, address, go, drawOpen, get sections() { return sections; },
   };
 })();

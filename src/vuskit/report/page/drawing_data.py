@@ -79,6 +79,8 @@ def drawing_data(report: EvaluationReport, detail: Detail = WHOLE) -> dict[str, 
             "slope": definition.slope,
             "shorter": definition.after_is_shorter,
             "overlap": definition.overlap,
+            "before": report.table.side != "after",
+            "after": report.table.side != "before",
         },
         "values": None if report.values is None else _line(report.values, room),
         "scores": [
@@ -93,17 +95,13 @@ def drawing_data(report: EvaluationReport, detail: Detail = WHOLE) -> dict[str, 
         ],
         "grid": detail.grid,
         "widths": _widths(longest, detail.buffers),
-        "area_widths": _areas_at(longest, detail.areas),
+        "area_widths": _widths(longest, detail.areas),
     }
 
 
 def _widths(longest: int, most: int) -> list[int]:
-    return list(range(0, longest + 1, _step(longest, most)))
-
-
-def _areas_at(longest: int, most: int) -> list[int]:
-    """Buffers of the curves: the longest is always there, because the table shows its area."""
-    return sorted({*_widths(longest, most), longest})
+    """Evenly spaced buffers and the longest, whose areas the table shows."""
+    return sorted({*range(0, longest + 1, _step(longest, most)), longest})
 
 
 def _step(longest: int, most: int) -> int:
@@ -151,6 +149,7 @@ def _surfaces(report: EvaluationReport, score: Floats, detail: Detail) -> dict[s
         thresholds=None if score.size <= detail.all_scores else detail.thresholds,
         definition=report.table.definition,
         step=_step(report.table.buffer, detail.buffers),
+        side=report.table.side,
     )
     places = np.linspace(0.0, 1.0, detail.grid)
     roc = [
@@ -172,11 +171,11 @@ def _areas(report: EvaluationReport, score: Floats, detail: Detail) -> dict[str,
         report.table.thresholds,
         definition=report.table.definition,
         step=_step(report.table.buffer, detail.areas),
+        side=report.table.side,
     )
     prepared = PreparedLabels(check_labels(report.labels), options)
     roc, pr = Workspace(prepared, score, needs={"areas"}).areas
-    count = len(_areas_at(report.table.buffer, detail.areas))
-    return {"area_roc": _rounded(roc[:count]), "area_pr": _rounded(pr[:count])}
+    return {"area_roc": _rounded(roc), "area_pr": _rounded(pr)}
 
 
 def _rounded(numbers: Floats) -> list[float]:

@@ -42,7 +42,7 @@ def table(identity: str, caption: str, header: Sequence[str], rows: Sequence[str
     head = "".join(element("th", cell, scope="col") for cell in header)
     body = "\n".join(f"<tr>{row}</tr>" for row in rows)
     return (
-        f'<table id="{identity}"><caption>{html.escape(caption)}</caption>'
+        f'<table id="{identity}"><caption><span>{html.escape(caption)}</span></caption>'
         f"<thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody></table>"
     )
 

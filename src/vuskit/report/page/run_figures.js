@@ -1,15 +1,10 @@
 "use strict";
 /* Figures of a run: critical differences, heat map of ranks, time against accuracy. */
 benchmark.figures = (place, run, state) => {
-  const { colour, lineColour, heat, prepare, format } = vuskit;
-  const { shown, exact } = benchmark;
+  const { colour, lineColour, heat, prepare, format, fitted } = vuskit;
+  const { shown } = benchmark;
+  const { exact } = run;
   const byId = (id) => place.querySelector(`#${id}`);
-  const fitted = (pen, text, room) => {
-    if (pen.measureText(text).width <= room) return text;
-    let short = text;
-    while (short.length > 1 && pen.measureText(`${short}…`).width > room) short = short.slice(0, -1);
-    return `${short}…`;
-  };
   const sized = (canvas, height) => { canvas.style.height = `${height}px`; return prepare(canvas); };
   const stroke = (pen, ...points) => {
     pen.beginPath();
@@ -19,12 +14,16 @@ benchmark.figures = (place, run, state) => {
 
   // ---- critical differences ----
   const compared = () => {
-    const { settings, measure } = state();
-    return run.comparisons[`${settings},${measure}`] ?? { error: "There are no values yet." };
+    const { settings, measure, dataset } = state();
+    if (!run.M) return { error: "There are no values yet." };
+    const place = run.datasets.indexOf(dataset);
+    return run.comparisons[`${settings},${measure}${place < 0 ? "" : `,${place}`}`]
+      ?? { error: "the file has room for the comparisons of the largest data sets only." };
   };
   const drawRanks = () => {
     const found = compared();
-    const measure = run.measures[state().measure];
+    const now = state();
+    const measure = run.measures[now.measure];
     const canvas = byId("ranks");
     canvas.hidden = Boolean(found.error);
     if (found.error) {
@@ -67,8 +66,15 @@ benchmark.figures = (place, run, state) => {
       pen.fillText(left ? `${name} ${rank}` : `${rank} ${name}`, left ? end - 4 : end + 4, at + 4);
     });
     canvas.setAttribute("aria-label", `Mean ranks by ${measure.title}: ${found.detectors.map((d, k) => `${run.detectors[d]} ${found.ranks[k].toFixed(2)}`).join(", ")}`);
-    const missing = run.D - count;
-    byId("ranks-note").textContent = `Mean ranks by ${measure.title} over the ${found.n} series of all data sets that every detector has a value for; bars join detectors without a significant difference. ${found.tests}${missing ? ` Left out, without any value: ${missing}.` : ""}`;
+    byId("ranks-note").textContent = ranksNote(found, now, measure);
+  };
+  const where = (now) => now.dataset || (run.datasets.length > 1 ? "all data sets" : run.datasets[0]);
+  const listed = (names) => names.length > 12 ? `${names.slice(0, 12).join(", ")} and ${names.length - 12} more` : names.join(", ");
+  const ranksNote = (found, now, measure) => {
+    const missing = run.detectors.filter((_, d) => !found.detectors.includes(d));
+    const used = found.n === now.series.length ? "" : `, the ${found.n} of ${now.series.length} that every detector has a value for`;
+    return [`Mean ranks by ${measure.title}${measure.higher ? "" : " (lower is better)"} over ${found.n} series of ${where(now)}${used}; 1 is best. Bars join detectors without a significant difference.`,
+      found.tests, missing.length ? `Left out, without any value here: ${listed(missing)}.` : ""].filter(Boolean).join(" ");
   };
   // Bars of groups, on as few lines as they fit without touching.
   const packed = (found) => {
@@ -121,8 +127,11 @@ benchmark.figures = (place, run, state) => {
     const cell = Math.max((room - left) / Math.max(columns.length, 1), 3);
     const named = cell >= 15;
     const short = (column) => column.series === undefined ? column.name : run.series.name[column.series];
-    const foot = Math.min(Math.max(0, ...columns.map((column) => 8 * short(column).length)), room < 600 ? 110 : 190);
-    const bottom = named ? foot + 12 : 8;
+    const { pen: ruler } = prepare(canvas);
+    const longest = Math.max(0, ...(named ? columns.map((column) => ruler.measureText(short(column)).width) : []));
+    const level = longest <= cell - 8; // names lie flat where they can
+    const foot = Math.min(longest, room < 600 ? 110 : 190);
+    const bottom = named ? (level ? 20 : foot + 12) : 8;
     canvas.style.width = `${left + cell * columns.length}px`;
     const height = 24;
     const { pen } = sized(canvas, rows.length * height + bottom);
@@ -148,7 +157,12 @@ benchmark.figures = (place, run, state) => {
         pen.fillText(format(Number(rank.toFixed(1))), at + cell / 2, r * height + 16);
       });
     });
-    if (named) columns.forEach((column, c) => {
+    if (level && named) columns.forEach((column, c) => {
+      pen.fillStyle = colour("quiet");
+      pen.textAlign = "center";
+      pen.fillText(short(column), left + (c + 0.5) * cell, rows.length * height + 15);
+    });
+    if (named && !level) columns.forEach((column, c) => {
       pen.save();
       pen.translate(left + (c + 0.5) * cell + 4, rows.length * height + 6);
       pen.rotate(-Math.PI / 2);
@@ -163,7 +177,12 @@ benchmark.figures = (place, run, state) => {
       pen.strokeRect(left + cursor[0] * cell, cursor[1] * height, Math.max(cell, 4), height);
     }
     drawScale();
-    byId("heat-note").textContent = cursor ? cellText(...cursor).replaceAll("\n", "; ") : `Rank of each detector by ${run.measures[grid.now.measure]?.title ?? "no measure"}, among those with a value. A stroke: no value. A cell leads to its series.`;
+    byId("heat-note").textContent = cursor ? cellText(...cursor).replaceAll("\n", "; ") : heatNote(grid.now, columns.length);
+  };
+  const heatNote = (now, count) => {
+    const by = run.measures[now.measure]?.title ?? "no measure";
+    const on = now.columns === "dataset" ? `mean ranks on ${count === 1 ? "1 data set" : `${count} data sets`}, ${now.series.length} series` : `ranks on ${now.series.length} series`;
+    return `Detectors by ${by}: ${on}, among those with a value. A stroke: no value. A cell leads to its series.`;
   };
   const drawScale = () => {
     const { pen, width, height } = prepare(byId("heat-scale"));
@@ -223,9 +242,10 @@ benchmark.figures = (place, run, state) => {
     canvas.hidden = points.length === 0;
     dots = [];
     const rank = now.summary === "rank";
+    const up = !rank && run.measures[now.measure]?.higher !== false; // the best are always above
     const title = `${rank ? "mean rank by" : now.summary} ${run.measures[now.measure]?.title ?? ""}`;
     byId("time-note").textContent = points.length
-      ? `Median seconds of fitting and scoring a series, ${title}. Runs that held imports or compilation count only where there is no other.`
+      ? `Median seconds of fitting and scoring a series against ${title}${up ? "" : " (lower is better)"}, over ${now.series.length} series of ${where(now)}; fast and good is at the top left. Runs that held imports or compilation count only where there is no other.`
       : "No diagram: no seconds were measured; scores that were computed elsewhere bring none.";
     if (!points.length) return;
     const { pen, width, height } = prepare(canvas);
@@ -235,7 +255,7 @@ benchmark.figures = (place, run, state) => {
     const pad = (Math.max(...values) - Math.min(...values)) * 0.1 || 0.05;
     const [low, high] = [Math.min(...values) - pad, Math.max(...values) + pad];
     const x = vuskit.scale({ low: Math.min(...seconds) / 2, high: Math.max(...seconds) * 2, from: box.left, to: box.right, log: true });
-    const y = vuskit.scale({ low, high, from: rank ? box.top : box.bottom, to: rank ? box.bottom : box.top });
+    const y = vuskit.scale({ low, high, from: up ? box.bottom : box.top, to: up ? box.top : box.bottom });
     vuskit.axes(pen, box, { x, y, xTitle: "seconds per series", yTitle: title });
     dots = points.map((one) => ({ ...one, px: x(one.seconds), py: y(one.value) }));
     const taken = dots.map(({ px, py }) => [px - 6, py - 6, px + 6, py + 6]);
@@ -268,8 +288,9 @@ benchmark.figures = (place, run, state) => {
     copies: {
       ranks: () => {
         const found = compared();
-        return [["measure", "detector", "mean_rank", "lower", "upper"], ...(found.detectors ?? []).map((d, k) => [
-          run.measures[state().measure].name, run.detectors[d], found.ranks[k], found.lower[k], found.upper[k]])];
+        const now = state();
+        return [["measure", "dataset", "detector", "mean_rank", "series"], ...(found.detectors ?? []).map((d, k) => [
+          run.measures[now.measure].name, now.dataset, run.detectors[d], found.ranks[k], found.n])];
       },
       heat: () => {
         const { now, columns, rows } = makeGrid();

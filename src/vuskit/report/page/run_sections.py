@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
 import html
-import shlex
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from itertools import zip_longest
@@ -11,26 +11,34 @@ from typing import Any
 
 import numpy as np
 
-from vuskit.bench.results import Failure, main_measure
+from vuskit.bench.results import Failure
 from vuskit.bench.states import Status
 from vuskit.errors import InvalidInputError
-from vuskit.report.common import FAMILY_TITLES, family_of
 from vuskit.report.page.document import fill, part, safe_json
-from vuskit.report.page.drawing_data import Detail, encoded_floats
+from vuskit.report.page.drawing_data import Detail
 from vuskit.report.page.markup import element, table
+from vuskit.report.page.run_comparisons import MOST_BYTES, run_comparisons
+from vuskit.report.page.run_data import PAGE_BYTES, fits_exactly, run_data, run_that_fits
 from vuskit.report.page.section import Section
-from vuskit.report.page.series_section import series_section
-from vuskit.report.run import FAILED, RunReport, measure_called
+from vuskit.report.page.series_section import SERIES_ASSETS, series_section
+from vuskit.report.run import FAILED, RunReport
 from vuskit.report.run_series import series_report
 
 __all__ = ["Progress", "run_sections"]
 
 Progress = Callable[[int, int], None]
 
-_ASSETS = ("run.js", "run_figures.js", "run_table.js", "run.css", "series.js")
-_PAGE_BYTES = 5_500_000  # of the whole page; six million is what mail and browsers like
+_ASSETS = (
+    "run.js",
+    "run_board.js",
+    "run_figures.js",
+    "run_table.js",
+    "run.css",
+    *SERIES_ASSETS,
+)
+_PAGE_BYTES = PAGE_BYTES
 _LINE_BYTES = 8_000  # of one line of a series: 3,000 numbers
-_OUTCOMES = ("", *(status.value for status in Status))
+_OTHER_BYTES = 200_000  # of scripts, styles and markup
 
 
 def run_sections(
@@ -59,28 +67,28 @@ def run_sections(
         If a series is not in the run or cannot be read any more, or they do not all fit.
     """
     wanted = [run.find_series(name) for name in series]
-    pairs = [(s, m) for s in range(len(run.settings)) for m in range(len(run.measures))]
+    fixed = [*([_failures(run)] if run.failures else []), *others]
+    room = _room_for_values(run, fixed)
+    held, left_out = run_that_fits(run, room)
+    steps = len(run.settings) * len(held.measures)
     told = progress or (lambda done, total: None)
-    total = len(pairs) + len(run.series)
-    comparisons: dict[str, Any] = {}
-    for done, (s, m) in enumerate(pairs):
-        told(done, total)
-        comparisons[f"{s},{m}"] = _comparison(run, run.settings[s], run.measures[m])
-    failures = [_failures(run)] if run.failures else []
-    data = _run_data(run, comparisons)
-    fixed = [*failures, *others]
+    total = steps + len(run.series)
+    comparisons = run_comparisons(held, lambda done, _: told(done, total))
+    data = run_data(held, comparisons, exact=fits_exactly(held, room))
     room = _PAGE_BYTES - len(safe_json(data)) - sum(map(_size, fixed))
     embedded: dict[str, str] = {}
+    reasons: dict[str, str] = {}
     drawn: list[Section] = []
-    for count, section in enumerate(_drawn(run, wanted, room)):
-        told(len(pairs) + count, total)
+    for count, section in enumerate(_drawn(run, wanted, room, reasons)):
+        told(steps + count, total)
         embedded[section.key.removeprefix("series-")] = section.key
         drawn.append(section)
     told(total, total)
     drawn.sort(key=lambda section: int(section.key.removeprefix("series-")))
     data["embedded"] = embedded
+    data["not_drawn"] = reasons
     return [
-        Section("run", "run", "Leaderboard", _run_html(run), data, _ASSETS),
+        Section("run", "run", "Leaderboard", _run_html(run, data, left_out), data, _ASSETS),
         Section("table", "table", "Series", _table_html(run, len(drawn)), {}, _ASSETS),
         Section("lean", "lean", "Series", part("run_lean.html"), {}, _ASSETS, parent="table"),
         *fixed,
@@ -92,20 +100,33 @@ def _size(section: Section) -> int:
     return len(section.html.encode()) + len(safe_json(section.data))
 
 
+def _room_for_values(run: RunReport, fixed: Sequence[Section]) -> int:
+    """Bytes of a page that other sections, comparisons and all that is listed once leave."""
+    no_values = dataclasses.replace(run, values=run.values[:, :0], measures=())
+    listed = len(safe_json(run_data(no_values, {}, exact=False))) + MOST_BYTES
+    return PAGE_BYTES - _OTHER_BYTES - listed - sum(map(_size, fixed))
+
+
 # -- drawings of series ------------------------------------------------------------------------
 
 
-def _drawn(run: RunReport, wanted: list[int], room: int) -> Iterator[Section]:
-    """Sections of series, those that are wanted first, as far as there is room."""
+def _drawn(
+    run: RunReport, wanted: list[int], room: int, reasons: dict[str, str]
+) -> Iterator[Section]:
+    """Sections of series, those that are wanted first, as far as there is room.
+
+    Those that cannot be drawn are left out, and why is noted.
+    """
     for place in dict.fromkeys([*wanted, *_in_turn(run)]):
         try:
             with warnings.catch_warnings():
                 # Coarse grids are the plan's choice, and drawings have their own.
                 warnings.simplefilter("ignore")
                 section = _series(run, place)
-        except InvalidInputError:
+        except InvalidInputError as error:
             if place in wanted:
                 raise
+            reasons[str(place)] = str(error)
             continue  # the table of series still has its values
         room -= _size(section)
         if room < 0 and place in wanted:
@@ -148,66 +169,6 @@ def _series(run: RunReport, place: int) -> Section:
     )
 
 
-# -- data --------------------------------------------------------------------------------------
-
-
-def _run_data(run: RunReport, comparisons: dict[str, Any]) -> dict[str, Any]:
-    measures = [measure_called(name) for name in run.measures]
-    families = dict.fromkeys(map(family_of, measures))
-    datasets = run.datasets
-    return {
-        "settings": run.settings,
-        "measures": [
-            {
-                "name": measure.name,
-                "title": measure.title,
-                "family": family_of(measure),
-                "higher": measure.higher_is_better,
-            }
-            for measure in measures
-        ],
-        "favourite": main_measure(run.measures) if run.measures else "",
-        "families": {family: FAMILY_TITLES[family] for family in families},
-        "detectors": run.detectors,
-        "datasets": datasets,
-        "series": {
-            "dataset": [datasets.index(one.dataset) for one in run.series],
-            "name": [one.name for one in run.series],
-            "points": [one.n_points for one in run.series],
-            "anomalies": [one.n_anomalies for one in run.series],
-        },
-        "values": encoded_floats(run.values),
-        "seconds": encoded_floats(run.seconds),
-        "outcomes": _outcomes(run),
-        "outcome_names": _OUTCOMES,
-        "comparisons": comparisons,
-        "command": f"vuskit report {shlex.quote(str(run.folder))} --series",
-    }
-
-
-def _outcomes(run: RunReport) -> str:
-    """One letter for each detector and series: its place in the list of outcomes."""
-    letters = {name: str(place) for place, name in enumerate(_OUTCOMES)}
-    return "".join(letters[str(outcome)] for outcome in run.outcomes.ravel())
-
-
-def _comparison(run: RunReport, settings: str, measure: str) -> dict[str, Any]:
-    try:
-        found = run.comparison(settings, measure)
-    except InvalidInputError as error:
-        return {"error": str(error)}
-    places = {name: place for place, name in enumerate(run.detectors)}
-    return {
-        "detectors": [places[str(name)] for name in found.summary.index],
-        "ranks": [round(float(rank), 4) for rank in found.summary["mean_rank"]],
-        "lower": [round(float(rank), 4) for rank in found.summary["lower"]],
-        "upper": [round(float(rank), 4) for rank in found.summary["upper"]],
-        "cliques": [[places[str(name)] for name in group] for group in found.cliques],
-        "tests": " ".join(f"{text}." for text in found.tests),
-        "n": len(found.table),
-    }
-
-
 # -- markup ------------------------------------------------------------------------------------
 
 
@@ -215,7 +176,7 @@ def _counted(number: int, one: str, many: str = "") -> str:
     return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
-def _run_html(run: RunReport) -> str:
+def _run_html(run: RunReport, data: dict[str, Any], left_out: Sequence[str]) -> str:
     failed = _counted(run.failures, "failed job")
     summary = [
         html.escape(run.state[:1].upper() + run.state[1:]),
@@ -230,6 +191,15 @@ def _run_html(run: RunReport) -> str:
         details.append(f"Values of up to {run.seeds} seeds of a detector are averaged.")
     details.append(f"Started {str(run.status.run['started'])[:16].replace('T', ' ')} UTC")
     details.append(f"with vuskit {run.status.run['vuskit']}.")
+    if isinstance(data["values"], dict):
+        details.append(
+            "Values are rounded to the 65,534th part of each measure's range, to fit into a page."
+        )
+    if left_out:
+        details.append(
+            f"There is no room for {_counted(len(left_out), 'measure')}: {', '.join(left_out)}; "
+            "`vuskit bench export` writes all values as a table."
+        )
     notes = "".join(element("li", note) for note in run.status.notes)
     listed = _counted(len(run.status.notes), "note")
     return fill(

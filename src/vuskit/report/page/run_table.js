@@ -13,6 +13,7 @@ vuskit.view("table", (place, _, options) => {
   const detectors = () => [lead, ...run.detectors.keys()].filter((d, k) => k === 0 ? d < run.D : d !== lead);
 
   const measure = () => Math.max(run.measures.findIndex((one) => one.name === byId("measure").value), 0);
+  const higher = () => run.measures[measure()]?.higher !== false;
   const rows = () => {
     const [settings, m, part] = [Number(byId("settings").value || 0), measure(), byId("name").value.toLowerCase()];
     const found = run.chosen(byId("dataset").value).filter((i) => run.title(i).toLowerCase().includes(part))
@@ -28,7 +29,7 @@ vuskit.view("table", (place, _, options) => {
     const current = order.column === column;
     const button = element("button", { type: "button", class: "sort", text, "data-column": column });
     button.addEventListener("click", () => {
-      order = { column, falling: current ? !order.falling : column !== "series" };
+      order = { column, falling: current ? !order.falling : column !== "series" && (!column.startsWith("detector ") || higher()) };
       first = 0;
       draw();
       place.querySelector(`#table [data-column="${CSS.escape(column)}"]`).focus();
@@ -37,7 +38,7 @@ vuskit.view("table", (place, _, options) => {
   };
   const line = ({ i, values }) => {
     const there = values.filter((value) => !Number.isNaN(value));
-    const top = run.measures[measure()]?.higher === false ? Math.min(...there) : Math.max(...there);
+    const top = higher() ? Math.max(...there) : Math.min(...there);
     return element("tr", {},
       element("th", { scope: "row" }, element("a", { href: run.link(i), text: run.title(i) })),
       element("td", { text: run.series.points[i].toLocaleString("en") }),
@@ -54,7 +55,7 @@ vuskit.view("table", (place, _, options) => {
     first -= first % ROWS;
     const last = Math.min(first + ROWS, all.length);
     byId("table").replaceChildren(
-      element("caption", { text: `${run.measures[measure()]?.title ?? "no measure"} of each detector on each series` }),
+      element("caption", {}, element("span", { text: `${run.measures[measure()]?.title ?? "no measure"} of each detector on each series${higher() ? "" : "; lower is better"}` })),
       element("thead", {}, element("tr", {}, header("series", "series"), header("points", "points"), header("anomalies", "anomalies"),
         ...detectors().map((d) => header(`detector ${run.detectors[d]}`, run.detectors[d])))),
       element("tbody", {}, ...all.slice(first, last).map(line)));
@@ -70,7 +71,7 @@ vuskit.view("table", (place, _, options) => {
   vuskit.copies(place, {
     series: () => [["dataset", "series", "points", "anomalies", "measure", ...run.detectors], ...rows().map(({ i, values }) => [
       run.datasets[run.series.dataset[i]], run.series.name[i], run.series.points[i], run.series.anomalies[i],
-      run.measures[measure()]?.name ?? "", ...values.map(benchmark.exact)])],
+      run.measures[measure()]?.name ?? "", ...values.map(run.exact)])],
   });
   const take = (given) => {
     if (given.measure !== undefined) byId("measure").value = given.measure;
@@ -78,7 +79,7 @@ vuskit.view("table", (place, _, options) => {
     if (given.settings !== undefined) byId("settings").value = given.settings;
     if (!run.detectors.includes(given.sort)) return;
     lead = run.detectors.indexOf(given.sort);
-    order = { column: `detector ${given.sort}`, falling: run.measures[measure()]?.higher !== false };
+    order = { column: `detector ${given.sort}`, falling: higher() };
     first = 0;
   };
   take(options);
@@ -94,15 +95,17 @@ vuskit.view("lean", (place, _, options) => {
     if (i < 0) return;
     byId("name").textContent = run.title(i);
     byId("facts").textContent = `${run.series.points[i].toLocaleString("en")} points, ${run.series.anomalies[i].toLocaleString("en")} anomalies`;
-    byId("command").textContent = run.command(i);
+    const reason = run.not_drawn[i];
+    byId("why").textContent = reason ? `It cannot be drawn: ${reason}.` : "Its drawings are not in this file. This command makes a page that has them:";
+    byId("command").textContent = reason ? "" : run.command(i);
     byId("values").replaceChildren(
-      element("caption", { text: `Measures of ${run.title(i)}` }),
+      element("caption", {}, element("span", { text: `Measures of ${run.title(i)}` })),
       element("thead", {}, element("tr", {}, ...["measure", ...run.detectors].map((text) => element("th", { scope: "col", text })))),
       element("tbody", {}, ...run.settings.flatMap((settings, s) => run.measures.map((one, m) => element("tr", {},
-        element("th", { scope: "row", text: run.settings.length > 1 ? `${one.title} (${settings})` : one.title }),
+        element("th", { scope: "row", text: run.settings.length > 1 ? `${benchmark.titled(one)} (${settings})` : benchmark.titled(one) }),
         ...run.detectors.map((__, d) => {
           const value = run.value(s, m, d, i);
-          return element("td", { text: benchmark.shown(value), "data-value": benchmark.exact(value), title: Number.isNaN(value) ? run.outcome(d, i) || "not run yet" : null });
+          return element("td", { text: benchmark.shown(value), "data-value": run.exact(value), title: Number.isNaN(value) ? run.outcome(d, i) || "not run yet" : null });
         }))))));
   };
   vuskit.copies(place, { values: () => vuskit.tableRows(byId("values")) });

@@ -1,217 +1,12 @@
 "use strict";
-/* The view of one series: values, scores and soft label over time, R-AUC against buffer, surfaces.
+/* The view of one series: its lines over time (series_lines.js), R-AUC against buffer, surfaces.
    Its markup is series.html, its data drawing_data.py.                                          */
 vuskit.view("series", (place, data) => {
-  const { shares, format, colour, lineColour, heat, prepare } = vuskit;
+  const { shares, colour, lineColour, lineDash, heat, prepare } = vuskit;
   const byId = (id) => place.querySelector(`#${id}`);
 
-  // ---- series, scores and soft label, all over the same range of points ----
-  const LEFT = 52;
-  let range = [0, data.n];
+  const lines = seriesLines(place, data);
   let buffer = data.buffer;
-  const tracks = [];
-
-  const softAt = (point, width) => {
-    const half = Math.floor(width / 2);
-    let low = 0, high = data.events.length;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (data.events[middle][1] <= point) low = middle + 1; else high = middle;
-    }
-    if (low < data.events.length && data.events[low][0] <= point) return 1;
-    const found = [];
-    for (const k of [low - 2, low - 1, low, low + 1]) {
-      if (k < 0 || k >= data.events.length) continue;
-      const [start, stop] = data.events[k];
-      const before = start > point;
-      const distance = before ? start - point : point - stop + 1;
-      if (distance <= (before ? half : half - data.ramp.shorter)) found.push(distance);
-    }
-    if (!found.length) return 0;
-    if (data.ramp.overlap === "one" && found.length > 1) return 1;
-    const near = Math.min(...found);
-    if (data.ramp.slope === "sqrt") return Math.sqrt(Math.max(1 - near / width, 0));
-    return 1 - (1 - Math.SQRT1_2) * near / Math.max(half, 1);
-  };
-  const softBetween = (from, to) => {
-    const last = Math.min(Math.max(Math.ceil(to) - 1, Math.floor(from)), data.n - 1);
-    const first = Math.min(Math.floor(from), data.n - 1);
-    if (last - first < 8) {
-      let most = 0;
-      for (let i = first; i <= last; i++) most = Math.max(most, softAt(i, buffer));
-      return most;
-    }
-    if (data.events.some(([start, stop]) => start <= last && stop > first)) return 1;
-    return Math.max(softAt(first, buffer), softAt((first + last) >> 1, buffer), softAt(last, buffer));
-  };
-
-  const addTrack = (title, draw, colourIndex, kind) => {
-    const canvas = vuskit.element("canvas", {
-      tabindex: 0, role: "img", "aria-label": `${title}, drawn over time; arrows and plus, minus, 0 move the range`,
-    });
-    byId("lines").append(vuskit.element("div", { class: `track ${kind}` }, vuskit.element("p", { text: title }), canvas));
-    tracks.push({ canvas, draw, colourIndex });
-    listen(canvas);
-  };
-
-  const x = (point, width) => LEFT + (point - range[0]) / (range[1] - range[0]) * (width - LEFT);
-  const shade = (pen, width, height, ink = "event") => {
-    pen.fillStyle = colour(ink);
-    for (const [start, stop] of data.events) {
-      if (stop < range[0] || start > range[1]) continue;
-      const from = Math.max(x(start, width), LEFT);
-      pen.fillRect(from, 0, Math.max(Math.min(x(stop, width), width) - from, 1.5), height);
-    }
-  };
-  const drawLine = (line) => (pen, width, height, ink, threshold) => {
-    const pad = 6;
-    const y = (share) => height - pad - share * (height - 2 * pad);
-    pen.fillStyle = colour("quiet");
-    pen.textAlign = "right";
-    pen.fillText(format(line.high), LEFT - 6, pad + 8);
-    pen.fillText(format(line.low), LEFT - 6, height - pad);
-    pen.save();
-    pen.beginPath();
-    pen.rect(LEFT, 0, width - LEFT, height);
-    pen.clip();
-    shade(pen, width, height);
-    if (threshold !== undefined) {
-      const level = (threshold - line.low) / (line.high - line.low || 1);
-      pen.strokeStyle = colour("quiet");
-      pen.setLineDash([5, 4]);
-      pen.beginPath(); pen.moveTo(LEFT, y(level)); pen.lineTo(width, y(level)); pen.stroke();
-      pen.setLineDash([]);
-    }
-    pen.strokeStyle = ink;
-    pen.lineWidth = 1.3;
-    pen.beginPath();
-    const per = line.bucket > 1 ? line.bucket / 2 : 1;
-    const first = Math.max(Math.floor(range[0] / per) - 2, 0);
-    const last = Math.min(Math.ceil(range[1] / per) + 2, line.numbers.length);
-    const perPixel = (last - first) / (width - LEFT);
-    const centre = (i) => x((i + 0.5) * per, width);
-    if (perPixel <= 2) {
-      let down = false;
-      for (let i = first; i < last; i++) {
-        const value = line.numbers[i];
-        if (Number.isNaN(value)) { down = false; continue; }
-        if (down) pen.lineTo(centre(i), y(value)); else pen.moveTo(centre(i), y(value));
-        down = true;
-      }
-    } else {
-      // One upright stroke per pixel, from the lowest to the highest value under it.
-      for (let column = 0; column < width - LEFT; column++) {
-        let low = Infinity, high = -Infinity;
-        const to = Math.min(Math.ceil(first + (column + 1) * perPixel) + 1, last);
-        for (let i = Math.floor(first + column * perPixel); i < to; i++) {
-          const value = line.numbers[i];
-          if (value < low) low = value;
-          if (value > high) high = value;
-        }
-        if (high < low) continue;
-        const at = x((first + (column + 0.5) * perPixel) * per, width);
-        pen.moveTo(at, y(low) + 0.5); pen.lineTo(at, y(high) - 0.5);
-      }
-    }
-    pen.stroke();
-    shade(pen, width, 4, "soft"); // where lines are dense they hide the shade behind them
-    pen.restore();
-  };
-  const drawSoft = (pen, width, height, ink) => {
-    const pad = 6;
-    const y = (share) => height - pad - share * (height - 2 * pad);
-    pen.fillStyle = colour("quiet");
-    pen.textAlign = "right";
-    pen.fillText("1", LEFT - 6, pad + 8);
-    pen.fillText("0", LEFT - 6, height - pad);
-    shade(pen, width, height);
-    pen.strokeStyle = ink;
-    pen.lineWidth = 1.5;
-    pen.beginPath();
-    const step = (range[1] - range[0]) / (width - LEFT);
-    for (let column = 0; column < width - LEFT; column++) {
-      const from = range[0] + column * step;
-      const at = [LEFT + column, y(softBetween(from, from + step))];
-      if (column) pen.lineTo(...at); else pen.moveTo(...at);
-    }
-    pen.stroke();
-  };
-
-  const drawTracks = () => {
-    for (const { canvas, draw, colourIndex } of tracks) {
-      const { pen, width, height } = prepare(canvas);
-      pen.strokeStyle = colour("grid");
-      pen.strokeRect(LEFT, 0.5, width - LEFT - 0.5, height - 1);
-      const ink = colourIndex === "ink" ? colour("ink") : colourIndex === "soft" ? colour("soft") : lineColour(colourIndex);
-      const score = data.scores[colourIndex];
-      draw(pen, width, height, ink, score === undefined ? undefined : score.threshold);
-    }
-    byId("range").textContent = `points ${Math.round(range[0]).toLocaleString("en")} to ${Math.round(range[1]).toLocaleString("en")} of ${data.n.toLocaleString("en")}`;
-  };
-
-  const setRange = (from, to) => {
-    const size = Math.min(Math.max(to - from, Math.min(10, data.n)), data.n);
-    const start = Math.min(Math.max(from, 0), data.n - size);
-    range = [start, start + size];
-    drawTracks();
-  };
-  const showEvent = (k) => {
-    const [start, stop] = data.events[k];
-    const room = Math.max(3 * (stop - start), 2 * buffer, 50);
-    setRange(start - room, stop + room);
-  };
-  const nearestEvent = (step) => {
-    const middle = (range[0] + range[1]) / 2;
-    const centres = data.events.map(([start, stop]) => (start + stop) / 2);
-    const next = step > 0 ? centres.findIndex((c) => c > middle + 1) : centres.findLastIndex((c) => c < middle - 1);
-    showEvent(next >= 0 ? next : step > 0 ? 0 : centres.length - 1);
-  };
-  const zoom = {
-    in: () => { const [a, b] = range; setRange(a + (b - a) / 4, b - (b - a) / 4); },
-    out: () => { const [a, b] = range; setRange(a - (b - a) / 2, b + (b - a) / 2); },
-    left: () => { const [a, b] = range; setRange(a - (b - a) / 4, b - (b - a) / 4); },
-    right: () => { const [a, b] = range; setRange(a + (b - a) / 4, b + (b - a) / 4); },
-    all: () => setRange(0, data.n),
-    next: () => nearestEvent(1),
-    previous: () => nearestEvent(-1),
-  };
-  const KEYS = { ArrowLeft: "left", ArrowRight: "right", "+": "in", "=": "in", "-": "out", 0: "all" };
-  function listen(canvas) {
-    let from = null;
-    const point = (event) => {
-      const box = canvas.getBoundingClientRect();
-      const share = (event.clientX - box.left - LEFT) / (box.width - LEFT);
-      return range[0] + Math.min(Math.max(share, 0), 1) * (range[1] - range[0]);
-    };
-    canvas.addEventListener("pointerdown", (event) => { from = point(event); canvas.setPointerCapture(event.pointerId); });
-    canvas.addEventListener("pointercancel", () => { from = null; });
-    canvas.addEventListener("pointermove", (event) => {
-      if (from === null) return;
-      drawTracks();
-      for (const track of tracks) {
-        const box = track.canvas.getBoundingClientRect();
-        const pen = track.canvas.getContext("2d");
-        pen.fillStyle = colour("focus");
-        pen.globalAlpha = 0.25;
-        const [a, b] = [x(from, box.width), x(point(event), box.width)];
-        pen.fillRect(Math.min(a, b), 0, Math.abs(b - a), box.height);
-        pen.globalAlpha = 1;
-      }
-    });
-    canvas.addEventListener("pointerup", (event) => {
-      if (from === null) return;
-      const to = point(event);
-      const [a, b] = [Math.min(from, to), Math.max(from, to)];
-      from = null;
-      if ((b - a) / (range[1] - range[0]) > 0.01) setRange(a, b); else drawTracks();
-    });
-    canvas.addEventListener("dblclick", zoom.all);
-    canvas.addEventListener("keydown", (event) => {
-      if (!(event.key in KEYS)) return;
-      event.preventDefault();
-      zoom[KEYS[event.key]]();
-    });
-  }
 
   // ---- R-AUC against buffer ----
   const drawAreas = (id, field) => {
@@ -224,6 +19,7 @@ vuskit.view("series", (place, data) => {
     pen.beginPath(); pen.moveTo(across(buffer), box.top); pen.lineTo(across(buffer), box.bottom); pen.stroke();
     data.scores.forEach((score, k) => {
       pen.strokeStyle = lineColour(k);
+      pen.setLineDash(lineDash(k));
       pen.lineWidth = 2;
       pen.beginPath();
       score[field].forEach((value, i) => {
@@ -240,6 +36,7 @@ vuskit.view("series", (place, data) => {
     byId("legend").replaceChildren(...data.scores.map((score, k) => {
       const swatch = vuskit.element("span", { class: "swatch" });
       swatch.style.borderColor = lineColour(k);
+      swatch.style.borderTopStyle = ["solid", "dashed", "dotted", "double"][Math.floor(k / 8) % 4];
       const said = `${score.name}: R-AUC-ROC ${score.area_roc[i].toFixed(3)}, R-AUC-PR ${score.area_pr[i].toFixed(3)} at ${data.area_widths[i]}`;
       return vuskit.element("span", {}, swatch, vuskit.element("span", { text: said }));
     }));
@@ -267,20 +64,24 @@ vuskit.view("series", (place, data) => {
     pen.strokeStyle = colour("rule");
     path([project(0, 0, 0), project(1, 0, 0), project(1, 1, 0), project(0, 1, 0), project(0, 0, 0)]); pen.stroke();
     for (const [a, b] of [[0, 0], [1, 0], [0, 1], [1, 1]]) { path([project(a, b, 0), project(a, b, 1)]); pen.stroke(); }
-    const along = (j) => rows > 1 ? j / (rows - 1) : 0;
+    const along = (j) => data.widths[j] / Math.max(data.buffer, 1);
     const corner = (i, j) => project(i / (columns - 1), along(j), heights[j * columns + i]);
     const quads = [];
     for (let j = 0; j + 1 < rows; j++) for (let i = 0; i + 1 < columns; i++) {
       const corners = [corner(i, j), corner(i + 1, j), corner(i + 1, j + 1), corner(i, j + 1)];
       const mean = (heights[j * columns + i] + heights[(j + 1) * columns + i + 1]) / 2;
-      quads.push({ corners, mean, depth: corners[0][2] + corners[2][2] });
+      quads.push({ corners, mean, depth: corners[0][2] + corners[2][2], i, j });
     }
     quads.sort((one, other) => other.depth - one.depth);
-    for (const { corners, mean } of quads) {
+    const mesh = { i: Math.round((columns - 1) / 6), j: Math.max(Math.round((rows - 1) / 5), 1) };
+    for (const { corners, mean, i, j } of quads) {
       pen.fillStyle = heat(mean);
       pen.strokeStyle = pen.fillStyle;
       pen.lineWidth = 0.6;
       path(corners); pen.closePath(); pen.fill(); pen.stroke();
+      pen.strokeStyle = "rgba(0, 0, 0, 0.4)";
+      if (i % mesh.i === 0) { path([corners[0], corners[3]]); pen.stroke(); }
+      if (j % mesh.j === 0) { path([corners[0], corners[1]]); pen.stroke(); }
     }
     const ridge = nearestIndex(data.widths);
     pen.strokeStyle = colour("ink");
@@ -290,26 +91,30 @@ vuskit.view("series", (place, data) => {
     pen.textAlign = "center";
     const write = (text, a, b, c) => { const [px, py] = project(a, b, c); pen.fillText(text, px, py); };
     write(bottom, 0.5, -0.17, 0); write("0", 0, -0.08, 0); write("1", 1, -0.08, 0);
-    write("buffer", 1.2, 0.5, 0); write(String(data.widths[rows - 1]), 1.09, 1, 0);
-    write(upward, 0, 1, 1.12);
+    write("buffer", 1.2, 0.5, 0); write(data.buffer.toLocaleString("en"), 1.09, 1, 0);
+    write(upward, 0, 1, 1.12); write("1", -0.05, -0.05, 1);
   };
+  const gutter = (pen) => Math.max(36, pen.measureText(data.buffer.toLocaleString("en")).width + 8);
   const drawMap = (id, field, bottom) => {
     const { pen, width, height } = prepare(byId(id));
     const heights = data.scores[chosen][field];
     const rows = data.widths.length, columns = data.grid;
-    const box = { left: 36, right: width - 8, top: 8, bottom: height - 32 };
-    const [w, h] = [(box.right - box.left) / columns, (box.bottom - box.top) / rows];
+    const box = { left: gutter(pen), right: width - 8, top: 8, bottom: height - 32 };
+    const up = vuskit.scale({ low: 0, high: Math.max(data.buffer, 1), from: box.bottom, to: box.top });
+    const w = (box.right - box.left) / columns;
+    // A row reaches half way to its neighbours: the last step may be shorter than the others.
+    const edges = [box.bottom, ...data.widths.slice(1).map((wide, j) => up((wide + data.widths[j]) / 2)), box.top];
     for (let j = 0; j < rows; j++) for (let i = 0; i < columns; i++) {
       pen.fillStyle = heat(heights[j * columns + i]);
-      pen.fillRect(box.left + i * w, box.bottom - (j + 1) * h, w + 0.6, h + 0.6);
+      pen.fillRect(box.left + i * w, edges[j + 1], w + 0.6, edges[j] - edges[j + 1] + 0.6);
     }
-    const at = box.bottom - (nearestIndex(data.widths) + 0.5) * h;
+    const at = Math.min(Math.max(up(buffer), box.top + 1), box.bottom - 1);
     pen.strokeStyle = "#ffffff"; pen.lineWidth = 4;
     pen.beginPath(); pen.moveTo(box.left, at); pen.lineTo(box.right, at); pen.stroke();
     pen.strokeStyle = "#000000"; pen.lineWidth = 1.5; pen.stroke();
     pen.fillStyle = colour("quiet");
     pen.textAlign = "right";
-    pen.fillText(String(data.widths[rows - 1]), box.left - 4, box.top + 10);
+    pen.fillText(data.buffer.toLocaleString("en"), box.left - 4, box.top + 10);
     pen.fillText("0", box.left - 4, box.bottom);
     pen.textAlign = "left"; pen.fillText("0", box.left, box.bottom + 14);
     pen.textAlign = "right"; pen.fillText("1", box.right, box.bottom + 14);
@@ -327,7 +132,7 @@ vuskit.view("series", (place, data) => {
     drawMap("pr-map", "pr", "recall");
   };
   const drawBuffer = () => { drawAreas("area-roc", "area_roc"); drawAreas("area-pr", "area_pr"); drawLegend(); drawSurfaces(); };
-  const drawAll = () => { drawTracks(); drawBuffer(); drawScale(); };
+  const drawAll = () => { lines.draw(); drawBuffer(); drawScale(); };
 
   // ---- copying ----
   vuskit.copies(place, {
@@ -339,14 +144,10 @@ vuskit.view("series", (place, data) => {
   });
 
   // ---- put together ----
-  if (data.values) { data.values.numbers ??= shares(data.values.data); addTrack("values", drawLine(data.values), "ink", "values"); }
   data.scores.forEach((score, k) => {
-    score.line.numbers ??= shares(score.line.data);
     for (const field of ["roc", "pr"]) if (typeof score[field] === "string") score[field] = shares(score[field]);
-    addTrack(score.name, drawLine(score.line), k, "score");
     byId("surface-score").append(new Option(score.name, String(k)));
   });
-  addTrack("soft label", drawSoft, "soft", "soft");
   const slider = byId("buffer");
   slider.max = String(data.buffer);
   slider.value = String(data.buffer);
@@ -354,13 +155,13 @@ vuskit.view("series", (place, data) => {
   slider.addEventListener("input", () => {
     buffer = Number(slider.value);
     byId("buffer-value").textContent = slider.value;
-    drawTracks();
+    lines.setBuffer(buffer);
     drawBuffer();
   });
   byId("surface-score").addEventListener("change", (event) => { chosen = Number(event.target.value); drawSurfaces(); });
-  for (const button of place.querySelectorAll("[data-zoom]")) button.addEventListener("click", zoom[button.dataset.zoom]);
+  for (const button of place.querySelectorAll("[data-zoom]")) button.addEventListener("click", lines.zoom[button.dataset.zoom]);
   for (const button of place.querySelectorAll("[data-event]")) button.addEventListener("click", () => {
-    showEvent(Number(button.dataset.event));
+    lines.showEvent(Number(button.dataset.event));
     byId("lines").scrollIntoView({ block: "center" });
   });
   for (const id of ["roc-3d", "pr-3d"]) {

@@ -10,7 +10,9 @@ from vuskit.report.page.drawing_data import WHOLE, Detail, drawing_data
 from vuskit.report.page.markup import element, number_cell, table, wrapped
 from vuskit.report.page.section import Section
 
-__all__ = ["series_section"]
+__all__ = ["SERIES_ASSETS", "series_section"]
+
+SERIES_ASSETS = ("series_lines.js", "series.js")
 
 # The signs are minuses, as in print, not hyphens.
 _ADJUSTED = "Adjusted: (value − chance) / (1 − chance). "  # noqa: RUF001
@@ -52,7 +54,7 @@ def series_section(
         title=report.name,
         html=fill(part("series.html"), pieces),
         data=drawing_data(report, detail),
-        assets=("series.js",),
+        assets=SERIES_ASSETS,
         parent=parent,
     )
 
@@ -99,7 +101,7 @@ def _events_table(report: EvaluationReport, most: int) -> str:
     tables = report.events
     header = ["anomaly", "points", "length"]
     for name in tables:
-        header += [name, f"{name}: rank of its peak"]
+        header += [name, f"{name}: peak rank"]
     rows = []
     for i, (start, stop) in enumerate(shown):
         go = f'<button type="button" class="go" data-event="{i}">{i + 1}</button>'
@@ -115,7 +117,7 @@ def _events_table(report: EvaluationReport, most: int) -> str:
             rank = int(found_by.peak_rank[i])
             cells.append(element("td", f"{rank:,}", data_value=str(rank)))
         rows.append("".join(cells))
-    caption = "Anomalies, and the points from the start of each to its alarm"
+    caption = "Points from the start of each anomaly to its alarm; rank of its highest score"
     if len(shown) < len(report.bounds):
         caption += f" (the first {len(shown)} of {len(report.bounds):,})"
     counts = "; ".join(

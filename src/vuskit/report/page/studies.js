@@ -89,7 +89,7 @@ const studies = (() => {
     const before = holder.querySelector("th[aria-sort]");
     const order = before && [before.cellIndex, before.getAttribute("aria-sort")];
     const mapped = columns.length > 9 || rows.some(({ cells }) => cells.some(({ share }) => share !== undefined));
-    const table = element("table", { class: mapped ? "map" : null }, ...(caption ? [element("caption", { text: caption })] : []), element("thead", {}, head), element("tbody", {}, ...body));
+    const table = element("table", { class: mapped ? "map" : null }, ...(caption ? [element("caption", {}, element("span", { text: caption }))] : []), element("thead", {}, head), element("tbody", {}, ...body));
     holder.replaceChildren(element("div", { class: "wide", tabindex: 0, role: "region", "aria-label": caption }, table));
     if (!sort) return;
     vuskit.sortable(table);

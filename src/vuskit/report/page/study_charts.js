@@ -26,12 +26,7 @@ const studyCharts = (() => {
   const ruler = document.createElement("canvas").getContext("2d");
   ruler.font = FONT;
   const widthOf = (text) => ruler.measureText(text).width;
-  const shortened = (text, room) => {
-    if (widthOf(text) <= room) return text;
-    let kept = text.length;
-    while (kept > 1 && widthOf(`${text.slice(0, kept)}…`) > room) kept--;
-    return `${text.slice(0, kept)}…`;
-  };
+  const shortened = (text, room) => vuskit.fitted(ruler, text, room);
   // Six digits, without the noise of binary fractions; infinite numbers come as text.
   const exact = (value) => value === null || value === undefined || Number.isNaN(value) ? "undefined"
     : typeof value === "number" ? String(Number(value.toPrecision(6))) : value.replace("inf", "infinite");
