@@ -17,7 +17,7 @@ help: ## Show what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 demo: $(VENV)/.demo ## Run a benchmark and two studies on made-up series; write a page of it
-	@$(BIN)/vuskit demo --out out/demo $(ARGS)
+	@$(BIN)/vuskit demo --output out/demo $(ARGS)
 
 test: lint types layers tests test-core ## Lint, types, layers, tests; also with the core install alone
 

@@ -69,7 +69,7 @@ def main() -> None:
         print(f"{rows:,} rows, {size:.0f} MB of csv")
         spent, peak = seconds("evaluate", str(path))
         print(f"vuskit evaluate, 13 measures        {spent:6.2f} s  {peak:6.0f} MB")
-        spent, peak = seconds("evaluate", str(path), "--chance", "0", "--measures", "vus_pr")
+        spent, peak = seconds("evaluate", str(path), "--chance", "0", "--measure", "vus_pr")
         print(f"vuskit evaluate, VUS-PR, no chance  {spent:6.2f} s  {peak:6.0f} MB")
         begin = time.perf_counter()
         read_score_file(path)

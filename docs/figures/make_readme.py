@@ -12,7 +12,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-COMMAND = [sys.executable, "-c", "from vuskit.cli.main import run; run()", "demo", "--out"]
+COMMAND = [sys.executable, "-c", "from vuskit.cli.main import run; run()", "demo", "--output"]
 
 
 def main() -> None:

@@ -13,6 +13,7 @@ from vuskit.inputs import check_choice, check_int, check_labels, check_series, d
 
 __all__ = [
     "BufferChoice",
+    "buffer_strategy_title",
     "choose_buffer",
     "estimate_period",
     "list_buffer_strategies",
@@ -229,13 +230,15 @@ def _automatic(values: ArrayLike | None, y_true: ArrayLike | None) -> tuple[int,
 
 _names = {"acf": "period", "fft": "fft", "authors": "authors"}
 
-_STRATEGIES: dict[str, Callable[[ArrayLike | None, ArrayLike | None], tuple[int, str]]] = {
-    "auto": _automatic,
-    "period": _by_period("acf"),
-    "fft": _by_period("fft"),
-    "authors": _by_period("authors"),
-    "median_anomaly": _median_anomaly,
-    "mean_anomaly": _mean_anomaly,
+_Rule = Callable[[ArrayLike | None, ArrayLike | None], tuple[int, str]]
+
+_STRATEGIES: dict[str, tuple[_Rule, str]] = {
+    "auto": (_automatic, "the period, or the median length of the anomalies where there is none"),
+    "period": (_by_period("acf"), "the period, by autocorrelation"),
+    "fft": (_by_period("fft"), "the period, by the strongest frequency"),
+    "authors": (_by_period("authors"), "the period, by the rule of the published experiments"),
+    "median_anomaly": (_median_anomaly, "the median length of the anomalies"),
+    "mean_anomaly": (_mean_anomaly, "the mean length of the anomalies"),
 }
 
 
@@ -248,6 +251,22 @@ def list_buffer_strategies() -> list[str]:
     ['auto', 'period', 'fft', 'authors', 'median_anomaly', 'mean_anomaly']
     """
     return list(_STRATEGIES)
+
+
+def buffer_strategy_title(name: str) -> str:
+    """What a strategy takes for the buffer, in words.
+
+    Raises
+    ------
+    InvalidInputError
+        If there is no such strategy.
+
+    Examples
+    --------
+    >>> buffer_strategy_title("median_anomaly")
+    'the median length of the anomalies'
+    """
+    return _STRATEGIES[check_choice("name", name, _STRATEGIES)][1]
 
 
 def parse_buffer(buffer: str | int, *, name: str = "buffer") -> str | int:
@@ -324,5 +343,6 @@ def choose_buffer(
     if not isinstance(strategy, str):
         length = check_int("strategy", strategy, minimum=0)
         return BufferChoice(length, "number", "given")
-    length, reason = _STRATEGIES[check_choice("strategy", strategy, _STRATEGIES)](values, y_true)
+    rule, _ = _STRATEGIES[check_choice("strategy", strategy, _STRATEGIES)]
+    length, reason = rule(values, y_true)
     return BufferChoice(length, strategy, reason)

@@ -53,13 +53,13 @@ def folder(tmp_path):
         (("evaluate", "scores.csv", "--score", "g"), {"good one"}),
         (("evaluate", "scores.csv", "--definition", "p"), {"pvldb2022"}),
         (("evaluate", "scores.csv", "--buffer", "me"), {"median-anomaly", "mean-anomaly"}),
-        (("evaluate", "scores.csv", "--measures", "f_score,vus_"), {
+        (("evaluate", "scores.csv", "--measure", "f_score,vus_"), {
             "f_score,vus_roc", "f_score,vus_pr",
         }),
         (("data", "show", "NA"), {"NAB", "NASA-MSL", "NASA-SMAP"}),
         (("bench", "retry", "--status", "T"), {"TIMEOUT"}),
         (("study", "timing", "--only", "opt"), {"opt", "opt_mem"}),
-        (("study", "scenarios", "--figures", "p"), {"png", "pdf"}),
+        (("study", "scenarios", "--figure-format", "p"), {"png", "pdf"}),
     ],
 )  # fmt: skip
 def test_tab_in_bash(folder, words, offered):
@@ -105,7 +105,7 @@ def test_offers_come_from_the_registries():
     assert [name for name, _ in completion.complete_datasets()] == [
         info.name for info in list_datasets()
     ]
-    assert len(completion.complete_buffers()) == len(list_buffer_strategies()) + 1
+    assert len(completion.complete_buffers()) == len(list_buffer_strategies())
 
 
 def test_a_broken_file_offers_nothing(folder):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import importlib.util
 import io
 import os
@@ -15,6 +16,7 @@ import time
 
 import numpy as np
 import pytest
+from cli.schemas import assert_valid, strict_json
 from rich.console import Console
 
 from vuskit.cli import demo as demo_module
@@ -67,7 +69,7 @@ def test_series_of_all_families():
 
 
 def test_demo_from_an_empty_folder(command, small, tmp_path, monkeypatch):
-    result = command("demo", "--quick", "--out", "my demo")
+    result = command("demo", "--quick", "--output", "my demo")
     assert result.code == 0, result.err
     folder = tmp_path / "my demo"
 
@@ -110,10 +112,22 @@ def test_demo_from_an_empty_folder(command, small, tmp_path, monkeypatch):
         assert again.code == 0, (line, again.err)
     assert (folder / "series.html").is_file()
 
-    # The same demo again finds everything done.
+    # The same demo again finds everything done, and says the same in other forms.
     finished = job_times(folder)
-    again = command("demo", "--quick", "--out", "my demo")
-    assert again.out == result.out
+    again = command("demo", "--quick", "-o", "my demo", "--json")
+    assert again.code == 0, again.err
+    found = strict_json(again.out)
+    assert_valid(found, "demo")
+    assert [one["detector"] for one in found["detectors"]] == [row[0] for row in rows]
+    assert [f"{one['means']['vus_pr']:.3f}" for one in found["detectors"]] == [r[6] for r in rows]
+    assert (found["series"], found["failed"], found["next"]) == (2, 0, commands)
+    assert all((tmp_path / place).exists() for place in found["files"].values())
+    as_csv = list(
+        csv.DictReader(io.StringIO(command("demo", "--quick", "-o", "my demo", "--csv").out))
+    )
+    assert [float(row["vus_pr"]) for row in as_csv] == [
+        one["means"]["vus_pr"] for one in found["detectors"]
+    ]
     assert job_times(folder) == finished
 
 
@@ -138,18 +152,18 @@ def test_foreign_folders_are_left_alone(command, tmp_path, content):
     folder.mkdir()
     for name, text in content.items():
         (folder / name).write_text(text)
-    result = command("demo", "--quick", "--out", "mine")
+    result = command("demo", "--quick", "--output", "mine")
     assert result.code == 2
     assert result.out == ""
     assert result.err == (
-        "vuskit: `--out` must be a new or empty folder, or that of an earlier demo, got 'mine'\n"
+        "vuskit: `--output` must be a new or empty folder, or that of an earlier demo, got 'mine'\n"
     )
     assert {path.name: path.read_text() for path in folder.iterdir()} == content
 
 
 def test_file_instead_of_a_folder(command, tmp_path):
     (tmp_path / "taken").write_text("")
-    assert "must be a new or empty folder" in command("demo", "--out", "taken").err
+    assert "must be a new or empty folder" in command("demo", "--output", "taken").err
 
 
 def test_missing_libraries_are_named(command, tmp_path, monkeypatch):

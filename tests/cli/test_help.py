@@ -11,28 +11,11 @@ import sys
 from pathlib import Path
 
 import pytest
-import typer.main
+from cli.tree import LEAVES
 
-from vuskit.cli.app import app
 from vuskit.cli.exits import ExitCode
 
 DOCS = Path(__file__).parents[2] / "docs" / "cli.md"
-
-
-def leaves(command=None, path=()):
-    """All commands, by the words that call them."""
-    command = command or typer.main.get_command(app)
-    inner = getattr(command, "commands", None)
-    if inner is None:
-        return {" ".join(path): command}
-    return {
-        line: leaf
-        for name, one in inner.items()
-        for line, leaf in leaves(one, (*path, name)).items()
-    }
-
-
-LEAVES = leaves()
 
 
 def test_all_commands_are_there():

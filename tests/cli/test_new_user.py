@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 from cli.terminal import COMMAND
 
-MEASURE = ("--measures", "auc_pr", "--buffer", "3", "--chance", "0", "--csv")
+MEASURE = ("--measure", "auc_pr", "--buffer", "3", "--chance", "0", "--csv")
 
 
 def frame():

@@ -50,7 +50,7 @@ def test_help_has_an_example_and_fits(command):
 
 
 def test_plan_instead_of_the_folder_and_another_place(command, run_folder, tmp_path):
-    outcome = command("report", "bench.toml", "--out", "shown.html", "--series", "beta/two")
+    outcome = command("report", "bench.toml", "--output", "shown.html", "--series", "beta/two")
     assert (outcome.code, outcome.out) == (0, "shown.html\n")
     assert "run" in keys(tmp_path / "shown.html")
     assert not (run_folder / "page.html").exists()
@@ -81,7 +81,7 @@ def test_page_is_shown_if_wanted(command, run_folder, monkeypatch):
     browser.write_text(f'#!/bin/sh\necho "$1" > "{shown}"\n')
     browser.chmod(0o755)
     monkeypatch.setenv("BROWSER", f"'{browser}' %s")
-    assert command("report", "night run", "--no-open").code == 0
+    assert command("report", "night run").code == 0
     assert not shown.exists()
     assert command("report", "night run", "--open").code == 0
     assert shown.read_text().strip() == (run_folder / "page.html").as_uri()
@@ -103,11 +103,11 @@ def test_bar_on_a_terminal_that_waits(command, run_folder, monkeypatch):
     [
         (["nowhere"], "`run` must be a folder that `vuskit bench run` or `vuskit study` wrote"),
         (["data"], "got 'data'"),
-        (["night run", "--out", "page.pdf"], "must be a file that ends in .html or .htm"),
-        (["night run", "--out", "no/page.html"], "must be in a folder that exists"),
+        (["night run", "--output", "page.pdf"], "must be a file that ends in .html or .htm"),
+        (["night run", "--output", "no/page.html"], "must be in a folder that exists"),
         (["night run", "--series", "beta/tow"], "got 'beta/tow'; did you mean 'beta/two'?"),
         (["night run", "--studies", "data"], "must hold results of studies"),
-        (["night run", "--out", "folder.html"], "it is a folder; give the name of a file"),
+        (["night run", "--output", "folder.html"], "it is a folder; give the name of a file"),
     ],
 )
 def test_mistakes_are_sentences(command, run_folder, tmp_path, arguments, said):

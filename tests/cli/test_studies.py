@@ -119,19 +119,19 @@ def test_pairs_from_the_command_line(folder, tmp_path):
     assert "pairs as given" in result.output
     wrong = invoke(*command, "--pair", "good")
     assert isinstance(wrong.exception, InvalidInputError)
-    assert str(wrong.exception) == "`pair` must be GOOD:BAD, got 'good'"
+    assert str(wrong.exception) == "`--pair` must be GOOD:BAD, got 'good'"
 
 
 @pytest.mark.parametrize("form", ["pdf", "svg"])
 def test_figures_for_papers(tmp_path, form):
     command = ("study", "scenarios", "--measure", "f_score", "--points", "600", "--buffer", "20")
-    result = invoke(*command, "--figures", form, "--output", tmp_path)
+    result = invoke(*command, "--figure-format", form, "--output", tmp_path)
     assert result.exit_code == 0, result.output
     assert {path.suffix for path in tmp_path.iterdir()} >= {".md", ".csv", f".{form}"}
     assert not list(tmp_path.glob("*.png"))
 
 
 def test_unknown_form_of_figures(folder, tmp_path):
-    result = invoke("study", "consistency", folder, "--figures", "pfd", "--output", tmp_path)
+    result = invoke("study", "consistency", folder, "--figure-format", "pfd", "--output", tmp_path)
     assert "got 'pfd'; did you mean 'pdf'?" in str(result.exception)
     assert list(tmp_path.iterdir()) == []

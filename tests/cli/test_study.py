@@ -52,15 +52,15 @@ def test_help_fits_eighty_columns():
     result = invoke("study", "timing", "--help")
     assert result.exit_code == 0
     assert max(map(len, result.output.splitlines())) <= 80
-    for option in ("--quick", "--series", "--output", "--budget", "--repeats", "--format"):
+    for option in ("--quick", "--buffer", "--output", "--budget", "--repeats", "--table-format"):
         assert option in result.output
 
 
 def test_study_of_a_folder_leaves_page_tables_and_figures(tmp_path, folder):
     output = tmp_path / "out"
     result = invoke(
-        "study", "timing", "--series", folder, "--output", output, "--repeats", 1,
-        "--thresholds", 20, "--format", "parquet",
+        "study", "timing", folder, "--output", output, "--repeats", 1,
+        "--thresholds", 20, "--table-format", "parquet",
     )  # fmt: skip
     assert result.exit_code == 0, result.output
     assert "How many times longer the paper's algorithms take" in result.output
@@ -81,7 +81,7 @@ def test_study_of_a_folder_leaves_page_tables_and_figures(tmp_path, folder):
 
 def test_only_some_contestants(tmp_path, folder):
     result = invoke(
-        "study", "timing", "--series", folder, "--output", tmp_path, "--repeats", 2,
+        "study", "timing", folder, "--output", tmp_path, "--repeats", 2,
         "--thresholds", 5, "--only", "opt", "--only", "opt_mem",
     )  # fmt: skip
     assert result.exit_code == 0, result.output
@@ -115,7 +115,7 @@ def test_bad_budget(budget):
 def test_error_is_one_sentence(tmp_path):
     (tmp_path / "empty").mkdir()
     found = subprocess.run(
-        [*COMMAND, "study", "timing", "--series", "empty"],
+        [*COMMAND, "study", "timing", "empty"],
         cwd=tmp_path,
         env=NARROW,
         capture_output=True,

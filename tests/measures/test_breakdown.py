@@ -14,9 +14,11 @@ from strategies import buffers, labeled_scores
 import vuskit
 
 
-def literal(labels, scores, start, stop, half, threshold):
+def literal(labels, scores, start, stop, half, side, threshold):
     """What one event's row must hold."""
-    near = range(max(start - half, 0), min(stop + half, len(labels)))
+    first = start if side == "after" else max(start - half, 0)
+    past = stop if side == "before" else min(stop + half, len(labels))
+    near = range(first, past)
     peak = max(scores[i] for i in near)
     hits = [i for i in near if scores[i] >= threshold]
     levels = set(scores)
@@ -38,15 +40,20 @@ def runs(labels):
 
 
 @settings(max_examples=200)
-@given(data=labeled_scores(), buffer=buffers(), quarter=st.integers(-8, 30))
-def test_every_attribute(data, buffer, quarter):
+@given(
+    data=labeled_scores(),
+    buffer=buffers(),
+    side=st.sampled_from(["both", "before", "after"]),
+    quarter=st.integers(-8, 30),
+)
+def test_every_attribute(data, buffer, side, quarter):
     labels, scores = data
-    table = vuskit.events(labels, scores, buffer=buffer, threshold=quarter / 4)
+    table = vuskit.events(labels, scores, buffer=buffer, side=side, threshold=quarter / 4)
     found = list(zip(table.start.tolist(), table.stop.tolist(), strict=True))
     assert found == runs(labels)
     assert len(table) == len(found)
     for k, (start, stop) in enumerate(found):
-        expected = literal(labels, scores, start, stop, buffer // 2, quarter / 4)
+        expected = literal(labels, scores, start, stop, buffer // 2, side, quarter / 4)
         actual = {name: getattr(table, name)[k].item() for name in expected}
         assert actual == pytest.approx(expected, nan_ok=True)
 

@@ -14,6 +14,7 @@ from vuskit.cli.doctor import doctor
 from vuskit.cli.evaluate import evaluate
 from vuskit.cli.exits import exit_codes_text
 from vuskit.cli.group import PatientGroup
+from vuskit.cli.options import flag
 from vuskit.cli.report import report
 
 __all__ = ["app"]
@@ -45,10 +46,13 @@ def _version(wanted: bool) -> None:
 @app.callback()
 def main(
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
+        bool,
+        typer.Option(
+            "--version", metavar="", callback=_version, is_eager=True, help="Show the version."
+        ),
     ] = False,
     debug: Annotated[
-        bool, typer.Option("--debug", help="Show where an error comes from; may stand anywhere.")
+        bool, flag("--debug", "Show where an error comes from; may stand anywhere.")
     ] = False,
 ) -> None:
     """Accuracy measures for time-series anomaly detection.

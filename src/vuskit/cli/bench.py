@@ -22,6 +22,7 @@ from vuskit.cli.bench_output import (
 from vuskit.cli.completion import complete_shapes, complete_statuses
 from vuskit.cli.exits import ExitCode
 from vuskit.cli.files import whole_file, write_file
+from vuskit.cli.options import flag, output_option, seed_option
 from vuskit.cli.output import (
     AsCsv,
     AsJson,
@@ -46,8 +47,8 @@ _DEFAULT_TABLE = Path("bench.csv")
 
 PlanFile = Annotated[Path, typer.Argument(help="The plan.", metavar="PLAN")]
 RunFolder = Annotated[Path, typer.Argument(help="A run folder, or its plan.", metavar="RUN")]
-Reread = Annotated[bool, typer.Option("--reread", help="Read every series again.")]
-Plain = Annotated[bool, typer.Option("--plain", help="Lines instead of a bar.")]
+Reread = Annotated[bool, flag("--reread", "Read every series again.")]
+Plain = Annotated[bool, flag("--plain", "Lines instead of a bar.")]
 
 
 @app.callback()
@@ -58,7 +59,7 @@ def bench() -> None:
 @app.command()
 def init(
     path: PlanFile = _DEFAULT_PLAN,
-    force: Annotated[bool, typer.Option("--force", help="Overwrite an existing plan.")] = False,
+    force: Annotated[bool, flag("--force", "Replace what is there.")] = False,
 ) -> None:
     """Write a commented plan to start from.
 
@@ -122,7 +123,8 @@ def retry(
     status: Annotated[
         list[str] | None,
         typer.Option(
-            help="ERROR, TIMEOUT, OOM or SKIPPED; may be repeated.",
+            metavar="STATUS",
+            help="ERROR, TIMEOUT, OOM or SKIPPED. May be repeated.",
             autocompletion=complete_statuses,
         ),
     ] = None,
@@ -153,7 +155,9 @@ def retry(
 @app.command()
 def status(
     target: RunFolder = _DEFAULT_PLAN,
-    failures: Annotated[int, typer.Option(min=0, help="How many failures to list.")] = 10,
+    failures: Annotated[
+        int, typer.Option(min=0, metavar="N", help="How many failures to list.")
+    ] = 10,
     as_json: AsJson = False,
     as_csv: AsCsv = False,
 ) -> None:
@@ -171,12 +175,12 @@ def status(
 def export(
     target: RunFolder = _DEFAULT_PLAN,
     output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", help="Ends in .csv or .parquet; bench.csv by default."),
+        Path | None, output_option("FILE", "ends in .csv or .parquet; bench.csv unless given.")
     ] = None,
     shape: Annotated[
         str,
         typer.Option(
+            metavar="SHAPE",
             help="values, wide or leaderboard.",
             autocompletion=complete_shapes,
         ),
@@ -213,10 +217,12 @@ def export(
 @app.command()
 def verify(
     target: RunFolder = _DEFAULT_PLAN,
-    sample: Annotated[int, typer.Option(min=0, help="Evaluations to compute again.")] = 20,
-    seed: Annotated[int, typer.Option(min=0, help="Which ones.")] = 0,
+    sample: Annotated[
+        int, typer.Option(min=0, metavar="N", help="Evaluations to compute again.")
+    ] = 20,
+    seed: Annotated[int, seed_option("of the sample.")] = 0,
     repair: Annotated[
-        bool, typer.Option("--repair", help="Let the next run make broken score files again.")
+        bool, flag("--repair", "Let the next run make broken score files again.")
     ] = False,
     as_json: AsJson = False,
     as_csv: AsCsv = False,

@@ -11,6 +11,7 @@ import typer
 
 from vuskit.cli.completion import complete_detectors, complete_measures
 from vuskit.cli.files import whole_file
+from vuskit.cli.options import Alpha, AsLatex, flag, output_option, seed_option
 from vuskit.cli.output import (
     AsCsv,
     AsJson,
@@ -36,12 +37,13 @@ _FIGURES = (".pdf", ".svg", ".png")
 
 def compare(
     table: Annotated[
-        Path, typer.Argument(help="A run folder or its plan, csv, or parquet.", metavar="TABLE")
+        Path, typer.Argument(metavar="TABLE", help="A run folder or its plan, csv, or parquet.")
     ],
     measure: Annotated[
         str | None,
         typer.Option(
-            help="What to compare by; vus_pr if there are several.",
+            metavar="NAME",
+            help="Measure; the one to compare by, vus_pr if there are several.",
             autocompletion=complete_measures,
         ),
     ] = None,
@@ -49,38 +51,43 @@ def compare(
         list[str] | None,
         typer.Option(
             metavar="NAME",
-            help="Only these; may be repeated.",
+            help="Only this detector. May be repeated.",
             autocompletion=complete_detectors,
         ),
     ] = None,
     ignore: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="Not these columns or detectors; may be repeated."),
+        typer.Option(metavar="NAME", help="Not this column or detector. May be repeated."),
     ] = None,
     settings: Annotated[
-        str | None, typer.Option(help="Which settings, if the run evaluated with several.")
+        str | None,
+        typer.Option(metavar="TEXT", help="Which settings, if the run evaluated with several."),
     ] = None,
     by: Annotated[
-        str, typer.Option(help="One row per series, or per dataset: the mean of its series.")
+        str,
+        typer.Option(
+            metavar="ROWS", help="One row per series, or per dataset: the mean of its series."
+        ),
     ] = "series",
-    test: Annotated[str, typer.Option(help="wilcoxon (with Holm's correction) or nemenyi.")] = (
-        "wilcoxon"
-    ),
-    alpha: Annotated[float, typer.Option(min=0, max=1, help="Level of significance.")] = 0.05,
+    test: Annotated[
+        str, typer.Option(metavar="NAME", help="wilcoxon (with Holm's correction) or nemenyi.")
+    ] = "wilcoxon",
+    alpha: Alpha = 0.05,
     missing: Annotated[
-        str, typer.Option(help="Series that lack a value: drop, worst or raise.")
+        str,
+        typer.Option(metavar="RULE", help="Series that lack a value: drop, worst or raise."),
     ] = "drop",
-    lower: Annotated[bool, typer.Option("--lower", help="Lower values are better.")] = False,
-    seed: Annotated[int, typer.Option(help="Seed of the intervals.")] = 0,
+    lower: Annotated[bool, flag("--lower", "Lower values are better.")] = False,
+    seed: Annotated[int, seed_option("of the intervals.")] = 0,
     as_json: AsJson = False,
     as_csv: AsCsv = False,
-    as_latex: Annotated[bool, typer.Option("--latex", help="Write a LaTeX table.")] = False,
+    as_latex: AsLatex = False,
     figure: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Save the diagram; ends in .pdf, .svg or .png."),
     ] = None,
     output: Annotated[
-        Path | None, typer.Option(help="Folder for tables, diagram and page; none by default.")
+        Path | None, output_option("FOLDER", "tables, diagram and page; none unless given.")
     ] = None,
 ) -> None:
     """Compare detectors over series: mean ranks with intervals, tests, diagram.

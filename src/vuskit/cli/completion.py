@@ -6,6 +6,7 @@ import os
 import shlex
 from collections.abc import Iterable
 from pathlib import Path
+from typing import get_args
 
 __all__ = [
     "complete_buffers",
@@ -18,16 +19,16 @@ __all__ = [
     "complete_measure_lists",
     "complete_measures",
     "complete_shapes",
+    "complete_sides",
     "complete_statuses",
 ]
 
 
 def complete_measures() -> list[tuple[str, str]]:
     """Measures, and the names for several of them."""
-    from vuskit.measures.registry import list_measures
+    from vuskit.measures.registry import GROUPS, list_measures
 
-    groups = [("paper", "the paper's thirteen"), ("all", "all measures")]
-    return groups + [(measure.name, measure.title) for measure in list_measures()]
+    return [*GROUPS.items(), *((measure.name, measure.title) for measure in list_measures())]
 
 
 def complete_measure_lists(incomplete: str) -> list[tuple[str, str]]:
@@ -47,7 +48,14 @@ def complete_buffers() -> list[str]:
     """Strategies for the buffer."""
     from vuskit.periods import list_buffer_strategies
 
-    return ["auto", *(name.replace("_", "-") for name in list_buffer_strategies())]
+    return [name.replace("_", "-") for name in list_buffer_strategies()]
+
+
+def complete_sides() -> list[str]:
+    """Where buffers can be."""
+    from vuskit.kernels.definitions import Side
+
+    return list(get_args(Side))
 
 
 def complete_detectors() -> list[tuple[str, str]]:

@@ -11,6 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from vuskit.cli.completion import complete_datasets
+from vuskit.cli.options import flag
 from vuskit.cli.output import (
     AsCsv,
     AsJson,
@@ -93,10 +94,17 @@ def _number(value: Any) -> str:
 @app.command()
 def fetch(
     name: Name,
-    url: Annotated[str | None, typer.Option(help="Address of the archive; the catalog's.")] = None,
-    sha256: Annotated[str | None, typer.Option(help="What the archive must hash to.")] = None,
-    cache: Annotated[Path | None, typer.Option(help="Folder to keep data sets in.")] = None,
-    force: Annotated[bool, typer.Option("--force", help="Download it again.")] = False,
+    url: Annotated[
+        str | None,
+        typer.Option(metavar="URL", help="Address of the archive; the catalog's unless given."),
+    ] = None,
+    sha256: Annotated[
+        str | None, typer.Option(metavar="DIGEST", help="What the archive must hash to.")
+    ] = None,
+    cache: Annotated[
+        Path | None, typer.Option(metavar="FOLDER", help="Where data sets are kept.")
+    ] = None,
+    force: Annotated[bool, flag("--force", "Replace what is there; download it again.")] = False,
 ) -> None:
     """Download a data set, check and unpack it; writes the folder's path.
 

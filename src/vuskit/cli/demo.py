@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import importlib.util
 import os
 import shlex
@@ -10,6 +11,7 @@ import sys
 import textwrap
 import time
 import webbrowser
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -20,7 +22,18 @@ from vuskit.cli.bench_progress import talk_console
 from vuskit.cli.demo_files import DemoFolder, plan_text
 from vuskit.cli.exits import ExitCode
 from vuskit.cli.files import whole_file, write_file
-from vuskit.cli.output import say, terminal_width, write
+from vuskit.cli.options import OpenPage, output_option, quick_flag, seed_option
+from vuskit.cli.output import (
+    AsCsv,
+    AsJson,
+    chosen_format,
+    csv_text,
+    document,
+    frame_records,
+    say,
+    terminal_width,
+    write,
+)
 from vuskit.errors import MissingDependencyError
 
 if TYPE_CHECKING:
@@ -71,12 +84,12 @@ _SIZES = {
 
 
 def demo(
-    out: Annotated[Path, typer.Option(help="Folder for all that it makes.")] = _DEFAULT_FOLDER,
-    seed: Annotated[int, typer.Option(min=0, help="Of the series and the detectors.")] = 0,
-    quick: Annotated[bool, typer.Option("--quick", help="Fewer detectors, shorter series.")] = (
-        False
-    ),
-    open_page: Annotated[bool, typer.Option("--open", help="Open the page at the end.")] = False,
+    output: Annotated[Path, output_option("FOLDER", "all that it makes.")] = _DEFAULT_FOLDER,
+    seed: Annotated[int, seed_option("of the series and the detectors.")] = 0,
+    quick: Annotated[bool, quick_flag("fewer detectors, shorter series.")] = False,
+    open_page: OpenPage = False,
+    as_json: AsJson = False,
+    as_csv: AsCsv = False,
 ) -> None:
     """Run a benchmark and two studies on made-up series; write a page of it.
 
@@ -85,17 +98,18 @@ def demo(
 
     Example: vuskit demo --quick --open
     """
+    form = chosen_format(json=as_json, csv=as_csv)
     _check_installed()
     begin = time.monotonic()
-    folder = DemoFolder(out)
-    again = _again(out, seed, quick)
+    folder = DemoFolder(output)
+    again = _again(output, seed, quick)
     try:
         findings, robustness = _make(folder, seed, _SIZES[quick], quick=quick)
     except KeyboardInterrupt:
-        say(f"Stopped. What is finished is in {out}; go on with: {again}")
+        say(f"Stopped. What is finished is in {output}; go on with: {again}")
         raise typer.Exit(ExitCode.INTERRUPTED) from None
     say(f"Done in {time.monotonic() - begin:.0f} s.\n")
-    write(_summary(findings, robustness, folder))
+    write(_WRITERS[form](findings, robustness, folder))
     if open_page:
         webbrowser.open(folder.page.resolve().as_uri())
     failed = findings.report.failures
@@ -114,8 +128,8 @@ def _check_installed() -> None:
         )
 
 
-def _again(out: Path, seed: int, quick: bool) -> str:
-    given = ["--out", str(out)] if out != _DEFAULT_FOLDER else []
+def _again(output: Path, seed: int, quick: bool) -> str:
+    given = ["--output", str(output)] if output != _DEFAULT_FOLDER else []
     given += ["--seed", str(seed)] if seed else []
     return shlex.join([_program(), "demo", *given, *(["--quick"] if quick else [])])
 
@@ -206,6 +220,17 @@ def _page(folder: DemoFolder, steps: Steps, findings: Findings, studies: list[An
             write_overview(findings, scored, draft)
 
 
+def _commands(folder: DemoFolder) -> list[str]:
+    """What to try next."""
+    series_page = folder.path / "series.html"
+    commands = [
+        ["compare", str(folder.run), "--measure", "vus_pr"],
+        ["evaluate", str(folder.scores), "--html", str(series_page)],
+        ["report", str(folder.run), "--studies", str(folder.studies)],
+    ]
+    return [shlex.join([_program(), *command]) for command in commands]
+
+
 def _summary(findings: Findings, robustness: RobustnessResult, folder: DemoFolder) -> str:
     from vuskit.report.evaluation import folded_tables
 
@@ -213,12 +238,6 @@ def _summary(findings: Findings, robustness: RobustnessResult, folder: DemoFolde
     header, rows = findings.leaderboard()
     count = findings.values.shape[2]
     told = [_wrapped(sentence, width) for sentence in findings.surprises(robustness)]
-    series_page = folder.path / "series.html"
-    commands = [
-        ["compare", str(folder.run), "--measure", "vus_pr"],
-        ["evaluate", str(folder.scores), "--html", str(series_page)],
-        ["report", str(folder.run), "--studies", str(folder.studies)],
-    ]
     return "\n".join(
         [
             f"Means over {count} series; wins: series on which VUS-PR is highest.\n",
@@ -229,7 +248,7 @@ def _summary(findings: Findings, robustness: RobustnessResult, folder: DemoFolde
             f"The page: {folder.page}",
             "",
             "Try next:",
-            *(f"  {shlex.join([_program(), *command])}" for command in commands),
+            *(f"  {command}" for command in _commands(folder)),
         ]
     )
 
@@ -238,3 +257,33 @@ def _wrapped(sentence: str, width: int) -> str:
     return textwrap.fill(
         sentence, width, initial_indent="- ", subsequent_indent="  ", break_on_hyphens=False
     )
+
+
+def _json(findings: Findings, robustness: RobustnessResult, folder: DemoFolder) -> str:
+    averages = robustness.averages().rename_axis("measure").reset_index()
+    return document(
+        "demo",
+        series=findings.values.shape[2],
+        failed=findings.report.failures,
+        detectors=[dataclasses.asdict(one) for one in findings.standings()],
+        robustness=frame_records(averages),
+        findings=findings.surprises(robustness),
+        files=folder.to_dict(),
+        next=_commands(folder),
+    )
+
+
+def _csv(findings: Findings, robustness: RobustnessResult, folder: DemoFolder) -> str:
+    """One row for each detector."""
+    header = ["detector", *findings.measures, "wins", "seconds"]
+    rows = [
+        [one.detector, *one.means.values(), one.wins, one.seconds] for one in findings.standings()
+    ]
+    return csv_text(header, rows)
+
+
+_WRITERS: dict[str, Callable[[Findings, RobustnessResult, DemoFolder], str]] = {
+    "table": _summary,
+    "json": _json,
+    "csv": _csv,
+}

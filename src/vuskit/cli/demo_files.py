@@ -65,6 +65,18 @@ class DemoFolder:
         """The picture."""
         return self.path / "overview.png"
 
+    def to_dict(self) -> dict[str, Path]:
+        """Where everything is, by what it is."""
+        return {
+            "folder": self.path,
+            "page": self.page,
+            "picture": self.overview,
+            "run": self.run,
+            "studies": self.studies,
+            "scores": self.scores,
+            "plan": self.plan,
+        }
+
     def claim(self, plan: str) -> None:
         """Make the folder, or take that of an earlier demo, and write the plan.
 
@@ -75,7 +87,7 @@ class DemoFolder:
         """
         if self.path.exists() and not (self.path.is_dir() and self._is_own()):
             raise InvalidInputError(
-                "`--out` must be a new or empty folder, or that of an earlier demo, "
+                "`--output` must be a new or empty folder, or that of an earlier demo, "
                 f"got {str(self.path)!r}"
             )
         self.path.mkdir(parents=True, exist_ok=True)

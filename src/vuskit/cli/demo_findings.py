@@ -16,7 +16,7 @@ from vuskit.report.run import RunReport, measure_called
 if TYPE_CHECKING:
     from vuskit.studies import RobustnessResult
 
-__all__ = ["CHANCE", "DECIDING", "Findings", "Floats"]
+__all__ = ["CHANCE", "DECIDING", "Findings", "Floats", "Standing"]
 
 SHOWN = ("f_score", "auc_roc", "auc_pr", "range_auc_pr", "vus_roc", "vus_pr")
 DECIDING = "vus_pr"
@@ -24,6 +24,28 @@ CHANCE = "Random"
 _EVEN = 1e-9  # values closer than this are a draw, not a win
 
 Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Standing:
+    """How a detector did.
+
+    Attributes
+    ----------
+    detector : str
+        Its name.
+    means : dict of str to float
+        Means over the series, by measure.
+    wins : int
+        Series on which it is best by the deciding measure.
+    seconds : float
+        Median time of fitting and scoring.
+    """
+
+    detector: str
+    means: dict[str, float]
+    wins: int
+    seconds: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,20 +116,31 @@ class Findings:
         best = values >= values.max(axis=0) - _EVEN
         return Counter(dict(zip(self.detectors, best.sum(axis=1).tolist(), strict=True)))
 
+    def standings(self) -> list[Standing]:
+        """How each detector did, from the best to the worst."""
+        wins = self.wins(DECIDING)
+        seconds = np.nanmedian(self.report.seconds[self._present], axis=1)
+        return [
+            Standing(
+                self.detectors[d],
+                dict(zip(self.measures, self.means[:, d].tolist(), strict=True)),
+                wins[self.detectors[d]],
+                float(seconds[d]),
+            )
+            for d in self.order
+        ]
+
     def leaderboard(self) -> tuple[list[str], list[list[str]]]:
         """Header and rows of a table of means over the series."""
-        wins = self.wins(DECIDING)
-        chosen = [self.measures.index(name) for name in SHOWN]
-        seconds = np.nanmedian(self.report.seconds[self._present], axis=1)
         header = ["detector", *(_title(name) for name in SHOWN), "wins", "seconds"]
         rows = [
             [
-                self.detectors[d],
-                *(f"{value:.3f}" for value in self.means[chosen, d]),
-                str(wins[self.detectors[d]]),
-                f"{seconds[d]:.2f}",
+                one.detector,
+                *(f"{one.means[name]:.3f}" for name in SHOWN),
+                str(one.wins),
+                f"{one.seconds:.2f}",
             ]
-            for d in self.order
+            for one in self.standings()
         ]
         return header, rows
 

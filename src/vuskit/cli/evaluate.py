@@ -12,13 +12,20 @@ import numpy as np
 import typer
 from numpy.typing import NDArray
 
-from vuskit.cli.completion import (
-    complete_buffers,
-    complete_columns,
-    complete_definitions,
-    complete_measure_lists,
-)
+from vuskit.cli.completion import complete_columns, complete_definitions, complete_sides
 from vuskit.cli.files import check_page, write_file
+from vuskit.cli.options import (
+    AsLatex,
+    Buffer,
+    Definition,
+    Html,
+    Load,
+    Measures,
+    Side,
+    Step,
+    Thresholds,
+    chosen_measures,
+)
 from vuskit.cli.output import (
     AsCsv,
     AsJson,
@@ -29,13 +36,11 @@ from vuskit.cli.output import (
     terminal_width,
     write,
 )
-from vuskit.cli.studies_options import Load, chosen_measures
 from vuskit.errors import InvalidInputError
-from vuskit.inputs import check_choice, did_you_mean
-from vuskit.kernels.definitions import DEFINITIONS
+from vuskit.inputs import check_choice
 from vuskit.measures.suite import evaluate_many
 from vuskit.measures.thresholds import ThresholdRule
-from vuskit.periods import BufferChoice, choose_buffer, estimate_period, list_buffer_strategies
+from vuskit.periods import BufferChoice, choose_buffer, parse_buffer
 from vuskit.report.evaluation import (
     RECORD_FIELDS,
     EvaluationReport,
@@ -48,8 +53,7 @@ if TYPE_CHECKING:
 
 __all__ = ["evaluate"]
 
-_AUTO = "auto"
-_LONGEST_AUTO = 1000  # a longer period is a trend or a season, not the shape of an anomaly
+_NEED_NO_VALUES = ("auto", "median_anomaly", "mean_anomaly")
 _DRAWS = 20
 _POINTS_DRAWN = 2_000_000  # random points for the chance level of a long series
 
@@ -62,65 +66,58 @@ _WRITERS: dict[str, Callable[[EvaluationReport], str]] = {
 
 
 def evaluate(
-    file: Annotated[Path, typer.Argument(help="csv or tsv (also .gz), parquet, npy or npz.")],
+    file: Annotated[
+        Path,
+        typer.Argument(metavar="FILE", help="csv or tsv (also .gz), parquet, npy or npz."),
+    ],
     label: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="Labels.", autocompletion=complete_columns)
+        str | None,
+        typer.Option(
+            metavar="COLUMN", help="Column of the labels.", autocompletion=complete_columns
+        ),
     ] = None,
     score: Annotated[
         list[str] | None,
         typer.Option(
             metavar="COLUMN",
-            help="Scores; may be repeated. All others by default.",
+            help="Column of scores; all others unless given. May be repeated.",
             autocompletion=complete_columns,
         ),
     ] = None,
     value: Annotated[
         str | None,
-        typer.Option(metavar="COLUMN", help="The series itself.", autocompletion=complete_columns),
+        typer.Option(
+            metavar="COLUMN", help="Column of the series itself.", autocompletion=complete_columns
+        ),
     ] = None,
     positive: Annotated[
         str | None, typer.Option(metavar="LABEL", help="The label that means anomalous.")
     ] = None,
-    buffer: Annotated[
-        str,
-        typer.Option(
-            help="A number, auto, period, median-anomaly, mean-anomaly, ...",
-            autocompletion=complete_buffers,
-        ),
-    ] = _AUTO,
-    measures: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--measures",
-            "--measure",
-            metavar="NAMES",
-            help="paper, all, or names; with commas.",
-            autocompletion=complete_measure_lists,
-        ),
-    ] = None,
-    definition: Annotated[
-        str,
-        typer.Option(
-            help="R-AUC and VUS by: journal, pvldb2022, timeeval.",
-            autocompletion=complete_definitions,
-        ),
-    ] = "journal",
-    thresholds: Annotated[
-        int | None, typer.Option(help="Published tables: 250. Every score by default.")
-    ] = None,
-    threshold: Annotated[
-        str, typer.Option(help="Of F-score and its like: sigma, quantile or a number.")
-    ] = "sigma",
-    chance: Annotated[
-        int | None, typer.Option(min=0, help="Random scores behind the chance level; 0: none.")
-    ] = None,
+    measure: Measures = None,
     load: Load = None,
+    buffer: Buffer = "auto",
+    side: Side = "both",
+    step: Step = 1,
+    definition: Definition = "journal",
+    thresholds: Thresholds = None,
+    threshold: Annotated[
+        str,
+        typer.Option(
+            metavar="X|RULE", help="Of F and its like; a number, sigma, quantile or best."
+        ),
+    ] = "sigma",
+    k: Annotated[
+        int | None,
+        typer.Option(min=1, metavar="N", help="Of Precision@k; the anomalous points unless given."),
+    ] = None,
+    chance: Annotated[
+        int | None,
+        typer.Option(min=0, metavar="N", help="Random scores behind the chance level; 0: none."),
+    ] = None,
     as_json: AsJson = False,
     as_csv: AsCsv = False,
-    as_latex: Annotated[bool, typer.Option("--latex", help="Write a LaTeX table.")] = False,
-    html: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Also write a page to look at and send.")
-    ] = None,
+    as_latex: AsLatex = False,
+    html: Html = None,
 ) -> None:
     """Evaluate the anomaly scores of a file.
 
@@ -134,9 +131,11 @@ def evaluate(
     form = chosen_format(json=as_json, csv=as_csv, latex=as_latex)
     check_page("--html", html)
     # All words are looked up before a file is read that may be large.
-    wanted = chosen_measures(_split(measures), load)
-    check_choice("definition", definition, DEFINITIONS)
-    strategy = _strategy(buffer)
+    wanted = chosen_measures(measure, load)
+    check_choice("--definition", definition, dict(complete_definitions()))
+    check_choice("--side", side, complete_sides())
+    strategy = parse_buffer(buffer, name="--buffer")
+    rule = _threshold(threshold)
     with _warnings_told():
         scored = read_score_file(
             file, label=label, scores=score or (), value=value, positive=positive
@@ -152,7 +151,10 @@ def evaluate(
             measures=wanted,
             definition=definition,
             thresholds=thresholds,
-            threshold=_threshold(threshold),
+            step=step,
+            side=side,
+            threshold=rule,
+            k=k,
         )
         report = EvaluationReport(
             name=file.name,
@@ -161,7 +163,7 @@ def evaluate(
             scores=scored.scores,
             table=table,
             buffer=choice,
-            threshold=_threshold(threshold),
+            threshold=rule,
             draws=_draws(scored.labels.size) if chance is None else chance,
         )
         write(_WRITERS[form](report))
@@ -203,42 +205,14 @@ def _check_classes(scored: ScoreFile) -> None:
         )
 
 
-def _strategy(text: str) -> str | int:
-    """A length, or the name of a strategy as the library knows it."""
-    name = text.strip().lower().replace("-", "_")
-    if name.lstrip("_").isdecimal():
-        if name.startswith("_"):
-            raise InvalidInputError(f"`--buffer` must be an int >= 0, got {text}")
-        return int(name)
-    if name != _AUTO and name not in list_buffer_strategies():
-        known = complete_buffers()
-        raise InvalidInputError(
-            f"`--buffer` must be a number or one of {', '.join(known)}, "
-            f"got {text!r}{did_you_mean(text, known)}"
-        )
-    return name
-
-
 def _buffer(strategy: str | int, scored: ScoreFile) -> BufferChoice:
-    if strategy == _AUTO:
-        return _automatic_buffer(scored)
-    if isinstance(strategy, str) and scored.values is None and "anomaly" not in strategy:
+    values = _without_gaps(scored)
+    if isinstance(strategy, str) and values is None and strategy not in _NEED_NO_VALUES:
         raise InvalidInputError(
             f"`--buffer {strategy}` needs the series itself; name its column with --value, "
             "or use --buffer median-anomaly"
         )
-    return choose_buffer(strategy, values=_without_gaps(scored), y_true=scored.labels)
-
-
-def _automatic_buffer(scored: ScoreFile) -> BufferChoice:
-    """The period where the series shows one, else the length of the anomalies."""
-    values = _without_gaps(scored)
-    period = None if values is None else estimate_period(values, max_lag=_LONGEST_AUTO)
-    if period is not None:
-        return BufferChoice(period, _AUTO, f"the values repeat every {period} points")
-    choice = choose_buffer("median_anomaly", y_true=scored.labels)
-    why = "there is no column of values" if values is None else "the values show no period"
-    return BufferChoice(choice.length, _AUTO, f"{choice.reason}, as {why}")
+    return choose_buffer(strategy, values=values, y_true=scored.labels)
 
 
 def _without_gaps(scored: ScoreFile) -> NDArray[np.float64] | None:
@@ -252,12 +226,8 @@ def _without_gaps(scored: ScoreFile) -> NDArray[np.float64] | None:
     return np.interp(place, place[there], scored.values[there])
 
 
-def _split(names: list[str] | None) -> list[str] | None:
-    """Names that were given one by one or with commas between."""
-    return [name.strip() for text in names for name in text.split(",")] if names else None
-
-
 def _threshold(text: str) -> ThresholdRule:
+    """A number, or what may be the name of a rule."""
     try:
         return float(text)
     except ValueError:

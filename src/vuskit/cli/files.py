@@ -11,9 +11,10 @@ from pathlib import Path
 
 from vuskit.errors import InvalidInputError, VuskitError
 
-__all__ = ["check_page", "reason_of", "whole_file", "whole_folder", "write_file"]
+__all__ = ["check_page", "plan_folder", "reason_of", "whole_file", "whole_folder", "write_file"]
 
 _PAGES = (".html", ".htm")
+_PLAN = ".toml"
 # Why a file could not be read or written, and what to do about it.
 _REASONS = {
     errno.ENOSPC: "the disk is full; free some space, or write to another place",
@@ -65,6 +66,26 @@ def check_page(option: str, path: Path | None) -> None:
         )
     if not path.parent.is_dir():
         raise InvalidInputError(f"`{option}` must be in a folder that exists, got {str(path)!r}")
+
+
+def plan_folder(target: Path) -> Path:
+    """Return the folder that is meant: the run of a plan, or what was given.
+
+    Raises
+    ------
+    InvalidInputError
+        If it is a plan that cannot be read.
+
+    Examples
+    --------
+    >>> plan_folder(Path("bench-run")).name
+    'bench-run'
+    """
+    if target.suffix != _PLAN or not target.is_file():
+        return target
+    from vuskit.bench.plan import load_plan
+
+    return load_plan(target).folder
 
 
 @contextmanager

@@ -39,8 +39,9 @@ __all__ = [
     "write",
 ]
 
-AsJson = Annotated[bool, typer.Option("--json", help="Write JSON.")]
-AsCsv = Annotated[bool, typer.Option("--csv", help="Write csv.")]
+# Without a metavar typer would show a type for what takes no value.
+AsJson = Annotated[bool, typer.Option("--json", metavar="", help="Write JSON.")]
+AsCsv = Annotated[bool, typer.Option("--csv", metavar="", help="Write csv.")]
 
 _NARROWEST, _WIDEST = 40, 120
 _LEAST_LAST_COLUMN = 20

@@ -3,39 +3,42 @@
 from __future__ import annotations
 
 import webbrowser
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from vuskit.cli.bench_progress import PatientBar
-from vuskit.cli.files import check_page, write_file
+from vuskit.cli.files import check_page, plan_folder, write_file
+from vuskit.cli.options import OpenPage, output_option, series_option
 from vuskit.cli.output import say, write
 from vuskit.errors import InvalidInputError
 
+if TYPE_CHECKING:
+    from vuskit.report.run import RunReport
+
 __all__ = ["report"]
 
-_PLAN = ".toml"
+_WILD = frozenset("*?[")
 
 
 def report(
     run: Annotated[
         Path, typer.Argument(metavar="RUN", help="A run folder, its plan, or a folder of studies.")
     ],
-    out: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="The page; RUN/page.html by default.")
+    output: Annotated[
+        Path | None, output_option("FILE", "the page; RUN/page.html unless given.")
     ] = None,
     studies: Annotated[
         list[Path] | None,
-        typer.Option(metavar="FOLDER", help="Studies to add to the page; may be repeated."),
+        typer.Option(metavar="FOLDER", help="Studies to add to the page. May be repeated."),
     ] = None,
     series: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="A series that the page must draw; may be repeated."),
+        series_option("drawn in any case. May be repeated."),
     ] = None,
-    open_page: Annotated[
-        bool, typer.Option("--open/--no-open", help="Show it in the browser.")
-    ] = False,
+    open_page: OpenPage = False,
 ) -> None:
     """Write a run as one page: leaderboard, ranks, times, failures, series.
 
@@ -47,13 +50,13 @@ def report(
     from vuskit.studies.bench_scores import is_bench_run
     from vuskit.studies.saved import read_study_results
 
-    folder = _folder_of(run)
+    folder = plan_folder(run)
     results: list[Any] = []
     only_studies = not is_bench_run(folder)
     for place in [*([folder] if only_studies else []), *(studies or ())]:
         results += _read_studies(place, read_study_results, alone=place is folder)
-    target = folder / "page.html" if out is None else out
-    check_page("--out", target)
+    target = folder / "page.html" if output is None else output
+    check_page("--output", target)
     if only_studies:
         page = studies_page_html(results)
     else:
@@ -61,7 +64,9 @@ def report(
 
         found = RunReport.read(folder)
         with PatientBar("drawing") as told:
-            page = run_page_html(found, studies=results, series=series or (), progress=told)
+            page = run_page_html(
+                found, studies=results, series=_chosen(found, series or ()), progress=told
+            )
         say(found.state + (f", {found.failures:,} failed" if found.failures else ""))
     write_file(target, page)
     write(str(target))
@@ -69,13 +74,17 @@ def report(
         webbrowser.open(target.resolve().as_uri())
 
 
-def _folder_of(target: Path) -> Path:
-    """Return the folder that is meant: itself, or the one of a plan."""
-    if target.suffix == _PLAN and target.is_file():
-        from vuskit.bench.plan import load_plan
+def _chosen(found: RunReport, patterns: Sequence[str]) -> list[str]:
+    """Series by name or pattern; of those that fit nothing the page says what is wrong."""
+    from vuskit.studies.scored import fits
 
-        return load_plan(target).folder
-    return target
+    titles = [series.title for series in found.series]
+    chosen: dict[str, None] = {}
+    for pattern in patterns:
+        is_name = pattern in titles or not _WILD.intersection(pattern)
+        fitting = [] if is_name else [title for title in titles if fits(title, pattern)]
+        chosen |= dict.fromkeys(fitting or [pattern])
+    return list(chosen)
 
 
 def _read_studies(place: Path, read: Any, *, alone: bool) -> list[Any]:

@@ -9,31 +9,41 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from vuskit.cli.files import check_page
+from vuskit.cli.options import (
+    Alpha,
+    Buffer,
+    FigureFormat,
+    Html,
+    Load,
+    Measures,
+    VolumeFactor,
+    chosen_measures,
+    count_option,
+    seed_option,
+)
 from vuskit.cli.output import AsCsv, AsJson, chosen_format
 from vuskit.cli.studies_options import (
     DEFAULT_OUTPUT,
-    Alpha,
-    Figures,
-    Load,
-    Measures,
     MinSeries,
     Output,
     Request,
-    Seed,
-    VolumeFactor,
-    chosen_measures,
+    check_figure_format,
     with_request,
 )
 from vuskit.cli.studies_output import StudyOutcome, emit_studies, written
 from vuskit.cli.study import app
-from vuskit.cli.study_page import Html, write_study_page
+from vuskit.cli.study_page import write_study_page
 from vuskit.errors import InvalidInputError
 from vuskit.measures.registry import Measure
+from vuskit.periods import choose_buffer, parse_buffer
 
 if TYPE_CHECKING:
     from vuskit.studies import ConsistencyResult, RobustnessResult, SeparabilityResult
 
 __all__ = ["app"]
+
+Seed = Annotated[int, seed_option("of lags and noise.")]
+_PERIODS_FREE = ("auto", "median_anomaly", "mean_anomaly")
 
 
 def _emit(request: Request, outcomes: Sequence[StudyOutcome], alpha: float = 0.1) -> None:
@@ -46,9 +56,11 @@ def _emit(request: Request, outcomes: Sequence[StudyOutcome], alpha: float = 0.1
 @with_request
 def robustness(
     request: Request,
-    count: Annotated[int, typer.Option(min=2, help="Perturbations of each kind.")] = 10,
-    lag: Annotated[float, typer.Option(help="Longest lag, in buffers.")] = 0.25,
-    noise: Annotated[float, typer.Option(help="Largest noise, in ranges of the score.")] = 0.05,
+    count: Annotated[int, count_option("of each kind.")] = 10,
+    lag: Annotated[float, typer.Option(metavar="X", help="Longest lag, in buffers.")] = 0.25,
+    noise: Annotated[
+        float, typer.Option(metavar="X", help="Largest noise, in ranges of the score.")
+    ] = 0.05,
     seed: Seed = 0,
     alpha: Alpha = 0.1,
 ) -> None:
@@ -66,6 +78,7 @@ def robustness(
 def _robustness(request: Request, alpha: float, **own: Any) -> StudyOutcome:
     from vuskit.report.studies import write_robustness
     from vuskit.studies import robustness_study
+    from vuskit.studies.buffers import BufferUse
 
     result: RobustnessResult = request.run("robustness", robustness_study, **own)
     counts = result.undefined()[["values", "undefined"]].sum()
@@ -77,7 +90,8 @@ def _robustness(request: Request, alpha: float, **own: Any) -> StudyOutcome:
         written(write_robustness, result, request.output, alpha=alpha, figures=request.figures),
         result.failures,
         facts={"values": int(counts["values"]), "undefined": int(counts["undefined"])},
-        notes=(f"Undefined values: {counts['undefined']:,} of {counts['values']:,}",),
+        notes=(f"undefined values: {counts['undefined']:,} of {counts['values']:,}",),
+        buffers=BufferUse.of(result.task.settings, result.values),
     )
 
 
@@ -87,15 +101,20 @@ def separability(
     request: Request,
     pair: Annotated[
         list[str] | None,
-        typer.Option(metavar="GOOD:BAD", help="Accurate and inaccurate detector; repeatable."),
+        typer.Option(metavar="GOOD:BAD", help="Accurate and inaccurate detector. May be repeated."),
     ] = None,
     criterion: Annotated[
-        str | None, typer.Option(help="Measure that chooses the pairs; not one under study.")
+        str | None,
+        typer.Option(metavar="NAME", help="Measure that chooses the pairs; not one under study."),
     ] = None,
-    top: Annotated[int, typer.Option(min=1, help="Detectors called accurate.")] = 3,
-    bottom: Annotated[int, typer.Option(min=1, help="Detectors called inaccurate.")] = 4,
-    min_gap: Annotated[float, typer.Option(help="Least difference of the criterion.")] = 0.1,
-    count: Annotated[int, typer.Option(min=2, help="Perturbations of each score.")] = 50,
+    top: Annotated[int, typer.Option(min=1, metavar="N", help="Detectors called accurate.")] = 3,
+    bottom: Annotated[
+        int, typer.Option(min=1, metavar="N", help="Detectors called inaccurate.")
+    ] = 4,
+    min_gap: Annotated[
+        float, typer.Option(metavar="X", help="Least difference of the criterion.")
+    ] = 0.1,
+    count: Annotated[int, count_option("of each score.")] = 50,
     seed: Seed = 0,
     alpha: Alpha = 0.1,
 ) -> None:
@@ -115,13 +134,14 @@ def separability(
 def _split_pair(text: str) -> tuple[str, str]:
     good, colon, bad = text.partition(":")
     if not (good and colon and bad):
-        raise InvalidInputError(f"`pair` must be GOOD:BAD, got {text!r}")
+        raise InvalidInputError(f"`--pair` must be GOOD:BAD, got {text!r}")
     return good, bad
 
 
 def _separability(request: Request, alpha: float, **own: Any) -> StudyOutcome:
     from vuskit.report.studies import write_separability
     from vuskit.studies import separability_study
+    from vuskit.studies.buffers import BufferUse
 
     result: SeparabilityResult = request.run("separability", separability_study, **own)
     without = len(result.series_without_pairs)
@@ -133,7 +153,8 @@ def _separability(request: Request, alpha: float, **own: Any) -> StudyOutcome:
         written(write_separability, result, request.output, alpha=alpha, figures=request.figures),
         result.failures,
         facts={"pairs": result.rule, "series_without_pairs": without},
-        notes=(f"Pairs: {result.rule}. Series without: {without}",),
+        notes=(f"pairs: {result.rule}; series without: {without}",),
+        buffers=BufferUse.of(result.settings, result.values),
     )
 
 
@@ -153,6 +174,7 @@ def consistency(
 def _consistency(request: Request, **own: Any) -> StudyOutcome:
     from vuskit.report.studies import write_consistency
     from vuskit.studies import consistency_study
+    from vuskit.studies.buffers import BufferUse
 
     result: ConsistencyResult = request.run("consistency", consistency_study, **own)
     return StudyOutcome(
@@ -163,6 +185,7 @@ def _consistency(request: Request, **own: Any) -> StudyOutcome:
         written(write_consistency, result, request.output, figures=request.figures),
         result.failures,
         facts={"small_datasets": list(result.small_datasets)},
+        buffers=BufferUse.of(result.settings, result.values),
     )
 
 
@@ -171,11 +194,11 @@ def scenarios(
     output: Output = DEFAULT_OUTPUT,
     measure: Measures = None,
     load: Load = None,
-    points: Annotated[int, typer.Option(help="Length of the series.")] = 10_000,
-    length: Annotated[int, typer.Option(min=10, help="Length of the anomaly.")] = 20,
-    buffer: Annotated[int, typer.Option(min=1, help="Buffer of R-AUC.")] = 100,
+    points: Annotated[int, typer.Option(metavar="N", help="Length of the series.")] = 10_000,
+    length: Annotated[int, typer.Option(min=10, metavar="N", help="Length of the anomaly.")] = 20,
+    buffer: Buffer = "100",
     volume_factor: VolumeFactor = 1.0,
-    figures: Figures = "png",
+    figure_format: FigureFormat = "png",
     html: Html = None,
     as_json: AsJson = False,
     as_csv: AsCsv = False,
@@ -186,18 +209,37 @@ def scenarios(
     """
     form = chosen_format(json=as_json, csv=as_csv)
     check_page("--html", html)
-    settings = {"n_points": points, "length": length, "buffer": buffer}
+    figures = check_figure_format(figure_format)
+    strategy = _scenario_strategy(buffer)
+    chosen = choose_buffer(strategy, y_true=[0] + [1] * length).length
+    settings = {"n_points": points, "length": length, "volume_factor": volume_factor}
     measures = chosen_measures(measure, load)
-    outcome = _scenarios(output, measures, figures, volume_factor=volume_factor, **settings)
+    outcome = _scenarios(output, measures, figures, strategy, buffer=chosen, **settings)
     emit_studies(form, [outcome])
     write_study_page(html, [outcome.result])
 
 
+def _scenario_strategy(text: str) -> str | int:
+    """Buffer of a series that is made up: all there is to look at is its one anomaly."""
+    strategy = parse_buffer(text, name="--buffer")
+    if isinstance(strategy, str) and strategy not in _PERIODS_FREE:
+        raise InvalidInputError(
+            f"`--buffer {text}` needs values, and scenarios have none; give a number of points, "
+            "or median-anomaly"
+        )
+    return strategy
+
+
 def _scenarios(
-    output: Path, measures: tuple[Measure, ...], figures: str, **own: Any
+    output: Path,
+    measures: tuple[Measure, ...],
+    figures: str,
+    strategy: str | int | None = None,
+    **own: Any,
 ) -> StudyOutcome:
     from vuskit.report.studies import write_scenarios
     from vuskit.studies import scenario_study
+    from vuskit.studies.buffers import BufferUse
 
     result = scenario_study(measures=measures, **own)
     return StudyOutcome(
@@ -207,6 +249,11 @@ def _scenarios(
         result.measures,
         written(write_scenarios, result, output, figures=figures),
         facts={"points": result.n_points, "length": result.length, "buffer": result.buffer},
+        buffers=BufferUse.of_one(
+            result.buffer if strategy is None else strategy,
+            result.buffer,
+            result.settings.volume_factor,
+        ),
     )
 
 

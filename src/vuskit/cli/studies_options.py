@@ -15,33 +15,36 @@ from typing import Annotated, Any, get_type_hints
 
 import typer
 
-from vuskit.cli.completion import (
-    complete_buffers,
-    complete_definitions,
-    complete_figures,
-    complete_measures,
-)
+from vuskit.cli.completion import complete_definitions, complete_figures
 from vuskit.cli.durations import format_duration
 from vuskit.cli.exits import ExitCode
-from vuskit.cli.files import check_page
+from vuskit.cli.files import check_page, plan_folder
+from vuskit.cli.options import (
+    Buffer,
+    Definition,
+    FigureFormat,
+    Html,
+    Load,
+    Measures,
+    Processes,
+    Thresholds,
+    VolumeFactor,
+    chosen_measures,
+    output_option,
+    series_option,
+)
 from vuskit.cli.output import AsCsv, AsJson, chosen_format, say
-from vuskit.cli.study_page import Html
 from vuskit.errors import InvalidInputError
-from vuskit.inputs import check_choice
-from vuskit.measures.registry import Measure, list_measures, resolve_measures
+from vuskit.inputs import check_choice, did_you_mean
+from vuskit.measures.registry import Measure
+from vuskit.periods import parse_buffer
 
 __all__ = [
     "DEFAULT_OUTPUT",
-    "Alpha",
-    "Figures",
-    "Load",
-    "Measures",
     "MinSeries",
     "Output",
     "Request",
-    "Seed",
-    "VolumeFactor",
-    "chosen_measures",
+    "check_figure_format",
     "progress_bar",
     "resumable",
     "with_request",
@@ -50,52 +53,14 @@ __all__ = [
 _ROOM = 40
 
 Scores = Annotated[
-    Path, typer.Argument(help="Saved scores, or a benchmark's run folder.", metavar="SCORES")
+    Path,
+    typer.Argument(metavar="SCORES", help="Saved scores, or a benchmark's run folder or plan."),
 ]
-Output = Annotated[
-    Path, typer.Option(help="Folder for results; the same command goes on where it stopped.")
-]
-Measures = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--measure",
-        metavar="NAME",
-        help="paper, all, or a name; may be repeated.",
-        autocompletion=complete_measures,
-    ),
-]
-Load = Annotated[Path | None, typer.Option(help="Python file that registers measures of your own.")]
-Pattern = Annotated[
-    str | None, typer.Option("--series", metavar="PATTERN", help="Only these, such as 'ECG/*'.")
-]
-Buffer = Annotated[
-    str,
-    typer.Option(
-        help="Buffer of R-AUC: a number, or a strategy such as period.",
-        autocompletion=complete_buffers,
-    ),
-]
-VolumeFactor = Annotated[float, typer.Option(help="Longest buffer of VUS, in buffers of R-AUC.")]
-Thresholds = Annotated[
-    int | None, typer.Option(min=2, help="Thresholds of R-AUC and VUS; every score by default.")
-]
-Definition = Annotated[
-    str,
-    typer.Option(help="Definition of R-AUC and VUS.", autocompletion=complete_definitions),
-]
-Seed = Annotated[int, typer.Option(help="Seed of lags and noise.")]
-Processes = Annotated[
-    int, typer.Option(min=0, help="Series studied at once; 0: as many as there are cores.")
-]
-Alpha = Annotated[float, typer.Option(min=0, max=1, help="Level of significance.")]
+Output = Annotated[Path, output_option("FOLDER", "the same command goes on where it stopped.")]
+Patterns = Annotated[list[str] | None, series_option("only these. May be repeated.")]
 MinSeries = Annotated[
-    int, typer.Option(min=2, help="Data sets with fewer series have no consistency.")
-]
-Figures = Annotated[
-    str,
-    typer.Option(
-        metavar="FORMAT", help="Of the figures: png, pdf or svg.", autocompletion=complete_figures
-    ),
+    int,
+    typer.Option(min=2, metavar="N", help="Data sets with fewer series have no consistency."),
 ]
 DEFAULT_OUTPUT = Path("out") / "studies"
 
@@ -107,20 +72,42 @@ class Request:
     scores: Path
     output: Path
     measures: tuple[Measure, ...]
-    series: str | None
+    series: list[str] | None
     options: dict[str, Any]
     processes: int
     form: str
     figures: str
     html: Path | None
 
-    def run(self, name: str, study: Callable[..., Any], **own: Any) -> Any:
-        """Run a study with a bar on standard error."""
+    def sources(self) -> list[Any]:
+        """Where the scores of the series that are wanted come from.
+
+        Raises
+        ------
+        InvalidInputError
+            If there are none.
+        """
         from vuskit.studies import open_scores
 
+        if self.series is None or self.scores.is_file():
+            return list(open_scores(self.scores))
+        wanted: dict[Any, None] = {}
+        for pattern in self.series:
+            try:
+                wanted |= dict.fromkeys(open_scores(self.scores, pattern=pattern))
+            except InvalidInputError:
+                names = [one.name for one in open_scores(self.scores)]
+                raise InvalidInputError(
+                    f"`--series` must fit a series of {self.scores}, "
+                    f"got {pattern!r}{did_you_mean(pattern, names)}"
+                ) from None
+        return list(wanted)
+
+    def run(self, name: str, study: Callable[..., Any], **own: Any) -> Any:
+        """Run a study with a bar on standard error."""
         with resumable(self.output / "series"), progress_bar(name) as progress:
             return study(
-                open_scores(self.scores, pattern=self.series),
+                self.sources(),
                 measures=self.measures,
                 processes=self.processes or os.cpu_count() or 1,
                 folder=self.output / "series",
@@ -135,29 +122,48 @@ def _request_of(
     output: Output = DEFAULT_OUTPUT,
     measure: Measures = None,
     load: Load = None,
-    series: Pattern = None,
+    series: Patterns = None,
     buffer: Buffer = "authors",
     volume_factor: VolumeFactor = 2.0,
     thresholds: Thresholds = None,
     definition: Definition = "journal",
     processes: Processes = 0,
-    figures: Figures = "png",
+    figure_format: FigureFormat = "png",
     html: Html = None,
     as_json: AsJson = False,
     as_csv: AsCsv = False,
 ) -> Request:
     """Put what was asked for together."""
-    options = {
-        "buffer": int(buffer) if buffer.isdecimal() else buffer,
-        "volume_factor": volume_factor,
-        "thresholds": thresholds,
-        "definition": definition,
-    }
     form = chosen_format(json=as_json, csv=as_csv)
     check_page("--html", html)
-    checked = check_choice("--figures", figures, complete_figures())
-    measures = chosen_measures(measure, load)
-    return Request(scores, output, measures, series, options, processes, form, checked, html)
+    options = {
+        "buffer": parse_buffer(buffer, name="--buffer"),
+        "volume_factor": volume_factor,
+        "thresholds": thresholds,
+        "definition": check_choice("--definition", definition, dict(complete_definitions())),
+    }
+    return Request(
+        scores=plan_folder(scores),
+        output=output,
+        measures=chosen_measures(measure, load),
+        series=series,
+        options=options,
+        processes=processes,
+        form=form,
+        figures=check_figure_format(figure_format),
+        html=html,
+    )
+
+
+def check_figure_format(name: str) -> str:
+    """Refuse a format of figures that is not known, before the work for them begins.
+
+    Raises
+    ------
+    InvalidInputError
+        If it is unknown.
+    """
+    return check_choice("--figure-format", name, complete_figures())
 
 
 def with_request(command: Callable[..., None]) -> Callable[..., None]:
@@ -184,29 +190,6 @@ def _parameters(function: Callable[..., Any]) -> dict[str, inspect.Parameter]:
         name: parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=hints[name])
         for name, parameter in inspect.signature(function).parameters.items()
     }
-
-
-def chosen_measures(names: list[str] | None, load: Path | None) -> tuple[Measure, ...]:
-    """Measures by name; without names the paper's and those that the file registers.
-
-    Raises
-    ------
-    InvalidInputError
-        If a name is unknown or the file cannot be run.
-    """
-    before = {measure.name for measure in list_measures()}
-    if load is not None:
-        _run_file(load)
-    own = [measure.name for measure in list_measures() if measure.name not in before]
-    return resolve_measures(names or ["paper", *own])
-
-
-def _run_file(path: Path) -> None:
-    if not path.is_file():
-        raise InvalidInputError(f"`load` must be a Python file, got {str(path)!r}")
-    # Not a module: what it defines travels to other processes by value.
-    namespace = {"__name__": f"<{path.name}>", "__file__": str(path)}
-    exec(compile(path.read_text(encoding="utf-8"), str(path), "exec"), namespace)
 
 
 @contextmanager

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from vuskit.studies import Failure
+    from vuskit.studies.buffers import BufferUse
 
 __all__ = ["StudyOutcome", "emit_studies", "written"]
 
@@ -43,6 +44,8 @@ class StudyOutcome:
         Counts and rules, for JSON.
     notes : tuple of str
         The same in words.
+    buffers : BufferUse or None
+        The buffers of the series; None where there are no series.
     """
 
     study: str
@@ -53,6 +56,7 @@ class StudyOutcome:
     failures: tuple[Failure, ...] = ()
     facts: dict[str, Any] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    buffers: BufferUse | None = None
 
     def to_frame(self) -> pd.DataFrame:
         """Numbers under the titles of their measures, for reading."""
@@ -71,7 +75,7 @@ class StudyOutcome:
                 for name, values in zip(self.numbers.index, rows, strict=True)
             ],
             "failures": [{"name": one.name, "reason": one.reason} for one in self.failures],
-            "facts": self.facts,
+            "facts": self.facts | ({"buffers": self.buffers.to_dict()} if self.buffers else {}),
             "files": self.files,
         }
 
@@ -93,6 +97,7 @@ def written(
 def emit_studies(form: str, outcomes: Sequence[StudyOutcome]) -> None:
     """Write studies to standard output, and where their pages are to standard error."""
     _WRITERS[form](outcomes)
+    _tell_buffers(outcomes)
     for outcome in outcomes:
         for note in outcome.notes:
             say(f"{outcome.study}: {note}")
@@ -101,6 +106,16 @@ def emit_studies(form: str, outcomes: Sequence[StudyOutcome]) -> None:
             for failure in outcome.failures[:_LISTED]:
                 say(f"  {failure.name}: {failure.reason}")
         say(f"{outcome.study}: page, tables and figures: {outcome.files[0]}")
+
+
+def _tell_buffers(outcomes: Sequence[StudyOutcome]) -> None:
+    """Say which buffers were used, once for all studies that used the same."""
+    users: dict[str, list[str]] = {}
+    for outcome in outcomes:
+        if outcome.buffers is not None:
+            users.setdefault(str(outcome.buffers), []).append(outcome.study)
+    for text, studies in users.items():
+        say(f"{', '.join(studies)}: buffer: {text}")
 
 
 def _write_tables(outcomes: Sequence[StudyOutcome]) -> None:

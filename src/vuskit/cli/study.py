@@ -10,6 +10,14 @@ import typer
 from vuskit.cli.completion import complete_contestants
 from vuskit.cli.durations import parse_duration
 from vuskit.cli.files import check_page
+from vuskit.cli.options import (
+    Buffer,
+    FigureFormat,
+    Html,
+    output_option,
+    quick_flag,
+    seed_option,
+)
 from vuskit.cli.output import (
     AsCsv,
     AsJson,
@@ -21,10 +29,12 @@ from vuskit.cli.output import (
     say,
     write,
 )
-from vuskit.cli.studies_options import Figures, progress_bar, resumable
+from vuskit.cli.studies_options import check_figure_format, progress_bar, resumable
 from vuskit.cli.studies_output import written
-from vuskit.cli.study_page import Html, write_study_page
+from vuskit.cli.study_page import write_study_page
 from vuskit.errors import InvalidInputError
+from vuskit.inputs import check_choice
+from vuskit.periods import parse_buffer
 
 if TYPE_CHECKING:
     from vuskit.studies.timing import Progress, TimingResult
@@ -36,6 +46,8 @@ app = typer.Typer(help="Studies of the measures themselves.", no_args_is_help=Tr
 _QUICK_REPEATS, _QUICK_BUDGET = 3, 120.0
 _REPEATS = 10
 _LISTED = 8
+_THRESHOLDS = 250
+_BUFFER = "5"
 
 
 @app.callback()
@@ -45,16 +57,16 @@ def study() -> None:
 
 @app.command()
 def timing(
-    quick: Annotated[
-        bool, typer.Option("--quick", help="Fewer values, 3 runs each, a budget of two minutes.")
-    ] = False,
-    series: Annotated[
+    scores: Annotated[
         Path | None,
-        typer.Option(help="Measure the series or saved scores of this folder instead."),
+        typer.Argument(
+            metavar="SCORES", help="Series or saved scores to measure; generated ones if none."
+        ),
     ] = None,
+    quick: Annotated[bool, quick_flag("3 runs each, a budget of two minutes.")] = False,
     output: Annotated[
         Path | None,
-        typer.Option(help="Folder for the results; out/timing or out/timing-series unless given."),
+        output_option("FOLDER", "out/timing, or out/timing-series of SCORES, unless given."),
     ] = None,
     budget: Annotated[
         float | None,
@@ -65,26 +77,30 @@ def timing(
         ),
     ] = None,
     repeats: Annotated[
-        int | None, typer.Option(min=1, help="Timed runs of each cell; 10, or 3 with --quick.")
+        int | None,
+        typer.Option(min=1, metavar="N", help="Timed runs of each cell; 10, or 3 with --quick."),
     ] = None,
-    clock: Annotated[str, typer.Option(help="wall, or cpu: steadier on a busy machine.")] = "wall",
+    clock: Annotated[
+        str, typer.Option(metavar="CLOCK", help="wall, or cpu: steadier on a busy machine.")
+    ] = "wall",
     only: Annotated[
         list[str] | None,
         typer.Option(
             metavar="NAME",
-            help="A contestant, such as opt; may be repeated.",
+            help="A contestant, such as opt. May be repeated.",
             autocompletion=complete_contestants,
         ),
     ] = None,
-    max_buffer: Annotated[
-        int, typer.Option(min=0, help="Maximum buffer length (with --series).")
-    ] = 5,
+    buffer: Buffer = _BUFFER,
     thresholds: Annotated[
-        int, typer.Option(min=2, help="Number of thresholds (with --series).")
-    ] = 250,
-    seed: Annotated[int, typer.Option(help="Seed of the generated series.")] = 0,
-    table_format: Annotated[str, typer.Option("--format", help="csv or parquet.")] = "csv",
-    figures: Figures = "png",
+        int | None,
+        typer.Option(min=2, metavar="N", help="Thresholds of R-AUC and VUS; 250 unless given."),
+    ] = None,
+    seed: Annotated[int, seed_option("of the generated series.")] = 0,
+    table_format: Annotated[
+        str, typer.Option(metavar="FORMAT", help="Format of the tables; csv or parquet.")
+    ] = "csv",
+    figure_format: FigureFormat = "png",
     html: Html = None,
     as_json: AsJson = False,
     as_csv: AsCsv = False,
@@ -94,20 +110,31 @@ def timing(
     Varies the number and length of anomalies, the length of the series,
     the buffer and the thresholds, one at a time. Results are kept as they
     are made: the same command goes on where an earlier one stopped.
+    With SCORES it measures those instead, all with one buffer.
 
     Example: vuskit study timing --quick --only opt --only fast_exact
     """
-    from vuskit.report.timing import write_report
+    from vuskit.report.timing import TABLE_FORMATS, write_report
     from vuskit.studies.timing import TimingStore, real_cases, synthetic_cases, timing_study
+    from vuskit.studies.timing_run import CLOCKS
 
     form = chosen_format(json=as_json, csv=as_csv)
     check_page("--html", html)
-    folder = output or Path("out") / ("timing" if series is None else "timing-series")
-    store = TimingStore(folder)
-    if series is None:
+    check_choice("--clock", clock, CLOCKS)
+    check_choice("--table-format", table_format, TABLE_FORMATS)
+    figures = check_figure_format(figure_format)
+    length = parse_buffer(buffer, name="--buffer")
+    if scores is None:
+        if buffer != _BUFFER or thresholds is not None:
+            raise InvalidInputError(
+                "`--buffer` and `--thresholds` must come with SCORES: of generated series the "
+                "study varies both"
+            )
         cases = synthetic_cases(quick=quick, seed=seed)
     else:
-        cases = real_cases(series, max_buffer=max_buffer, n_thresholds=thresholds)
+        cases = real_cases(scores, max_buffer=length, n_thresholds=thresholds or _THRESHOLDS)
+    folder = output or Path("out") / ("timing" if scores is None else "timing-series")
+    store = TimingStore(folder)
     with resumable(store.path), progress_bar(describe=_doing) as progress:
         result = timing_study(
             cases,

@@ -4,19 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated, Any
-
-import typer
+from typing import Any
 
 from vuskit.cli.files import write_file
 from vuskit.cli.output import say
 
-__all__ = ["Html", "write_study_page"]
-
-Html = Annotated[
-    Path | None,
-    typer.Option("--html", metavar="FILE", help="Also write a page to look at and send."),
-]
+__all__ = ["write_study_page"]
 
 
 def write_study_page(path: Path | None, results: Iterable[Any], *, alpha: float = 0.1) -> None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from vuskit.errors import InvalidInputError
-from vuskit.inputs import check_int, check_pair
+from vuskit.inputs import check_choice, check_int, check_pair
+from vuskit.kernels.definitions import Side
 from vuskit.kernels.ranking import rank_table
 from vuskit.measures.results import pandas, text_table
 from vuskit.measures.thresholds import ThresholdRule, threshold_value
@@ -43,7 +44,9 @@ class EventTable:
     threshold : float
         The threshold behind ``found``, ``points_share`` and ``delay``.
     buffer : int
-        Half of it is looked at on either side of an event.
+        Half of it is looked at around an event.
+    side : str
+        Where: ``"both"``, ``"before"`` or ``"after"``.
     """
 
     start: NDArray[np.intp]
@@ -57,6 +60,7 @@ class EventTable:
     delay: NDArray[np.float64]
     threshold: float
     buffer: int
+    side: str = "both"
 
     def __len__(self) -> int:
         return int(self.start.size)
@@ -98,9 +102,10 @@ class EventTable:
             ]
             for i in range(len(self))
         ]
+        side = "" if self.side == "both" else f", side={self.side}"
         return (
             f"{text_table(header, rows)}\n"
-            f"(threshold={self.threshold:.4g}, buffer={self.buffer}: "
+            f"(threshold={self.threshold:.4g}, buffer={self.buffer}{side}: "
             f"{int(self.found.sum())} of {len(self)} found)"
         )
 
@@ -110,6 +115,7 @@ def events(
     y_score: ArrayLike,
     *,
     buffer: int = 0,
+    side: str = "both",
     threshold: ThresholdRule = "sigma",
 ) -> EventTable:
     """Break an evaluation down by anomaly.
@@ -122,6 +128,8 @@ def events(
         Anomaly scores, finite, higher meaning more anomalous.
     buffer : int, default=0
         ``buffer // 2`` points on either side of an anomaly count for it.
+    side : {"both", "before", "after"}, default="both"
+        Whether only points before an anomaly do, or only points after it.
     threshold : {"sigma", "quantile", "best"}, number or callable, default="sigma"
         Where an anomaly counts as found, and from where its delay is measured; see
         :func:`precision`.
@@ -145,12 +153,13 @@ def events(
     (threshold=0.5, buffer=0: 1 of 2 found)
     """
     half = check_int("buffer", buffer, minimum=0) // 2
+    check_choice("side", side, get_args(Side))
     labels, scores = check_pair(y_true, y_score)
     if labels.n_anomalous == 0:
         raise InvalidInputError("`y_true` must hold at least one anomalous point, got none")
     limit = threshold_value(threshold, scores, labels.inside)
-    begin = np.maximum(labels.starts - half, 0)
-    end = np.minimum(labels.stops + half, labels.n)
+    begin = np.maximum(labels.starts - half * (side != "after"), 0)
+    end = np.minimum(labels.stops + half * (side != "before"), labels.n)
     pieces = [scores[a:b] for a, b in zip(begin, end, strict=True)]
     own = [scores[a:b] for a, b in zip(labels.starts, labels.stops, strict=True)]
     peak_index = begin + np.array([piece.argmax() for piece in pieces])
@@ -171,4 +180,5 @@ def events(
         delay=first + begin - labels.starts,
         threshold=float(limit),
         buffer=int(buffer),
+        side=side,
     )

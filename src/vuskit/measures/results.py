@@ -101,6 +101,21 @@ class _WithSettings:
         return self._evaluator.options.thresholds
 
     @property
+    def step(self) -> int:
+        """Distance between the buffer lengths of VUS."""
+        return self._evaluator.options.step
+
+    @property
+    def side(self) -> str:
+        """Where the buffers are: both, before or after."""
+        return self._evaluator.options.side
+
+    @property
+    def k(self) -> int | None:
+        """The k of Precision@k; None: the number of anomalous points."""
+        return self._evaluator.k
+
+    @property
     def settings(self) -> str:
         """The settings in one line, to be quoted with the values.
 
@@ -117,6 +132,11 @@ class _WithSettings:
             text += f", step={options.step}"
         if options.side != "both":
             text += f", side={options.side}"
+        if self._evaluator.threshold != "sigma":
+            rule = self._evaluator.threshold
+            text += f", threshold={getattr(rule, '__name__', rule)}"
+        if self.k is not None:
+            text += f", k={self.k}"
         return text
 
     @property

@@ -40,6 +40,8 @@ RECORD_FIELDS = (
     "buffer",
     "thresholds",
     "definition",
+    "step",
+    "side",
 )
 
 
@@ -97,7 +99,13 @@ class EvaluationReport:
     def events(self) -> dict[str, EventTable]:
         """Which anomaly each score found, with the buffer of the evaluation."""
         return {
-            name: events(self.labels, score, buffer=self.table.buffer, threshold=self.threshold)
+            name: events(
+                self.labels,
+                score,
+                buffer=self.table.buffer,
+                side=self.table.side,
+                threshold=self.threshold,
+            )
             for name, score in self.scores.items()
         }
 
@@ -130,6 +138,8 @@ class EvaluationReport:
                     self.table.buffer,
                     self.table.thresholds,
                     self.table.definition,
+                    self.table.step,
+                    self.table.side,
                 )
 
     def to_dict(self) -> dict[str, Any]:
@@ -150,9 +160,12 @@ class EvaluationReport:
                 "buffer_reason": self.buffer.reason,
                 "thresholds": self.table.thresholds,
                 "definition": self.table.definition,
+                "step": self.table.step,
+                "side": self.table.side,
                 "threshold": self.threshold
                 if isinstance(self.threshold, (str, float, int))
                 else repr(self.threshold),
+                "k": self.table.k,
             },
             "chance": None if chance is None else {"draws": chance.draws, "seed": chance.seed},
             "measures": [

@@ -23,6 +23,7 @@ from vuskit.report.figures import (
     SummaryDisplay,
     SweepDisplay,
 )
+from vuskit.studies.buffers import BufferUse
 from vuskit.studies.comparison import TableComparison
 from vuskit.studies.consistency import ConsistencyResult
 from vuskit.studies.robustness import RobustnessResult
@@ -30,7 +31,9 @@ from vuskit.studies.runner import Failure
 from vuskit.studies.saved import save_study_result
 from vuskit.studies.scenarios import ScenarioResult
 from vuskit.studies.separability import SeparabilityResult
+from vuskit.studies.series_values import SeriesValues
 from vuskit.studies.summary import Summary
+from vuskit.studies.task import MeasureSettings
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -61,6 +64,10 @@ def _if_possible(make: Callable[[], TableComparison]) -> TableComparison | None:
         return make()
     except InvalidInputError:
         return None
+
+
+def _buffers(settings: MeasureSettings, values: Iterable[SeriesValues]) -> str:
+    return f"Buffer: {BufferUse.of(settings, values)}."
 
 
 def _failures(failures: tuple[Failure, ...]) -> list[str]:
@@ -132,6 +139,7 @@ def write_robustness(
         f"{len(result.values)} series, {result.task.count} perturbations of each kind, seed "
         f"{result.task.seed}. Mean standard deviation of each measure: over detectors, series, "
         "data sets. Low is robust.",
+        _buffers(result.task.settings, result.values),
     )
     report.show("averages", "averages", RobustnessBarsDisplay.from_result(result))
     report.say(markdown_table(average_table(averages, measures)))
@@ -176,6 +184,7 @@ def write_separability(
         f"Pairs: {result.rule}. {len(with_pairs)} series have such pairs, "
         f"{len(result.series_without_pairs)} have none. High z is separable; infinite z and "
         "undefined ones are counted, not averaged.",
+        _buffers(result.settings, result.values),
     )
     report.show("z", "z", SeparabilityBarsDisplay.from_result(result))
     report.say(markdown_table(average_table(averages, result.measures)))
@@ -209,6 +218,7 @@ def write_consistency(
         f"Shannon entropy of a detector's ranks over the series of a data set, in bits; mean over "
         f"detectors and data sets. Low is consistent. Equal values get the {result.ties} rank. "
         f"Data sets of fewer than {result.min_series} series are left out: {left_out or 'none'}.",
+        _buffers(result.settings, result.values),
     )
     report.show("entropy", "entropies", EntropyDisplay.from_result(result))
     report.say(markdown_table(average_table(averages, result.measures)), markdown_table(families))

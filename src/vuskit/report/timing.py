@@ -96,6 +96,9 @@ def describe_job(job: Job) -> str:
     return f"{job.contestant.title}, {details or 'defaults'}"
 
 
+TABLE_FORMATS = tuple(_WRITERS)
+
+
 def write_report(
     result: TimingResult,
     folder: str | Path,

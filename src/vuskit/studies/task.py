@@ -22,6 +22,7 @@ from vuskit.errors import (
 )
 from vuskit.measures.registry import Measure, resolve_measures
 from vuskit.measures.suite import Evaluator
+from vuskit.periods import parse_buffer
 from vuskit.studies.scored import content_of
 from vuskit.studies.series_values import SeriesValues
 from vuskit.studies.timing_store import describe_environment
@@ -63,11 +64,13 @@ class MeasureSettings:
         Raises
         ------
         InvalidInputError
-            If a measure is unknown or the factor not positive.
+            If a measure or the buffer's strategy is unknown, or the factor not positive.
         """
         if not volume_factor > 0:
             raise InvalidInputError(f"`volume_factor` must be a number > 0, got {volume_factor}")
-        return cls(resolve_measures(measures), buffer, float(volume_factor), dict(options))
+        return cls(
+            resolve_measures(measures), parse_buffer(buffer), float(volume_factor), dict(options)
+        )
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from vuskit.datasets import SeriesFile, read_collection, read_scores
+from vuskit.datasets import ScoredSeries, SeriesFile, read_collection, read_scores
 from vuskit.datasets.synthetic import labelled_scores
 from vuskit.errors import InvalidInputError
+from vuskit.studies.scored import buffer_of
 from vuskit.studies.timing_settings import Setting, settings_of
 
 __all__ = ["Case", "is_generated", "real_cases", "synthetic_cases"]
@@ -96,7 +97,7 @@ def _generate(setting: Setting, seed: int) -> Arrays:
 
 
 def real_cases(
-    folder: str | Path, *, max_buffer: int = 5, n_thresholds: int = 250
+    folder: str | Path, *, max_buffer: int | str = 5, n_thresholds: int = 250
 ) -> tuple[Case, ...]:
     """Every series below a folder that holds anomalous and normal points.
 
@@ -108,8 +109,10 @@ def real_cases(
     ----------
     folder : str or Path
         Files of any format that `vuskit.datasets.read_collection` knows.
-    max_buffer, n_thresholds : int
-        Parameters of the measures.
+    max_buffer : int or str
+        Longest buffer, or a strategy of :func:`vuskit.choose_buffer` that each series is asked.
+    n_thresholds : int
+        Number of thresholds.
 
     Returns
     -------
@@ -119,16 +122,18 @@ def real_cases(
     Raises
     ------
     InvalidInputError
-        If it is no folder, or no file below it can be used.
+        If it is no folder, no file below it can be used, or the strategy finds no buffer.
     """
     cases = []
     for file in read_collection(folder).files:
         try:
-            labels, _ = _load_file(file)
+            scored = _read_file(file)
         except InvalidInputError:
             continue
+        labels = scored.series.labels
         if 0 < np.count_nonzero(labels) < labels.size:
-            setting = Setting.of(labels, max_buffer=max_buffer, n_thresholds=n_thresholds)
+            buffer = _buffer(file, scored, max_buffer)
+            setting = Setting.of(labels, max_buffer=buffer, n_thresholds=n_thresholds)
             cases.append(Case(file.key, setting, partial(_load_file, file)))
     if not cases:
         raise InvalidInputError(
@@ -137,10 +142,21 @@ def real_cases(
     return tuple(cases)
 
 
+def _buffer(file: SeriesFile, scored: ScoredSeries, strategy: int | str) -> int:
+    try:
+        return buffer_of(scored, strategy).length
+    except InvalidInputError as error:
+        raise InvalidInputError(f"{file.key}: {error}") from error
+
+
 def _load_file(file: SeriesFile) -> Arrays:
+    scored = _read_file(file)
+    return scored.series.labels, next(iter(scored.scores.values()))
+
+
+def _read_file(file: SeriesFile) -> ScoredSeries:
     if file.format.name == "scores":
-        scored = read_scores(file.path)
-        return scored.series.labels, next(iter(scored.scores.values()))
+        return read_scores(file.path)
     series = file.read()
     values = np.nan_to_num(series.values if series.values.ndim == 1 else series.values[:, 0])
-    return series.labels, np.abs(values - np.median(values))
+    return ScoredSeries(series, {"distance": np.abs(values - np.median(values))})

@@ -1,0 +1,93 @@
+"""One name, one meaning: the options of all commands, side by side."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections import defaultdict
+
+import pytest
+from cli.tree import LEAVES
+
+import vuskit
+
+OPTIONS = [
+    (line, option)
+    for line, command in LEAVES.items()
+    for option in command.params
+    if option.param_type_name == "option" and option.name != "help"
+]
+# Where one name may take two forms, and why.
+FORMS = {
+    "--output": {"FILE", "FOLDER"},  # some commands write one file, some several
+    "--measure": {"once", "often"},  # detectors are compared by one measure
+}
+
+
+def by_name(fact):
+    """What is said of each option that several commands have, in which of them."""
+    found = defaultdict(lambda: defaultdict(list))
+    for line, option in OPTIONS:
+        found[option.opts[0]][fact(option)].append(line)
+    return {name: dict(said) for name, said in found.items()}
+
+
+def meaning(option):
+    """The help, as far as it is the same everywhere: to the first semicolon or full stop."""
+    return re.split(r"[;.]", option.help)[0]
+
+
+def test_options_of_one_name_mean_one_thing():
+    assert {name: said for name, said in by_name(meaning).items() if len(said) > 1} == {}
+
+
+def test_options_of_one_name_take_one_kind_of_value():
+    for name, said in by_name(lambda option: option.metavar).items():
+        assert len(said) == 1 or set(said) == FORMS[name], name
+    for name, said in by_name(lambda o: "often" if o.multiple else "once").items():
+        assert len(said) == 1 or set(said) == FORMS[name], name
+
+
+def test_one_parameter_has_one_name():
+    names = defaultdict(set)
+    for _, option in OPTIONS:
+        names[option.name].add(option.opts[0])
+    assert {name: found for name, found in names.items() if len(found) > 1} == {}
+
+
+@pytest.mark.parametrize("line", LEAVES)
+def test_every_option_says_what_it_takes(line):
+    for of_line, option in OPTIONS:
+        if of_line != line:
+            continue
+        assert option.help, option.name
+        assert option.help.endswith((".", "...")), option.name
+        flag = option.is_flag and not option.secondary_opts
+        assert (option.metavar == "") if flag else option.metavar, option.name
+        assert option.multiple == ("repeated" in option.help), option.name
+
+
+def test_what_is_written_has_one_name():
+    for line, option in OPTIONS:
+        if option.name == "output":
+            assert option.opts == ["--output", "-o"], line
+
+
+def test_evaluate_offers_what_the_function_does():
+    offered = {option.name for line, option in OPTIONS if line == "evaluate"}
+    wanted = set(inspect.signature(vuskit.evaluate).parameters) - {"y_true", "y_score"}
+    assert wanted - {"measures"} | {"measure"} <= offered
+
+
+WITH_BUFFER = sorted({line for line, option in OPTIONS if option.name == "buffer"})
+
+
+@pytest.mark.parametrize("line", WITH_BUFFER)
+def test_buffers_are_read_alike(command, line):
+    needs_file = any(one.param_type_name == "argument" for one in LEAVES[line].params)
+    outcome = command(*line.split(), *(["scores"] if needs_file else []), "--buffer", "perod")
+    assert (outcome.code, outcome.out) == (2, "")
+    assert outcome.err == (
+        "vuskit: `--buffer` must be a number of points or one of auto, period, fft, authors, "
+        "median-anomaly, mean-anomaly, got 'perod'; did you mean 'period'?\n"
+    )
