@@ -13,7 +13,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import pytest
-from report.browser import find_chromium, low_contrast, scrolls_sideways
+from report.browser import PATIENCE, expect, low_contrast, running_chromium, scrolls_sideways
 
 ROOT = Path(__file__).parents[2]
 pytest.importorskip("mkdocs", reason="the documentation's tools are not installed")
@@ -157,48 +157,63 @@ def test_readme_and_other_top_pages_link_to_what_exists():
 
 @pytest.fixture(scope="module")
 def browser():
-    if (chromium := find_chromium()) is None:
-        pytest.skip("no chromium is installed")
-    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    with playwright.sync_playwright() as driver:
-        running = driver.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+    with running_chromium() as running:
+        if running is None:
+            pytest.skip("chromium or playwright is not installed")
         yield running
-        running.close()
 
 
-def test_search_and_theme_work_from_the_file_system(site, browser):
-    context = browser.new_context(viewport={"width": 390, "height": 844})
-    page = context.new_page()
+@pytest.fixture
+def open_site(site, browser):
+    """``open_site(name, scheme)`` shows a page of the site on a phone, ready to be used."""
+    contexts = []
+
+    def opened(name, scheme="light", **listeners):
+        context = browser.new_context(
+            color_scheme=scheme, viewport={"width": 390, "height": 844}, reduced_motion="reduce"
+        )
+        contexts.append(context)
+        context.set_default_timeout(1000 * PATIENCE)
+        page = context.new_page()
+        for event, listener in listeners.items():
+            page.on(event, listener)
+        page.goto((site / f"{name}.html").as_uri())
+        # The theme's scripts add these when they have started.
+        page.locator(".md-code__button").first.wait_for(state="attached")
+        return page
+
+    yield opened
+    for context in contexts:
+        context.close()
+
+
+def test_search_and_theme_work_from_the_file_system(open_site):
     complaints = []
-    page.on("pageerror", lambda error: complaints.append(str(error)))
-    page.on("console", lambda text: text.type == "error" and complaints.append(text.text))
-    page.on(
-        "request",
-        lambda request: (
+    page = open_site(
+        "index",
+        pageerror=lambda error: complaints.append(str(error)),
+        console=lambda text: text.type == "error" and complaints.append(text.text),
+        request=lambda request: (
             request.url.startswith(("file:", "data:", "blob:")) or complaints.append(request.url)
         ),
     )
-    page.goto((site / "index.html").as_uri())
-    scheme = "() => document.body.getAttribute('data-md-color-scheme')"
-    before = page.evaluate(scheme)
+    body = page.locator("body")
+    before = body.get_attribute("data-md-color-scheme")
     page.locator("label[title]:visible").first.click()
-    assert page.evaluate(scheme) != before
+    expect(body).not_to_have_attribute("data-md-color-scheme", before)
     page.locator("label[for=__search]").first.click()
+    query = page.locator("[data-md-component=search-query]")
+    expect(query).to_be_focused()
     page.keyboard.type("one-sided buffer")
-    page.locator(".md-search-result__item a").first.wait_for()
-    hits = page.locator(".md-search-result__item a").all_inner_texts()
-    assert any("which measure" in hit.lower() or "definitions" in hit.lower() for hit in hits)
-    context.close()
+    hits = page.locator(".md-search-result__item a")
+    wanted = re.compile("which measure|definitions", re.IGNORECASE)
+    expect(hits.filter(has_text=wanted).first).to_be_attached()
     assert complaints == []
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_text_can_be_read(site, browser, scheme):
-    context = browser.new_context(color_scheme=scheme, viewport={"width": 390, "height": 844})
-    page = context.new_page()
-    for name in ("index", "definitions", "reference/detectors"):
-        page.goto((site / f"{name}.html").as_uri())
-        page.wait_for_function("() => document.querySelector('.md-code__button')")
-        assert not scrolls_sideways(page), name
-        assert low_contrast(page) == [], name
-    context.close()
+@pytest.mark.parametrize("name", ["index", "definitions", "reference/detectors"])
+def test_text_can_be_read(open_site, name, scheme):
+    page = open_site(name, scheme)
+    assert not scrolls_sideways(page)
+    assert low_contrast(page) == []

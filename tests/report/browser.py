@@ -1,13 +1,35 @@
 """A real browser for the pages: opened from a file, without a network, without a complaint.
 
 Tests ask for the fixture ``open_page`` of ``conftest.py``; what they check on any page is here.
+
+A page answers when it has time: after a click, a key or a new address nothing may be read from it
+at once. Tests wait with ``expect`` for what a page says, with ``eventually`` for what it draws,
+and come from section to section with ``go`` and ``follow``. With ``VUSKIT_TEST_SLOW_BROWSER=1``
+every page is slow to answer (see ``SLOW``), and a test that does not wait fails.
 """
 
 from __future__ import annotations
 
+import csv
+import io
+import os
+import re
 import shutil
+import time
+from collections.abc import Callable
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+
+try:
+    from playwright.sync_api import expect, sync_playwright
+except ImportError:  # the fixture ``browser`` skips the tests that would need it
+    sync_playwright = expect = None
+
+# A busy machine is no failure: only what never happens fails, after this long.
+PATIENCE = 60  # seconds
+if expect is not None:
+    expect.set_options(timeout=1000 * PATIENCE)
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 # Pages may hold data of their own under these; neither leaves the machine.
@@ -17,6 +39,21 @@ OWN_SCHEMES = ("data:", "blob:")
 def find_chromium() -> str | None:
     """Path of the browser of the system, if there is one."""
     return next(filter(None, map(shutil.which, NAMES)), None)
+
+
+@contextmanager
+def running_chromium():
+    """Chromium, started and stopped; None where it or playwright is not installed."""
+    path = find_chromium()
+    if path is None or sync_playwright is None:
+        yield None
+        return
+    with sync_playwright() as driver:
+        browser = driver.chromium.launch(
+            executable_path=path, args=["--no-sandbox"], timeout=3000 * PATIENCE
+        )
+        yield browser
+        browser.close()
 
 
 @dataclass
@@ -56,9 +93,13 @@ class Opener:
             permissions=["clipboard-read", "clipboard-write"],
             reduced_motion="reduce",
         )
-        context.set_default_timeout(60_000)  # a busy machine is no failure
+        context.set_default_timeout(1000 * PATIENCE)
         self._contexts.append(context)
         page = context.new_page()
+        if os.environ.get("VUSKIT_TEST_SLOW_BROWSER"):
+            page.add_init_script(SLOW)
+            throttle = {"rate": 6}
+            context.new_cdp_session(page).send("Emulation.setCPUThrottlingRate", throttle)
         watch = Watch(path.resolve().as_uri())
         self._watches.append(watch)
         watch.follow(page)
@@ -70,11 +111,42 @@ class Opener:
         path.write_text(html, encoding="utf-8")
         return path
 
-    def close(self) -> list[str]:
-        """Close every window; return what the pages complained about."""
+    def complaints(self) -> list[str]:
+        """What the pages complained about so far."""
+        return [complaint for watch in self._watches for complaint in watch.complaints]
+
+    def close(self) -> None:
+        """Close every window."""
         for context in self._contexts:
             context.close()
-        return [complaint for watch in self._watches for complaint in watch.complaints]
+
+
+def eventually(check: Callable[[], object]) -> bool:
+    """Whether a check holds, at once or later."""
+    end = time.monotonic() + PATIENCE
+    while not check():
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.05)
+    return True
+
+
+def go(page, address: str) -> None:
+    """Change the address behind ``#`` and wait until its section is shown."""
+    page.evaluate("(address) => { location.hash = address; }", address)
+    await_section(page, address.partition("?")[0])
+
+
+def follow(page, link) -> None:
+    """Click on a link to another section and wait until that is shown."""
+    key = link.get_attribute("href").lstrip("#").partition("?")[0]
+    link.click()
+    await_section(page, key)
+
+
+def await_section(page, key: str) -> None:
+    """Wait until a section is shown, and drawn: both happen in one step."""
+    expect(page.locator(f'.view[data-key="{key}"]')).to_be_attached()
 
 
 def scrolls_sideways(page) -> bool:
@@ -84,14 +156,29 @@ def scrolls_sideways(page) -> bool:
     )
 
 
-def copied(page) -> str:
+def clipboard(page) -> str:
     """Text of the clipboard."""
     return page.evaluate("() => navigator.clipboard.readText()")
 
 
-def picture(page, selector: str) -> str:
-    """What is drawn on a canvas, to tell whether it changed."""
-    return page.locator(selector).evaluate("(canvas) => canvas.toDataURL()")
+def copied(page, name: str) -> list[list[str]]:
+    """Rows that the button of this name copies."""
+    page.evaluate("() => { document.getElementById('told').textContent = ''; }")
+    page.click(f'[data-copy="{name}"]')
+    expect(page.locator("#told")).to_have_text(re.compile("rows copied"))
+    return list(csv.reader(io.StringIO(clipboard(page))))
+
+
+def pictures(page, selector: str) -> list[str]:
+    """What is drawn on each of the canvases, to tell whether it changed."""
+    return page.locator(selector).evaluate_all("(all) => all.map((one) => one.toDataURL())")
+
+
+def all_redrawn(page, selector: str, before: list[str]) -> bool:
+    """Whether, now or later, every canvas shows something else than before."""
+    return eventually(
+        lambda: all(new != old for new, old in zip(pictures(page, selector), before, strict=True))
+    )
 
 
 def blank_canvases(page) -> list[str]:
@@ -116,6 +203,26 @@ def tab_stops(page, most: int = 500) -> list[dict]:
         stops.append(stop)
     return stops
 
+
+# What a page does in answer to its reader, it does late: listeners run after a pause, and so do
+# the next frame and the clipboard. Keys and the pointer stay: their listeners prevent defaults.
+SLOW = """(() => {
+  const LATE = { hashchange: 400, resize: 400, change: 150, click: 150, dblclick: 150, input: 150 };
+  const add = EventTarget.prototype.addEventListener;
+  EventTarget.prototype.addEventListener = function (name, listener, options) {
+    const late = (event) => { setTimeout(() => listener.call(this, event), LATE[name]); };
+    return add.call(this, name, name in LATE ? late : listener, options);
+  };
+  const nextFrame = window.requestAnimationFrame.bind(window);
+  window.requestAnimationFrame = (callback) => setTimeout(() => nextFrame(callback), 400);
+  window.cancelAnimationFrame = (waiting) => clearTimeout(waiting);
+  const clipboard = navigator.clipboard;
+  const writeText = clipboard.writeText.bind(clipboard);
+  clipboard.writeText = async (text) => {
+    await new Promise((later) => { setTimeout(later, 300); });
+    return writeText(text);
+  };
+})()"""
 
 BLANK = """() => [...document.querySelectorAll("canvas")]
   .filter((canvas) => canvas.checkVisibility() && canvas.getBoundingClientRect().width)

@@ -3,7 +3,17 @@
 from __future__ import annotations
 
 import pytest
-from report.browser import Opener, blank_canvases, copied, low_contrast, scrolls_sideways, tab_stops
+from report.browser import (
+    Opener,
+    blank_canvases,
+    clipboard,
+    copied,
+    eventually,
+    go,
+    low_contrast,
+    scrolls_sideways,
+    tab_stops,
+)
 
 QUIET = "<!doctype html><title>t</title><p>text</p>"
 
@@ -20,8 +30,14 @@ QUIET = "<!doctype html><title>t</title><p>text</p>"
 )
 def test_complaints_are_noted(browser, tmp_path, body, expected):
     opener = Opener(browser, tmp_path)
-    opener(QUIET + body)
-    assert any(expected in complaint for complaint in opener.close())
+    page = opener(QUIET + body)
+
+    def noted():
+        page.evaluate("1")  # lets what the page said come in
+        return any(expected in complaint for complaint in opener.complaints())
+
+    assert eventually(noted)
+    opener.close()
 
 
 def test_quiet_pages_pass(open_page, tmp_path):
@@ -78,4 +94,32 @@ def test_width_canvas_and_clipboard(open_page):
     page.evaluate("document.body.style.width = '500px'")
     assert scrolls_sideways(page)
     page.click("button")
-    assert copied(page) == "a,b"
+    assert eventually(lambda: clipboard(page) == "a,b")
+
+
+ANSWERING = """<!doctype html><title>t</title><p id=told></p><button data-copy=x>copy</button>
+<main><div class=view data-key=a></div></main><script>
+addEventListener("hashchange", () => {
+  document.querySelector(".view").dataset.key = location.hash.slice(1).split("?")[0];
+});
+document.querySelector("button").addEventListener("click", async () => {
+  await navigator.clipboard.writeText(document.querySelector(".view").dataset.key + ",1\\n");
+  document.getElementById("told").textContent = "1 rows copied";
+});
+</script>"""
+
+
+ANSWER_TO_AN_ADDRESS = """() => new Promise((answered) => {
+  const start = performance.now();
+  new MutationObserver(() => answered(performance.now() - start))
+    .observe(document.querySelector(".view"), { attributes: true });
+  location.hash = "early";
+})"""
+
+
+def test_waiting_sees_what_a_slow_page_does(open_page, monkeypatch):
+    monkeypatch.setenv("VUSKIT_TEST_SLOW_BROWSER", "1")
+    page = open_page(ANSWERING)
+    assert page.evaluate(ANSWER_TO_AN_ADDRESS) >= 390  # it is slow
+    go(page, "b?series=1")
+    assert copied(page, "x") == [["b", "1"]]

@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
-import csv
 import dataclasses
-import io
 import re
 
 import numpy as np
 import pytest
-from report.browser import blank_canvases, copied, low_contrast, picture, scrolls_sideways
+from report.browser import (
+    all_redrawn,
+    await_section,
+    blank_canvases,
+    copied,
+    eventually,
+    expect,
+    follow,
+    go,
+    low_contrast,
+    pictures,
+    scrolls_sideways,
+)
 from report.runs import (
     EVIL,
     EVIL_SCORE,
@@ -48,16 +58,19 @@ def path(run, tmp_path_factory):
 
 def rows(page, table="#board"):
     """Texts of the rows, by the first cell."""
-    found = page.locator(f"{table} tbody tr").all()
-    cells = [[cell.strip() for cell in row.locator("th, td").all_inner_texts()] for row in found]
+    cells = page.locator(f"{table} tbody tr").evaluate_all(
+        "(rows) => rows.map((row) => [...row.cells].map((cell) => cell.innerText.trim()))"
+    )
     return {first: rest for first, *rest in cells}
 
 
 def copy(page, name):
-    page.evaluate("() => { document.getElementById('told').textContent = ''; }")
-    page.locator(f'[data-copy="{name}"]').click()
-    page.wait_for_function("() => /copied/.test(document.getElementById('told').textContent)")
-    return list(csv.DictReader(io.StringIO(copied(page))))
+    header, *cells = copied(page, name)
+    return [dict(zip(header, row, strict=True)) for row in cells]
+
+
+def link(page, name):
+    return page.get_by_role("link", name=name, exact=True)
 
 
 def board_values(page):
@@ -92,18 +105,18 @@ def test_sorting_with_mouse_and_keyboard(open_page, path):
     page = open_page(path)
     page.locator('#board [data-column="measure auc_pr"]').click()
     header = page.locator('#board th:has([data-column="measure auc_pr"])')
-    assert header.get_attribute("aria-sort") == "descending"
+    expect(header).to_have_attribute("aria-sort", "descending")
     falling = list(rows(page))
     assert falling[-1] == "never"
     page.keyboard.press("Enter")  # the header keeps the focus
-    assert header.get_attribute("aria-sort") == "ascending"
+    expect(header).to_have_attribute("aria-sort", "ascending")
     rising = list(rows(page))
     assert rising[:-1] == falling[:-1][::-1]
     assert rising[-1] == "never"
     page.locator('#board [data-column="detector"]').press("Enter")
+    expect(page.locator("#board [aria-sort]")).to_have_text("detector")
     names = list(rows(page))
     assert names == sorted(names, key=str.casefold)
-    assert page.locator("#board [aria-sort]").count() == 1
 
 
 def test_filters(open_page, path, run):
@@ -119,7 +132,7 @@ def test_filters(open_page, path, run):
         assert np.isfinite(values).sum() == count
         assert own[detector, "vus_pr"] == pytest.approx(np.nanmean(values), abs=1e-6)
     page.select_option("#family", "vus")
-    assert page.locator("#board thead th").all_inner_texts() == ["detector", "series", "VUS-PR"]
+    expect(page.locator("#board thead th")).to_have_text(["detector", "series", "VUS-PR"])
 
 
 @pytest.mark.parametrize("summary", ["median", "rank"])
@@ -147,36 +160,36 @@ def test_other_summaries(open_page, path, run, summary):
 
 def test_from_a_cell_to_the_series_and_back(open_page, path, run):
     page = open_page(path)
-    page.locator("#board tbody tr", has_text="good").locator("a").first.click()
-    page.wait_for_selector("#table tbody tr")
-    assert page.locator("#table thead th").nth(3).inner_text().startswith("good")
-    assert page.locator("#table [aria-sort]").inner_text().startswith("good")
-    shown = rows(page, "#table")
-    assert set(shown) == {one.title for one in run.series}
-    page.get_by_role("link", name="beta/two").click()
-    page.wait_for_selector("#lines canvas")
-    assert page.locator("h1").inner_text() == "beta/two"
-    assert page.locator("#lines canvas").count() == 6  # values, four scores, soft label
+    title, in_order = page.locator("h1"), page.locator("#table [aria-sort]")
+    follow(page, page.locator("#board tbody tr", has_text="good").locator("a").first)
+    expect(page.locator("#table thead th").nth(3)).to_have_text("good")
+    expect(in_order).to_have_text("good")
+    assert set(rows(page, "#table")) == {one.title for one in run.series}
+    follow(page, link(page, "beta/two"))
+    expect(title).to_have_text("beta/two")
+    expect(page.locator("#lines canvas")).to_have_count(6)  # values, four scores, soft label
     assert blank_canvases(page) == []
     page.locator('[data-zoom="in"]').click()
-    assert page.locator("#range").inner_text() == "points 75 to 225 of 300"
-    page.get_by_role("link", name="previous").click()
-    page.wait_for_function("() => document.querySelector('h1').textContent === 'beta/one'")
-    assert page.locator("#range").inner_text() == "points 0 to 300 of 300"
+    expect(page.locator("#range")).to_have_text("points 75 to 225 of 300")
+    follow(page, page.get_by_role("link", name="previous"))
+    expect(title).to_have_text("beta/one")
+    expect(page.locator("#range")).to_have_text("points 0 to 300 of 300")
     page.go_back()
+    expect(title).to_have_text("beta/two")
     page.go_back()
-    page.wait_for_selector("#table tbody tr")
-    assert page.locator("#table [aria-sort]").inner_text().startswith("good")
-    page.get_by_role("link", name="Leaderboard").click()
-    assert next(iter(rows(page))) == "good"
+    await_section(page, "table")
+    expect(in_order).to_have_text("good")
+    follow(page, link(page, "Leaderboard"))
+    expect(page.locator("#board tbody th").first).to_have_text("good")
 
 
 def test_table_of_series(open_page, path, run):
     page = open_page(path)
-    page.get_by_role("link", name="Series").click()
+    follow(page, link(page, "Series"))
     page.select_option("#measure", "auc_pr")
     page.fill("#name", "BETA")
-    assert set(rows(page, "#table")) == {f"beta/{name}" for name in ("one", "two", EVIL)}
+    expected = {f"beta/{name}" for name in ("one", "two", EVIL)}
+    assert eventually(lambda: set(rows(page, "#table")) == expected)
     got = copy(page, "series")
     assert len(got) == 3
     measure = run.measures.index("auc_pr")
@@ -190,17 +203,18 @@ def test_table_of_series(open_page, path, run):
                 else float(row[detector]) == (pytest.approx(value, abs=1e-6))
             )
     missing = page.locator("#table tbody tr").first.locator("td", has_text="-")
-    assert missing.first.get_attribute("title") == "ERROR"
+    expect(missing.first).to_have_attribute("title", "ERROR")
 
 
 def test_figures(open_page, path, run):
     page = open_page(path)
     assert blank_canvases(page) == []
-    assert "3 series" in page.locator("#ranks-note").inner_text()
-    before = {name: picture(page, f"#{name}") for name in ("ranks", "heat", "time")}
+    expect(page.locator("#ranks-note")).to_contain_text("3 series")
+    drawn = "#ranks, #heat, #time"
+    before = pictures(page, drawn)
+    assert len(before) == 3
     page.select_option("#measure", "f_score")
-    after = {name: picture(page, f"#{name}") for name in before}
-    assert all(after[name] != before[name] for name in before)
+    assert all_redrawn(page, drawn, before)
     ranks = copy(page, "ranks")
     expected = run.comparison(run.settings[0], "f_score").summary["mean_rank"]
     assert {row["detector"]: float(row["mean_rank"]) for row in ranks} == pytest.approx(
@@ -222,27 +236,30 @@ def test_heat_map_with_mouse_and_keyboard(open_page, path):
     heat.focus()
     page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowRight")
-    told = page.locator("#heat-note").inner_text()
-    assert re.fullmatch(r"good on alpha/one; rank 1, VUS-PR [01]\.\d{3}", told)
+    told = re.compile(r"^good on alpha/one; rank 1, VUS-PR [01]\.\d{3}$")
+    expect(page.locator("#heat-note")).to_have_text(told)
     page.keyboard.press("Enter")
-    page.wait_for_function("() => document.querySelector('h1').textContent === 'alpha/one'")
+    expect(page.locator("h1")).to_have_text("alpha/one")
     page.go_back()
-    box = heat.bounding_box()
-    page.mouse.move(box["x"] + box["width"] - 5, box["y"] + 5)
-    assert page.locator("#tip").inner_text().startswith("good on beta/two")
+    await_section(page, "run")
+    last = {"x": heat.bounding_box()["width"] - 5, "y": 5}
+    heat.hover(position=last)
+    expect(page.locator("#tip")).to_contain_text("good on beta/two")
+    before = pictures(page, "#heat")
     page.select_option("#columns", "dataset")
-    heat.click(position={"x": box["width"] - 5, "y": 5})
-    page.wait_for_selector("#table tbody tr")
-    assert page.locator("#dataset").input_value() == "beta"
+    assert all_redrawn(page, "#heat", before)
+    heat.click(position=last)
+    await_section(page, "table")
+    expect(page.locator("#dataset")).to_have_value("beta")
 
 
 def test_failures_open(open_page, path):
     page = open_page(path)
-    page.get_by_role("link", name="18 failed jobs").click()
+    follow(page, page.get_by_role("link", name="18 failed jobs"))
     first = page.locator("details.failure").last
     first.locator("summary").click()
-    assert "Traceback (most recent call last)" in first.inner_text()
-    assert "vuskit bench run-job" in first.inner_text()
+    expect(first.get_by_text("Traceback (most recent call last)")).to_be_visible()
+    expect(first.get_by_text("vuskit bench run-job")).to_be_visible()
     counts = {row["detector"]: row["ERROR"] for row in copy(page, "counts")}
     assert counts == {
         "Moving z-score": "0",
@@ -259,20 +276,18 @@ def test_names_run_nothing(open_page, path, run):
     page = open_page(path)
     place = run.find_series(f"alpha/{EVIL}")
     for key in ("run", "table", f"series-{place}", f"lean?series={place}", "failures"):
-        page.evaluate("(key) => { location.hash = key; }", key)
-        page.wait_for_timeout(50)
+        go(page, key)
         assert page.locator("img").count() == 0
         assert "taken" not in page.title().replace(EVIL_SCORE, "")
-    page.evaluate("(key) => { location.hash = key; }", f"series-{place}")
-    page.wait_for_function(f"() => document.querySelector('h1').textContent === 'alpha/{EVIL}'")
+    go(page, f"series-{place}")
+    expect(page.locator("h1")).to_have_text(f"alpha/{EVIL}")
 
 
 @pytest.mark.parametrize(("width", "dark"), [(1280, True), (390, False)])
 def test_readable_everywhere(open_page, path, run, width, dark):
     page = open_page(path, width=width, dark=dark)
     for key in ("run", "table", "lean?series=1", "failures", "series-2"):
-        page.evaluate("(key) => { location.hash = key; }", key)
-        page.wait_for_timeout(50)
+        go(page, key)
         assert not scrolls_sideways(page), key
         assert low_contrast(page) == [], key
         assert blank_canvases(page) == [], key
@@ -280,22 +295,21 @@ def test_readable_everywhere(open_page, path, run, width, dark):
 
 def test_theme_is_kept_between_sections(open_page, path):
     page = open_page(path)
-    before = picture(page, "#heat-scale"), picture(page, "#time")
+    times, scale = pictures(page, "#time"), pictures(page, "#heat-scale")
     page.click("#theme")
-    assert picture(page, "#time") != before[1]
-    assert picture(page, "#heat-scale") == before[0]
-    page.get_by_role("link", name="Series").click()
-    paper = "() => getComputedStyle(document.body).backgroundColor"
-    assert page.evaluate(paper) == "rgb(20, 22, 26)"
+    assert all_redrawn(page, "#time", times)
+    assert pictures(page, "#heat-scale") == scale  # drawn before the times
+    follow(page, link(page, "Series"))
+    expect(page.locator("body")).to_have_css("background-color", "rgb(20, 22, 26)")
 
 
 def test_run_with_only_failures(open_page, base):
     folder = run_inline(write_plan(base, ONLY_FAILURES))
     page = open_page(run_page_html(RunReport.read(folder)))
-    assert page.locator("#board-note").inner_text().startswith("There are no values")
+    expect(page.locator("#board-note")).to_contain_text("There are no values")
     for name in ("Series", "Failures"):
-        page.get_by_role("link", name=name, exact=True).click()
-    assert page.locator("details.failure").count() == 6
+        follow(page, link(page, name))
+    expect(page.locator("details.failure")).to_have_count(6)
 
 
 def test_empty_run(open_page, run):
@@ -310,19 +324,18 @@ def test_empty_run(open_page, run):
         outcomes=np.empty((0, 0), dtype=str),
     )
     page = open_page(run_page_html(nothing))
-    assert page.locator("#board-note").inner_text().startswith("There is nothing yet")
+    expect(page.locator("#board-note")).to_contain_text("There is nothing yet")
     for name in ("board", "ranks", "heat", "time"):
         assert copy(page, name) == []
     for key in ("table", "lean?series=0"):
-        page.evaluate("(key) => { location.hash = key; }", key)
-        page.wait_for_timeout(50)
+        go(page, key)
 
 
 def test_settings_can_be_chosen(open_page, base):
     report = RunReport.read(run_inline(write_plan(base, TWO_SETTINGS)))
     page = open_page(run_page_html(report))
-    assert page.locator("#ranks").is_hidden()
-    assert page.locator("#ranks-note").inner_text().startswith("No diagram: ")
+    expect(page.locator("#ranks")).to_be_hidden()
+    expect(page.locator("#ranks-note")).to_contain_text("No diagram: ")
     for place in (1, 0):
         page.select_option("#settings", str(place))
         found = board_values(page)
@@ -338,10 +351,10 @@ def test_settings_can_be_chosen(open_page, base):
 def test_series_without_drawings(open_page, run, monkeypatch):
     monkeypatch.setattr("vuskit.report.page.run_sections._PAGE_BYTES", 0)
     page = open_page(run_page_html(run))
-    page.get_by_role("link", name="Series").click()
-    page.get_by_role("link", name=f"beta/{EVIL}").click()
-    command = page.locator("#command").inner_text()
-    assert command == f"vuskit report '{run.folder}' --series 'beta/{EVIL}'"
+    follow(page, link(page, "Series"))
+    follow(page, link(page, f"beta/{EVIL}"))
+    command = f"vuskit report '{run.folder}' --series 'beta/{EVIL}'"
+    expect(page.locator("#command")).to_have_text(command)
     got = {row["measure"]: row for row in copy(page, "values")}
     place = run.find_series(f"beta/{EVIL}")
     value = run.values[0, run.measures.index("vus_pr"), run.detectors.index("good"), place]
@@ -360,14 +373,15 @@ def test_long_tables_are_paged(open_page, run):
         outcomes=np.repeat(run.outcomes[:, :1], 230, axis=1),
     )
     page = open_page(run_page_html(many))
-    assert page.locator("#columns").input_value() == "dataset"
-    page.get_by_role("link", name="Series").click()
-    assert page.locator("#table tbody tr").count() == 50
+    expect(page.locator("#columns")).to_have_value("dataset")
+    follow(page, link(page, "Series"))
+    names = page.locator("#table tbody th")
+    expect(names).to_have_count(50)
     page.locator('#table [data-column="detector good"]').click()
-    assert next(iter(rows(page, "#table"))) == "alpha/s229"
+    expect(names.first).to_have_text("alpha/s229")
     for _ in range(4):
         page.click("#next")
-    assert page.locator("#rows").inner_text() == "201 to 230 of 230"
-    assert page.locator("#next").is_disabled()
-    assert list(rows(page, "#table"))[-1] == "alpha/s0"
+    expect(page.locator("#rows")).to_have_text("201 to 230 of 230")
+    expect(page.locator("#next")).to_be_disabled()
+    expect(names.last).to_have_text("alpha/s0")
     assert len(copy(page, "series")) == 230
