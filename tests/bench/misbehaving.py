@@ -136,3 +136,9 @@ def counts_threads(values):
 
     most = max([pool["num_threads"] for pool in threadpoolctl.threadpool_info()], default=1)
     return np.full(len(values), float(most))
+
+
+def hears_interrupts(values):
+    """As a score: whether Ctrl-C would end this process."""
+    blocked = signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, [])
+    return np.full(len(values), float(not blocked))

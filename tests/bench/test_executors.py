@@ -85,7 +85,7 @@ def make(request):
 
 def test_every_misdeed_has_its_status_and_costs_its_job_only(workshop, make):
     names = ["fine", "allocates", "raises", "segfaults", "killed", "exits"]
-    names += ["gives_nan", "too_short", "prints", "counts_threads"]
+    names += ["gives_nan", "too_short", "prints", "counts_threads", "hears_interrupts"]
     workshop.write(
         detectors=names, series='[[series]]\nfamily = "ecg"\nn = 1500\nn_anomalies = 3\nseed = 1'
     )
@@ -102,6 +102,7 @@ def test_every_misdeed_has_its_status_and_costs_its_job_only(workshop, make):
         "fine": "OK",
         "prints": "OK",
         "counts_threads": "OK",
+        "hears_interrupts": "OK",
         "allocates": "OOM",
         "killed": "OOM",
         "raises": "ERROR",
@@ -121,6 +122,7 @@ def test_every_misdeed_has_its_status_and_costs_its_job_only(workshop, make):
     assert "must give finite scores, got nan at index 7" in found["gives_nan"].message
     assert "must give 1500 scores, got shape (1499,)" in found["too_short"].message
     assert set(found["counts_threads"].scores) == {1.0}
+    assert set(found["hears_interrupts"].scores) == {0.0}
     assert found["fine"].peak_bytes > 10_000_000
     assert found["fine"].fit_seconds >= 0
     assert found["fine"].score_seconds > 0

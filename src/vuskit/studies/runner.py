@@ -18,6 +18,7 @@ from pathlib import Path
 from vuskit.datasets.optional import require
 from vuskit.errors import VuskitError
 from vuskit.inputs import check_int
+from vuskit.interrupts import deaf_children
 from vuskit.kernels.compiled import warm_up
 from vuskit.measures.registry import list_measures
 from vuskit.studies.scored import Source
@@ -148,7 +149,9 @@ def _in_processes(
         while True:
             # No more than the workers can take: what waits in their queue cannot be called back.
             for index, source in itertools.islice(waiting, workers - len(running)):
-                running[pool.submit(_study_in_worker, source)] = index
+                with deaf_children():
+                    future = pool.submit(_study_in_worker, source)
+                running[future] = index
             if not running:
                 return
             for future in wait(running, return_when=FIRST_COMPLETED).done:

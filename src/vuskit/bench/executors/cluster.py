@@ -18,6 +18,7 @@ from vuskit.bench.states import Status
 from vuskit.bench.work import load_inputs
 from vuskit.datasets.optional import require
 from vuskit.errors import InvalidInputError
+from vuskit.interrupts import deaf_children
 
 __all__ = ["DaskExecutor"]
 
@@ -55,13 +56,14 @@ class DaskExecutor(Executor):
         self._limits = limits
         self._cluster: Any = None
         if address is None:
-            self._cluster = distributed.LocalCluster(
-                n_workers=workers,
-                threads_per_worker=1,
-                processes=True,
-                dashboard_address=":0",  # any free port: another cluster may have the usual one
-                silence_logs=logging.ERROR,
-            )
+            with deaf_children():
+                self._cluster = distributed.LocalCluster(
+                    n_workers=workers,
+                    threads_per_worker=1,
+                    processes=True,
+                    dashboard_address=":0",  # any free port: the usual one may be another's
+                    silence_logs=logging.ERROR,
+                )
         try:
             by_file = address is not None and address.endswith(".json")
             place = {"scheduler_file": address} if by_file else {"address": address}

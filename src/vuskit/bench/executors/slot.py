@@ -29,6 +29,7 @@ from vuskit.bench.plan_parts import Limits
 from vuskit.bench.states import Status
 from vuskit.bench.work import perform, warm_up
 from vuskit.datasets.optional import require
+from vuskit.interrupts import deaf_children
 
 __all__ = ["Slot"]
 
@@ -69,10 +70,11 @@ class Slot:
             self._pool = self._new_pool()
         self._warm_up_seconds = None
         engine = task.job.engine
-        if engine is None or engine in self._warm | self._unwarmable:
-            self._future = self._schedule(task)
-        else:
-            self._future = self._schedule_warm(task, engine)
+        with deaf_children():  # what is scheduled first starts the process
+            if engine is None or engine in self._warm | self._unwarmable:
+                self._future = self._schedule(task)
+            else:
+                self._future = self._schedule_warm(task, engine)
         return self._future
 
     def _schedule(self, task: Task) -> Future[Outcome]:
