@@ -184,7 +184,9 @@ class RangeCurveDisplay(Display):
         axis.set_ylabel(y_label, fontsize=TEXT)
         if legend:
             where = "lower right" if self.curve == "roc" else "lower left"
-            axis.legend(fontsize=SMALL, frameon=False, loc=where)
+            # The curve may pass behind.
+            axis.legend(fontsize=SMALL, facecolor="white", edgecolor="none", framealpha=0.8,
+                        loc=where)  # fmt: skip
         self._drawn(canvas)
         return self
 

@@ -133,7 +133,10 @@ class LabellingDisplay(Display):
                 f"{measure.title} {self.values[name][measure.name]:.2f}"
                 for measure in self.measures
             )
-            below.text(0, row - 0.12, f"{name}: {said}", fontsize=SMALL, va="bottom")
+            below.annotate(
+                f"{name}: {said}", (0, row - 0.12), xytext=(4, 0), textcoords="offset points",
+                fontsize=SMALL, va="bottom",
+            )  # fmt: skip
         below.set_ylim(len(self.labels) - 0.5, -0.7)
         title(below, "(3) labels, and what they make of the score")
         widest = np.any(list(self.labels.values()), axis=0)

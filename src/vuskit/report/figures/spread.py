@@ -24,11 +24,13 @@ def spread_labels(
 ) -> None:
     """Write each name beside its circle, where it covers no other name and few circles.
 
+    Names stay within the axis as far as they can.
     Names that had to move away from their circle are tied to it by a thin line.
     """
     axis.autoscale_view()
     centres = _in_points(axis, x, y)
     circles = np.column_stack([centres - radii[:, None], centres + radii[:, None]])
+    frame = _frame(axis)
     taken: list[Floats] = []
     for place in np.argsort(centres[:, 1], kind="stable")[::-1]:
         if not np.isfinite(centres[place]).all():
@@ -39,7 +41,9 @@ def spread_labels(
                  for low in offers]  # fmt: skip
         others = np.delete(circles, place, axis=0)
         costs = [
-            10 * _overlap(box, taken) + _overlap(box, list(others)) + 0.02 * step * width * height
+            10 * (_overlap(box, taken) + width * height - _overlap(box, [frame]))
+            + _overlap(box, list(others))
+            + 0.02 * step * width * height
             for step, box in enumerate(boxes)
         ]
         best = int(np.argmin(costs))
@@ -86,8 +90,16 @@ def _extent(name: str, fontsize: float) -> tuple[float, float]:
 
 def _in_points(axis: Axes, x: Floats, y: Floats) -> Floats:
     """Where the points of the axis come to lie, roughly: before the figure is laid out."""
+    return _scaled(axis, axis.transData.transform(np.column_stack([x, y])))
+
+
+def _frame(axis: Axes) -> Floats:
+    """Lower left and upper right corner of the axis."""
+    return _scaled(axis, axis.transAxes.transform([(0, 0), (1, 1)])).ravel()
+
+
+def _scaled(axis: Axes, pixels: Any) -> Floats:
     figure: Any = axis.figure
-    pixels = axis.transData.transform(np.column_stack([x, y]))
     return np.asarray(pixels * _POINTS_PER_INCH / figure.dpi, dtype=np.float64)
 
 

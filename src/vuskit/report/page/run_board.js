@@ -86,7 +86,8 @@ vuskit.view("run", (place, _, options) => {
     };
     const winners = columns.map((one, k) => best(board.rows.map((row) => row.cells[k]), now.summary === "rank" || !one.higher));
     const head = element("tr", {}, header("detector", "detector"), header("own", "series"), ...columns.map((one) => header(`measure ${one.name}`, benchmark.titled(one))));
-    const body = sorted(board).map((row) => element("tr", {},
+    const chosen = columns.findIndex((one) => `measure ${one.name}` === order.column);
+    const body = sorted(board).map((row) => element("tr", { class: Number.isNaN(row.cells[chosen]?.value) ? "unplaced" : null },
       element("th", { scope: "row", text: row.name, title: row.name }),
       element("td", { text: `${row.own} of ${now.series.length}` }),
       ...row.cells.map((cell, k) => {
