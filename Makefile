@@ -11,7 +11,7 @@ ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 MKDOCS := NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint types layers tests test-core bench docs docs-serve clean
+.PHONY: help demo test lint types layers tests test-core bench docs docs-serve pictures clean
 
 help: ## Show what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -29,6 +29,13 @@ docs: $(VENV)/.docs ## Build the documentation into site/; open site/index.html
 
 docs-serve: $(VENV)/.docs ## Show the documentation while you write it
 	$(MKDOCS) serve
+
+pictures: $(VENV)/.dev ## Make the pictures of the documentation again; takes minutes
+	$(BIN)/vuskit demo --output out/demo
+	$(BIN)/python docs/figures/make_readme.py out/demo
+	$(BIN)/python docs/figures/make_screenshots.py out/demo
+	$(BIN)/python docs/figures/make_gallery.py
+	$(BIN)/python docs/figures/make_synthetic.py
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)

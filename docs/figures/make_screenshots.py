@@ -15,7 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from make_gallery import shrunk
+from PIL import Image
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from vuskit.datasets.synthetic import three_scores
@@ -40,6 +40,8 @@ class Shot:
         Of what is shown, from the top of the page.
     dark : bool
         In which colours.
+    palette : Image.Quantize
+        Which 256 colours are kept: of surfaces many shades, else those of small patches too.
     act : callable
         What a reader does first.
     """
@@ -49,13 +51,15 @@ class Shot:
     width: int
     height: int
     dark: bool = False
+    palette: Image.Quantize = Image.Quantize.MAXCOVERAGE
     act: Callable[[Page], None] = lambda page: None
 
 
-def _half_the_buffer(page: Page) -> None:
+def _look_at_the_late_one(page: Page) -> None:
     page.locator("#buffer").evaluate(
         "slider => { slider.value = 60; slider.dispatchEvent(new Event('input')); }"
     )
+    page.locator("#surface-score").select_option("late")
 
 
 def _highlight_volumes(page: Page) -> None:
@@ -63,12 +67,13 @@ def _highlight_volumes(page: Page) -> None:
         page.get_by_role("button", name=title, exact=True).first.click()
 
 
+_SHADES = Image.Quantize.MEDIANCUT
 SHOTS = (
-    Shot("page_desktop", "series", 1100, 2900, act=_half_the_buffer),
-    Shot("page_phone", "series", 390, 2400, dark=True, act=_half_the_buffer),
+    Shot("page_desktop", "series", 1100, 2900, palette=_SHADES, act=_look_at_the_late_one),
+    Shot("page_phone", "series", 390, 2400, True, palette=_SHADES, act=_look_at_the_late_one),
     Shot("run_desktop", "run", 1280, 1900),
     Shot("run_phone", "run", 390, 844),
-    Shot("studies_page", "studies", 1280, 1560, act=_highlight_volumes),
+    Shot("studies_page", "studies", 1280, 1585, act=_highlight_volumes),
 )
 
 
@@ -88,6 +93,12 @@ def write_pages(demo: Path, folder: Path) -> dict[str, Path]:
     return pages
 
 
+def shrink(path: Path, palette: Image.Quantize) -> None:
+    """Keep 256 colours: a third of the bytes."""
+    picture = Image.open(path).convert("RGB")
+    picture.quantize(256, palette, dither=Image.Dither.NONE).save(path, optimize=True)
+
+
 def take(browser: Browser, shot: Shot, page: Path) -> Path:
     """Take one picture."""
     context = browser.new_context(
@@ -105,7 +116,8 @@ def take(browser: Browser, shot: Shot, page: Path) -> Path:
     path = HERE / f"{shot.name}.png"
     shown.screenshot(path=path)
     context.close()
-    return shrunk(path)
+    shrink(path, shot.palette)
+    return path
 
 
 def main() -> int:
