@@ -18,6 +18,7 @@ import numpy as np
 
 import vuskit
 
+BUFFER = 100
 SHAPES = ((10, 10), (100, 100), (1000, 100))  # anomalies, points of each
 WITH_BEST = (
     "f_score",
@@ -65,8 +66,9 @@ def main() -> None:
     names = [measure.name for measure in vuskit.list_measures() if measure.extra]
     rules = [(name, None) for name in names] + [(name, "best") for name in WITH_BEST]
     for name, rule in rules:
-        measure = getattr(vuskit, name)
-        call = measure if rule is None else functools.partial(measure, threshold=rule)
+        options = {"buffer": BUFFER} if name == "pate" else {}
+        options |= {} if rule is None else {"threshold": rule}
+        call = functools.partial(getattr(vuskit, name), **options)
         ratios = [
             seconds(functools.partial(call, labels, score), given.rounds) / sort
             for labels, score, sort in cases

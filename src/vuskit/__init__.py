@@ -31,6 +31,7 @@ from vuskit.measures.affiliation import (  # isort: skip
     affiliation_precision,
     affiliation_recall,
 )
+from vuskit.measures.pate import pate  # isort: skip
 from vuskit.measures.ucr import ucr_score  # isort: skip
 from vuskit.errors import (
     InvalidInputError,
@@ -89,6 +90,7 @@ __all__ = [
     "get_measure",
     "list_buffer_strategies",
     "list_measures",
+    "pate",
     "point_adjusted_f_score",
     "point_adjusted_precision",
     "point_adjusted_recall",

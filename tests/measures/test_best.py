@@ -13,7 +13,9 @@ from strategies import labeled_scores
 
 import vuskit
 from vuskit.inputs import check_labels
-from vuskit.kernels.best import false_alarms
+from vuskit.kernels import affiliation_best, range_best
+from vuskit.kernels.affiliation import Zones
+from vuskit.kernels.best import adjusted_scores, false_alarms, points_to_adjust
 
 PLAIN = [
     "f_score",
@@ -60,6 +62,68 @@ def test_false_alarms_at_every_threshold(data):
     alarms = false_alarms(scores, labels.inside, labels.starts, labels.stops, levels)
     for level, count in zip(levels.tolist(), alarms.tolist(), strict=True):
         assert count == oracle.event_wise.event_counts(*data, level, None)[2]
+
+
+def at_every_threshold(data, by_rank, expected):
+    """Compare values with the points up to each rank predicted, where a threshold lies."""
+    order, rank = range_best.falling_order(np.array(data[1]))
+    values = by_rank(order, rank).tolist()
+    ranked = np.array(data[1])[order].tolist()
+    for place, level in enumerate(ranked):
+        if place + 1 == len(ranked) or ranked[place + 1] != level:
+            value = expected(*data, threshold=level)
+            assert values[place] == pytest.approx(value, abs=1e-12)
+
+
+@given(labeled_scores(max_size=24))
+def test_affiliation_at_every_threshold(data):
+    labels = check_labels(data[0])
+    zones = Zones.of(labels.starts, labels.stops, labels.n)
+    at_every_threshold(
+        data,
+        lambda _, rank: affiliation_best.precision_by_rank(zones, rank),
+        oracle.affiliation_precision,
+    )
+    at_every_threshold(
+        data,
+        lambda _, rank: affiliation_best.recall_by_rank(zones, rank),
+        oracle.affiliation_recall,
+    )
+
+
+@given(labeled_scores(max_size=24), st.sampled_from([0.0, 0.2, 1.0]))
+def test_ranges_at_every_threshold(data, alpha):
+    labels = check_labels(data[0])
+    at_every_threshold(
+        data,
+        lambda order, rank: range_best.precision_by_rank(labels.inside, rank, order),
+        oracle.range_precision,
+    )
+    at_every_threshold(
+        data,
+        lambda _, rank: range_best.recall_by_rank(
+            labels.inside, labels.starts, labels.stops, rank, alpha
+        ),
+        lambda *data, threshold: oracle.range_recall(*data, threshold=threshold, alpha=alpha),
+    )
+
+
+@given(labeled_scores(), st.sampled_from([0.0, 0.2, 0.5, 2 / 3, 0.9, 1.0]))
+def test_point_adjustment_at_every_threshold(data, k):
+    labels, scores = check_labels(data[0]), np.array(data[1])
+    counted = adjusted_scores(scores[labels.inside], labels.stops - labels.starts, k)
+    for level in set(data[1]):
+        recall = oracle.point_adjusted_recall(*data, threshold=level, k=k)
+        assert np.count_nonzero(counted >= level) / labels.n_anomalous == recall
+
+
+def test_points_that_are_more_than_a_share():
+    """Whatever the rounding of the product: 0.29 * 100 is below 29."""
+    lengths = np.arange(1, 301)
+    for percent in range(101):
+        needed = points_to_adjust(lengths, percent / 100)
+        assert (needed / lengths > percent / 100).all()
+        assert ((needed - 1) / lengths <= percent / 100).all()
 
 
 FAMILIES = [

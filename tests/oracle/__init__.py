@@ -18,6 +18,7 @@ from oracle.event_wise import (
     point_adjusted_recall,
     ucr_score,
 )
+from oracle.pate import pate
 from oracle.points import f_score, precision, precision_at_k, recall, sigma_threshold
 from oracle.ranges import range_f_score, range_precision, range_recall
 from oracle.runs import events
@@ -38,6 +39,7 @@ __all__ = [
     "event_recall",
     "events",
     "f_score",
+    "pate",
     "point_adjusted_f_score",
     "point_adjusted_precision",
     "point_adjusted_recall",

@@ -19,7 +19,7 @@ from vuskit.kernels.affiliation import Zones, closeness, recall_loss
 from vuskit.kernels.range_best import best_of_falling, falling_order, nearest_earlier
 from vuskit.kernels.ranking import Scores
 
-__all__ = ["best_affiliation_level"]
+__all__ = ["best_affiliation_level", "precision_by_rank", "recall_by_rank"]
 
 Floats = NDArray[np.float64]
 
@@ -27,12 +27,12 @@ Floats = NDArray[np.float64]
 def best_affiliation_level(scores: Scores, zones: Zones, beta: float) -> Any:
     """The threshold of the highest affiliation F-score; of several, the highest."""
     order, rank = falling_order(scores)
-    precision = _precision_by_rank(zones, rank)
-    recall = _recall_by_rank(zones, rank)
+    precision = precision_by_rank(zones, rank)
+    recall = recall_by_rank(zones, rank)
     return best_of_falling(scores[order], precision, recall, beta)
 
 
-def _precision_by_rank(zones: Zones, rank: Ints) -> Floats:
+def precision_by_rank(zones: Zones, rank: Ints) -> Floats:
     """Mean precision of the zones that hold one of the points up to each rank."""
     total, occupied = np.zeros(rank.size), np.zeros(rank.size, dtype=np.intp)
     point, zone, begin, end = _pieces(zones, rank.size)
@@ -60,7 +60,7 @@ def _pieces(zones: Zones, n: int) -> tuple[Ints, Ints, Ints, Ints]:
     return begin // 2, np.cumsum(zone), begin, np.append(begin[1:], 2 * n)
 
 
-def _recall_by_rank(zones: Zones, rank: Ints) -> Floats:
+def recall_by_rank(zones: Zones, rank: Ints) -> Floats:
     """Mean recall of the events with the points up to each rank predicted."""
     point, zone = _points_that_matter(zones, rank)
     before, after = nearest_earlier(rank[point].tolist(), zone.tolist())

@@ -16,6 +16,7 @@ from vuskit.intervals import Ints
 from vuskit.kernels.ranking import Scores, rank_table
 
 __all__ = [
+    "adjusted_scores",
     "best_composite_level",
     "best_event_level",
     "best_point_adjusted_level",
@@ -56,7 +57,7 @@ def best_point_adjusted_level(
     """The threshold of the highest F-score after point adjustment."""
     levels, predicted, found = _anomalous_levels(scores, inside)
     # A point counts as found as soon as its event is adjusted, or it is reached itself.
-    counted = np.sort(_adjusted_scores(scores[inside], lengths, share))
+    counted = np.sort(adjusted_scores(scores[inside], lengths, share))
     adjusted = _at_least(counted, levels)
     return levels[_f_of_counts(adjusted, predicted - found, inside.size, beta).argmax()]
 
@@ -121,7 +122,7 @@ def _anomalous_levels(scores: Scores, inside: Ints) -> tuple[Scores, Ints, Ints]
     return levels, predicted, _at_least(ranked, levels)
 
 
-def _adjusted_scores(inside_scores: Scores, lengths: Ints, share: float) -> Scores:
+def adjusted_scores(inside_scores: Scores, lengths: Ints, share: float) -> Scores:
     """Threshold at which each anomalous point begins to count as found."""
     needed = points_to_adjust(lengths, share)
     event = np.repeat(np.arange(lengths.size), lengths)

@@ -15,7 +15,14 @@ from numpy.typing import NDArray
 from vuskit.intervals import Ints
 from vuskit.kernels.ranking import Scores
 
-__all__ = ["best_of_falling", "best_range_level", "falling_order", "nearest_earlier"]
+__all__ = [
+    "best_of_falling",
+    "best_range_level",
+    "falling_order",
+    "nearest_earlier",
+    "precision_by_rank",
+    "recall_by_rank",
+]
 
 Floats = NDArray[np.float64]
 
@@ -28,8 +35,8 @@ def best_range_level(
 ) -> Any:
     """The threshold of the highest range F (flat bias, cardinality one); the highest of several."""
     order, rank = falling_order(scores)
-    precision = _precision_by_rank(inside, rank, order)
-    recall = _recall_by_rank(inside, starts, stops, rank, alpha)
+    precision = precision_by_rank(inside, rank, order)
+    recall = recall_by_rank(inside, starts, stops, rank, alpha)
     return best_of_falling(scores[order], precision, recall, beta)
 
 
@@ -67,7 +74,7 @@ def nearest_earlier(ranks: list[int], part: list[int] | None = None) -> tuple[In
     return np.array(before), np.array(after)
 
 
-def _precision_by_rank(inside: Ints, rank: Ints, order: Ints) -> Floats:
+def precision_by_rank(inside: Ints, rank: Ints, order: Ints) -> Floats:
     """Mean share of the predicted ranges that is anomalous, with the points up to each rank."""
     n = rank.size
     labels = np.zeros(n, dtype=np.intp)
@@ -90,7 +97,7 @@ def _share(counts: Ints, first: Ints, stop: Ints) -> Floats:
     return share
 
 
-def _recall_by_rank(inside: Ints, starts: Ints, stops: Ints, rank: Ints, alpha: float) -> Floats:
+def recall_by_rank(inside: Ints, starts: Ints, stops: Ints, rank: Ints, alpha: float) -> Floats:
     """Mean reward of the events with the points up to each rank predicted."""
     lengths = stops - starts
     ranks = rank[inside]

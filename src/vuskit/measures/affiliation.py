@@ -57,7 +57,7 @@ def _f_score(workspace: Workspace, beta: float = 1.0) -> float:
 @register_measure(
     name="affiliation_precision",
     title="Aff-P",
-    family="affiliation",
+    family="proximity",
     reference=_HUET,
     extra=True,
     with_chance=True,
@@ -111,7 +111,7 @@ def affiliation_precision(
 @register_measure(
     name="affiliation_recall",
     title="Aff-R",
-    family="affiliation",
+    family="proximity",
     reference=_HUET,
     extra=True,
     with_chance=True,
@@ -159,7 +159,7 @@ def affiliation_recall(
 @register_measure(
     name="affiliation_f_score",
     title="Aff-F",
-    family="affiliation",
+    family="proximity",
     reference=_HUET,
     extra=True,
     with_chance=True,

@@ -45,7 +45,7 @@ class Measure:
         ``function(y_true, y_score, **options) -> float``.
     family : str
         ``"threshold"``, ``"range"``, ``"auc"``, ``"range_auc"``, ``"vus"``, ``"event"``,
-        ``"affiliation"`` or ``"custom"``.
+        ``"proximity"`` or ``"custom"``.
     bounds : tuple of float
         Lowest and highest value.
     higher_is_better : bool

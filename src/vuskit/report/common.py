@@ -42,7 +42,7 @@ _COLOURS = {
     "range_auc": "#009E73",
     "vus": "#D55E00",
     "event": "#0072B2",
-    "affiliation": "#F0E442",
+    "proximity": "#F0E442",
     "custom": "#CC79A7",
 }
 FAMILY_TITLES = {
@@ -52,7 +52,7 @@ FAMILY_TITLES = {
     "range_auc": "R-AUC",
     "vus": "VUS",
     "event": "event, threshold",
-    "affiliation": "affiliation",
+    "proximity": "proximity",
     "custom": "own",
 }
 _DPI = 130

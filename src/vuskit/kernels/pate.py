@@ -1,0 +1,183 @@
+"""Precision and recall that weigh points by how near they are to anomalies, at every threshold.
+
+Between two thresholds only a few sums change: what a point near an anomaly is worth counts from
+its own score on (before an anomaly: once the anomaly is found as well), and what the missed points
+of an anomaly weigh changes only where one of its own points is passed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vuskit.intervals import Ints
+from vuskit.kernels.best import event_peaks
+from vuskit.kernels.ranking import Scores
+
+__all__ = ["PateCounts"]
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class PateCounts:
+    """Everything that does not depend on the zones around the anomalies.
+
+    Attributes
+    ----------
+    scores, levels : ndarray
+        The scores, and the distinct ones among them, rising.
+    starts, stops : ndarray of int
+        The events.
+    peaks : ndarray
+        Highest score of each event.
+    predicted, found, missed : ndarray
+        Predicted points, anomalous ones among them, and the weight of the missed ones, at the
+        levels from high to low.
+    """
+
+    scores: Scores
+    levels: Scores
+    starts: Ints
+    stops: Ints
+    peaks: Scores
+    predicted: Ints
+    found: Ints
+    missed: Floats
+
+    @classmethod
+    def of(cls, scores: Scores, inside: Ints, starts: Ints, stops: Ints) -> PateCounts:
+        """Counts of one score."""
+        levels, counts = np.unique(scores, return_counts=True)
+        own = scores[inside]
+        at = levels.size - 1 - levels.searchsorted(own)
+        lengths = stops - starts
+        parts = np.split(own, np.cumsum(lengths)[:-1])
+        lighter = np.concatenate([_lighter(part) for part in parts])
+        by_level = np.bincount(at, weights=lighter, minlength=levels.size)
+        missed: Floats = float(inside.size) - np.cumsum(by_level, dtype=np.float64)
+        return cls(
+            scores,
+            levels,
+            starts,
+            stops,
+            event_peaks(own, lengths),
+            np.cumsum(counts[::-1]),
+            np.cumsum(np.bincount(at, minlength=levels.size)),
+            missed,
+        )
+
+    def area(self, early: int, late: int) -> float:
+        """Area under the curve with zones of ``early`` points before and ``late`` after events."""
+        worth = self.found + self._worth_of_zones(early, late)
+        precision = np.concatenate(([1.0], worth / self.predicted))
+        recall = np.concatenate(([0.0], worth / (worth + self.missed)))
+        # A curve does not go back: thresholds that lose recall are left out.
+        kept = recall >= np.maximum.accumulate(recall)
+        precision, recall = precision[kept], recall[kept]
+        return float(np.sum(np.diff(recall) * (precision[1:] + precision[:-1])) / 2)
+
+    def _worth_of_zones(self, early: int, late: int) -> Floats:
+        """What the predicted points in the zones are worth, at the levels from high to low."""
+        ends = np.append(self.starts[1:], self.scores.size)
+        last = np.minimum(self.stops + late, ends)
+        first = np.maximum(self.starts - early, np.append(0, last[:-1]))
+        centre = (self.starts + self.stops - 1) / 2
+        after, owner = _members(self.stops, last)
+        far = (last - 1 - centre)[owner]
+        worth = [1 - (after - centre[owner]) / far]
+        reached = [self.scores[after]]
+        before, owner = _members(first, self.starts)
+        far = (centre - first)[owner]
+        worth.append(1 - (centre[owner] - before) / far)
+        reached.append(np.minimum(self.scores[before], self.peaks[owner]))
+        at = self.levels.size - 1 - self.levels.searchsorted(np.concatenate(reached))
+        sums = np.bincount(at, weights=np.concatenate(worth), minlength=self.levels.size)
+        total: Floats = np.cumsum(sums)
+        return total
+
+
+def _members(first: Ints, stop: Ints) -> tuple[Ints, Ints]:
+    """Points of some ranges, and the range of each."""
+    lengths = np.maximum(stop - first, 0)
+    owner = np.repeat(np.arange(first.size), lengths)
+    offset = np.cumsum(lengths) - lengths
+    return np.arange(owner.size) - offset[owner] + first[owner], owner
+
+
+def _lighter(scores: Scores) -> Floats:
+    """By how much each point of an event, when its score is passed, lightens what is missed.
+
+    Once found, the points after the first predicted stretch weigh less the later they are: x points
+    from the beginning, with a stretch of d points, 1 - (d + 1) (x - d / 2) / (L (L - 1) / 2) for
+    x > d.
+    """
+    size = scores.size
+    order = np.argsort(scores)[::-1].tolist()
+    weights = _weights_of_missed(order, size)
+    lighter = np.empty(size)
+    lighter[order] = -np.diff(weights)
+    return lighter
+
+
+def _weights_of_missed(order: list[int], size: int) -> Floats:
+    """Weight of the missed points with none predicted, with one, with two, ... in an order."""
+    whole = max(size * (size - 1) // 2, 1)
+    seen = _Seen(size)
+    next_unseen = list(range(size + 1))
+    begin = size
+    weights = [float(size)]
+    for x in order:
+        seen.add(x)
+        next_unseen[x] = x + 1
+        begin = min(begin, x)
+        length = _followed(next_unseen, begin) - begin
+        count, total = seen.unseen_beyond(length)
+        late = (length + 1) * (total - count * length / 2)
+        weights.append(size - seen.count - late / whole)
+    return np.array(weights)
+
+
+def _followed(links: list[int], start: int) -> int:
+    """The end of a chain of links, which is made shorter on the way."""
+    end = start
+    while links[end] != end:
+        links[end] = links[links[end]]
+        end = links[end]
+    return end
+
+
+class _Seen:
+    """Numbers below a size that were seen, and sums over those beyond a limit (a Fenwick tree)."""
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+        self.count = self.total = 0
+        self._counts = [0] * (size + 1)
+        self._totals = [0] * (size + 1)
+
+    def add(self, number: int) -> None:
+        self.count += 1
+        self.total += number
+        node = number + 1
+        while node <= self.size:
+            self._counts[node] += 1
+            self._totals[node] += number
+            node += node & -node
+
+    def unseen_beyond(self, limit: int) -> tuple[int, int]:
+        """How many numbers above the limit were not seen, and their sum."""
+        if limit >= self.size - 1:
+            return 0, 0
+        count, total, node = 0, 0, limit + 1
+        while node:
+            count += self._counts[node]
+            total += self._totals[node]
+            node -= node & -node
+        above = self.size - 1 - limit
+        return (
+            above - (self.count - count),
+            above * (self.size + limit) // 2 - (self.total - total),
+        )
