@@ -6,9 +6,18 @@ import os
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
-settings.register_profile("default", deadline=None, derandomize=True, print_blob=True)
+# No example, and no drawing of examples, has to be quick: the machine may be busy.
+settings.register_profile(
+    "default",
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+    derandomize=True,  # the same examples everywhere: what passes here passes there
+    print_blob=True,
+)
+# New examples each time: `pytest --hypothesis-profile explore`.
+settings.register_profile("explore", settings.get_profile("default"), derandomize=False)
 settings.load_profile("default")
 
 

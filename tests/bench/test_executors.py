@@ -12,6 +12,7 @@ import time
 
 import psutil
 import pytest
+from waiting import eventually
 
 from vuskit import InvalidInputError
 from vuskit.bench.executors import DaskExecutor, LocalExecutor, cluster
@@ -33,21 +34,18 @@ TWO_SERIES = ONE_SERIES.replace("seed = 1", "seed = [1, 2]")
 @contextlib.contextmanager
 def scheduler(workers=2):
     """A Dask scheduler with worker processes, as a user would start them."""
-    # Results that a killed worker still held are looked for there no longer than this.
-    patience = {"DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT": "5s"}
+    # The results that a killed worker still held are looked for there no longer than this.
+    hurried = {**os.environ, "DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT": "5s"}
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    quiet["env"] = {**os.environ, **patience}
     file = f"/tmp/vuskit-test-scheduler-{os.getpid()}-{time.monotonic_ns()}.json"
     command = [sys.executable, "-m", "distributed.cli.dask_scheduler"]
     options = ["--port", "0", "--no-dashboard", "--scheduler-file", file]
-    processes = [subprocess.Popen([*command, *options], **quiet)]
+    processes = [subprocess.Popen([*command, *options], env=hurried, **quiet)]
     worker = [sys.executable, "-m", "distributed.cli.dask_worker", "--scheduler-file", file]
     options = ["--nthreads", "1", "--no-dashboard"]
     processes += [subprocess.Popen([*worker, *options], **quiet) for _ in range(workers)]
     try:
-        while not os.path.exists(file) or not os.path.getsize(file):
-            assert processes[0].poll() is None, "the scheduler ended"
-            time.sleep(0.1)
+        assert eventually(lambda: os.path.exists(file) and os.path.getsize(file))
         yield file, processes[1:]
     finally:
         for process in reversed(processes):
@@ -175,7 +173,7 @@ def test_what_killed_a_worker_decides_its_status(tmp_path):
 
 def test_compiling_does_not_count_as_time_of_a_job(workshop, make):
     """It takes four seconds, a job may take three."""
-    workshop.write(detectors=["compiles", "Compiles"], series=TWO_SERIES)
+    workshop.write(detectors=["compiles", "Compiles"], series=TWO_SERIES, evaluate="")
     with make(workshop, Limits(seconds=3.0, threads=1), 1) as executor:
         done = workshop.run(executor=executor)
     scored = [outcome for job, outcome in done if job.kind is Kind.SCORE]
@@ -211,7 +209,7 @@ def test_worker_processes_end_with_their_executor(workshop, make):
         done = workshop.run(executor=executor)
         workers = {int(outcome.worker.rpartition(":")[2]) for _, outcome in done}
         assert os.getpid() not in workers
-    assert not any(alive(pid) for pid in workers)
+    assert eventually(lambda: not any(alive(pid) for pid in workers))
 
 
 def test_a_worker_that_dies_idle_is_replaced(workshop, make):
@@ -219,8 +217,7 @@ def test_a_worker_that_dies_idle_is_replaced(workshop, make):
         done = workshop.write().run(executor=executor)
         (worker,) = {int(outcome.worker.rpartition(":")[2]) for _, outcome in done}
         os.kill(worker, signal.SIGKILL)
-        while alive(worker):
-            time.sleep(0.05)
+        assert eventually(lambda: not alive(worker))
         done = workshop.write(top="seeds = [5]").run(executor=executor)
     assert [str(outcome.status) for _, outcome in done] == ["OK"] * 4
     assert str(worker) not in {outcome.worker.rpartition(":")[2] for _, outcome in done}
@@ -259,8 +256,7 @@ def test_one_process_two_and_a_cluster_that_loses_a_worker_agree(workshop, tmp_p
             assert len(shop.run(executor=executor)) == 24
     with scheduler(2) as (file, workers):
         with DaskExecutor(address=file, workers=1, limits=PATIENT) as executor:
-            while executor.capacity < 4:  # both are there
-                time.sleep(0.1)
+            assert eventually(lambda: executor.capacity >= 4)  # both are there
             victim = Victim(workers[0])
             done = run_and_watch(shops[2], executor, victim)
         assert victim.killed

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import os
+import contextlib
 import random
 import signal
 import time
 
 import psutil
 import pytest
+from waiting import eventually
 
-KILLS = 4
+KILLS = 3
 
 
 def finished_jobs(workshop):
@@ -22,10 +23,10 @@ def finished_jobs(workshop):
         return {}  # killed before the tables were there
 
 
-def plan(workshop):
+def plan(workshop, *others):
     workshop.write(
-        detectors=['name = "misbehaving:slow"\nseconds = 0.2'],
-        top=f"seeds = {list(range(10))}",
+        detectors=['name = "misbehaving:slow"\nseconds = 0.2', *others],
+        top=f"seeds = {list(range(6))}",
         series='[[series]]\nfamily = "ecg"\nn = 1200\nn_anomalies = 3\nseed = [1, 2, 3]',
         tail="[executor]\nworkers = 2",
     )
@@ -34,47 +35,55 @@ def plan(workshop):
 
 def test_killed_runs_end_like_one_that_was_left_alone(workshop, start, tmp_path_factory):
     plan(workshop)
+    alone = plan(type(workshop)(tmp_path_factory.mktemp("alone")))
+    undisturbed = start(alone)
     chance = random.Random(5)
-    children = set()
-    done = {}
+    children, done, codes = [], {}, []
     for _ in range(KILLS):
         process = start()
-        aim = len(done) + chance.randrange(1, 8)
+        aim = len(done) + chance.randrange(1, 6)
         while len(finished_jobs(workshop)) < aim and process.poll() is None:
             time.sleep(0.02)
         time.sleep(chance.random() * 0.2)
-        children.update(child.pid for child in psutil.Process(process.pid).children())
-        os.kill(process.pid, signal.SIGKILL)
+        with contextlib.suppress(psutil.NoSuchProcess):  # a slow machine came too late
+            children += psutil.Process(process.pid).children()
+        process.kill()
         process.communicate()
+        codes.append(process.returncode)
         now = finished_jobs(workshop)
         assert done.items() <= now.items()  # what was finished stays and was not done again
         done = now
-    assert 0 < len(done) < 60
+    assert done
+    assert -signal.SIGKILL in codes
     last = start()
     out, err = last.communicate()
     assert last.returncode == 0, err
-    assert "60 of 60 jobs done, 0 failed" in out
+    assert "36 of 36 jobs done, 0 failed" in out
     assert done.items() <= finished_jobs(workshop).items()
     assert workshop.query("PRAGMA integrity_check") == [("ok",)]
     assert workshop.query("PRAGMA foreign_key_check") == []
     assert workshop.leftovers() == []
-    assert not any(psutil.pid_exists(child) for child in children)
+    assert children
+    assert eventually(lambda: not any(map(alive, children)))
 
-    alone = plan(type(workshop)(tmp_path_factory.mktemp("alone")))
-    undisturbed = start(alone)
     undisturbed.communicate()
     assert undisturbed.returncode == 0
-    assert len(alone.values()) == 60
+    assert len(alone.values()) == 36
     assert workshop.values() == alone.values()
+
+
+def alive(process):
+    try:
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_polite_stop_says_how_to_go_on(workshop, start, number):
-    plan(workshop)
+    plan(workshop, 'name = "misbehaving:sleeps"')  # so it never ends by itself
     process = start()
-    while len(finished_jobs(workshop)) < 3:
-        assert process.poll() is None
-        time.sleep(0.05)
+    assert eventually(lambda: len(finished_jobs(workshop)) >= 3)
     process.send_signal(number)
     out, err = process.communicate()
     assert process.returncode == 130, err

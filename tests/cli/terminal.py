@@ -9,6 +9,8 @@ import subprocess
 import sys
 from dataclasses import dataclass
 
+from waiting import PATIENCE
+
 # What a shell starts in the background does not hear Ctrl-C, nor does what that starts.
 COMMAND = [
     sys.executable,
@@ -25,8 +27,15 @@ class Shown:
     terminal: str
 
 
-def on_terminal(folder, *arguments, press_at=None):
-    """Run a command in a folder; press Ctrl-C once the terminal shows what matches `press_at`."""
+def press_ctrl_c(process):
+    process.send_signal(signal.SIGINT)
+
+
+def on_terminal(folder, *arguments, press_at=None, press=press_ctrl_c):
+    """Run a command in a folder; press Ctrl-C once the terminal shows what matches `press_at`.
+
+    Or do something else then: `press` is called with the process.
+    """
     import pty  # not there on Windows, where `COMMAND` is wanted all the same
 
     reader, writer = pty.openpty()
@@ -40,15 +49,15 @@ def on_terminal(folder, *arguments, press_at=None):
     )
     os.close(writer)
     try:
-        shown = _read(reader, process, press_at)
-        out, _ = process.communicate(timeout=60)
+        shown = _read(reader, press_at, lambda: press(process))
+        out, _ = process.communicate(timeout=PATIENCE)
     finally:
         process.kill()
         os.close(reader)
     return Shown(process.returncode, out, shown)
 
 
-def _read(reader, process, press_at):
+def _read(reader, press_at, press):
     shown = ""
     while True:
         try:
@@ -59,5 +68,5 @@ def _read(reader, process, press_at):
             return shown
         shown += part.decode(errors="replace")
         if press_at is not None and re.search(press_at, shown):
-            process.send_signal(signal.SIGINT)
+            press()
             press_at = None

@@ -36,8 +36,8 @@ import time
 def picky(values):
     if not (pathlib.Path(__file__).parent / "mended").exists():
         raise RuntimeError("not mended yet")
-    if (pathlib.Path(__file__).parent / "slowly").exists():
-        time.sleep(1.5)
+    while (pathlib.Path(__file__).parent / "slowly").exists():
+        time.sleep(0.05)
     return values
 """
 
@@ -136,12 +136,15 @@ def test_mistakes_are_told_in_a_sentence(monkeypatch, capsys):
 
 def test_a_terminal_gets_a_bar_with_rate_and_rest(folder):
     (folder / "mended").touch()
-    (folder / "slowly").touch()  # longer than the display needs to be drawn again
-    shown = on_terminal(folder, "bench", "run")
+    slowly = folder / "slowly"
+    slowly.touch()
+    # What is running is shown, however long it takes to be drawn.
+    running = "picky:picky on synthetic/"
+    shown = on_terminal(folder, "bench", "run", press_at=running, press=lambda _: slowly.unlink())
     assert shown.code == 0
     assert "jobs/min" in shown.terminal
     assert "0 failed" in shown.terminal
-    assert "picky:picky on synthetic/" in shown.terminal  # what is running
+    assert running in shown.terminal
     assert shown.out.startswith("6 of 6 jobs done, 0 failed")
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from cli.tree import LEAVES
+from waiting import PATIENCE
 
 from vuskit.cli.exits import ExitCode
 
@@ -77,7 +78,7 @@ def test_no_colours_where_they_are_not_wanted(tmp_path):
     except OSError:  # Linux says so when the other side closes
         pass
     os.close(reader)
-    assert process.wait(timeout=60) == 0
+    assert process.wait(timeout=PATIENCE) == 0
     assert b"Evaluate the anomaly scores" in shown
     # Bold and dim are no colours; 30 to 37 and 90 to 97 would be.
     assert not re.search(rb"\x1b\[(?:\d+;)*(?:3[0-7]|9[0-7])(?:;\d+)*m", shown)

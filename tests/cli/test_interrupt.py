@@ -7,12 +7,12 @@ import signal
 import socket
 import subprocess
 import threading
-import time
 
 import numpy as np
 import pandas as pd
 import pytest
 from cli.terminal import COMMAND, on_terminal
+from waiting import PATIENCE, eventually
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="signals are other ones there")
 PLAN = """
@@ -34,11 +34,11 @@ import time
 
 def slow(values):
     open("started", "w").close()
-    time.sleep(60)
+    time.sleep(600)
 """
 
 
-def interrupted(folder, arguments, ready, *, seconds=60):
+def interrupted(folder, arguments, ready):
     """Start a command, press Ctrl-C when it is ready, and say how it ended."""
     process = subprocess.Popen(
         [*COMMAND, *arguments],
@@ -49,11 +49,9 @@ def interrupted(folder, arguments, ready, *, seconds=60):
         text=True,
     )
     try:
-        deadline = time.monotonic() + seconds
-        while not ready(process) and time.monotonic() < deadline:
-            time.sleep(0.02)
+        assert eventually(lambda: ready(process)), "it does not begin"
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=seconds)
+        out, err = process.communicate(timeout=PATIENCE)
     finally:
         process.kill()
     assert process.returncode == 130, err
@@ -123,7 +121,7 @@ def test_data_fetch_keeps_no_half_data_set(tmp_path):
                 connection.recv(4096)
                 connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\nPK")
                 asked.set()
-                over.wait(60)
+                over.wait(PATIENCE)
 
         thread = threading.Thread(target=stall)
         thread.start()

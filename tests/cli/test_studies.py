@@ -6,13 +6,13 @@ import os
 import signal
 import subprocess
 import sys
-import time
 
 import pandas as pd
 import pytest
 from cli.terminal import COMMAND
 from studies.scored import make_several, write_scored
 from typer.testing import CliRunner
+from waiting import PATIENCE, eventually
 
 from vuskit.cli.app import app
 from vuskit.errors import InvalidInputError
@@ -100,11 +100,9 @@ def test_ctrl_c_keeps_what_is_finished_and_says_how_to_go_on(folder, tmp_path):
         text=True,
         start_new_session=True,
     )
-    deadline = time.monotonic() + 120
-    while not list(tmp_path.glob("series/*.npz")) and time.monotonic() < deadline:
-        time.sleep(0.05)
+    assert eventually(lambda: list(tmp_path.glob("series/*.npz"))), "no series is finished"
     os.killpg(process.pid, signal.SIGINT)
-    _, errors = process.communicate(timeout=120)
+    _, errors = process.communicate(timeout=PATIENCE)
     assert process.returncode == 130, errors
     assert "Traceback" not in errors
     assert "Go on with: vuskit study robustness" in errors

@@ -8,12 +8,12 @@ import re
 import signal
 import subprocess
 import sys
-import time
 
 import numpy as np
 import pytest
 from cli.terminal import COMMAND
 from typer.testing import CliRunner
+from waiting import PATIENCE, eventually
 
 from vuskit import __version__
 from vuskit.cli import main
@@ -139,15 +139,6 @@ def test_missing_typer_is_answered_with_the_install_line(monkeypatch, capsys):
     assert 'pip install "vuskit[cli]"' in capsys.readouterr().err
 
 
-def wait_for(condition, seconds=60):
-    deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline:
-        if condition():
-            return True
-        time.sleep(0.05)
-    return False
-
-
 def test_ctrl_c_keeps_what_is_finished_and_says_how_to_go_on(tmp_path):
     arguments = ["study", "timing", "--only", "opt", "--output", "here"]
     samples = tmp_path / "here" / "samples.csv"
@@ -160,9 +151,9 @@ def test_ctrl_c_keeps_what_is_finished_and_says_how_to_go_on(tmp_path):
         text=True,
     )
     try:
-        assert wait_for(lambda: samples.exists() and samples.read_text().count("\n") > 10)
+        assert eventually(lambda: samples.exists() and samples.read_text().count("\n") > 10)
         process.send_signal(signal.SIGINT)
-        output, _ = process.communicate(timeout=60)
+        output, _ = process.communicate(timeout=PATIENCE)
     finally:
         process.kill()
     assert process.returncode == 130
@@ -199,6 +190,6 @@ def test_progress_bar_in_a_terminal(tmp_path):
         pass
     finally:
         os.close(controller)
-    assert process.wait(timeout=60) == 0
+    assert process.wait(timeout=PATIENCE) == 0
     shown = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", b"".join(chunks).decode())
     assert re.search(r"\d+/\d+ +\d+s left VUS opt", shown)

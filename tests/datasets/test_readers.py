@@ -247,9 +247,8 @@ def test_broken_files(name, content, message, tmp_path):
 
 
 @settings(
-    deadline=None,
     max_examples=60,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
 @pytest.mark.parametrize("name", ["tsb_uad", "ucr", "telemanom", "tsb_ad", "nab", "table"])
 @given(data=st.data())

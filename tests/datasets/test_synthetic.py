@@ -285,7 +285,7 @@ def test_synthetic_needs_numpy_only():
     assert done.stdout.strip() == "[]"
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(
     st.sampled_from(FAMILIES),
     st.sampled_from(KINDS),

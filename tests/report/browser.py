@@ -11,23 +11,23 @@ every page is slow to answer (see ``SLOW``), and a test that does not wait fails
 from __future__ import annotations
 
 import csv
+import functools
 import io
 import os
 import re
 import shutil
-import time
-from collections.abc import Callable
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+
+import waiting
 
 try:
     from playwright.sync_api import expect, sync_playwright
 except ImportError:  # the fixture ``browser`` skips the tests that would need it
     sync_playwright = expect = None
 
-# A busy machine is no failure: only what never happens fails, after this long.
-PATIENCE = 60  # seconds
+PATIENCE = 60  # seconds, for one answer of a page
 if expect is not None:
     expect.set_options(timeout=1000 * PATIENCE)
 
@@ -121,14 +121,7 @@ class Opener:
             context.close()
 
 
-def eventually(check: Callable[[], object]) -> bool:
-    """Whether a check holds, at once or later."""
-    end = time.monotonic() + PATIENCE
-    while not check():
-        if time.monotonic() > end:
-            return False
-        time.sleep(0.05)
-    return True
+eventually = functools.partial(waiting.eventually, seconds=PATIENCE)
 
 
 def go(page, address: str) -> None:
