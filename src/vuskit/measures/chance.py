@@ -65,7 +65,8 @@ def chance_level(
 
     The points are in random order. Where a threshold rule looks at the scores themselves, these are
     exponentially distributed, as the scores of detectors roughly are: three standard deviations
-    above the mean are 1.8 % of the points. Of uniform ones there would be none.
+    above the mean are 1.8 % of the points. Of uniform ones there would be none. A threshold that is
+    a number cuts them where it happens to.
 
     Parameters
     ----------
