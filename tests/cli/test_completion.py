@@ -9,39 +9,32 @@ import sys
 
 import pytest
 
-from vuskit.cli import completion
+from vuskit.cli import completion, main
 from vuskit.datasets import list_datasets
 from vuskit.detectors import list_detectors
 from vuskit.periods import list_buffer_strategies
 
 
-def complete(folder, *words, shell="bash"):
-    """What is offered for the last of some words."""
-    line = " ".join(("vuskit", *words))
-    env = {
-        **os.environ,
-        "_VUSKIT_COMPLETE": f"complete_{shell}",
-        "COMP_WORDS": line,
-        "COMP_CWORD": str(len(words)),
-        "_TYPER_COMPLETE_ARGS": line,
-        "_TYPER_COMPLETE_FISH_ACTION": "get-args",
-    }
-    code = "import sys; sys.argv[0] = 'vuskit'; from vuskit.cli.main import run; run()"
-    ended = subprocess.run(
-        [sys.executable, "-c", code],
-        cwd=folder,
-        env=env,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    return ended.stdout
-
-
 @pytest.fixture
-def folder(tmp_path):
+def complete(tmp_path, monkeypatch, capsys):
+    """``complete(*words, shell="bash")`` gives what is offered for the last of some words."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.argv", ["vuskit"])
     (tmp_path / "scores.csv").write_text("label;good one;late\n0;1;2\n1;2;1\n")
-    return tmp_path
+
+    def offered(*words, shell="bash"):
+        line = " ".join(("vuskit", *words))
+        monkeypatch.setenv("_VUSKIT_COMPLETE", f"complete_{shell}")
+        monkeypatch.setenv("COMP_WORDS", line)
+        monkeypatch.setenv("COMP_CWORD", str(len(words)))
+        monkeypatch.setenv("_TYPER_COMPLETE_ARGS", line)
+        monkeypatch.setenv("_TYPER_COMPLETE_FISH_ACTION", "get-args")
+        with pytest.raises(SystemExit) as ended:
+            main.run()
+        assert not ended.value.code
+        return capsys.readouterr().out
+
+    return offered
 
 
 @pytest.mark.parametrize(
@@ -56,19 +49,21 @@ def folder(tmp_path):
         (("evaluate", "scores.csv", "--measure", "f_score,vus_"), {
             "f_score,vus_roc", "f_score,vus_pr",
         }),
+        (("study", "all", "scores", "--buffer", "a"), {"auto", "authors"}),
+        (("evaluate", "scores.csv", "--side", "b"), {"both", "before"}),
         (("data", "show", "NA"), {"NAB", "NASA-MSL", "NASA-SMAP"}),
         (("bench", "retry", "--status", "T"), {"TIMEOUT"}),
         (("study", "timing", "--only", "opt"), {"opt", "opt_mem"}),
         (("study", "scenarios", "--figure-format", "p"), {"png", "pdf"}),
     ],
 )  # fmt: skip
-def test_tab_in_bash(folder, words, offered):
-    assert set(complete(folder, *words).split("\n")) - {""} == offered
+def test_tab_in_bash(complete, words, offered):
+    assert set(complete(*words).split("\n")) - {""} == offered
 
 
 @pytest.mark.parametrize("shell", ["zsh", "fish"])
-def test_tab_in_other_shells(folder, shell):
-    offered = complete(folder, "evaluate", "scores.csv", "--definition", "jour", shell=shell)
+def test_tab_in_other_shells(complete, shell):
+    offered = complete("evaluate", "scores.csv", "--definition", "jour", shell=shell)
     assert "journal" in offered
 
 
@@ -76,8 +71,6 @@ def test_tab_in_other_shells(folder, shell):
 def test_scripts(shell, monkeypatch, capsys):
     monkeypatch.setenv("_VUSKIT_COMPLETE", f"source_{shell}")
     monkeypatch.setattr("sys.argv", ["vuskit"])
-    from vuskit.cli import main
-
     with pytest.raises(SystemExit) as ended:
         main.run()
     assert not ended.value.code
@@ -108,7 +101,7 @@ def test_offers_come_from_the_registries():
     assert len(completion.complete_buffers()) == len(list_buffer_strategies())
 
 
-def test_a_broken_file_offers_nothing(folder):
-    (folder / "broken.csv").write_bytes(b"PK\x03\x04")
-    assert complete(folder, "evaluate", "broken.csv", "--label", "l") == "\n"
-    assert complete(folder, "evaluate", "none.csv", "--label", "l") == "\n"
+def test_a_broken_file_offers_nothing(complete, tmp_path):
+    (tmp_path / "broken.csv").write_bytes(b"PK\x03\x04")
+    assert complete("evaluate", "broken.csv", "--label", "l") == "\n"
+    assert complete("evaluate", "none.csv", "--label", "l") == "\n"

@@ -199,7 +199,7 @@ def small_disk(tmp_path):
     if not done or done.returncode != 0:
         pytest.skip("a small disk cannot be mounted here")
     yield place
-    subprocess.run(["umount", place], check=True)
+    subprocess.run(["umount", "--lazy", place], check=True)
 
 
 def test_full_disk_leaves_no_half_file(command, small_disk):
