@@ -36,17 +36,23 @@ def embedded(page):
     return json.loads(re.search(r'id="data-run">(.*?)</script>', page, re.DOTALL)[1])
 
 
+@pytest.fixture(scope="module")
+def compared():
+    run = made_run(measures=("vus_pr", LATE.name))
+    return run, run_comparisons(run)
+
+
 @pytest.mark.parametrize("dataset", [None, "middle", "large"])
 @pytest.mark.parametrize(("measure", "higher"), [("vus_pr", True), (LATE.name, False)])
-def test_tests_of_a_data_set_are_those_of_compare(dataset, measure, higher):
-    run = made_run(measures=("vus_pr", LATE.name))
+def test_tests_of_a_data_set_are_those_of_compare(compared, dataset, measure, higher):
+    run, comparisons = compared
     table = run.to_frame()
     if dataset is not None:
         table = table[table["dataset"] == dataset]
     expected = compare(table, measure=measure, higher_is_better=higher)
     key = f"0,{run.measures.index(measure)}"
     key += "" if dataset is None else f",{run.datasets.index(dataset)}"
-    found = run_comparisons(run)[key]
+    found = comparisons[key]
     assert [run.detectors[place] for place in found["detectors"]] == list(expected.summary.index)
     np.testing.assert_allclose(found["ranks"], expected.summary["mean_rank"], atol=5e-5)
     # The texts hold statistic, p-value, W, alpha and n.

@@ -273,27 +273,27 @@ def test_wanted_series_come_first(run, page, monkeypatch):
 
 def test_large_runs_stay_small(run):
     rng = np.random.default_rng(0)
-    measures = tuple(f"m{i}" for i in range(13))
+    shape = 1, 5, 8, 2000
+    _, *places = map(range, shape)
     series = tuple(
         dataclasses.replace(run.series[i % 6], dataset=f"set {i % 2}", name=f"series {i}", hash="")
-        for i in range(1000)
+        for i in places[2]
     )
-    detectors = tuple(f"detector {i}" for i in range(20))
     large = dataclasses.replace(
         run,
-        measures=measures,
-        detectors=detectors,
+        measures=tuple(f"m{i}" for i in places[0]),
+        detectors=tuple(f"detector {i}" for i in places[1]),
         series=series,
-        values=rng.random((1, 13, 20, 1000)),
-        seconds=rng.random((20, 1000)),
-        outcomes=np.full((20, 1000), "OK"),
+        values=rng.random(shape),
+        seconds=rng.random(shape[2:]),
+        outcomes=np.full(shape[2:], "OK"),
     )
     steps = []
     page = run_page_html(large, progress=lambda done, total: steps.append((done, total)))
-    assert len(page.encode()) < 3_000_000
-    assert steps[0] == (0, 1013)
-    assert steps[-1] == (1013, 1013)
-    shape = large.values.shape
+    # Four bytes of each value, in letters; fifty of each series; the page itself.
+    assert len(page.encode()) < 4 * large.values.size * 4 / 3 + 50 * 2000 + 1_000_000
+    assert steps[0] == (0, 2005)
+    assert steps[-1] == (2005, 2005)
     found = numbers(embedded(page, "run")["values"], shape)
     np.testing.assert_allclose(found, large.values, atol=1e-7)
 
