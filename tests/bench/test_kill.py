@@ -58,7 +58,8 @@ def test_killed_runs_end_like_one_that_was_left_alone(workshop, start, tmp_path_
     last = start()
     out, err = last.communicate()
     assert last.returncode == 0, err
-    assert "36 of 36 jobs done, 0 failed" in out
+    assert " jobs run, 0 failed, " in out
+    assert "; the run has 36 of 36 jobs done: " in out
     assert done.items() <= finished_jobs(workshop).items()
     assert workshop.query("PRAGMA integrity_check") == [("ok",)]
     assert workshop.query("PRAGMA foreign_key_check") == []

@@ -178,7 +178,7 @@ def test_a_plan_without_detectors_or_scores_is_refused(tmp_path):
 
 
 def test_a_missing_plan_says_how_to_get_one(tmp_path):
-    with pytest.raises(InvalidInputError, match="`vuskit bench init` writes one"):
+    with pytest.raises(InvalidInputError, match="write one with: vuskit bench init "):
         load_plan(tmp_path / "bench.toml")
 
 

@@ -205,7 +205,8 @@ def test_a_full_disk_is_told_and_the_run_goes_on_later(workshop, environment):
     assert "No space left on device" in err or "disk is full" in err
     assert "What was finished before is kept" in err
     assert "second: 0" in out
-    assert "16 of 16 jobs done, 0 failed" in out
+    assert "0 failed, " in out
+    assert "the run has 16 of 16 jobs done" in out
     assert "8 score files" in out
     assert "0 problems\nverify: 0" in out
     assert out.endswith("left: 2\n")  # no folder of temporary files

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
+import os
 import re
+import sqlite3
+import subprocess
 import sys
 
 import pytest
@@ -63,6 +68,7 @@ def invoke(*arguments):
 def test_a_run_from_plan_to_table(folder):
     planned = invoke("plan")
     assert "2 series, 0 jobs done before; local executor" in planned.output
+    assert "once" not in planned.output  # with one seed everything runs once
     assert re.search(r"scores\D+4\D+4\D", planned.output)
 
     first = invoke("run", "--plain")
@@ -87,13 +93,108 @@ def test_a_run_from_plan_to_table(folder):
     assert again.exit_code == 0
     assert "2 jobs with ERROR to run again" in again.output
     # The same scores as those of `values`, so there is nothing to evaluate.
-    assert "6 of 6 jobs done, 0 failed" in again.output
+    assert re.search(
+        r"^2 jobs run, 0 failed, \d+s; the run has 6 of 6 jobs done: .*bench-run$",
+        again.output,
+        re.MULTILINE,
+    )
+    nothing = invoke("run", "--plain")
+    assert "nothing left to run; the run has 6 of 6 jobs done:" in nothing.stdout
+    assert "Failed before" not in nothing.stderr
 
     assert "8 rows: out/all.csv" in invoke("export", "-o", "out/all.csv").output
     assert "2 rows: board.parquet" in (
         invoke("export", "bench-run", "-o", "board.parquet", "--shape", "leaderboard").output
     )
     assert "2 score files, 4 values computed again, 0 problems" in invoke("verify").output
+
+
+def test_a_run_that_has_failed_jobs_says_so_again(folder):
+    assert invoke("run", "--plain").exit_code == 3
+    again = invoke("run", "--plain")
+    assert again.exit_code == 0
+    assert "Failed before: 2; see: vuskit bench status" in again.stderr
+    assert "Next: vuskit bench leaderboard" in again.stderr
+    found = json.loads(invoke("run", "--plain", "--json").stdout)
+    assert (found["failed"], found["failed_before"], found["before"]) == (0, 2, 6)
+
+
+def test_the_leaderboard_is_shown_with_the_best_marked_and_whom_it_leaves_out(folder):
+    (folder / "bench.toml").write_text(PLAN + '[[detectors]]\nname = "random"\n')
+    invoke("run", "--plain")
+    shown = invoke("leaderboard").stdout
+    assert shown.startswith(
+        "Means over 2 series that every detector has values for; best by VUS-PR"
+    )
+    assert re.search(r"^detector +VUS-PR +AUC-PR *$", shown, re.MULTILINE)
+    best = json.loads(invoke("export", "--shape", "leaderboard", "--json").stdout)[0]
+    assert re.search(rf"^{best['detector']} +{best['vus_pr']:.3f}\*", shown, re.MULTILINE)
+    assert "Without any value: picky:picky" in shown
+    by_dataset = invoke("leaderboard", "--by", "dataset").stdout
+    assert by_dataset.startswith("Means over 1 data set, each the mean of its series (2 series")
+    with pytest.raises(VuskitError, match="`--by` must be one of 'series', 'dataset', got 'set'"):
+        invoke("leaderboard", "--by", "set")
+    with pytest.raises(VuskitError, match="`by` must be 'series' for the shape 'values'"):
+        invoke("export", "--by", "dataset")
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_leaderboard_without_values_says_so():
+    invoke("plan")
+    with pytest.raises(VuskitError, match="`folder` must hold a benchmark run"):
+        invoke("leaderboard", "bench-run")
+
+
+def test_a_plan_says_which_detectors_run_once(folder):
+    text = PLAN + '[[detectors]]\nname = "random"\n'
+    (folder / "bench.toml").write_text("seeds = [0, 1]\n" + text)
+    shown = invoke("plan").stdout
+    assert "\n  Random\n  Values, once\n  picky:picky, once\n" in shown
+    assert "\nSeeds: 0, 1; once: scores that no seed changes\n" in shown
+    assert re.search(r"scores\D+8\D+8\D", shown)  # 2 series x (1 + 1 + 2)
+    found = json.loads(invoke("plan", "--json").stdout)
+    assert (found["seeds"], found["without_seed"]) == ([0, 1], ["Values", "picky:picky"])
+
+
+def test_a_long_list_of_measures_is_wrapped(folder, monkeypatch):
+    text = PLAN.replace('["auc_pr", "vus_pr"]', '"paper"')
+    (folder / "bench.toml").write_text(text)
+    narrow = {"COLUMNS": "80"}
+    lines = CliRunner().invoke(app, ["bench", "plan"], env=narrow).stdout.splitlines()
+    listed = [line for line in lines if "executor" not in line]  # which ends with a path
+    assert max(map(len, listed)) <= 80
+    assert any(line.startswith("Measures: Precision, Recall, F,") for line in listed)
+
+
+def test_a_missing_plan_or_run_is_told_in_a_sentence(folder):
+    (folder / "bench.toml").unlink()
+    for command in ("plan", "run", "status", "retry", "export", "verify", "leaderboard"):
+        with pytest.raises(VuskitError) as told:
+            invoke(command)
+        assert str(told.value) == (
+            "`plan` must be a file that exists, got 'bench.toml'; "
+            "write one with: vuskit bench init bench.toml"
+        )
+    with pytest.raises(VuskitError, match="`RUN` must be a run folder or a plan, got 'nowhere'"):
+        invoke("status", "nowhere")
+    with pytest.raises(VuskitError, match="`plan` must be a readable TOML file"):
+        invoke("plan", folder)
+
+
+def test_a_run_that_was_killed_does_not_look_as_if_it_ran(folder):
+    invoke("run", "--plain")
+    child = subprocess.Popen([sys.executable, "-c", ""])
+    child.wait()
+    with contextlib.closing(sqlite3.connect(folder / "bench-run" / "bench.sqlite")) as connection:
+        connection.execute("UPDATE runs SET state = 'running', pid = ?", (child.pid,))
+        connection.commit()
+        assert "Run 1: killed, started" in invoke("status").stdout
+        connection.execute("UPDATE runs SET pid = ?", (os.getpid(),))
+        connection.commit()
+        assert "Run 1: running, started" in invoke("status").stdout
+        connection.execute("UPDATE runs SET host = 'elsewhere', pid = ?", (child.pid,))
+        connection.commit()
+        assert "Run 1: running, started" in invoke("status").stdout
 
 
 def test_verify_ends_with_an_error_where_something_is_wrong(folder):
@@ -118,7 +219,8 @@ def test_init_writes_a_plan_once(folder):
 
 
 def test_help_fits_eighty_columns():
-    for command in ("init", "plan", "run", "status", "retry", "export", "verify", "run-job"):
+    names = ("init", "plan", "run", "status", "leaderboard", "retry", "export", "verify", "run-job")
+    for command in names:
         text = CliRunner().invoke(app, ["bench", command, "--help"], env={"COLUMNS": "80"}).output
         assert max(map(len, text.splitlines())) <= 80
 

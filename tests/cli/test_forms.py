@@ -51,6 +51,8 @@ COMMANDS = {
     "bench export --shape wide": "bench_table",
     "bench export --shape leaderboard": "bench_table",
     "bench verify": "bench_verify",
+    "bench leaderboard": "bench_leaderboard",
+    "bench leaderboard --by dataset": "bench_leaderboard",
     "bench run-job bench-run KEY": "bench_job",
     SCENARIOS: "studies",
     f"study summary saved {QUICK}": "studies",
@@ -129,6 +131,7 @@ READ = {
     "bench export": "bench_export",
     "bench run --plain": "bench_run",
     "bench run-job bench-run KEY": "bench_job",
+    "bench leaderboard --by dataset": "bench_leaderboard",
     SCENARIOS: "study_scenarios",
     f"study summary saved {QUICK}": "study_summary",
 }
@@ -139,7 +142,8 @@ def stable(text, place):
     text = text.replace(str(place), "PLACE")
     text = re.sub(r"\b\d+(m\d+)?s\b", "TIME", text)
     text = re.sub(r"[\d,]+ jobs/min", "RATE jobs/min", text)
-    text = re.sub(r"started \S+ on \S+ \(process \d+\)", "started WHEN on HOST (process N)", text)
+    text = re.sub(r"started [-\d]+ [:\d]+ UTC", "started WHEN", text)
+    text = re.sub(r"on \S+ \(process \d+\)", "on HOST (process N)", text)
     text = re.sub(r"vuskit \d\S*,", "vuskit VERSION,", text)
     text = re.sub(r"Run \d+:", "Run N:", text)
     return re.sub(r"\b[0-9a-f]{32,64}\b", "KEY", text)

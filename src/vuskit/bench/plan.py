@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import itertools
 import os
+import shlex
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -82,9 +83,16 @@ def load_plan(path: str | Path) -> Plan:
     source = Path(path)
     try:
         content = source.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise InvalidInputError(
+            f"`plan` must be a file that exists, got {str(source)!r}; "
+            f"write one with: vuskit bench init {shlex.quote(str(source))}"
+        ) from None
     except (OSError, UnicodeDecodeError) as error:
-        hint = "; `vuskit bench init` writes one" if not source.exists() else ""
-        raise InvalidInputError(f"{source}: cannot be read: {error}{hint}") from error
+        reason = getattr(error, "strerror", None) or error
+        raise InvalidInputError(
+            f"`plan` must be a readable TOML file, got {str(source)!r}: {reason}"
+        ) from error
     return parse_plan(content, base=source.resolve().parent, name=str(source))
 
 

@@ -13,6 +13,7 @@ from vuskit.bench.means import AVERAGES, rows_of_mean
 from vuskit.bench.measures import measure_called, measures_in_order, measures_of
 from vuskit.bench.reading import latest_run, open_for_reading
 from vuskit.bench.states import Kind, Status
+from vuskit.bench.storage import is_gone
 from vuskit.datasets.optional import require
 from vuskit.inputs import check_choice
 
@@ -70,7 +71,8 @@ class RunStatus:
     Attributes
     ----------
     run : dict
-        The latest start: state, times, host, process, versions.
+        The latest start: state, times, host, process, versions. A run whose process has gone
+        without a word has the state ``killed``.
     progress : dict
         What the run said about itself last: total, done, rate, what is running.
     counts : dict
@@ -129,8 +131,11 @@ def read_status(folder: Path, *, failures: int = 10) -> RunStatus:
             "ORDER BY jobs.id DESC LIMIT ?",
             (run["id"], Status.ERROR, Status.TIMEOUT, Status.OOM, failures),
         )
+        facts = {key: value for key, value in dict(run).items() if key not in _LONG}
+        if facts["state"] == "running" and is_gone(facts["host"], facts["pid"]):
+            facts["state"] = "killed"
         return RunStatus(
-            run={key: value for key, value in dict(run).items() if key not in _LONG},
+            run=facts,
             progress=json.loads(run["progress"]),
             counts={(Kind(kind), Status(status)): number for kind, status, number in counts},
             n_values=connection.execute('SELECT count(*) FROM "values"').fetchone()[0],

@@ -32,6 +32,8 @@ class Progress:
         Jobs of the plan as far as they are known: the evaluations of a failed detector fall away.
     before : int
         Those that earlier runs finished.
+    failed_before : int
+        Those of them that failed.
     counts : dict
         Jobs that this run finished, by status.
     seconds : float
@@ -42,14 +44,20 @@ class Progress:
 
     total: int
     before: int
+    failed_before: int
     counts: dict[Status, int]
     seconds: float
     running: tuple[str, ...]
 
     @property
+    def ran(self) -> int:
+        """Jobs that this run finished."""
+        return sum(self.counts.values())
+
+    @property
     def done(self) -> int:
         """Finished jobs, of this run and earlier ones."""
-        return self.before + sum(self.counts.values())
+        return self.before + self.ran
 
     @property
     def failed(self) -> int:
@@ -59,7 +67,7 @@ class Progress:
     @property
     def per_minute(self) -> float:
         """Jobs per minute of this run."""
-        return 60 * sum(self.counts.values()) / self.seconds if self.seconds > 0 else 0.0
+        return 60 * self.ran / self.seconds if self.seconds > 0 else 0.0
 
     @property
     def seconds_left(self) -> float | None:
@@ -198,6 +206,7 @@ class _Loop:
         store, agenda = self.store, self.agenda
         done = set(agenda.done_ids())
         store.adopt(done)
+        self.failed_before = store.count_failed()
         self.first: deque[Job] = deque(agenda.todo())
         # Evaluations go first: they are short, and a stopped run then has whole results.
         self.second: deque[Job] = deque(agenda.waiting_evaluations())
@@ -263,6 +272,7 @@ class _Loop:
         return Progress(
             total=len(self.adopted) + sum(self.counts.values()) + waiting + self.awaited,
             before=len(self.adopted),
+            failed_before=self.failed_before,
             counts=dict(self.counts),
             seconds=time.perf_counter() - self.begin,
             running=tuple(task.job.title for task in self.executor.running),

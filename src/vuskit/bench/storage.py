@@ -14,7 +14,14 @@ from pathlib import Path
 
 from vuskit.errors import VuskitError
 
-__all__ = ["BenchStorageError", "environment", "now", "storage_errors", "take_lock"]
+__all__ = [
+    "BenchStorageError",
+    "environment",
+    "is_gone",
+    "now",
+    "storage_errors",
+    "take_lock",
+]
 
 _LIBRARIES = ("numpy", "scipy", "scikit-learn", "numba", "stumpy", "torch")
 
@@ -48,6 +55,25 @@ def environment() -> str:
         with contextlib.suppress(metadata.PackageNotFoundError):
             versions[name] = metadata.version(name)
     return json.dumps(versions)
+
+
+def is_gone(host: str, pid: int) -> bool:
+    """Whether a process is known to have ended; of another machine nobody knows.
+
+    Examples
+    --------
+    >>> is_gone(platform.node(), os.getpid()), is_gone("another machine", 1)
+    (False, False)
+    """
+    if host != platform.node():
+        return False
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return True
+    except OSError:
+        return False
+    return False
 
 
 def take_lock(path: Path) -> int:

@@ -223,6 +223,16 @@ class Store:
                 ((self.run_id, job_id) for job_id in job_ids),
             )
 
+    def count_failed(self) -> int:
+        """Jobs of this run that went wrong, adopted ones included."""
+        failed = [status for status in Status if status.failed]
+        marks = ", ".join("?" * len(failed))
+        count: int = self._connection.execute(
+            f"SELECT count(*) FROM jobs WHERE run_id = ? AND status IN ({marks})",
+            (self.run_id, *failed),
+        ).fetchone()[0]
+        return count
+
     def record(self, results: Iterable[tuple[Job, Outcome]]) -> dict[str, str]:
         """Enter finished jobs, their scores first; return the scores' digests by key.
 

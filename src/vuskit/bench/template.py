@@ -10,7 +10,7 @@ TEMPLATE = """\
 #   vuskit bench run    runs it; the same command goes on after an interruption
 
 folder = "bench-run"            # results; relative to this file
-seeds = [0]                     # every detector runs once per seed
+seeds = [0]                     # a detector runs once per seed, if a seed can change its scores
 # imports = ["my_measures"]     # modules that register measures; also beside this file
 
 # -- series: folders of files, or synthetic families; as many entries as needed ----------------
@@ -70,7 +70,8 @@ buffer = "authors"              # a number, or: period, fft, authors, median_ano
 # definition = "journal"        # or pvldb2022, timeeval
 
 [limits]                        # of each job
-seconds = 3600
+seconds = 3600                  # loading and compiling a detector's libraries does not count
+# warm_up_seconds = 300         # for those
 memory = "4 GB"
 threads = 1
 

@@ -22,7 +22,7 @@ from vuskit.cli.bench_output import (
 from vuskit.cli.completion import complete_shapes, complete_statuses
 from vuskit.cli.exits import ExitCode
 from vuskit.cli.files import whole_file, write_file
-from vuskit.cli.options import flag, output_option, seed_option
+from vuskit.cli.options import By, flag, output_option, seed_option
 from vuskit.cli.output import (
     AsCsv,
     AsJson,
@@ -172,6 +172,28 @@ def status(
 
 
 @app.command()
+def leaderboard(
+    target: RunFolder = _DEFAULT_PLAN,
+    by: By = "series",
+    as_json: AsJson = False,
+    as_csv: AsCsv = False,
+) -> None:
+    """Show the means of every detector, the best first.
+
+    Means are over the series that every detector has a value for.
+
+    Example: vuskit bench leaderboard my-plan.toml --by dataset
+    """
+    from vuskit.bench.means import AVERAGES
+    from vuskit.cli.bench_board import board_content
+    from vuskit.inputs import check_choice
+
+    form = chosen_format(json=as_json, csv=as_csv)
+    check_choice("--by", by, AVERAGES)
+    emit(form, "leaderboard", board_content(_folder_of(target), by))
+
+
+@app.command()
 def export(
     target: RunFolder = _DEFAULT_PLAN,
     output: Annotated[
@@ -185,6 +207,7 @@ def export(
             autocompletion=complete_shapes,
         ),
     ] = "values",
+    by: By = "series",
     as_json: AsJson = False,
     as_csv: AsCsv = False,
 ) -> None:
@@ -202,10 +225,10 @@ def export(
         place = output or _DEFAULT_TABLE
         place.parent.mkdir(parents=True, exist_ok=True)
         with whole_file(place) as draft:
-            frame = export_run(folder, draft, shape=shape)
+            frame = export_run(folder, draft, shape=shape, by=by)
         say(f"{len(frame):,} rows: {place}")
     else:
-        frame = run_table(folder, shape=shape)
+        frame = run_table(folder, shape=shape, by=by)
     if form == "json":
         write(json_text(frame_records(frame)))
     elif form == "csv":
@@ -305,9 +328,13 @@ def _run(
     finally:
         signal.signal(signal.SIGTERM, before)
     emit(form, "run", run_content(summary))
+    place = shlex.quote(str(loaded.folder))
     if summary.progress.failed:
-        say(f"See: vuskit bench status {shlex.quote(str(loaded.folder))}")
+        say(f"See: vuskit bench status {place}")
         raise typer.Exit(ExitCode.FAILED_JOBS)
+    if summary.progress.failed_before:
+        say(f"Failed before: {summary.progress.failed_before:,}; see: vuskit bench status {place}")
+    say(f"Next: vuskit bench leaderboard {place}")
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:
@@ -319,6 +346,10 @@ def _folder_of(target: Path) -> Path:
     """Return the run folder that is meant: itself, or the one of a plan."""
     if target.is_dir():
         return target
+    if not target.exists() and target.suffix != ".toml":
+        raise InvalidInputError(
+            f"`RUN` must be a run folder or a plan, got {str(target)!r}, which does not exist"
+        )
     from vuskit.bench.plan import load_plan
 
     return load_plan(target).folder
@@ -328,4 +359,5 @@ def _plan_of(target: Path) -> Plan:
     from vuskit.bench.plan import load_plan
     from vuskit.bench.stored import stored_plan
 
+    _folder_of(target)
     return stored_plan(target) if target.is_dir() else load_plan(target)

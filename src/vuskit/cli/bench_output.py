@@ -6,12 +6,14 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from vuskit.cli.bench_board import board_rows, board_text
 from vuskit.cli.durations import format_duration
 from vuskit.cli.output import (
     csv_text,
     document,
     say,
     terminal_width,
+    wrapped,
     write,
 )
 from vuskit.report.evaluation import folded_tables
@@ -62,6 +64,8 @@ def plan_content(path: Path, agenda: Agenda) -> dict[str, Any]:
         "executor": plan.executor.kind,
         "series": len({job.series.hash for job in agenda.jobs}),
         "detectors": sorted({job.label for job in agenda.jobs}),
+        "seeds": list(plan.seeds),
+        "without_seed": sorted(spec.label for spec in plan.detectors if not spec.stochastic),
         "evaluations": [
             {
                 "settings": entry.spec.identity,
@@ -90,9 +94,16 @@ def _plan_text(content: Mapping[str, Any]) -> None:
     _, ((first, *scores), (second, *evaluations)) = _plan_rows(content)
     rows = [[first, *scores], [f"{second}, at most", *evaluations]]
     lines = [f"Plan {content['plan']}", _table(["", "jobs", "to do"], rows)]
-    lines += ["Detectors:", *(f"  {name}" for name in content["detectors"])]
+    several = len(content["seeds"]) > 1
+    once = content["without_seed"] if several else []
+    lines.append("Detectors:")
+    lines += [f"  {name}" + ", once" * (name in once) for name in content["detectors"]]
+    if several:
+        rest = "; once: scores that no seed changes" if once else ""
+        lines.append(wrapped(f"Seeds: {', '.join(map(str, content['seeds']))}{rest}"))
     for entry in content["evaluations"]:
-        lines.append(f"Measures: {', '.join(entry['measures'])} ({entry['settings']})")
+        lines.append(wrapped(f"Measures: {', '.join(entry['measures'])}"))
+        lines.append(wrapped(f"  ({entry['settings']})"))
     lines.append(
         f"{content['series']:,} series, {content['done_before']:,} jobs done before; "
         f"{content['executor']} executor, results in {content['folder']}"
@@ -110,6 +121,7 @@ def run_content(summary: RunSummary) -> dict[str, Any]:
         "done": progress.done,
         "before": progress.before,
         "failed": progress.failed,
+        "failed_before": progress.failed_before,
         "counts": {status.value: count for status, count in progress.counts.items()},
         "seconds": progress.seconds,
         "notes": list(summary.notes),
@@ -117,16 +129,22 @@ def run_content(summary: RunSummary) -> dict[str, Any]:
 
 
 def _run_rows(content: Mapping[str, Any]) -> _Rows:
-    header = ["folder", "total", "done", "before", "failed", "seconds"]
+    header = ["folder", "total", "done", "before", "failed", "failed_before", "seconds"]
     return header, [[content[name] for name in header]]
 
 
 def _run_text(content: Mapping[str, Any]) -> None:
     _listed("Notes", content["notes"])
-    write(
-        f"{content['done']:,} of {content['total']:,} jobs done, {content['failed']:,} failed, "
-        f"{format_duration(content['seconds'])}: {content['folder']}"
-    )
+    whole = f"{content['done']:,} of {content['total']:,} jobs done"
+    ended = f"{content['failed']:,} failed, {format_duration(content['seconds'])}"
+    ran = content["done"] - content["before"]
+    if not content["before"]:
+        told = f"{whole}, {ended}"
+    elif ran:
+        told = f"{ran:,} {'job' if ran == 1 else 'jobs'} run, {ended}; the run has {whole}"
+    else:
+        told = f"nothing left to run; the run has {whole}"
+    write(f"{told}: {content['folder']}")
 
 
 def status_content(status: RunStatus) -> dict[str, Any]:
@@ -164,15 +182,18 @@ def _status_rows(content: Mapping[str, Any]) -> _Rows:
 def _status_text(content: Mapping[str, Any]) -> None:
     run, progress = content["run"], content["progress"]
     running = run["state"] == "running"
+    started = run["started"][:19].replace("T", " ")
     lines = [
-        f"Run {run['id']}: {run['state']}, started {run['started']} on {run['host']} "
-        f"(process {run['pid']}), vuskit {run['vuskit']}, {run['executor']}"
+        f"Run {run['id']}: {run['state']}, started {started} UTC",
+        f"  on {run['host']} (process {run['pid']}), vuskit {run['vuskit']}, {run['executor']}",
     ]
     if progress:
         left = progress["seconds_left"]
         rest = "" if not running or left is None else f", {format_duration(left)} left"
+        # Jobs may have ended since the run last spoke of itself.
+        counted = sum(sum(by_status.values()) for by_status in content["counts"].values())
         lines.append(
-            f"{progress['done']:,} of {progress['total']:,} jobs, "
+            f"{max(counted, progress['done']):,} of {progress['total']:,} jobs, "
             f"{progress['per_minute']:,.0f} jobs/min{rest}"
         )
     header, rows = _status_rows(content)
@@ -183,7 +204,8 @@ def _status_text(content: Mapping[str, Any]) -> None:
         lines += [f"running: {title}" for title in progress.get("running", [])]
     for failure in content["failures"]:
         first = failure["message"].partition("\n")[0]
-        lines += [f"{failure['status']} {failure['title']}: {first}", f"    {failure['command']}"]
+        lines.append(wrapped(f"{failure['status']} {failure['title']}: {first}"))
+        lines.append(f"    {failure['command']}")  # whole, to be copied
     failed = sum(by[name] for by in content["counts"].values() for name in _FAILED)
     if failed > len(content["failures"]):
         lines.append(f"{failed - len(content['failures']):,} more failed: --failures {failed}")
@@ -259,6 +281,7 @@ _TEXTS: dict[str, Callable[[Mapping[str, Any]], None]] = {
     "status": _status_text,
     "verify": _verify_text,
     "job": _job_text,
+    "leaderboard": board_text,
 }
 _CSV: dict[str, Callable[[Mapping[str, Any]], _Rows]] = {
     "plan": _plan_rows,
@@ -266,4 +289,5 @@ _CSV: dict[str, Callable[[Mapping[str, Any]], _Rows]] = {
     "status": _status_rows,
     "verify": _verify_rows,
     "job": _job_rows,
+    "leaderboard": board_rows,
 }

@@ -11,7 +11,7 @@ import typer
 
 from vuskit.cli.completion import complete_detectors, complete_measures
 from vuskit.cli.files import whole_file
-from vuskit.cli.options import Alpha, AsLatex, flag, output_option, seed_option
+from vuskit.cli.options import Alpha, AsLatex, By, flag, output_option, seed_option
 from vuskit.cli.output import (
     AsCsv,
     AsJson,
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 
 __all__ = ["compare"]
 
-_ROWS = ("series", "dataset")
 _FIGURES = (".pdf", ".svg", ".png")
 
 
@@ -63,12 +62,7 @@ def compare(
         str | None,
         typer.Option(metavar="TEXT", help="Which settings, if the run evaluated with several."),
     ] = None,
-    by: Annotated[
-        str,
-        typer.Option(
-            metavar="ROWS", help="One row per series, or per dataset: the mean of its series."
-        ),
-    ] = "series",
+    by: By = "series",
     test: Annotated[
         str, typer.Option(metavar="NAME", help="wilcoxon (with Holm's correction) or nemenyi.")
     ] = "wilcoxon",
@@ -97,11 +91,12 @@ def compare(
 
     Example: vuskit compare results.csv --figure ranks.pdf
     """
+    from vuskit.bench.means import AVERAGES
     from vuskit.cli.results_table import chosen_measure, read_results, selected
     from vuskit.studies import compare as compare_results
 
     form = chosen_format(json=as_json, csv=as_csv, latex=as_latex)
-    check_choice("--by", by, _ROWS)
+    check_choice("--by", by, AVERAGES)
     if figure is not None and figure.suffix.lower() not in _FIGURES:
         raise InvalidInputError(
             f"`--figure` must be a file that ends in {', '.join(_FIGURES)}, got {str(figure)!r}"

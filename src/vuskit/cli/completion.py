@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import get_args
 
 __all__ = [
+    "complete_averages",
     "complete_buffers",
     "complete_columns",
     "complete_contestants",
@@ -63,6 +64,13 @@ def complete_detectors() -> list[tuple[str, str]]:
     from vuskit.detectors import detector_class, list_detectors
 
     return [(name, detector_class(name).title) for name in list_detectors()]
+
+
+def complete_averages() -> list[str]:
+    """What counts once in a mean."""
+    from vuskit.bench.means import AVERAGES
+
+    return list(AVERAGES)
 
 
 def complete_statuses() -> list[str]:

@@ -14,6 +14,7 @@ from typing import Annotated, Any
 import typer
 
 from vuskit.cli.completion import (
+    complete_averages,
     complete_buffers,
     complete_definitions,
     complete_figures,
@@ -27,6 +28,7 @@ __all__ = [
     "Alpha",
     "AsLatex",
     "Buffer",
+    "By",
     "Definition",
     "FigureFormat",
     "Html",
@@ -155,6 +157,15 @@ Definition = Annotated[
         metavar="NAME",
         help="Definition of R-AUC and VUS; journal, pvldb2022 or timeeval.",
         autocompletion=complete_definitions,
+    ),
+]
+By = Annotated[
+    str,
+    typer.Option(
+        "--by",
+        metavar="ROWS",
+        help="What counts once; series, or dataset: the mean of its series.",
+        autocompletion=complete_averages,
     ),
 ]
 Alpha = Annotated[

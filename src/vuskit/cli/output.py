@@ -36,6 +36,7 @@ __all__ = [
     "left_table",
     "say",
     "terminal_width",
+    "wrapped",
     "write",
 ]
 
@@ -80,6 +81,25 @@ def chosen_format(**flags: bool) -> str:
 def terminal_width() -> int:
     """Columns there are, within reason."""
     return min(max(shutil.get_terminal_size().columns, _NARROWEST), _WIDEST)
+
+
+def wrapped(text: str) -> str:
+    """Lay a line out within the terminal's width; words, such as names and paths, stay whole.
+
+    Examples
+    --------
+    >>> wrapped("  (buffer=20)")
+    '  (buffer=20)'
+    """
+    indent = " " * (len(text) - len(text.lstrip()))
+    return textwrap.fill(
+        text.lstrip(),
+        terminal_width(),
+        initial_indent=indent,
+        subsequent_indent=indent + "  ",
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
 
 
 def left_table(header: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> str:

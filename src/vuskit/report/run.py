@@ -190,7 +190,7 @@ class RunReport:
         state = self.status.run["state"]
         if state == "finished":
             return f"finished: {done:,} jobs"
-        told = {"running": "unfinished", "interrupted": "interrupted", "failed": "stopped"}
+        told = {"running": "unfinished", "failed": "stopped"}
         return f"{told.get(state, state)}: {done:,} of {total:,} jobs"
 
     @cached_property

@@ -1,0 +1,155 @@
+"""The leaderboard of a run: means by detector, the best marked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from vuskit.cli.output import frame_records, terminal_width, wrapped, write
+from vuskit.errors import InvalidInputError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from vuskit.measures.registry import Measure
+
+__all__ = ["board_content", "board_rows", "board_text"]
+
+_COUNTS = ("datasets", "series", "own")
+
+
+def board_content(folder: Path, by: str) -> dict[str, Any]:
+    """Means of every detector, apart for each of the run's settings.
+
+    Raises
+    ------
+    InvalidInputError
+        If there is no run, or it has no values yet.
+    """
+    from vuskit.bench.measures import read_measures
+    from vuskit.bench.results import leaderboard, read_detectors, read_values_table
+
+    values = read_values_table(folder)
+    if not len(values):
+        raise InvalidInputError(
+            f"`RUN` must have values, got none yet in {str(folder)!r}; see: vuskit bench status"
+        )
+    measures, detectors = read_measures(folder), read_detectors(folder)
+    boards = [
+        _board(leaderboard(rows, by=by, detectors=detectors), str(settings), measures)
+        for settings, rows in values.groupby("settings", sort=False)
+    ]
+    return {"folder": folder, "by": by, "boards": boards}
+
+
+def _board(table: pd.DataFrame, settings: str, measures: Mapping[str, Measure]) -> dict[str, Any]:
+    from vuskit.bench.results import main_measure
+
+    names = [name for name in measures if name in table.columns]
+    present = table["own"] > 0
+    counts = {name: int(table[name].iloc[0]) for name in _COUNTS[:2] if name in table}
+    return {
+        "settings": settings,
+        "ordered_by": main_measure(names),
+        **counts,
+        "measures": [
+            {
+                "name": name,
+                "title": measures[name].title,
+                "family": measures[name].family,
+                "higher_is_better": measures[name].higher_is_better,
+            }
+            for name in names
+        ],
+        "detectors": [
+            {
+                "name": record["detector"],
+                "own_series": record["own"],
+                "values": {name: record[name] for name in names},
+            }
+            for record in frame_records(table[present])
+        ],
+        "without_values": [str(name) for name in table.loc[~present, "detector"]],
+    }
+
+
+def board_rows(content: Mapping[str, Any]) -> tuple[list[str], list[list[Any]]]:
+    """One row per settings, detector and measure."""
+    header = ["settings", "by", "detector", "own_series", "measure", "higher_is_better", "mean"]
+    rows = [
+        [board["settings"], content["by"], entry["name"], entry["own_series"],
+         measure["name"], measure["higher_is_better"], entry["values"][measure["name"]]]
+        for board in content["boards"]
+        for entry in board["detectors"]
+        for measure in board["measures"]
+    ]  # fmt: skip
+    return header, rows
+
+
+def board_text(content: Mapping[str, Any]) -> None:
+    """Tables for reading: the measure that orders them first, the best of each marked."""
+    write("\n\n".join(_board_text(board, content["by"]) for board in content["boards"]))
+
+
+def _board_text(board: Mapping[str, Any], by: str) -> str:
+    from vuskit.report.evaluation import folded_tables
+
+    ordered = sorted(board["measures"], key=lambda one: one["name"] != board["ordered_by"])
+    header = ["detector", *(_heading(measure) for measure in ordered)]
+    best = {measure["name"]: _best(board["detectors"], measure) for measure in ordered}
+    rows = [
+        [
+            entry["name"],
+            *(
+                _cell(entry["values"][name], best[name])
+                for name in (one["name"] for one in ordered)
+            ),
+        ]
+        for entry in board["detectors"]
+    ]
+    title = next(one["title"] for one in ordered)
+    over = f"{board['series']:,} series that every detector has values for"
+    if by == "dataset":
+        counted = _counted(board["datasets"], "data set", "data sets")
+        over = f"{counted}, each the mean of its series ({over})"
+    lines = [
+        wrapped(f"Means over {over}; best by {title} first ({board['settings']})"),
+        *folded_tables(header, rows, terminal_width()),
+        wrapped("* best" + _directions(ordered)),
+    ]
+    fewest = min(entry["own_series"] for entry in board["detectors"])
+    most = max(entry["own_series"] for entry in board["detectors"])
+    if fewest < most:
+        lacking = [e["name"] for e in board["detectors"] if e["own_series"] < most]
+        lines.append(wrapped(f"With values for fewer series than others: {', '.join(lacking)}"))
+    if board["without_values"]:
+        lines.append(wrapped(f"Without any value: {', '.join(board['without_values'])}"))
+    return "\n".join(lines)
+
+
+def _counted(number: int, one: str, many: str) -> str:
+    return f"{number:,} {one if number == 1 else many}"
+
+
+def _heading(measure: Mapping[str, Any]) -> str:
+    return str(measure["title"]) + ("" if measure["higher_is_better"] else " (-)")
+
+
+def _directions(measures: Sequence[Mapping[str, Any]]) -> str:
+    lower = any(not measure["higher_is_better"] for measure in measures)
+    return "; (-) lower is better" if lower else ""
+
+
+def _best(detectors: Sequence[Mapping[str, Any]], measure: Mapping[str, Any]) -> float | None:
+    values = [entry["values"][measure["name"]] for entry in detectors]
+    known = [value for value in values if value is not None]
+    if not known or len(detectors) < 2:
+        return None
+    return float(max(known) if measure["higher_is_better"] else min(known))
+
+
+def _cell(value: float | None, best: float | None) -> str:
+    if value is None:
+        return ""
+    return f"{value:.3f}" + ("*" if value == best else " ")
