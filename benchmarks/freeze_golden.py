@@ -3,7 +3,7 @@
 The peers' requirements exclude each other, so each lives in a virtual environment of its own. With
 ``E`` a folder of your choice and Python 3.11::
 
-    for peer in vus tsb-ad timeeval dtaianomaly aeon prts scikit-learn; do
+    for peer in vus tsb-ad timeeval dtaianomaly aeon pate prts scikit-learn; do
         python3 -m venv E/$peer
     done
     E/vus/bin/pip install --no-deps vus==0.0.6
@@ -15,6 +15,8 @@ The peers' requirements exclude each other, so each lives in a virtual environme
     E/dtaianomaly/bin/pip install --no-deps dtaianomaly==0.5.1
     E/dtaianomaly/bin/pip install numpy numba pandas scikit-learn statsmodels toml
     E/aeon/bin/pip install aeon
+    E/pate/bin/pip install --no-deps PATE==0.1.1
+    E/pate/bin/pip install "scikit-learn<1.6" statsmodels
     E/prts/bin/pip install --no-deps prts
     E/prts/bin/pip install "numpy<2"
     E/scikit-learn/bin/pip install scikit-learn
@@ -131,6 +133,8 @@ def calls_of_other_papers(labels: list[int], scores: list[float]) -> Iterator[Ca
     for part in ("precision", "recall", "f_score"):
         yield {"measure": f"point_adjusted_{part}", "options": {}}
         yield {"measure": f"affiliation_{part}", "options": {}}
+    for buffer in (0, 7, 40):
+        yield {"measure": "pate", "options": {"buffer": buffer}}
     if not labels[-1]:
         yield {"measure": "composite_f_score", "options": {}}
     starts = sum(label and not before for before, label in zip([0, *labels], labels, strict=False))

@@ -227,6 +227,18 @@ def binary_answers(peer: Any) -> Answers:
     return {measure: answer(metric) for measure, metric in classes.items()}
 
 
+def pate() -> Answers:
+    from pate.PATE_metric import PATE
+
+    def value(y_true: Any, y_score: Any, y_pred: Any, options: Call) -> float:
+        reach = options["buffer"] // 2
+        # Every score is a threshold.
+        every = {"drop_intermediate": False, "Big_Data": False}
+        return PATE(y_true, y_score, e_buffer=reach, d_buffer=reach, **every)
+
+    return {"pate": value}
+
+
 def prts() -> Answers:
     import prts as peer
 
@@ -281,6 +293,7 @@ PEERS: dict[str, tuple[str, Callable[[], Answers]]] = {
     "TimeEval": ("timeeval", timeeval),
     "dtaianomaly": ("dtaianomaly", dtaianomaly),
     "aeon": ("aeon", aeon),
+    "PATE": ("pate", pate),
     "prts": ("prts", prts),
     "scikit-learn": ("scikit-learn", scikit_learn),
 }

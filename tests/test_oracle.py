@@ -72,7 +72,7 @@ def test_golden_data_covers_every_measure_and_definition():
     }
     volumes = itertools.product(["vus_roc", "vus_pr"], ["journal", "pvldb2022", "timeeval"])
     areas = itertools.product(["range_auc_roc", "range_auc_pr"], ["pvldb2022", "timeeval"])
-    by_scores = ["auc_roc", "auc_pr", "best_f_score", "ucr_score"]
+    by_scores = ["auc_roc", "auc_pr", "best_f_score", "ucr_score", "pate"]
     plain = [(name, None) for name in [*BY_PREDICTIONS, *by_scores]]
     assert asked == {*volumes, *areas, *plain, ("curve", "journal")}
 

@@ -6,6 +6,7 @@ import numpy as np
 import oracle
 import pytest
 from hypothesis import given, settings
+from oracle.pate import rates
 from strategies import buffers, labeled_scores, sides
 
 import vuskit
@@ -28,6 +29,17 @@ def test_long_events():
     for score in (rng.random(160), np.arange(160.0), -np.arange(160.0), rng.integers(0, 9, 160)):
         expected = oracle.pate(labels.tolist(), score.tolist(), buffer=30)
         assert vuskit.pate(labels, score, buffer=30) == pytest.approx(expected, abs=1e-12)
+
+
+def test_thresholds_that_lose_recall():
+    """The first stretch is long at first; then a single earlier point becomes the first stretch."""
+    labels = [0] * 5 + [1] * 60 + [0] * 5
+    score = [2.0] * 5 + [3.0] + [0.0] * 9 + [4.0] * 30 + [1.0] * 20 + [3.5] * 5
+    recalls = [rates(labels, [int(s >= t) for s in score], 0, 0)[1] for t in (4.0, 3.0)]
+    assert recalls[1] < recalls[0]
+    for buffer in (0, 6):
+        expected = oracle.pate(labels, score, buffer=buffer)
+        assert vuskit.pate(labels, score, buffer=buffer) == pytest.approx(expected, abs=1e-12)
 
 
 def test_by_hand():
