@@ -28,3 +28,9 @@ def test_data() -> Path:
     if not folder:
         pytest.skip("VUSKIT_TEST_DATA is not set: no reference data to compare with")
     return Path(folder)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items):
+    """Begin with what one process has to run as a whole; at the end, the others would wait."""
+    items.sort(key=lambda item: item.get_closest_marker("xdist_group") is None)
