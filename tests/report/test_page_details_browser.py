@@ -227,6 +227,18 @@ def test_labels_of_extreme_values_are_whole(open_page, n, width):
     ]
 
 
+def test_many_scores_with_long_names_on_a_phone(open_page):
+    labels = np.repeat([False, True, False], [40, 10, 50])
+    rng = np.random.default_rng(0)
+    scores = {LONG % i: rng.random(100) for i in range(12)}
+    page = open_page(page_html(report_of(labels, scores, buffer=6)), width=375)
+    expect(page.locator("#legend > span")).to_have_count(12)
+    assert not scrolls_sideways(page)
+    name = page.locator("#measures thead th").nth(3)
+    expect(name).to_have_text(LONG % 2)
+    assert name.evaluate("(cell) => cell.scrollWidth <= cell.clientWidth")
+
+
 def test_pointer_reads_the_lines(open_page):
     labels = np.repeat([False, True, False], [40, 10, 50])
     score = np.arange(100.0)

@@ -9,8 +9,10 @@ import re
 
 import numpy as np
 import pytest
+from report.evaluated import report_of
 from report.made_runs import LATE, SIZES, made_run
 
+import vuskit
 from vuskit.errors import InvalidInputError
 from vuskit.report.page import run_page_html
 from vuskit.report.page.document import safe_json
@@ -152,3 +154,12 @@ def test_single_precision_while_it_fits():
     assert fits_exactly(run, PAGE_BYTES)
     assert isinstance(run_data(run, {})["values"], str)
     assert isinstance(run_data(run, {}, exact=False)["seconds"], dict)
+
+
+def test_nobody_is_best_where_all_are_alike():
+    labels = np.repeat([False, True, False], [40, 10, 50])
+    rising = np.arange(100.0)
+    report = report_of(labels, {"one": rising, "same": 2 * rising, "good": labels * 1.0}, buffer=6)
+    assert report.best(vuskit.get_measure("vus_pr")) == {"good"}
+    alike = report_of(labels, {"one": rising, "same": 2 * rising}, buffer=6)
+    assert all(alike.best(measure) == set() for measure in alike.measures)

@@ -116,10 +116,10 @@ class EvaluationReport:
         return list(zip(checked.starts.tolist(), checked.stops.tolist(), strict=True))
 
     def best(self, measure: Measure) -> set[str]:
-        """Scores with the best value of a measure; none if there is but one score."""
+        """Scores with the best value of a measure; none if all values are alike."""
         values = {name: self.table[name][measure.name] for name in self.table}
-        defined = [value for value in values.values() if not math.isnan(value)]
-        if len(values) < 2 or not defined:
+        defined = {value for value in values.values() if not math.isnan(value)}
+        if len(defined) < 2:
             return set()
         top = max(defined) if measure.higher_is_better else min(defined)
         return {name for name, value in values.items() if value == top}

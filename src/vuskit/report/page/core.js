@@ -45,6 +45,8 @@ const vuskit = (() => {
       : Number(number.toPrecision(digits)).toExponential().replace("e+", "e");
     return text.replaceAll("-", "−");
   };
+  // Class of a header: long names take several lines, because cut off they may look the same.
+  const wrapping = (name) => name.length > 24 ? "wrap" : null;
   // Two numbers that differ, in as many digits as it takes to see that.
   const formatPair = (one, other) => {
     let digits = Math.min(Math.abs(one), Math.abs(other)) < Math.max(Math.abs(one), Math.abs(other)) / 1000 ? 2 : 3;
@@ -344,7 +346,7 @@ const vuskit = (() => {
   };
 
   return {
-    view, begin, data, floats, shares, numbers, element, format, formatPair, fitted, theme, colour, lineColour, lineDash, heat, prepare, scale, axes, tip,
+    view, begin, data, floats, shares, numbers, element, format, formatPair, fitted, wrapping, theme, colour, lineColour, lineDash, heat, prepare, scale, axes, tip,
     tableRows, sortable, comparing, copies, tell, address, go, drawOpen, get sections() { return sections; },
   };
 })();

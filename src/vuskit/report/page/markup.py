@@ -8,6 +8,8 @@ from collections.abc import Sequence
 
 __all__ = ["element", "number_cell", "table", "wrapped"]
 
+_LONG = 24
+
 
 def element(tag: str, text: str, **attributes: str) -> str:
     """Write an element that holds a text; ``class_`` is class, ``data_x`` is data-x.
@@ -39,12 +41,17 @@ def number_cell(value: float, **attributes: str) -> str:
 
 def table(identity: str, caption: str, header: Sequence[str], rows: Sequence[str]) -> str:
     """Write a table; the rows are markup of cells."""
-    head = "".join(element("th", cell, scope="col") for cell in header)
+    head = "".join(element("th", cell, scope="col", **_wrapping(cell)) for cell in header)
     body = "\n".join(f"<tr>{row}</tr>" for row in rows)
     return (
         f'<table id="{identity}"><caption><span>{html.escape(caption)}</span></caption>'
         f"<thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody></table>"
     )
+
+
+def _wrapping(name: str) -> dict[str, str]:
+    """Long names take several lines: cut off, they may look the same."""
+    return {"class_": "wrap"} if len(name) > _LONG else {}
 
 
 def wrapped(markup: str, label: str) -> str:

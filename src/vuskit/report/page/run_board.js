@@ -56,7 +56,7 @@ vuskit.view("run", (place, _, options) => {
   };
   const best = (cells, lowest) => {
     const there = cells.map((one) => one.value).filter((value) => !Number.isNaN(value));
-    return there.length < 2 ? NaN : lowest ? Math.min(...there) : Math.max(...there);
+    return new Set(there).size < 2 ? NaN : lowest ? Math.min(...there) : Math.max(...there);
   };
   const sorted = ({ columns, rows }) => {
     const key = (row) => {

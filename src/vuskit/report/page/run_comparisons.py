@@ -48,9 +48,10 @@ def run_comparisons(
         if progress is not None:
             progress(done, len(pairs))
         found[f"{s},{m}"] = _comparison(run, s, m, np.arange(len(run.series)))
-    if len(run.datasets) < 2:
+    places = {name: place for place, name in enumerate(run.datasets)}
+    if len(places) < 2:
         return {**found, **{f"{key},0": one for key, one in found.items()}}
-    owner = np.array([run.datasets.index(one.dataset) for one in run.series])
+    owner = np.array([places[one.dataset] for one in run.series])
     room = MOST_BYTES
     for dataset, _ in Counter(owner.tolist()).most_common():
         series = np.flatnonzero(owner == dataset)

@@ -34,7 +34,7 @@ vuskit.view("table", (place, _, options) => {
       draw();
       place.querySelector(`#table [data-column="${CSS.escape(column)}"]`).focus();
     });
-    return element("th", { scope: "col", "aria-sort": current ? (order.falling ? "descending" : "ascending") : null }, button);
+    return element("th", { scope: "col", class: vuskit.wrapping(text), "aria-sort": current ? (order.falling ? "descending" : "ascending") : null }, button);
   };
   const line = ({ i, values }) => {
     const there = values.filter((value) => !Number.isNaN(value));
@@ -45,7 +45,7 @@ vuskit.view("table", (place, _, options) => {
       element("td", { text: run.series.anomalies[i].toLocaleString("en") }),
       ...detectors().map((d) => element("td", {
         text: benchmark.shown(values[d]),
-        class: values[d] === top && there.length > 1 ? "best" : null,
+        class: values[d] === top && new Set(there).size > 1 ? "best" : null,
         title: Number.isNaN(values[d]) ? run.outcome(d, i) || "not run yet" : null,
       })));
   };
@@ -100,7 +100,7 @@ vuskit.view("lean", (place, _, options) => {
     byId("command").textContent = reason ? "" : run.command(i);
     byId("values").replaceChildren(
       element("caption", {}, element("span", { text: `Measures of ${run.title(i)}` })),
-      element("thead", {}, element("tr", {}, ...["measure", ...run.detectors].map((text) => element("th", { scope: "col", text })))),
+      element("thead", {}, element("tr", {}, ...["measure", ...run.detectors].map((text) => element("th", { scope: "col", text, class: vuskit.wrapping(text) })))),
       element("tbody", {}, ...run.settings.flatMap((settings, s) => run.measures.map((one, m) => element("tr", {},
         element("th", { scope: "row", text: run.settings.length > 1 ? `${benchmark.titled(one)} (${settings})` : benchmark.titled(one) }),
         ...run.detectors.map((__, d) => {

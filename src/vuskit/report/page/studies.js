@@ -74,7 +74,8 @@ const studies = (() => {
   };
   // rows: [{title, name, cells: [{value, text, share}]}]; a share paints its cell.
   const fillTable = (holder, caption, columns, rows, { sort = true } = {}) => {
-    const head = element("tr", {}, ...columns.map(({ title, name }) => element("th", { scope: "col", text: title, class: name && lit.has(name) ? "lit" : null })));
+    const words = (column) => column > 0 && rows.length && rows.every(({ cells }) => typeof cells[column - 1]?.value === "string");
+    const head = element("tr", {}, ...columns.map(({ title, name }, k) => element("th", { scope: "col", text: title, class: name && lit.has(name) ? "lit" : words(k) ? "words" : null })));
     const body = rows.map(({ title, name, cells }) => element("tr", { class: name && lit.has(name) ? "lit" : null },
       element("th", { scope: "row", text: title }),
       ...cells.map(({ value, text, share }) => {
@@ -90,7 +91,7 @@ const studies = (() => {
     const order = before && [before.cellIndex, before.getAttribute("aria-sort")];
     const mapped = columns.length > 9 || rows.some(({ cells }) => cells.some(({ share }) => share !== undefined));
     const table = element("table", { class: mapped ? "map" : null }, ...(caption ? [element("caption", {}, element("span", { text: caption }))] : []), element("thead", {}, head), element("tbody", {}, ...body));
-    holder.replaceChildren(element("div", { class: "wide", tabindex: 0, role: "region", "aria-label": caption }, table));
+    holder.replaceChildren(element("div", { class: rows.length > 40 ? "wide long" : "wide", tabindex: 0, role: "region", "aria-label": caption }, table));
     if (!sort) return;
     vuskit.sortable(table);
     if (!order) return;

@@ -267,7 +267,7 @@ const studyCharts = (() => {
     if (low < high) return [low, high];
     return kind === "log" ? [low / 2, high * 2] : [low - 0.5, high + 0.5];
   };
-  const power = (value) => value >= 1e4 || (value > 0 && value < 1e-3) ? value.toExponential(0).replace("e+", "e") : short(value);
+  const power = (value) => value >= 1e6 || (value > 0 && value < 1e-3) ? value.toExponential(0).replace("e+", "e") : short(value);
 
   // Curves: {name, title, colour, dash, points: [[x, y]], shade: [[x, low, high]], dots: [[x, y]], text}.
   charts.lines = (draw, curves, { height = 300, x: across, y: upward, upright = [], marks = true }) => {
@@ -286,9 +286,11 @@ const studyCharts = (() => {
       for (const tick of x.ticks(box.right - box.left < 300 ? 4 : 6)) {
         canvas.shape("line", { x1: x(tick), x2: x(tick), y1: box.top, y2: box.bottom, class: "grid" });
         const words = power(tick);
-        if (x(tick) - widthOf(words) / 2 < after) continue;
-        after = x(tick) + widthOf(words) / 2 + 6;
-        canvas.text(x(tick), box.bottom + 15, words, { "text-anchor": "middle" });
+        const half = widthOf(words) / 2;
+        const at = Math.min(x(tick), canvas.width - half - 1); // the last one stays inside
+        if (at - half < after) continue;
+        after = at + half + 6;
+        canvas.text(at, box.bottom + 15, words, { "text-anchor": "middle" });
       }
       canvas.text((box.left + box.right) / 2, box.bottom + 34, across.title, { "text-anchor": "middle" });
       if (upward.title) canvas.text(-(box.top + box.bottom) / 2, 12, upward.title, { "text-anchor": "middle", transform: "rotate(-90)" });
