@@ -13,6 +13,7 @@ import scikit_posthocs
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
+from statsmodels.stats.multitest import multipletests
 
 from vuskit.errors import InvalidInputError
 from vuskit.studies.comparison import compare, compare_columns
@@ -76,6 +77,17 @@ def test_wilcoxon_holm_is_scikit_posthocs(table):
     ours = wilcoxon_test(table)
     np.testing.assert_allclose(ours.p_values, theirs, atol=1e-12)
     assert (ours.test, ours.correction, ours.alpha) == ("Wilcoxon signed-rank", "holm", 0.05)
+
+
+@pytest.mark.parametrize("correction", ["holm", "bonferroni", "fdr_bh"])
+@pytest.mark.parametrize("table", TABLES)
+def test_corrections_are_those_of_statsmodels(table, correction):
+    complete = table.dropna()
+    pairs = list(combinations(complete.columns, 2))
+    raw = [stats.wilcoxon(complete[a], complete[b]).pvalue for a, b in pairs]
+    found = wilcoxon_test(table, correction=correction).p_values
+    expected = multipletests(raw, method=correction)[1]
+    np.testing.assert_allclose([found.loc[a, b] for a, b in pairs], expected)
 
 
 @settings(max_examples=25)
