@@ -179,6 +179,15 @@ def test_long_names_and_many_detectors(open_page, width):
         names[7],
     )
     assert re.fullmatch(r"a det.*….*=7\)", shown)
+    # So is the part in which names differ, wherever it is.
+    names = [f"a detector of which only the middle {i} tells which one it is" for i in range(12)]
+    shown = page.evaluate(
+        "(all) => vuskit.fittedNames(document.querySelector('#time').getContext('2d'), all, 150)",
+        [*names, "short"],
+    )
+    assert len(set(shown)) == 13
+    assert shown[-1] == "short"
+    assert all(re.fullmatch(rf"a det.*…{i}…", shown[i]) for i in range(12))
 
 
 @pytest.mark.parametrize("detectors", [("one", "none"), ("one", "two", "none")])

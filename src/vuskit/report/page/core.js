@@ -15,7 +15,7 @@
    Elements:    vuskit.element(tag, {text, class, ...attributes}, ...children)
    Numbers:     vuskit.format(number, digits), vuskit.formatPair(one, other)
    Colours:     vuskit.colour("ink"), vuskit.lineColour(i), vuskit.lineDash(i), vuskit.heat(share), vuskit.theme()
-   Canvas:      vuskit.prepare(canvas) -> {pen, width, height}; vuskit.fitted(pen, text, room)
+   Canvas:      vuskit.prepare(canvas) -> {pen, width, height}; vuskit.fitted(pen, text, room), fittedNames(pen, texts, room)
                 vuskit.scale({low, high, from, to, log}) -> function with ticks(most)
                 vuskit.axes(pen, box, {x, y, xTitle, yTitle, xTicks, yTicks})
                 vuskit.tip(canvas, (x, y) => text or null)   a label that follows the pointer
@@ -60,6 +60,28 @@ const vuskit = (() => {
     const shortened = () => `${text.slice(0, Math.ceil(kept * 0.6))}…${kept > 1 ? text.slice(-Math.floor(kept * 0.4)) : ""}`;
     while (kept > 1 && pen.measureText(shortened()).width > room) kept--;
     return shortened();
+  };
+  // Names in as much room as there is, told apart: of those that would look the same, the part in which they differ.
+  const fittedNames = (pen, names, room) => {
+    const texts = names.map((name) => fitted(pen, name, room));
+    const alike = (text) => names.filter((_, i) => texts[i] === text);
+    const shared = (all, turn) => {
+      let length = 0;
+      while (all.every((name) => length < name.length && turn(name, length) === turn(all[0], length))) length++;
+      return length;
+    };
+    return texts.map((text, i) => {
+      const same = [...new Set(alike(text))];
+      if (same.length < 2) return text;
+      const start = shared(same, (name, k) => name[k]);
+      const end = Math.min(shared(same, (name, k) => name[name.length - 1 - k]), Math.min(...same.map((name) => name.length)) - start);
+      const own = `${names[i].slice(start, names[i].length - end)}${end ? "…" : ""}`;
+      for (let kept = start; kept >= 0; kept--) {
+        const tried = `${names[i].slice(0, kept)}${kept < start ? "…" : ""}${own}`;
+        if (pen.measureText(tried).width <= room) return tried;
+      }
+      return fitted(pen, own, room);
+    });
   };
   const bytes = (text) => {
     const letters = atob(text);
@@ -346,7 +368,7 @@ const vuskit = (() => {
   };
 
   return {
-    view, begin, data, floats, shares, numbers, element, format, formatPair, fitted, wrapping, theme, colour, lineColour, lineDash, heat, prepare, scale, axes, tip,
+    view, begin, data, floats, shares, numbers, element, format, formatPair, fitted, fittedNames, wrapping, theme, colour, lineColour, lineDash, heat, prepare, scale, axes, tip,
     tableRows, sortable, comparing, copies, tell, address, go, drawOpen, get sections() { return sections; },
   };
 })();

@@ -1,7 +1,7 @@
 "use strict";
 /* Figures of a run: critical differences, heat map of ranks, time against accuracy. */
 benchmark.figures = (place, run, state) => {
-  const { colour, lineColour, heat, prepare, format, fitted } = vuskit;
+  const { colour, lineColour, heat, prepare, format, fitted, fittedNames } = vuskit;
   const { shown } = benchmark;
   const { exact } = run;
   const byId = (id) => place.querySelector(`#${id}`);
@@ -31,18 +31,20 @@ benchmark.figures = (place, run, state) => {
       return;
     }
     const count = found.detectors.length;
-    const half = Math.ceil(count / 2);
     const bars = packed(found);
-    const lines = Math.max(0, ...bars.map((bar) => bar.line + 1));
-    const first = 44 + 9 * lines;
-    const { pen, width } = sized(canvas, first + 19 * half + 10);
-    const margin = Math.min(200, width * 0.34);
+    const first = 44 + 9 * Math.max(0, ...bars.map((bar) => bar.line + 1));
+    // Where there is no room for names on both sides, every detector has a row.
+    const room = canvas.parentElement.clientWidth;
+    const rows = room < 560 && count > 8;
+    const { pen, width } = sized(canvas, first + 19 * (rows ? count : Math.ceil(count / 2)) + 10);
+    const left = rows ? Math.min(150, width * 0.42) : Math.min(200, width * 0.34);
+    const right = rows ? width - 44 : width - left;
     const [low, high] = [Math.floor(Math.min(...found.ranks)), Math.ceil(Math.max(...found.ranks))];
-    const across = vuskit.scale({ low: Math.min(low, count - 1), high: Math.max(high, low + 1), from: margin, to: width - margin });
+    const across = vuskit.scale({ low: Math.min(low, count - 1), high: Math.max(high, low + 1), from: left, to: right });
     pen.strokeStyle = pen.fillStyle = colour("ink");
     pen.textAlign = "center";
-    stroke(pen, [margin, 24], [width - margin, 24]);
-    const every = Math.max(1, Math.ceil((across.high - across.low) / ((width - 2 * margin) / 22)));
+    stroke(pen, [left, 24], [right, 24]);
+    const every = Math.max(1, Math.ceil((across.high - across.low) / ((right - left) / 22)));
     for (let rank = across.low; rank <= across.high; rank++) {
       const labelled = (rank - across.low) % every === 0;
       stroke(pen, [across(rank), labelled ? 17 : 20], [across(rank), 24]);
@@ -52,22 +54,34 @@ benchmark.figures = (place, run, state) => {
     pen.strokeStyle = colour("soft");
     for (const { from, to, line } of bars) stroke(pen, [across(from) - 3, 34 + 9 * line], [across(to) + 3, 34 + 9 * line]);
     pen.lineWidth = 1;
-    found.detectors.forEach((detector, k) => {
-      const left = k < half;
-      const at = first + 19 * (left ? k : count - 1 - k) + 8;
-      const end = left ? margin - 6 : width - margin + 6;
-      pen.strokeStyle = colour("quiet");
-      stroke(pen, [across(found.ranks[k]), 24], [across(found.ranks[k]), at], [end, at]);
-      pen.fillStyle = colour("ink");
-      pen.textAlign = left ? "right" : "left";
-      const rank = found.ranks[k].toFixed(2);
-      const room = margin - 14 - pen.measureText(` ${rank}`).width;
-      const name = fitted(pen, run.detectors[detector], room);
-      pen.fillText(left ? `${name} ${rank}` : `${rank} ${name}`, left ? end - 4 : end + 4, at + 4);
-    });
+    (rows ? nameRows : nameSides)(pen, found, across, { first, left, right });
     canvas.setAttribute("aria-label", `Mean ranks by ${measure.title}: ${found.detectors.map((d, k) => `${run.detectors[d]} ${found.ranks[k].toFixed(2)}`).join(", ")}`);
     byId("ranks-note").textContent = ranksNote(found, now, measure);
   };
+  const named = (pen, found, room) => fittedNames(pen, found.detectors.map((d) => run.detectors[d]), room);
+  const nameSides = (pen, found, across, { first, left, right }) => named(pen, found, left - 14 - pen.measureText(" 00.00").width).forEach((name, k) => {
+    const count = found.detectors.length;
+    const early = k < Math.ceil(count / 2);
+    const at = first + 19 * (early ? k : count - 1 - k) + 8;
+    const end = early ? left - 6 : right + 6;
+    pen.strokeStyle = colour("quiet");
+    stroke(pen, [across(found.ranks[k]), 24], [across(found.ranks[k]), at], [end, at]);
+    pen.fillStyle = colour("ink");
+    pen.textAlign = early ? "right" : "left";
+    const rank = found.ranks[k].toFixed(2);
+    pen.fillText(early ? `${name} ${rank}` : `${rank} ${name}`, early ? end - 4 : end + 4, at + 4);
+  });
+  const nameRows = (pen, found, across, { first, left, right }) => named(pen, found, left - 8).forEach((name, k) => {
+    const at = first + 19 * k + 8;
+    const place = across(found.ranks[k]);
+    pen.strokeStyle = colour("grid");
+    stroke(pen, [left, at], [right, at]);
+    pen.fillStyle = colour("ink");
+    pen.beginPath(); pen.arc(place, at, 4, 0, 7); pen.fill();
+    pen.textAlign = "right";
+    pen.fillText(name, left - 6, at + 4);
+    pen.fillText(found.ranks[k].toFixed(2), right + 42, at + 4);
+  });
   const where = (now) => now.dataset || (run.datasets.length > 1 ? "all data sets" : run.datasets[0]);
   const listed = (names) => names.length > 12 ? `${names.slice(0, 12).join(", ")} and ${names.length - 12} more` : names.join(", ");
   const ranksNote = (found, now, measure) => {
@@ -136,10 +150,11 @@ benchmark.figures = (place, run, state) => {
     const height = 24;
     const { pen } = sized(canvas, rows.length * height + bottom);
     Object.assign(grid, { left, cell, height });
+    const names = fittedNames(pen, run.detectors, left - 8);
     rows.forEach((d, r) => {
       pen.fillStyle = colour("ink");
       pen.textAlign = "right";
-      pen.fillText(fitted(pen, run.detectors[d], left - 8), left - 6, r * height + 16);
+      pen.fillText(names[d], left - 6, r * height + 16);
       columns.forEach((column, c) => {
         const rank = column.ranks[d];
         const at = left + c * cell;
@@ -265,8 +280,9 @@ benchmark.figures = (place, run, state) => {
     }
     pen.fillStyle = colour("ink");
     pen.textAlign = "left";
+    const names = fittedNames(pen, run.detectors, 150);
     for (const dot of dots) {
-      const text = fitted(pen, dot.name, 150);
+      const text = names[dot.d];
       const wide = pen.measureText(text).width;
       const places = [[9, 4], [-9 - wide, 4], [-wide / 2, -10], [-wide / 2, 18], [9, -8], [9, 16], [-9 - wide, -8], [-9 - wide, 16]];
       const boxes = places.map(([dx, dy]) => [dot.px + dx, dot.py + dy - 11, dot.px + dx + wide, dot.py + dy + 2]);
