@@ -197,6 +197,11 @@ def test_one_helpful_sentence(command, name):
     assert "Traceback" not in outcome.err
 
 
+def test_settings_are_told(command):
+    long_frame().assign(settings="buffer=5").to_csv("one.csv", index=False)
+    assert "settings: buffer=5" in command("compare", "one.csv").err.splitlines()
+
+
 def test_one_of_several_settings(command):
     mixed_settings().to_csv("mixed.csv", index=False)
     outcome = command("compare", "mixed.csv", "--settings", "buffer=9", "--json")

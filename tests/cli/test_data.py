@@ -48,13 +48,14 @@ def test_unknown_name(command):
     assert outcome.err.startswith("vuskit: `name` must be one of 'Dodgers', 'ECG'")
 
 
-def test_fetch(command, archive):
+def test_fetch(command, archive, snapshot, tmp_path):
     url, body = archive
     digest = hashlib.sha256(body).hexdigest()
     outcome = command("data", "fetch", "Plant", "--url", url, "--sha256", digest)
     assert outcome.code == 0
     assert outcome.err == "next: vuskit bench init, with the folder of Plant as its data\n"
     folder = Path(outcome.out.strip())
+    snapshot("data_fetch", (outcome.out + outcome.err).replace(str(tmp_path), "PLACE"))
     assert (folder / "plant" / "pump.csv").read_text() == "value,label\n1,0\n2,1\n"
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.metadata
 import json
+import re
 
 import oracle
 import pytest
@@ -56,6 +57,20 @@ def test_healthy(command, tmp_path):
         "ok     buffer=16, thresholds=all, definition=timeeval: 4 values",
         "ok     buffer=16, thresholds=50, definition=timeeval: 4 values",
     ]
+
+
+def stable(text, cache):
+    """Without what differs from machine to machine: versions, what is installed, the cache."""
+    text = text.replace(str(cache), "CACHE")
+    text = re.sub(r"^(vuskit|Python|NumPy) \S+$", r"\1 VERSION", text, flags=re.MULTILINE)
+    text = re.sub(r"^platform .+$", "platform NAME", text, flags=re.MULTILINE)
+    state = r"\d\S*|missing +pip install \"vuskit\[\w+\]\""
+    text = re.sub(rf"(^[\w.-]+ +({state})\n)+", "NAME STATE\n", text, flags=re.MULTILINE)
+    return re.sub(r"^(optional part) +version$", r"\1 STATE", text, flags=re.MULTILINE)
+
+
+def test_for_reading(command, snapshot, tmp_path):
+    snapshot("doctor", stable(command("doctor").out, tmp_path / "cache"))
 
 
 def test_json(command):

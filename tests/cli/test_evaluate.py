@@ -228,6 +228,37 @@ def test_automatic_buffer_without_values(command):
     assert "needs the series itself; name its column with --value" in refused
 
 
+def test_settings_of_the_function(command, small):
+    """What the function takes, the command takes, and the last line says what is not usual."""
+    frame = small_frame()
+    options = {"buffer": 8, "side": "after", "step": 3, "threshold": 0.5, "k": 7}
+    wanted = vuskit.evaluate(frame["label"], frame["A"], **options)
+    line = [f"--{name}={value}" for name, value in options.items()]
+    got = values_of(command("evaluate", "small.csv", *line, "--csv", "--chance=0"))
+    assert {name: got["A", name] for name in wanted} == pytest.approx(dict(wanted))
+    shown = command("evaluate", "small.csv", *line, "--chance=0").out.splitlines()
+    assert shown[-1] == f"({wanted.settings})"
+    assert wanted.settings.endswith("step=3, side=after, threshold=0.5, k=7")
+    found = json.loads(command("evaluate", "small.csv", *line, "--json", "--chance=0").out)
+    assert_valid(found, "evaluation")
+    assert {name: found["settings"][name] for name in options} == options
+
+
+def test_page_of_one_side(command, small, tmp_path):
+    """An alarm before an anomaly finds it, unless only what comes after counts."""
+    frame = small_frame()
+    frame["A"] = 0.0
+    frame.loc[8, "A"] = 1.0
+    frame.to_csv("early.csv", index=False)
+    found = {}
+    for side in ("both", "after"):
+        line = ("--score=A", "--buffer=8", f"--side={side}", "--threshold=0.5", "--html=page.html")
+        assert command("evaluate", "early.csv", *line).code == 0
+        page = (tmp_path / "page.html").read_text(encoding="utf-8")
+        found[side] = page.count('class="found"'), page.count('class="missed"')
+    assert found == {"both": (1, 1), "after": (0, 2)}
+
+
 def test_gaps_in_the_values_do_not_matter(command):
     frame = small_frame()
     frame.loc[20:22, "value"] = np.nan
@@ -242,6 +273,13 @@ def test_warnings_are_notes(command, scores_csv):
 
 
 CASES = {
+    "no labels.csv": ("late,A\n0,1\n1,2\n", [], "among 'late', 'A'; name it with --label"),
+    "load.csv": (
+        "label,A\n0,1\n1,2\n",
+        ["--load=load.csv"],
+        "`--load load.csv` cannot be run: NameError in line 1: name 'label' is not defined",
+    ),
+    "side.csv": ("label,A\n0,1\n1,2\n", ["--side=behind"], "'after', got 'behind'"),
     "typo.csv": ("value,lable,A\n1,0,.1\n2,1,.2\n", [], "did you mean --label lable?"),
     "no_label.csv": ("value,A\n1,.1\n2,.2\n", [], "name it with --label"),
     "nan.csv": (
@@ -421,7 +459,7 @@ def test_documented_examples_are_true(command, monkeypatch, tmp_path):
         wanted = [shortened(line) for line in expected.splitlines()]
         assert shown == wanted, arguments
         count += 1
-    assert count == 15
+    assert count == 14
 
 
 def test_the_demo_series_is_the_documented_one(scores_csv):

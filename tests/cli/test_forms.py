@@ -156,6 +156,20 @@ def test_for_reading(run, folder, snapshot, line):
     snapshot(READ[line], stable(outcome.out, folder), width=120)
 
 
+def without_times(text):
+    """Without numbers that are measured, and the room that their digits take."""
+    text = re.sub(r"\b\d[\d,.]*(?:e[+-]?\d+)?\b", "N", text)
+    return re.sub(r" +", " ", text)
+
+
+def test_study_of_times_for_reading(run, snapshot):
+    chosen = "--only opt --only opt_mem --only fast_grid --repeats 1 --thresholds 5"
+    outcome = run(f"study timing saved {chosen} --output times")
+    assert outcome.code == 0, outcome.err
+    assert max(map(len, outcome.out.splitlines())) <= 80
+    snapshot("study_timing", without_times(outcome.out + outcome.err))
+
+
 def test_plan_to_start_from(command, snapshot):
     outcome = command("bench", "init")
     assert outcome.code == 0

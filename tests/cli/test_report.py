@@ -56,6 +56,22 @@ def test_plan_instead_of_the_folder_and_another_place(command, run_folder, tmp_p
     assert not (run_folder / "page.html").exists()
 
 
+def test_series_by_pattern(command, run_folder, monkeypatch):
+    """A pattern stands for all series that it fits; the page is told their names."""
+    asked = []
+
+    def told(found, *, series, **_):
+        asked.append(list(series))
+        return "<html></html>"
+
+    monkeypatch.setattr("vuskit.report.page.run_page_html", told)
+    assert command("report", "night run", "--series", "beta/*", "--series", "beta/two").code == 0
+    names = [name for name in asked[0] if name.startswith("beta/")]
+    assert len(names) > 1
+    assert names == asked[0]
+    assert len(set(names)) == len(names)
+
+
 def test_studies_beside_a_run_and_alone(command, run_folder, studies):
     outcome = command("report", "night run", "--studies", "studies")
     assert outcome.code == 0

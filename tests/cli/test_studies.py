@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -77,6 +79,41 @@ def test_data_sets_that_are_too_small_show_before_the_long_studies(folder, tmp_p
     assert not (tmp_path / "robustness.md").exists()
     assert invoke("study", "summary", folder, *small, "--min-series", "2").exit_code == 0
     assert (tmp_path / "summary.md").exists()
+
+
+def test_series_by_several_patterns(folder, tmp_path):
+    line = ("study", "robustness", folder, *QUICK, "--count", "2", "--json", "--output", tmp_path)
+    found = json.loads(invoke(*line, "--series", "mill/s1*", "--series", "*/s[0-3]*").stdout)
+    alone = json.loads(invoke(*line, "--series", "mill/s1*").stdout)
+    assert found["studies"][0]["facts"]["values"] > alone["studies"][0]["facts"]["values"]
+    refused = invoke(*line, "--series", "mill/s1*", "--series", "mil/s1.csv")
+    assert re.search(
+        r"`--series` must fit a series of .*, got 'mil/s1.csv'", str(refused.exception)
+    )
+
+
+@pytest.mark.parametrize(
+    ("buffer", "told"),
+    [
+        ("24", "robustness: buffer: 24 points; VUS up to 2 times that"),
+        ("median-anomaly", "robustness: buffer: the median length of the anomalies (median_anom"),
+    ],
+)
+def test_which_buffers_were_used(folder, tmp_path, buffer, told):
+    line = ("--measure", "auc_pr,vus_pr", "--count", "2", "--processes", "1", "--series", "mill/*")
+    result = invoke("study", "robustness", folder, *line, "--buffer", buffer, "--output", tmp_path)
+    assert result.exit_code == 0, result.output
+    assert told in result.stderr
+    page = (tmp_path / "robustness.md").read_text(encoding="utf-8")
+    assert f"Buffer: {told.partition('buffer: ')[2]}" in page
+
+
+def test_scenarios_know_their_anomaly_only(tmp_path):
+    line = ("study", "scenarios", "--measure", "f_score", "--points", "600", "--output", tmp_path)
+    result = invoke(*line, "--buffer", "median-anomaly", "--json")
+    assert json.loads(result.stdout)["studies"][0]["facts"]["buffer"] == 20
+    refused = invoke(*line, "--buffer", "fft")
+    assert "`--buffer fft` needs values, and scenarios have none" in str(refused.exception)
 
 
 def test_a_file_adds_a_measure_of_ones_own(folder, tmp_path):

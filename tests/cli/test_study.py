@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pty
 import re
@@ -77,6 +78,15 @@ def test_study_of_a_folder_leaves_page_tables_and_figures(tmp_path, folder):
         "samples.csv",
         "environment.json",
     }
+
+
+def test_buffers_of_the_series(tmp_path, folder):
+    line = ("--output", tmp_path, "--repeats", 1, "--thresholds", 5, "--only", "opt", "--json")
+    result = invoke("study", "timing", folder, "--buffer", "median-anomaly", *line)
+    cells = json.loads(result.stdout)["cells"]
+    assert {cell["max_buffer"] for cell in cells} == {4, 5, 6}  # the lengths of their anomalies
+    refused = invoke("study", "timing", "--buffer", "7")
+    assert "must come with SCORES" in str(refused.exception)
 
 
 def test_only_some_contestants(tmp_path, folder):

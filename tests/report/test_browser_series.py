@@ -247,16 +247,18 @@ def drawn_heights(page, points):
     )
 
 
-@pytest.mark.parametrize("definition", ["journal", "pvldb2022", "timeeval"])
-def test_soft_label_is_drawn_as_the_definition_has_it(open_page, definition):
+@pytest.mark.parametrize(
+    ("definition", "side"),
+    [("journal", "both"), ("journal", "after"), ("pvldb2022", "before"), ("timeeval", "both")],
+)
+def test_soft_label_is_drawn_as_the_definition_has_it(open_page, definition, side):
     """The page computes soft labels itself; they must be those of the slow twin."""
     labels = [0] * 60
     for place in (*range(10, 14), 17, 20, *range(40, 46), 59):
         labels[place] = 1
-    page = open_page(
-        page_html(report_of(labels, {"A": np.arange(60.0)}, buffer=14, definition=definition))
-    )
+    options = {"definition": definition, "side": side}
+    page = open_page(page_html(report_of(labels, {"A": np.arange(60.0)}, buffer=14, **options)))
     for width in (0, 1, 4, 9, 14):
         move_slider(page, width)
-        expected = oracle.soft_labels(labels, width, definition=definition)
+        expected = oracle.soft_labels(labels, width, **options)
         np.testing.assert_allclose(drawn_heights(page, 60), expected, atol=0.03)

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from vuskit.cli.files import reason_of
+from vuskit.cli.files import names_in, reason_of
 from vuskit.datasets.optional import require
 from vuskit.datasets.readers.csv_dialect import header_of
 from vuskit.datasets.readers.tables import read_csv, read_parquet
@@ -98,7 +98,7 @@ def check_place(path: Path, *, holds: str = "labels and scores") -> None:
             "or run detectors on all of them with: vuskit bench"
         )
     if not path.exists():
-        near = did_you_mean(path.name, _names_in(path.parent))
+        near = did_you_mean(path.name, names_in(path.parent))
         raise InvalidInputError(f"{path}: there is no such file{near}")
     try:
         with path.open("rb") as stream:
@@ -107,13 +107,6 @@ def check_place(path: Path, *, holds: str = "labels and scores") -> None:
         raise InvalidInputError(f"{path} cannot be read: {reason_of(error)}") from error
     if is_empty:
         raise InvalidInputError(f"{path}: the file is empty; it must hold {holds}")
-
-
-def _names_in(folder: Path) -> list[str]:
-    try:
-        return [path.name for path in folder.iterdir()]
-    except OSError:
-        return []
 
 
 def column_names(path: Path) -> list[str]:

@@ -107,16 +107,19 @@ def compare(
         say(why)
     if results.left_out:
         say(f"left out, without any value: {', '.join(results.left_out)}")
+    chosen = selected(
+        results.frame,
+        measure=measure,
+        detectors=detector or (),
+        ignored=ignore or (),
+        settings=settings,
+        by=by,
+        missing=missing,
+    )
+    if "settings" in results.frame.columns:  # several are refused unless one was asked for
+        say(f"settings: {settings or results.frame['settings'].iloc[0]}")
     found = compare_results(
-        selected(
-            results.frame,
-            measure=measure,
-            detectors=detector or (),
-            ignored=ignore or (),
-            settings=settings,
-            by=by,
-            missing=missing,
-        ),
+        chosen,
         measure=measure,
         higher_is_better=False if lower else results.direction(measure),
         test=test,

@@ -45,11 +45,13 @@ def complete_definitions() -> list[tuple[str, str]]:
     return [(one.name, one.title) for one in DEFINITIONS.values()]
 
 
-def complete_buffers() -> list[str]:
+def complete_buffers() -> list[tuple[str, str]]:
     """Strategies for the buffer."""
-    from vuskit.periods import list_buffer_strategies
+    from vuskit.periods import buffer_strategy_title, list_buffer_strategies
 
-    return [name.replace("_", "-") for name in list_buffer_strategies()]
+    return [
+        (name.replace("_", "-"), buffer_strategy_title(name)) for name in list_buffer_strategies()
+    ]
 
 
 def complete_sides() -> list[str]:

@@ -10,8 +10,18 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from vuskit.errors import InvalidInputError, VuskitError
+from vuskit.inputs import did_you_mean
 
-__all__ = ["check_page", "plan_folder", "reason_of", "whole_file", "whole_folder", "write_file"]
+__all__ = [
+    "check_page",
+    "check_there",
+    "names_in",
+    "plan_folder",
+    "reason_of",
+    "whole_file",
+    "whole_folder",
+    "write_file",
+]
 
 _PAGES = (".html", ".htm")
 _PLAN = ".toml"
@@ -66,6 +76,34 @@ def check_page(option: str, path: Path | None) -> None:
         )
     if not path.parent.is_dir():
         raise InvalidInputError(f"`{option}` must be in a folder that exists, got {str(path)!r}")
+
+
+def check_there(path: Path) -> Path:
+    """Refuse a file or folder that does not exist.
+
+    Raises
+    ------
+    InvalidInputError
+        Naming one that is spelt alike.
+
+    Examples
+    --------
+    >>> check_there(Path("no-such-folder"))
+    Traceback (most recent call last):
+    vuskit.errors.InvalidInputError: no-such-folder: there is no such file or folder
+    """
+    if not path.exists():
+        near = did_you_mean(path.name, names_in(path.parent))
+        raise InvalidInputError(f"{path}: there is no such file or folder{near}")
+    return path
+
+
+def names_in(folder: Path) -> list[str]:
+    """What is in a folder, or nothing where that cannot be told."""
+    try:
+        return [path.name for path in folder.iterdir()]
+    except OSError:
+        return []
 
 
 def plan_folder(target: Path) -> Path:

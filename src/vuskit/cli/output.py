@@ -8,6 +8,7 @@ import json
 import math
 import os
 import shutil
+import sys
 import textwrap
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
@@ -144,6 +145,9 @@ def _plain(data: Any) -> Any:
         data = data.item()
     if isinstance(data, float) and not math.isfinite(data):
         return None
+    pandas = sys.modules.get("pandas")  # not loaded means that nothing of it is here
+    if pandas is not None and data is pandas.NA:
+        return None
     return os.fspath(data) if isinstance(data, os.PathLike) else data
 
 
@@ -204,8 +208,8 @@ def frame_records(frame: pd.DataFrame) -> list[dict[str, Any]]:
     Examples
     --------
     >>> import pandas as pd
-    >>> frame_records(pd.DataFrame({"a": [1, 2], "b": [0.5, float("nan")]}))
-    [{'a': 1, 'b': 0.5}, {'a': 2, 'b': None}]
+    >>> frame_records(pd.DataFrame({"a": [1, pd.NA], "b": [0.5, float("nan")]}))
+    [{'a': 1, 'b': 0.5}, {'a': None, 'b': None}]
     """
     names = list(map(str, frame.columns))
     rows = zip(*(frame[name].astype(object) for name in frame.columns), strict=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,6 +26,7 @@ _SOUND_NORMAL = ("norm", "ok", "good", "heal", "inl", "nomin", "benign", "regula
 _EMPTY = "None"
 _FEW = 12
 _MOST_SHOWN = 6
+_MISSPELT = 0.75  # as like as two words must be
 
 
 @dataclass(frozen=True)
@@ -132,12 +134,17 @@ def _find_label(path: Path, columns: Columns) -> str:
             f"{path}: the first line must name the columns, such as label,score; "
             f"got {listed(columns.names)}"
         )
-    near = next((name for name in columns.names if did_you_mean(name, LABELS)), None)
+    near = next((name for name in columns.names if _is_misspelt(name)), None)
     hint = f"; did you mean --label {near}?" if near is not None else "; name it with --label"
     raise InvalidInputError(
         f"{path}: no column is named like labels ({', '.join(LABELS[:4])}, ...) "
         f"among {listed(columns.names)}{hint}"
     )
+
+
+def _is_misspelt(name: str) -> bool:
+    """Whether this could be the name of labels with a letter wrong; 'late' is none."""
+    return bool(difflib.get_close_matches(name.strip().lower(), LABELS, n=1, cutoff=_MISSPELT))
 
 
 def _is_binary(words: list[str]) -> bool:

@@ -18,7 +18,7 @@ import typer
 from vuskit.cli.completion import complete_definitions, complete_figures
 from vuskit.cli.durations import format_duration
 from vuskit.cli.exits import ExitCode
-from vuskit.cli.files import check_page, plan_folder
+from vuskit.cli.files import check_page, check_there, plan_folder
 from vuskit.cli.options import (
     Buffer,
     Definition,
@@ -143,7 +143,7 @@ def _request_of(
         "definition": check_choice("--definition", definition, dict(complete_definitions())),
     }
     return Request(
-        scores=plan_folder(scores),
+        scores=plan_folder(check_there(scores)),
         output=output,
         measures=chosen_measures(measure, load),
         series=series,

@@ -9,7 +9,7 @@ import typer
 
 from vuskit.cli.completion import complete_contestants
 from vuskit.cli.durations import parse_duration
-from vuskit.cli.files import check_page
+from vuskit.cli.files import check_page, check_there
 from vuskit.cli.options import (
     Buffer,
     FigureFormat,
@@ -132,6 +132,8 @@ def timing(
             )
         cases = synthetic_cases(quick=quick, seed=seed)
     else:
+        if not check_there(scores).is_dir():
+            raise InvalidInputError(f"`SCORES` must be a folder, got the file {str(scores)!r}")
         cases = real_cases(scores, max_buffer=length, n_thresholds=thresholds or _THRESHOLDS)
     folder = output or Path("out") / ("timing" if scores is None else "timing-series")
     store = TimingStore(folder)

@@ -14,6 +14,7 @@ __all__ = ["SERIES_ASSETS", "series_section"]
 
 SERIES_ASSETS = ("series_lines.js", "series.js")
 
+_REACH = {"both": "to each side of", "before": "to the time before", "after": "to the time after"}
 # The signs are minuses, as in print, not hyphens.
 _ADJUSTED = "Adjusted: (value − chance) / (1 − chance). "  # noqa: RUF001
 
@@ -43,6 +44,7 @@ def series_section(
         "name": html.escape(report.name),
         "summary": html.escape(_summary(report)),
         "settings": html.escape(_settings(report)),
+        "reach": _REACH[report.table.side],
         "note": element("p", note, class_="quiet") if note else "",
         "legend": "" if report.chance is None else _ADJUSTED,
         "measures": _measures_table(report),
