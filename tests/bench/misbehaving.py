@@ -81,6 +81,21 @@ class Compiles(Detector):
         return fine(values[:, 0])
 
 
+class Loads(Detector):
+    """Takes a while when it is first used in a process."""
+
+    loaded = False
+
+    def _fit(self, train, progress):
+        """Nothing is learnt."""
+
+    def _score(self, values):
+        if not Loads.loaded:
+            time.sleep(1.5)
+        Loads.loaded = True
+        return fine(values[:, 0])
+
+
 def sleeps_when_warmed_up(values):
     return fine(values)
 

@@ -187,6 +187,24 @@ def test_compiling_does_not_count_as_time_of_a_job(workshop, make):
     assert stored == [(max(warmed),)]
 
 
+def test_who_kills_a_process_does_so_to_what_it_has_loaded_once_only(workshop):
+    """Of two detectors one takes long to load, the other gets every process killed."""
+    series = ONE_SERIES.replace("seed = 1", "seed = [1, 2, 3, 4, 5]")
+    workshop.write(detectors=["Loads", "killed"], series=series)
+    with local(workshop, PATIENT, 1) as executor:
+        done = workshop.run(executor=executor)
+    scored = [(job, outcome) for job, outcome in done if job.kind is Kind.SCORE]
+    statuses = {job.label: set() for job, _ in scored}
+    for job, outcome in scored:
+        statuses[job.label].add(str(outcome.status))
+    assert statuses == {"misbehaving:Loads": {"OK"}, "misbehaving:killed": {"OOM"}}
+    loaded = [
+        outcome.warm_up_seconds is not None for job, outcome in scored if "Loads" in job.label
+    ]
+    assert loaded == [True, True, False, False, False]
+    assert workshop.leftovers() == []
+
+
 def test_a_warm_up_that_goes_wrong_costs_its_time_only(workshop):
     names = ["sleeps_when_warmed_up", "crashes_when_warmed_up", "raises_when_warmed_up"]
     workshop.write(detectors=names, series=TWO_SERIES)

@@ -174,6 +174,7 @@ vuskit bench run --plain bench.toml; echo "first: $?"
 {second}
 vuskit bench run --plain bench.toml; echo "second: $?"
 vuskit bench verify; echo "verify: $?"
+{third}
 ls bench-run/tmp 2>/dev/null; echo "left: $?"
 """
 
@@ -200,6 +201,7 @@ def test_a_full_disk_is_told_and_the_run_goes_on_later(workshop, environment):
         size="1500k",
         first="",
         second="mount -o remount,size=20m bench-run",
+        third="",
     )
     assert "first: 2" in out, out + err
     assert "No space left on device" in err or "disk is full" in err
@@ -221,9 +223,13 @@ def test_a_read_only_folder_is_told_and_the_run_goes_on_later(workshop, environm
         size="20m",
         first="mount -o remount,ro bench-run",
         second="mount -o remount,rw bench-run",
+        third="mount -o remount,ro bench-run; "
+        "vuskit bench export bench-run --csv | wc -l; vuskit bench status bench-run | head -1",
     )
     assert "first: 2" in out, out + err
     assert "`folder` must be writable" in err
     assert "Read-only file system" in err
     assert "4 of 4 jobs done, 0 failed" in out
     assert "0 problems\nverify: 0" in out
+    # What is there can be read, although no reader can leave a file beside it.
+    assert "\n5\nRun 1: finished" in out, out + err

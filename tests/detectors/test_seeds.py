@@ -48,7 +48,7 @@ def test_warming_up_is_quick_and_leaves_no_trace(name):
     np.testing.assert_array_equal(detector.fit_score(wave(240)), scores(name, 3, 240))
 
 
-def test_long_windows_and_long_training_do_not_make_it_long():
+def test_long_windows_of_mp_and_long_training_do_not_make_it_long():
     detector = get_detector("mp", window=5_000)
     assert detector.warm_up()
     epochs = []

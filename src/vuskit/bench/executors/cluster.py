@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from vuskit.bench.executors.base import Executor, lost
-from vuskit.bench.executors.slot import Slot
+from vuskit.bench.executors.pair import WorkerPair
 from vuskit.bench.jobs import Outcome, Task
 from vuskit.bench.plan_parts import Limits
 from vuskit.bench.states import Status
@@ -137,8 +137,8 @@ class DaskExecutor(Executor):
                 self._cluster.close()
 
 
-_slots: dict[Limits, queue.SimpleQueue[Slot]] = {}
-_in_use: set[Slot] = set()
+_slots: dict[Limits, queue.SimpleQueue[WorkerPair]] = {}
+_in_use: set[WorkerPair] = set()
 
 
 def perform_on_worker(task: Task, limits: Limits) -> Outcome:
@@ -150,7 +150,7 @@ def perform_on_worker(task: Task, limits: Limits) -> Outcome:
     except queue.Empty:
         # Dask removes this folder, also when it finds one of a worker that was killed.
         distributed = require("distributed", purpose="the dask executor")
-        slot = Slot(limits, Path(distributed.get_worker().local_directory) / "vuskit")
+        slot = WorkerPair(limits, Path(distributed.get_worker().local_directory) / "vuskit")
     _in_use.add(slot)
     try:
         return slot.run(task)

@@ -7,13 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from vuskit.bench.executors.base import Executor, lost
-from vuskit.bench.executors.slot import Slot
+from vuskit.bench.executors.pair import ATTEMPTS, WorkerPair
 from vuskit.bench.jobs import Outcome, Task
 from vuskit.bench.plan_parts import Limits
 
 __all__ = ["LocalExecutor"]
-
-_ATTEMPTS = 3
 
 
 class LocalExecutor(Executor):
@@ -31,9 +29,9 @@ class LocalExecutor(Executor):
 
     def __init__(self, *, workers: int, limits: Limits, scratch: Path) -> None:
         super().__init__()
-        self._slots = [Slot(limits, scratch) for _ in range(workers)]
+        self._slots = [WorkerPair(limits, scratch) for _ in range(workers)]
         self._idle = list(self._slots)
-        self._busy: dict[str, Slot] = {}
+        self._busy: dict[str, WorkerPair] = {}
         self._starts: dict[str, int] = {}
         self._futures: dict[str, Future[Outcome]] = {}
 
@@ -62,12 +60,12 @@ class LocalExecutor(Executor):
         if handle is not self._futures.get(key):
             return None  # of an attempt that was given up
         outcome = self._busy[key].outcome(handle)
-        if outcome is None and self._starts[key] < _ATTEMPTS:
+        if outcome is None and self._starts[key] < ATTEMPTS:
             self._start(self._running[key])
             return None
         self._idle.append(self._busy.pop(key))
         del self._starts[key], self._futures[key]
-        return outcome or lost(f"no worker process could be started, {_ATTEMPTS} times")
+        return outcome or lost(f"no worker process could be started, {ATTEMPTS} times")
 
     def close(self, *, kill: bool) -> None:
         """End the processes."""

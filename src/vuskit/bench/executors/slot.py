@@ -10,7 +10,7 @@ import os
 import signal
 import sys
 import uuid
-from concurrent.futures import CancelledError, Future, wait
+from concurrent.futures import CancelledError, Future
 from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 from typing import Any
@@ -34,7 +34,6 @@ from vuskit.interrupts import deaf_children
 __all__ = ["Slot"]
 
 _OUTPUT_TAIL = 8000
-_LOOK_SECONDS = 1.0
 
 
 class Slot:
@@ -57,7 +56,6 @@ class Slot:
         self._output, self._stack = scratch / f"{name}.log", scratch / f"{name}.stack"
         self._pool: Any = None
         self._future: Future[Outcome] | None = None
-        self._closed = False
         self._warm: set[str] = set()  # engines that the process has loaded
         self._unwarmable: set[str] = set()  # those that broke it, or took too long
         self._warm_up_seconds: float | None = None
@@ -161,22 +159,8 @@ class Slot:
             seconds=self._limits.seconds,
         )
 
-    def run(self, task: Task, attempts: int = 3) -> Outcome:
-        """Do a task and wait for it."""
-        for _ in range(attempts):
-            future = self.start(task)
-            while wait([future], timeout=_LOOK_SECONDS).not_done and not self.lost:
-                pass
-            outcome = self.outcome(future)
-            if outcome is not None:
-                return outcome
-            if self._closed:
-                return lost("the worker was closed")
-        return lost(f"no worker process could be started, {attempts} times")
-
     def close(self, *, kill: bool = False) -> None:
-        """End the process for good."""
-        self._closed = True
+        """End the process."""
         self._end_process(kill=kill)
 
     def _end_process(self, *, kill: bool) -> None:
