@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+from together import scheduler
 
 # No example, and no drawing of examples, has to be quick: the machine may be busy.
 settings.register_profile(
@@ -30,7 +31,7 @@ def test_data() -> Path:
     return Path(folder)
 
 
-@pytest.hookimpl(trylast=True)
-def pytest_collection_modifyitems(items):
-    """Begin with what one process has to run as a whole; at the end, the others would wait."""
-    items.sort(key=lambda item: item.get_closest_marker("xdist_group") is None)
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """Let one process run what belongs together."""
+    return scheduler(config, log) if config.getvalue("dist") == "loadgroup" else None

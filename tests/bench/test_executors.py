@@ -21,8 +21,6 @@ from vuskit.bench.plan_parts import Limits
 from vuskit.bench.runner import run_plan
 from vuskit.bench.states import Kind, Status
 
-pytestmark = pytest.mark.xdist_group("bench-executors")
-
 # Generous: the machine may be busy. Only a job that sleeps for ever meets a short limit.
 LIMITS = Limits(seconds=300.0, memory=400_000_000, threads=1)
 SHORT = Limits(seconds=2.0, threads=1)

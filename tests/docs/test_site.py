@@ -18,8 +18,6 @@ from report.browser import PATIENCE, expect, low_contrast, running_chromium, scr
 ROOT = Path(__file__).parents[2]
 pytest.importorskip("mkdocs", reason="the documentation's tools are not installed")
 
-pytestmark = pytest.mark.xdist_group("site")  # one worker builds it, once
-
 # What `docs/reference` promises to list: all names of these modules' ``__all__``.
 PUBLIC = {
     "measures": ["vuskit"],

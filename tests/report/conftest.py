@@ -6,14 +6,6 @@ import pytest
 from report.browser import Opener, running_chromium
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items):
-    """Let one worker run all tests that open a page."""
-    for item in items:
-        if "browser" in getattr(item, "fixturenames", ()):
-            item.add_marker(pytest.mark.xdist_group("browser"))
-
-
 @pytest.fixture(scope="module")
 def browser():
     """Chromium, while the tests of one file run.

@@ -1,0 +1,49 @@
+"""Tests that belong together are given to one process."""
+
+from __future__ import annotations
+
+import pytest
+from together import group_of
+
+
+@pytest.mark.parametrize(
+    ("nodeid", "group"),
+    [
+        ("tests/report/test_run_page_browser.py::test_filters", "browser"),
+        ("tests/report/test_browser_demo.py::test_phone", "browser"),
+        ("tests/report/test_study_sections.py::test_items_are_drawn_evenly", "browser"),
+        ("tests/docs/test_site.py::test_text_can_be_read[index-dark]", "site"),
+        ("tests/bench/test_executors.py::test_every_misdeed[local]", "executors"),
+        ("tests/detectors/test_contract.py::test_constant_series[mp-0.0]", "stumpy"),
+        ("tests/detectors/test_methods.py::test_norma_finds_what_is_rare", "stumpy"),
+        ("src/vuskit/detectors/norma.py::vuskit.detectors.norma.NormA", "stumpy"),
+    ],
+)
+def test_groups(nodeid, group):
+    assert group_of(nodeid) == group
+
+
+@pytest.mark.parametrize(
+    "nodeid",
+    [
+        "tests/report/test_run_page.py::test_nowhere",
+        "tests/detectors/test_contract.py::test_constant_series[lof-0.0]",
+        "tests/detectors/test_base.py::test_compared",
+        "src/vuskit/bench/work.py::vuskit.bench.work.perform",
+    ],
+)
+def test_all_others_are_on_their_own(nodeid):
+    assert group_of(nodeid) == nodeid
+
+
+def test_the_files_are_there(request):
+    root = request.config.rootpath
+    for name in ("report/test_study_sections", "docs/test_site", "bench/test_executors"):
+        assert (root / "tests" / f"{name}.py").is_file()
+    assert list((root / "tests" / "report").glob("test_*browser*.py"))
+
+
+def test_pages_are_opened_in_that_group_only(request):
+    for item in request.session.items:
+        opens = "open_page" in getattr(item, "fixturenames", ())
+        assert not opens or group_of(item.nodeid) == "browser", item.nodeid
