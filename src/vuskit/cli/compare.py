@@ -107,6 +107,8 @@ def compare(
         say(why)
     if results.left_out:
         say(f"left out, without any value: {', '.join(results.left_out)}")
+    if by == "dataset":
+        say("rows: data sets, each the mean of its series")
     chosen = selected(
         results.frame,
         measure=measure,
