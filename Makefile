@@ -11,7 +11,7 @@ ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 MKDOCS := NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint types layers tests test-core bench docs docs-serve pictures clean
+.PHONY: help demo test ready lint types layers compiled tests test-core bench docs docs-serve pictures clean
 
 help: ## Show what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -19,7 +19,11 @@ help: ## Show what can be made
 demo: $(VENV)/.demo ## Run a benchmark and two studies on made-up series; write a page of it
 	@$(BIN)/vuskit demo --output out/demo $(ARGS)
 
-test: lint types layers tests test-core ## Lint, types, layers, tests; also with the core install alone
+test: ready tests test-core ## Lint, types, layers, tests; also with the core install alone
+
+# None of these keeps two cores busy; the tests do.
+ready:
+	@$(MAKE) --no-print-directory --jobs 2 --output-sync lint types layers compiled $(CORE)/.done
 
 bench: $(VENV)/.dev ## Compare the speed with scikit-learn and the peers
 	$(BIN)/python benchmarks/speed.py $(ARGS)
@@ -61,6 +65,10 @@ types: $(VENV)/.dev
 
 layers: $(VENV)/.dev
 	$(BIN)/lint-imports
+
+# Once, before many processes of the tests would all do it.
+compiled: $(VENV)/.dev
+	$(BIN)/python -c "import vuskit; vuskit.warm_up()"
 
 tests: $(VENV)/.dev
 	$(ONE_THREAD) $(BIN)/pytest --numprocesses 2 --dist loadgroup
