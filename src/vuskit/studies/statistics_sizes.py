@@ -157,7 +157,8 @@ def cliques(
     """
     place = {name: float(rank) for name, rank in dict(ranks).items()}
     order = sorted(place, key=lambda name: place[name])
-    alike = {a: {b for b in order if b != a and float(p_values.loc[a, b]) >= alpha} for a in order}
+    cells = p_values.T.to_dict()
+    alike = {a: {b for b in order if b != a and cells[a][b] >= alpha} for a in order}
     groups: list[tuple[Hashable, ...]] = []
 
     def grow(group: tuple[Hashable, ...], candidates: set[Hashable], seen: set[Hashable]) -> None:
