@@ -110,7 +110,7 @@ def rank_intervals(
     check_int("n_resamples", n_resamples, minimum=1)
     complete, dropped = complete_rows(table, missing=missing, higher_is_better=higher_is_better)
     ranks = row_ranks(complete, higher_is_better)
-    stats = require("scipy.stats", purpose="confidence intervals")
+    stats = require("scipy.stats", purpose="a confidence interval")
     found = stats.bootstrap(
         (ranks.to_numpy(),),
         np.mean,
@@ -122,7 +122,7 @@ def rank_intervals(
         batch=_BATCH,
         rng=np.random.default_rng(seed),
     ).confidence_interval
-    pandas = require("pandas", purpose="confidence intervals")
+    pandas = require("pandas", purpose="a confidence interval")
     frame = pandas.DataFrame(
         {"mean_rank": ranks.mean(), "lower": found.low, "upper": found.high}, index=ranks.columns
     ).sort_values("mean_rank", kind="stable")

@@ -138,7 +138,7 @@ class Table:
 
     def to_frame(self) -> pd.DataFrame:
         """All columns as a frame."""
-        pyarrow = require("pyarrow", purpose="reading files")
+        pyarrow = require("pyarrow", purpose="reading files", extra="cli")
         frame: pd.DataFrame = pyarrow.table(self._columns).to_pandas()
         return frame
 
@@ -215,8 +215,8 @@ def read_csv(
     >>> table.numbers("value"), table.labels("label"), table.form
     (array([0.5, 1.5]), array([False,  True]), 'semicolon-separated, decimal commas')
     """
-    pyarrow = require("pyarrow", purpose="reading csv files")
-    arrow_csv = require("pyarrow.csv", purpose="reading csv files")
+    pyarrow = require("pyarrow", purpose="reading csv files", extra="cli")
+    arrow_csv = require("pyarrow.csv", purpose="reading csv files", extra="cli")
     dialect = Dialect()
     try:
         dialect = sniff(path)
@@ -253,7 +253,7 @@ def read_parquet(path: Path, *, unread: Collection[str] = (), threads: bool = Fa
     MissingDependencyError
         If pyarrow is not installed.
     """
-    pyarrow = require("pyarrow", purpose="reading parquet files")
+    pyarrow = require("pyarrow", purpose="reading parquet files", extra="cli")
     parquet = require("pyarrow.parquet", purpose="reading parquet files")
     try:
         names = parquet.read_schema(path).names
@@ -269,7 +269,7 @@ def read_parquet(path: Path, *, unread: Collection[str] = (), threads: bool = Fa
 def _csv_options(
     dialect: Dialect, columns: Sequence[str] | None, *, threads: bool, **parsing: Any
 ) -> dict[str, Any]:
-    arrow_csv = require("pyarrow.csv", purpose="reading csv files")
+    arrow_csv = require("pyarrow.csv", purpose="reading csv files", extra="cli")
     return {
         "read_options": arrow_csv.ReadOptions(
             use_threads=threads,
@@ -287,7 +287,7 @@ def _csv_options(
 
 def _pass_over(path: Path, options: dict[str, Any], unread: Collection[str]) -> list[str]:
     """Let the parser leave out some columns; return them by the names that it knows them by."""
-    arrow_csv = require("pyarrow.csv", purpose="reading csv files")
+    arrow_csv = require("pyarrow.csv", purpose="reading csv files", extra="cli")
     with arrow_csv.open_csv(path, **options) as stream:
         names = stream.schema.names
     _check_distinct(path, names)
@@ -317,7 +317,7 @@ def _named(path: Path, table: Any) -> dict[str, Any]:
 
 
 def _is_numeric(column: Any) -> bool:
-    types = require("pyarrow", purpose="reading files").types
+    types = require("pyarrow", purpose="reading files", extra="cli").types
     kinds = (types.is_integer, types.is_floating, types.is_boolean, types.is_null)
     return any(is_kind(column.type) for is_kind in kinds)
 
@@ -333,7 +333,7 @@ def _csv_complaint(
     path: Path, dialect: Dialect, columns: Sequence[str] | None, error: Exception
 ) -> str:
     """Name the first line with the wrong number of cells, if that is what is wrong."""
-    arrow_csv = require("pyarrow.csv", purpose="reading csv files")
+    arrow_csv = require("pyarrow.csv", purpose="reading csv files", extra="cli")
     seen: list[Any] = []
 
     def look(row: Any) -> str:
