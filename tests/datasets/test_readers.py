@@ -345,7 +345,7 @@ def test_missing_library_is_named_with_its_install_line(tmp_path, monkeypatch):
 
     path = write(tmp_path / "a.out", "1,0\n")
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(MissingDependencyError, match=r'pip install "vuskit\[bench\]"'):
+    with pytest.raises(MissingDependencyError, match=r'pip install "vuskit\[cli\]"'):
         read_series(path)
 
 
