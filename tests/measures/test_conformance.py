@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import functools
 import gzip
+import inspect
 import json
 import warnings
 from collections import defaultdict
@@ -18,14 +19,6 @@ import vuskit
 GOLDEN = json.loads(
     (Path(__file__).parents[1] / "golden" / "peers.json").read_text(encoding="utf-8")
 )
-BY_PREDICTIONS = {
-    "precision",
-    "recall",
-    "f_score",
-    "range_precision",
-    "range_recall",
-    "range_f_score",
-}
 VOLUMES = ("vus_roc", "vus_pr")
 
 
@@ -175,7 +168,7 @@ def answer(case, call):
             **options,
         )
         return [*surface.fpr[-1], *surface.tpr[-1], *surface.precision[-1]]
-    if call["measure"] in BY_PREDICTIONS:
+    if "y_pred" in inspect.signature(getattr(vuskit, call["measure"])).parameters:
         if call["measure"] == "range_f_score" and "bias" in options:
             bias = options.pop("bias")
             options |= {"precision_bias": bias, "recall_bias": bias}
