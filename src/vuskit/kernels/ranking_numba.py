@@ -17,6 +17,7 @@ __all__ = ["grid_levels", "point_levels"]
 
 _MOST_BUCKETS = 1 << 14  # for thresholds at ranks
 _MOST_NEEDLE_BUCKETS = 1 << 20
+_CACHED_BUCKETS = 1 << 17
 _CHUNK = 1 << 11  # far points whose buckets are found together
 _MOST_MOVES = 8  # per point, after which sorting by insertion does not pay
 
@@ -144,8 +145,10 @@ def point_levels(
     for i in range(positions.size):
         values[i] = scores[positions[i]]
     low, high = values[:n_inside].min(), values.max()
-    # Many buckets: most scores then share theirs with no needle, which the processor foresees.
-    last = min(max(16 * values.size, 1 << 10), _MOST_NEEDLE_BUCKETS) - 1
+    # Many buckets: most scores then share theirs with no needle, which the processor foresees. Of a
+    # long series even more, as long as they stay in the cache.
+    wanted = max(16 * values.size, min(scores.size // 8, _CACHED_BUCKETS), 1 << 10)
+    last = min(wanted, _MOST_NEEDLE_BUCKETS) - 1
     scale = _scale(low, high, last)
     bucket = np.empty(values.size, dtype=np.int32)
     for i in range(values.size):
