@@ -56,11 +56,11 @@ def _sum_of_squares(scores: NDArray[Any], mean: float) -> float:
     """Sum of the squared distances from the mean, in double precision."""
     # A chunk at a time: np.std would make copies of the whole score.
     total = 0.0
+    work = scratch("distances from the mean", (min(_CHUNK, scores.size),))
     for start in range(0, scores.size, _CHUNK):
         chunk = scores[start : start + _CHUNK]
-        part = scratch("distances from the mean", chunk.shape)
-        np.subtract(chunk, mean, out=part, dtype=np.float64)
-        total += float(np.vdot(part, part))
+        part = np.subtract(chunk, mean, out=work[: chunk.size], dtype=np.float64)
+        total += float(part.dot(part))
     return total
 
 
