@@ -63,6 +63,18 @@ def own(workshop, start):
     return workshop
 
 
+def test_measures_of_the_package_keep_what_it_knows_of_them(workshop, start):
+    evaluate = '[[evaluate]]\nmeasures = ["ucr_score", {name = "f_score", beta = 2}]\nbuffer = 20'
+    workshop.write(detectors=['name = "values"'], evaluate=evaluate)
+    process = start()
+    process.communicate()
+    assert process.returncode == 0
+    found = read_measures(workshop.folder)
+    assert [measure.group for measure in found.values()] == ["paper", "extra"]
+    assert list(found) == ["f_score(beta=2)", "ucr_score"]
+    assert found["ucr_score"].with_chance
+
+
 def test_title_family_bounds_and_direction_are_read_from_the_store(own):
     assert measure_called("misplaced").higher_is_better  # nobody knows it here
     found = read_measures(own.folder)

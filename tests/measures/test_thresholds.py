@@ -53,6 +53,11 @@ def test_quantile():
     assert threshold_value(vuskit.Quantile(0.25), np.arange(5)) == 1.0
 
 
+def test_only_measures_know_the_labels_that_best_looks_at():
+    with pytest.raises(vuskit.InvalidInputError, match="must not look at the labels here"):
+        threshold_value("best", SCORE)
+
+
 def test_numbers_are_reached_from_above():
     """A point with exactly the threshold's score is predicted."""
     labels, score = [0, 1, 1, 0], [0.2, 0.5, 0.7, 0.5]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -63,15 +64,13 @@ def _stored(row: sqlite3.Row) -> Measure:
     known = measure_called(row["name"])
     if row["title"] is None:  # entered by a version that did not ask
         return known
-    return Measure(
-        name=row["name"],
+    return replace(
+        known,
         title=row["title"],
-        function=known.function,
         family=row["family"],
         bounds=(row["lowest"], row["highest"]),
         higher_is_better=bool(row["higher_is_better"]),
         reference=row["reference"],
-        paper=known.paper,
     )
 
 
@@ -93,14 +92,7 @@ def measure_called(name: str) -> Measure:
             if not bracket:
                 return measure
             title = measure.title.partition("(")[0]
-            return Measure(
-                name=name,
-                title=f"{title}({options}",
-                function=measure.function,
-                family=measure.family,
-                bounds=measure.bounds,
-                higher_is_better=measure.higher_is_better,
-            )
+            return replace(measure, name=name, title=f"{title}({options}", shared=None)
     return Measure(name=name, title=name, function=_unknown)
 
 

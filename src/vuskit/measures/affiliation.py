@@ -11,7 +11,7 @@ from vuskit.inputs import Labels
 from vuskit.kernels.affiliation import Zones, affiliation
 from vuskit.kernels.affiliation_best import best_affiliation_level
 from vuskit.kernels.ranking import Scores
-from vuskit.measures.best import at_best, finds_best
+from vuskit.measures.best_level import at_best, finds_best
 from vuskit.measures.point import check_beta, combined, thresholded
 from vuskit.measures.registry import register_measure
 from vuskit.measures.thresholds import ThresholdRule

@@ -2,57 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 
 from numpy.typing import ArrayLike
 
-from vuskit.inputs import Labels, check_choice, check_pair
-from vuskit.kernels.best import best_point_level
-from vuskit.kernels.ranking import Scores
+from vuskit.inputs import check_pair
+from vuskit.measures.best_level import at_best, best_finder
 from vuskit.measures.point import check_beta, combined
 from vuskit.measures.registry import register_measure
-from vuskit.measures.thresholds import is_best
 from vuskit.measures.workspace import PreparedLabels, Workspace, defined
 
-__all__ = ["at_best", "best_f_score", "best_threshold", "finds_best"]
-
-
-Finder = TypeVar("Finder", bound=Callable[..., Any])
-
-_FINDERS: dict[str, Callable[..., Any]] = {}
-
-
-def finds_best(measure: str) -> Callable[[Finder], Finder]:
-    """Register how the threshold is found at which an F-score is highest, by decoration.
-
-    The function gets the scores, the labels, beta and the options of the measure.
-    """
-
-    def decorate(finder: Finder) -> Finder:
-        _FINDERS[measure] = finder
-        return finder
-
-    return decorate
-
-
-@finds_best("f_score")
-def _best_level(scores: Scores, labels: Labels, beta: float) -> Any:
-    return best_point_level(scores, labels.inside, beta)
-
-
-def at_best(workspace: Workspace, measure: str, beta: float = 1.0, **options: Any) -> Workspace:
-    """The workspace; where its threshold is "best", with the prediction at a measure's best one."""
-    if workspace.prediction is not None or not is_best(workspace.threshold):
-        return workspace
-
-    def cut() -> Workspace:
-        scores = workspace.ranked_scores
-        level = _FINDERS[measure](scores, workspace.labels, beta, **options)
-        return Workspace(workspace.prepared, scores, prediction=scores >= level)
-
-    found: Workspace = workspace.keep(f"best {measure} {beta} {options}", cut)
-    return found
+__all__ = ["best_f_score", "best_threshold"]
 
 
 def _best_f_score(workspace: Workspace, beta: float = 1.0) -> float:
@@ -149,7 +109,7 @@ def best_threshold(
     >>> best_threshold(labels, score, measure="point_adjusted_f_score")
     0.9
     """
-    finder = _FINDERS[check_choice("measure", measure, _FINDERS)]
+    finder = best_finder(measure)
     beta = check_beta(beta)
     labels, scores = check_pair(y_true, y_score)
     if not defined(labels, "best_threshold"):

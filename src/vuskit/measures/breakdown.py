@@ -12,8 +12,9 @@ from vuskit.errors import InvalidInputError
 from vuskit.inputs import check_choice, check_int, check_pair
 from vuskit.kernels.definitions import Side
 from vuskit.kernels.ranking import rank_table
+from vuskit.measures.best_level import best_finder
 from vuskit.measures.results import pandas, text_table
-from vuskit.measures.thresholds import ThresholdRule, threshold_value
+from vuskit.measures.thresholds import ThresholdRule, is_best, threshold_value
 
 __all__ = ["EventTable", "events"]
 
@@ -157,7 +158,10 @@ def events(
     labels, scores = check_pair(y_true, y_score)
     if labels.n_anomalous == 0:
         raise InvalidInputError("`y_true` must hold at least one anomalous point, got none")
-    limit = threshold_value(threshold, scores, labels.inside)
+    if is_best(threshold):
+        limit = best_finder("f_score")(scores, labels, beta=1.0)
+    else:
+        limit = threshold_value(threshold, scores)
     begin = np.maximum(labels.starts - half * (side != "after"), 0)
     end = np.minimum(labels.stops + half * (side != "before"), labels.n)
     pieces = [scores[a:b] for a, b in zip(begin, end, strict=True)]

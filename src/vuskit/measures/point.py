@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from vuskit.errors import InvalidInputError
 from vuskit.inputs import check_int, check_labels, check_pair, check_prediction
+from vuskit.measures.best_level import at_best
 from vuskit.measures.registry import register_measure
 from vuskit.measures.thresholds import ThresholdRule
 from vuskit.measures.workspace import PreparedLabels, Workspace, defined
@@ -50,17 +51,21 @@ def check_beta(beta: Any) -> float:
     return number
 
 
+def _parts(workspace: Workspace, beta: float = 1.0) -> tuple[float, float]:
+    hits, predicted = at_best(workspace, "f_score", beta).confusion
+    return hits / predicted if predicted else 0.0, hits / workspace.labels.n_anomalous
+
+
 def _precision(workspace: Workspace) -> float:
-    hits, predicted = workspace.confusion
-    return hits / predicted if predicted else 0.0
+    return _parts(workspace)[0]
 
 
 def _recall(workspace: Workspace) -> float:
-    return workspace.confusion[0] / workspace.labels.n_anomalous
+    return _parts(workspace)[1]
 
 
 def _f_score(workspace: Workspace, beta: float = 1.0) -> float:
-    return combined(_precision(workspace), _recall(workspace), beta)
+    return combined(*_parts(workspace, beta), beta)
 
 
 def _precision_at_k(workspace: Workspace) -> float:
@@ -207,7 +212,6 @@ def f_score(
     """
     beta = check_beta(beta)
     workspace = thresholded(y_true, y_score, threshold, y_pred)
-    workspace.beta = beta
     if not defined(workspace.labels, "f_score"):
         return float("nan")
     return _f_score(workspace, beta)

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from vuskit.inputs import Labels, check_fraction
 from vuskit.kernels.best import best_point_adjusted_level
 from vuskit.kernels.ranking import Scores
-from vuskit.measures.best import at_best, finds_best
+from vuskit.measures.best_level import at_best, finds_best
 from vuskit.measures.point import check_beta, combined, thresholded
 from vuskit.measures.registry import register_measure
 from vuskit.measures.thresholds import ThresholdRule

@@ -13,7 +13,7 @@ from vuskit.intervals import Ints
 from vuskit.kernels.overlap import overlaps
 from vuskit.kernels.range_best import best_range_level
 from vuskit.kernels.ranking import Scores
-from vuskit.measures.best import at_best, finds_best
+from vuskit.measures.best_level import at_best, finds_best
 from vuskit.measures.point import check_beta, combined, thresholded
 from vuskit.measures.registry import register_measure
 from vuskit.measures.thresholds import ThresholdRule

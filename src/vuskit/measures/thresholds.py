@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from vuskit.errors import InvalidInputError
 from vuskit.inputs import check_choice, check_fraction
 from vuskit.intervals import Ints
-from vuskit.kernels.best import best_point_level
 from vuskit.kernels.scratch import scratch
 
 __all__ = ["Quantile", "Sigma", "ThresholdRule", "is_best", "positions_from", "threshold_value"]
@@ -92,34 +91,20 @@ def is_best(rule: ThresholdRule) -> bool:
     return isinstance(rule, str) and rule == _BEST
 
 
-def threshold_value(
-    rule: ThresholdRule, scores: NDArray[Any], inside: Ints | None = None, beta: float = 1.0
-) -> Any:
+def threshold_value(rule: ThresholdRule, scores: NDArray[Any]) -> np.float64:
     """Turn a rule, its name, or a number into a number in double precision.
 
     A plain float would be rounded to the precision of single-precision scores in a comparison.
 
-    Parameters
-    ----------
-    rule : {"sigma", "quantile", "best"}, number or callable
-        ``"best"`` gives the threshold of the highest F-score by points, as one of the scores.
-    scores : ndarray of shape (n,)
-        The scores.
-    inside : ndarray of int, optional
-        Positions of the anomalous points, which only ``"best"`` looks at.
-    beta : float, default=1
-        Weight of recall in that F-score.
-
     Raises
     ------
     InvalidInputError
-        If the name is unknown or the outcome is not a number.
+        If the name is unknown, the rule looks at the labels, or the outcome is not a number.
     """
-    if is_best(rule) and inside is not None:
-        return best_point_level(scores, inside, beta)
+    if is_best(rule):
+        raise InvalidInputError("`threshold` must not look at the labels here, got 'best'")
     if isinstance(rule, str):
-        known = [*_RULES] if inside is None else [*_RULES, _BEST]
-        rule = _RULES[check_choice("threshold", rule, known)]
+        rule = _RULES[check_choice("threshold", rule, [*_RULES, _BEST])]
     value = rule(scores) if callable(rule) else rule
     try:
         number = float(value)
@@ -130,7 +115,7 @@ def threshold_value(
     return np.float64(number)
 
 
-def positions_from(scores: NDArray[Any], threshold: Any) -> Ints:
+def positions_from(scores: NDArray[Any], threshold: np.float64) -> Ints:
     """Positions of the scores at or above a threshold."""
     # A chunk at a time: fresh memory for all points would cost more than comparing them.
     found = []

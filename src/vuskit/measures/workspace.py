@@ -159,7 +159,6 @@ class Workspace:
     prediction: NDArray[np.bool_] | None = None
     k: int | None = None
     needs: Set[str] = frozenset()
-    beta: float = 1.0  # of the F-score that the threshold "best" makes the highest
     _kept: dict[str, Any] = field(default_factory=dict)
 
     @property
@@ -268,8 +267,8 @@ class Workspace:
         return grid_areas(scores, self.prepared.plan, self._ranks, self._grid)
 
     @cached_property
-    def _threshold(self) -> Any:
-        return threshold_value(self.threshold, self.ranked_scores, self.labels.inside, self.beta)
+    def _threshold(self) -> np.float64:
+        return threshold_value(self.threshold, self.ranked_scores)
 
     @cached_property
     def predicted(self) -> Ints:
