@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterable
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -38,11 +39,8 @@ def read_measures(folder: Path) -> dict[str, Measure]:
     Traceback (most recent call last):
     vuskit.errors.InvalidInputError: `folder` must hold a benchmark run, got 'nowhere'
     """
-    connection = open_for_reading(folder)
-    try:
+    with closing(open_for_reading(folder)) as connection:
         return measures_of(connection, latest_run(connection, folder))
-    finally:
-        connection.close()
 
 
 def measures_of(connection: sqlite3.Connection, run: sqlite3.Row) -> dict[str, Measure]:

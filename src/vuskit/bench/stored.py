@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,6 +16,11 @@ from vuskit.bench.plan_parts import Plan
 from vuskit.bench.reading import latest_run, open_for_reading
 
 __all__ = ["stored_plan", "task_maker"]
+
+
+def _latest_run(folder: Path) -> sqlite3.Row:
+    with closing(open_for_reading(folder)) as connection:
+        return latest_run(connection, folder)
 
 
 def stored_plan(folder: Path) -> Plan:
@@ -30,11 +37,7 @@ def stored_plan(folder: Path) -> Plan:
     Traceback (most recent call last):
     vuskit.errors.InvalidInputError: `folder` must hold a benchmark run, got 'nowhere'
     """
-    connection = open_for_reading(folder)
-    try:
-        run = latest_run(connection, folder)
-    finally:
-        connection.close()
+    run = _latest_run(folder)
     plan = parse_plan(run["plan"], base=Path(run["base"]), name=f"the plan of {folder}")
     return replace(plan, folder=folder)
 
@@ -53,11 +56,7 @@ def task_maker(folder: Path) -> Callable[[Job], Task]:
     Traceback (most recent call last):
     vuskit.errors.InvalidInputError: `folder` must hold a benchmark run, got 'nowhere'
     """
-    connection = open_for_reading(folder)
-    try:
-        run = latest_run(connection, folder)
-    finally:
-        connection.close()
+    run = _latest_run(folder)
     imports, base, files = tuple(json.loads(run["imports"])), Path(run["base"]), ScoreFiles(folder)
 
     def make(job: Job) -> Task:

@@ -166,8 +166,8 @@ def sweep(
         for i in range(peak, peaks_end[k]):
             row = peaks[i]
             n_found[row] += 1.0
-            for w in range(row_start[row], row_start[row + 1]):
-                state[w + MOST_WIDTHS] = n_found[row] / n_events[row]
+            for w in range(np.uintp(row_start[row]), np.uintp(row_start[row + 1])):
+                state[w + _EXISTENCE] = n_found[row] / n_events[row]
         miss = 2.0 * n_inside - found[k]
         fpr = predicted[k] - found[k] - constant
         fpr_before = predicted_before[k] - found_before - constant
