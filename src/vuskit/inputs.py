@@ -185,7 +185,7 @@ def check_int(name: str, value: Any, minimum: int) -> int:
     >>> check_int("buffer", 5, minimum=0)
     5
     """
-    number = _whole_number(value)
+    number = value if type(value) is int else _whole_number(value)
     if number is None or number < minimum:
         raise InvalidInputError(f"`{name}` must be an int >= {minimum}, got {_show(value)}")
     return number

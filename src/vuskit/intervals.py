@@ -32,9 +32,11 @@ def event_bounds(inside: Ints) -> tuple[Ints, Ints]:
     if inside.size == 0:
         return inside[:0], inside[:0]
     breaks = np.flatnonzero(inside[1:] - inside[:-1] > 1)
-    starts = inside[np.concatenate(([0], breaks + 1))]
-    stops = inside[np.concatenate((breaks, [inside.size - 1]))] + 1
-    return starts, stops
+    first = np.zeros(breaks.size + 2, dtype=np.intp)
+    first[1:-1] = breaks
+    first[1:-1] += 1
+    first[-1] = inside.size
+    return inside[first[:-1]], inside[first[1:] - 1] + 1
 
 
 def events_to_labels(starts: Ints, stops: Ints, n: int) -> NDArray[np.bool_]:

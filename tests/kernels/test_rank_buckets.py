@@ -50,7 +50,9 @@ def check(scores, table, needles, ranks):
     above = N - np.searchsorted(ascending, needles, side="right")
     assert table.at_least(needles).tolist() == at_least.tolist()
     assert table.above(needles).tolist() == above.tolist()
-    assert table.at_rank(ranks).tolist() == ascending[::-1][ranks].tolist()
+    found, at_least = table.at_rank(ranks)
+    assert found.tolist() == ascending[::-1][ranks].tolist()
+    assert at_least.tolist() == [int((ascending >= value).sum()) for value in found]
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -78,7 +78,9 @@ def test_buckets_agree_with_sorting(kind, n, n_needles, n_ranks, chunk, seed):
     ):
         assert at_least == (scores >= needle).sum()
         assert above == (scores > needle).sum()
-    assert (table.at_rank(ranks) == np.sort(scores)[::-1][ranks]).all()
+    found, at_least = table.at_rank(ranks)
+    assert (found == np.sort(scores)[::-1][ranks]).all()
+    assert (at_least == [np.count_nonzero(scores >= value) for value in found]).all()
 
 
 def test_large_scores_are_not_sorted_whole():

@@ -24,7 +24,7 @@ from vuskit.kernels.buffers import BufferPlan
 from vuskit.kernels.products import row_dots
 from vuskit.kernels.scratch import scratch
 
-__all__ = ["AreaSums", "Levels", "area_sums", "plain_areas", "rates"]
+__all__ = ["AreaSums", "Levels", "area_sums", "joined", "plain_areas", "rates"]
 
 Floats = NDArray[np.float64]
 
@@ -75,6 +75,13 @@ class AreaSums(Protocol):
     def areas(self) -> tuple[Floats, Floats]:
         """Areas under the ROC and the PR curve, for each width."""
         ...
+
+
+def joined(parts: list[tuple[Floats, Floats]]) -> tuple[Floats, Floats]:
+    """Areas of all widths out of those of runs of widths."""
+    if len(parts) == 1:
+        return parts[0]
+    return np.concatenate([roc for roc, _ in parts]), np.concatenate([pr for _, pr in parts])
 
 
 def area_sums(plan: BufferPlan) -> AreaSums:

@@ -35,7 +35,7 @@ class BufferPlan:
 
     Column ``code[i]`` of ``table`` holds the weight of point ``positions[i]`` for each width. The
     first ``n_inside`` points are the anomalous ones (code 0). A point that touches a second event
-    from half-length ``second[i]`` on has weight 1 from there on; ``doubled`` lists such points.
+    from half-length ``second[i]`` on has weight 1 from there on.
     """
 
     definition: Definition
@@ -47,9 +47,7 @@ class BufferPlan:
     positions: Ints
     code: Ints
     reached_from: Ints  # half-length from which an event reaches the point; 0 inside
-    active_from: Ints  # first index into `widths` at which the point has a weight
     second: Ints
-    doubled: Ints
     ramps: Ramps
     existence: ExistencePlan
     starts: Ints
@@ -57,6 +55,16 @@ class BufferPlan:
     gap_starts: Ints  # first point near each gap between events (and the ends), and beyond all
     far_starts: Ints  # of the part of each gap that no buffer reaches; may be empty
     far_stops: Ints
+
+    @cached_property
+    def active_from(self) -> Ints:
+        """First index into ``widths`` at which each point has a weight."""
+        return self.halves.searchsorted(self.reached_from)
+
+    @cached_property
+    def doubled(self) -> Ints:
+        """Points that touch a second event."""
+        return np.flatnonzero(self.second <= self.halves[-1])
 
     @property
     def n_codes(self) -> int:
@@ -97,6 +105,8 @@ class BufferPlan:
 
     def part(self, rows: slice) -> BufferPlan:
         """The same points for some of the widths."""
+        if rows.start == 0 and rows.stop == self.widths.size:
+            return self
         part = replace(
             self,
             widths=self.widths[rows],
@@ -110,16 +120,24 @@ class BufferPlan:
     def soft_total(self, points: slice | Ints) -> Floats:
         """Sum of the soft labels of some points outside events, for each width."""
         code, second = self.code[points], self.second[points]
+        block = max(1, _BLOCK // self.widths.size)
+        if code.size <= block:
+            return np.asarray(self._weights(code, second).sum(axis=1) / self.full_weight)
         counts = np.bincount(code, minlength=self.n_codes)
         total = row_dots(self.table, counts.astype(np.float64))
         doubled = np.flatnonzero(second <= self.halves[-1])
-        block = max(1, _BLOCK // self.widths.size)
         for start in range(0, doubled.size, block):
             here = doubled[start : start + block]
-            extra = self.full_weight - self.table.take(code[here], axis=1)
-            extra *= self.halves[:, None] >= second[here]
+            extra = self._weights(code[here], second[here])
+            extra -= self.table.take(code[here], axis=1)
             total += extra.sum(axis=1)
         return total / self.full_weight
+
+    def _weights(self, code: Ints, second: Ints) -> Floats:
+        """What points add to the running sum, by (width, point)."""
+        weights = self.table.take(code, axis=1)
+        np.copyto(weights, self.full_weight, where=self.halves[:, None] >= second)
+        return weights
 
     def near_total(self) -> Floats:
         """Sum of the soft labels of all points outside events, for each width."""
@@ -138,84 +156,88 @@ def plan_buffers(
     """Prepare the labels for all ``widths`` (ascending) at once."""
     ramps = Ramps.of(definition, side)
     halves = widths // 2
-    longest = min(int(halves[-1]), n)  # no distance in the series is longer
-    near = _near_points(starts, stops, n, halves[-1:], ramps)
-    positions, distance, activation, second, gap_starts, far_starts, far_stops = near
-    if definition.overlap == "larger":
-        second = np.full_like(second, _NEVER)
-    # Equal distances on the two sides share a column unless the sides differ in reach.
-    code = distance + np.where(activation > distance, longest, 0)
+    longest = int(halves[-1])
+    near = _NearPoints.of(starts, stops, n, min(longest, n), ramps)
     n_inside = inside.size
-    code = np.concatenate((np.zeros(n_inside, dtype=np.intp), code))
-    second = np.concatenate((np.full(n_inside, _NEVER), second))
-    reached_from = np.concatenate((np.zeros(n_inside, dtype=np.intp), activation))
+    none = np.zeros(n_inside, dtype=np.intp)
+    reached_from = np.concatenate((none, near.reached_from))
+    second = np.full(reached_from.size, _NEVER)
+    if definition.overlap == "one":
+        second[n_inside:] = near.second
     return BufferPlan(
         definition=definition,
         n=n,
         n_inside=n_inside,
+        longest=longest,
         widths=widths,
         halves=halves,
-        positions=np.concatenate((inside, positions)),
-        code=code,
+        positions=np.concatenate((inside, near.positions)),
+        code=np.concatenate((none, near.code)) if ramps.shorter else reached_from,
         reached_from=reached_from,
-        active_from=halves.searchsorted(reached_from),
         second=second,
-        doubled=np.flatnonzero(second <= longest),
         ramps=ramps,
-        longest=int(halves[-1]),
         existence=plan_existence(starts, stops, n, halves, definition, ramps),
         starts=starts,
         stops=stops,
-        gap_starts=n_inside + gap_starts,
-        far_starts=far_starts,
-        far_stops=far_stops,
+        gap_starts=n_inside + near.gap_starts,
+        far_starts=near.far_starts,
+        far_stops=near.far_stops,
     )
 
 
-def _near_points(
-    starts: Ints, stops: Ints, n: int, longest: Ints, ramps: Ramps
-) -> tuple[Ints, ...]:
-    """Points outside events that the longest buffer reaches.
+@dataclass(frozen=True)
+class _NearPoints:
+    """Points outside events that the longest buffer reaches."""
 
-    Returns their positions, the distance to the event that reaches them first, the half-length from
-    which that event reaches them, the half-length from which a second one does, and the number of
-    them before each gap between events and after the last; then the bounds of what is left of each
-    gap.
-    """
-    reach_after, reach_before = ramps.reach_after(longest), ramps.reach_before(longest)
-    gap_start = np.concatenate(([0], stops))
-    gap_stop = np.concatenate((starts, [n]))
-    from_left = np.minimum(gap_stop - gap_start, reach_after)
-    from_left[0] = 0
-    from_right = np.minimum(gap_stop - gap_start - from_left, reach_before)
-    from_right[-1] = 0
-    count = from_left + from_right
-    first = np.concatenate(([0], np.cumsum(count)))
-    total = int(first[-1])
-    gap = np.repeat(np.arange(count.size), count)
-    offset = np.arange(total) - first[gap]
-    skipped = gap_stop - gap_start - count
-    positions = gap_start[gap] + offset + np.where(offset < from_left[gap], 0, skipped[gap])
+    positions: Ints
+    code: Ints  # see ``BufferPlan``
+    reached_from: Ints
+    second: Ints
+    gap_starts: Ints  # number of them before each gap between events, and of all
+    far_starts: Ints  # what is left of each gap
+    far_stops: Ints
 
-    never = np.array([_NEVER], dtype=np.intp)
-    # Last anomalous point of the event before the gap and of the one before that, and so on.
-    ends = np.concatenate((-never, -never, stops - 1))
-    begins = np.concatenate((starts, never, never))
-    left = positions - ends[gap + 1]
-    left_two = positions - ends[gap]
-    right = begins[gap] - positions
-    right_two = begins[gap + 1] - positions
-    if not ramps.after:
-        left, left_two = np.full(total, _NEVER), np.full(total, _NEVER)
-    if not ramps.before:
-        right, right_two = np.full(total, _NEVER), np.full(total, _NEVER)
-    reached_left, reached_left_two = left + ramps.shorter, left_two + ramps.shorter
-    left_first = reached_left <= right
-    activation = np.where(left_first, reached_left, right)
-    distance = np.where(left_first, left, right)
-    second = np.minimum(np.maximum(reached_left, right), np.minimum(reached_left_two, right_two))
-    far = gap_start + from_left, gap_stop - from_right
-    return positions, distance, activation, second, first, *far
+    @classmethod
+    def of(cls, starts: Ints, stops: Ints, n: int, longest: int, ramps: Ramps) -> _NearPoints:
+        begins, ends = np.concatenate(([0], stops)), np.concatenate((starts, [n]))
+        # Every gap has points after its first event and points before its second.
+        counts = np.empty((begins.size, 2), dtype=np.intp)
+        after, before = counts[:, 0], counts[:, 1]
+        lengths = ends - begins
+        reach = np.array([longest])
+        np.minimum(lengths, ramps.reach_after(reach), out=after)
+        after[0] = 0
+        np.minimum(lengths - after, ramps.reach_before(reach), out=before)
+        before[-1] = 0
+        far_starts, far_stops = begins + after, ends - before
+        last = counts.cumsum()
+
+        # What the points of one run share: position less index, and the two events on either side.
+        runs = np.empty((5, *counts.shape), dtype=np.intp)
+        runs[0, :, 0], runs[0, :, 1] = begins, far_stops
+        runs[0] -= last.reshape(counts.shape) - counts
+        runs[1:3], runs[3:] = -_NEVER, _NEVER
+        if ramps.after:
+            first_reached = stops[:, None] - 1 - ramps.shorter
+            runs[1, 1:], runs[2, 2:] = first_reached, first_reached[:-1]
+        if ramps.before:
+            runs[3, :-1], runs[4, :-2] = starts[:, None], starts[1:, None]
+        spread = np.repeat(runs.reshape(5, -1), counts.ravel(), axis=1)
+        positions = spread[0]
+        positions += np.arange(positions.size)
+        np.subtract(positions, spread[1:3], out=spread[1:3])
+        np.subtract(spread[3:], positions, out=spread[3:])
+        left, left_two, right, right_two = spread[1:]
+
+        code = reached_from = np.minimum(left, right)
+        if ramps.shorter:
+            # Equal distances on the two sides share a column unless the sides differ in reach.
+            code = np.where(left <= right, left - ramps.shorter + longest, right)
+        second = np.maximum(left, right)
+        np.minimum(second, left_two, out=second)
+        np.minimum(second, right_two, out=second)
+        gap_starts = np.concatenate(([0], last[1::2]))
+        return cls(positions, code, reached_from, second, gap_starts, far_starts, far_stops)
 
 
 def _weight_table(definition: Definition, ramps: Ramps, widths: Ints, longest: int) -> Floats:

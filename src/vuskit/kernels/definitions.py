@@ -90,13 +90,20 @@ class Ramps:
         """Ramps of a definition, limited to one side or not."""
         return cls(side != "after", side != "before", definition.after_is_shorter)
 
+    @property
+    def equal(self) -> bool:
+        """Whether the buffer reaches as far on either side."""
+        return self.before and self.after and not self.shorter
+
     def reach_before(self, halves: Ints) -> Ints:
         """Number of buffer points before an event."""
         return halves if self.before else np.zeros_like(halves)
 
     def reach_after(self, halves: Ints) -> Ints:
         """Number of buffer points after an event."""
-        return np.maximum(halves - self.shorter, 0) if self.after else np.zeros_like(halves)
+        if not self.after:
+            return np.zeros_like(halves)
+        return np.maximum(halves - self.shorter, 0) if self.shorter else halves
 
     def joined_from(self, gap: Ints, touching: bool) -> Ints:
         """Smallest half-length at which two events ``gap`` points apart become one."""

@@ -25,16 +25,14 @@ _BLOCK = 1 << 18  # (half-lengths x events) looked at together
 class _Stretch:
     """A run of half-lengths (rows) that start from the same list of events.
 
-    ``before`` and ``after`` are the points to add to each event, by (step, event); a row uses the
-    first ``before_count`` and ``after_count`` of them. ``first_parts`` lists, in the flattened
+    ``sides`` holds the points to add to each event, by (side, step, event), and how many steps each
+    row takes; both sides are one where they take the same. ``first_parts`` lists, in the flattened
     (row, event) order, where each joined event begins; None: nothing is joined.
     """
 
+    n_rows: int
     rows: Ints  # of each joined event
-    before: Ints
-    before_count: Ints
-    after: Ints
-    after_count: Ints
+    sides: tuple[tuple[Ints, Ints], ...]
     first_parts: Ints | None
     peek: Ints | None  # by (row, event): a point beyond the ramp that still counts, or -1
     carried: Ints | None  # how the next stretch joins this one's events
@@ -56,9 +54,9 @@ class ExistencePlan:
         """Yield ``(rows, peaks)``: the row and the highest score of every buffered event."""
         peak = np.maximum.reduceat(inside_scores, self.inside_starts)
         for stretch in self.stretches:
-            grown = np.repeat(peak[None, :], stretch.before_count.size, axis=0)
-            _raise(grown, scores, stretch.before, stretch.before_count)
-            _raise(grown, scores, stretch.after, stretch.after_count)
+            grown = np.repeat(peak[None, :], stretch.n_rows, axis=0)
+            for points, count in stretch.sides:
+                _raise(grown, scores, points, count)
             flat = grown.ravel()
             peak = grown[-1]
             if stretch.peek is not None:
@@ -74,53 +72,65 @@ class ExistencePlan:
 
 def _raise(grown: Scores, scores: Scores, points: Ints, count: Ints) -> None:
     """Raise every row to the running peak of the ``count[row]`` points added to each event."""
-    if points.size == 0:
-        return
-    running = np.maximum.accumulate(scores[points], axis=0)
-    unreached = int(count.searchsorted(1))
-    rows = grown[unreached:]
-    np.maximum(rows, running[count[unreached:] - 1], out=rows)
+    added = scores[points]
+    peaks = added[0] if len(added) == 1 else np.maximum(*added)
+    np.maximum.accumulate(peaks, axis=0, out=peaks)
+    rows = grown[int(count.searchsorted(1)) :]
+    np.maximum(rows, peaks[count[len(count) - len(rows) :] - 1], out=rows)
 
 
 def plan_existence(
     starts: Ints, stops: Ints, n: int, halves: Ints, definition: Definition, ramps: Ramps
 ) -> ExistencePlan:
     """Prepare the buffered events for all half-lengths (ascending)."""
-    new = np.concatenate(([True], halves[1:] != halves[:-1]))
+    new = np.empty(halves.size, dtype=np.bool_)
+    new[0] = True
+    np.not_equal(halves[1:], halves[:-1], out=new[1:])
     rows = halves[new]
     stretches: list[_Stretch] = []
     n_events = np.empty(rows.size, dtype=np.intp)
-    inside_starts = np.cumsum(stops - starts) - (stops - starts)
+    lengths = stops - starts
+    inside_starts = lengths.cumsum() - lengths
     before = ramps.reach_before(rows)
     after = ramps.reach_after(rows)
     row = done_before = done_after = 0
     while row < rows.size:
         end = int(rows.searchsorted(rows[row] + max(_BLOCK // starts.size, 1)))
         here = rows[row:end]
-        first_parts = carried = peek = None
+        first_parts = carried = peek = row_of_part = None
         n_events[row:end] = starts.size
-        row_of_part = np.repeat(np.arange(row, end), starts.size)
         if definition.events == "apart":
             peek = _peek(starts, stops, n, here, ramps)
         else:
             joined_from = ramps.joined_from(starts[1:] - stops[:-1], definition.events == "touch")
             if joined_from.size and joined_from.min() <= here[-1]:
-                begins = np.ones((here.size, starts.size), dtype=np.bool_)
-                begins[:, 1:] = joined_from > here[:, None]
+                begins = np.empty((here.size, starts.size), dtype=np.bool_)
+                begins[:, 0] = True
+                np.greater(joined_from, here[:, None], out=begins[:, 1:])
                 first_parts = np.flatnonzero(begins)
-                row_of_part = row_of_part[first_parts]
-                n_events[row:end] = np.count_nonzero(begins, axis=1)
-                carried = np.flatnonzero(begins[-1])
+                row_of_part = row + first_parts // starts.size
+                n_events[row:end] -= np.sort(joined_from).searchsorted(here, side="right")
+                if end < rows.size:
+                    carried = np.flatnonzero(begins[-1])
+        if row_of_part is None:
+            row_of_part = np.repeat(np.arange(row, end), starts.size)
         # Beyond an end of the series the index stays at the end, which the event already holds.
         steps_before = np.arange(done_before + 1, before[end - 1] + 1)[:, None]
         steps_after = np.arange(done_after + 1, after[end - 1] + 1)[:, None]
+        points_before = np.maximum(starts - steps_before, 0)
+        points_after = np.minimum(stops - 1 + steps_after, n - 1)
+        if ramps.equal:
+            sides = [(np.stack((points_before, points_after)), before[row:end] - done_before)]
+        else:
+            sides = [
+                (points_before[None], before[row:end] - done_before),
+                (points_after[None], after[row:end] - done_after),
+            ]
         stretches.append(
             _Stretch(
+                n_rows=end - row,
                 rows=row_of_part,
-                before=np.maximum(starts - steps_before, 0),
-                before_count=before[row:end] - done_before,
-                after=np.minimum(stops - 1 + steps_after, n - 1),
-                after_count=after[row:end] - done_after,
+                sides=tuple(side for side in sides if side[0].size),
                 first_parts=first_parts,
                 peek=peek,
                 carried=carried,

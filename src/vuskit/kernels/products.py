@@ -19,6 +19,7 @@ Floats = NDArray[np.float64]
 LANE = 16  # columns summed by one product with a triangle of ones
 
 _ALONE = 1 << 18  # multiplications in one call
+_ROWS = 8  # at least in one call, where columns can be fewer
 _TRIANGLE = np.triu(np.ones((LANE, LANE)))
 _TOTAL = np.ones((LANE, 2))  # two columns: a single one would be a slower kind of product
 
@@ -29,7 +30,7 @@ def product(left: Floats, right: Floats, out: Floats | None = None) -> Floats:
     columns = right.shape[1]
     if out is None:
         out = np.empty((rows, columns))
-    height = max(1, min(rows, _ALONE // (inner * min(columns, 64))))
+    height = min(rows, max(_ALONE // (inner * columns), _ROWS))
     width = max(1, min(columns, _ALONE // (inner * height)))
     for top in range(0, rows, height):
         for start in range(0, columns, width):

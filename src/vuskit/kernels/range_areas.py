@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vuskit.intervals import Ints
-from vuskit.kernels.areas import Levels, area_sums, rates
+from vuskit.kernels.areas import Levels, area_sums, joined, rates
 from vuskit.kernels.buffers import BufferPlan
 from vuskit.kernels.products import product
 from vuskit.kernels.ranking import RankTable, Scores, position_among
@@ -29,6 +29,7 @@ __all__ = [
 Floats = NDArray[np.float64]
 
 _BLOCK = 1 << 13  # (widths x points) weighed together
+_STRIP = 32  # widths that are multiplied together, up to the longest buffer among them
 _PRODUCT_STEPS = 25  # multiplications of a matrix product in the time of weighing one point
 
 
@@ -82,14 +83,15 @@ def grid_areas(
     scores: Scores, plan: BufferPlan, ranks: RankTable, size: int
 ) -> tuple[Floats, Floats]:
     """R-AUC-ROC and R-AUC-PR of every width, on a grid of thresholds."""
-    return _areas(plan, _on_grid(scores, plan, ranks, ranks.at_rank(grid_ranks(plan.n, size))))
+    thresholds, predicted = ranks.at_rank(grid_ranks(plan.n, size))
+    return _areas(plan, _on_grid(scores, plan, thresholds, predicted))
 
 
 def grid_rates(
     scores: Scores, plan: BufferPlan, ranks: RankTable, thresholds: Scores
 ) -> tuple[Floats, Floats, Floats]:
     """(FPR, TPR, precision) by (width, threshold)."""
-    grid = _on_grid(scores, plan, ranks, thresholds)
+    grid = _on_grid(scores, plan, thresholds, ranks.at_least(thresholds))
     parts = [
         rates(part, grid.sums(part), grid.levels, grid.existence(part))
         for part in map(plan.part, plan.parts(thresholds.size))
@@ -142,15 +144,15 @@ class _OnGrid:
         size, n_codes = self.levels.size, self.plan.n_codes
         if self.column.size * _PRODUCT_STEPS < n_codes * size:
             return None
-        return _cumulative(self.plan.code, self.column, n_codes, size).astype(np.float64)
+        return _cumulative(self.plan.code, self.column, n_codes, size)
 
     @cached_property
     def _points(self) -> _PointsByColumn:
-        return _PointsByColumn.of(np.arange(self.column.size), self.column)
+        return _PointsByColumn.of(np.arange(self.column.size), self.column, self.levels.size)
 
     @cached_property
     def _doubled(self) -> _PointsByColumn:
-        return _PointsByColumn.of(self.plan.doubled, self.column)
+        return _PointsByColumn.of(self.plan.doubled, self.column, self.levels.size)
 
     def sums(self, part: BufferPlan) -> Floats:
         """Running sums by (width, threshold), valid until the next call."""
@@ -159,7 +161,7 @@ class _OnGrid:
         if self._counts is None:
             self._points.sums(slice(0, n_widths), partial(_weight, part), sums)
         else:
-            product(part.table, self._counts, sums)
+            _weighted_sums(part, self._counts, sums)
         if part.doubled.size:
             # Only widths whose buffers reach from one event to points that touch another.
             first = int(part.halves.searchsorted(part.second[part.doubled].min()))
@@ -182,26 +184,33 @@ class _PointsByColumn:
     """Some dynamic points in the order in which a grid of thresholds reaches them."""
 
     points: Ints
-    first: Ints  # first of the points of each column that has any
-    columns: Ints
+    reached: Ints  # how many of them each threshold reaches
 
     @classmethod
-    def of(cls, points: Ints, column: Ints) -> _PointsByColumn:
-        points = points[np.argsort(column[points], kind="stable")]
+    def of(cls, points: Ints, column: Ints, size: int) -> _PointsByColumn:
         at = column[points]
-        first = np.flatnonzero(np.concatenate(([True], at[1:] != at[:-1])))
-        return cls(points, first, at[first])
+        return cls(points[at.argsort(kind="stable")], np.bincount(at, minlength=size).cumsum())
 
     def sums(self, widths: slice, weights: Callable[[Ints, slice], Floats], out: Floats) -> None:
         """Running sums of ``weights(points, rows)`` for some widths, by (width, column)."""
-        reached = self.columns.searchsorted(np.arange(out.shape[1]), side="right")
-        height = max(1, _BLOCK // self.points.size)
+        n_points = self.points.size
+        height = max(1, _BLOCK // n_points)
         for top in range(widths.start, widths.stop, height):
             rows = slice(top, min(top + height, widths.stop))
-            added = np.zeros((rows.stop - rows.start, self.first.size + 1))
-            np.add.reduceat(weights(self.points, rows), self.first, axis=1, out=added[:, 1:])
+            running = np.empty((rows.stop - top, 1 + n_points))
+            running[:, 0] = 0.0
+            weights(self.points, rows).cumsum(axis=1, out=running[:, 1:])
             here = out[top - widths.start : rows.stop - widths.start]
-            added.cumsum(axis=1, out=added).take(reached, axis=1, out=here, mode="clip")
+            running.take(self.reached, axis=1, out=here, mode="clip")
+
+
+def _weighted_sums(part: BufferPlan, counts: Floats, out: Floats) -> None:
+    """``part.table @ counts``, without the codes that the widths do not reach."""
+    height = part.widths.size if part.ramps.shorter else _STRIP
+    for top in range(0, part.widths.size, height):
+        rows = slice(top, min(top + height, part.widths.size))
+        reached = part.n_codes if part.ramps.shorter else 1 + int(part.halves[rows.stop - 1])
+        product(part.table[rows, :reached], counts[:reached], out[rows])
 
 
 def _weight(part: BufferPlan, points: Ints, rows: slice) -> Floats:
@@ -211,14 +220,16 @@ def _weight(part: BufferPlan, points: Ints, rows: slice) -> Floats:
 
 def _second_touch(part: BufferPlan, points: Ints, rows: slice) -> Floats:
     """What points that touch two events add beyond that."""
-    reached = part.halves[rows, None] >= part.second[points]
-    return np.asarray(reached * (part.full_weight - _weight(part, points, rows)))
+    extra = part.full_weight - _weight(part, points, rows)
+    np.copyto(extra, 0.0, where=part.second[points] > part.halves[rows, None])
+    return extra
 
 
-def _cumulative(rows: Ints, columns: Ints, n_rows: int, n_columns: int) -> Ints:
+def _cumulative(rows: Ints, columns: Ints, n_rows: int, n_columns: int) -> Floats:
     """Number of (row, column) pairs in each row up to each column."""
     counts = np.bincount(rows * n_columns + columns, minlength=n_rows * n_columns)
-    return counts.reshape(n_rows, n_columns).cumsum(axis=1)
+    # Sums of whole numbers first: those of doubles wait for one another.
+    return counts.reshape(n_rows, n_columns).cumsum(axis=1).astype(np.float64)
 
 
 def _areas(plan: BufferPlan, grid: _OnGrid) -> tuple[Floats, Floats]:
@@ -227,17 +238,17 @@ def _areas(plan: BufferPlan, grid: _OnGrid) -> tuple[Floats, Floats]:
         running = area_sums(part)
         running.add(grid.sums(part), grid.levels, grid.existence(part))
         found.append(running.areas())
-    return np.concatenate([roc for roc, _ in found]), np.concatenate([pr for _, pr in found])
+    return joined(found)
 
 
-def _on_grid(scores: Scores, plan: BufferPlan, ranks: RankTable, thresholds: Scores) -> _OnGrid:
+def _on_grid(scores: Scores, plan: BufferPlan, thresholds: Scores, predicted: Ints) -> _OnGrid:
     values = scores[plan.positions]
     column = _first_reached(thresholds, values)
     rows, level = _peak_levels(plan, scores, values, thresholds)
     n_events = plan.existence.n_events
-    found = _cumulative(rows, level, n_events.size, int(level.max()) + 1) / n_events[:, None]
-    levels = _grid_levels(plan, column, ranks.at_least(thresholds))
-    return _OnGrid(plan, column, levels, found)
+    found = _cumulative(rows, level, n_events.size, int(level.max()) + 1)
+    found /= n_events[:, None]
+    return _OnGrid(plan, column, _grid_levels(plan, column, predicted), found)
 
 
 def _grid_levels(plan: BufferPlan, column: Ints, predicted: Ints) -> Levels:

@@ -8,8 +8,11 @@ answers instead; both ways give the same integers.
 
 from __future__ import annotations
 
+import math
+import operator
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -21,15 +24,19 @@ from vuskit.kernels.scratch import scratch
 __all__ = ["RankTable", "Scores", "position_among", "rank_table"]
 
 Scores = NDArray[Any]
+Floats = NDArray[np.float64]
 
 _SMALL = 1 << 12  # below this a sort is the cheapest way
 _PER_QUERY = 32  # buckets per queried score, so that few points share a bucket with one
-_FEWEST_BUCKETS, _MOST_BUCKETS = 1 << 11, 1 << 20
-# Counts in more buckets take fresh memory, which costs more than the sorting that it saves here.
-_SHORT, _SHORT_BUCKETS = 1 << 18, 1 << 14
+_PER_BUCKET = 4  # points at least, while the counts fit the cache
+_FEWEST_BUCKETS, _CACHED_BUCKETS, _MOST_BUCKETS = 1 << 11, 1 << 16, 1 << 19
+_SHORT = 1 << 18  # a shorter series is sorted in the time that many fresh counts take
 _CHUNK = 1 << 14  # points at a time: the chunk and the counts stay in the second-level cache
 _LARGEST_CHUNK = 1 << 15  # whose work arrays are kept from call to call
+_TOGETHER = 1 << 17  # points counted together; their buckets are kept from call to call
 _DISCRETE = 4096  # scores with fewer occupied buckets may have one value per bucket
+_WHOLE = 2.0**52  # from here on doubles are whole numbers, one apart
+_WHOLE_BITS = int(np.float64(_WHOLE).view(np.int64))
 
 
 @dataclass(frozen=True)
@@ -75,13 +82,19 @@ class RankTable:
         # A needle is one of `values`, and so are all points of its bucket: one shift for both ends.
         return last + 1 if self.shift is None else last + 1 + self.shift[last]
 
-    def at_rank(self, ranks: Ints) -> Scores:
-        """Scores at the given ranks, counted from the highest (rank 0)."""
+    def at_rank(self, ranks: Ints) -> tuple[Scores, Ints]:
+        """Scores at the given ranks, counted from the highest (rank 0); points at or above them."""
         position = self.n - 1 - ranks
-        if self.shift is None:
-            return self.values[position]
-        order = np.arange(self.values.size) + self.shift
-        return self.values[order.searchsorted(position)]
+        at = position
+        if self.shift is not None:
+            at = (np.arange(self.values.size) + self.shift).searchsorted(position)
+        found = self.values[at]
+        twin = self.values.take(at - 1, mode="clip") == found
+        twin &= at > 0
+        at_least = ranks + 1
+        if twin.any():
+            at_least[twin] = self.at_least(found[twin])
+        return found, at_least
 
 
 def _falls(needles: Scores) -> bool:
@@ -103,15 +116,16 @@ def rank_table(scores: Scores, needles: Scores, ranks: Ints) -> RankTable:
     """
     n = scores.size
     queries = needles.size + ranks.size
-    buckets = min(max(_PER_QUERY * queries, _FEWEST_BUCKETS), _MOST_BUCKETS, n)
-    if n < _SHORT:
-        buckets = min(buckets, max(_SHORT_BUCKETS, 8 * queries))
-    if n < _SMALL or scores.dtype.itemsize > 8 or 4 * queries > buckets:
+    buckets = max(_PER_QUERY * queries, min(n // _PER_BUCKET, _CACHED_BUCKETS), _FEWEST_BUCKETS)
+    most = max(_CACHED_BUCKETS, _PER_QUERY // 2 * queries) if n < _SHORT else _MOST_BUCKETS
+    buckets = min(buckets, most, _MOST_BUCKETS, 2 * n)
+    if n < _SMALL or scores.dtype.itemsize > 8 or 4 * queries > min(buckets, n):
         return _by_sorting(scores)
     quantiser = _Quantiser.spanning(scores, buckets)
     if quantiser is None:
         return _by_sorting(scores)
-    counts = quantiser.count(scores)
+    placed = _Placed(scores, quantiser)
+    counts = placed.count()
     ends = counts.cumsum()
     wanted = np.zeros(buckets, dtype=np.bool_)
     for part in quantiser.chunks(needles):
@@ -121,12 +135,12 @@ def rank_table(scores: Scores, needles: Scores, ranks: Ints) -> RankTable:
     kept = counts[here]
     n_wanted = int(kept.sum())
     if n_wanted > n // 4 and np.count_nonzero(counts) <= _DISCRETE:
-        values = quantiser.one_value_per_bucket(scores)
+        values = placed.one_value_per_bucket()
         if values is not None:
             return _of_discrete(values, counts)
     if n_wanted > n // 2:
         return _by_sorting(scores)
-    values = np.sort(quantiser.collect(scores, wanted))
+    values = np.sort(placed.collect(wanted))
     return RankTable(n, values, np.repeat(ends[here] - kept.cumsum(), kept))
 
 
@@ -179,45 +193,77 @@ class _Quantiser:
     @classmethod
     def spanning(cls, scores: Scores, buckets: int) -> _Quantiser | None:
         """Buckets from the lowest to the highest score; None where their span is no number."""
-        low, high = np.float64(scores.min()), np.float64(scores.max())
-        with np.errstate(over="ignore", divide="ignore"):
-            # Half a bucket less: rounding must not carry the highest score past the last one.
-            scale = np.float64(buckets - 0.5) / (high - low)
-        if not np.isfinite(scale) or scale == 0.0:
+        low, high = float(scores.min()), float(scores.max())
+        if low == high:
             return None
-        return cls(float(low), float(scale), buckets)
+        # Rounding carries the highest score to the middle of the last bucket.
+        scale = (buckets - 1) / (high - low)
+        if scale == 0.0 or not math.isfinite(scale):
+            return None
+        return cls(low, scale, buckets)
 
-    def __call__(self, values: Scores) -> NDArray[np.int32]:
-        """Buckets of at most a chunk of values, valid until the next call."""
-        work = scratch("scaled scores", values.shape)
-        # Short integers: processors convert doubles to them several at a time.
-        buckets = scratch("buckets", values.shape, np.int32)
+    def __call__(self, values: Scores, out: Floats | None = None) -> Ints:
+        """Buckets of at most a chunk of values, in ``out`` or valid until the next call."""
+        work = scratch("scaled scores", values.shape) if out is None else out
         np.subtract(values, self.low, out=work, casting="unsafe", dtype=np.float64)
         np.multiply(work, self.scale, out=work)
-        np.copyto(buckets, work, casting="unsafe")
-        return buckets
+        # A double beyond 2**52 spells out a whole number in its last bits. To read it off there
+        # takes the processor less than a conversion, which goes one by one.
+        np.add(work, _WHOLE, out=work)
+        whole = work.view(np.int64)
+        return np.subtract(whole, _WHOLE_BITS, out=whole)
 
     def chunks(self, scores: Scores) -> Iterator[Scores]:
         """The scores, a chunk at a time."""
         for start in range(0, scores.size, self.chunk):
             yield scores[start : start + self.chunk]
 
-    def count(self, scores: Scores) -> Ints:
-        counts = np.zeros(self.buckets, dtype=np.intp)
-        for chunk in self.chunks(scores):
-            counts += np.bincount(self(chunk), minlength=self.buckets)
-        return counts
 
-    def collect(self, scores: Scores, wanted: NDArray[np.bool_]) -> Scores:
+class _Placed:
+    """All scores of a series with their buckets."""
+
+    def __init__(self, scores: Scores, quantiser: _Quantiser) -> None:
+        self.scores = scores
+        self.quantiser = quantiser
+        self.only: Ints | None = None  # buckets of a series that is counted together
+
+    def _parts(self) -> Iterator[tuple[Scores, Ints]]:
+        """Scores and their buckets, valid until the next part."""
+        for start in range(0, self.scores.size, _TOGETHER):
+            part = self.scores[start : start + _TOGETHER]
+            buckets = self._place(part) if self.only is None else self.only
+            if part.size == self.scores.size:
+                self.only = buckets
+            yield part, buckets
+
+    def _place(self, part: Scores) -> Ints:
+        buckets = scratch("placed scores", part.shape)
+        chunk = self.quantiser.chunk
+        for start in range(0, part.size, chunk):
+            self.quantiser(part[start : start + chunk], buckets[start : start + chunk])
+        return buckets.view(np.int64)
+
+    def count(self) -> Ints:
+        """Number of scores in each bucket."""
+        size = self.quantiser.buckets
+        parts = (np.bincount(buckets, minlength=size) for _, buckets in self._parts())
+        return reduce(operator.iadd, parts)
+
+    def collect(self, wanted: NDArray[np.bool_]) -> Scores:
+        """Scores in the wanted buckets."""
         return np.concatenate(
-            [chunk.compress(wanted[self(chunk)]) for chunk in self.chunks(scores)]
+            [
+                # Clipping changes nothing; it is faster than a check of every bucket.
+                scores.compress(wanted.take(buckets, mode="clip"))
+                for scores, buckets in self._parts()
+            ]
         )
 
-    def one_value_per_bucket(self, scores: Scores) -> Scores | None:
+    def one_value_per_bucket(self) -> Scores | None:
         """The value of each bucket where every bucket holds one value only, else None."""
-        values = np.zeros(self.buckets, dtype=scores.dtype)
-        for chunk in self.chunks(scores):
-            values[self(chunk)] = chunk
-        if all(np.array_equal(values[self(chunk)], chunk) for chunk in self.chunks(scores)):
+        values = np.zeros(self.quantiser.buckets, dtype=self.scores.dtype)
+        for scores, buckets in self._parts():
+            values[buckets] = scores
+        if all(np.array_equal(values[buckets], scores) for scores, buckets in self._parts()):
             return values
         return None

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vuskit.intervals import Ints
-from vuskit.kernels.areas import Levels, area_sums
+from vuskit.kernels.areas import Levels, area_sums, joined
 from vuskit.kernels.buffers import BufferPlan
 from vuskit.kernels.products import LANE, running_sums, whole_lanes
 from vuskit.kernels.scratch import scratch
@@ -43,11 +43,7 @@ def sweep(plan: BufferPlan, order: SweepInput) -> tuple[Floats, Floats]:
     n_parts = max(1, min(round(plan.widths.size / _ROWS), work // (4 * _BLOCK)))
     bounds = np.linspace(0, plan.widths.size, n_parts + 1).astype(int)
     parts = [slice(first, last) for first, last in itertools.pairwise(bounds.tolist())]
-    return _joined([_sweep_rows(plan, order, rows) for rows in parts])
-
-
-def _joined(parts: list[tuple[Floats, Floats]]) -> tuple[Floats, Floats]:
-    return np.concatenate([roc for roc, _ in parts]), np.concatenate([pr for _, pr in parts])
+    return joined([_sweep_rows(plan, order, rows) for rows in parts])
 
 
 def _sweep_rows(plan: BufferPlan, order: SweepInput, rows: slice) -> tuple[Floats, Floats]:

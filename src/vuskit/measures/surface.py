@@ -132,7 +132,7 @@ def surface(
             levels = np.unique(scores)[::-1]
         else:
             ranks = grid_ranks(labels.n, options.thresholds)
-            levels = rank_table(scores, scores[:0], ranks).at_rank(ranks)
+            levels, _ = rank_table(scores, scores[:0], ranks).at_rank(ranks)
         table = rank_table(scores, levels, np.zeros(0, dtype=np.intp))
         fpr, tpr, precision = grid_rates(scores, prepared.plan, table, levels)
         roc, pr = workspace.areas

@@ -124,7 +124,8 @@ class PreparedLabels:
         assert self.options is not None
         assert self.options.thresholds is not None
         areas = perfect_pr_areas(self.plan, self.options.thresholds)
-        return float(areas[: max(self.options.n_volume, 1)].mean())
+        size = max(self.options.n_volume, 1)
+        return float(areas[:size].sum() / size)
 
     def warn_if_coarse(self, stacklevel: int) -> None:
         """Warn when the grid steps over a quarter of the anomalous points or more."""
