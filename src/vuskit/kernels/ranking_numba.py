@@ -112,7 +112,7 @@ def _count_far(
     """
     between = np.zeros(needles.size + 1, dtype=np.int64)
     equal = np.zeros(needles.size, dtype=np.int64)
-    bucket = np.empty(_CHUNK, dtype=np.int32)
+    bucket, unsure = np.empty((2, _CHUNK), dtype=np.int32)
     last = first.size - 2
     for gap in range(far_starts.size):
         for start in range(far_starts[gap], far_stops[gap], _CHUNK):
@@ -120,13 +120,21 @@ def _count_far(
             # By itself, so that the processor works on several scores at once.
             for i in range(chunk.size):
                 bucket[i] = _bucket(chunk[i], low, scale, last)
-            for i in range(chunk.size):
-                position, stop = first[bucket[i]], first[bucket[i] + 1]
-                if position < stop:
-                    position = _not_above(needles, position, stop, chunk[i])
-                    if position > 0 and needles[position - 1] == chunk[i]:
-                        equal[position - 1] += 1
+            # No branches either, which it would foresee badly: scores that share a bucket with a
+            # needle are counted before the needles of their bucket, and moved afterwards.
+            n_unsure = np.uintp(0)
+            for i in range(np.uintp(chunk.size)):
+                b = np.uintp(bucket[i])
+                between[np.uintp(first[b])] += 1
+                unsure[n_unsure] = i
+                n_unsure += np.uintp(first[b] < first[b + np.uintp(1)])
+            for i in unsure[:n_unsure]:
+                before = first[bucket[i]]
+                position = _not_above(needles, before, first[bucket[i] + 1], chunk[i])
+                between[before] -= 1
                 between[position] += 1
+                if position > before and needles[position - 1] == chunk[i]:
+                    equal[position - 1] += 1
     return between, equal
 
 

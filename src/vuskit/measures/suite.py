@@ -135,12 +135,11 @@ class Evaluator:
 
     def _evaluate(self, scores: NDArray[Any], stacklevel: int) -> Evaluation:
         labels = self._prepared.labels
+        if labels.has_both_classes:
+            return Evaluation(self._values(scores), self)
         names = [measure.name for measure in self.measures]
-        if not defined(labels, ", ".join(names), stacklevel=stacklevel + 1):
-            values = dict.fromkeys(names, float("nan"))
-        else:
-            values = self._values(scores)
-        return Evaluation(values, self)
+        defined(labels, ", ".join(names), stacklevel=stacklevel + 1)
+        return Evaluation(dict.fromkeys(names, float("nan")), self)
 
     def _values(self, scores: NDArray[Any]) -> dict[str, float]:
         workspace = Workspace(self._prepared, scores, self.threshold, k=self.k, needs=self._needs)
