@@ -75,8 +75,56 @@ def test_a_trend_has_no_prominent_maximum():
     assert vuskit.estimate_period(np.linspace(0, 1, 500)) is None
 
 
-def test_noise_has_no_prominent_maximum():
-    assert vuskit.estimate_period(np.random.default_rng(0).normal(size=20_000)) is None
+@pytest.mark.parametrize("method", ["acf", "fft"])
+@pytest.mark.parametrize("n", [30, 100, 300, 1000, 3000, 20_000])
+def test_noise_has_no_period(method, n):
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        assert vuskit.estimate_period(rng.normal(size=n), method=method) is None
+        assert vuskit.estimate_period(rng.random(n), method=method) is None
+
+
+def test_noise_on_a_trend_has_no_period():
+    """The trend lifts the autocorrelation above what noise reaches, ups and downs included."""
+    for seed in range(20):
+        noise = np.random.default_rng(seed).normal(size=300)
+        assert vuskit.estimate_period(np.linspace(0, 2, 300) + 0.6 * noise) is None
+
+
+@pytest.mark.parametrize("method", ["acf", "fft"])
+def test_few_points_can_show_a_period(method):
+    assert vuskit.estimate_period(wave(5, n=30), method=method) == 5
+    assert vuskit.estimate_period(wave(25, n=300, noise=0.5), method=method) == pytest.approx(
+        25, abs=1
+    )
+
+
+def test_a_wave_on_a_trend_keeps_its_period():
+    values = wave(25, n=1000, noise=0.3) + np.linspace(0, 8, 1000)
+    assert vuskit.estimate_period(values) == pytest.approx(25, abs=1)
+
+
+@pytest.mark.parametrize("method", ["acf", "fft", "authors"])
+@pytest.mark.parametrize("scale", [1e-310, 1e-200, 1e200, 1.7e308])
+def test_the_ends_of_the_range_of_floats(method, scale):
+    assert vuskit.estimate_period(scale * wave(25, n=1000), method=method) == 25
+
+
+def test_a_mask_of_the_first_channel_counts():
+    values = np.ma.masked_array(np.column_stack((wave(30), wave(70))), mask=False)
+    values[5, 1] = np.ma.masked
+    assert vuskit.estimate_period(values) == 30
+    values[7, 0] = np.ma.masked
+    with pytest.raises(vuskit.InvalidInputError, match="got a masked value at index 7"):
+        vuskit.estimate_period(values)
+
+
+def test_values_beyond_double_precision():
+    values = np.array([1, 10, 1], dtype=np.longdouble) ** np.longdouble(400)
+    if not np.isfinite(values).all():
+        pytest.skip("long doubles are doubles here")
+    with pytest.raises(vuskit.InvalidInputError, match="`values` must be finite, got inf at index"):
+        vuskit.estimate_period(values)
 
 
 def slow_prominence(values, i):
@@ -234,6 +282,13 @@ def test_by_the_period(strategy, method):
 def test_automatically(given, length, reason):
     choice = vuskit.choose_buffer("auto", y_true=LABELS, **given)
     assert choice == vuskit.BufferChoice(length, "auto", reason)
+
+
+def test_automatically_without_a_period_or_labels():
+    noise = np.random.default_rng(0).random(500)
+    text = "`y_true` must be given, as the values show no period, got None"
+    with pytest.raises(vuskit.InvalidInputError, match=text):
+        vuskit.choose_buffer("auto", values=noise)
 
 
 @pytest.mark.parametrize(

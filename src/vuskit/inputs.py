@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import math
 import operator
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -128,13 +127,19 @@ def check_series(values: ArrayLike) -> NDArray[np.float64]:
         raise InvalidInputError(
             f"`values` must be of shape (n,) or (n, d), got shape {array.shape}"
         )
-    series = _one_dimensional("values", values if array.ndim == 1 else array[:, 0])
+    if array.ndim == 2:
+        values = values[:, 0] if isinstance(values, np.ma.MaskedArray) else array[:, 0]
+    series = _one_dimensional("values", values)
     _check_finite("values", series)
-    return series.astype(np.float64)
+    with np.errstate(over="ignore"):
+        doubles = series.astype(np.float64)
+    _check_finite("values", doubles)  # wider floats may leave the range
+    return doubles
 
 
 def _check_finite(name: str, array: NDArray[Any]) -> None:
-    if array.dtype.kind == "f" and not (math.isfinite(array.min()) and math.isfinite(array.max())):
+    # Not math.isfinite, which takes wide floats beyond the range of doubles for infinite.
+    if array.dtype.kind == "f" and not (np.isfinite(array.min()) and np.isfinite(array.max())):
         bad = int(np.flatnonzero(~np.isfinite(array))[0])
         raise InvalidInputError(f"`{name}` must be finite, got {_show(array[bad])} at index {bad}")
 

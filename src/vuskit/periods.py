@@ -27,6 +27,12 @@ _MAX_LAG = 400
 _LONGEST_AUTO = 1000  # a longer period is a trend or a season, not the shape of an anomaly
 _PROMINENCE = 0.1  # a maximum of the ACF counts when it stands out by this much
 _NEAR_LARGEST = 0.6  # and by at least this share of what the most prominent one does
+# What independent noise must not reach: its correlations are normal with 1 / sqrt(points), and of a
+# third of 20,000 lags one in a thousand series has one at 5 deviations. Local ups and downs on top
+# of a trend are smaller.
+_NOISE_HEIGHT = 5.0
+_NOISE_PROMINENCE = 3.0
+_NOISE_SPECTRUM = 1e-3  # chance that the strongest frequency of noise is as strong (Fisher 1929)
 
 
 @dataclass(frozen=True)
@@ -63,10 +69,11 @@ def estimate_period(
     values : array-like of shape (n,) or (n, d)
         The series; of several channels, the first.
     method : {"acf", "fft", "authors"}, default="acf"
-        ``"acf"``: the first prominent local maximum of the autocorrelation. ``"fft"``: the
-        strongest frequency. ``"authors"``: the rule of the published experiments, the highest local
-        maximum of the autocorrelation over lags 3 to 400, and 125 where there is none or it is
-        above 300.
+        ``"acf"``: the first local maximum of the autocorrelation that is prominent and higher than
+        noise of independent points would reach. ``"fft"``: the strongest frequency, where it is
+        stronger than such noise would have. ``"authors"``: the rule of the published experiments,
+        the highest local maximum of the autocorrelation over lags 3 to 400, and 125 where there is
+        none or it is above 300; it finds a period in everything.
     max_lag : int, optional
         Longest period looked for; by default a third of the points looked at (the first 20,000).
 
@@ -85,12 +92,19 @@ def estimate_period(
     >>> import numpy as np
     >>> estimate_period(np.sin(np.arange(1000) * 2 * np.pi / 25))
     25
+    >>> print(estimate_period(np.random.default_rng(0).normal(size=1000)))
+    None
     """
     check_choice("method", method, _METHODS)
-    series = check_series(values)[:_MAX_POINTS]
+    series = _within_range(check_series(values)[:_MAX_POINTS])
     if max_lag is None:
         max_lag = max(series.size // 3, 1)
     return _METHODS[method](series, check_int("max_lag", max_lag, minimum=1))
+
+
+def _within_range(series: Floats) -> Floats:
+    """The series times a power of two, which changes no digit, so that squares stay finite."""
+    return np.asarray(np.ldexp(series, -int(np.frexp(np.abs(series).max())[1])))
 
 
 def autocorrelation(series: Floats, max_lag: int) -> Floats:
@@ -118,9 +132,22 @@ def _first_prominent(series: Floats, max_lag: int) -> int | None:
     if lags.size == 0:
         return None
     prominence = prominences(correlation)[lags]
-    least = max(_PROMINENCE, _NEAR_LARGEST * float(prominence.max()))
-    prominent = np.flatnonzero(prominence >= least)
-    return int(lags[prominent[0]]) if prominent.size else None
+    least = max(
+        _PROMINENCE,
+        _NEAR_LARGEST * float(prominence.max()),
+        float(_noise_bound(_NOISE_PROMINENCE, series.size)),
+    )
+    # A correlation at a lag rests on the pairs of points that far apart, and is divided by all.
+    pairs = series.size - lags
+    heights = correlation[lags] * series.size / pairs
+    prominent = (prominence >= least) & (heights >= _noise_bound(_NOISE_HEIGHT, pairs))
+    return int(lags[prominent.argmax()]) if prominent.any() else None
+
+
+def _noise_bound(deviations: float, points: NDArray[np.intp] | int) -> Floats:
+    """Correlation of independent points that lies so many deviations from 0, below 1."""
+    # As 5 / sqrt(points) for many points; of few, a correlation stays within 1.
+    return np.asarray(deviations / np.sqrt(np.maximum(points - 2, 0) + deviations**2))
 
 
 def prominences(values: Floats) -> Floats:
@@ -155,9 +182,14 @@ def _strongest_frequency(series: Floats, max_lag: int) -> int | None:
     centred = series - series.mean()
     power = np.abs(np.fft.rfft(centred)) ** 2
     lowest = int(np.ceil(series.size / max_lag))
-    if power.size <= lowest + 1 or not power[lowest:].any():
+    power = power[lowest:]
+    if power.size <= 1 or not power.any():
         return None
-    frequency = lowest + int(power[lowest:].argmax())
+    strongest = int(power.argmax())
+    share = float(power[strongest] / power.sum())
+    if power.size * (1.0 - share) ** (power.size - 1) > _NOISE_SPECTRUM:
+        return None
+    frequency = lowest + strongest
     period = round(series.size / frequency)
     return period if period > 1 else None
 
@@ -223,8 +255,10 @@ def _automatic(values: ArrayLike | None, y_true: ArrayLike | None) -> tuple[int,
     period = None if values is None else estimate_period(values, max_lag=_LONGEST_AUTO)
     if period is not None:
         return period, f"the values repeat every {period} points"
-    length, reason = _median_anomaly(values, y_true)
     why = "there are no values" if values is None else "the values show no period"
+    if y_true is None:
+        raise InvalidInputError(f"`y_true` must be given, as {why}, got None")
+    length, reason = _median_anomaly(values, y_true)
     return length, f"{reason}, as {why}"
 
 
