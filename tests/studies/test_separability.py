@@ -10,7 +10,9 @@ from vuskit.datasets import ScoredSeries
 from vuskit.errors import InvalidInputError
 from vuskit.studies import separability_study
 from vuskit.studies.separability import peak_percentile
-from vuskit.studies.separability_result import z_statistic
+from vuskit.studies.separability_result import SeparabilityResult, z_statistic
+from vuskit.studies.series_values import SeriesValues
+from vuskit.studies.task import MeasureSettings
 
 
 @pytest.fixture(scope="module")
@@ -24,7 +26,7 @@ def test_z_from_its_definition():
     error = np.sqrt(first.var(ddof=1) / 50 + second.var(ddof=1) / 50)
     assert z_statistic(first, second) == pytest.approx((first.mean() - second.mean()) / error)
     assert z_statistic(np.ones(5), np.zeros(5)) == np.inf
-    assert np.isnan(z_statistic(np.ones(5), np.ones(5)))
+    assert z_statistic(np.zeros(5), np.ones(5)) == -np.inf
     assert np.isnan(z_statistic(np.array([np.nan, 1]), np.ones(2)))
 
 
@@ -61,9 +63,52 @@ def test_the_criterion_must_not_be_under_study(several):
     assert "'AUC-ROC'" in other.rule
 
 
+@pytest.mark.parametrize("value", [0.0, 0.1, 1 / 3])
+def test_nothing_varies_and_means_are_equal_is_no_separation(value):
+    # Thirds and tenths leave a trace of variance.
+    assert z_statistic(np.full(7, value), np.full(50, value)) == 0.0
+
+
+def test_equal_scores_are_pairs_without_separation():
+    scored = make_scored(3)
+    same = {"good": scored.series.labels * 1.0, "also": scored.series.labels * 2.0}
+    scored = ScoredSeries(scored.series, same)
+    found = separability_study(
+        scored, pairs=[("good", "also")], lag=0.0, noise=0.0, count=4, **SOME
+    )
+    assert (found.to_frame()["z"] == 0).all()
+    averages = found.averages()
+    assert (averages[["mean", "median", "right", "infinite", "undefined"]] == 0).all(axis=None)
+
+
+def made_series(name, pairs):
+    """One measure of detectors that are high, low, in between, and not always defined."""
+    values = {"high": [1, 1], "low": [0, 0], "between": [0.4, 0.6], "odd": [np.nan, 0.5]}
+    axes = {"detector": tuple(values), "repeat": ("0", "1"), "measure": ("auc_pr",)}
+    table = np.array(list(values.values()), dtype=float)[:, :, None]
+    return SeriesValues("made", name, 24, axes, table, {"pairs": pairs, "criterion": {}})
+
+
+def test_columns_say_what_they_do_with_infinite_and_undefined_z():
+    first = [["high", "low"], ["low", "high"], ["odd", "low"], ["between", "low"], ["low", "low"]]
+    values = (
+        made_series("a", first),
+        made_series("b", [["high", "between"], ["low", "between"], ["low", "between"]]),
+        made_series("c", [["high", "low"]]),  # without any finite z: not in the mean
+    )
+    settings = MeasureSettings.of(["auc_pr"], 24, 2.0, {})
+    row = SeparabilityResult(values, (), settings, "made").averages().loc["auc_pr"]
+    z = 0.5 / np.sqrt(0.02 / 2)  # between and low, by the definition
+    assert row["mean"] == pytest.approx(np.mean([(z + 0) / 2, (z - z - z) / 3]))
+    assert row["pairs"] == 9
+    assert row["median"] == pytest.approx(np.median([np.inf, -np.inf, z, 0, z, -z, -z, np.inf]))
+    assert row["right"] == pytest.approx(4 / 9)
+    assert (row["infinite"], row["undefined"]) == (3, 1)
+
+
 def test_infinite_and_undefined_z_are_counted_not_averaged():
     scored = make_scored(3)
-    constant = {"good": scored.series.labels * 1.0, "bad": 1.0 - scored.series.labels}
+    constant = {"good": scored.series.labels * 1.0, "bad": -1.0 * scored.series.labels}
     scored = ScoredSeries(scored.series, constant)
     found = separability_study(scored, pairs=[("good", "bad")], lag=0.0, noise=0.0, count=4, **SOME)
     averages = found.averages()

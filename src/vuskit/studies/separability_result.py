@@ -28,8 +28,8 @@ Values = NDArray[np.float64]
 def z_statistic(first: Values, second: Values) -> float:
     """Two-sample z: difference of the means in standard errors.
 
-    Infinite where nothing varies but the means differ, NaN where nothing varies and they are
-    equal, or a value is undefined.
+    Where nothing varies it is infinite if the means differ, and 0 if they are equal: nothing is
+    kept apart. NaN where a value is undefined.
 
     Examples
     --------
@@ -42,7 +42,7 @@ def z_statistic(first: Values, second: Values) -> float:
     error = float(np.sqrt(first.var(ddof=1) / first.size + second.var(ddof=1) / second.size))
     # Rounding leaves a trace of variance where all values are equal.
     if error <= 1e-15:
-        return float("nan") if abs(difference) <= 1e-15 else float(np.copysign(np.inf, difference))
+        return 0.0 if abs(difference) <= 1e-15 else float(np.copysign(np.inf, difference))
     return difference / error
 
 
@@ -116,7 +116,10 @@ class SeparabilityResult:
         return self._z.copy()
 
     def by_series(self) -> pd.DataFrame:
-        """Mean z over the pairs of a series, of those where it is finite."""
+        """Mean z over the pairs of a series; infinite and undefined z are left out.
+
+        NaN where no z of the series is finite.
+        """
         frame = self._z.assign(z=self._z["z"].where(np.isfinite(self._z["z"])))
         table: pd.DataFrame = frame.pivot_table(
             index=["dataset", "series"],
@@ -132,9 +135,10 @@ class SeparabilityResult:
     def averages(self) -> pd.DataFrame:
         """Mean and median z of each measure, and how often it is on the right side.
 
-        ``mean`` is over the series' means of finite z, ``median`` over all pairs with infinite z
-        among them; ``right`` is the share of pairs whose accurate detector has the higher mean;
-        ``infinite`` and ``undefined`` count the pairs that the mean leaves out.
+        ``mean``: over the series that have one, of the mean of their finite z. ``pairs``: all of
+        them. ``median``: over the pairs whose z is defined, infinite ones included. ``right``:
+        share of all pairs whose z is above 0, infinite ones included, undefined ones not.
+        ``infinite`` and ``undefined``: pairs that the mean leaves out.
         """
         means = self.by_series().mean()
         groups = self._z.groupby("measure", sort=False)["z"]
@@ -150,6 +154,8 @@ class SeparabilityResult:
 
     def compare(self, *, alpha: float = 0.1, **options: Any) -> TableComparison:
         """Friedman's test and Wilcoxon's with Holm's correction over the series; rank 1 is best.
+
+        Of the means of finite z: a series on which a measure has none is left out, and counted.
 
         Raises
         ------
