@@ -8,7 +8,9 @@ from studies.scored import SOME, make_scored, make_several
 
 from vuskit.errors import InvalidInputError
 from vuskit.studies import consistency_study
-from vuskit.studies.consistency import rank_entropy
+from vuskit.studies.consistency import ConsistencyResult, rank_entropy
+from vuskit.studies.series_values import SeriesValues
+from vuskit.studies.task import MeasureSettings
 
 
 @pytest.fixture(scope="module")
@@ -48,3 +50,13 @@ def test_random_ranks_have_more_entropy():
     random = np.random.default_rng(0)
     assert rank_entropy(random.integers(1, 9, 1000)) > 2.9
     assert rank_entropy([3.0] * 20 + [np.nan]) == 0.0
+
+
+def test_rounding_errors_break_no_ties():
+    axes = {"detector": ("a", "b", "c"), "measure": ("auc_pr", "vus_pr")}
+    values = np.array([[0.1 + 0.2, 1e-9], [0.3, 3e-9], [0.5, 2e-9]])
+    series = SeriesValues("made", "s", 24, axes, values)
+    settings = MeasureSettings.of(["auc_pr", "vus_pr"], 24, 2.0, {})
+    ranks = ConsistencyResult((series,), (), settings).rank_table()
+    assert ranks["auc_pr"].to_list() == [2.5, 2.5, 1.0]
+    assert ranks["vus_pr"].to_list() == [3.0, 1.0, 2.0]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from studies.scored import SOME, make_several
 
-from vuskit import register_measure
+from vuskit import auc_pr, register_measure
 from vuskit.errors import InvalidInputError
 from vuskit.studies import (
     consistency_study,
@@ -20,6 +20,11 @@ from vuskit.studies import (
 @register_measure(name="hit_at_peak", title="Hit at peak")
 def hit_at_peak(y_true, y_score):
     return float(y_true[np.argmax(y_score)])
+
+
+@register_measure(name="auc_pr_summed_otherwise", title="Twin")
+def auc_pr_summed_otherwise(y_true, y_score):
+    return (auc_pr(y_true, y_score) + 5.3) - 5.3
 
 
 @pytest.fixture(scope="module")
@@ -61,3 +66,20 @@ def test_summary_ranks_from_the_averages(several, robust):
     assert found.ranks["mean"].to_dict() == pytest.approx(expected.to_dict())
     with pytest.raises(InvalidInputError, match="the studies must have equal measures"):
         summarise(robust, separability, consistency_study(several, buffer=24))
+
+
+def test_measures_that_differ_by_rounding_errors_share_their_rank(several):
+    own = {"measures": ["auc_pr", "vus_pr", "auc_pr_summed_otherwise"], "buffer": 24}
+    robust = robustness_study(several[:3], **own)
+    of_lag = robust.averages()["lag"]
+    assert of_lag["auc_pr"] != of_lag["auc_pr_summed_otherwise"]
+    ranks = summarise(
+        robust,
+        separability_study(several[:3], count=4, **own),
+        consistency_study(several[:3], min_series=2, **own),
+    ).ranks
+    # Not z: what little varies is divided by as little.
+    for study in ("lag", "noise", "ratio", "consistency"):
+        assert ranks.loc["auc_pr", study] == ranks.loc["auc_pr_summed_otherwise", study]
+    compared = robust.compare("lag").summary["mean_rank"]
+    assert compared["auc_pr"] == compared["auc_pr_summed_otherwise"]

@@ -23,6 +23,7 @@ from vuskit.measures.registry import Measure
 from vuskit.studies.runner import Failure, Progress, run_study
 from vuskit.studies.scored import buffer_of, open_scores
 from vuskit.studies.series_values import SeriesValues
+from vuskit.studies.statistics_tables import without_noise
 from vuskit.studies.task import MeasureSettings, evaluate_scores
 
 if TYPE_CHECKING:
@@ -127,8 +128,9 @@ class ConsistencyResult:
         """Rank of each detector under each measure, 1 is best; NaN for undefined values."""
         stats = require("scipy.stats", purpose="ranks")
         sign = np.array([-1.0 if measure.higher_is_better else 1.0 for measure in self.measures])
+        rounded = without_noise(values.T, alone=True).T
         ranks: NDArray[np.float64] = stats.rankdata(
-            values * sign, method=self.ties, axis=0, nan_policy="omit"
+            rounded * sign, method=self.ties, axis=0, nan_policy="omit"
         )
         return ranks
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from vuskit.datasets.optional import require
 from vuskit.errors import InvalidInputError
@@ -15,9 +15,43 @@ from vuskit.inputs import check_choice
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["complete_rows", "list_missing_policies", "mean_ranks", "row_ranks"]
+__all__ = ["complete_rows", "list_missing_policies", "mean_ranks", "row_ranks", "without_noise"]
+
+Values = NDArray[np.float64]
 
 _FEWEST_ROWS = 2
+_DIGITS = 12
+_MOST_DECIMALS = 290  # a power of ten above is infinite
+
+
+def without_noise(values: Values, *, alone: bool = False) -> Values:
+    """Round the rows of a table so that what is equal but for rounding errors ties.
+
+    Twelve significant digits are kept, counted from the value or, where that is larger, from the
+    scale of the table: the median of the largest sizes of its rows. So what should be zero is.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n, k)
+        NaN stays NaN.
+    alone : bool, default=False
+        Each row has a scale of its own: its largest size.
+
+    Examples
+    --------
+    >>> without_noise(np.array([[0.1 + 0.2, 0.3], [0.3 - 0.1 - 0.1 - 0.1, 0.5]])).tolist()
+    [[0.3, 0.3], [0.0, 0.5]]
+    """
+    sizes = np.where(np.isfinite(values), np.abs(values), 0.0)
+    largest = sizes.max(axis=1, initial=0.0, keepdims=True)
+    scale: Any = np.where(largest > 0, largest, 1.0)
+    if not alone and largest.any():
+        # Half of the rows may be far larger or zero: neither is the scale of the others.
+        scale = np.quantile(largest[largest > 0], 0.5, method="lower")
+    magnitude = np.floor(np.log10(np.maximum(sizes, scale)))
+    factor = 10.0 ** np.minimum(_DIGITS - 1 - magnitude, _MOST_DECIMALS)
+    rounded: Values = np.rint(values * factor) / factor + 0.0  # no zero is negative
+    return rounded
 
 
 def _as_table(table: ArrayLike | pd.DataFrame) -> pd.DataFrame:
@@ -34,7 +68,8 @@ def _as_table(table: ArrayLike | pd.DataFrame) -> pd.DataFrame:
         raise InvalidInputError(f"`table` must name each column once, got {twice!r} twice")
     if np.isinf(frame.to_numpy()).any():
         raise InvalidInputError("`table` must be finite or missing, got an infinite cell")
-    checked: pd.DataFrame = frame
+    rounded = without_noise(frame.to_numpy())
+    checked: pd.DataFrame = pandas.DataFrame(rounded, frame.index, frame.columns)
     return checked
 
 
@@ -82,6 +117,8 @@ def complete_rows(
 ) -> tuple[pd.DataFrame, int]:
     """Table without missing cells, and the number of rows left out.
 
+    Cells are rounded to twelve significant digits: rounding errors break no ties.
+
     Parameters
     ----------
     table : array-like or pandas.DataFrame of shape (n, k)
@@ -96,6 +133,10 @@ def complete_rows(
     ------
     InvalidInputError
         If the table is not numeric, too small, infinite, or has a missing cell that is refused.
+
+    See Also
+    --------
+    without_noise : Which digits they are.
 
     Examples
     --------

@@ -12,6 +12,7 @@ from vuskit.measures.registry import Measure
 from vuskit.studies.consistency import ConsistencyResult
 from vuskit.studies.robustness_result import RobustnessResult
 from vuskit.studies.separability_result import SeparabilityResult
+from vuskit.studies.statistics_tables import without_noise
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -109,11 +110,13 @@ def summarise(
             raise InvalidInputError(
                 f"the studies must have equal measures, got {names} and {other}"
             )
+    pandas = require("pandas", purpose="a summary")
     scores = robustness.averages()
     scores["separability"] = separability.averages()[check_choice("z", z, ("median", "mean"))]
     scores["consistency"] = consistency.averages()["entropy"]
     scores.index.name = "measure"
     lower_is_better = scores.assign(separability=-scores["separability"])
-    ranks = lower_is_better.rank()
+    rounded = without_noise(lower_is_better.to_numpy().T, alone=True).T
+    ranks = pandas.DataFrame(rounded, scores.index, scores.columns).rank()
     ranks["mean"] = ranks.mean(axis=1)
     return Summary(scores, ranks.sort_values("mean", kind="stable"), robustness.measures)
