@@ -262,7 +262,7 @@ def test_options_pile_up():
 
 
 def test_unknown_measures():
-    text = "`measure` must be a registered measure, got 'vus-pr'; did you mean 'vus_pr'?"
+    text = "`measures` must be a registered measure, got 'vus-pr'; did you mean 'vus_pr'?"
     with pytest.raises(vuskit.InvalidInputError, match=re.escape(text)):
         vuskit.evaluate(LABELS, GOOD, buffer=4, measures=["auc_pr", "vus-pr"])
     with pytest.raises(vuskit.InvalidInputError, match=r"got 'nonsense'$"):

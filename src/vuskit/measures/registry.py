@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
 __all__ = [
     "GROUPS",
     "Measure",
+    "Measures",
     "get_measure",
     "list_measures",
     "register_measure",
@@ -83,8 +86,17 @@ class Measure:
         """``"paper"``, ``"extra"`` or ``"own"``."""
         return "paper" if self.paper else "extra" if self.extra else "own"
 
+    def takes(self, option: str) -> bool:
+        """Whether the measure has an option of that name, and it is not fixed."""
+        return option in inspect.signature(self.function).parameters and option not in self.options
+
     def with_options(self, **options: Any) -> Measure:
         """Return the same measure with some options fixed; they become part of its name.
+
+        Raises
+        ------
+        InvalidInputError
+            If the measure has no such option; the text proposes the nearest one.
 
         Examples
         --------
@@ -92,16 +104,37 @@ class Measure:
         >>> get_measure("f_score").with_options(beta=2).name
         'f_score(beta=2)'
         """
-        merged = {**self.options, **options}
-        listed = ", ".join(f"{key}={value}" for key, value in sorted(merged.items()))
         base = self.name.split("(")[0]
+        for option in options:
+            _check_option(base, self.function, option)
+        merged = {**self.options, **options}
+        listed = ", ".join(f"{key}={_in_words(merged[key])}" for key in sorted(merged))
         title = self.title.split("(")[0]
         return replace(
             self, name=f"{base}({listed})", title=f"{title}({listed})", options=merged, shared=None
         )
 
 
+# What is taken wherever measures are asked for; a function must be that of a registered measure.
+Measures = str | Measure | Callable[..., float] | Iterable[str | Measure | Callable[..., float]]
+
 _MEASURES: dict[str, Measure] = {}
+
+
+def _check_option(measure: str, function: Callable[..., float], option: str) -> None:
+    """Refuse an option that a measure does not take; labels and scores are none."""
+    parameters = list(inspect.signature(function).parameters.values())
+    known = [
+        one.name for one in parameters[2:] if one.kind not in (one.VAR_POSITIONAL, one.VAR_KEYWORD)
+    ]
+    if option not in known and not any(one.kind is one.VAR_KEYWORD for one in parameters):
+        raise InvalidInputError(f"{measure} has no option {option!r}{did_you_mean(option, known)}")
+
+
+def _in_words(value: Any) -> str:
+    """The value of an option as it is shown; the same in every process."""
+    name = getattr(value, "__name__", None)
+    return str(name) if name is not None else re.sub(r" at 0x[0-9A-Fa-f]+", "", str(value))
 
 
 def register_measure(
@@ -141,7 +174,8 @@ def register_measure(
     Raises
     ------
     InvalidInputError
-        If the name is taken by another function.
+        If the name is taken by another function, or by a group of measures. The same function of
+        the same module may come again: a cell that is run twice, a module that is loaded anew.
 
     Examples
     --------
@@ -152,10 +186,11 @@ def register_measure(
     >>> evaluate([0, 1, 0, 0], [0.1, 0.9, 0.2, 0.3], buffer=2, measures=["top_hit"])["top_hit"]
     1.0
     """
+    _check_name(name)
 
     def decorate(function: Function) -> Function:
         known = _MEASURES.get(name)
-        if known is not None and known.function.__qualname__ != function.__qualname__:
+        if known is not None and not _is_again(function, known.function):
             raise InvalidInputError(f"`name` must be new, got {name!r}, which is registered")
         _MEASURES[name] = Measure(
             name,
@@ -174,6 +209,27 @@ def register_measure(
         return function
 
     return decorate
+
+
+def _check_name(name: Any) -> None:
+    if not isinstance(name, str) or not name or "(" in name:
+        raise InvalidInputError(f"`name` must be text without brackets, got {name!r}")
+    if name in GROUPS:
+        raise InvalidInputError(f"`name` must not be that of a group of measures, got {name!r}")
+
+
+def _is_again(new: Callable[..., float], old: Callable[..., float]) -> bool:
+    """Whether two functions come from the same definition, which was executed twice."""
+    if new is old:
+        return True
+    codes = getattr(new, "__code__", None), getattr(old, "__code__", None)
+    if None in codes or new.__qualname__ != old.__qualname__:
+        return False
+    if new.__name__ == "<lambda>" and codes[0] != codes[1]:
+        return False
+    # A script that also imports itself is one file with two names.
+    same_file = codes[0].co_filename == codes[1].co_filename  # type: ignore[union-attr]
+    return same_file or new.__module__ == old.__module__
 
 
 def list_measures() -> list[Measure]:
@@ -202,36 +258,82 @@ def get_measure(name: str) -> Measure:
     >>> get_measure("vus_pr").title
     'VUS-PR'
     """
+    return _registered(name, "name", _MEASURES)
+
+
+def _registered(name: Any, argument: str, choices: Iterable[str]) -> Measure:
+    """The measure of a name; ``choices`` are what an error may propose."""
     try:
         return _MEASURES[name]
     except (KeyError, TypeError):
         raise InvalidInputError(
-            f"`measure` must be a registered measure, got {name!r}{did_you_mean(name, _MEASURES)}"
+            f"`{argument}` must be a registered measure, got {name!r}{did_you_mean(name, choices)}"
         ) from None
 
 
-def resolve_measures(measures: str | Measure | Iterable[str | Measure]) -> tuple[Measure, ...]:
+def resolve_measures(measures: Measures, *, name: str = "measures") -> tuple[Measure, ...]:
     """Measures from the name of a group, a name, a measure, or a list of these; each once.
+
+    Parameters
+    ----------
+    measures : "paper", "extra", "all", name, measure, function, or iterable of these
+        What is asked for; functions stand for the measures that they compute.
+    name : str, default="measures"
+        What an error calls it.
+
+    Raises
+    ------
+    InvalidInputError
+        If there is none, one is not registered, or two different ones have the same name.
 
     Examples
     --------
     >>> [measure.title for measure in resolve_measures(["vus_pr", "paper"])][:3]
     ['VUS-PR', 'Precision', 'Recall']
+    >>> from vuskit import vus_pr
+    >>> resolve_measures(vus_pr)[0].title
+    'VUS-PR'
     """
-    if isinstance(measures, (str, Measure)):
+    if isinstance(measures, (str, Measure)) or callable(measures):
         measures = [measures]
+    if not isinstance(measures, Iterable):
+        raise InvalidInputError(
+            f"`{name}` must be a measure, a name, or a list of these, got {measures!r}"
+        )
     found: dict[str, Measure] = {}
     for one in measures:
-        found |= {measure.name: measure for measure in _resolve(one)}
+        for measure in _resolve(one, name):
+            known = found.setdefault(measure.name, measure)
+            if known is not measure and not _are_same(known, measure):
+                raise InvalidInputError(
+                    f"`{name}` must have names of their own, got two called {measure.name!r}"
+                )
     resolved = tuple(found.values())
     if not resolved:
-        raise InvalidInputError("`measures` must name at least one measure, got none")
+        raise InvalidInputError(f"`{name}` must name at least one measure, got none")
     return resolved
 
 
-def _resolve(measure: str | Measure) -> list[Measure]:
+def _are_same(one: Measure, other: Measure) -> bool:
+    # By their text: options may be arrays, which have no single answer to ==.
+    return one.function is other.function and repr(one.options) == repr(other.options)
+
+
+def _resolve(measure: Any, argument: str) -> list[Measure]:
     if isinstance(measure, Measure):
         return [measure]
-    if measure in GROUPS:
+    if isinstance(measure, str) and measure in GROUPS:
         return [one for one in list_measures() if measure in (one.group, "all")]
-    return [get_measure(measure)]
+    if callable(measure):
+        return [_measure_of(measure, argument)]
+    return [_registered(measure, argument, [*_MEASURES, *GROUPS])]
+
+
+def _measure_of(function: Callable[..., float], argument: str) -> Measure:
+    for measure in _MEASURES.values():
+        if measure.function is function:
+            return measure
+    raise InvalidInputError(
+        f"`{argument}` must be a registered measure, got the function {_in_words(function)!r}; "
+        "register_measure makes it one"
+    )
