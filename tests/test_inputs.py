@@ -71,7 +71,8 @@ def test_labels_of_any_dtype(dtype):
 
 def test_bool_scores():
     score = SCORES > 20
-    assert values(LABELS, score) == equal_to(values(LABELS, score.astype(float)))
+    with pytest.warns(vuskit.PredictionAsScoreWarning):
+        assert values(LABELS, score) == equal_to(values(LABELS, score.astype(float)))
 
 
 @pytest.mark.parametrize("dtype", ["f2", "f4"])

@@ -35,7 +35,9 @@ from vuskit.measures.pate import pate  # isort: skip
 from vuskit.measures.ucr import ucr_score  # isort: skip
 from vuskit.errors import (
     InvalidInputError,
+    MeasureError,
     MissingDependencyError,
+    PredictionAsScoreWarning,
     ThresholdResolutionWarning,
     UndefinedMeasureWarning,
     VuskitError,
@@ -61,7 +63,9 @@ __all__ = [
     "EventTable",
     "InvalidInputError",
     "Measure",
+    "MeasureError",
     "MissingDependencyError",
+    "PredictionAsScoreWarning",
     "Quantile",
     "Sigma",
     "Surface",

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 __all__ = [
     "InvalidInputError",
+    "MeasureError",
     "MissingDependencyError",
+    "PredictionAsScoreWarning",
     "ThresholdResolutionWarning",
     "UndefinedMeasureWarning",
     "VuskitError",
@@ -19,12 +21,20 @@ class InvalidInputError(VuskitError, ValueError):
     """An array or a parameter cannot be evaluated; the text names it and the first bad index."""
 
 
+class MeasureError(VuskitError, RuntimeError):
+    """A measure of the user's own failed; the text names it, the cause is the error it raised."""
+
+
 class MissingDependencyError(VuskitError, ImportError):
     """An optional library is needed; the text holds the ``pip install`` line that brings it."""
 
 
 class UndefinedMeasureWarning(UserWarning):
     """The measure has no value for these labels (only one class); NaN is returned."""
+
+
+class PredictionAsScoreWarning(UserWarning):
+    """A score of zeros and ones was cut again, by a threshold that none of them reaches."""
 
 
 class ThresholdResolutionWarning(UserWarning):

@@ -7,6 +7,7 @@ import operator
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ __all__ = [
     "check_fraction",
     "check_int",
     "check_labels",
+    "check_labels_beside",
     "check_pair",
     "check_prediction",
     "check_scores",
@@ -108,9 +110,9 @@ def check_scores(y_score: ArrayLike, labels: Labels) -> NDArray[Any]:
         raise InvalidInputError(
             f"`y_true` and `y_score` must have equal length, got {labels.n} and {array.size}"
         )
-    if array.dtype.kind == "b":
-        return array.view(np.uint8)
+    array = array.view(np.uint8 if array.dtype.kind == "b" else array.dtype)
     _check_finite("y_score", array)
+    array.flags.writeable = False  # measures and rules of users see it, too
     return array
 
 
@@ -152,13 +154,25 @@ def check_pair(y_true: ArrayLike, y_score: ArrayLike) -> tuple[Labels, NDArray[A
     InvalidInputError
         As for labels and scores by themselves; the text says when the two look swapped.
     """
-    try:
-        labels = check_labels(y_true)
-    except InvalidInputError as error:
-        if _looks_like_labels(y_score):
-            raise InvalidInputError(f"{error}; `y_true` and `y_score` look swapped") from None
-        raise
+    labels = check_labels_beside(y_true, y_score=y_score)
     return labels, check_scores(y_score, labels)
+
+
+def check_labels_beside(y_true: ArrayLike, **others: ArrayLike) -> Labels:
+    """Read labels that came with something else, so that swapped arguments can be told.
+
+    Raises
+    ------
+    InvalidInputError
+        As for labels by themselves; the text says with what they look swapped.
+    """
+    try:
+        return check_labels(y_true)
+    except InvalidInputError as error:
+        for name, other in others.items():
+            if _looks_like_labels(other):
+                raise InvalidInputError(f"{error}; `y_true` and `{name}` look swapped") from None
+        raise
 
 
 def check_prediction(y_pred: ArrayLike, labels: Labels) -> NDArray[np.bool_]:
@@ -305,6 +319,11 @@ def _from_objects(name: str, array: NDArray[Any]) -> NDArray[Any]:
             numbers[index] = np.nan
         if np.isnan(numbers[index]):
             raise InvalidInputError(f"`{name}` must be numbers, got {value!r} at index {index}")
+        if isinstance(value, Integral) and float(numbers[index]) != value:  # exact in Python
+            raise InvalidInputError(
+                f"`{name}` must be numbers of at most double precision, got {value!r} "
+                f"at index {index}"
+            )
     return numbers
 
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from vuskit.errors import InvalidInputError
 from vuskit.inputs import check_int, check_labels
 from vuskit.measures.registry import Measure
 from vuskit.measures.workspace import defined
@@ -33,21 +35,23 @@ class ChanceLevel:
         Number of random scores.
     seed : int
         Seed of their generator.
+    best : dict
+        Best possible value by name of the measure; 1 for those that are not named.
     """
 
     mean: dict[str, float]
     std: dict[str, float]
     draws: int
     seed: int
+    best: dict[str, float] = field(default_factory=dict)
 
     def adjust(self, values: Mapping[str, float]) -> dict[str, float]:
-        """``(value - chance) / (1 - chance)``; NaN where chance already reaches 1."""
-        return {
-            name: (value - self.mean[name]) / (1.0 - self.mean[name])
-            if self.mean[name] < 1.0
-            else float("nan")
-            for name, value in values.items()
-        }
+        """``(value - chance) / (best - chance)``; NaN where chance is the best, or nothing is."""
+        return {name: self._adjusted(name, value) for name, value in values.items()}
+
+    def _adjusted(self, name: str, value: float) -> float:
+        room = self.best.get(name, 1.0) - self.mean[name]
+        return (value - self.mean[name]) / room if math.isfinite(room) and room else math.nan
 
 
 def chance_level(
@@ -66,7 +70,8 @@ def chance_level(
     The points are in random order. Where a threshold rule looks at the scores themselves, these are
     exponentially distributed, as the scores of detectors roughly are: three standard deviations
     above the mean are 1.8 % of the points. Of uniform ones there would be none. A threshold that is
-    a number cuts them where it happens to.
+    a number means nothing to them; the ``chance`` of an evaluation knows how many points the number
+    predicted, and lets random scores predict as many.
 
     Parameters
     ----------
@@ -110,18 +115,31 @@ def chance_level(
     evaluator = prepared_evaluator(
         labels, stacklevel=2, buffer=buffer, measures=measures, **options
     )
+    rule = evaluator.threshold
+    is_number = not isinstance(rule, str) and not callable(rule)
+    if is_number and any(measure.takes("threshold") for measure in evaluator.measures):
+        raise InvalidInputError(f"`threshold` must be a rule for random scores, got {rule!r}")
     defined(labels, "chance_level")
     return chance_of(evaluator, draws, seed)
 
 
-def chance_of(evaluator: Evaluator, draws: int = _DRAWS, seed: int = 0) -> ChanceLevel:
-    """Chance level of all that an evaluator computes; NaN where only one class is present."""
+def chance_of(
+    evaluator: Evaluator, draws: int = _DRAWS, seed: int = 0, n_predicted: float | None = None
+) -> ChanceLevel:
+    """Chance level of all that an evaluator computes; NaN where only one class is present.
+
+    Where its threshold is no rule by name, random scores predict as many points as it did.
+    """
     draws = check_int("draws", draws, minimum=1)
     seed = check_int("seed", seed, minimum=0)
     labels = evaluator._prepared.labels
     if labels.has_both_classes:
         rng = np.random.default_rng(seed)
-        found = [evaluator(_random_score(rng, labels.n)) for _ in range(draws)]
+        rule = evaluator.threshold
+        if n_predicted is not None and not isinstance(rule, str):
+            rule = _Highest(round(n_predicted))
+        scores = (_random_score(rng, labels.n) for _ in range(draws))
+        found = [evaluator._values(evaluator._workspace(score, rule)) for score in scores]
         values = {name: np.array([one[name] for one in found]) for name in found[0]}
     else:
         values = {measure.name: np.array([np.nan]) for measure in evaluator.measures}
@@ -130,7 +148,20 @@ def chance_of(evaluator: Evaluator, draws: int = _DRAWS, seed: int = 0) -> Chanc
         {name: float(value.std()) for name, value in values.items()},
         draws,
         seed,
+        {measure.name: measure.bounds[measure.higher_is_better] for measure in evaluator.measures},
     )
+
+
+@dataclass(frozen=True)
+class _Highest:
+    """Threshold that so many of the highest scores reach."""
+
+    count: int
+
+    def __call__(self, scores: NDArray[Any]) -> float:
+        if self.count == 0:
+            return math.inf
+        return float(np.partition(scores, -self.count)[-self.count])
 
 
 def _random_score(rng: np.random.Generator, n: int) -> NDArray[np.float64]:

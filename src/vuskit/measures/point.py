@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from vuskit.errors import InvalidInputError
-from vuskit.inputs import check_int, check_labels, check_pair, check_prediction
+from vuskit.inputs import check_int, check_labels_beside, check_pair, check_prediction
 from vuskit.measures.best_level import at_best
 from vuskit.measures.registry import register_measure
 from vuskit.measures.thresholds import ThresholdRule
@@ -20,20 +20,26 @@ _FAWCETT = "doi:10.1016/j.patrec.2005.10.010"
 
 
 def thresholded(
-    y_true: ArrayLike, y_score: ArrayLike | None, threshold: ThresholdRule, y_pred: ArrayLike | None
+    y_true: ArrayLike,
+    y_score: ArrayLike | None,
+    threshold: ThresholdRule,
+    y_pred: ArrayLike | None,
+    stacklevel: int = 3,
 ) -> Workspace:
     """Workspace of a threshold-based measure, from a score or from a prediction."""
     if (y_score is None) == (y_pred is None):
         given = "neither" if y_score is None else "both"
         raise InvalidInputError(f"`y_score` or `y_pred` must be given, got {given}")
     if y_pred is not None:
-        labels = check_labels(y_true)
+        labels = check_labels_beside(y_true, y_pred=y_pred)
         return Workspace(
             PreparedLabels(labels, None), None, prediction=check_prediction(y_pred, labels)
         )
     assert y_score is not None
     labels, scores = check_pair(y_true, y_score)
-    return Workspace(PreparedLabels(labels, None), scores, threshold)
+    workspace = Workspace(PreparedLabels(labels, None), scores, threshold)
+    workspace.warn_if_predicted(stacklevel=stacklevel)
+    return workspace
 
 
 def combined(precision_value: float, recall_value: float, beta: float) -> float:

@@ -174,7 +174,7 @@ def _ranges_workspace(
             _check_bias(value)
         elif name == "cardinality":
             _check_cardinality(value)
-    return thresholded(y_true, y_score, threshold, y_pred)
+    return thresholded(y_true, y_score, threshold, y_pred, stacklevel=4)
 
 
 @register_measure(

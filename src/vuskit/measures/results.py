@@ -80,6 +80,12 @@ def _html_table(header: list[str], rows: list[list[str]], caption: str) -> str:
     )
 
 
+def _frame(rows: list[dict[str, Any]]) -> Any:
+    frame = pandas().DataFrame(rows)
+    # None where there is no number, without turning the others into floats.
+    return frame.astype({"thresholds": "Int64", "k": "Int64"})
+
+
 class _WithSettings:
     """Settings of the evaluator, read off any result."""
 
@@ -133,23 +139,45 @@ class _WithSettings:
         if options.side != "both":
             text += f", side={options.side}"
         if self._evaluator.threshold != "sigma":
-            rule = self._evaluator.threshold
-            text += f", threshold={getattr(rule, '__name__', rule)}"
+            text += f", threshold={self._threshold_text}"
         if self.k is not None:
             text += f", k={self.k}"
         return text
+
+    @property
+    def _threshold_text(self) -> str:
+        rule = self._evaluator.threshold
+        return str(getattr(rule, "__name__", rule))
+
+    @property
+    def _columns(self) -> dict[str, Any]:
+        """The settings as columns of a table."""
+        return {
+            "buffer": self.buffer,
+            "thresholds": self.thresholds,
+            "definition": self.definition,
+            "step": self.step,
+            "side": self.side,
+            "threshold": self._threshold_text,
+            "k": self.k,
+        }
 
     @property
     def measures(self) -> tuple[Measure, ...]:
         """The measures that were computed."""
         return self._evaluator.measures
 
+    @property
+    def n_predicted(self) -> float | None:
+        """Points at or above the threshold, on average; None where no measure needed it."""
+        raise NotImplementedError
+
     @cached_property
     def chance(self) -> ChanceLevel:
         """Values that random scores reach on these labels; computed on first use."""
         from vuskit.measures.chance import chance_of
 
-        return chance_of(self._evaluator)
+        return chance_of(self._evaluator, n_predicted=self.n_predicted)
 
     @property
     def _needs_chance(self) -> bool:
@@ -167,9 +195,17 @@ class Evaluation(_WithSettings, Mapping[str, float]):
     A mapping from the name of a measure to its value. Printing it shows a table.
     """
 
-    def __init__(self, values: dict[str, float], evaluator: Evaluator) -> None:
+    def __init__(
+        self, values: dict[str, float], evaluator: Evaluator, n_predicted: int | None = None
+    ) -> None:
         self._values = values
         self._evaluator = evaluator
+        self._n_predicted = n_predicted
+
+    @property
+    def n_predicted(self) -> int | None:
+        """Points at or above the threshold; None where no measure needed it."""
+        return self._n_predicted
 
     def __getitem__(self, name: str) -> float:
         return self._values[name]
@@ -182,7 +218,7 @@ class Evaluation(_WithSettings, Mapping[str, float]):
 
     @property
     def adjusted(self) -> dict[str, float]:
-        """``(value - chance) / (1 - chance)``: 0 for a random score, 1 for the best.
+        """``(value - chance) / (best - chance)``: 0 for a random score, 1 for the best.
 
         Examples
         --------
@@ -210,21 +246,13 @@ class Evaluation(_WithSettings, Mapping[str, float]):
         MissingDependencyError
             If pandas is not installed.
         """
-        options = self._evaluator.options
-        rows = [
-            {
-                "measure": name,
-                "title": self._titles[name],
-                "value": value,
-                "buffer": options.buffer,
-                "thresholds": options.thresholds,
-                "definition": options.definition,
-            }
+        return _frame(self._rows())
+
+    def _rows(self) -> list[dict[str, Any]]:
+        return [
+            {"measure": name, "title": self._titles[name], "value": value, **self._columns}
             for name, value in self._values.items()
         ]
-        frame = pandas().DataFrame(rows)
-        frame["thresholds"] = frame["thresholds"].astype("Int64")
-        return frame
 
     def _table(self) -> tuple[list[str], list[list[str]]]:
         header, columns = ["measure", "value"], [self._values]
@@ -267,14 +295,34 @@ class Comparison(_WithSettings, Mapping[str, Evaluation]):
         """Values by score and measure, as plain dicts."""
         return {name: evaluation.to_dict() for name, evaluation in self._evaluations.items()}
 
-    def to_frame(self) -> Any:
+    @property
+    def n_predicted(self) -> float | None:
+        """Mean number of points at or above the threshold; None where no measure needed it."""
+        counts = [one.n_predicted for one in self.values()]
+        known = [count for count in counts if count is not None]
+        return sum(known) / len(known) if known else None
+
+    @property
+    def adjusted(self) -> dict[str, dict[str, float]]:
+        """Values set against chance, by score and measure; see ``Evaluation.adjusted``."""
+        return {name: self.chance.adjust(values) for name, values in self.items()}
+
+    def to_frame(self, *, long: bool = False) -> Any:
         """One row per score, one column per measure, as a pandas frame.
+
+        Parameters
+        ----------
+        long : bool, default=False
+            One row per score and measure instead, with the settings.
 
         Raises
         ------
         MissingDependencyError
             If pandas is not installed.
         """
+        if long:
+            items = self._evaluations.items()
+            return _frame([{"score": name, **row} for name, one in items for row in one._rows()])
         frame = pandas().DataFrame.from_dict(self.to_dict(), orient="index")
         frame.index.name = "score"
         frame.attrs["settings"] = self.settings

@@ -10,12 +10,24 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from vuskit.errors import InvalidInputError, ThresholdResolutionWarning
-from vuskit.inputs import Labels, check_labels, check_pair, check_scores
+from vuskit.errors import (
+    InvalidInputError,
+    MeasureError,
+    ThresholdResolutionWarning,
+    VuskitError,
+)
+from vuskit.inputs import (
+    Labels,
+    check_labels,
+    check_labels_beside,
+    check_pair,
+    check_scores,
+    did_you_mean,
+)
 from vuskit.measures.point import check_k
 from vuskit.measures.registry import Measure, resolve_measures
 from vuskit.measures.results import Comparison, Evaluation
-from vuskit.measures.thresholds import ThresholdRule
+from vuskit.measures.thresholds import ThresholdRule, check_rule
 from vuskit.measures.workspace import BufferOptions, PreparedLabels, Workspace, defined
 
 __all__ = ["Evaluator", "evaluate", "evaluate_many", "prepared_evaluator"]
@@ -40,8 +52,8 @@ class Evaluator:
         Distance between the buffer lengths of VUS.
     side : {"both", "before", "after"}, default="both"
         Where the buffers are.
-    threshold : {"sigma", "quantile"}, number or callable, default="sigma"
-        Threshold of the threshold-based measures.
+    threshold : {"sigma", "quantile", "best"}, number or callable, default="sigma"
+        Threshold of the threshold-based measures; "best" looks at the labels.
     k : int, optional
         The k of Precision@k; by default the number of anomalous points.
 
@@ -109,13 +121,31 @@ class Evaluator:
             "buffer", buffer, thresholds, definition=definition, step=step, side=side
         )
         self._prepared = PreparedLabels(labels, options)
-        self.measures = resolve_measures(measures)
-        self.threshold = threshold
-        self.k = check_k(k, labels.n)
+        self._measures = resolve_measures(measures)
+        self._threshold = check_rule(threshold)
+        self._k = check_k(k, labels.n)
         self._needs = frozenset(
             measure.needs for measure in self.measures if measure.shared is not None
         )
-        self._prepared.warn_if_coarse(stacklevel=stacklevel)
+        if any(_on_grid(measure) for measure in self.measures):
+            self._prepared.warn_if_coarse(stacklevel=stacklevel)
+
+    # Results read their settings here, so that nothing of it may change afterwards.
+
+    @property
+    def measures(self) -> tuple[Measure, ...]:
+        """What is computed."""
+        return self._measures
+
+    @property
+    def threshold(self) -> ThresholdRule:
+        """Rule of the threshold-based measures."""
+        return self._threshold
+
+    @property
+    def k(self) -> int | None:
+        """The k of Precision@k; None: the number of anomalous points."""
+        return self._k
 
     @property
     def options(self) -> BufferOptions:
@@ -136,21 +166,27 @@ class Evaluator:
     def _evaluate(self, scores: NDArray[Any], stacklevel: int) -> Evaluation:
         labels = self._prepared.labels
         if labels.has_both_classes:
-            return Evaluation(self._values(scores), self)
+            workspace = self._workspace(scores, self.threshold)
+            values = self._values(workspace)
+            if "_threshold" in workspace.__dict__:
+                workspace.warn_if_predicted(stacklevel=stacklevel + 1)
+            return Evaluation(values, self, workspace.n_predicted)
         names = [measure.name for measure in self.measures]
         defined(labels, ", ".join(names), stacklevel=stacklevel + 1)
         return Evaluation(dict.fromkeys(names, float("nan")), self)
 
-    def _values(self, scores: NDArray[Any]) -> dict[str, float]:
-        workspace = Workspace(self._prepared, scores, self.threshold, k=self.k, needs=self._needs)
+    def _workspace(self, scores: NDArray[Any], threshold: ThresholdRule) -> Workspace:
+        return Workspace(self._prepared, scores, threshold, k=self.k, needs=self._needs)
+
+    def _values(self, workspace: Workspace) -> dict[str, float]:
         return {
-            measure.name: float(
-                self._call(measure, scores) if measure.shared is None else measure.shared(workspace)
-            )
+            measure.name: self._call(measure, workspace)
+            if measure.shared is None
+            else float(measure.shared(workspace))
             for measure in self.measures
         }
 
-    def _call(self, measure: Measure, scores: NDArray[Any]) -> float:
+    def _call(self, measure: Measure, workspace: Workspace) -> float:
         """Value of a measure that shares no work, with those of our options that it takes."""
         offered = {
             "buffer": self.options.buffer,
@@ -159,19 +195,40 @@ class Evaluator:
             "definition": self.options.definition,
             "step": self.options.step,
             "side": self.options.side,
-            "threshold": self.threshold,
+            "threshold": workspace.threshold,
         }
-        taken = inspect.signature(measure.function).parameters
-        options = {name: value for name, value in offered.items() if name in taken}
+        options = {name: value for name, value in offered.items() if measure.takes(name)}
         y_true = self._prepared.labels.as_array().astype(np.int8)
         with warnings.catch_warnings():
-            # The evaluator has said it already, for all measures at once.
-            warnings.simplefilter("ignore", ThresholdResolutionWarning)
-            return measure.function(y_true, scores, **{**options, **measure.options})
+            if measure.takes("thresholds"):
+                # The evaluator has said it already, for all measures at once.
+                warnings.simplefilter("ignore", ThresholdResolutionWarning)
+            try:
+                value: Any = measure.function(
+                    y_true, workspace.ranked_scores, **{**options, **measure.options}
+                )
+                return float(value)
+            except VuskitError:
+                raise
+            except Exception as error:
+                reason = f"{type(error).__name__}: {error}"
+                raise MeasureError(f"measure {measure.name!r} failed: {reason}") from error
+
+
+def _on_grid(measure: Measure) -> bool:
+    """Whether a measure uses the evaluator's grid of thresholds."""
+    if measure.shared is not None:
+        return measure.needs == "areas"
+    return measure.takes("thresholds")
 
 
 def prepared_evaluator(labels: Labels, *, stacklevel: int, **options: Any) -> Evaluator:
     """Evaluator of checked labels; its warnings name the caller ``stacklevel`` frames up."""
+    known = list(inspect.signature(Evaluator).parameters)
+    for name in options:
+        if name not in known:
+            hint = did_you_mean(name, known)
+            raise TypeError(f"got an unexpected keyword argument {name!r}{hint}")
     evaluator = Evaluator.__new__(Evaluator)
     evaluator._prepare(labels, stacklevel=stacklevel + 2, **options)
     return evaluator
@@ -252,7 +309,12 @@ def evaluate(
 
 
 def evaluate_many(
-    y_true: ArrayLike, y_scores: Mapping[str, ArrayLike], *, buffer: int, **options: Any
+    y_true: ArrayLike,
+    y_scores: Mapping[str, ArrayLike],
+    *,
+    buffer: int,
+    chance: bool = False,
+    **options: Any,
 ) -> Comparison:
     """Compute many measures of several scores of one series.
 
@@ -264,6 +326,8 @@ def evaluate_many(
         Scores by the name of their detector. A pandas or polars frame of score columns will do.
     buffer : int
         Buffer length of R-AUC and longest buffer of VUS.
+    chance : bool, default=False
+        Compute the chance level at once; it is computed on first use otherwise.
     **options
         As for :class:`Evaluator`.
 
@@ -293,15 +357,21 @@ def evaluate_many(
     (buffer=2, thresholds=all, definition=journal)
     """
     names = _names(y_scores)
-    evaluator = prepared_evaluator(check_labels(y_true), stacklevel=2, buffer=buffer, **options)
-    evaluations = {}
+    labels = check_labels_beside(y_true, y_scores=y_scores[names[0]])
+    evaluator = prepared_evaluator(labels, stacklevel=2, buffer=buffer, **options)
+    evaluations: dict[str, Evaluation] = {}
     for name in names:
+        if str(name) in evaluations:
+            raise InvalidInputError(f"`y_scores` must have different names, got {name!s} twice")
         try:
             scores = check_scores(y_scores[name], evaluator._prepared.labels)
         except InvalidInputError as error:
             raise InvalidInputError(f"{error} (score {name!r})") from None
         evaluations[str(name)] = evaluator._evaluate(scores, stacklevel=2)
-    return Comparison(evaluations, evaluator)
+    result = Comparison(evaluations, evaluator)
+    if chance:
+        result.chance  # noqa: B018  # computed and kept
+    return result
 
 
 def _names(y_scores: Any) -> list[Any]:

@@ -14,7 +14,16 @@ from vuskit.inputs import check_choice, check_fraction
 from vuskit.intervals import Ints
 from vuskit.kernels.scratch import scratch
 
-__all__ = ["Quantile", "Sigma", "ThresholdRule", "is_best", "positions_from", "threshold_value"]
+__all__ = [
+    "Quantile",
+    "Sigma",
+    "ThresholdRule",
+    "check_rule",
+    "is_best",
+    "looks_predicted",
+    "positions_from",
+    "threshold_value",
+]
 
 _CHUNK = 8192  # beyond 10,000 numbers BLAS would wake its threads
 _WIDE_CHUNK = 1 << 16
@@ -91,6 +100,21 @@ def is_best(rule: ThresholdRule) -> bool:
     return isinstance(rule, str) and rule == _BEST
 
 
+def check_rule(rule: ThresholdRule) -> ThresholdRule:
+    """Read a rule, its name, or a number.
+
+    Raises
+    ------
+    InvalidInputError
+        If it is none of them.
+    """
+    if isinstance(rule, str):
+        return check_choice("threshold", rule, [*_RULES, _BEST])
+    if not callable(rule):
+        _number(rule)
+    return rule
+
+
 def threshold_value(rule: ThresholdRule, scores: NDArray[Any]) -> np.float64:
     """Turn a rule, its name, or a number into a number in double precision.
 
@@ -104,8 +128,11 @@ def threshold_value(rule: ThresholdRule, scores: NDArray[Any]) -> np.float64:
     if is_best(rule):
         raise InvalidInputError("`threshold` must not look at the labels here, got 'best'")
     if isinstance(rule, str):
-        rule = _RULES[check_choice("threshold", rule, [*_RULES, _BEST])]
-    value = rule(scores) if callable(rule) else rule
+        rule = _RULES[str(check_rule(rule))]
+    return _number(rule(scores) if callable(rule) else rule)
+
+
+def _number(value: Any) -> np.float64:
     try:
         number = float(value)
     except (TypeError, ValueError):
@@ -113,6 +140,14 @@ def threshold_value(rule: ThresholdRule, scores: NDArray[Any]) -> np.float64:
     if np.isnan(number):
         raise InvalidInputError(f"`threshold` must give a number, got {value!r}")
     return np.float64(number)
+
+
+def looks_predicted(scores: NDArray[Any], threshold: np.float64) -> bool:
+    """Whether scores are only zeros and ones, of which the threshold reaches none."""
+    start = scores[:64]
+    if threshold <= 1.0:
+        return False
+    return bool(((start == 0) | (start == 1)).all() and ((scores == 0) | (scores == 1)).all())
 
 
 def positions_from(scores: NDArray[Any], threshold: np.float64) -> Ints:

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from vuskit.errors import (
     InvalidInputError,
+    PredictionAsScoreWarning,
     ThresholdResolutionWarning,
     UndefinedMeasureWarning,
 )
@@ -34,7 +35,13 @@ from vuskit.kernels.range_areas import (
     perfect_pr_areas,
 )
 from vuskit.kernels.ranking import RankTable, rank_table
-from vuskit.measures.thresholds import ThresholdRule, positions_from, threshold_value
+from vuskit.measures.thresholds import (
+    ThresholdRule,
+    is_best,
+    looks_predicted,
+    positions_from,
+    threshold_value,
+)
 
 __all__ = [
     "BufferOptions",
@@ -49,6 +56,7 @@ Floats = NDArray[np.float64]
 
 _SIDES = ("both", "before", "after")
 _COARSE = 4  # a grid is coarse when its step exceeds P / 4 points
+_ALMOST_ONE = 0.9995  # shown as 1.000
 
 
 @dataclass(frozen=True)
@@ -137,10 +145,13 @@ class PreparedLabels:
         step = self.labels.n / size
         if step * _COARSE <= self.labels.n_anomalous:
             return
+        best = self.best_on_grid()
+        if best > _ALMOST_ONE:
+            return
         warnings.warn(
             f"{size} thresholds step over {step:.4g} points at a time, but only "
             f"{self.labels.n_anomalous} points are anomalous: on this grid a perfect detector "
-            f"reaches {measure} {self.best_on_grid():.3f}; thresholds=None uses every score.",
+            f"reaches {measure} {best:.3f}; thresholds=None uses every score.",
             ThresholdResolutionWarning,
             stacklevel=stacklevel + 1,
         )
@@ -270,6 +281,24 @@ class Workspace:
     @cached_property
     def _threshold(self) -> np.float64:
         return threshold_value(self.threshold, self.ranked_scores)
+
+    def warn_if_predicted(self, stacklevel: int) -> None:
+        """Warn when the score is a prediction, of which the threshold would leave nothing."""
+        if self.scores is None or is_best(self.threshold) or not isinstance(self.threshold, str):
+            return
+        if looks_predicted(self.scores, self._threshold):
+            warnings.warn(
+                f"`y_score` holds only 0 and 1, and the threshold {self.threshold!r} of "
+                f"{self._threshold:.3g} is above both: nothing counts as predicted. If it is a "
+                "prediction, pass it as y_pred, or use threshold=1.",
+                PredictionAsScoreWarning,
+                stacklevel=stacklevel + 1,
+            )
+
+    @property
+    def n_predicted(self) -> int | None:
+        """Number of points at or above the threshold, where a measure has asked for it."""
+        return int(self.predicted.size) if "predicted" in self.__dict__ else None
 
     @cached_property
     def predicted(self) -> Ints:

@@ -86,7 +86,9 @@ class EvaluationReport:
     @cached_property
     def chance(self) -> ChanceLevel | None:
         """Values of random scores; None if they were not wanted."""
-        return chance_of(self.table._evaluator, self.draws) if self.draws else None
+        if not self.draws:
+            return None
+        return chance_of(self.table._evaluator, self.draws, n_predicted=self.table.n_predicted)
 
     @cached_property
     def adjusted(self) -> dict[str, dict[str, float]] | None:

@@ -1,0 +1,225 @@
+"""What a number was computed with: kept with it, checked early, never changed afterwards."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+
+import vuskit
+from vuskit.measures import registry
+
+N = 400
+LABELS = np.zeros(N, dtype=int)
+LABELS[50:60] = LABELS[150:170] = 1
+SCORE = np.random.default_rng(0).random(N) + LABELS
+PREDICTION = np.zeros(N, dtype=int)
+PREDICTION[40:180] = 1
+
+
+@pytest.fixture
+def own_measures(monkeypatch):
+    monkeypatch.setattr(registry, "_MEASURES", dict(registry._MEASURES))
+
+
+# A prediction where a score belongs
+
+
+@pytest.mark.parametrize("kind", [int, float, bool])
+def test_a_prediction_as_a_score_is_told(kind):
+    with pytest.warns(vuskit.PredictionAsScoreWarning, match="pass it as y_pred") as told:
+        value = vuskit.f_score(LABELS, PREDICTION.astype(kind))
+    assert value == 0.0
+    assert [one.filename for one in told] == [__file__]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert vuskit.f_score(LABELS, y_pred=PREDICTION) > 0.3
+        assert vuskit.f_score(LABELS, PREDICTION, threshold=1) > 0.3
+
+
+@pytest.mark.parametrize("measure", [vuskit.range_recall, vuskit.affiliation_f_score])
+def test_every_threshold_based_measure_tells_its_caller(measure):
+    with pytest.warns(vuskit.PredictionAsScoreWarning) as told:
+        measure(LABELS, PREDICTION)
+    assert [one.filename for one in told] == [__file__]
+
+
+def test_an_evaluation_tells_it_once():
+    with pytest.warns(vuskit.PredictionAsScoreWarning) as told:
+        vuskit.evaluate(LABELS, PREDICTION, buffer=4)
+    assert [one.filename for one in told] == [__file__]
+    vuskit.evaluate(LABELS, PREDICTION, buffer=4, measures=["auc_roc", "vus_pr"])
+
+
+def test_few_ones_and_other_scores_are_no_concern():
+    few = np.zeros(N)
+    few[52:58] = 1
+    assert vuskit.precision(LABELS, few) == 1.0  # the threshold lies between
+    vuskit.f_score(LABELS, np.linspace(0, 1, N))  # above all of them, but no prediction
+
+
+# Chance
+
+
+def test_chance_of_a_number_predicts_as_many_points():
+    noise = np.random.default_rng(3).random(N)
+    names = ["point_adjusted_f_score", "affiliation_f_score", "f_score"]
+    one = vuskit.evaluate(LABELS, noise, buffer=4, measures=names, threshold=0.9)
+    other = vuskit.evaluate(LABELS, 100 * noise, buffer=4, measures=names, threshold=90.0)
+    assert one.n_predicted == int((noise >= 0.9).sum())
+    assert one.chance == other.chance
+    for name, value in one.items():
+        assert abs(value - one.chance.mean[name]) < 4 * one.chance.std[name]
+    rule = vuskit.evaluate(LABELS, noise, buffer=4, measures=names, threshold=lambda scores: 0.9)
+    assert rule.chance == one.chance
+
+
+def test_chance_of_a_number_that_nothing_reaches():
+    result = vuskit.evaluate(LABELS, SCORE, buffer=4, measures=["f_score"], threshold=9.0)
+    assert result.n_predicted == 0
+    assert result.chance.mean == {"f_score": 0.0}
+
+
+def test_chance_of_many_scores_predicts_as_many_on_average():
+    scores = {"a": SCORE, "b": SCORE - 0.5}
+    table = vuskit.evaluate_many(LABELS, scores, buffer=4, measures="recall", threshold=0.8)
+    counts = [int((score >= 0.8).sum()) for score in scores.values()]
+    assert table.n_predicted == np.mean(counts)
+    low, high = (table[name].chance.mean["recall"] for name in ("b", "a"))
+    assert low < table.chance.mean["recall"] < high
+    assert table.adjusted["a"]["recall"] == table.chance.adjust(table["a"])["recall"]
+
+
+def test_a_number_means_nothing_without_a_score():
+    with pytest.raises(vuskit.InvalidInputError, match=r"must be a rule .* got 0\.5"):
+        vuskit.chance_level(LABELS, buffer=4, threshold=0.5)
+    vuskit.chance_level(LABELS, buffer=4, threshold=0.5, measures="auc_pr")
+
+
+def test_adjusted_knows_what_is_best(own_measures):
+    @vuskit.register_measure(name="misses", higher_is_better=False)
+    def misses(y_true, y_score):
+        return float((y_score[y_true == 1] < 1).mean())
+
+    @vuskit.register_measure(name="distance", bounds=(0.0, float("inf")), higher_is_better=True)
+    def distance(y_true, y_score):
+        return float(y_score.mean())
+
+    result = vuskit.evaluate(LABELS, SCORE, buffer=4, measures=["misses", "distance"])
+    assert result["misses"] == 0.0
+    assert result.adjusted["misses"] == 1.0
+    assert np.isnan(result.adjusted["distance"])
+
+
+# Warnings of a coarse grid
+
+
+def one_event(n=10_000):
+    labels = np.zeros(n, dtype=int)
+    labels[2000:2022] = 1
+    return labels
+
+
+def test_a_grid_fixed_for_one_measure_is_told():
+    labels = one_event()
+    coarse = vuskit.get_measure("vus_pr").with_options(thresholds=250)
+    with pytest.warns(vuskit.ThresholdResolutionWarning):
+        vuskit.evaluate(labels, labels, buffer=9, measures=[coarse])
+
+
+def test_no_word_of_a_grid_that_nothing_uses():
+    labels = one_event()
+    vuskit.evaluate(labels, labels, buffer=9, measures=["auc_pr"], thresholds=250)
+
+
+def test_no_word_where_a_perfect_detector_loses_nothing():
+    labels = [0, 0, 0, 1, 0, 0, 0, 0]
+    assert vuskit.vus_pr(labels, range(8), max_buffer=2, thresholds=8) > 0
+
+
+# Settings stay with the numbers
+
+
+@pytest.mark.parametrize("name", ["threshold", "k", "measures", "options"])
+def test_an_evaluator_does_not_change(name):
+    evaluator = vuskit.Evaluator(LABELS, buffer=4)
+    with pytest.raises(AttributeError):
+        setattr(evaluator, name, None)
+
+
+def test_frames_hold_every_setting():
+    pytest.importorskip("pandas")
+    options = {"buffer": 8, "step": 2, "side": "after", "threshold": 1.0, "k": 5}
+    columns = ["buffer", "thresholds", "definition", "step", "side", "threshold", "k"]
+    frame = vuskit.evaluate(LABELS, SCORE, measures="vus_pr", **options).to_frame()
+    assert list(frame.columns) == ["measure", "title", "value", *columns]
+    assert frame.loc[0, ["buffer", "step", "side", "threshold", "k"]].tolist() == [
+        8, 2, "after", "1.0", 5,
+    ]  # fmt: skip
+    table = vuskit.evaluate_many(LABELS, {"a": SCORE, "b": -SCORE}, measures="paper", **options)
+    long = table.to_frame(long=True)
+    assert list(long.columns) == ["score", "measure", "title", "value", *columns]
+    assert len(long) == 26
+    values = long.pivot_table(index="score", columns="measure", values="value")
+    assert values.loc["b", "vus_pr"] == table["b"]["vus_pr"]
+
+
+@pytest.mark.parametrize("rule", ["bogus", None, "3"])
+def test_a_threshold_is_checked_before_it_is_needed(rule):
+    with pytest.raises(vuskit.InvalidInputError, match="threshold"):
+        vuskit.Evaluator(LABELS, buffer=4, measures=["vus_pr"], threshold=rule)
+
+
+# What users hand in
+
+
+def test_swapped_arguments_are_told_wherever_two_are_given():
+    with pytest.raises(vuskit.InvalidInputError, match="`y_true` and `y_scores` look swapped"):
+        vuskit.evaluate_many(SCORE, {"a": LABELS}, buffer=4)
+    with pytest.raises(vuskit.InvalidInputError, match="`y_true` and `y_pred` look swapped"):
+        vuskit.f_score(SCORE, y_pred=LABELS)
+
+
+def test_names_of_scores_differ():
+    with pytest.raises(vuskit.InvalidInputError, match="must have different names, got 1 twice"):
+        vuskit.evaluate_many(LABELS, {1: SCORE, "1": -SCORE}, buffer=4)
+
+
+@pytest.mark.parametrize("function", [vuskit.evaluate_many, vuskit.chance_level])
+def test_unknown_options_get_a_hint(function):
+    given = (LABELS, {"a": SCORE}) if function is vuskit.evaluate_many else (LABELS,)
+    with pytest.raises(TypeError, match="'treshold'; did you mean 'threshold'"):
+        function(*given, buffer=4, treshold=1.0)
+
+
+def test_chance_of_many_at_once():
+    table = vuskit.evaluate_many(LABELS, {"a": SCORE}, buffer=4, measures="auc_pr", chance=True)
+    assert "chance" in vars(table)
+
+
+def test_a_measure_that_returns_no_number_is_named(own_measures):
+    vuskit.register_measure(name="nothing")(lambda y_true, y_score: None)
+    with pytest.raises(vuskit.MeasureError, match="measure 'nothing' failed: TypeError"):
+        vuskit.evaluate(LABELS, SCORE, buffer=4, measures="nothing")
+
+
+def test_nobody_can_change_the_scores(own_measures):
+    @vuskit.register_measure(name="careless")
+    def careless(y_true, y_score):
+        y_score[:] = 0
+        return 0.0
+
+    score = SCORE.copy()
+    with pytest.raises(vuskit.MeasureError, match=r"'careless' failed: ValueError:.*read-only"):
+        vuskit.evaluate(LABELS, score, buffer=4, measures="careless")
+    with pytest.raises(ValueError, match="read-only"):
+        vuskit.f_score(LABELS, score, threshold=lambda scores: scores.sort())
+    assert (score == SCORE).all()
+    assert score.flags.writeable
+
+
+def test_whole_numbers_beyond_double_precision_are_refused():
+    with pytest.raises(vuskit.InvalidInputError, match=r"double precision.*at index 1"):
+        vuskit.auc_roc([0, 1], [2**70, 2**70 + 1])
+    assert vuskit.auc_roc([0, 1], [2**70, 2**71]) == 1.0
