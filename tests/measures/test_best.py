@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 
 import numpy as np
 import oracle
@@ -206,6 +207,31 @@ def test_errors():
         vuskit.best_threshold([0, 1], [0, 1], beta=0)
     with pytest.warns(vuskit.UndefinedMeasureWarning, match="best_threshold needs both"):
         assert math.isnan(vuskit.best_threshold([0, 0], [0, 1]))
+
+
+@pytest.mark.parametrize(
+    ("measure", "options", "text"),
+    [
+        ("range_f_score", {"alpha": 7}, "`alpha` must be a number from 0 to 1, got 7"),
+        ("range_f_score", {"cardinality": "bogus"}, "`cardinality` must be one of 'one', "),
+        ("range_f_score", {"precision_bias": "bogus"}, "`precision_bias` must be one of 'flat', "),
+        ("range_f_score", {"recall_bias": 3}, "`recall_bias` must be one of 'flat', "),
+        ("range_f_score", {"bias": "flat"}, "range_f_score has no option 'bias'"),
+        ("range_f_score", {"apha": 1}, "has no option 'apha'; did you mean 'alpha'?"),
+        ("f_score", {"k": 0.5}, "f_score has no option 'k'"),
+        ("f_score", {"labels": 1}, "f_score has no option 'labels'"),
+        ("point_adjusted_f_score", {"k": 2}, "`k` must be a number from 0 to 1, got 2"),
+    ],
+)
+def test_options_are_checked(measure, options, text):
+    with pytest.raises(vuskit.InvalidInputError, match=re.escape(text)):
+        vuskit.best_threshold([0, 1, 1, 0], [0, 1, 2, 3], measure=measure, **options)
+
+
+@pytest.mark.parametrize("bias", ["precision_bias", "recall_bias"])
+def test_a_bias_is_called_by_its_name(bias):
+    with pytest.raises(vuskit.InvalidInputError, match=f"`{bias}` must be one of 'flat', "):
+        vuskit.range_f_score([0, 1], [0, 1], **{bias: "bogus"})
 
 
 @pytest.mark.parametrize("name", PLAIN)

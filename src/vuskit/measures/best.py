@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from vuskit.inputs import check_pair
 from vuskit.measures.best_level import at_best, best_finder
 from vuskit.measures.point import check_beta, combined
-from vuskit.measures.registry import register_measure
+from vuskit.measures.registry import check_option, register_measure
 from vuskit.measures.workspace import PreparedLabels, Workspace, defined
 
 __all__ = ["best_f_score", "best_threshold"]
@@ -88,7 +88,9 @@ def best_threshold(
     beta : float, default=1
         Above 1, recall weighs more.
     **options
-        Other options of the measure, such as the ``k`` of point adjustment.
+        Other options of the measure, such as the ``k`` of point adjustment; of
+        :func:`range_f_score` ``alpha``, the biases and the cardinality, of :func:`event_f_score`
+        ``false_alarm_rate``.
 
     Returns
     -------
@@ -110,6 +112,8 @@ def best_threshold(
     0.9
     """
     finder = best_finder(measure)
+    for option in options:
+        check_option(measure, finder, option)
     beta = check_beta(beta)
     labels, scores = check_pair(y_true, y_score)
     if not defined(labels, "best_threshold"):

@@ -51,14 +51,12 @@ _BIASES = ("flat", "front", "middle", "back")
 _CARDINALITIES = ("one", "reciprocal")
 
 
-def _check_bias(bias: Bias) -> Bias:
-    return bias if callable(bias) else check_choice("bias", bias, _BIASES)
-
-
-def _check_cardinality(cardinality: Cardinality) -> Cardinality:
-    if callable(cardinality):
-        return cardinality
-    return check_choice("cardinality", cardinality, _CARDINALITIES)
+def _check_weights(cardinality: Cardinality, **biases: Bias) -> None:
+    for name, bias in biases.items():
+        if not callable(bias):
+            check_choice(name, bias, _BIASES)
+    if not callable(cardinality):
+        check_choice("cardinality", cardinality, _CARDINALITIES)
 
 
 def _covered_share(
@@ -133,6 +131,8 @@ def _best_level(
     recall_bias: Bias = "flat",
     cardinality: Cardinality = "one",
 ) -> Any:
+    alpha = check_fraction("alpha", alpha)
+    _check_weights(cardinality, precision_bias=precision_bias, recall_bias=recall_bias)
     if precision_bias == recall_bias == "flat" and cardinality == "one":
         events = labels.starts, labels.stops
         return best_range_level(scores, labels.inside, *events, alpha, beta)
@@ -160,21 +160,6 @@ def _shared_recall(workspace: Workspace) -> float:
 
 def _shared_f(workspace: Workspace) -> float:
     return combined(_shared_precision(workspace), _shared_recall(workspace), 1.0)
-
-
-def _ranges_workspace(
-    y_true: ArrayLike,
-    y_score: ArrayLike | None,
-    threshold: ThresholdRule,
-    y_pred: ArrayLike | None,
-    **options: Any,
-) -> Workspace:
-    for name, value in options.items():
-        if name.endswith("bias"):
-            _check_bias(value)
-        elif name == "cardinality":
-            _check_cardinality(value)
-    return thresholded(y_true, y_score, threshold, y_pred, stacklevel=4)
 
 
 @register_measure(
@@ -222,9 +207,8 @@ def range_precision(
     >>> range_precision([0, 1, 1, 1, 0, 0], y_pred=[1, 1, 0, 0, 0, 1])
     0.25
     """
-    workspace = _ranges_workspace(
-        y_true, y_score, threshold, y_pred, bias=bias, cardinality=cardinality
-    )
+    _check_weights(cardinality, bias=bias)
+    workspace = thresholded(y_true, y_score, threshold, y_pred)
     if not defined(workspace.labels, "range_precision"):
         return float("nan")
     return _precision(at_best(workspace, "range_f_score"), bias, cardinality)
@@ -278,9 +262,8 @@ def range_recall(
     0.4
     """
     alpha = check_fraction("alpha", alpha)
-    workspace = _ranges_workspace(
-        y_true, y_score, threshold, y_pred, bias=bias, cardinality=cardinality
-    )
+    _check_weights(cardinality, bias=bias)
+    workspace = thresholded(y_true, y_score, threshold, y_pred)
     if not defined(workspace.labels, "range_recall"):
         return float("nan")
     return _recall(at_best(workspace, "range_f_score"), bias, cardinality, alpha)
@@ -337,15 +320,8 @@ def range_f_score(
     0.25
     """
     beta, alpha = check_beta(beta), check_fraction("alpha", alpha)
-    workspace = _ranges_workspace(
-        y_true,
-        y_score,
-        threshold,
-        y_pred,
-        precision_bias=precision_bias,
-        recall_bias=recall_bias,
-        cardinality=cardinality,
-    )
+    _check_weights(cardinality, precision_bias=precision_bias, recall_bias=recall_bias)
+    workspace = thresholded(y_true, y_score, threshold, y_pred)
     if not defined(workspace.labels, "range_f_score"):
         return float("nan")
     cut = at_best(

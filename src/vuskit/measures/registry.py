@@ -18,6 +18,7 @@ __all__ = [
     "GROUPS",
     "Measure",
     "Measures",
+    "check_option",
     "get_measure",
     "list_measures",
     "register_measure",
@@ -106,7 +107,7 @@ class Measure:
         """
         base = self.name.split("(")[0]
         for option in options:
-            _check_option(base, self.function, option)
+            check_option(base, self.function, option)
         merged = {**self.options, **options}
         listed = ", ".join(f"{key}={_in_words(merged[key])}" for key in sorted(merged))
         title = self.title.split("(")[0]
@@ -121,8 +122,14 @@ Measures = str | Measure | Callable[..., float] | Iterable[str | Measure | Calla
 _MEASURES: dict[str, Measure] = {}
 
 
-def _check_option(measure: str, function: Callable[..., float], option: str) -> None:
-    """Refuse an option that a measure does not take; labels and scores are none."""
+def check_option(measure: str, function: Callable[..., float], option: str) -> None:
+    """Refuse an option that a function does not take; its first two arguments are none.
+
+    Raises
+    ------
+    InvalidInputError
+        If it does not; the text proposes the nearest one.
+    """
     parameters = list(inspect.signature(function).parameters.values())
     known = [
         one.name for one in parameters[2:] if one.kind not in (one.VAR_POSITIONAL, one.VAR_KEYWORD)
