@@ -64,7 +64,7 @@ def test_numbers_are_those_of_the_library(command, wide):
     for row in as_json["detectors"]:
         assert row["mean_rank"] == found.summary.loc[row["name"], "mean_rank"]
         assert row["lower"] == found.summary.loc[row["name"], "lower"]
-    assert as_json["groups"] == [list(group) for group in found.cliques]
+    assert as_json["groups"] == [list(group) for group in found.groups]
     assert as_json["critical_difference"] == found.pairs.critical_difference
     assert len(as_json["pairs"]) == 6
     as_csv = list(

@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
-from pathlib import Path
-
 import numpy as np
 import oracle
 import pandas as pd
@@ -23,7 +18,6 @@ from report.figure_examples import (
     scored,
     separable,
     summary,
-    table,
     timed,
 )
 from strategies import buffers, definitions, labeled_predictions, sides
@@ -32,9 +26,7 @@ import vuskit
 from vuskit.errors import InvalidInputError
 from vuskit.report import figures
 from vuskit.report.common import family_colour
-from vuskit.studies import compare
 
-TESTS = Path(__file__).parents[1]
 TITLES = [measure.title for measure in vuskit.list_measures() if measure.paper]
 
 
@@ -225,43 +217,6 @@ def test_detector_comparison_holds_all_parts():
         figures.SeriesDisplay.from_scores(labels(), score())
     with pytest.raises(InvalidInputError, match="`short` must have one number for each label"):
         figures.SeriesDisplay.from_scores(labels(), {"short": [1.0, 2.0]})
-
-
-def test_diagram_shows_ranks_and_bars():
-    comparison = compare(table(), alpha=0.1)
-    display = figures.CriticalDifferenceDisplay.from_comparison(comparison)
-    axis = display.plot().ax_
-    texts = " ".join(text.get_text() for text in axis.texts)
-    for name, rank in comparison.summary["mean_rank"].items():
-        assert name in texts
-        assert f"({rank:.2f})" in texts
-    bars = [line for line in axis.lines if line.get_linewidth() == 1.8]
-    assert len(bars) == len(comparison.cliques) == display.n_bars
-    assert "alpha = 0.1, n = 40" in axis.get_title()
-    assert display.plot(title="").ax_.get_title() == ""
-    with pytest.raises(InvalidInputError, match="`results` must be a table"):
-        figures.CriticalDifferenceDisplay.from_results("nothing")
-
-
-def test_diagram_is_the_same_whatever_the_hashes_of_names_are(tmp_path):
-    code = """
-import sys
-from report.figure_examples import EXAMPLES
-EXAMPLES["critical_difference"]().save(sys.argv[1])
-"""
-    drawn = []
-    for seed in "12":
-        path = tmp_path / f"{seed}.png"
-        environment = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": str(TESTS)}
-        subprocess.run([sys.executable, "-c", code, path], check=True, env=environment)
-        drawn.append(path.read_bytes())
-    assert drawn[0] == drawn[1]
-
-
-def test_diagram_of_measures_uses_their_titles():
-    display = figures.CriticalDifferenceDisplay.from_comparison(robust().compare("lag"))
-    assert set(display.ranks.index) == set(TITLES)
-    assert display.p_values.index.equals(display.p_values.columns)
 
 
 # Studies

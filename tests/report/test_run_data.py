@@ -59,8 +59,8 @@ def test_tests_of_a_data_set_are_those_of_compare(compared, dataset, measure, hi
     np.testing.assert_allclose(found["ranks"], expected.summary["mean_rank"], atol=5e-5)
     # The texts hold statistic, p-value, W, alpha and n.
     assert found["tests"] == " ".join(f"{text}." for text in expected.tests)
-    cliques = [tuple(run.detectors[place] for place in group) for group in found["cliques"]]
-    assert cliques == list(expected.cliques)
+    groups = [tuple(run.detectors[place] for place in group) for group in found["groups"]]
+    assert groups == list(expected.groups)
     assert found["n"] == (sum(SIZES.values()) if dataset is None else SIZES[dataset])
 
 

@@ -113,8 +113,8 @@ def test_comparisons_are_those_of_compare(run, page):
         assert [run.detectors[d] for d in got["detectors"]] == list(expected.summary.index)
         np.testing.assert_allclose(got["ranks"], expected.summary["mean_rank"], atol=1e-4)
         assert got["n"] == len(expected.table) == 3
-        cliques = {frozenset(run.detectors[d] for d in group) for group in got["cliques"]}
-        assert cliques == {frozenset(map(str, group)) for group in expected.cliques}
+        groups = [tuple(run.detectors[d] for d in group) for group in got["groups"]]
+        assert groups == list(expected.groups)
 
 
 def test_names_are_text(page):

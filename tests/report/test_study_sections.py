@@ -173,7 +173,7 @@ def test_robustness_holds_averages_data_sets_and_tests(robust):
         assert data["datasets"]["values"][kind] == table.to_numpy().tolist()
         comparison = robust.compare(kind)
         table_equals(data["tests"][kind]["ranks"], comparison.to_frame())
-        assert data["tests"][kind]["cliques"] == [list(group) for group in comparison.cliques]
+        assert data["tests"][kind]["groups"] == [list(group) for group in comparison.groups]
         assert data["tests"][kind]["sentences"][:2] == list(comparison.tests)
     table_equals(data["undefined"], robust.undefined())
 

@@ -18,12 +18,12 @@ from statsmodels.stats.multitest import multipletests
 from vuskit.errors import InvalidInputError
 from vuskit.studies.comparison import compare, compare_columns
 from vuskit.studies.statistics import (
-    cliques,
     complete_rows,
     effect_sizes,
     friedman_test,
     mean_ranks,
     nemenyi_test,
+    rank_groups,
     rank_intervals,
     wilcoxon_test,
 )
@@ -166,7 +166,7 @@ def test_equal_columns_do_not_differ():
     table = pd.DataFrame({"a": [0.1, 0.5, 0.9], "b": [0.1, 0.5, 0.9], "c": [0.1, 0.5, 0.9]})
     assert friedman_test(table).p_value == 1.0
     assert wilcoxon_test(table).p_values.to_numpy().min() == 1.0
-    assert cliques(mean_ranks(table), wilcoxon_test(table).p_values) == (("a", "b", "c"),)
+    assert rank_groups(mean_ranks(table), wilcoxon_test(table).p_values) == (("a", "b", "c"),)
 
 
 def test_kendalls_w_is_one_where_all_rows_agree():
@@ -224,24 +224,6 @@ def test_intervals_have_about_the_normal_width():
     frame = rank_intervals(table, n_resamples=4000).to_frame()
     spread = table.rank(axis=1, ascending=False).std(ddof=0)[frame.index] / np.sqrt(len(table))
     np.testing.assert_allclose(frame["upper"] - frame["lower"], 2 * 1.96 * spread, rtol=0.1)
-
-
-@settings(max_examples=60)
-@given(st.integers(0, 10**6), st.integers(2, 7))
-def test_cliques_are_the_maximal_ones(seed, size):
-    names = list("abcdefg")[:size]
-    random = np.random.default_rng(seed)
-    upper = np.triu(random.random((size, size)), 1)
-    p_values = pd.DataFrame(upper + upper.T + np.eye(size), names, names)
-    ranks = pd.Series(random.random(size), names)
-    found = {frozenset(group) for group in cliques(ranks, p_values, alpha=0.4)}
-    alike = [
-        frozenset(group)
-        for width in range(2, size + 1)
-        for group in combinations(names, width)
-        if all(p_values.loc[a, b] >= 0.4 for a, b in combinations(group, 2))
-    ]
-    assert found == {group for group in alike if not any(group < other for other in alike)}
 
 
 def test_compare_reads_long_tables_and_averages_repeats():

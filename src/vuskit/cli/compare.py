@@ -159,10 +159,10 @@ def _text(found: TableComparison) -> str:
     width = terminal_width()
     groups = [
         f"{number}: {', '.join(map(str, group))}"
-        for number, group in enumerate(found.cliques[:MOST_GROUPS], start=1)
+        for number, group in enumerate(found.groups[:MOST_GROUPS], start=1)
     ]
-    if len(found.cliques) > MOST_GROUPS:
-        groups.append(f"and {len(found.cliques) - MOST_GROUPS} more: see --json")
+    if len(found.groups) > MOST_GROUPS:
+        groups.append(f"and {len(found.groups) - MOST_GROUPS} more: see --json")
     return "\n".join(
         [
             f"by {found.title} ({'higher' if found.higher_is_better else 'lower'} is better)",
@@ -171,7 +171,7 @@ def _text(found: TableComparison) -> str:
             rank_diagram(found, width),
             "",
             *(fill(test, width, subsequent_indent="  ") for test in found.tests),
-            "Groups without a significant difference:",
+            "Groups of neighbours without a significant difference:",
             *(
                 fill(group, width, initial_indent="  ", subsequent_indent="     ")
                 for group in groups or ["none"]
@@ -218,7 +218,7 @@ def _json(found: TableComparison) -> str:
         friedman=friedman,
         detectors=frame_records(found.to_frame()),
         pairs=frame_records(effects),
-        groups=[[str(name) for name in group] for group in found.cliques],
+        groups=[[str(name) for name in group] for group in found.groups],
     )
 
 

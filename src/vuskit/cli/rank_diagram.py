@@ -40,7 +40,7 @@ def rank_diagram(comparison: TableComparison, width: int) -> str:
         drawn = scale.interval(row.lower, row.mean_rank, row.upper)
         lines.append(f"{name:<{label - 5}}{row.mean_rank:5.2f}  {drawn}")
     by_name = dict(zip(ranks["name"], ranks["mean_rank"], strict=True))
-    for number, group in enumerate(comparison.cliques[:MOST_GROUPS], start=1):
+    for number, group in enumerate(comparison.groups[:MOST_GROUPS], start=1):
         places = [by_name[name] for name in group]
         lines.append(f"{f'group {number}':<{label}}  {scale.bar(min(places), max(places))}")
     return "\n".join(line.rstrip() for line in lines)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from vuskit.datasets.optional import require
 from vuskit.inputs import check_choice
 from vuskit.measures.registry import Measure
+from vuskit.report.evaluation import latex_tabular, latex_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,6 +28,8 @@ __all__ = [
     "family_colour",
     "family_of",
     "format_cell",
+    "groups_sentence",
+    "latex_frame",
     "markdown_table",
     "picture",
     "save_figure",
@@ -55,6 +58,7 @@ FAMILY_TITLES = {
     "proximity": "proximity",
     "custom": "own",
 }
+_MOST_LATEX_ROWS = 200  # more are for a computer to read
 _DPI = 130
 FIGURE_FORMATS = ("png", "pdf", "svg")
 _TEXT_AS_TEXT = {"pdf.fonttype": 42, "ps.fonttype": 42, "svg.fonttype": "none"}
@@ -86,6 +90,19 @@ def family_colour(measure: Measure) -> str:
 def titles_of(measures: Iterable[Measure]) -> dict[str, str]:
     """Title of each measure by its name."""
     return {measure.name: measure.title for measure in measures}
+
+
+def groups_sentence(groups: Iterable[Iterable[Hashable]], titles: Mapping[str, str]) -> str:
+    """Who is joined by the bars of a diagram, in words.
+
+    Examples
+    --------
+    >>> groups_sentence([("auc_pr", "own"), ("own", "other")], {"auc_pr": "AUC-PR"})
+    'Groups of neighbours without a significant difference: AUC-PR, own; own, other.'
+    """
+    names = ([titles.get(str(name), str(name)) for name in group] for group in groups)
+    listed = "; ".join(map(", ".join, names))
+    return f"Groups of neighbours without a significant difference: {listed or 'none'}."
 
 
 def format_cell(value: object) -> str:
@@ -128,10 +145,55 @@ def thinned(line: NDArray[np.float64], room: int) -> tuple[NDArray[np.float64], 
 
 
 def markdown_table(frame: pd.DataFrame) -> str:
-    """Lay out a table in Markdown, numbers to three digits."""
-    lines = [list(map(str, frame.columns)), ["---"] * frame.shape[1]]
-    lines += [[format_cell(value) for value in row] for row in frame.itertuples(index=False)]
+    r"""Lay out a table in Markdown, numbers to three digits; bars within a cell do not end it.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> print(markdown_table(pd.DataFrame({"name": ["a|b"], "value": [0.12345]})))
+    | name | value |
+    | --- | --- |
+    | a\|b | 0.123 |
+    """
+    texts = [list(map(str, frame.columns))]
+    texts += [[format_cell(value) for value in row] for row in frame.itertuples(index=False)]
+    lines = [[cell.replace("|", "\\|") for cell in row] for row in texts]
+    lines.insert(1, ["---"] * frame.shape[1])
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def latex_frame(frame: pd.DataFrame, *, notes: Sequence[str] = ()) -> str:
+    r"""Lay out a table for LaTeX (package booktabs), numbers to three digits.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"measure": ["R-AUC"], "kind": ["a_b"], "z": [float("inf")]})
+    >>> print(latex_frame(frame))
+    \begin{tabular}{llr}
+    \toprule
+    measure & kind & z \\
+    \midrule
+    R-AUC & a\_b & $\infty$ \\
+    \bottomrule
+    \end{tabular}
+    """
+    texts = frame.select_dtypes(exclude="number").columns
+    left = next((k for k, name in enumerate(frame.columns) if name not in texts), frame.shape[1])
+    rows = [
+        [format_cell(first), *map(_latex_cell, rest)]
+        for first, *rest in frame.itertuples(index=False)
+    ]
+    return latex_tabular(list(map(str, frame.columns)), rows, notes=notes, left=max(left, 1))
+
+
+def _latex_cell(value: object) -> str:
+    """A cell as LaTeX; a minus is no hyphen."""
+    text = format_cell(value)
+    if not isinstance(value, (int, float)):
+        return latex_text(text)
+    number = text.replace("inf", r"\infty")
+    return f"${number}$" if number != text or number.startswith("-") else text
 
 
 def check_figure_format(figure_format: str) -> str:
@@ -174,6 +236,8 @@ class StudyReport:
         How the files begin.
     figure_format : {"png", "pdf", "svg"}
         Of the figures.
+    latex : bool
+        Whether tables of up to 200 rows are written for LaTeX too.
     page : list of str
         Paragraphs.
     tables : dict of DataFrame
@@ -184,6 +248,7 @@ class StudyReport:
 
     name: str
     figure_format: str = "png"
+    latex: bool = False
     page: list[str] = field(default_factory=list)
     tables: dict[str, pd.DataFrame] = field(default_factory=dict)
     figures: dict[str, Savable] = field(default_factory=dict)
@@ -201,7 +266,7 @@ class StudyReport:
         self.page.append(picture(title, f"{self.name}_{name}.{self.figure_format}"))
 
     def write(self, folder: str | Path) -> list[Path]:
-        """Write the page, tables as csv, and figures; the page is the first of the files."""
+        """Write the page, tables, and figures; the page is the first of the files."""
         place = Path(folder)
         place.mkdir(parents=True, exist_ok=True)
         written = [place / f"{self.name}.md"]
@@ -209,6 +274,10 @@ class StudyReport:
         for title, frame in self.tables.items():
             written.append(place / f"{self.name}_{title}.csv")
             frame.to_csv(written[-1], index=False, lineterminator="\n")
+            if self.latex and len(frame) <= _MOST_LATEX_ROWS:
+                written.append(written[-1].with_suffix(".tex"))
+                text = latex_frame(frame, notes=[f"{self.name}: {title.replace('_', ' ')}"])
+                written[-1].write_text(text + "\n", encoding="utf-8")
         for title, figure in self.figures.items():
             written.append(figure.save(place / f"{self.name}_{title}.{self.figure_format}"))
         return written

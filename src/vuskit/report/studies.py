@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from vuskit.errors import InvalidInputError
 from vuskit.measures.registry import Measure
-from vuskit.report.common import StudyReport, markdown_table, titles_of
+from vuskit.report.common import StudyReport, groups_sentence, markdown_table, titles_of
 from vuskit.report.figures import (
     CentredBoxDisplay,
     CriticalDifferenceDisplay,
@@ -79,14 +79,9 @@ def _failures(failures: tuple[Failure, ...]) -> list[str]:
 
 
 def _tests(comparison: TableComparison, measures: Iterable[Measure]) -> list[str]:
-    titles = titles_of(measures)
-    groups = "; ".join(
-        ", ".join(titles.get(str(name), str(name)) for name in group)
-        for group in comparison.cliques
-    )
     return [
         "\n".join(f"- {text}" for text in comparison.tests),
-        f"Groups without a significant difference: {groups or 'none'}.",
+        groups_sentence(comparison.groups, titles_of(measures)),
     ]
 
 
@@ -97,6 +92,7 @@ def write_robustness(
     series: str | None = None,
     alpha: float = 0.1,
     figure_format: str = "png",
+    latex: bool = False,
 ) -> list[Path]:
     """Write the robustness study: deviations, averages, tests, figures and a page.
 
@@ -112,6 +108,8 @@ def write_robustness(
         Level of significance of the tests.
     figure_format : {"png", "pdf", "svg"}, default="png"
         Of the figures.
+    latex : bool, default=False
+        Write tables of up to 200 rows as ``.tex`` too, beside the ``.csv``.
 
     Returns
     -------
@@ -123,7 +121,7 @@ def write_robustness(
     InvalidInputError
         If the result is empty, has no such series, or the format is unknown.
     """
-    report = StudyReport("robustness", figure_format)
+    report = StudyReport("robustness", figure_format, latex)
     measures = result.measures
     averages, counts = result.averages(), result.undefined()
     over_series = result.averages(over="series")
@@ -153,7 +151,7 @@ def write_robustness(
             report.say("Too few series with all measures defined for a test.")
             continue
         report.tables[f"ranks_{kind}"] = comparison.to_frame()
-        report.tables[f"pairs_{kind}"] = comparison.pairs.to_frame()
+        report.tables[f"pairs_{kind}"] = comparison.pairs_frame()
         diagram = CriticalDifferenceDisplay.from_comparison(comparison)
         report.show(f"ranks, {kind}", f"ranks_{kind}", diagram)
         report.say(*_tests(comparison, measures))
@@ -169,9 +167,10 @@ def write_separability(
     series: str | None = None,
     alpha: float = 0.1,
     figure_format: str = "png",
+    latex: bool = False,
 ) -> list[Path]:
     """Write the separability study; parameters as for :func:`write_robustness`."""
-    report = StudyReport("separability", figure_format)
+    report = StudyReport("separability", figure_format, latex)
     averages = result.averages()
     with_pairs = [one.name for one in result.values if one.notes["pairs"]]
     report.tables |= {
@@ -182,8 +181,10 @@ def write_separability(
     report.say(
         "# Separability",
         f"Pairs: {result.rule}. {len(with_pairs)} series have such pairs, "
-        f"{len(result.series_without_pairs)} have none. High z is separable; infinite z and "
-        "undefined ones are counted, not averaged.",
+        f"{len(result.series_without_pairs)} have none. High z is separable. The mean is over the "
+        "series of their mean z, without infinite and undefined ones; the median, and the share "
+        "of pairs that are the right way round, know infinite z. Where nothing varies and the "
+        "means are equal z is 0.",
         _buffers(result.settings, result.values),
     )
     report.show("z", "z", SeparabilityBarsDisplay.from_result(result))
@@ -192,6 +193,7 @@ def write_separability(
     comparison = _if_possible(lambda: result.compare(alpha=alpha))
     if comparison is not None:
         report.tables["ranks"] = comparison.to_frame()
+        report.tables["measure_pairs"] = comparison.pairs_frame()
         report.show("ranks", "ranks", CriticalDifferenceDisplay.from_comparison(comparison))
         report.say(*_tests(comparison, result.measures))
     report.say(*_failures(result.failures))
@@ -199,10 +201,14 @@ def write_separability(
 
 
 def write_consistency(
-    result: ConsistencyResult, folder: str | Path, *, figure_format: str = "png"
+    result: ConsistencyResult,
+    folder: str | Path,
+    *,
+    figure_format: str = "png",
+    latex: bool = False,
 ) -> list[Path]:
     """Write the consistency study: ranks, entropies, averages, figures and a page."""
-    report = StudyReport("consistency", figure_format)
+    report = StudyReport("consistency", figure_format, latex)
     averages = result.averages()
     families = result.by_family().reset_index()
     report.tables |= {
@@ -233,10 +239,10 @@ def write_consistency(
 
 
 def write_scenarios(
-    result: ScenarioResult, folder: str | Path, *, figure_format: str = "png"
+    result: ScenarioResult, folder: str | Path, *, figure_format: str = "png", latex: bool = False
 ) -> list[Path]:
     """Write the scenarios: values, what happens at the first touch, figures and a page."""
-    report = StudyReport("scenarios", figure_format)
+    report = StudyReport("scenarios", figure_format, latex)
     touch = result.at_first_touch()
     report.tables |= {
         "values": result.to_frame(),
@@ -251,8 +257,9 @@ def write_scenarios(
     report.show("values", "values", ScenarioDisplay.from_result(result))
     report.say(
         "## At the first touch",
-        "`credit`: what just missing is worth, from 0 (a miss) to 1 (the exact match). `jump`: the "
-        "share of the value of touching that was not there just before.",
+        "`credit`: what just missing is worth, from 0 (a miss) to 1 (the exact match). `jump`: how "
+        "much of the rise from a miss to the first touch happens at the touch itself; 1 is all of "
+        "it.",
         markdown_table(average_table(touch, result.measures)),
     )
     report.show("sweep", "sweep", SweepDisplay.from_result(result))
@@ -261,10 +268,10 @@ def write_scenarios(
 
 
 def write_summary(
-    summary: Summary, folder: str | Path, *, figure_format: str = "png"
+    summary: Summary, folder: str | Path, *, figure_format: str = "png", latex: bool = False
 ) -> list[Path]:
     """Write the summary: ranks in all studies, the scatter and a page."""
-    report = StudyReport("summary", figure_format)
+    report = StudyReport("summary", figure_format, latex)
     scatter = summary.scatter().reset_index()
     report.tables |= {"ranks": summary.to_frame(), "scatter": scatter}
     report.say(
@@ -283,12 +290,15 @@ def write_summary(
 
 
 def write_comparison(
-    comparison: TableComparison, folder: str | Path, *, figure_format: str = "png"
+    comparison: TableComparison,
+    folder: str | Path,
+    *,
+    figure_format: str = "png",
+    latex: bool = False,
 ) -> list[Path]:
     """Write a comparison: ranks, pairs with effect sizes, the diagram and a page."""
-    report = StudyReport("comparison", figure_format)
-    pairs = comparison.pairs.to_frame().merge(comparison.effect_sizes(), on=["first", "second"])
-    report.tables |= {"ranks": comparison.to_frame(), "pairs": pairs}
+    report = StudyReport("comparison", figure_format, latex)
+    report.tables |= {"ranks": comparison.to_frame(), "pairs": comparison.pairs_frame()}
     report.say(f"# Comparison by {comparison.title}")
     report.show("diagram", "diagram", CriticalDifferenceDisplay.from_comparison(comparison))
     report.say(markdown_table(comparison.to_frame()), *_tests(comparison, ()))

@@ -13,11 +13,11 @@ from vuskit.measures.registry import list_measures
 from vuskit.studies.statistics import (
     GlobalTest,
     PairwiseTest,
-    cliques,
     complete_rows,
     effect_sizes,
     friedman_test,
     nemenyi_test,
+    rank_groups,
     rank_intervals,
     wilcoxon_test,
 )
@@ -63,8 +63,9 @@ class TableComparison:
         Friedman's test; None for two columns, where the pairwise test says it all.
     pairs : PairwiseTest
         Test of all pairs.
-    cliques : tuple of tuples
-        Largest groups without a significant difference.
+    groups : tuple of tuples
+        Neighbours in mean rank among whom no pair differs significantly, as
+        :func:`~vuskit.studies.statistics.rank_groups` finds them: the bars of a diagram.
     """
 
     title: str
@@ -73,7 +74,7 @@ class TableComparison:
     summary: pd.DataFrame
     global_test: GlobalTest | None
     pairs: PairwiseTest
-    cliques: tuple[tuple[Hashable, ...], ...]
+    groups: tuple[tuple[Hashable, ...], ...]
 
     def to_frame(self) -> pd.DataFrame:
         """Mean, median, mean rank and its confidence interval, the best rank first."""
@@ -146,7 +147,7 @@ def compare_columns(
         intervals,
         overall,
         pairs,
-        cliques(intervals["mean_rank"], pairs.p_values, alpha=alpha),
+        rank_groups(intervals["mean_rank"], pairs.p_values, alpha=alpha),
     )
 
 
@@ -190,7 +191,7 @@ def compare(
     Returns
     -------
     TableComparison
-        Mean, median, mean rank with interval, tests and cliques.
+        Mean, median, mean rank with interval, tests and groups.
 
     Raises
     ------

@@ -15,8 +15,9 @@ from numpy.typing import ArrayLike, NDArray
 from vuskit.datasets.optional import require
 from vuskit.errors import InvalidInputError
 from vuskit.inputs import check_fraction
+from vuskit.studies.rank_groups import rank_groups
 from vuskit.studies.statistics_results import GlobalTest, PairwiseTest, RankIntervals
-from vuskit.studies.statistics_sizes import cliques, effect_sizes, rank_intervals
+from vuskit.studies.statistics_sizes import effect_sizes, rank_intervals
 from vuskit.studies.statistics_tables import complete_rows, list_missing_policies, mean_ranks
 
 if TYPE_CHECKING:
@@ -28,13 +29,13 @@ __all__ = [
     "GlobalTest",
     "PairwiseTest",
     "RankIntervals",
-    "cliques",
     "complete_rows",
     "effect_sizes",
     "friedman_test",
     "list_missing_policies",
     "mean_ranks",
     "nemenyi_test",
+    "rank_groups",
     "rank_intervals",
     "wilcoxon_test",
 ]

@@ -1,8 +1,7 @@
-"""How large differences are, how sure mean ranks are, and which columns belong together."""
+"""How large differences are, and how sure mean ranks are."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
 from itertools import combinations
 from typing import TYPE_CHECKING
 
@@ -17,7 +16,7 @@ from vuskit.studies.statistics_tables import complete_rows, row_ranks
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["cliques", "effect_sizes", "rank_intervals"]
+__all__ = ["effect_sizes", "rank_intervals"]
 
 Floats = NDArray[np.float64]
 
@@ -127,51 +126,3 @@ def rank_intervals(
         {"mean_rank": ranks.mean(), "lower": found.low, "upper": found.high}, index=ranks.columns
     ).sort_values("mean_rank", kind="stable")
     return RankIntervals(frame, confidence, n_resamples, seed, len(complete), dropped)
-
-
-def cliques(
-    ranks: Mapping[Hashable, float] | pd.Series, p_values: pd.DataFrame, *, alpha: float = 0.05
-) -> tuple[tuple[Hashable, ...], ...]:
-    """Largest groups in which no pair differs significantly: the bars of a diagram.
-
-    Parameters
-    ----------
-    ranks : mapping or pandas.Series
-        Mean rank by name.
-    p_values : pandas.DataFrame
-        Names against names.
-    alpha : float, default=0.05
-        Pairs with a p-value below it differ.
-
-    Returns
-    -------
-    tuple of tuples
-        Groups of two or more, each in the order of the ranks, the best group first.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> p = pd.DataFrame([[1, 0.5, 0.01], [0.5, 1, 0.3], [0.01, 0.3, 1]], list("abc"), list("abc"))
-    >>> cliques({"a": 1.2, "b": 1.9, "c": 2.9}, p)
-    (('a', 'b'), ('b', 'c'))
-    """
-    place = {name: float(rank) for name, rank in dict(ranks).items()}
-    order = sorted(place, key=lambda name: place[name])
-    cells = p_values.T.to_dict()
-    alike = {a: {b for b in order if b != a and cells[a][b] >= alpha} for a in order}
-    groups: list[tuple[Hashable, ...]] = []
-
-    def grow(group: tuple[Hashable, ...], candidates: set[Hashable], seen: set[Hashable]) -> None:
-        # Bron and Kerbosch: `seen` holds what would only repeat a group found before.
-        if not candidates and not seen:
-            groups.append(tuple(sorted(group, key=order.index)))
-            return
-        pivot = max(candidates | seen, key=lambda name: len(alike[name] & candidates))
-        for name in sorted(candidates - alike[pivot], key=order.index):
-            grow((*group, name), candidates & alike[name], seen & alike[name])
-            candidates = candidates - {name}
-            seen = seen | {name}
-
-    grow((), set(order), set())
-    several = [group for group in groups if len(group) > 1]
-    return tuple(sorted(several, key=lambda group: [order.index(name) for name in group]))

@@ -184,6 +184,23 @@ const vuskit = (() => {
     };
     return at;
   };
+  /* Bars of a diagram of mean ranks: groups are lists of places in `ranks`. Ends are on the scale, a
+     little beyond what a bar joins but never as far as the next rank; bars that would come close
+     stand on lines of their own. */
+  const rankBars = (groups, ranks) => {
+    const span = Math.max(...ranks) - Math.min(...ranks) || 1;
+    const near = (gaps) => Math.min(0.01 * span, ...gaps.filter((gap) => gap > 0).map((gap) => 0.4 * gap));
+    const ends = [];
+    return groups.filter((group) => group.length > 1).map((group) => {
+      const own = group.map((place) => ranks[place]);
+      return { group, first: Math.min(...own), last: Math.max(...own) };
+    }).sort((one, other) => one.first - other.first).map(({ group, first, last }) => {
+      let line = ends.findIndex((end) => first - end > 0.04 * span);
+      if (line < 0) line = ends.length;
+      ends[line] = last;
+      return { group, line, from: first - near(ranks.map((rank) => first - rank)), to: last + near(ranks.map((rank) => rank - last)) };
+    });
+  };
   const axes = (pen, box, { x, y, xTitle = "", yTitle = "", xTicks, yTicks, name = format }) => {
     pen.strokeStyle = colour("grid");
     pen.fillStyle = colour("quiet");
@@ -368,7 +385,7 @@ const vuskit = (() => {
   };
 
   return {
-    view, begin, data, floats, shares, numbers, element, format, formatPair, fitted, fittedNames, wrapping, theme, colour, lineColour, lineDash, heat, prepare, scale, axes, tip,
+    view, begin, data, floats, shares, numbers, element, format, formatPair, fitted, fittedNames, wrapping, theme, colour, lineColour, lineDash, heat, prepare, scale, rankBars, axes, tip,
     tableRows, sortable, comparing, copies, tell, address, go, drawOpen, get sections() { return sections; },
   };
 })();

@@ -87,7 +87,7 @@ def _comparison(
     return {
         "detectors": [int(place) for place in compared.summary.index],
         "ranks": [round(float(rank), 4) for rank in compared.summary["mean_rank"]],
-        "cliques": [[int(str(place)) for place in group] for group in compared.cliques],
+        "groups": [[int(str(place)) for place in group] for group in compared.groups],
         "tests": " ".join(f"{text}." for text in compared.tests),
         "n": complete,
     }

@@ -31,7 +31,7 @@ benchmark.figures = (place, run, state) => {
       return;
     }
     const count = found.detectors.length;
-    const bars = packed(found);
+    const bars = vuskit.rankBars(found.groups.map((group) => group.map((detector) => found.detectors.indexOf(detector))), found.ranks);
     const first = 44 + 9 * Math.max(0, ...bars.map((bar) => bar.line + 1));
     // Where there is no room for names on both sides, every detector has a row.
     const room = canvas.parentElement.clientWidth;
@@ -50,9 +50,11 @@ benchmark.figures = (place, run, state) => {
       stroke(pen, [across(rank), labelled ? 17 : 20], [across(rank), 24]);
       if (labelled) pen.fillText(String(rank), across(rank), 13);
     }
+    pen.textAlign = "right";
+    pen.fillText("mean rank", left - 10, 28);
     pen.lineWidth = 5;
     pen.strokeStyle = colour("soft");
-    for (const { from, to, line } of bars) stroke(pen, [across(from) - 3, 34 + 9 * line], [across(to) + 3, 34 + 9 * line]);
+    for (const { from, to, line } of bars) stroke(pen, [across(from), 34 + 9 * line], [across(to), 34 + 9 * line]);
     pen.lineWidth = 1;
     (rows ? nameRows : nameSides)(pen, found, across, { first, left, right });
     canvas.setAttribute("aria-label", `Mean ranks by ${measure.title}: ${found.detectors.map((d, k) => `${run.detectors[d]} ${found.ranks[k].toFixed(2)}`).join(", ")}`);
@@ -87,22 +89,8 @@ benchmark.figures = (place, run, state) => {
   const ranksNote = (found, now, measure) => {
     const missing = run.detectors.filter((_, d) => !found.detectors.includes(d));
     const used = found.n === now.series.length ? "" : `, the ${found.n} of ${now.series.length} that every detector has a value for`;
-    return [`Mean ranks by ${measure.title}${measure.higher ? "" : " (lower is better)"} over ${found.n} series of ${where(now)}${used}; 1 is best. Bars join detectors without a significant difference.`,
+    return [`Mean ranks by ${measure.title}${measure.higher ? "" : " (lower is better)"} over ${found.n} series of ${where(now)}${used}; 1 is best. No two detectors that share a bar differ significantly; two that share none do, or something between them does.`,
       found.tests, missing.length ? `Left out, without any value here: ${listed(missing)}.` : ""].filter(Boolean).join(" ");
-  };
-  // Bars of groups, on as few lines as they fit without touching.
-  const packed = (found) => {
-    const at = new Map(found.detectors.map((detector, k) => [detector, found.ranks[k]]));
-    const ends = [];
-    return found.cliques.filter((group) => group.length > 1).map((group) => {
-      const places = group.map((detector) => at.get(detector));
-      return { from: Math.min(...places), to: Math.max(...places) };
-    }).sort((one, other) => one.from - other.from).map((bar) => {
-      let line = ends.findIndex((end) => end + 0.3 < bar.from);
-      if (line < 0) line = ends.length;
-      ends[line] = bar.to;
-      return { ...bar, line };
-    });
   };
 
   // ---- heat map ----

@@ -117,7 +117,7 @@ const studies = (() => {
     charts.ranks(draw, items.map((item) => {
       const row = ranks.get(item.name);
       return { ...item, rank: row.mean_rank, lower: row.lower, upper: row.upper };
-    }), comparison.cliques);
+    }), comparison.groups);
   };
   const rankFigures = (holder, comparisons, redraw) => {
     const figures = Object.entries(comparisons).map(([title, comparison]) => {

@@ -181,10 +181,15 @@ const studyCharts = (() => {
   };
 
   // ---- mean ranks, and bars over those that do not differ ----
-  charts.ranks = (draw, items, cliques) => {
+  charts.ranks = (draw, items, groups) => {
     const sorted = [...items].sort((one, other) => one.rank - other.rank);
-    const groups = cliques.map((group) => group.map((name) => sorted.findIndex((item) => item.name === name)).filter((k) => k >= 0))
-      .filter((group) => group.length > 1).map((group) => group.sort((a, b) => a - b));
+    // Of those that are shown; what is left of one group may be part of another.
+    const shown = groups.map((group) => sorted.flatMap(({ name }, k) => group.includes(name) ? [k] : []));
+    const apart = shown.filter((group, k) => !shown.some((other, j) => j !== k && (other.length > group.length || j < k) && group.every((place) => other.includes(place))));
+    const linesOf = (bars) => Math.max(0, ...bars.map(({ line }) => line + 1));
+    const across = vuskit.rankBars(apart, sorted.map(({ rank }) => rank));
+    const down = vuskit.rankBars(apart, sorted.map((_, k) => k));
+    const join = (canvas, d, group) => canvas.mark(canvas.shape("path", { d, class: "joined" }), `no two differ significantly:\n${group.map((place) => sorted[place].title).join(", ")}`);
     const told = (item) => `${item.title}\nmean rank ${exact(item.rank)}\n95 % interval ${exact(item.lower)} to ${exact(item.upper)}`;
     const wide = (canvas) => {
       const last = Math.ceil(Math.max(...sorted.map(({ upper }) => upper), 2));
@@ -197,12 +202,9 @@ const studyCharts = (() => {
         canvas.shape("path", { d: `M${x(rank)} ${axis}v-6`, class: "axis" });
         canvas.text(x(rank), axis - 10, String(rank), { "text-anchor": "middle" });
       }
-      const start = axis + 14 + groups.length * 7;
-      groups.forEach((group, k) => {
-        const y = axis + 9 + k * 7;
-        const bar = canvas.shape("path", { d: `M${x(sorted[group[0]].rank) - 4} ${y}H${x(sorted[group.at(-1)].rank) + 4}`, class: "clique" });
-        canvas.mark(bar, `no significant difference:\n${group.map((place) => sorted[place].title).join(", ")}`);
-      });
+      canvas.text(x(1) - 10, axis + 4, "mean rank", { "text-anchor": "end" });
+      const start = axis + 14 + linesOf(across) * 7;
+      for (const { group, line, from, to } of across) join(canvas, `M${x(from)} ${axis + 9 + line * 7}H${x(to)}`, group);
       sorted.forEach((item, k) => {
         const onLeft = k < half;
         const y = start + (onLeft ? k : sorted.length - 1 - k) * 20 + 10;
@@ -223,7 +225,7 @@ const studyCharts = (() => {
     // Turned on its side where there is no room for names on both sides: one row for each measure.
     const narrow = (canvas) => {
       const left = labelRoom(sorted, canvas.width);
-      const right = canvas.width - 14 - groups.length * 9;
+      const right = canvas.width - 14 - linesOf(down) * 9;
       const high = Math.max(...sorted.map(({ upper }) => upper), 2);
       const x = vuskit.scale({ low: 1, high, from: left + 6, to: right - 8 });
       const bottom = sorted.length * ROW + 6;
@@ -238,14 +240,11 @@ const studyCharts = (() => {
         canvas.mark(group, told(item), item.name);
       });
       names(canvas, sorted, left, centre);
-      groups.forEach((group, k) => {
-        const bar = canvas.shape("path", { d: `M${right + 8 + k * 9} ${centre(group[0]) - 6}V${centre(group.at(-1)) + 6}`, class: "clique" });
-        canvas.mark(bar, `no significant difference:\n${group.map((place) => sorted[place].title).join(", ")}`);
-      });
+      for (const { group, line } of down) join(canvas, `M${right + 8 + line * 9} ${centre(group[0]) - 6}V${centre(group.at(-1)) + 6}`, group);
     };
     const half = Math.ceil(sorted.length / 2);
     const tall = sorted.length * ROW + 42;
-    draw((width) => width < 560 ? tall : 24 + 14 + groups.length * 7 + half * 20 + 16, (canvas) => (canvas.width < 560 ? narrow : wide)(canvas));
+    draw((width) => width < 560 ? tall : 24 + 14 + linesOf(across) * 7 + half * 20 + 16, (canvas) => (canvas.width < 560 ? narrow : wide)(canvas));
   };
 
   // ---- curves ----

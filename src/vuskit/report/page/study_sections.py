@@ -127,6 +127,10 @@ def _figure(
     )
 
 
+_BARS = (
+    "No two measures that share a bar differ significantly; two that share none do, or something "
+    "between them does."
+)
 _ROBUSTNESS = (
     _figure(
         "averages",
@@ -137,8 +141,7 @@ _ROBUSTNESS = (
     _figure(
         "ranks",
         "Critical differences",
-        "Mean rank of each measure over the series, 1 is the most robust. A bar joins measures "
-        "that do not differ significantly.",
+        "Mean rank of each measure over the series, 1 is the most robust. " + _BARS,
     ),
     _figure(
         "boxes",
@@ -176,8 +179,7 @@ _SEPARABILITY = (
     _figure(
         "ranks",
         "Critical differences",
-        "Mean rank of each measure over the series, 1 is the most separable. A bar joins measures "
-        "that do not differ significantly.",
+        "Mean rank of each measure over the series, 1 is the most separable. " + _BARS,
     ),
     '<div id="failures"></div>',
 )
@@ -214,8 +216,9 @@ _SCENARIOS = (
     _figure(
         "touch",
         "At the first touch",
-        "credit: what just missing is worth, from 0 (a miss) to 1 (the exact match). jump: the "
-        "share of the value of touching that was not there just before.",
+        "credit: what just missing is worth, from 0 (a miss) to 1 (the exact match). jump: how "
+        "much of the rise from a miss to the first touch happens at the touch itself; 1 is all of "
+        "it.",
     ),
     _figure("values", "All values"),
 )

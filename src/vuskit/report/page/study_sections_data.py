@@ -14,7 +14,13 @@ from numpy.typing import NDArray
 
 from vuskit.errors import InvalidInputError
 from vuskit.measures.registry import Measure
-from vuskit.report.common import FAMILY_TITLES, family_colour, family_of, titles_of
+from vuskit.report.common import (
+    FAMILY_TITLES,
+    family_colour,
+    family_of,
+    groups_sentence,
+    titles_of,
+)
 from vuskit.studies.comparison import TableComparison
 from vuskit.studies.consistency import ConsistencyResult
 from vuskit.studies.robustness_result import RobustnessResult
@@ -183,18 +189,12 @@ def comparison_data(
         found = make()
     except InvalidInputError:
         return None
-    titles = titles_of(measures)
     return {
         "title": found.title,
         "ranks": table_data(found.to_frame()),
         "pairs": table_data(found.pairs.to_frame()),
-        "cliques": [[str(name) for name in group] for group in found.cliques],
-        "sentences": [
-            *found.tests,
-            "Groups without a significant difference: "
-            + ("; ".join(", ".join(titles[str(n)] for n in g) for g in found.cliques) or "none")
-            + ".",
-        ],
+        "groups": [[str(name) for name in group] for group in found.groups],
+        "sentences": [*found.tests, groups_sentence(found.groups, titles_of(measures))],
     }
 
 
