@@ -29,7 +29,7 @@ PAGES = sorted(
 )
 # tests/cli runs the examples of this page and compares every line.
 ELSEWHERE = {"cli.md"}
-ILLUSTRATIONS = {"", "text"}
+ILLUSTRATIONS = {"", "text", "bibtex"}
 
 FENCE = re.compile(
     r"^(?:<!-- not executed: (?P<reason>[^\n]+?) -->\n)?"
