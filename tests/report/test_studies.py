@@ -118,7 +118,8 @@ def test_comparison_page_has_effect_sizes(tmp_path):
     assert shown(files) == {"comparison_diagram.png"}
     pairs = pd.read_csv(tmp_path / "comparison_pairs.csv")
     assert len(pairs) == 6
-    assert {"p_value", "rank_biserial", "cliffs_delta", "cohens_d"} <= set(pairs.columns)
+    assert {"p_raw", "p_adjusted", "rank_biserial", "cohens_d"} <= set(pairs.columns)
+    assert (pairs["p_raw"] <= pairs["p_adjusted"]).all()
 
 
 def test_report_gathers_before_it_writes(tmp_path):

@@ -197,7 +197,6 @@ def _rows(found: TableComparison) -> tuple[list[str], list[list[str]]]:
 
 def _json(found: TableComparison) -> str:
     overall, pairs = found.global_test, found.pairs
-    effects = pairs.to_frame().merge(found.effect_sizes(), on=["first", "second"])
     friedman: dict[str, Any] | None = None
     if overall is not None:
         friedman = {
@@ -215,9 +214,11 @@ def _json(found: TableComparison) -> str:
         test=pairs.test,
         correction=pairs.correction,
         critical_difference=pairs.critical_difference,
+        smallest_p_value=pairs.smallest_p_value,
+        rows_needed=pairs.rows_needed,
         friedman=friedman,
         detectors=frame_records(found.to_frame()),
-        pairs=frame_records(effects),
+        pairs=frame_records(found.pairs_frame()),
         groups=[[str(name) for name in group] for group in found.groups],
     )
 

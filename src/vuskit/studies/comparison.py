@@ -84,6 +84,10 @@ class TableComparison:
         """Sizes of the differences of all pairs."""
         return effect_sizes(self.table)
 
+    def pairs_frame(self) -> pd.DataFrame:
+        """One row for each pair: p-values, whether it is significant, and effect sizes."""
+        return self.pairs.to_frame().merge(self.effect_sizes(), on=["first", "second"])
+
     @property
     def tests(self) -> tuple[str, ...]:
         """The tests in words: name, outcome, correction, alpha and n."""

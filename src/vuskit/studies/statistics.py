@@ -6,6 +6,7 @@ treated, which way ranks run, and that every result names its test, correction, 
 
 from __future__ import annotations
 
+import math
 from itertools import combinations
 from typing import TYPE_CHECKING
 
@@ -18,7 +19,12 @@ from vuskit.inputs import check_fraction
 from vuskit.studies.rank_groups import rank_groups
 from vuskit.studies.statistics_results import GlobalTest, PairwiseTest, RankIntervals
 from vuskit.studies.statistics_sizes import effect_sizes, rank_intervals
-from vuskit.studies.statistics_tables import complete_rows, list_missing_policies, mean_ranks
+from vuskit.studies.statistics_tables import (
+    complete_rows,
+    list_missing_policies,
+    mean_ranks,
+    without_noise,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -41,6 +47,7 @@ __all__ = [
 ]
 
 _FEWEST_FOR_FRIEDMAN = 3
+_MANY_ROWS = range(1, 1000)  # two to the power of their number is still a number
 _FEW_FOR_ALL_SIGNS = 13  # SciPy's own limit; beyond it the normal distribution is close enough
 
 
@@ -110,8 +117,21 @@ def nemenyi_test(
     n, k = complete.shape
     p_values = _named(posthocs.posthoc_nemenyi_friedman(complete.to_numpy()), complete)
     quantile = float(stats.studentized_range.ppf(1 - alpha, k, np.inf))
-    difference = quantile / np.sqrt(2) * np.sqrt(k * (k + 1) / (6 * n))
-    return PairwiseTest("Nemenyi", "family-wise", p_values, alpha, n, dropped, float(difference))
+    error = np.sqrt(k * (k + 1) / (12 * n))
+    # Mean ranks are k - 1 apart where one column is first and another last in every row.
+    smallest = float(stats.studentized_range.sf((k - 1) / error, k, np.inf))
+    needed = quantile**2 * k * (k + 1) / (12 * (k - 1) ** 2)
+    return PairwiseTest(
+        "Nemenyi",
+        "family-wise",
+        p_values,
+        alpha,
+        n,
+        dropped,
+        critical_difference=float(quantile * error),
+        smallest_p_value=smallest,
+        rows_needed=math.floor(needed) + 1 if math.isfinite(needed) else None,
+    )
 
 
 def wilcoxon_test(
@@ -154,18 +174,33 @@ def wilcoxon_test(
     pairs = list(combinations(range(len(columns)), 2))
     firsts, seconds = np.array(pairs).T
     raw = _signed_rank_p_values(columns[firsts], columns[seconds], zero_method)
-    matrix = np.ones((len(columns), len(columns)))
-    for (a, b), p_value in zip(pairs, _corrected(raw, correction), strict=True):
-        matrix[a, b] = matrix[b, a] = p_value
+    uncorrected, corrected = np.ones((2, len(columns), len(columns)))
+    for matrix, found in ((uncorrected, raw), (corrected, _corrected(raw, correction))):
+        matrix[firsts, seconds] = matrix[seconds, firsts] = found
     pandas = require("pandas", purpose="Wilcoxon's test")
+    n = len(complete)
     return PairwiseTest(
         "Wilcoxon signed-rank",
         correction,
-        _named(pandas.DataFrame(matrix), complete),
+        _named(pandas.DataFrame(corrected), complete),
         alpha,
-        len(complete),
+        n,
         dropped,
+        raw_p_values=_named(pandas.DataFrame(uncorrected), complete),
+        smallest_p_value=_smallest_p_value(n, len(pairs), correction),
+        rows_needed=_rows_needed(alpha, len(pairs), correction),
     )
+
+
+def _smallest_p_value(n: int, n_pairs: int, correction: str) -> float:
+    """Corrected p-value where all pairs have the smallest there is: all differences of one sign."""
+    return float(_corrected(np.full(n_pairs, 2.0 ** (1 - n)), correction).min())
+
+
+def _rows_needed(alpha: float, n_pairs: int, correction: str) -> int | None:
+    """Rows from which on a corrected p-value can be below alpha."""
+    enough = (n for n in _MANY_ROWS if _smallest_p_value(n, n_pairs, correction) < alpha)
+    return next(enough, None)
 
 
 def _corrected(p_values: Values, method: str) -> Values:
@@ -192,7 +227,7 @@ def _signed_rank_p_values(one: Values, other: Values, zero_method: str) -> Value
     methods for all of them together: so those with ties go apart from those without.
     """
     stats = require("scipy.stats", purpose="Wilcoxon's test")
-    differences = one - other
+    differences = without_noise(one - other)
     sizes = np.sort(np.abs(differences), axis=1)
     equal = sizes[:, -1] == 0
     tied = (sizes[:, 0] == 0) | (np.diff(sizes, axis=1) == 0).any(axis=1)

@@ -60,7 +60,7 @@ class GlobalTest:
         return (
             f"{self.test}: statistic {self.statistic:.4g}, p = {self.p_value:.3g}, "
             f"W = {self.effect_size:.3f} (alpha = {self.alpha:g}, n = {self.n}{dropped}, "
-            f"{self.n_columns} columns)"
+            f"{self.n_columns} columns){'' if self.significant else '; not significant'}"
         )
 
 
@@ -80,6 +80,12 @@ class PairwiseTest:
         Rows used, and rows left out because a cell is missing.
     critical_difference : float or None
         Difference of mean ranks that is significant, where the test has one.
+    raw_p_values : pandas.DataFrame or None
+        P-values before the correction; None where the test has corrected ones only.
+    smallest_p_value : float
+        No table with as many rows and columns has a smaller corrected p-value.
+    rows_needed : int or None
+        Rows from which on a pair can be significant; None where no number is enough.
     """
 
     test: str
@@ -89,24 +95,40 @@ class PairwiseTest:
     n: int
     n_dropped: int
     critical_difference: float | None = None
+    raw_p_values: pd.DataFrame | None = None
+    smallest_p_value: float = 0.0
+    rows_needed: int | None = None
+
+    @property
+    def can_be_significant(self) -> bool:
+        """Whether there are rows enough for a significant pair, whatever the values."""
+        return self.smallest_p_value < self.alpha
 
     def to_frame(self) -> pd.DataFrame:
-        """One row for each pair: its p-value and whether it is significant."""
+        """One row for each pair: p-values without and with correction, and whether they differ."""
         pandas = require("pandas", purpose="to_frame()")
-        names = list(self.p_values.columns)
+        raw, corrected = self.raw_p_values, self.p_values
         rows = [
-            {"first": a, "second": b, "p_value": float(self.p_values.loc[a, b])}
-            for a, b in combinations(names, 2)
+            (a, b, float("nan") if raw is None else raw.loc[a, b], corrected.loc[a, b])
+            for a, b in combinations(corrected.columns, 2)
         ]
-        frame: pd.DataFrame = pandas.DataFrame(rows, columns=["first", "second", "p_value"])
-        return frame.assign(significant=frame["p_value"] < self.alpha)
+        names = ["first", "second", "p_raw", "p_adjusted"]
+        frame: pd.DataFrame = pandas.DataFrame(rows, columns=names)
+        return frame.assign(significant=frame["p_adjusted"] < self.alpha)
 
     def __str__(self) -> str:
         dropped = _dropped(self.n_dropped)
         return (
             f"{self.test}, correction: {self.correction} "
-            f"(alpha = {self.alpha:g}, n = {self.n}{dropped})"
+            f"(alpha = {self.alpha:g}, n = {self.n}{dropped}){self._too_few}"
         )
+
+    @property
+    def _too_few(self) -> str:
+        if self.can_be_significant:
+            return ""
+        needed = "" if self.rows_needed is None else f" (needs n >= {self.rows_needed:,})"
+        return f"; n too small: no pair can be significant{needed}"
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from vuskit.datasets.optional import require
 from vuskit.inputs import check_fraction, check_int
 from vuskit.studies.statistics_results import RankIntervals
-from vuskit.studies.statistics_tables import complete_rows, row_ranks
+from vuskit.studies.statistics_tables import complete_rows, row_ranks, without_noise
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -61,7 +61,7 @@ def _effects(first: Floats, second: Floats) -> dict[str, float]:
     difference = float(first.mean() - second.mean())
     return {
         "difference": difference,
-        "rank_biserial": _rank_biserial(first - second),
+        "rank_biserial": _rank_biserial(without_noise((first - second)[None])[0]),
         "cliffs_delta": _cliffs_delta(first, second),
         "cohens_d": difference / float(pooled) if pooled > 0 else float("nan"),
     }
