@@ -52,15 +52,24 @@ def reason_of(error: OSError) -> str:
     return _REASONS.get(code, error.strerror or str(error))
 
 
-def check_page(option: str, path: Path | None) -> None:
+def check_page(option: str, path: Path | None, *, made: Path | None = None) -> None:
     """Refuse a place where a page cannot be written, before the work for it begins.
 
     Nothing is wrong with no page at all.
 
+    Parameters
+    ----------
+    option : str
+        What to call it.
+    path : Path or None
+        The page.
+    made : Path, optional
+        Folder that the command makes before it writes the page, with those above.
+
     Raises
     ------
     InvalidInputError
-        If it does not end like a page, or its folder does not exist.
+        If it does not end like a page, or its folder will not exist.
 
     Examples
     --------
@@ -74,7 +83,8 @@ def check_page(option: str, path: Path | None) -> None:
         raise InvalidInputError(
             f"`{option}` must be a file that ends in {' or '.join(_PAGES)}, got {str(path)!r}"
         )
-    if not path.parent.is_dir():
+    will_be = () if made is None else (made.resolve(), *made.resolve().parents)
+    if not path.parent.is_dir() and path.parent.resolve() not in will_be:
         raise InvalidInputError(f"`{option}` must be in a folder that exists, got {str(path)!r}")
 
 

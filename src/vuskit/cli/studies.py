@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -19,18 +18,19 @@ from vuskit.cli.options import (
     VolumeFactor,
     chosen_measures,
     count_option,
-    seed_option,
 )
 from vuskit.cli.output import AsCsv, AsJson, chosen_format
+from vuskit.cli.studies_choices import PairChoice, Perturbing
 from vuskit.cli.studies_options import (
     DEFAULT_OUTPUT,
+    AsLatexFiles,
     MinSeries,
     Output,
     Request,
     check_figure_format,
     with_request,
 )
-from vuskit.cli.studies_output import StudyOutcome, emit_studies, written
+from vuskit.cli.studies_output import StudyFiles, StudyOutcome, emit_studies
 from vuskit.cli.study import app
 from vuskit.cli.study_page import write_study_page
 from vuskit.errors import InvalidInputError
@@ -42,7 +42,9 @@ if TYPE_CHECKING:
 
 __all__ = ["app"]
 
-Seed = Annotated[int, seed_option("of lags and noise.")]
+Count = Annotated[
+    int | None, count_option("10 of each kind in robustness, 50 in separability, unless given.")
+]
 _PERIODS_FREE = ("auto", "median_anomaly", "mean_anomaly")
 
 
@@ -56,12 +58,8 @@ def _emit(request: Request, outcomes: Sequence[StudyOutcome], alpha: float = 0.1
 @with_request
 def robustness(
     request: Request,
+    perturbing: Perturbing,
     count: Annotated[int, count_option("of each kind.")] = 10,
-    lag: Annotated[float, typer.Option(metavar="X", help="Longest lag, in buffers.")] = 0.25,
-    noise: Annotated[
-        float, typer.Option(metavar="X", help="Largest noise, in ranges of the score.")
-    ] = 0.05,
-    seed: Seed = 0,
     alpha: Alpha = 0.1,
 ) -> None:
     """Measure how much measures change under lag, noise and crops.
@@ -71,7 +69,7 @@ def robustness(
 
     Example: vuskit study robustness scores --measure vus_pr --measure auc_pr
     """
-    outcome = _robustness(request, alpha, count=count, lag=lag, noise=noise, seed=seed)
+    outcome = _robustness(request, alpha, **perturbing.to_options(count))
     _emit(request, [outcome], alpha)
 
 
@@ -87,11 +85,12 @@ def _robustness(request: Request, alpha: float, **own: Any) -> StudyOutcome:
         result,
         result.averages(),
         result.measures,
-        written(write_robustness, result, request.output, alpha=alpha, figures=request.figures),
+        request.files.write(write_robustness, result, alpha=alpha),
         result.failures,
         facts={"values": int(counts["values"]), "undefined": int(counts["undefined"])},
         notes=(f"undefined values: {counts['undefined']:,} of {counts['values']:,}",),
         buffers=BufferUse.of(result.task.settings, result.values),
+        datasets=tuple(one.dataset for one in result.values),
     )
 
 
@@ -99,43 +98,17 @@ def _robustness(request: Request, alpha: float, **own: Any) -> StudyOutcome:
 @with_request
 def separability(
     request: Request,
-    pair: Annotated[
-        list[str] | None,
-        typer.Option(metavar="GOOD:BAD", help="Accurate and inaccurate detector. May be repeated."),
-    ] = None,
-    criterion: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="Measure that chooses the pairs; not one under study."),
-    ] = None,
-    top: Annotated[int, typer.Option(min=1, metavar="N", help="Detectors called accurate.")] = 3,
-    bottom: Annotated[
-        int, typer.Option(min=1, metavar="N", help="Detectors called inaccurate.")
-    ] = 4,
-    min_gap: Annotated[
-        float, typer.Option(metavar="X", help="Least difference of the criterion.")
-    ] = 0.1,
+    pairs: PairChoice,
+    perturbing: Perturbing,
     count: Annotated[int, count_option("of each score.")] = 50,
-    seed: Seed = 0,
     alpha: Alpha = 0.1,
 ) -> None:
     """Measure how well measures keep good and bad detectors apart.
 
     Example: vuskit study separability scores --pair good:bad
     """
-    own: dict[str, Any] = {"top": top, "bottom": bottom, "min_gap": min_gap}
-    if pair:
-        own["pairs"] = [_split_pair(text) for text in pair]
-    if criterion is not None:
-        own["criterion"] = criterion
-    outcome = _separability(request, alpha, count=count, seed=seed, **own)
-    _emit(request, [outcome], alpha)
-
-
-def _split_pair(text: str) -> tuple[str, str]:
-    good, colon, bad = text.partition(":")
-    if not (good and colon and bad):
-        raise InvalidInputError(f"`--pair` must be GOOD:BAD, got {text!r}")
-    return good, bad
+    own = pairs.to_options() | perturbing.to_options(count)
+    _emit(request, [_separability(request, alpha, **own)], alpha)
 
 
 def _separability(request: Request, alpha: float, **own: Any) -> StudyOutcome:
@@ -150,7 +123,7 @@ def _separability(request: Request, alpha: float, **own: Any) -> StudyOutcome:
         result,
         result.averages(),
         result.measures,
-        written(write_separability, result, request.output, alpha=alpha, figures=request.figures),
+        request.files.write(write_separability, result, alpha=alpha),
         result.failures,
         facts={"pairs": result.rule, "series_without_pairs": without},
         notes=(f"pairs: {result.rule}; series without: {without}",),
@@ -182,10 +155,11 @@ def _consistency(request: Request, **own: Any) -> StudyOutcome:
         result,
         result.averages(),
         result.measures,
-        written(write_consistency, result, request.output, figures=request.figures),
+        request.files.write(write_consistency, result),
         result.failures,
         facts={"small_datasets": list(result.small_datasets)},
         buffers=BufferUse.of(result.settings, result.values),
+        datasets=tuple(one.dataset for one in result.values),
     )
 
 
@@ -202,19 +176,20 @@ def scenarios(
     html: Html = None,
     as_json: AsJson = False,
     as_csv: AsCsv = False,
+    as_latex: AsLatexFiles = False,
 ) -> None:
     """Walk a prediction over an anomaly, S1 to S12.
 
     Example: vuskit study scenarios --measure vus_pr --measure f_score
     """
-    form = chosen_format(json=as_json, csv=as_csv)
-    check_page("--html", html)
-    figures = check_figure_format(figure_format)
+    form = chosen_format(json=as_json, csv=as_csv, latex=as_latex)
+    check_page("--html", html, made=output)
+    files = StudyFiles(output, check_figure_format(figure_format), as_latex)
     strategy = _scenario_strategy(buffer)
     chosen = choose_buffer(strategy, y_true=[0] + [1] * length).length
     settings = {"n_points": points, "length": length, "volume_factor": volume_factor}
     measures = chosen_measures(measure, load)
-    outcome = _scenarios(output, measures, figures, strategy, buffer=chosen, **settings)
+    outcome = _scenarios(files, measures, strategy, buffer=chosen, **settings)
     emit_studies(form, [outcome])
     write_study_page(html, [outcome.result])
 
@@ -231,9 +206,8 @@ def _scenario_strategy(text: str) -> str | int:
 
 
 def _scenarios(
-    output: Path,
+    files: StudyFiles,
     measures: tuple[Measure, ...],
-    figures: str,
     strategy: str | int | None = None,
     **own: Any,
 ) -> StudyOutcome:
@@ -247,7 +221,7 @@ def _scenarios(
         result,
         result.at_first_touch(),
         result.measures,
-        written(write_scenarios, result, output, figures=figures),
+        files.write(write_scenarios, result),
         facts={"points": result.n_points, "length": result.length, "buffer": result.buffer},
         buffers=BufferUse.of_one(
             result.buffer if strategy is None else strategy,
@@ -260,39 +234,60 @@ def _scenarios(
 @app.command()
 @with_request
 def summary(
-    request: Request, seed: Seed = 0, alpha: Alpha = 0.1, min_series: MinSeries = 3
+    request: Request,
+    pairs: PairChoice,
+    perturbing: Perturbing,
+    count: Count = None,
+    alpha: Alpha = 0.1,
+    min_series: MinSeries = 3,
 ) -> None:
     """Rank the measures in all studies; what is finished is not repeated.
 
     Example: vuskit study summary scores --measure vus_pr --measure auc_pr
     """
-    _emit(request, _summary(request, alpha, seed, min_series), alpha)
+    _emit(request, _summary(request, alpha, pairs, perturbing, count, min_series), alpha)
 
 
-def _summary(request: Request, alpha: float, seed: int, min_series: int) -> list[StudyOutcome]:
+def _summary(
+    request: Request,
+    alpha: float,
+    pairs: PairChoice,
+    perturbing: Perturbing,
+    count: int | None,
+    min_series: int,
+) -> list[StudyOutcome]:
     from vuskit.report.studies import write_summary
     from vuskit.studies import summarise
 
+    perturbed = perturbing.to_options(count)
     # The quickest first: data sets that are too small for it show before the long ones begin.
     consistent = _consistency(request, min_series=min_series)
     studied = [
-        _robustness(request, alpha, seed=seed),
-        _separability(request, alpha, seed=seed),
+        _robustness(request, alpha, **perturbed),
+        _separability(request, alpha, **pairs.to_options(), **perturbed),
         consistent,
     ]
     found = summarise(*(outcome.result for outcome in studied))
-    files = written(write_summary, found, request.output, figures=request.figures)
+    files = request.files.write(write_summary, found)
     return [*studied, StudyOutcome("summary", found, found.ranks, found.measures, files)]
 
 
 @app.command(name="all")
 @with_request
 def everything(
-    request: Request, seed: Seed = 0, alpha: Alpha = 0.1, min_series: MinSeries = 3
+    request: Request,
+    pairs: PairChoice,
+    perturbing: Perturbing,
+    count: Count = None,
+    alpha: Alpha = 0.1,
+    min_series: MinSeries = 3,
 ) -> None:
     """Run the scenarios, all studies of the scores, and the summary.
 
+    The costs of the measures are a study of their own: vuskit study timing
+
     Example: vuskit study all scores --measure vus_pr --measure auc_pr
     """
-    walked = _scenarios(request.output, request.measures, request.figures)
-    _emit(request, [walked, *_summary(request, alpha, seed, min_series)], alpha)
+    walked = _scenarios(request.files, request.measures)
+    studied = _summary(request, alpha, pairs, perturbing, count, min_series)
+    _emit(request, [walked, *studied], alpha)

@@ -30,10 +30,13 @@ from vuskit.cli.options import (
     Thresholds,
     VolumeFactor,
     chosen_measures,
+    flag,
     output_option,
     series_option,
 )
 from vuskit.cli.output import AsCsv, AsJson, chosen_format, say
+from vuskit.cli.studies_choices import PairChoice, Perturbing, pair_choice_of, perturbing_of
+from vuskit.cli.studies_output import StudyFiles
 from vuskit.errors import InvalidInputError
 from vuskit.inputs import check_choice, did_you_mean
 from vuskit.measures.registry import Measure
@@ -41,6 +44,7 @@ from vuskit.periods import parse_buffer
 
 __all__ = [
     "DEFAULT_OUTPUT",
+    "AsLatexFiles",
     "MinSeries",
     "Output",
     "Request",
@@ -62,6 +66,9 @@ MinSeries = Annotated[
     int,
     typer.Option(min=2, metavar="N", help="Data sets with fewer series have no consistency."),
 ]
+AsLatexFiles = Annotated[
+    bool, flag("--latex", "Write a LaTeX table; also .tex beside every .csv that fits a page.")
+]
 DEFAULT_OUTPUT = Path("out") / "studies"
 
 
@@ -76,7 +83,7 @@ class Request:
     options: dict[str, Any]
     processes: int
     form: str
-    figures: str
+    files: StudyFiles
     html: Path | None
 
     def sources(self) -> list[Any]:
@@ -132,10 +139,11 @@ def _request_of(
     html: Html = None,
     as_json: AsJson = False,
     as_csv: AsCsv = False,
+    as_latex: AsLatexFiles = False,
 ) -> Request:
     """Put what was asked for together."""
-    form = chosen_format(json=as_json, csv=as_csv)
-    check_page("--html", html)
+    form = chosen_format(json=as_json, csv=as_csv, latex=as_latex)
+    check_page("--html", html, made=output)
     options = {
         "buffer": parse_buffer(buffer, name="--buffer"),
         "volume_factor": volume_factor,
@@ -150,7 +158,7 @@ def _request_of(
         options=options,
         processes=processes,
         form=form,
-        figures=check_figure_format(figure_format),
+        files=StudyFiles(output, check_figure_format(figure_format), as_latex),
         html=html,
     )
 
@@ -166,18 +174,34 @@ def check_figure_format(name: str) -> str:
     return check_choice("--figure-format", name, complete_figures())
 
 
+# What makes each of the things that commands ask for as a whole, from options of its own.
+_MADE_OF: dict[Any, Callable[..., Any]] = {
+    Request: _request_of,
+    Perturbing: perturbing_of,
+    PairChoice: pair_choice_of,
+}
+
+
 def with_request(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the options of all studies of scores, which it gets as ``request``."""
-    common, own = _parameters(_request_of), _parameters(command)
-    own.pop("request")
+    """Give a command the options of what it asks for as a whole, such as a :class:`Request`."""
+    own = _parameters(command)
+    wholes = {
+        name: _MADE_OF[one.annotation] for name, one in own.items() if one.annotation in _MADE_OF
+    }
+    parts = {name: _parameters(make) for name, make in wholes.items()}
 
     @wraps(command)
     def asked(**given: Any) -> None:
-        request = _request_of(**{name: given.pop(name) for name in common})
-        command(request, **given)
+        made = {
+            name: make(**{part: given.pop(part) for part in parts[name]})
+            for name, make in wholes.items()
+        }
+        command(**made, **given)
 
-    merged = common | own
-    # Typer reads the signature; what is asked in every study comes first.
+    merged: dict[str, inspect.Parameter] = {}
+    for name, one in own.items():
+        merged |= parts.get(name, {name: one})
+    # Typer reads the signature; options are listed in the order in which they are asked for.
     asked.__signature__ = inspect.Signature(list(merged.values()))  # type: ignore[attr-defined]
     asked.__annotations__ = {name: one.annotation for name, one in merged.items()}
     return asked
@@ -185,7 +209,7 @@ def with_request(command: Callable[..., None]) -> Callable[..., None]:
 
 def _parameters(function: Callable[..., Any]) -> dict[str, inspect.Parameter]:
     """Parameters by name, annotations as objects; all of them by keyword, whatever the order."""
-    hints = get_type_hints(function, include_extras=True, localns={"Request": Request})
+    hints = get_type_hints(function, include_extras=True)
     return {
         name: parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=hints[name])
         for name, parameter in inspect.signature(function).parameters.items()

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from vuskit.studies import Failure
     from vuskit.studies.buffers import BufferUse
 
-__all__ = ["StudyOutcome", "emit_studies", "written"]
+__all__ = ["StudyFiles", "StudyOutcome", "emit_studies", "written"]
 
 _LISTED = 5
 
@@ -46,6 +46,8 @@ class StudyOutcome:
         The same in words.
     buffers : BufferUse or None
         The buffers of the series; None where there are no series.
+    datasets : tuple of str
+        Data set of each series, where the numbers are means over data sets.
     """
 
     study: str
@@ -57,6 +59,7 @@ class StudyOutcome:
     facts: dict[str, Any] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     buffers: BufferUse | None = None
+    datasets: tuple[str, ...] = ()
 
     def to_frame(self) -> pd.DataFrame:
         """Numbers under the titles of their measures, for reading."""
@@ -94,10 +97,36 @@ def written(
     return [folder / name for name in names]
 
 
+@dataclass(frozen=True)
+class StudyFiles:
+    """Where the files of studies go, and in which formats.
+
+    Attributes
+    ----------
+    folder : Path
+        Made if it does not exist.
+    figures : str
+        Format of the figures.
+    latex : bool
+        Whether tables are written for LaTeX too.
+    """
+
+    folder: Path
+    figures: str
+    latex: bool
+
+    def write(self, write_study: Callable[..., list[Path]], result: Any, **own: Any) -> list[Path]:
+        """Write a study's files, all or none; where they are, the page first."""
+        return written(
+            write_study, result, self.folder, figures=self.figures, latex=self.latex, **own
+        )
+
+
 def emit_studies(form: str, outcomes: Sequence[StudyOutcome]) -> None:
     """Write studies to standard output, and where their pages are to standard error."""
     _WRITERS[form](outcomes)
     _tell_buffers(outcomes)
+    _tell_datasets(outcomes)
     for outcome in outcomes:
         for note in outcome.notes:
             say(f"{outcome.study}: {note}")
@@ -118,12 +147,29 @@ def _tell_buffers(outcomes: Sequence[StudyOutcome]) -> None:
         say(f"{', '.join(studies)}: buffer: {text}")
 
 
+def _tell_datasets(outcomes: Sequence[StudyOutcome]) -> None:
+    """Say that there is one data set only, once for all studies that take means over data sets."""
+    users = [one for one in outcomes if len(one.datasets) > 1 and len(set(one.datasets)) == 1]
+    if users:
+        names, datasets = ", ".join(one.study for one in users), users[0].datasets
+        say(
+            f"{names}: all {len(datasets)} series are in one data set, {datasets[0]}; "
+            "several would be the folders SCORES/<data set>/<series>.csv"
+        )
+
+
 def _write_tables(outcomes: Sequence[StudyOutcome]) -> None:
     parts = []
     for outcome in outcomes:
         title = [outcome.study] if len(outcomes) > 1 else []
         parts.append("\n".join([*title, frame_table(outcome.to_frame())]))
     write("\n\n".join(parts))
+
+
+def _write_latex(outcomes: Sequence[StudyOutcome]) -> None:
+    from vuskit.report.common import latex_frame
+
+    write("\n\n".join(latex_frame(one.to_frame(), notes=[one.study]) for one in outcomes))
 
 
 def _write_json(outcomes: Sequence[StudyOutcome]) -> None:
@@ -144,4 +190,5 @@ _WRITERS: dict[str, Callable[[Sequence[StudyOutcome]], None]] = {
     "table": _write_tables,
     "json": _write_json,
     "csv": _write_csv,
+    "latex": _write_latex,
 }

@@ -119,7 +119,8 @@ def timing(
     from vuskit.studies.timing_run import CLOCKS
 
     form = chosen_format(json=as_json, csv=as_csv)
-    check_page("--html", html)
+    folder = output or Path("out") / ("timing" if scores is None else "timing-series")
+    check_page("--html", html, made=folder)
     check_choice("--clock", clock, CLOCKS)
     check_choice("--table-format", table_format, TABLE_FORMATS)
     figures = check_figure_format(figure_format)
@@ -135,7 +136,6 @@ def timing(
         if not check_there(scores).is_dir():
             raise InvalidInputError(f"`SCORES` must be a folder, got the file {str(scores)!r}")
         cases = real_cases(scores, max_buffer=length, n_thresholds=thresholds or _THRESHOLDS)
-    folder = output or Path("out") / ("timing" if scores is None else "timing-series")
     store = TimingStore(folder)
     with resumable(store.path), progress_bar(describe=_doing) as progress:
         result = timing_study(

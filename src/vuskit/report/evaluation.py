@@ -26,6 +26,7 @@ __all__ = [
     "folded_tables",
     "latex_table",
     "latex_tabular",
+    "latex_text",
     "plain_table",
 ]
 
@@ -256,15 +257,35 @@ _LATEX = str.maketrans(
         "\\": r"\textbackslash{}",
         "~": r"\textasciitilde{}",
         "^": r"\textasciicircum{}",
+        "<": r"\textless{}",
+        ">": r"\textgreater{}",
+        "|": r"\textbar{}",
         **{letter: "\\" + letter for letter in "&%$#_{}"},
     }
 )
 
 
+def latex_text(text: str) -> str:
+    r"""Write a text so that LaTeX shows it as it is.
+
+    Examples
+    --------
+    >>> print(latex_text("a_b < 50% | c"))
+    a\_b \textless{} 50\% \textbar{} c
+    """
+    return text.translate(_LATEX)
+
+
 def latex_tabular(
-    header: Sequence[str], rows: Sequence[Sequence[str]], *, notes: Sequence[str] = ()
+    header: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    *,
+    notes: Sequence[str] = (),
+    left: int = 1,
 ) -> str:
     r"""Lay out a LaTeX table (package booktabs); the first column is text, the others LaTeX.
+
+    As many columns as `left` says are flush left, the others flush right.
 
     Examples
     --------
@@ -278,13 +299,13 @@ def latex_tabular(
     \bottomrule
     \end{tabular}
     """
-    lines = [[cell.translate(_LATEX) for cell in header]]
-    lines += [[row[0].translate(_LATEX), *row[1:]] for row in rows]
+    lines = [[latex_text(cell) for cell in header]]
+    lines += [[latex_text(row[0]), *row[1:]] for row in rows]
     first, *rest = [" & ".join(line) + r" \\" for line in lines]
     return "\n".join(
         [
             *(f"% {' '.join(note.split())}" for note in notes),
-            rf"\begin{{tabular}}{{l{'r' * (len(header) - 1)}}}",
+            rf"\begin{{tabular}}{{{'l' * left}{'r' * (len(header) - left)}}}",
             r"\toprule",
             first,
             r"\midrule",

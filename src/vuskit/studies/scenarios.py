@@ -160,8 +160,8 @@ class ScenarioResult:
 
         Columns: its value well before (what a miss is worth), just missing, touching, and at the
         exact match; ``credit`` is what just missing is worth, as a share of the way from a miss to
-        the exact match; ``jump`` is the share of the value of touching that was not there just
-        before. A measure that ignores near misses has credit 0 and jump 1.
+        the exact match; ``jump`` is how much of the rise from a clear miss to the first touch
+        happens at the touch itself. A measure that ignores near misses has credit 0 and jump 1.
         """
         far, missing, touching, exact = (
             self._by_name[name] for name in (self.scenarios[0].name, JUST_MISSING, TOUCHING, EXACT)
