@@ -39,6 +39,15 @@ def runs(labels):
     return list(zip(edges[::2], edges[1::2], strict=True))
 
 
+def false_alarms(labels, scores, half, side, threshold):
+    """Predicted runs all of whose points are far from every event."""
+    n = len(labels)
+    before, after = half * (side != "after"), half * (side != "before")
+    near = {i for a, b in runs(labels) for i in range(a - before, b + after)}
+    predicted = runs([int(scores[i] >= threshold) for i in range(n)])
+    return sum(near.isdisjoint(range(*run)) for run in predicted)
+
+
 @settings(max_examples=200)
 @given(
     data=labeled_scores(),
@@ -56,6 +65,8 @@ def test_every_attribute(data, buffer, side, quarter):
         expected = literal(labels, scores, start, stop, buffer // 2, side, quarter / 4)
         actual = {name: getattr(table, name)[k].item() for name in expected}
         assert actual == pytest.approx(expected, nan_ok=True)
+    assert table.delay.dtype == table.points_share.dtype == np.float64
+    assert table.false_alarms == false_alarms(labels, scores, buffer // 2, side, quarter / 4)
 
 
 def test_threshold_rules():
@@ -74,8 +85,30 @@ def test_all_points_anomalous_is_one_event():
 
 
 def test_no_anomaly():
-    with pytest.raises(vuskit.InvalidInputError, match="at least one anomalous point, got none"):
-        vuskit.events([0, 0], [1, 2])
+    """Nothing to find, but alarms can be false."""
+    table = vuskit.events([0, 0, 0, 0, 0], [1, 2, 2, 1, 2], threshold=2, buffer=4)
+    assert len(table) == 0
+    assert table.false_alarms == 2
+    assert table.delay.dtype == table.points_share.dtype == table.found_share.dtype == np.float64
+    assert table.found.dtype == np.bool_
+    assert repr(table).endswith("(threshold=2, buffer=4: 0 of 0 found, 2 false alarms)")
+    text = "`threshold` must not be 'best' where no point is anomalous"
+    with pytest.raises(vuskit.InvalidInputError, match=text):
+        vuskit.events([0, 0], [1, 2], threshold="best")
+
+
+def test_delays_are_floats_also_where_all_were_found():
+    table = vuskit.events([0, 1, 1, 0], [0, 1, 2, 0], threshold=2)
+    assert table.delay.dtype == np.float64
+    assert table.delay.tolist() == [1.0]
+
+
+def test_an_alarm_in_the_buffer_is_not_false():
+    labels, scores = [0, 0, 1, 0, 0, 0, 0], [0, 1, 0, 0, 0, 1, 1]
+    assert vuskit.events(labels, scores, threshold=1).false_alarms == 2
+    assert vuskit.events(labels, scores, threshold=1, buffer=2).false_alarms == 1
+    assert vuskit.events(labels, scores, threshold=1, buffer=2, side="after").false_alarms == 2
+    assert vuskit.events(labels, scores, threshold=1, buffer=6).false_alarms == 0
 
 
 def test_prints_a_table():
@@ -86,7 +119,14 @@ def test_prints_a_table():
     assert lines[1].split() == ["1", "3", "0.9", "1", "1.000", "0.50", "1"]
     assert lines[2].split() == ["5", "6", "0.6", "2", "0.833", "0.00", "-1"]
     assert lines[3].split()[-1] == "missed"
-    assert lines[4] == "(threshold=0.5, buffer=2: 2 of 3 found)"
+    assert lines[4] == "(threshold=0.5, buffer=2: 2 of 3 found, 0 false alarms)"
+
+
+def test_shows_a_table_in_a_notebook():
+    page = vuskit.events([0, 1, 1, 0, 1], [4, 5, 1, 0, 2], threshold=3, side="after")._repr_html_()
+    assert "<caption>threshold=3, buffer=0, side=after: 1 of 2 found, 0 false alarms</cap" in page
+    assert "<td>1</td><td>3</td><td>5</td><td>1</td>" in page
+    assert page.count("<tr>") == 3
 
 
 def test_to_frame():

@@ -1,4 +1,4 @@
-"""Per-event breakdown: which anomaly was found, how early, and which was missed."""
+"""Per-event breakdown: which anomaly was found, how early, which was missed; false alarms."""
 
 from __future__ import annotations
 
@@ -9,19 +9,26 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from vuskit.errors import InvalidInputError
-from vuskit.inputs import check_choice, check_int, check_pair
+from vuskit.inputs import Labels, check_choice, check_int, check_pair
+from vuskit.intervals import event_bounds
 from vuskit.kernels.definitions import Side
+from vuskit.kernels.overlap import meets
 from vuskit.kernels.ranking import rank_table
 from vuskit.measures.best_level import best_finder
-from vuskit.measures.results import pandas, text_table
-from vuskit.measures.thresholds import ThresholdRule, is_best, threshold_value
+from vuskit.measures.results import _html_table, pandas, text_table
+from vuskit.measures.thresholds import (
+    ThresholdRule,
+    is_best,
+    positions_from,
+    threshold_value,
+)
 
 __all__ = ["EventTable", "events"]
 
 
 @dataclass(frozen=True)
 class EventTable:
-    """One entry per anomaly, in order of time.
+    """One entry per anomaly, in order of time, and the number of false alarms.
 
     Attributes
     ----------
@@ -48,6 +55,9 @@ class EventTable:
         Half of it is looked at around an event.
     side : str
         Where: ``"both"``, ``"before"`` or ``"after"``.
+    false_alarms : int
+        Predicted ranges (maximal runs of points that reach the threshold) without a point of an
+        event or of its buffer.
     """
 
     start: NDArray[np.intp]
@@ -62,6 +72,7 @@ class EventTable:
     threshold: float
     buffer: int
     side: str = "both"
+    false_alarms: int = 0
 
     def __len__(self) -> int:
         return int(self.start.size)
@@ -89,7 +100,7 @@ class EventTable:
         """
         return pandas().DataFrame(self._columns())
 
-    def __repr__(self) -> str:
+    def _table(self) -> tuple[list[str], list[list[str]]]:
         header = ["start", "stop", "peak", "rank", "found share", "points", "delay"]
         rows = [
             [
@@ -103,12 +114,23 @@ class EventTable:
             ]
             for i in range(len(self))
         ]
+        return header, rows
+
+    @property
+    def _summary(self) -> str:
         side = "" if self.side == "both" else f", side={self.side}"
+        plural = "" if self.false_alarms == 1 else "s"
         return (
-            f"{text_table(header, rows)}\n"
-            f"(threshold={self.threshold:.4g}, buffer={self.buffer}{side}: "
-            f"{int(self.found.sum())} of {len(self)} found)"
+            f"threshold={self.threshold:.4g}, buffer={self.buffer}{side}: "
+            f"{int(self.found.sum())} of {len(self)} found, "
+            f"{self.false_alarms} false alarm{plural}"
         )
+
+    def __repr__(self) -> str:
+        return f"{text_table(*self._table())}\n({self._summary})"
+
+    def _repr_html_(self) -> str:
+        return _html_table(*self._table(), self._summary)
 
 
 def events(
@@ -119,7 +141,9 @@ def events(
     side: str = "both",
     threshold: ThresholdRule = "sigma",
 ) -> EventTable:
-    """Break an evaluation down by anomaly.
+    """Break an evaluation down by anomaly, and count the false alarms.
+
+    A series without anomalies has no entries, but its false alarms can be counted.
 
     Parameters
     ----------
@@ -128,7 +152,8 @@ def events(
     y_score : array-like of shape (n,)
         Anomaly scores, finite, higher meaning more anomalous.
     buffer : int, default=0
-        ``buffer // 2`` points on either side of an anomaly count for it.
+        ``buffer // 2`` points on either side of an anomaly count for it: an alarm there has found
+        it and is no false one.
     side : {"both", "before", "after"}, default="both"
         Whether only points before an anomaly do, or only points after it.
     threshold : {"sigma", "quantile", "best"}, number or callable, default="sigma"
@@ -142,7 +167,8 @@ def events(
     Raises
     ------
     InvalidInputError
-        If the arrays or a parameter cannot be evaluated, or there is no anomaly.
+        If the arrays or a parameter cannot be evaluated, or the best threshold is asked for where
+        there is no anomaly.
 
     Examples
     --------
@@ -151,27 +177,29 @@ def events(
     start  stop  peak  rank  found share  points   delay
     1         3   0.9     1        1.000    0.50       1
     5         6   0.2     4        0.500    0.00  missed
-    (threshold=0.5, buffer=0: 1 of 2 found)
+    (threshold=0.5, buffer=0: 1 of 2 found, 0 false alarms)
+    >>> events([0, 0, 0, 0, 0], [0.1, 0.7, 0.8, 0.1, 0.6], threshold=0.5).false_alarms
+    2
     """
     half = check_int("buffer", buffer, minimum=0) // 2
     check_choice("side", side, get_args(Side))
     labels, scores = check_pair(y_true, y_score)
-    if labels.n_anomalous == 0:
-        raise InvalidInputError("`y_true` must hold at least one anomalous point, got none")
-    if is_best(threshold):
-        limit = best_finder("f_score")(scores, labels, beta=1.0)
-    else:
-        limit = threshold_value(threshold, scores)
+    limit = _limit(threshold, scores, labels)
     begin = np.maximum(labels.starts - half * (side != "after"), 0)
     end = np.minimum(labels.stops + half * (side != "before"), labels.n)
     pieces = [scores[a:b] for a, b in zip(begin, end, strict=True)]
     own = [scores[a:b] for a, b in zip(labels.starts, labels.stops, strict=True)]
-    peak_index = begin + np.array([piece.argmax() for piece in pieces])
+    peak_index = begin + np.array([piece.argmax() for piece in pieces], dtype=np.intp)
     peak = scores[peak_index]
     ranks = rank_table(scores, np.unique(peak), np.zeros(0, dtype=np.intp))
     levels = np.unique(scores)
-    hits = [np.flatnonzero(piece >= limit) for piece in pieces]
-    first = np.array([hit[0] if hit.size else np.nan for hit in hits])
+    predicted = positions_from(scores, limit)
+    ranges = event_bounds(predicted)
+    # The first predicted point from the beginning of each piece, if it lies in the piece.
+    place = predicted.searchsorted(begin)
+    first = np.append(predicted, labels.n)[place]
+    found = first < end
+    shares = [np.count_nonzero(piece >= limit) / piece.size for piece in own]
     return EventTable(
         start=labels.starts,
         stop=labels.stops,
@@ -179,10 +207,22 @@ def events(
         peak_index=peak_index,
         peak_rank=ranks.at_least(peak),
         found_share=np.searchsorted(levels, peak, side="right") / levels.size,
-        points_share=np.array([np.count_nonzero(piece >= limit) / piece.size for piece in own]),
-        found=~np.isnan(first),
-        delay=first + begin - labels.starts,
+        points_share=np.array(shares, dtype=np.float64),
+        found=found,
+        delay=np.where(found, first - labels.starts, np.nan),
         threshold=float(limit),
         buffer=int(buffer),
         side=side,
+        false_alarms=int(np.count_nonzero(~meets(*ranges, begin, end))),
     )
+
+
+def _limit(threshold: ThresholdRule, scores: NDArray[Any], labels: Labels) -> Any:
+    """The threshold as a number."""
+    if not is_best(threshold):
+        return threshold_value(threshold, scores)
+    if labels.n_anomalous == 0:
+        raise InvalidInputError(
+            "`threshold` must not be 'best' where no point is anomalous, got 'best'"
+        )
+    return best_finder("f_score")(scores, labels, beta=1.0)
