@@ -21,7 +21,6 @@ from vuskit.report.figures.marks import (
     measure_bars,
     measure_rows,
     measures_named,
-    title,
 )
 from vuskit.studies.robustness import RobustnessResult
 from vuskit.studies.separability import SeparabilityResult
@@ -66,12 +65,12 @@ class _MeasureBars(Display):
         count = self.table.shape[1]
         across = _panel_columns(count, columns)
         rows = -(-count // across)
-        height = rows * (0.3 + 0.125 * len(self.table)) + 0.45
+        height = rows * (0.3 + 0.125 * len(self.table)) + 0.25
         size = (COLUMN if across <= 3 and rows == 1 else PAGE, height)
         canvas = open_canvas(ax, grid_cells(count, across), size=size, share="xy")
         for axis, name in zip(canvas.panels, self.table.columns, strict=True):
             measure_bars(axis, self.table[name], self.measures)
-            title(axis, str(name))
+            canvas.title(axis, str(name))
         _label_bottoms(canvas, across, self.label)
         family_legend(canvas, self.measures, legend=legend)
         self._drawn(canvas)
@@ -302,7 +301,7 @@ class DetectorBarsDisplay(Display):
         axis.set_xlim(0, 1.02)
         axis.set_xlabel("value", fontsize=TEXT)
         if legend:
-            canvas.legend(axis.get_legend_handles_labels()[0], columns=min(count, 4))
+            canvas.legend(axis.get_legend_handles_labels()[0])
         self._drawn(canvas)
         return self
 

@@ -61,6 +61,7 @@ class Display(abc.ABC):
         return place
 
     def _drawn(self, canvas: Canvas) -> Any:
+        canvas.settle()
         self.ax_, self.axes_, self.figure_ = canvas.ax, canvas.panels, canvas.figure
         return self
 

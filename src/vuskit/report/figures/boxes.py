@@ -15,7 +15,7 @@ from vuskit.inputs import check_choice
 from vuskit.measures.registry import Measure
 from vuskit.report.common import family_colour
 from vuskit.report.figures.base import Display, register_figure
-from vuskit.report.figures.canvas import COLUMN, PAGE, TEXT, Cell, grid_cells, open_canvas
+from vuskit.report.figures.canvas import COLUMN, PAGE, TEXT, Canvas, Cell, grid_cells, open_canvas
 from vuskit.report.figures.marks import (
     ACCURATE,
     INACCURATE,
@@ -25,7 +25,6 @@ from vuskit.report.figures.marks import (
     measure_rows,
     measures_named,
     shade,
-    title,
 )
 from vuskit.studies.robustness import RobustnessResult
 from vuskit.studies.separability import SeparabilityResult
@@ -113,14 +112,14 @@ class CentredBoxDisplay(Display):
         count = len(self.panels)
         rows = -(-count // _MOST_ACROSS)
         across = -(-count // rows)
-        height = rows * (0.3 + 0.14 * len(self.measures)) + 0.45
+        height = rows * (0.3 + 0.14 * len(self.measures)) + 0.25
         canvas = open_canvas(ax, grid_cells(count, across), size=(PAGE, height), share="y")
         colours = [family_colour(measure) for measure in self.measures]
         for axis, (name, table) in zip(canvas.panels, self.panels.items(), strict=True):
             boxes(axis, [table[one.name].to_numpy() for one in self.measures], colours=colours)
             measure_rows(axis, self.measures)
             axis.axvline(0, color="black", linewidth=0.4)
-            title(axis, name)
+            canvas.title(axis, name)
         canvas.panels[-1].set_xlabel("value less the detector's mean", fontsize=TEXT)
         family_legend(canvas, self.measures, legend=legend)
         self._drawn(canvas)
@@ -214,9 +213,9 @@ class SeparabilityBoxDisplay(Display):
         cells = [Cell(row, 0, 1, count) for row in range(above)]
         cells += [Cell(above, column) for column in range(count)]
         tall = 0.45 + 0.2 * len(self.measures)
-        size = (PAGE if count > 1 else COLUMN, tall + 0.6 * above + 0.3)
+        size = (PAGE if count > 1 else COLUMN, tall + 0.6 * above + 0.15)
         canvas = open_canvas(ax, cells, size=size, heights=[0.6] * above + [tall])
-        self._draw_scores(canvas.panels[:above])
+        self._draw_scores(canvas, canvas.panels[:above])
         first, *others = canvas.panels[above:]
         for other in others:
             other.sharex(first)
@@ -226,7 +225,7 @@ class SeparabilityBoxDisplay(Display):
                 columns = [values.loc[name][one.name].to_numpy() for one in self.measures]
                 boxes(axis, columns, colours=[colour] * len(columns), offset=offset, width=0.32)
             measure_rows(axis, self.measures)
-            title(axis, f"{pair[0]} | {pair[1]}")
+            canvas.title(axis, f"{pair[0]} | {pair[1]}")
             axis.tick_params(labelleft=axis is first)
         first.set_xlabel("value", fontsize=TEXT)
         patches = require("matplotlib.patches", purpose="a figure")
@@ -240,21 +239,21 @@ class SeparabilityBoxDisplay(Display):
         self._drawn(canvas)
         return self
 
-    def _draw_scores(self, panels: list[Any]) -> None:
+    def _draw_scores(self, canvas: Canvas, panels: list[Any]) -> None:
         if self.scored is None:
             return
         accurate = dict.fromkeys(pair[0] for pair in self.pairs)
         inaccurate = dict.fromkeys(pair[1] for pair in self.pairs)
         values = self.scored.series.values
         draw_line(panels[0], values if values.ndim == 1 else values[:, 0])
-        title(panels[0], f"series {self.series}")
+        canvas.title(panels[0], f"series {self.series}")
         rows = (("accurate", accurate, ACCURATE), ("inaccurate", inaccurate, INACCURATE))
         for axis, (kind, detectors, colour) in zip(panels[1:], rows, strict=True):
             for detector in detectors:
                 score = self.scored.scores[detector]
                 spread = np.ptp(score) or 1.0
                 draw_line(axis, (score - score.min()) / spread, color=colour, alpha=0.7)
-            title(axis, f"{kind}: {', '.join(detectors)}")
+            canvas.title(axis, f"{kind}: {', '.join(detectors)}")
         for axis in panels:
             shade(axis, self.scored.series.labels)
             axis.set_yticks([])

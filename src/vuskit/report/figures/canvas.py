@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from vuskit.datasets.optional import require
 from vuskit.errors import InvalidInputError
+from vuskit.report.figures.fitting import fit_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -21,6 +22,9 @@ __all__ = ["COLUMN", "PAGE", "SMALL", "TEXT", "Canvas", "Cell", "grid_cells", "o
 COLUMN, PAGE = 3.33, 7.0  # inches: one column, and both columns of a page
 SMALL, TEXT = 7.0, 8.0  # points
 _LINE = 0.6
+_LINE_HEIGHT = 1.2  # in sizes of the letters
+_GAP = 4.0  # points between a title and the next panel
+_HANDLE = 0.45  # inches of a legend beside its longest name
 
 
 class Cell(NamedTuple):
@@ -64,17 +68,160 @@ class Canvas:
     ax: Axes
     panels: list[Axes]
     own: bool
+    _titles: list[tuple[Axes, str]] = field(default_factory=list)
+    _label: str = ""
 
-    def legend(self, handles: Sequence[Any], *, columns: int, where: str = "best") -> None:
-        """Legend below a figure of our own; within the first panel where the axis was given."""
-        options: dict[str, Any] = {"fontsize": SMALL, "handlelength": 1.8, "edgecolor": "none"}
+    def title(self, panel: Axes, text: str) -> None:
+        """Title of a panel, at its left end.
+
+        One that is too wide for its panel is made smaller or wrapped; one of many lines is
+        shortened.
+        """
+        self._titles.append((panel, text))
+        # The panels get their widths under titles of the right height that are in nobody's way.
+        panel.set_title(text[:1], fontsize=TEXT, loc="left", pad=3)
+
+    def label_bottoms(self, text: str) -> None:
+        """Name the horizontal axis once, below the middle of the last row of panels."""
+        self._label = text
+        self._last_row()[0].set_xlabel(text, fontsize=TEXT)
+
+    def legend(
+        self,
+        handles: Sequence[Any],
+        *,
+        names: Sequence[str] | None = None,
+        columns: int | None = None,
+        where: str = "best",
+        panel: Axes | None = None,
+        **options: Any,
+    ) -> None:
+        """Legend below a figure of our own, which grows by it; else within a panel.
+
+        Parameters
+        ----------
+        handles : sequence of artists
+            What is named.
+        names : sequence of str, optional
+            The names; the labels of the handles by default.
+        columns : int, optional
+            At most so many; fewer where the names need the room.
+        where : str
+            Place within the panel, as matplotlib calls it.
+        panel : Axes, optional
+            The first by default.
+        **options
+            Of the legend.
+        """
+        place: Any = self.figure if self.own else panel or self.panels[0]
+        room = place.bbox.width / self.figure.dpi
+        known = [str(handle.get_label()) for handle in handles] if names is None else names
+        style = {
+            "handles": handles,
+            "labels": [fit_text(name, room - _HANDLE, sizes=(SMALL,)).text for name in known],
+            "loc": "outside lower center" if self.own else where,
+            "fontsize": SMALL,
+            "handlelength": 1.8,
+            "edgecolor": "none",
+            **options,
+        }
+        if not self.own and place.get_legend() is not None:
+            place.add_artist(place.get_legend())  # stays beside the new one
+        height = _widest_legend(place, len(handles), columns or len(handles), style)
         if self.own:
-            self.figure.legend(
-                handles=handles, loc="outside lower center", ncols=columns, **options
-            )
-        else:
-            first: Any = self.panels[0]
-            first.legend(handles=handles, loc=where, ncols=min(columns, 2), **options)
+            self.grow(height / self.figure.dpi)
+
+    def grow(self, inches: float) -> None:
+        """Make a figure of our own so much higher, for what is not part of the panels."""
+        figure: Any = self.figure
+        figure.set_size_inches(figure.get_figwidth(), figure.get_figheight() + inches)
+
+    def settle(self) -> None:
+        """Fit titles and label to the panels, which have their widths when all else is drawn."""
+        if not self._titles and not self._label:
+            return
+        self.lay_out()
+        if self._titles:
+            self._fit_titles()
+        if self._label:
+            self._centre_label()
+
+    def lay_out(self) -> None:
+        """Give the panels of a figure of our own their places; given axes stay where they are."""
+        if self.own:
+            figure: Any = self.figure
+            figure.get_layout_engine().execute(figure)
+
+    def _fit_titles(self) -> None:
+        """All in the size of the one that has to be smallest."""
+        rooms = [self._room(panel) / self.figure.dpi for panel, _ in self._titles]
+        smallest = min(
+            fit_text(text, room, sizes=(TEXT, SMALL)).size
+            for (_, text), room in zip(self._titles, rooms, strict=True)
+        )
+        more: dict[int, int] = {}
+        for (panel, text), room in zip(self._titles, rooms, strict=True):
+            fitted = fit_text(text, room, sizes=(smallest,))
+            panel.set_title(fitted.text, fontsize=fitted.size, loc="left", pad=3)
+            more[_row(panel)] = max(more.get(_row(panel), 0), fitted.lines - 1)
+        if self.own and any(more.values()):
+            self.grow(sum(more.values()) * _LINE_HEIGHT * smallest / 72)
+
+    def _room(self, panel: Axes) -> float:
+        """Pixels from the left end of a panel to the next, or to the right edge."""
+        box = panel.bbox
+        ends = [_left_end(other, panel) for other in self.panels if _is_right_of(panel, other)]
+        edge = self.figure.bbox.x1 if self.own else box.x1
+        end = min(ends) - _GAP * self.figure.dpi / 72 if ends else edge
+        return float(end - box.x0)
+
+    def _last_row(self) -> list[Axes]:
+        last = max(_row(panel) for panel in self.panels)
+        return [panel for panel in self.panels if _row(panel) == last]
+
+    def _centre_label(self) -> None:
+        first, *_ = row = self._last_row()
+        width = self.figure.bbox.width / self.figure.dpi
+        fitted = fit_text(self._label, width, sizes=(TEXT, SMALL))
+        middle = (row[0].bbox.x0 + row[-1].bbox.x1) / 2
+        first.set_xlabel(
+            fitted.text, fontsize=fitted.size, x=(middle - first.bbox.x0) / first.bbox.width
+        )
+
+
+def _row(panel: Axes) -> int:
+    place = panel.get_subplotspec()
+    return 0 if place is None else place.rowspan.start
+
+
+def _is_right_of(panel: Axes, other: Axes) -> bool:
+    """Whether the title of a panel, which is at its upper end, may run into another panel."""
+    level = other.bbox.y0 < panel.bbox.y1 <= other.bbox.y1 + 1
+    return bool(level and other.bbox.x0 > panel.bbox.x0)
+
+
+def _left_end(other: Axes, panel: Axes) -> float:
+    """Where another panel begins at the height of a title."""
+    box = other.bbox
+    if box.y1 > panel.bbox.y1 + 1:  # the title is beside it, not beside the other's title
+        box = other.get_tightbbox() or box
+    return float(box.x0)
+
+
+def _widest_legend(place: Any, entries: int, most: int, style: dict[str, Any]) -> float:
+    """Make the legend of the most columns that are no wider than its place; returns its height."""
+    rows = 0
+    for columns in range(min(most, entries), 0, -1):
+        if -(-entries // columns) == rows:
+            continue  # fewer rows would have been possible
+        rows = -(-entries // columns)
+        # As many rows of fewer columns leave fewer holes.
+        legend = place.legend(ncols=-(-entries // rows), **style)
+        extent = legend.get_window_extent()
+        if columns == 1 or extent.width <= place.bbox.width:
+            return float(extent.height)
+        legend.remove()
+    return 0.0
 
 
 def open_canvas(

@@ -20,7 +20,6 @@ from vuskit.report.figures.marks import (
     measure_bars,
     measure_rows,
     measures_named,
-    title,
 )
 from vuskit.studies.consistency import ConsistencyResult
 
@@ -75,13 +74,13 @@ class EntropyDisplay(Display):
         above, below = canvas.panels
         above.tick_params(labelbottom=False)
         measure_bars(above, self.by_measure, self.measures)
-        title(above, "by measure")
+        canvas.title(above, "by measure")
         examples = {measure.family: measure for measure in self.measures}
         families = [examples[str(name)] for name in self.by_family.index]
         measure_bars(below, self.by_family, families)
         names = [FAMILY_TITLES[family_of(measure)] for measure in families]
         below.set_yticks(range(len(names)), names, fontsize=SMALL)
-        title(below, "by family of measures")
+        canvas.title(below, "by family of measures")
         below.set_xlabel("mean entropy of the ranks, bits", fontsize=TEXT)
         if legend:
             family_legend(canvas, self.measures, legend=legend)
@@ -161,7 +160,7 @@ class RankLinesDisplay(Display):
         legend : bool, default=True
             Whether the detectors are named.
         """
-        canvas = open_canvas(ax, size=(PAGE / 2, 0.16 * len(self.measures) + 1.5))
+        canvas = open_canvas(ax, size=(PAGE / 2, 0.16 * len(self.measures) + 1.0))
         axis = canvas.ax
         rows = np.arange(len(self.measures))
         for (_, values), style in zip(
@@ -174,9 +173,9 @@ class RankLinesDisplay(Display):
         axis.tick_params(axis="y", pad=9)
         _family_marks(axis, self.measures)
         axis.set_xlabel(_QUANTITIES[self.quantity], fontsize=TEXT)
-        title(axis, self.dataset or "all series")
+        canvas.title(axis, self.dataset or "all series")
         if legend:
-            canvas.legend(axis.get_legend_handles_labels()[0], columns=4)
+            canvas.legend(axis.get_legend_handles_labels()[0])
         self._drawn(canvas)
         return self
 

@@ -14,9 +14,9 @@ from vuskit.inputs import check_labels, check_series
 from vuskit.measures.registry import Measure
 from vuskit.report.figures.bars import DetectorBarsDisplay
 from vuskit.report.figures.base import Display, register_figure
-from vuskit.report.figures.canvas import PAGE, SMALL, Cell, open_canvas
+from vuskit.report.figures.canvas import PAGE, Cell, open_canvas
 from vuskit.report.figures.curves import RangeCurveDisplay, SurfaceDisplay, draw_surface
-from vuskit.report.figures.marks import CURVES, draw_line, shade, title
+from vuskit.report.figures.marks import CURVES, draw_line, shade
 
 __all__ = ["DetectorComparisonDisplay", "SeriesDisplay"]
 
@@ -110,7 +110,7 @@ class SeriesDisplay(Display):
             shade(axis, self.label)
             draw_line(axis, line)
             axis.set_yticks([])
-            title(axis, name)
+            canvas.title(axis, name)
         self._drawn(canvas)
         return self
 
@@ -238,11 +238,11 @@ class DetectorComparisonDisplay(Display):
             shade(axis, self.scores.label)
             draw_line(axis, self.scores.lines[name], color=colour)
             axis.set_yticks([])
-            title(axis, f"(a) score of {name}")
+            canvas.title(axis, f"(a) score of {name}")
         for axis, letter, curves in ((roc, "b", self.roc), (pr, "c", self.pr)):
             for name, colour in zip(names, CURVES, strict=False):
                 curves[name].plot(axis, color=colour, fill=False, legend=False)
-            title(axis, f"({letter}) dashed: no buffer")
+            canvas.title(axis, f"({letter}) dashed: no buffer")
         surfaces = canvas.panels[count + 3 :]
         for row, name in enumerate(names):
             for axis, letter, held in zip(
@@ -253,9 +253,10 @@ class DetectorComparisonDisplay(Display):
             ):
                 draw_surface(axis, held, zoom=1.02)
                 kind = f"VUS-{held.curve.upper()}"
-                axis.set_title(f"({letter}) {name}: {kind} {held.volume:.3f}", fontsize=SMALL)
+                text = f"({letter}) {name}: {kind} {held.volume:.3f}"
+                canvas.title(axis, text)
         self.bars.plot(bars, legend=False)
-        title(bars, "(f) all measures")
+        canvas.title(bars, "(f) all measures")
         self._drawn(canvas)
         return self
 

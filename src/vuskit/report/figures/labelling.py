@@ -15,7 +15,7 @@ from vuskit.measures.registry import Measure, resolve_measures
 from vuskit.measures.suite import evaluate
 from vuskit.report.figures.base import Display, register_figure
 from vuskit.report.figures.canvas import COLUMN, SMALL, TEXT, grid_cells, open_canvas
-from vuskit.report.figures.marks import ANOMALY, draw_line, shade, title
+from vuskit.report.figures.marks import ANOMALY, draw_line, shade
 
 __all__ = ["LabellingDisplay"]
 
@@ -121,9 +121,9 @@ class LabellingDisplay(Display):
         )
         above, middle, below = canvas.panels
         draw_line(above, self.series)
-        title(above, "(1) series")
+        canvas.title(above, "(1) series")
         draw_line(middle, self.score)
-        title(middle, "(2) score")
+        canvas.title(middle, "(2) score")
         for row, (name, label) in enumerate(self.labels.items()):
             below.fill_between(
                 np.arange(label.size), row + 0.38, row - 0.05, where=label.tolist(), step="mid",
@@ -138,7 +138,7 @@ class LabellingDisplay(Display):
                 fontsize=SMALL, va="bottom",
             )  # fmt: skip
         below.set_ylim(len(self.labels) - 0.5, -0.7)
-        title(below, "(3) labels, and what they make of the score")
+        canvas.title(below, "(3) labels, and what they make of the score")
         widest = np.any(list(self.labels.values()), axis=0)
         for axis in (above, middle):
             shade(axis, widest)

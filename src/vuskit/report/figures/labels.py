@@ -14,7 +14,7 @@ from vuskit.inputs import check_int, check_labels, check_prediction, check_score
 from vuskit.measures.workspace import BufferOptions, PreparedLabels
 from vuskit.report.figures.base import Display, register_figure
 from vuskit.report.figures.canvas import COLUMN, SMALL, TEXT, grid_cells, open_canvas
-from vuskit.report.figures.marks import draw_line, shade, title
+from vuskit.report.figures.marks import draw_line, shade
 
 __all__ = [
     "LabelEvolutionDisplay",
@@ -140,7 +140,7 @@ class SoftLabelDisplay(Display):
         legend : bool, default=True
             Whether the lines are named.
         """
-        canvas = open_canvas(ax, size=(COLUMN, 1.9))
+        canvas = open_canvas(ax, size=(COLUMN, 1.55))
         axis = canvas.ax
         at = np.arange(self.soft.size)
         if self.counted is not None and self.prediction is not None:
@@ -235,16 +235,16 @@ class SectionsDisplay(Display):
         legend : bool, default=True
             Whether the sections are named.
         """
-        canvas = open_canvas(ax, grid_cells(2, 1), size=(COLUMN, 2.2), share="x")
+        canvas = open_canvas(ax, grid_cells(2, 1), size=(COLUMN, 1.85), share="x")
         above, below = canvas.panels
         draw_line(above, self.score)
-        title(above, "(a) score")
+        canvas.title(above, "(a) score")
         below.fill_between(
             np.arange(self.soft.size), self.soft, step="mid", color=_SOFT, alpha=0.35, linewidth=0,
             label="soft label at the longest buffer",
         )  # fmt: skip
         _steps(below, self.label.astype(float), color="#0072B2", linewidth=1.0, label="label")
-        title(below, "(b) label")
+        canvas.title(below, "(b) label")
         for axis in canvas.panels:
             _shade_sections(axis, self.dynamic)
             axis.set_yticks([])

@@ -13,7 +13,7 @@ from vuskit.errors import InvalidInputError
 from vuskit.inputs import check_labels
 from vuskit.measures.registry import Measure, list_measures
 from vuskit.report.common import FAMILY_TITLES, family_colour, family_of, thinned
-from vuskit.report.figures.canvas import SMALL, TEXT, Canvas
+from vuskit.report.figures.canvas import SMALL, Canvas
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -33,7 +33,6 @@ __all__ = [
     "measure_rows",
     "measures_named",
     "shade",
-    "title",
 ]
 
 Floats = NDArray[np.float64]
@@ -58,11 +57,6 @@ def measures_named(names: Iterable[str]) -> tuple[Measure, ...]:
 
 def _unknown(y_true: ArrayLike, y_score: ArrayLike) -> float:
     raise InvalidInputError("`measure` must be registered to be computed, got a name only")
-
-
-def title(axis: Axes, text: str) -> None:
-    """Title of a panel, at its left end."""
-    axis.set_title(text, fontsize=TEXT, loc="left", pad=3)
 
 
 def measure_rows(axis: Axes, measures: Sequence[Measure]) -> None:
@@ -150,8 +144,7 @@ def family_legend(canvas: Canvas, measures: Iterable[Measure], *, legend: bool |
         )
         _thin_hatch(patch, _HATCHES.get(name, ""))
         handles.append(patch)
-    columns = len(handles) if canvas.ax.figure.bbox.width > 5 * canvas.figure.dpi else 3
-    canvas.legend(handles, columns=columns)
+    canvas.legend(handles)
 
 
 def line_styles(measures: Iterable[Measure]) -> list[dict[str, Any]]:

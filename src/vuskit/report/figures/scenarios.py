@@ -9,7 +9,7 @@ import numpy as np
 
 from vuskit.report.figures.base import Display, register_figure
 from vuskit.report.figures.canvas import PAGE, SMALL, TEXT, Cell, grid_cells, open_canvas
-from vuskit.report.figures.marks import ANOMALY, line_styles, title
+from vuskit.report.figures.marks import ANOMALY, line_styles
 from vuskit.studies.scenarios import EXACT, JUST_MISSING, TOUCHING, ScenarioResult
 
 __all__ = ["ScenarioDisplay", "SweepDisplay"]
@@ -61,7 +61,10 @@ class ScenarioDisplay(Display):
         size = (PAGE, 0.2 * rows + 1.2)
         canvas = open_canvas(ax, cells, size=size, widths=(1, 2.4))
         self._draw_geometry(canvas.panels[0])
+        canvas.title(canvas.panels[0], "prediction")
         self._draw_values(canvas.panels[1])
+        line = "; line: the prediction comes to touch the anomaly" if self._touches() else ""
+        canvas.title(canvas.panels[1], f"value{line}")
         self._drawn(canvas)
         return self
 
@@ -76,7 +79,6 @@ class ScenarioDisplay(Display):
         axis.set_ylim(len(names) - 0.5, -0.5)
         axis.tick_params(axis="y", length=0)
         axis.set_xlabel("points from the anomaly (shaded)", fontsize=SMALL)
-        title(axis, "prediction")
 
     def _draw_values(self, axis: Any) -> None:
         result = self.result
@@ -90,11 +92,12 @@ class ScenarioDisplay(Display):
         titles = [measure.title for measure in result.measures]
         axis.set_xticks(range(len(titles)), titles, rotation=90, fontsize=SMALL)
         axis.tick_params(length=0)
-        title(axis, "value")
-        if {JUST_MISSING, TOUCHING} <= set(names):
-            line = names.index(TOUCHING) - 0.5
-            axis.axhline(line, color=_TOUCH, linewidth=1.6)
-            title(axis, "value; line: the prediction comes to touch the anomaly")
+        if self._touches():
+            axis.axhline(names.index(TOUCHING) - 0.5, color=_TOUCH, linewidth=1.6)
+
+    def _touches(self) -> bool:
+        """Whether one scenario is just before the touch and one just after it."""
+        return {JUST_MISSING, TOUCHING} <= {scenario.name for scenario in self.result.scenarios}
 
     def _about(self) -> str:
         return f"{len(self.result.scenarios)} scenarios, {len(self.result.measures)} measures"

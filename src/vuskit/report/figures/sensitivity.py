@@ -24,7 +24,6 @@ from vuskit.report.figures.marks import (
     measure_bars,
     measure_rows,
     shade,
-    title,
 )
 from vuskit.studies.perturbations import add_noise, crops_by_ratio, even_lags, generator, shift
 
@@ -214,7 +213,7 @@ class SensitivityDisplay(Display):
         legend : bool, default=True
             Whether the measures are named.
         """
-        canvas = open_canvas(ax, size=(COLUMN, 3.3))
+        canvas = open_canvas(ax, size=(COLUMN, 2.5))
         axis = canvas.ax
         for column, style in zip(self.values.T, line_styles(self.measures), strict=True):
             axis.plot(self.at, column, **style)
@@ -335,7 +334,7 @@ class CasesDisplay(Display):
         *lines, bars, differences = canvas.panels
         if self.series is not None:
             draw_line(lines[0], self.series)
-            title(lines[0], "series")
+            canvas.title(lines[0], "series")
             shade(lines[0], self.labels[0])
         colours = (ACCURATE, INACCURATE)
         for axis, name, labels, score, threshold in zip(
@@ -344,7 +343,7 @@ class CasesDisplay(Display):
             draw_line(axis, score)
             shade(axis, labels)
             axis.axhline(threshold, color="black", linewidth=0.8, linestyle="--")
-            title(axis, f"score, {name}")
+            canvas.title(axis, f"score, {name}")
         for axis in lines:
             axis.set_yticks([])
         height = 0.38
@@ -355,7 +354,7 @@ class CasesDisplay(Display):
             bars.barh(at, values, height, color=colour, edgecolor="black", linewidth=0.4,
                       label=name)  # fmt: skip
         measure_rows(bars, self.measures)
-        title(bars, "value")
+        canvas.title(bars, "value")
         bars.legend(
             fontsize=SMALL, frameon=False, loc="upper center", bbox_to_anchor=(0.4, -0.07),
             ncols=2, handlelength=1, columnspacing=0.8,
@@ -363,7 +362,7 @@ class CasesDisplay(Display):
         measure_bars(differences, self.values[1] - self.values[0], self.measures)
         differences.axvline(0, color="black", linewidth=0.6)
         differences.tick_params(labelleft=False)
-        title(differences, "difference")
+        canvas.title(differences, "difference")
         self._drawn(canvas)
         return self
 

@@ -89,7 +89,7 @@ class ScatterDisplay(Display):
         legend : bool, optional
             Whether the families are named; by default where there is a margin.
         """
-        canvas = open_canvas(ax, size=(PAGE * 0.65, 3.4))
+        canvas = open_canvas(ax, size=(PAGE * 0.65, 3.1))
         axis = canvas.ax
         x, y, ratio = self.points.to_numpy(dtype=np.float64).T
         largest = np.nanmax(ratio) if np.isfinite(ratio).any() else 1.0

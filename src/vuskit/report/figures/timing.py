@@ -99,7 +99,7 @@ class TimingSweepDisplay(Display):
             Where to draw; one axis is divided. A figure of its own by default.
         """
         column, envelope, label = QUANTITIES[self.quantity]
-        canvas = open_canvas(ax, grid_cells(6, 3), size=(PAGE, 4.2), share="y")
+        canvas = open_canvas(ax, grid_cells(6, 3), size=(PAGE, 3.9), share="y")
         for letter, axis, (name, cells) in zip(
             "abcdef", canvas.panels, self.panels.items(), strict=True
         ):
@@ -157,7 +157,7 @@ class TimingSeriesDisplay(Display):
             Where to draw; one axis is divided. A figure of its own by default.
         """
         column, _, label = QUANTITIES[self.quantity]
-        canvas = open_canvas(ax, grid_cells(3, 3), size=(PAGE, 2.5), share="y")
+        canvas = open_canvas(ax, grid_cells(3, 3), size=(PAGE, 2.2), share="y")
         for letter, axis, name in zip("abc", canvas.panels, _PROPERTIES, strict=True):
             for contestant in _present(self.cells):
                 cells = self.cells[self.cells["contestant"] == contestant]
@@ -248,4 +248,4 @@ def _finish(canvas: Canvas, across: int, label: str) -> None:
         for curve, name in zip(*axis.get_legend_handles_labels(), strict=True)
     }
     order = [contestant.title for contestant in CONTESTANTS.values()]
-    canvas.legend([curves[name] for name in order if name in curves], columns=4)
+    canvas.legend([curves[name] for name in order if name in curves])

@@ -19,7 +19,6 @@ from vuskit.report.figures.curves import (
     draw_surface,
 )
 from vuskit.report.figures.labels import soft_label
-from vuskit.report.figures.marks import title
 
 __all__ = ["VolumeDisplay"]
 
@@ -104,7 +103,7 @@ class VolumeDisplay(Display):
         )
         for letter, axis, (soft, name, value) in zip("abc", panels[:3], parts, strict=True):
             _draw_labels(axis, self.label, self.score, soft)
-            title(axis, f"({letter}) {name} = {value:.3f}")
+            canvas.title(axis, f"({letter}) {name} = {value:.3f}")
         for axis, points in zip(panels[3:5], (self.curve.plain, self.curve.buffered), strict=True):
             _draw_area(axis, points, self.curve.curve)
         draw_surface(panels[5], self.surface)
