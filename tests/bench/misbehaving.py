@@ -5,8 +5,10 @@ from __future__ import annotations
 import ctypes
 import os
 import signal
+import subprocess
 import sys
 import time
+from pathlib import Path
 
 import numpy as np
 
@@ -25,6 +27,18 @@ def slow(values, seconds=0.1, seed=0):
 def sleeps(values):
     while True:
         time.sleep(0.1)
+
+
+def has_children(values):
+    """A program and a forked process, neither of which ends; it waits for all of them."""
+    program = subprocess.Popen(["sleep", "3600"])
+    forked = os.fork()
+    if not forked:
+        while True:
+            time.sleep(0.1)
+    Path(__file__).with_name("children").write_text(f"{program.pid} {forked}\n")
+    while True:
+        os.wait()
 
 
 def allocates(values):

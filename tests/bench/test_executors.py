@@ -144,6 +144,17 @@ def test_a_job_over_its_time_is_killed_and_the_record_shows_where_it_was(worksho
     assert workshop.leftovers() == []
 
 
+def test_what_a_job_has_started_ends_with_its_time(workshop):
+    workshop.write(detectors=["has_children"], series=ONE_SERIES)
+    with local(workshop, SHORT, 1) as executor:
+        ((_, outcome),) = workshop.run(executor=executor)
+        assert outcome.status is Status.TIMEOUT
+        children = [int(pid) for pid in (workshop.base / "children").read_text().split()]
+        assert len(children) == 2
+        assert eventually(lambda: not any(map(alive, children)))
+    assert workshop.leftovers() == []
+
+
 def test_a_job_that_dies_of_being_looked_at_had_no_time_left(workshop):
     workshop.write(detectors=["dies_of_the_alarm"], series=ONE_SERIES)
     with local(workshop, SHORT, 1) as executor:

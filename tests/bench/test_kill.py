@@ -80,6 +80,18 @@ def alive(process):
         return False
 
 
+def test_what_jobs_have_started_ends_with_a_killed_run(workshop, start):
+    workshop.write(detectors=["has_children"])
+    process = start()
+    noted = workshop.base / "children"
+    assert eventually(lambda: noted.exists() and noted.read_text().endswith("\n"))
+    children = [psutil.Process(int(pid)) for pid in noted.read_text().split()]
+    assert all(map(alive, children))
+    process.kill()
+    process.communicate()
+    assert eventually(lambda: not any(map(alive, children)))
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_polite_stop_says_how_to_go_on(workshop, start, number):
     plan(workshop, 'name = "misbehaving:sleeps"')  # so it never ends by itself

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from vuskit.bench.executors.base import lost
+from vuskit.bench.executors.offspring import end_offspring_with_this_process
 from vuskit.bench.executors.witness import ALARM_MARK, stack_written_late
 from vuskit.bench.jobs import Outcome, Task
 from vuskit.bench.memory import (
@@ -228,6 +229,7 @@ def _prepare_worker(limits: Limits, parent: int, output: str) -> None:
     """Set up a fresh worker process."""
     # The default action works at once, also while compiled code holds the interpreter.
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    end_offspring_with_this_process()
     die_with_parent()
     watch(parent, limits.memory)
     _redirect_output(output)
