@@ -114,3 +114,21 @@ def test_diagram_of_measures_uses_their_titles():
     display = figures.CriticalDifferenceDisplay.from_comparison(robust().compare("lag"))
     assert set(display.ranks.index) == set(TITLES)
     assert display.p_values.index.equals(display.p_values.columns)
+
+
+def test_diagram_tells_what_its_tests_cannot():
+    comparison = compare(table(rows=4, columns=4))
+    assert not comparison.pairs.can_be_significant
+    assert not comparison.global_test.significant
+    display = figures.CriticalDifferenceDisplay.from_comparison(comparison)
+    assert display.notes == comparison.tests
+    axis = display.plot().ax_
+    written = " ".join(text.get_text() for text in axis.texts)
+    for note in comparison.tests:
+        assert note in written
+
+
+def test_diagram_has_no_notes_where_its_tests_tell():
+    comparison = compare(crossing_table(), alpha=ALPHA)
+    assert comparison.global_test.significant
+    assert figures.CriticalDifferenceDisplay.from_comparison(comparison).notes == ()

@@ -16,7 +16,7 @@ MOST_GROUPS = 12
 
 
 def rank_diagram(comparison: TableComparison, width: int) -> str:
-    """Mean ranks with their intervals on a scale, and bars under those that do not differ.
+    """Mean ranks with their intervals on a scale, and a bar for each group of the comparison.
 
     Examples
     --------

@@ -30,8 +30,8 @@ _APART = 0.04  # of the scale: bars on one line are never closer
 _GAP = 4.0  # points between lines and words
 _MOST_FOR_NAMES = 0.8  # of the width
 _TICK = 14.0  # points between two numbers, at least
-_BRACKET = 18.0  # points above the scale
-_NOTE = 110  # letters in a line
+_BRACKET = 20.0  # points above the scale
+_LETTER = 0.56  # of the height: the width of a letter of a note
 # A name is no formula.
 _WORDS: dict[str, Any] = {"fontsize": SMALL, "va": "center", "parse_math": False}
 _SCALE = "mean rank (1 is best)"
@@ -84,15 +84,18 @@ class CriticalDifferenceDisplay(Display):
             Of :func:`vuskit.studies.compare`, or of the ``compare`` of a study's result.
         """
         names = [str(name) for name in comparison.summary.index]
-        titles: dict[Hashable, str] = {**titles_of(measures_named(names))}
+        titles = titles_of(measures_named(names))
         pairs = comparison.pairs
         return cls(
             comparison.summary["mean_rank"].rename(index=titles),
             pairs.p_values.rename(index=titles, columns=titles),
             pairs.alpha,
             f"{pairs.test}, {pairs.correction}, alpha = {pairs.alpha:g}, n = {pairs.n}",
-            tuple(tuple(titles.get(name, name) for name in group) for group in comparison.groups),
+            tuple(
+                tuple(titles.get(str(name), name) for name in group) for group in comparison.groups
+            ),
             pairs.critical_difference,
+            _notes(comparison),
         )
 
     @classmethod
@@ -134,19 +137,20 @@ class CriticalDifferenceDisplay(Display):
         low, high = self._scale()
         bars = _packed([self._ends(group) for group in self.groups], _APART * (high - low))
         first = 1.2 + _BAR_ROW * max((bar.line + 1 for bar in bars), default=0)
-        notes = [line for note in self.notes for line in wrap(note, _NOTE)]
-        names = math.ceil(len(self.ranks) / 2)
-        rows = first + names + len(notes) - 0.4
+        last = first + math.ceil(len(self.ranks) / 2)
+        rows = last - 0.4 + len(self._lines(PAGE * _INCH))
         canvas = open_canvas(ax, size=(PAGE, _HEAD + _ROW * rows))
         axis = canvas.ax
-        axis.set_ylim(rows, 0)
-        point = self._draw_scale(axis, PAGE * _INCH if canvas.own else _width(axis))
+        width = PAGE * _INCH if canvas.own else _width(axis)
+        point = self._draw_scale(axis, width)
         self._draw_names(axis, first)
-        for row, note in enumerate(notes):
-            axis.text(0, first + names + row, note, transform=axis.get_yaxis_transform(), **_WORDS)
         for bar in bars:
             ends, height = self._reaching(bar, _OVERHANG * point), 0.6 + _BAR_ROW * bar.line
             axis.plot(ends, (height, height), color="black", lw=_BAR, solid_capstyle="butt")
+        notes = self._lines(width)
+        for row, line in enumerate(notes):
+            axis.text(0, last + row, line, transform=axis.get_yaxis_transform(), **_WORDS)
+        axis.set_ylim(last - 0.4 + len(notes), 0)
         above = 5.0
         if self.critical_difference is not None:
             self._draw_bracket(axis, self.critical_difference)
@@ -154,6 +158,11 @@ class CriticalDifferenceDisplay(Display):
         axis.set_title(self.test if title is None else title, fontsize=TEXT, pad=above)
         self._drawn(canvas)
         return self
+
+    def _lines(self, width: float) -> list[str]:
+        """The notes in lines of so many points."""
+        letters = max(int(width / (_LETTER * SMALL)), 1)
+        return [line for note in self.notes for line in wrap(note, letters)]
 
     def _scale(self) -> tuple[int, int]:
         """Whole ranks around all mean ranks."""
@@ -221,6 +230,13 @@ class CriticalDifferenceDisplay(Display):
 
     def _about(self) -> str:
         return f"{len(self.ranks)} names, {self.test}"
+
+
+def _notes(comparison: TableComparison) -> tuple[str, ...]:
+    """What keeps the pairs from meaning anything, in the words of the tests."""
+    overall, pairs = comparison.global_test, comparison.pairs
+    said = [] if overall is None or overall.significant else [str(overall)]
+    return (*said, *([] if pairs.can_be_significant else [str(pairs)]))
 
 
 class _Bar(NamedTuple):

@@ -31,14 +31,15 @@ benchmark.figures = (place, run, state) => {
       return;
     }
     const count = found.detectors.length;
-    const bars = vuskit.rankBars(found.groups.map((group) => group.map((detector) => found.detectors.indexOf(detector))), found.ranks);
-    const first = 44 + 9 * Math.max(0, ...bars.map((bar) => bar.line + 1));
-    // Where there is no room for names on both sides, every detector has a row.
-    const room = canvas.parentElement.clientWidth;
-    const rows = room < 560 && count > 8;
+    // Where there is no room for names on both sides, every detector has a row, and bars stand beside.
+    const rows = canvas.parentElement.clientWidth < 560 && count > 8;
+    const groups = found.groups.map((group) => group.map((detector) => found.detectors.indexOf(detector)));
+    const bars = vuskit.rankBars(groups, rows ? found.ranks.map((_, k) => k) : found.ranks);
+    const thick = 9 * Math.max(0, ...bars.map((bar) => bar.line + 1));
+    const first = 44 + (rows ? 0 : thick);
     const { pen, width } = sized(canvas, first + 19 * (rows ? count : Math.ceil(count / 2)) + 10);
     const left = rows ? Math.min(150, width * 0.42) : Math.min(200, width * 0.34);
-    const right = rows ? width - 44 : width - left;
+    const right = rows ? width - 44 - thick : width - left;
     const [low, high] = [Math.floor(Math.min(...found.ranks)), Math.ceil(Math.max(...found.ranks))];
     const across = vuskit.scale({ low: Math.min(low, count - 1), high: Math.max(high, low + 1), from: left, to: right });
     pen.strokeStyle = pen.fillStyle = colour("ink");
@@ -54,7 +55,10 @@ benchmark.figures = (place, run, state) => {
     pen.fillText("mean rank", left - 10, 28);
     pen.lineWidth = 5;
     pen.strokeStyle = colour("soft");
-    for (const { from, to, line } of bars) stroke(pen, [across(from), 34 + 9 * line], [across(to), 34 + 9 * line]);
+    for (const { group, from, to, line } of bars) {
+      if (rows) stroke(pen, ...[group[0], group.at(-1)].map((k, end) => [right + 50 + 9 * line, first + 19 * k + (end ? 14 : 2)]));
+      else stroke(pen, [across(from), 34 + 9 * line], [across(to), 34 + 9 * line]);
+    }
     pen.lineWidth = 1;
     (rows ? nameRows : nameSides)(pen, found, across, { first, left, right });
     canvas.setAttribute("aria-label", `Mean ranks by ${measure.title}: ${found.detectors.map((d, k) => `${run.detectors[d]} ${found.ranks[k].toFixed(2)}`).join(", ")}`);
