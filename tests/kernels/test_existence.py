@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import oracle
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -12,6 +13,7 @@ from oracle.vus import Ramps as LiteralRamps
 from oracle.vus import soft_labels
 from strategies import labels
 
+import vuskit
 from vuskit.kernels import existence
 from vuskit.kernels.definitions import DEFINITIONS, Ramps
 
@@ -29,7 +31,9 @@ def literal_peaks(labels, scores, buffer, definition, side):
     # The points around events outrank those inside: a point left out shows.
     labels=labels(min_size=12),
     seed=st.integers(0, 999),
-    halves=st.lists(st.integers(0, 12), min_size=2, max_size=8, unique=True).map(sorted),
+    halves=st.lists(
+        st.integers(0, 12) | st.sampled_from([50, 10**12]), min_size=2, max_size=8, unique=True
+    ).map(sorted),
     block=st.sampled_from([1, 1, 8, 1 << 18]),
 )
 def test_peaks_of_buffered_events(labels, seed, halves, definition, side, block):
@@ -61,3 +65,35 @@ def test_widths_share_the_rows_of_their_half_lengths():
     )
     assert plan.row_of_width.tolist() == [0, 0, 1, 1, 2, 2, 3]
     assert plan.n_events.tolist() == [1, 1, 1, 1]
+
+
+@pytest.mark.parametrize("definition", DEFINITIONS)
+def test_a_buffer_beyond_the_series_takes_no_more_steps(definition):
+    rules = DEFINITIONS[definition]
+    plans = [
+        existence.plan_existence(
+            np.array([4, 9]),
+            np.array([6, 10]),
+            20,
+            np.array([0, half]),
+            rules,
+            Ramps.of(rules, "both"),
+        )
+        for half in (20, 10**12)
+    ]
+    sizes = [
+        [points.size for stretch in plan.stretches for points, _ in stretch.sides] for plan in plans
+    ]
+    assert sizes[0] == sizes[1]
+    assert sum(sizes[1]) <= 2 * 2 * 20
+
+
+@pytest.mark.parametrize("definition", DEFINITIONS)
+@pytest.mark.parametrize("side", ["both", "before", "after"])
+def test_areas_of_a_buffer_far_beyond_the_series(definition, side):
+    labels = [0, 0, 1, 1, 0, 0, 0, 1, 0, 0]
+    scores = [3, 9, 1, 4, 8, 0, 2, 6, 7, 5]
+    options = {"buffer": 10**12, "definition": definition, "side": side}
+    for name in ("range_auc_roc", "range_auc_pr"):
+        expected = getattr(oracle, name)(labels, scores, thresholds=None, **options)
+        assert getattr(vuskit, name)(labels, scores, **options) == pytest.approx(expected)

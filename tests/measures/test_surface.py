@@ -135,3 +135,17 @@ def test_volume_to_frame():
 def test_volume_of_nothing(grid):
     with pytest.raises(vuskit.InvalidInputError, match="`grid` must give at least one value per"):
         vuskit.volume(lambda **_: 0.0, grid)
+
+
+@pytest.mark.parametrize(
+    ("grid", "text"),
+    [
+        ([1], "`grid` must map names of parameters to values, got [1]"),
+        (None, "`grid` must map names of parameters to values, got None"),
+        ({"a": 5}, "`grid['a']` must be a list of values, got 5"),
+        ({"a": "abc"}, "`grid['a']` must be a list of values, got 'abc'"),
+    ],
+)
+def test_volume_over_no_grid(grid, text):
+    with pytest.raises(vuskit.InvalidInputError, match=re.escape(text)):
+        vuskit.volume(lambda **_: 0.0, grid)

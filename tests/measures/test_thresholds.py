@@ -35,6 +35,40 @@ def test_sigma_factor():
     assert threshold_value(vuskit.Sigma(-1), SCORE) == pytest.approx(expected)
 
 
+@pytest.mark.parametrize("factor", ["3", None, np.nan, np.inf, [3]])
+def test_sigma_factor_is_a_number(factor):
+    with pytest.raises(vuskit.InvalidInputError, match="`factor` must be a finite number, got "):
+        vuskit.Sigma(factor)
+    assert vuskit.Sigma(np.float32(2))(np.array([0.0, 2.0])) == 3.0
+
+
+@pytest.mark.parametrize("scale", [1e-320, 1e-310, 1e-200, 1e-160, 1e160, 1e306])
+@pytest.mark.parametrize("rule", ["sigma", "quantile"])
+def test_numpy_may_raise_at_the_ends_of_the_range(scale, rule):
+    """A whole power of two apart from others, so that the prediction is the same."""
+    whole = np.rint(8 * SCORE)
+    scaled = whole * 2.0 ** np.rint(np.log2(scale))
+    expected = vuskit.f_score(LABELS, whole, threshold=rule)
+    with np.errstate(all="raise"):
+        assert vuskit.f_score(LABELS, scaled, threshold=rule) == expected
+
+
+@pytest.mark.parametrize("rule", ["sigma", "quantile"])
+@pytest.mark.parametrize("power", [400, -400])
+def test_scores_beyond_double_precision_have_no_such_threshold(rule, power):
+    score = SCORE.astype(np.longdouble) * np.longdouble(10) ** power
+    if not np.isfinite(score).all() or not score.any():
+        pytest.skip("long doubles are doubles here")
+    assert vuskit.auc_roc(LABELS, score) == vuskit.auc_roc(LABELS, SCORE)
+    with pytest.raises(
+        vuskit.InvalidInputError, match=r"for a threshold rule, got \d\.\d+e.\d{3} at"
+    ):
+        vuskit.f_score(LABELS, score, threshold=rule)
+    near = SCORE.astype(np.longdouble)
+    expected = vuskit.f_score(LABELS, SCORE, threshold=rule)
+    assert vuskit.f_score(LABELS, near, threshold=rule) == expected
+
+
 def test_sigma_of_a_long_score_in_pieces():
     score = np.random.default_rng(0).normal(5, 2, 30_001)
     expected = score.mean() + 3 * score.std()

@@ -91,8 +91,9 @@ def plan_existence(
     n_events = np.empty(rows.size, dtype=np.intp)
     lengths = stops - starts
     inside_starts = lengths.cumsum() - lengths
-    before = ramps.reach_before(rows)
-    after = ramps.reach_after(rows)
+    furthest = _furthest(starts, stops, n, definition)
+    before = np.minimum(ramps.reach_before(rows), furthest)
+    after = np.minimum(ramps.reach_after(rows), furthest)
     row = done_before = done_after = 0
     while row < rows.size:
         end = int(rows.searchsorted(rows[row] + max(_BLOCK // starts.size, 1)))
@@ -141,6 +142,14 @@ def plan_existence(
             stops = stops[np.concatenate((carried[1:], [stops.size])) - 1]
         done_before, done_after, row = int(before[end - 1]), int(after[end - 1]), end
     return ExistencePlan(new.cumsum() - 1, n_events, tuple(stretches), inside_starts)
+
+
+def _furthest(starts: Ints, stops: Ints, n: int, definition: Definition) -> int:
+    """Number of steps from an event beyond which there is nothing new."""
+    if definition.events == "apart":
+        return n
+    # Beyond the next event the buffer is one with that event's.
+    return int((np.append(starts, n) - np.concatenate(([0], stops))).max())
 
 
 def _peek(starts: Ints, stops: Ints, n: int, halves: Ints, ramps: Ramps) -> Ints | None:

@@ -207,7 +207,7 @@ def volume(function: Callable[..., float], grid: Mapping[str, Iterable[Any]]) ->
     Raises
     ------
     InvalidInputError
-        If the grid is empty.
+        If the grid is empty, or does not map names to values.
 
     Examples
     --------
@@ -219,7 +219,7 @@ def volume(function: Callable[..., float], grid: Mapping[str, Iterable[Any]]) ->
     >>> round(over_buffers.mean - vus_roc(y_true, y_score, max_buffer=4), 12)
     0.0
     """
-    listed = {name: list(values) for name, values in grid.items()}
+    listed = _listed(grid)
     if not listed or not all(listed.values()):
         raise InvalidInputError("`grid` must give at least one value per parameter, got none")
     names = list(listed)
@@ -228,3 +228,12 @@ def volume(function: Callable[..., float], grid: Mapping[str, Iterable[Any]]) ->
         for combination in itertools.product(*listed.values())
     ]
     return Volume(listed, np.array(values).reshape([len(choices) for choices in listed.values()]))
+
+
+def _listed(grid: Any) -> dict[str, list[Any]]:
+    if not isinstance(grid, Mapping):
+        raise InvalidInputError(f"`grid` must map names of parameters to values, got {grid!r}")
+    for name, values in grid.items():
+        if isinstance(values, str) or not isinstance(values, Iterable):
+            raise InvalidInputError(f"`grid[{name!r}]` must be a list of values, got {values!r}")
+    return {name: list(values) for name, values in grid.items()}

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -35,6 +37,11 @@ _FAR = 400  # binary exponent beyond which squares may underflow or overflow
 class Sigma:
     """Mean plus ``factor`` (population) standard deviations of the score.
 
+    Raises
+    ------
+    InvalidInputError
+        If the factor is not a finite number.
+
     Examples
     --------
     >>> Sigma(2.0)(np.array([0.0, 2.0]))
@@ -43,21 +50,47 @@ class Sigma:
 
     factor: float = 3.0
 
+    def __post_init__(self) -> None:
+        if not isinstance(self.factor, Real) or not math.isfinite(self.factor):
+            raise InvalidInputError(f"`factor` must be a finite number, got {self.factor!r}")
+
     def __call__(self, scores: NDArray[Any]) -> float:
         """Threshold of one score."""
-        with np.errstate(over="ignore", invalid="ignore"):
+        if _is_wide(scores):
+            scores = _in_doubles(scores)
+        # What leaves the range of floats is found below; users may have made it an error.
+        with np.errstate(over="ignore", under="ignore", invalid="ignore"):
             mean = float(np.add.reduce(scores, dtype=np.float64)) / scores.size
             squares = _sum_of_squares(scores, mean)
-        if not _TINY < squares < _HUGE:
-            exponent = int(np.frexp(max(abs(float(scores.min())), abs(float(scores.max()))))[1])
-            if abs(exponent) > _FAR:  # squares left the range of floats; powers of two are exact
-                with np.errstate(over="ignore"):
+            if not _TINY < squares < _HUGE:
+                exponent = int(np.frexp(max(abs(float(scores.min())), abs(float(scores.max()))))[1])
+                if abs(exponent) > _FAR:  # squares left that range; powers of two are exact
                     scaled = np.ldexp(scores.astype(np.float64), -exponent)
                     return float(np.ldexp(self(scaled), exponent))
         deviation = float(np.sqrt(squares / scores.size))
         if deviation <= 1e-12 * abs(mean) and scores.min() == scores.max():
             return float(scores[0])  # the mean of equal numbers may be rounded off them
         return mean + self.factor * deviation
+
+
+def _is_wide(scores: NDArray[Any]) -> bool:
+    return scores.dtype.kind == "f" and scores.dtype.itemsize > np.dtype(np.float64).itemsize
+
+
+def _in_doubles(scores: NDArray[Any]) -> NDArray[np.float64]:
+    """The scores in double precision; refused where a wide float has left its range."""
+    with np.errstate(over="ignore", under="ignore"):
+        doubles = scores.astype(np.float64)
+    lost = ~np.isfinite(doubles)
+    if not doubles.any():
+        lost |= scores != 0
+    if lost.any():
+        bad = int(lost.argmax())
+        raise InvalidInputError(
+            "`y_score` must lie within the range of double precision for a threshold rule, "
+            f"got {scores[bad]!s} at index {bad}"
+        )
+    return doubles
 
 
 def _sum_of_squares(scores: NDArray[Any], mean: float) -> float:
@@ -86,7 +119,9 @@ class Quantile:
 
     def __call__(self, scores: NDArray[Any]) -> float:
         """Threshold of one score."""
-        return float(np.quantile(scores.astype(np.float64), check_fraction("q", self.q)))
+        share = check_fraction("q", self.q)
+        with np.errstate(under="ignore"):
+            return float(np.quantile(_in_doubles(scores), share))
 
 
 ThresholdRule = str | float | Callable[[NDArray[Any]], float]
