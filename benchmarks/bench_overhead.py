@@ -79,7 +79,7 @@ def large_store(base: Path, n_values: int) -> str:
             "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             run,
         )
-        connection.execute("INSERT INTO series VALUES ('h', 'd', 's', 10, 1, 1, 1)")
+        connection.execute("INSERT INTO series VALUES ('h', 'd', 's', 10, 1, 1, 1, 0)")
         connection.executemany(
             "INSERT INTO measures (identity, name) VALUES (?, ?)",
             [(f"m{i} @ v", f"m{i}") for i in range(N_MEASURES)],

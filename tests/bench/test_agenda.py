@@ -210,6 +210,37 @@ def test_broken_and_double_files_are_noted_and_the_rest_runs(workshop, data):
     assert "Two/again.out has the content of One/a.out; it is run once" in notes
 
 
+def test_files_that_no_format_claims_are_noted(workshop, data):
+    (data / "One" / "nolabel.csv").write_text("value,kind\n1,0\n2,1\n")
+    (data / "empty.csv").touch()
+    titles, notes = selected(workshop, "")
+    assert len(titles) == 6
+    (note,) = notes
+    assert note.startswith(f"{data}: 2 files have no known format")
+    assert note.endswith("left out: 'One/nolabel.csv', 'empty.csv'")
+    assert selected(workshop, 'names = "Two/*"')[1] == []  # not asked for
+    for place in range(10):
+        (data / f"{place}.tab").touch()
+    (note,) = selected(workshop, "")[1]
+    assert note.endswith("'4.tab', '5.tab' and 6 more")
+
+
+def test_columns_left_out_and_missing_values_are_noted_whenever_the_plan_is_read(workshop):
+    folder = workshop.base / "data"
+    folder.mkdir()
+    rows = [f"{i},{'' if i == 7 else i % 4},{int(i == 9)}" for i in range(40)]
+    (folder / "a.csv").write_text("\n".join(["step,value,label", *rows]))
+    expected = [
+        "left out as a channel: step (it only rises, as time does), in data/a; "
+        "options = {values = [...]} names the channels",
+        "missing values (NaN) in data/a; without `impute` these fail there: misbehaving:fine",
+    ]
+    for _ in range(2):  # the second time from the store
+        titles, notes = selected(workshop, "")
+        assert (titles, notes) == (["data/a"], expected)
+    assert "fail there" not in str(selected(workshop, 'options = {values = ["step"]}')[1])
+
+
 def test_a_plan_that_selects_nothing_is_refused(workshop, data):
     with pytest.raises(InvalidInputError, match="must select at least one series, got none"):
         selected(workshop, 'names = "nothing*"')

@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 
 from vuskit import evaluate
+from vuskit.bench.agenda import draw_up
 from vuskit.bench.results import read_values_table
 from vuskit.bench.states import Kind, Status
+from vuskit.bench.store import Store
 from vuskit.datasets.synthetic import make_series, three_scores
 
 EVALUATE = '[[evaluate]]\nmeasures = ["auc_pr", "vus_pr"]\nbuffer = 30\n'
@@ -79,3 +81,35 @@ def test_the_saved_scores_of_the_paper(workshop, test_data):
     done = workshop.run()
     assert {outcome.status for _, outcome in done} == {Status.OK}
     assert len(done) > 10
+
+
+def notes_of(workshop):
+    with Store(workshop.folder) as store:
+        return draw_up(workshop.plan(), store).notes
+
+
+@pytest.mark.usefixtures("table")
+def test_score_files_with_another_header_are_noted(workshop):
+    folder = workshop.base / "scores"
+    (folder / "odd.csv").write_text("A,value,label\n1,2,0\n")
+    (folder / "shouted.csv").write_text("value,Label,A\n1,0,1\n2,1,3\n")
+    workshop.path.write_text(f'{EVALUATE}[[scores]]\nfolder = "scores"\n')
+    assert notes_of(workshop) == [
+        f"{folder}: 1 file has not the header value,label,<detector>,... and is left out: 'odd.csv'"
+    ]
+    assert "A" in {job.label for job, _ in workshop.run()}
+
+
+def test_score_files_of_no_series_are_noted(workshop):
+    series = make_series("ecg", n=1500, n_anomalies=3, seed=1)
+    folder = workshop.base / "mine"
+    folder.mkdir()
+    np.save(folder / f"{series.name}.npy", series.values)
+    np.save(folder / "other.npy", series.values)
+    workshop.write(
+        detectors=(),
+        tail='[[scores]]\nfolder = "mine"\npattern = "{series}.npy"',
+        evaluate=EVALUATE,
+    )
+    (note,) = notes_of(workshop)
+    assert note.endswith("for no series of the plan and is left out: 'other.npy'")

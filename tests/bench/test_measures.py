@@ -217,7 +217,7 @@ def test_an_old_store_becomes_a_new_one_when_it_is_written(old, tmp_path):
 
 
 def test_a_migration_that_fails_leaves_the_old_store(old, monkeypatch):
-    added = {2: {"measures": {"title": "TEXT"}, "nowhere": {"x": "TEXT"}}}
+    added = {2: {"measures": {"title": "TEXT"}, "nowhere": {"x": "TEXT"}}, 3: {}}
     monkeypatch.setattr("vuskit.bench.schema._ADDED", added)
     with pytest.raises(Exception, match="no such table: nowhere"):
         Store(old)

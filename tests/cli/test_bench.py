@@ -109,6 +109,19 @@ def test_a_run_from_plan_to_table(folder):
     assert "2 score files, 4 values computed again, 0 problems" in invoke("verify").output
 
 
+def test_the_plan_shows_the_series_or_the_data_sets(folder):
+    assert re.search(r"series +points +channels +anomalies\nsynthetic/ecg\S+ +1,500 +1 +3\n",
+                     invoke("plan").stdout)  # fmt: skip
+    (folder / "bench.toml").write_text(PLAN.replace("[1, 2]", str(list(range(20)))))
+    assert re.search(r"data set +series +points +channels +anomalies\n"
+                     r"synthetic +20 +1,500 +1 +3\n", invoke("plan").stdout)  # fmt: skip
+    told = json.loads(invoke("plan", "--json").stdout)
+    assert len(told["data"]) == told["series"] == 20
+    assert set(told["data"][0]) == {
+        "dataset", "name", "points", "channels", "anomalies", "missing"
+    }  # fmt: skip
+
+
 def test_a_run_that_has_failed_jobs_says_so_again(folder):
     assert invoke("run", "--plain").exit_code == 3
     again = invoke("run", "--plain")
@@ -130,6 +143,10 @@ def test_the_leaderboard_is_shown_with_the_best_marked_and_whom_it_leaves_out(fo
     best = json.loads(invoke("export", "--shape", "leaderboard", "--json").stdout)[0]
     assert re.search(rf"^{best['detector']} +{best['vus_pr']:.3f}\*", shown, re.MULTILINE)
     assert "Without any value: picky:picky" in shown
+    latex = invoke("leaderboard", "--latex").stdout
+    assert latex.startswith("% Means over 2 series that every detector has values for")
+    assert "\ndetector & VUS-PR & AUC-PR \\\\\n" in latex
+    assert f"\n{best['detector']} & \\textbf{{{best['vus_pr']:.3f}}} & " in latex
     by_dataset = invoke("leaderboard", "--by", "dataset").stdout
     assert by_dataset.startswith("Means over 1 data set, each the mean of its series (2 series")
     with pytest.raises(VuskitError, match="`--by` must be one of 'series', 'dataset', got 'set'"):

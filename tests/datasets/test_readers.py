@@ -6,6 +6,7 @@ import contextlib
 import csv
 import gzip
 import json
+import pickle
 
 import numpy as np
 import pytest
@@ -282,6 +283,43 @@ def test_table_with_columns_by_name(tmp_path):
         read_series(path, format="table")
 
 
+def table_text(n=20, **columns):
+    columns = {**columns, "label": [int(place == 5) for place in range(n)]}
+    rows = zip(*columns.values(), strict=True)
+    return "\n".join([",".join(columns), *(",".join(map(str, row)) for row in rows), ""])
+
+
+def test_a_column_that_only_rises_is_no_channel_unless_named(tmp_path):
+    flow = [3, 1, 4, 1, 5, 9, 2, 6, 5, 3] * 2
+    path = write(tmp_path / "t.csv", table_text(step=range(20), flow=flow))
+    series = read_series(path)
+    assert series.channels == ("flow",)
+    assert series.left_out == ("step (it only rises, as time does)",)
+    assert pickle.loads(pickle.dumps(series)).left_out == series.left_out
+    assert read_series(path, values=["step", "flow"]).channels == ("step", "flow")
+    assert read_series(path, values=["step", "flow"]).left_out == ()
+    folder = read_series(tmp_path)
+    assert folder.check() == {}
+    assert folder.notes == {path: "left out: step (it only rises, as time does)"}
+    assert folder.filter(name="t*").notes == folder.notes
+
+
+def test_columns_that_rise_are_kept_where_there_is_nothing_else(tmp_path):
+    path = write(tmp_path / "t.csv", table_text(step=range(20), grown=range(5, 25)))
+    assert read_series(path).channels == ("step", "grown")
+    named = write(tmp_path / "001_X_id_1_Y_tr_4_1st_5.csv", table_text(a=range(20), b=[0] * 20))
+    named.write_text(named.read_text().replace("label", "Label"))
+    assert read_series(named).channels == ("a", "b")  # a benchmark says what its columns are
+
+
+@pytest.mark.parametrize("name", ["y_true", "Ground_Truth", "truth", "GT"])
+@pytest.mark.parametrize(("ending", "between"), [("csv", ","), ("tsv", "\t"), ("tsv.gz", "\t")])
+def test_names_and_endings_that_evaluate_takes_are_taken_here(name, ending, between, tmp_path):
+    text = f"value,{name}\n1,0\n5,1\n".replace(",", between)
+    series = read_series(write(tmp_path / f"t.{ending}", text))
+    assert (series.name, series.values.tolist(), series.n_anomalies) == ("t", [1, 5], 1)
+
+
 def test_telemanom_options(tmp_path):
     path = telemanom_file(tmp_path)
     both = read_series(path, with_train=True, first_channel_only=True)
@@ -324,6 +362,9 @@ def test_scores_file(tmp_path):
     assert scored.detectors == ("LOF", "AE")
     assert scored.scores["AE"].tolist() == [5, 6]
     assert scored.series == read_series(path)
+    shouted = write(tmp_path / "ECG/806.csv", "Value,LABEL,LOF,AE\n1,0,.1,5\n2,1,.2,6\n")
+    assert read_scores(shouted).scores["AE"].tolist() == [5, 6]
+    assert read_series(shouted).channels == ("Value",)  # the scores are no channels
     with pytest.raises(InvalidInputError, match="the header must be value,label,<detector>"):
         read_scores(write(tmp_path / "x.csv", "value,label\n1,0\n"))
 

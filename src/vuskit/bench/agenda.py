@@ -15,6 +15,7 @@ import numpy as np
 
 from vuskit.bench.identity import file_digest
 from vuskit.bench.jobs import EvaluateJob, ImportJob, Job, ScoreJob
+from vuskit.bench.notes import series_notes, unclaimed_files, unfitting_files
 from vuskit.bench.plan_parts import Plan, ScoresRequest, SeriesRequest
 from vuskit.bench.sources import SeriesRef, SeriesSource, describe_series
 from vuskit.bench.specs import DetectorSpec
@@ -186,6 +187,7 @@ def draw_up(
             for detector in plan.detectors
             for job in _score_jobs(ref, detector, plan.seeds, finished)
         ]
+        notes += series_notes(series, plan.detectors)
         for request in plan.scores:
             jobs.extend(_external(request, series, catalogue, notes))
     finally:
@@ -236,6 +238,7 @@ def _requested(
     files = sorted({file.path: file for part in kept for file in part}.values(), key=_by_path)
     if not files:
         notes.append(f"{request.folder}: no series fits {list(request.names) or 'any format'}")
+    notes += unclaimed_files(request.folder, collection.skipped, request.names)
     found = []
     for file in files:
         try:
@@ -295,7 +298,7 @@ def _external(
     found = (
         _tables(request, catalogue, notes)
         if request.pattern is None
-        else _named_files(request, request.pattern, series)
+        else _named_files(request, request.pattern, series, notes)
     )
     count = 0
     for job in found:
@@ -309,6 +312,9 @@ def _external(
 def _tables(request: ScoresRequest, catalogue: Catalogue, notes: list[str]) -> Iterator[ImportJob]:
     """Files that hold value, label and one column per detector."""
     collection = read_collection(request.folder, format="scores")
+    notes += unclaimed_files(
+        request.folder, collection.skipped, request.names, wanted="value,label,<detector>,..."
+    )
     for file in collection.files:
         if request.names and not any(fnmatch.fnmatch(file.key, name) for name in request.names):
             continue
@@ -328,18 +334,21 @@ def _columns(path: Path) -> tuple[str, ...]:
 
 
 def _named_files(
-    request: ScoresRequest, pattern: str, series: list[SeriesRef]
+    request: ScoresRequest, pattern: str, series: list[SeriesRef], notes: list[str]
 ) -> Iterator[ImportJob]:
     """Files named after the series and the detector."""
     paths = sorted(path for path in request.folder.rglob("*") if path.is_file())
     keys = {path.relative_to(request.folder).as_posix(): path for path in paths}
+    taken = set()
     for ref in series:
         expression = re.compile(_expression(pattern, ref))
         for key, path in keys.items():
             match = expression.fullmatch(key)
             if match is not None:
+                taken.add(key)
                 label = match.groupdict().get("detector") or request.folder.name
                 yield ImportJob(ref, str(path.resolve()), None, label, file_digest(path))
+    notes += unfitting_files(request.folder, [key for key in keys if key not in taken], pattern)
 
 
 def _expression(pattern: str, ref: SeriesRef) -> str:

@@ -166,7 +166,9 @@ Job: TypeAlias = ScoreJob | ImportJob | EvaluateJob
 
 
 def _series_spec(series: SeriesRef) -> dict[str, Any]:
-    return {**asdict(series), "source": json.loads(series.source.spec)}
+    content = {**asdict(series), "source": json.loads(series.source.spec)}
+    del content["left_out"]  # for people who read plans
+    return content
 
 
 def _series_from_spec(spec: dict[str, Any]) -> SeriesRef:

@@ -14,7 +14,7 @@ __all__ = [
     "stored_version",
 ]
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 
 _SCHEMA = """
 CREATE TABLE runs (
@@ -41,14 +41,16 @@ CREATE TABLE series (
     n_points INTEGER NOT NULL,
     n_channels INTEGER NOT NULL,
     n_anomalies INTEGER NOT NULL,
-    anomalous_points INTEGER NOT NULL
+    anomalous_points INTEGER NOT NULL,
+    n_missing INTEGER
 ) WITHOUT ROWID;
 CREATE TABLE sources (
     spec TEXT PRIMARY KEY,
     stamp TEXT NOT NULL,
     dataset TEXT NOT NULL,
     name TEXT NOT NULL,
-    series_hash TEXT NOT NULL REFERENCES series (hash)
+    series_hash TEXT NOT NULL REFERENCES series (hash),
+    left_out TEXT
 ) WITHOUT ROWID;
 CREATE TABLE scores (
     hash TEXT PRIMARY KEY,
@@ -116,6 +118,7 @@ _ADDED: dict[int, dict[str, dict[str, str]]] = {
         },
         "jobs": {"warm_up_seconds": "REAL"},
     },
+    3: {"series": {"n_missing": "INTEGER"}, "sources": {"left_out": "TEXT"}},
 }
 
 

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from vuskit import __version__
 from vuskit.bench.identity import canonical
 from vuskit.datasets import Series, read_series
@@ -90,7 +92,23 @@ class SeriesSource:
 
 @dataclass(frozen=True)
 class SeriesRef:
-    """What a plan needs to know about a series without holding it."""
+    """What a plan needs to know about a series without holding it.
+
+    Attributes
+    ----------
+    hash : str
+        Digest of its content.
+    dataset, name : str
+        What it is called.
+    n_points, n_channels, n_anomalies, anomalous_points : int
+        Sizes.
+    source : SeriesSource
+        Where it comes from.
+    n_missing : int
+        Values that are NaN.
+    left_out : tuple of str
+        Columns of the file that were taken for no channel, each with the reason.
+    """
 
     hash: str
     dataset: str
@@ -100,6 +118,8 @@ class SeriesRef:
     n_anomalies: int
     anomalous_points: int
     source: SeriesSource = field(compare=False)
+    n_missing: int = 0
+    left_out: tuple[str, ...] = field(default=(), compare=False)
 
     @property
     def title(self) -> str:
@@ -152,4 +172,6 @@ def describe_series(source: SeriesSource) -> SeriesRef:
         n_anomalies=series.n_anomalies,
         anomalous_points=int(series.labels.sum()),
         source=source,
+        n_missing=int(np.isnan(series.values).sum()),
+        left_out=series.left_out,
     )

@@ -34,6 +34,14 @@ __all__ = ["Store"]
 
 _LOCK = "lock"
 _FACTS = ("title", "family", "lowest", "highest", "higher_is_better", "reference")
+_SERIES_FACTS = tuple(
+    entry.name for entry in fields(SeriesRef) if entry.name not in ("source", "left_out")
+)
+_ENTER_SERIES = (
+    f"INSERT INTO series ({', '.join(_SERIES_FACTS)}) "
+    f"VALUES ({', '.join('?' for _ in _SERIES_FACTS)}) "
+    "ON CONFLICT (hash) DO UPDATE SET n_missing = excluded.n_missing"
+)
 _ENTER_MEASURE = (
     f"INSERT INTO measures (identity, name, {', '.join(_FACTS)}) "
     f"VALUES (?, ?, {', '.join('?' for _ in _FACTS)}) ON CONFLICT (identity) DO UPDATE SET "
@@ -139,15 +147,21 @@ class Store:
     # -- series --------------------------------------------------------------------------------
 
     def known_series(self) -> dict[tuple[str, str], SeriesRef]:
-        """Series by their source and its stamp, as read in earlier runs."""
+        """Series by their source and its stamp, as read in earlier runs.
+
+        Those that an earlier version has entered are read once more: it knew less of them, and
+        took other columns of tables for channels.
+        """
         rows = self._connection.execute(
             "SELECT spec, stamp, hash, sources.dataset, sources.name, n_points, n_channels, "
-            "n_anomalies, anomalous_points FROM sources JOIN series ON hash = series_hash"
+            "n_anomalies, anomalous_points, n_missing, left_out FROM sources "
+            "JOIN series ON hash = series_hash WHERE n_missing IS NOT NULL"
         )
-        facts = [entry.name for entry in fields(SeriesRef) if entry.name != "source"]
         return {
             (row["spec"], row["stamp"]): SeriesRef(
-                **{name: row[name] for name in facts}, source=SeriesSource(row["spec"])
+                **{name: row[name] for name in _SERIES_FACTS},
+                source=SeriesSource(row["spec"]),
+                left_out=tuple(json.loads(row["left_out"] or "[]")),
             )
             for row in rows
         }
@@ -157,14 +171,13 @@ class Store:
         with self.transaction() as connection:
             for ref, stamp in series:
                 connection.execute(
-                    "INSERT OR IGNORE INTO series VALUES (?, ?, ?, ?, ?, ?, ?)",
-                    (ref.hash, ref.dataset, ref.name, ref.n_points, ref.n_channels,
-                     ref.n_anomalies, ref.anomalous_points),
-                )  # fmt: skip
-                connection.execute(
-                    "INSERT OR REPLACE INTO sources VALUES (?, ?, ?, ?, ?)",
-                    (ref.source.spec, stamp, ref.dataset, ref.name, ref.hash),
+                    _ENTER_SERIES, tuple(getattr(ref, name) for name in _SERIES_FACTS)
                 )
+                connection.execute(
+                    "INSERT OR REPLACE INTO sources VALUES (?, ?, ?, ?, ?, ?)",
+                    (ref.source.spec, stamp, ref.dataset, ref.name, ref.hash,
+                     json.dumps(ref.left_out)),
+                )  # fmt: skip
 
     # -- runs ----------------------------------------------------------------------------------
 

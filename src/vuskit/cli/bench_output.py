@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from vuskit.cli.bench_board import board_rows, board_text
+from vuskit.cli.bench_board import board_latex, board_rows, board_text
 from vuskit.cli.durations import format_duration
 from vuskit.cli.output import (
     csv_text,
@@ -28,15 +28,21 @@ if TYPE_CHECKING:
 __all__ = ["emit", "job_content", "plan_content", "run_content", "status_content", "verify_content"]
 
 _FAILED = ("ERROR", "TIMEOUT", "OOM")
+_FEW_SERIES = 8  # more are told by data set
 _Rows = tuple[list[str], Sequence[Sequence[Any]]]
 
 
 def emit(form: str, kind: str, content: Mapping[str, Any]) -> None:
-    """Write what a command found: everything as JSON, its rows as csv, or for reading."""
+    """Write what a command found: everything as JSON, its rows as csv, or for reading.
+
+    The leaderboard is the one that is written for LaTeX.
+    """
     if form == "json":
         write(document(f"bench-{kind}", **content))
     elif form == "csv":
         write(csv_text(*_CSV[kind](content)))
+    elif form == "latex":
+        write(board_latex(content))
     else:
         _TEXTS[kind](content)
 
@@ -58,11 +64,23 @@ def plan_content(path: Path, agenda: Agenda) -> dict[str, Any]:
     plan = agenda.plan
     first, second = agenda.todo(), agenda.waiting_evaluations()
     per_score = len(plan.evaluations)
+    series = {job.series.hash: job.series for job in agenda.jobs}
     return {
         "plan": path,
         "folder": plan.folder,
         "executor": plan.executor.kind,
-        "series": len({job.series.hash for job in agenda.jobs}),
+        "series": len(series),
+        "data": [
+            {
+                "dataset": ref.dataset,
+                "name": ref.name,
+                "points": ref.n_points,
+                "channels": ref.n_channels,
+                "anomalies": ref.n_anomalies,
+                "missing": ref.n_missing,
+            }
+            for ref in series.values()
+        ],
         "detectors": sorted({job.label for job in agenda.jobs}),
         "seeds": list(plan.seeds),
         "without_seed": sorted(spec.label for spec in plan.detectors if not spec.stochastic),
@@ -93,7 +111,8 @@ def _plan_rows(content: Mapping[str, Any]) -> _Rows:
 def _plan_text(content: Mapping[str, Any]) -> None:
     _, ((first, *scores), (second, *evaluations)) = _plan_rows(content)
     rows = [[first, *scores], [f"{second}, at most", *evaluations]]
-    lines = [f"Plan {content['plan']}", _table(["", "jobs", "to do"], rows)]
+    lines = [f"Plan {content['plan']}", _table(["", "jobs", "to do"], rows), ""]
+    lines += [_data_table(content), ""]
     several = len(content["seeds"]) > 1
     once = content["without_seed"] if several else []
     lines.append("Detectors:")
@@ -110,6 +129,31 @@ def _plan_text(content: Mapping[str, Any]) -> None:
     )
     write("\n".join(lines))
     _listed("Notes", content["notes"])
+
+
+def _data_table(content: Mapping[str, Any]) -> str:
+    """The series, or the data sets if there are many."""
+    data = content["data"]
+    if len(data) <= _FEW_SERIES:
+        titled = [
+            [f"{one['dataset']}/{one['name']}", one["points"], one["channels"], one["anomalies"]]
+            for one in data
+        ]
+        return _table(["series", "points", "channels", "anomalies"], titled)
+    by_dataset: dict[str, list[Mapping[str, Any]]] = {}
+    for one in data:
+        by_dataset.setdefault(one["dataset"], []).append(one)
+    rows = [
+        [name, len(ones), *(_range_of(ones, fact) for fact in ("points", "channels", "anomalies"))]
+        for name, ones in sorted(by_dataset.items())
+    ]
+    return _table(["data set", "series", "points", "channels", "anomalies"], rows)
+
+
+def _range_of(ones: Sequence[Mapping[str, Any]], fact: str) -> str:
+    numbers = [one[fact] for one in ones]
+    low, high = min(numbers), max(numbers)
+    return f"{low:,}" if low == high else f"{low:,}-{high:,}"
 
 
 def run_content(summary: RunSummary) -> dict[str, Any]:

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from vuskit.cli.columns import check_place, listed
-from vuskit.cli.score_file import LABELS
 from vuskit.datasets.optional import require
+from vuskit.datasets.readers.roles import LABEL_NAMES
 from vuskit.datasets.readers.tables import Table, read_csv, read_parquet
 from vuskit.errors import InvalidInputError
 from vuskit.inputs import did_you_mean
@@ -92,7 +92,7 @@ def read_results(path: Path) -> Results:
         )
     check_place(path, holds="a table of results")
     frame = _read_file(path)
-    labels = [name for name in frame.columns if str(name).strip().lower() in LABELS]
+    labels = [name for name in frame.columns if str(name).strip().lower() in LABEL_NAMES]
     if labels and _DETECTOR not in frame.columns:
         raise InvalidInputError(
             f"{path} looks like the scores of one series (column {labels[0]!r}), not like a table "

@@ -11,16 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vuskit.cli.columns import ArrayColumns, Columns, listed, open_columns
-from vuskit.datasets.readers.generic import LABEL_NAMES
+from vuskit.datasets.readers.roles import LABEL_NAMES, PLACE_NAMES, RISING, only_rises
 from vuskit.errors import InvalidInputError
 from vuskit.inputs import did_you_mean
 
-__all__ = ["LABELS", "ScoreFile", "read_score_file"]
+__all__ = ["ScoreFile", "read_score_file"]
 
-LABELS = (*LABEL_NAMES, "y_true", "ground_truth", "truth", "gt")
 _VALUES = ("value", "values", "data", "series", "signal")
-# Columns that say when or which, not how anomalous.
-_PLACES = {"", "timestamp", "time", "date", "datetime", "index", "id", "is_ignored"}
 _SOUND_ANOMALOUS = ("anom", "outl", "abno", "fault", "attack", "fail", "bad", "true", "yes", "-1")
 _SOUND_NORMAL = ("norm", "ok", "good", "heal", "inl", "nomin", "benign", "regular", "no")
 _EMPTY = "None"
@@ -90,7 +87,7 @@ def read_score_file(
         If the format needs a library that is not installed.
     """
     named = {name for name in (label, value, *scores) if name is not None}
-    columns = open_columns(path, unread=_PLACES - {name.strip().lower() for name in named})
+    columns = open_columns(path, unread=PLACE_NAMES - {name.strip().lower() for name in named})
     for option, name in (("--label", label), ("--value", value), *(("--score", s) for s in scores)):
         _check_column(path, columns.names, option, name)
     label_name = label or _find_label(path, columns)
@@ -123,7 +120,7 @@ def _usual(usual: Sequence[str], names: Sequence[str], taken: set[str]) -> str |
 
 
 def _find_label(path: Path, columns: Columns) -> str:
-    found = _usual(LABELS, columns.names, taken=set())
+    found = _usual(LABEL_NAMES, columns.names, taken=set())
     if found is None and isinstance(columns, ArrayColumns):
         binary = [name for name in columns.names if _is_binary(columns.distinct(name)[0])]
         found = binary[0] if len(binary) == 1 else None
@@ -137,14 +134,14 @@ def _find_label(path: Path, columns: Columns) -> str:
     near = next((name for name in columns.names if _is_misspelt(name)), None)
     hint = f"; did you mean --label {near}?" if near is not None else "; name it with --label"
     raise InvalidInputError(
-        f"{path}: no column is named like labels ({', '.join(LABELS[:4])}, ...) "
+        f"{path}: no column is named like labels ({', '.join(LABEL_NAMES[:4])}, ...) "
         f"among {listed(columns.names)}{hint}"
     )
 
 
 def _is_misspelt(name: str) -> bool:
     """Whether this could be the name of labels with a letter wrong; 'late' is none."""
-    return bool(difflib.get_close_matches(name.strip().lower(), LABELS, n=1, cutoff=_MISSPELT))
+    return bool(difflib.get_close_matches(name.strip().lower(), LABEL_NAMES, n=1, cutoff=_MISSPELT))
 
 
 def _is_binary(words: list[str]) -> bool:
@@ -227,20 +224,15 @@ def _scores_of(
     for name in columns.names:
         if name in taken:
             continue
-        if name.strip().lower() in _PLACES or columns.is_text(name):
+        if name.strip().lower() in PLACE_NAMES or columns.is_text(name):
             left_out.append(name)
             continue
         scores = _scores(path, columns, name)
-        if _counts_up(scores):
-            left_out.append(f"{name} (it only rises, as time does)")
+        if only_rises(scores):
+            left_out.append(f"{name} ({RISING})")
         else:
             found[name] = scores
     return found, tuple(left_out)
-
-
-def _counts_up(numbers: NDArray[np.float64]) -> bool:
-    """Whether every number is greater than the one before: a time or a count, not a score."""
-    return numbers.size > _FEW and bool((numbers[1:] > numbers[:-1]).all())
 
 
 def _scores(path: Path, columns: Columns, name: str) -> NDArray[np.float64]:

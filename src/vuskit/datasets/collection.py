@@ -75,6 +75,7 @@ class Collection:
         self._files = tuple(files)
         self.skipped = tuple(skipped)
         self._failures: dict[Path, InvalidInputError] = {}
+        self._notes: dict[Path, str] = {}
 
     @property
     def files(self) -> tuple[SeriesFile, ...]:
@@ -90,6 +91,11 @@ class Collection:
     def failures(self) -> Mapping[Path, InvalidInputError]:
         """Files that could not be read so far, and why."""
         return MappingProxyType(self._failures)
+
+    @property
+    def notes(self) -> Mapping[Path, str]:
+        """Files of which columns were left out by what is in them so far, and which."""
+        return MappingProxyType(self._notes)
 
     def __len__(self) -> int:
         return len(self._files)
@@ -245,6 +251,8 @@ class Collection:
             except InvalidInputError as error:
                 self._failures[file.path] = error
             else:
+                if series.left_out:
+                    self._notes[file.path] = f"left out: {', '.join(series.left_out)}"
                 yield file, series
 
     def _named(self, key: str) -> SeriesFile:
@@ -260,6 +268,7 @@ class Collection:
     def _only(self, files: Iterable[SeriesFile]) -> Collection:
         kept = Collection(files, self.skipped)
         kept._failures.update(self._failures)
+        kept._notes.update(self._notes)
         return kept
 
 

@@ -41,6 +41,8 @@ class Series:
         Number of leading points that are meant for training.
     channels : sequence of str, optional
         Names of the columns of `values`; ``value`` or ``value_0``, ``value_1``, ... by default.
+    left_out : sequence of str, optional
+        Columns of the file that were taken for no channel, each with the reason.
 
     Raises
     ------
@@ -62,6 +64,7 @@ class Series:
     labels: NDArray[np.bool_]
     train_length: int | None = None
     channels: tuple[str, ...] = field(default=())
+    left_out: tuple[str, ...] = field(default=())
 
     def __post_init__(self) -> None:
         values = _frozen_values(self.values)
@@ -81,6 +84,7 @@ class Series:
             )
         for key, value in (("values", values), ("labels", labels), ("channels", channels)):
             object.__setattr__(self, key, value)
+        object.__setattr__(self, "left_out", tuple(self.left_out))
 
     @property
     def n_points(self) -> int:
@@ -166,7 +170,7 @@ class Series:
     def __reduce__(self) -> tuple[Any, ...]:
         # Through the constructor, because a plain pickle brings arrays back writable.
         fields = (self.name, self.dataset, self.values, self.labels)
-        return Series, (*fields, self.train_length, self.channels)
+        return Series, (*fields, self.train_length, self.channels, self.left_out)
 
 
 @dataclass(frozen=True, eq=False)

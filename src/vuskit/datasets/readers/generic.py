@@ -1,4 +1,4 @@
-"""Any csv or parquet file with named columns."""
+"""Any csv, tsv or parquet file with named columns."""
 
 from __future__ import annotations
 
@@ -9,33 +9,36 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vuskit.datasets.readers.registry import Candidate, parent_name, register_format, stem
+from vuskit.datasets.readers.roles import (
+    LABEL_NAMES,
+    PLACE_NAMES,
+    RISING,
+    label_column,
+    only_rises,
+)
 from vuskit.datasets.readers.tables import Table, read_csv, read_parquet
 from vuskit.datasets.series import Series
 from vuskit.errors import InvalidInputError
 
 __all__ = ["read_table", "series_from_table"]
 
-LABEL_NAMES = ("label", "labels", "is_anomaly", "anomaly", "is_outlier", "outlier", "target")
-# Columns that say when, not what: never taken as a channel unless asked for by name.
-_NOT_CHANNELS = {"", "timestamp", "time", "date", "datetime", "index", "is_ignored"}
-
-
+_TEXT = (".csv", ".tsv")
 _PARQUET = (".parquet", ".pq")
 
 
 def _matches(file: Candidate) -> bool:
     if file.suffix in _PARQUET:
         return True
-    return file.suffix == ".csv" and label_column(file.columns) is not None
+    return file.suffix in _TEXT and label_column(file.columns) is not None
 
 
 @register_format(
     name="table",
-    title="csv or parquet with named columns",
-    layout="*.csv, *.csv.gz, *.parquet: a label column (label, is_anomaly, anomaly, ...) and "
-    "numeric ones; label= and values= name them",
+    title="csv, tsv or parquet with named columns",
+    layout="*.csv, *.tsv (also .gz), *.parquet: a label column (label, is_anomaly, y_true, ...) "
+    "and numeric ones; label= and values= name them",
     matches=_matches,
-    possible=lambda file: file.suffix in (".csv", *_PARQUET),
+    possible=lambda file: file.suffix in (*_TEXT, *_PARQUET),
     fallback=True,
 )
 def read_table(
@@ -51,13 +54,14 @@ def read_table(
     Parameters
     ----------
     path : Path
-        A csv (also gzipped) or parquet file.
+        A csv or tsv (also gzipped) or parquet file.
     dataset : str, optional
         The folder's name by default.
     label : str, optional
         Column of the labels; by default the one with a usual name.
     values : str or sequence of str, optional
-        Columns of the channels; by default all but the label and the time.
+        Columns of the channels; by default all but the label, the time, and what only rises, as a
+        time or a count does; ``left_out`` of the series names the last ones.
     train_length : int, optional
         Number of leading points for training.
     """
@@ -69,6 +73,7 @@ def read_table(
         label=label,
         values=values,
         train_length=train_length,
+        doubting=True,
     )
 
 
@@ -80,8 +85,13 @@ def series_from_table(
     label: str | None = None,
     values: str | Sequence[str] | None = None,
     train_length: int | None = None,
+    doubting: bool = False,
 ) -> Series:
-    """Build a series from named columns of a table; shared by the formats with a header."""
+    """Build a series from named columns of a table; shared by the formats with a header.
+
+    Nobody has said what the columns of a `doubting` format hold: those that only rise are left
+    out, unless they are all there is.
+    """
     label = label if label is not None else label_column(table.names)
     if label is None:
         raise InvalidInputError(
@@ -92,15 +102,13 @@ def series_from_table(
     table.check_columns((label, *chosen))
     if not chosen:
         raise InvalidInputError(f"{table.path}: needs a column of values beside {label!r}")
-    columns = [table.numbers(channel) for channel in chosen]
+    left_out = _rising(table, chosen) if doubting and values is None else []
+    taken = [channel for channel in chosen if channel not in left_out]
+    columns = [table.numbers(channel) for channel in taken]
     matrix: NDArray[np.float64] = columns[0] if len(columns) == 1 else np.column_stack(columns)
-    return Series(name, dataset, matrix, table.labels(label), train_length, tuple(chosen))
-
-
-def label_column(names: Sequence[str]) -> str | None:
-    """Return the column with a usual name for labels, in any case, or None."""
-    lower = {name.lower(): name for name in reversed(names)}
-    return next((lower[usual] for usual in LABEL_NAMES if usual in lower), None)
+    labels = table.labels(label)
+    told = tuple(f"{channel} ({RISING})" for channel in left_out)
+    return Series(name, dataset, matrix, labels, train_length, tuple(taken), told)
 
 
 def _channels(table: Table, label: str, values: str | Sequence[str] | None) -> list[str]:
@@ -108,4 +116,10 @@ def _channels(table: Table, label: str, values: str | Sequence[str] | None) -> l
         return [values]
     if values is not None:
         return list(values)
-    return [name for name in table.names if name != label and name.lower() not in _NOT_CHANNELS]
+    return [name for name in table.names if name != label and name.lower() not in PLACE_NAMES]
+
+
+def _rising(table: Table, channels: list[str]) -> list[str]:
+    """Columns that are times or counts by what is in them; none if nothing would be left."""
+    rising = [name for name in channels if only_rises(table.numbers(name))]
+    return [] if len(rising) == len(channels) else rising

@@ -10,13 +10,12 @@ from vuskit.datasets.readers.tables import Table, read_csv
 from vuskit.datasets.series import ScoredSeries, Series
 from vuskit.errors import InvalidInputError
 
-__all__ = ["read_scores"]
+__all__ = ["open_scores", "read_scores"]
 
 
 def _matches(file: Candidate) -> bool:
-    return (
-        file.suffix == ".csv" and file.columns[:2] == ("value", "label") and len(file.columns) > 2
-    )
+    first = [name.lower() for name in file.columns[:2]]
+    return file.suffix == ".csv" and first == ["value", "label"] and len(file.columns) > 2
 
 
 @register_format(
@@ -36,7 +35,8 @@ def read_scores(path: str | Path, *, dataset: str | None = None) -> ScoredSeries
     Parameters
     ----------
     path : str or Path
-        A csv file, gzipped or not, with the header ``value,label,<detector>,...``.
+        A csv file, gzipped or not, with the header ``value,label,<detector>,...``; the first two
+        in any case.
     dataset : str, optional
         Name of the data set; the folder's name by default.
 
@@ -65,24 +65,37 @@ def read_scores(path: str | Path, *, dataset: str | None = None) -> ScoredSeries
     >>> scored.scores["LOF"]
     array([0.1, 0.7])
     """
-    path = Path(path)
+    table = open_scores(Path(path))
+    detectors = table.names[2:]
+    return ScoredSeries(
+        _series(table, table.path, dataset), {name: table.numbers(name) for name in detectors}
+    )
+
+
+def open_scores(path: Path) -> Table:
+    """Read a file of saved scores as a table: only what is asked for is checked.
+
+    Raises
+    ------
+    InvalidInputError
+        If the file does not have the header of saved scores.
+    MissingDependencyError
+        If pyarrow is not installed.
+    """
     if not _matches(Candidate(path)):
         raise InvalidInputError(
             f"{path}: the header must be value,label,<detector>,..., "
             f"got {','.join(Candidate(path).columns)!r}"
         )
-    table = read_csv(path)
-    detectors = table.names[2:]
-    return ScoredSeries(
-        _series(table, path, dataset), {name: table.numbers(name) for name in detectors}
-    )
+    return read_csv(path)
 
 
 def _series(table: Table, path: Path, dataset: str | None) -> Series:
+    value, label = table.names[:2]
     return series_from_table(
         table,
         name=stem(path),
         dataset=dataset or parent_name(path),
-        label="label",
-        values="value",
+        label=label,
+        values=value,
     )
