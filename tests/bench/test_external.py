@@ -113,3 +113,17 @@ def test_score_files_of_no_series_are_noted(workshop):
     )
     (note,) = notes_of(workshop)
     assert note.endswith("for no series of the plan and is left out: 'other.npy'")
+
+
+def test_a_hole_in_one_column_fails_that_detector_only(workshop, table):
+    path = workshop.base / "scores" / "Heart" / "beats.csv.gz"
+    frame = table.to_frame()
+    frame.loc[5, "late"] = np.nan
+    frame.to_csv(path, index=False)
+    workshop.path.write_text(f'{EVALUATE}[[scores]]\nfolder = "scores"\n')
+    imported = {job.label: out for job, out in workshop.run() if job.kind is Kind.IMPORT}
+    assert len(imported) == 3
+    late = imported.pop("late")
+    assert late.status is Status.ERROR
+    assert "`scores['late']` must be finite, got nan at index 5" in late.message
+    assert {outcome.status for outcome in imported.values()} == {Status.OK}

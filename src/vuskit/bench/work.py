@@ -24,7 +24,9 @@ from vuskit.bench.jobs import EvaluateJob, ImportJob, Outcome, ScoreJob, Task
 from vuskit.bench.memory import peak_memory, reset_peak_memory
 from vuskit.bench.specs import EvaluationSpec
 from vuskit.bench.states import Kind, Status
-from vuskit.datasets import ScoredSeries, Series, read_scores
+from vuskit.datasets import ScoredSeries, Series
+from vuskit.datasets.readers.scores import open_scores
+from vuskit.datasets.readers.tables import Table
 from vuskit.detectors.values import read_values
 from vuskit.errors import InvalidInputError
 from vuskit.periods import BufferChoice, choose_buffer
@@ -207,14 +209,15 @@ def _external_scores(job: ImportJob) -> Scores:
     if path.suffix == ".npy":
         return np.load(path, allow_pickle=False)  # type: ignore[no-any-return]
     if job.column is not None:
-        return _recent_table(path).scores[job.column]
+        return _recent_table(path).numbers(job.column)
     return np.loadtxt(path, delimiter=",", ndmin=1)
 
 
-# A file holds the scores of many detectors, and their jobs follow each other.
+# A file holds the scores of many detectors, and their jobs follow each other. Each looks at its
+# own column: what is wrong with one is no concern of the others.
 @functools.lru_cache(maxsize=1)
-def _recent_table(path: Path) -> ScoredSeries:
-    return read_scores(path)
+def _recent_table(path: Path) -> Table:
+    return open_scores(path)
 
 
 def _evaluate(task: Task) -> Outcome:
