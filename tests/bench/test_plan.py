@@ -172,6 +172,29 @@ def test_mistakes_are_named(workshop, parts, message):
     assert message in complain(workshop, **parts)
 
 
+@pytest.mark.parametrize("where", ["imports", "detectors"])
+@pytest.mark.parametrize(
+    ("code", "message"),
+    [
+        ("x = 1\n1 / 0\n", "got ZeroDivisionError: division by zero ({path}, line 2)"),
+        ("import json\njson.loads('')\n", "(char 0) ({path}, line 2)"),
+        ("def broken(:\n", "got SyntaxError: invalid syntax (broken_module.py, line 1)"),
+        ("import no_such_module\n", "got No module named 'no_such_module' ({path}, line 1)"),
+        ("raise SystemExit(3)\n", "got SystemExit: 3 ({path}, line 1)"),
+    ],
+)
+def test_a_module_that_fails_when_it_is_imported_is_told_with_its_line(
+    workshop, where, code, message
+):
+    path = workshop.base / "broken_module.py"
+    path.write_text(code)
+    parts = {
+        "imports": {"top": 'imports = ["broken_module"]'},
+        "detectors": {"detectors": ['name = "broken_module:find"']},
+    }[where]
+    assert message.format(path=path) in complain(workshop, **parts)
+
+
 def test_a_plan_without_detectors_or_scores_is_refused(tmp_path):
     with pytest.raises(InvalidInputError, match=r"a plan must have \[\[series\]\] and"):
         parse_plan('[[series]]\nfamily = "ecg"', base=tmp_path)

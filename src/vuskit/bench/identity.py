@@ -9,6 +9,7 @@ import importlib
 import inspect
 import json
 import sys
+import traceback
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -119,13 +120,29 @@ def importable(folder: Path | None) -> Iterator[None]:
             sys.path.remove(str(folder))
 
 
+def _place(error: BaseException, folder: Path | None) -> str:
+    """File and line of what went wrong in a module; nothing if none was run."""
+    if isinstance(error, SyntaxError):
+        return ""  # the text says it
+    frames = [
+        one
+        for one in traceback.extract_tb(error.__traceback__)
+        if not one.filename.startswith("<frozen ")
+        and one.filename not in (__file__, importlib.__file__)
+    ]
+    # Beside the plan lies what its author can mend; otherwise the module that was asked for.
+    beside = [one for one in frames if folder and Path(one.filename).is_relative_to(folder)]
+    shown = (beside[-1:] or frames[:1] or [None])[0]
+    return f" ({shown.filename}, line {shown.lineno})" if shown else ""
+
+
 def import_object(name: str, folder: Path | None = None) -> Any:
     """Import ``"module:object"``, also from beside the plan.
 
     Raises
     ------
     InvalidInputError
-        If there is no such module or object.
+        If there is no such module or object, or running the module fails; says where.
 
     Examples
     --------
@@ -138,7 +155,12 @@ def import_object(name: str, folder: Path | None = None) -> Any:
             found: Any = importlib.import_module(module)
     except ImportError as error:
         raise InvalidInputError(
-            f"`{name}` must be module:name that can be imported, got {error}"
+            f"`{name}` must be module:name that can be imported, got {error}{_place(error, folder)}"
+        ) from error
+    except (Exception, SystemExit) as error:  # whatever the module does when it is run
+        raise InvalidInputError(
+            f"`{name}` must be module:name that can be imported, "
+            f"got {type(error).__name__}: {error}{_place(error, folder)}"
         ) from error
     for part in attribute.split(".") if attribute else ():
         if not hasattr(found, part):
