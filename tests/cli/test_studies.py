@@ -18,6 +18,8 @@ from waiting import PATIENCE, eventually
 
 from vuskit.cli.app import app
 from vuskit.errors import InvalidInputError
+from vuskit.studies import separability_study
+from vuskit.studies.saved import read_study_results
 
 OWN = """
 from vuskit import register_measure
@@ -155,6 +157,62 @@ def test_pairs_from_the_command_line(folder, tmp_path):
     wrong = invoke(*command, "--pair", "good")
     assert isinstance(wrong.exception, InvalidInputError)
     assert str(wrong.exception) == "`--pair` must be GOOD:BAD, got 'good'"
+
+
+PERTURBED = {"count": 5, "lag": 0.1, "noise": 0.2, "seed": 3}
+AS_PERTURBED = [f"--{name}={value}" for name, value in PERTURBED.items()]
+
+
+def test_summary_takes_the_options_of_its_studies(folder, tmp_path):
+    line = ("study", "summary", folder, *QUICK, "--series", "mill/*", *AS_PERTURBED)
+    result = invoke(*line, "--pair", "good:useless", "--output", tmp_path)
+    assert result.exit_code == 0, result.output
+    studied = {type(one).__name__: one for one in read_study_results(tmp_path)}
+    task = studied["RobustnessResult"].task
+    assert {name: getattr(task, name) for name in PERTURBED} == PERTURBED
+    separable = studied["SeparabilityResult"]
+    assert separable.rule == "pairs as given"
+    assert {one.values.shape[1] for one in separable.values} == {5}
+    told = "robustness, consistency: all 3 series are in one data set (mill)"
+    assert result.stderr.count("in one data set") == result.stderr.count(told) == 1
+
+
+def test_pairs_are_perturbed_as_asked(folder, tmp_path):
+    line = ("study", "separability", folder, *QUICK, *AS_PERTURBED, "--series", "mill/*")
+    result = invoke(*line, "--pair", "good:useless", "--output", tmp_path)
+    assert result.exit_code == 0, result.output
+    assert "in one data set" not in result.stderr  # there are no means over data sets
+    expected = separability_study(
+        folder / "mill",
+        measures=["auc_pr", "vus_pr"],
+        buffer=24,
+        pairs=[("good", "useless")],
+        **PERTURBED,
+    ).to_frame()
+    assert pd.read_csv(tmp_path / "separability_z.csv")["z"].to_list() == expected["z"].to_list()
+
+
+def test_rules_of_pairs_reach_the_study_of_all(folder, tmp_path):
+    line = ("study", "all", folder, *QUICK, "--count", "5", "--output", tmp_path)
+    rule = ("--criterion", "auc_roc", "--top", "1", "--bottom", "2", "--min-gap", "0.2")
+    result = invoke(*line, *rule)
+    assert result.exit_code == 0, result.output
+    assert (
+        "separability: pairs: the 1 highest detectors against the 2 lowest by the criterion "
+        "'AUC-ROC', pairs that differ by less than 0.2 left out; series without: "
+    ) in result.stderr
+    assert "in one data set" not in result.stderr
+
+
+def test_latex_on_standard_output_and_beside_csv(tmp_path):
+    line = ("study", "scenarios", "--measure", "f_score", "--points", "600", "--output", tmp_path)
+    result = invoke(*line, "--buffer", "20", "--latex")
+    assert result.exit_code == 0, result.output
+    assert result.stdout.startswith("% scenarios\n\\begin{tabular}{lrrrrrr}\n\\toprule\nmeasure &")
+    assert "\nF & 0 & 0 & " in result.stdout
+    assert (tmp_path / "scenarios_touch.tex").read_text().count("\nF & ") == 1
+    both = invoke(*line, "--latex", "--json")
+    assert "only one form can be written at a time" in str(both.exception)
 
 
 @pytest.mark.parametrize("form", ["pdf", "svg"])

@@ -65,6 +65,17 @@ def test_timings_have_a_page(tmp_path):
     assert read_study_results(tmp_path)[0].samples
 
 
+@pytest.mark.parametrize("page", ["new/out/page.html", "new/page.html"])
+def test_a_page_may_be_in_a_folder_that_the_command_makes(tmp_path, monkeypatch, page):
+    monkeypatch.chdir(tmp_path)
+    line = ("study", "scenarios", "--measure", "f_score", "--points", "600", "--buffer", "20")
+    result = invoke(*line, "--output", tmp_path / "new" / "out", "--html", page)
+    assert result.exit_code == 0, result.output
+    assert sections_of(tmp_path / page) == ["scenarios"]
+    refused = invoke(*line, "--output", tmp_path / "new" / "out", "--html", "new/other/page.html")
+    assert "must be in a folder that exists" in str(refused.exception)
+
+
 @pytest.mark.parametrize(
     ("name", "words"),
     [("page.pdf", "must be a file that ends in .html or .htm"), ("no/page.html", "must be in a")],

@@ -8,7 +8,7 @@ import pytest
 from studies.scored import SOME, make_several
 
 from vuskit.errors import InvalidInputError
-from vuskit.report.common import StudyReport, markdown_table
+from vuskit.report.common import StudyReport, latex_frame, markdown_table
 from vuskit.report.figures import CriticalDifferenceDisplay
 from vuskit.report.studies import (
     write_comparison,
@@ -39,6 +39,12 @@ def robust(several):
 
 
 @pytest.fixture(scope="module")
+def robust_files(robust, tmp_path_factory):
+    """The whole report, written once for the tests that look at its parts."""
+    return write_robustness(robust, tmp_path_factory.mktemp("robustness"), latex=True)
+
+
+@pytest.fixture(scope="module")
 def separable(several):
     return separability_study(several, count=6, **SOME)
 
@@ -62,16 +68,15 @@ def shown(files):
     return pictures
 
 
-def test_robustness_page(robust, tmp_path):
-    files = write_robustness(robust, tmp_path)
+def test_robustness_page(robust_files):
     kinds = ("lag", "noise", "ratio")
-    assert shown(files) == {
+    assert shown(robust_files) == {
         "robustness_averages.png",
         "robustness_boxes.png",
         *(f"robustness_datasets_{kind}.png" for kind in kinds),
         *(f"robustness_ranks_{kind}.png" for kind in kinds),
     }
-    text = files[0].read_text()
+    text = robust_files[0].read_text()
     assert "| lag | 960 | 0 |" in text
     assert "No series failed." in text
 
@@ -134,6 +139,54 @@ def test_report_gathers_before_it_writes(tmp_path):
     ]  # fmt: skip
     # A pdf cannot be shown within a page.
     assert (tmp_path / "mine.md").read_text() == "# Mine\n\n[ranks](mine_diagram.pdf)\n"
+
+
+def test_latex_beside_csv_with_titles_of_measures(robust_files):
+    files = {path.name: path for path in robust_files}
+    tables = {name.removesuffix(".csv") for name in files if name.endswith(".csv")}
+    latex = {name.removesuffix(".tex") for name in files if name.endswith(".tex")}
+    assert tables - latex == {"robustness_deviations"}  # 288 rows
+    comment, begin, _, header, *_ = files["robustness_averages.tex"].read_text().splitlines()
+    assert (comment, begin) == ("% robustness: averages", r"\begin{tabular}{lrrr}")
+    assert header == r"measure & lag & noise & ratio \\"
+    pairs = files["robustness_pairs_lag.tex"].read_text()
+    assert "\nF & R-AUC-PR & " in pairs
+    assert r"rank\_biserial" in pairs
+
+
+def test_no_latex_unless_asked(tmp_path):
+    result = scenario_study(measures=["f_score"], n_points=600, buffer=20)
+    assert not [path for path in write_scenarios(result, tmp_path) if path.suffix == ".tex"]
+
+
+def test_studies_write_tests_and_sizes_of_pairs_of_measures(robust_files, separable, tmp_path):
+    separability = write_separability(separable, tmp_path)
+    files = {path.name: path for path in [*robust_files, *separability]}
+    for name in ("robustness_pairs_lag.csv", "separability_measure_pairs.csv"):
+        pairs = pd.read_csv(files[name])
+        assert len(pairs) == 6
+        assert (pairs["p_raw"] <= pairs["p_adjusted"]).all()
+        assert pairs["rank_biserial"].between(-1, 1).all()
+
+
+def test_pages_say_that_no_pair_can_be_significant(robust_files):
+    page = robust_files[0].read_text()  # six series, six pairs of measures
+    assert "(alpha = 0.1, n = 6); n too small: no pair can be significant (needs n >= 7)" in page
+
+
+def test_bars_in_names_do_not_end_cells():
+    frame = pd.DataFrame({"a|b": ["x|y"]})
+    assert markdown_table(frame) == "| a\\|b |\n| --- |\n| x\\|y |"
+
+
+def test_latex_of_odd_names_and_numbers():
+    frame = pd.DataFrame(
+        {"name": ["<a|b>"], "z": [-np.inf], "p": [2.5e-7], "no": [float("nan")], "sure": [True]}
+    )
+    row = latex_frame(frame, notes=["made up"]).splitlines()[-3]
+    assert row == (
+        r"\textless{}a\textbar{}b\textgreater{} & $-\infty$ & $2.5 \times 10^{-7}$ &  & True \\"
+    )
 
 
 def test_tables_in_markdown():

@@ -22,7 +22,7 @@ from vuskit.cli.bench_output import (
 from vuskit.cli.completion import complete_shapes, complete_statuses
 from vuskit.cli.exits import ExitCode
 from vuskit.cli.files import whole_file, write_file
-from vuskit.cli.options import By, flag, output_option, seed_option
+from vuskit.cli.options import AsLatex, By, flag, output_option, seed_option
 from vuskit.cli.output import (
     AsCsv,
     AsJson,
@@ -177,6 +177,7 @@ def leaderboard(
     by: By = "series",
     as_json: AsJson = False,
     as_csv: AsCsv = False,
+    as_latex: AsLatex = False,
 ) -> None:
     """Show the means of every detector, the best first.
 
@@ -188,7 +189,7 @@ def leaderboard(
     from vuskit.cli.bench_board import board_content
     from vuskit.inputs import check_choice
 
-    form = chosen_format(json=as_json, csv=as_csv)
+    form = chosen_format(json=as_json, csv=as_csv, latex=as_latex)
     check_choice("--by", by, AVERAGES)
     emit(form, "leaderboard", board_content(_folder_of(target), by))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from vuskit.measures.registry import Measure
 
-__all__ = ["board_content", "board_rows", "board_text"]
+__all__ = ["board_content", "board_latex", "board_rows", "board_text"]
 
 _COUNTS = ("datasets", "series", "own")
 
@@ -92,31 +92,55 @@ def board_text(content: Mapping[str, Any]) -> None:
     write("\n\n".join(_board_text(board, content["by"]) for board in content["boards"]))
 
 
-def _board_text(board: Mapping[str, Any], by: str) -> str:
-    from vuskit.report.evaluation import folded_tables
+def board_latex(content: Mapping[str, Any]) -> str:
+    """LaTeX tables (package booktabs): the same as for reading, the best of each bold."""
+    from vuskit.report.evaluation import latex_tabular
 
-    ordered = sorted(board["measures"], key=lambda one: one["name"] != board["ordered_by"])
-    header = ["detector", *(_heading(measure) for measure in ordered)]
-    best = {measure["name"]: _best(board["detectors"], measure) for measure in ordered}
+    tables = []
+    for board in content["boards"]:
+        header, rows = _cells(board, best=r"\textbf{{{}}}".format)
+        tables.append(latex_tabular(header, rows, notes=[_title(board, content["by"])]))
+    return "\n\n".join(tables)
+
+
+def _cells(
+    board: Mapping[str, Any], *, best: Callable[[str], str], other: Callable[[str], str] = str
+) -> tuple[list[str], list[list[str]]]:
+    """Header and rows, the measure that orders them first; the best value of each is told apart."""
+    ordered = _ordered(board)
+    top = {measure["name"]: _best(board["detectors"], measure) for measure in ordered}
+
+    def cell(name: str, value: float | None) -> str:
+        return "" if value is None else (best if value == top[name] else other)(f"{value:.3f}")
+
     rows = [
-        [
-            entry["name"],
-            *(
-                _cell(entry["values"][name], best[name])
-                for name in (one["name"] for one in ordered)
-            ),
-        ]
+        [entry["name"], *(cell(name, entry["values"][name]) for name in top)]
         for entry in board["detectors"]
     ]
-    title = next(one["title"] for one in ordered)
+    return ["detector", *map(_heading, ordered)], rows
+
+
+def _ordered(board: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    return sorted(board["measures"], key=lambda one: bool(one["name"] != board["ordered_by"]))
+
+
+def _title(board: Mapping[str, Any], by: str) -> str:
     over = f"{board['series']:,} series that every detector has values for"
     if by == "dataset":
         counted = _counted(board["datasets"], "data set", "data sets")
         over = f"{counted}, each the mean of its series ({over})"
+    first = _ordered(board)[0]["title"]
+    return f"Means over {over}; best by {first} first ({board['settings']})"
+
+
+def _board_text(board: Mapping[str, Any], by: str) -> str:
+    from vuskit.report.evaluation import folded_tables
+
+    header, rows = _cells(board, best="{}*".format, other="{} ".format)
     lines = [
-        wrapped(f"Means over {over}; best by {title} first ({board['settings']})"),
+        wrapped(_title(board, by)),
         *folded_tables(header, rows, terminal_width()),
-        wrapped("* best" + _directions(ordered)),
+        wrapped("* best" + _directions(board["measures"])),
     ]
     fewest = min(entry["own_series"] for entry in board["detectors"])
     most = max(entry["own_series"] for entry in board["detectors"])
@@ -147,9 +171,3 @@ def _best(detectors: Sequence[Mapping[str, Any]], measure: Mapping[str, Any]) ->
     if not known or len(detectors) < 2:
         return None
     return float(max(known) if measure["higher_is_better"] else min(known))
-
-
-def _cell(value: float | None, best: float | None) -> str:
-    if value is None:
-        return ""
-    return f"{value:.3f}" + ("*" if value == best else " ")

@@ -67,7 +67,7 @@ MinSeries = Annotated[
     typer.Option(min=2, metavar="N", help="Data sets with fewer series have no consistency."),
 ]
 AsLatexFiles = Annotated[
-    bool, flag("--latex", "Write a LaTeX table; also .tex beside every .csv that fits a page.")
+    bool, flag("--latex", "Write a LaTeX table; also .tex beside every .csv of up to 200 rows.")
 ]
 DEFAULT_OUTPUT = Path("out") / "studies"
 

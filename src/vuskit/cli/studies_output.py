@@ -153,8 +153,8 @@ def _tell_datasets(outcomes: Sequence[StudyOutcome]) -> None:
     if users:
         names, datasets = ", ".join(one.study for one in users), users[0].datasets
         say(
-            f"{names}: all {len(datasets)} series are in one data set, {datasets[0]}; "
-            "several would be the folders SCORES/<data set>/<series>.csv"
+            f"{names}: all {len(datasets)} series are in one data set ({datasets[0]}): means over "
+            "data sets are its own; data sets are the folders in SCORES"
         )
 
 

@@ -59,6 +59,7 @@ FAMILY_TITLES = {
     "custom": "own",
 }
 _MOST_LATEX_ROWS = 200  # more are for a computer to read
+_MEASURE_COLUMNS = {"measure", "first", "second", "name"}
 _DPI = 130
 FIGURE_FORMATS = ("png", "pdf", "svg")
 _TEXT_AS_TEXT = {"pdf.fonttype": 42, "ps.fonttype": 42, "svg.fonttype": "none"}
@@ -188,11 +189,12 @@ def latex_frame(frame: pd.DataFrame, *, notes: Sequence[str] = ()) -> str:
 
 
 def _latex_cell(value: object) -> str:
-    """A cell as LaTeX; a minus is no hyphen."""
+    """A cell as LaTeX; a minus is no hyphen, and powers of ten are raised."""
     text = format_cell(value)
-    if not isinstance(value, (int, float)):
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
         return latex_text(text)
-    number = text.replace("inf", r"\infty")
+    digits, _, power = text.replace("inf", r"\infty").partition("e")
+    number = rf"{digits} \times 10^{{{int(power)}}}" if power else digits
     return f"${number}$" if number != text or number.startswith("-") else text
 
 
@@ -238,6 +240,8 @@ class StudyReport:
         Of the figures.
     latex : bool
         Whether tables of up to 200 rows are written for LaTeX too.
+    titles : mapping of str to str
+        What measures are called in LaTeX, by name.
     page : list of str
         Paragraphs.
     tables : dict of DataFrame
@@ -249,6 +253,7 @@ class StudyReport:
     name: str
     figure_format: str = "png"
     latex: bool = False
+    titles: Mapping[str, str] = field(default_factory=dict)
     page: list[str] = field(default_factory=list)
     tables: dict[str, pd.DataFrame] = field(default_factory=dict)
     figures: dict[str, Savable] = field(default_factory=dict)
@@ -276,8 +281,16 @@ class StudyReport:
             frame.to_csv(written[-1], index=False, lineterminator="\n")
             if self.latex and len(frame) <= _MOST_LATEX_ROWS:
                 written.append(written[-1].with_suffix(".tex"))
-                text = latex_frame(frame, notes=[f"{self.name}: {title.replace('_', ' ')}"])
+                notes = [f"{self.name}: {title.replace('_', ' ')}"]
+                text = latex_frame(self._titled(frame), notes=notes)
                 written[-1].write_text(text + "\n", encoding="utf-8")
         for title, figure in self.figures.items():
             written.append(figure.save(place / f"{self.name}_{title}.{self.figure_format}"))
         return written
+
+    def _titled(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """A table with titles of measures for their names."""
+        named = frame.rename(columns=dict(self.titles))
+        for column in _MEASURE_COLUMNS & set(named.columns):
+            named[column] = [self.titles.get(str(name), name) for name in named[column]]
+        return named

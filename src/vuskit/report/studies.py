@@ -121,7 +121,7 @@ def write_robustness(
     InvalidInputError
         If the result is empty, has no such series, or the format is unknown.
     """
-    report = StudyReport("robustness", figure_format, latex)
+    report = StudyReport("robustness", figure_format, latex, titles_of(result.measures))
     measures = result.measures
     averages, counts = result.averages(), result.undefined()
     over_series = result.averages(over="series")
@@ -170,7 +170,7 @@ def write_separability(
     latex: bool = False,
 ) -> list[Path]:
     """Write the separability study; parameters as for :func:`write_robustness`."""
-    report = StudyReport("separability", figure_format, latex)
+    report = StudyReport("separability", figure_format, latex, titles_of(result.measures))
     averages = result.averages()
     with_pairs = [one.name for one in result.values if one.notes["pairs"]]
     report.tables |= {
@@ -208,7 +208,7 @@ def write_consistency(
     latex: bool = False,
 ) -> list[Path]:
     """Write the consistency study: ranks, entropies, averages, figures and a page."""
-    report = StudyReport("consistency", figure_format, latex)
+    report = StudyReport("consistency", figure_format, latex, titles_of(result.measures))
     averages = result.averages()
     families = result.by_family().reset_index()
     report.tables |= {
@@ -242,7 +242,7 @@ def write_scenarios(
     result: ScenarioResult, folder: str | Path, *, figure_format: str = "png", latex: bool = False
 ) -> list[Path]:
     """Write the scenarios: values, what happens at the first touch, figures and a page."""
-    report = StudyReport("scenarios", figure_format, latex)
+    report = StudyReport("scenarios", figure_format, latex, titles_of(result.measures))
     touch = result.at_first_touch()
     report.tables |= {
         "values": result.to_frame(),
@@ -271,7 +271,7 @@ def write_summary(
     summary: Summary, folder: str | Path, *, figure_format: str = "png", latex: bool = False
 ) -> list[Path]:
     """Write the summary: ranks in all studies, the scatter and a page."""
-    report = StudyReport("summary", figure_format, latex)
+    report = StudyReport("summary", figure_format, latex, titles_of(summary.measures))
     scatter = summary.scatter().reset_index()
     report.tables |= {"ranks": summary.to_frame(), "scatter": scatter}
     report.say(
