@@ -92,7 +92,7 @@ def test_what_jobs_have_started_ends_with_a_killed_run(workshop, start):
     assert eventually(lambda: not any(map(alive, children)))
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_polite_stop_says_how_to_go_on(workshop, start, number):
     plan(workshop, 'name = "misbehaving:sleeps"')  # so it never ends by itself
     process = start()
@@ -103,6 +103,7 @@ def test_a_polite_stop_says_how_to_go_on(workshop, start, number):
     assert out == ""
     assert f"What is finished is in {workshop.folder}." in err
     assert f"Go on with: vuskit bench run {workshop.path}" in err
+    assert "resource_tracker" not in err
     assert workshop.query("SELECT state FROM runs") == [("interrupted",)]
     assert workshop.query("SELECT DISTINCT status FROM jobs") == [("OK",)]
     assert workshop.leftovers() == []

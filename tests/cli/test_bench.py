@@ -125,8 +125,10 @@ def test_the_plan_shows_the_series_or_the_data_sets(folder):
 def test_a_run_that_has_failed_jobs_says_so_again(folder):
     assert invoke("run", "--plain").exit_code == 3
     again = invoke("run", "--plain")
-    assert again.exit_code == 0
-    assert "Failed before: 2; see: vuskit bench status" in again.stderr
+    assert again.exit_code == 3
+    assert "nothing left to run; the run has 6 of 6 jobs done" in again.stdout
+    assert "Failed before: 2\nSee: vuskit bench status" in again.stderr
+    assert "again with: vuskit bench retry bench.toml --status ERROR\n" in again.stderr
     assert "Next: vuskit bench leaderboard" in again.stderr
     found = json.loads(invoke("run", "--plain", "--json").stdout)
     assert (found["failed"], found["failed_before"], found["before"]) == (0, 2, 6)

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import shlex
-import signal
 import traceback
 from pathlib import Path
-from types import FrameType
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -15,10 +13,10 @@ from vuskit.cli.bench_output import (
     emit,
     job_content,
     plan_content,
-    run_content,
     status_content,
     verify_content,
 )
+from vuskit.cli.bench_run import run_here
 from vuskit.cli.completion import complete_shapes, complete_statuses
 from vuskit.cli.exits import ExitCode
 from vuskit.cli.files import whole_file, write_file
@@ -106,15 +104,15 @@ def run(
 ) -> None:
     """Run a plan, or what is left of it.
 
-    Press Ctrl-C to stop; the same command goes on.
+    Press Ctrl-C to stop; the same command goes on. The exit code is 3 if
+    jobs failed, in this run or before.
 
     Example: vuskit bench run my-plan.toml
     """
     from vuskit.bench.plan import load_plan
 
     form = chosen_format(json=as_json, csv=as_csv)
-    again = ["vuskit", "bench", "run", str(path)]
-    _run(load_plan(path), form, again=again, reread=reread, plain=plain)
+    run_here(load_plan(path), form, target=path, reread=reread, plain=plain)
 
 
 @app.command()
@@ -149,7 +147,7 @@ def retry(
     say(f"{count} jobs with {', '.join(wanted)} to run again")
     if count:
         command = "run" if target.is_file() else "retry"
-        _run(loaded, form, again=["vuskit", "bench", command, str(target)], plain=plain)
+        run_here(loaded, form, target=target, command=command, plain=plain)
 
 
 @app.command()
@@ -307,40 +305,6 @@ def run_job(
         say(f"{job.title}: failed again")
         raise typer.Exit(ExitCode.FAILED_JOBS) from None
     emit(form, "job", job_content(job, row["status"], outcome))
-
-
-def _run(
-    loaded: Plan, form: str, *, again: list[str], reread: bool = False, plain: bool = False
-) -> None:
-    from vuskit.bench.runner import run_plan
-    from vuskit.cli.bench_progress import Display, talk_console
-
-    console = talk_console()
-    before = signal.signal(signal.SIGTERM, _interrupt)
-    try:
-        with Display(console, plain=plain or not console.is_terminal) as display:
-            summary = run_plan(
-                loaded, observer=display.update, reading=display.reading, reread=reread
-            )
-    except KeyboardInterrupt:
-        say(f"Stopped. What is finished is in {loaded.folder}.")
-        say(f"Go on with: {shlex.join(again)}")
-        raise typer.Exit(ExitCode.INTERRUPTED) from None
-    finally:
-        signal.signal(signal.SIGTERM, before)
-    emit(form, "run", run_content(summary))
-    place = shlex.quote(str(loaded.folder))
-    if summary.progress.failed:
-        say(f"See: vuskit bench status {place}")
-        raise typer.Exit(ExitCode.FAILED_JOBS)
-    if summary.progress.failed_before:
-        say(f"Failed before: {summary.progress.failed_before:,}; see: vuskit bench status {place}")
-    say(f"Next: vuskit bench leaderboard {place}")
-
-
-def _interrupt(number: int, frame: FrameType | None) -> None:
-    """Let a polite kill end a run as Ctrl-C does."""
-    raise KeyboardInterrupt
 
 
 def _folder_of(target: Path) -> Path:

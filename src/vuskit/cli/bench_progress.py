@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from types import TracebackType
 from typing import TYPE_CHECKING
@@ -83,7 +84,8 @@ class Display:
         trace: TracebackType | None,
     ) -> None:
         if not self._plain:
-            self._live.stop()
+            with contextlib.suppress(OSError):  # the terminal may be what has gone
+                self._live.stop()
 
     def reading(self, count: int) -> None:
         """Show how many series were looked at, while the plan is drawn up."""
