@@ -279,7 +279,7 @@ def run_job(
     as_json: AsJson = False,
     as_csv: AsCsv = False,
 ) -> None:
-    """Do one job again here, without limits and in the open; nothing is stored.
+    """Run one job again, here in the terminal and without limits; nothing is stored.
 
     What the job raises is shown with its whole traceback; the key of a job
     that failed is in: vuskit bench status
