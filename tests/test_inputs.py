@@ -210,7 +210,7 @@ def test_inputs_are_never_changed(dtype):
     before = labels.copy(), scores.copy()
     values(labels, scores)
     vuskit.events(labels, scores)
-    vuskit.surface(labels, scores, max_buffer=5, thresholds=10)
+    vuskit.surface(labels, scores, max_buffer=5, thresholds=N)
     assert (labels == before[0]).all()
     assert (scores == before[1]).all()
     assert labels.flags.writeable

@@ -202,6 +202,7 @@ def test_evaluate_equals_the_functions(data, buffer, thresholds):
         assert value == pytest.approx(getattr(oracle, name)(*data, **options), abs=1e-12)
 
 
+@pytest.mark.filterwarnings("ignore::vuskit.ThresholdResolutionWarning")
 @settings(max_examples=100)
 @given(
     data=labeled_scores(),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 
 import numpy as np
 import oracle
@@ -12,12 +13,14 @@ from hypothesis import strategies as st
 from strategies import buffers, definitions, labeled_scores, sides, thresholds
 
 import vuskit
+from vuskit.measures.surface import surface_to_draw
 
 LABELS = np.zeros(120, dtype=int)
 LABELS[30:36] = LABELS[80:90] = 1
 SCORE = np.random.default_rng(2).random(120) + 0.5 * LABELS
 
 
+@pytest.mark.filterwarnings("ignore::vuskit.ThresholdResolutionWarning")
 @settings(max_examples=60)
 @given(
     data=labeled_scores(),
@@ -59,6 +62,31 @@ def test_mean_of_the_areas_is_the_volume():
     assert surface.definition == "journal"
 
 
+def test_the_volume_leaves_out_a_longest_buffer_between_steps():
+    surface = vuskit.surface(LABELS, SCORE, max_buffer=50, step=40, thresholds=None, side="after")
+    assert (surface.side, surface.step) == ("after", 40)
+    assert surface.buffers.tolist() == [0, 40, 50]
+    volume = vuskit.vus_pr(LABELS, SCORE, max_buffer=50, step=40, side="after")
+    assert surface.range_auc_pr[:2].mean() == pytest.approx(volume, abs=1e-12)
+
+
+@pytest.mark.parametrize("algorithm", ["fast", "opt"])
+def test_a_coarse_grid_is_told(algorithm):
+    labels = np.zeros(1000, dtype=int)
+    labels[500:504] = 1
+    score = np.random.default_rng(0).random(1000)
+    with pytest.warns(vuskit.ThresholdResolutionWarning, match="20 thresholds step over") as caught:
+        vuskit.surface(labels, score, max_buffer=4, thresholds=20, algorithm=algorithm)
+    assert caught[0].filename == __file__
+    quiet = surface_to_draw(labels, score, max_buffer=4, thresholds=20)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", vuskit.ThresholdResolutionWarning)
+        told = vuskit.surface(labels, score, max_buffer=4, thresholds=20)
+    assert quiet.precision.tolist() == told.precision.tolist()
+    assert quiet.range_auc_pr.tolist() == told.range_auc_pr.tolist()
+
+
+@pytest.mark.filterwarnings("ignore::vuskit.ThresholdResolutionWarning")
 def test_to_frame():
     pytest.importorskip("pandas")
     surface = vuskit.surface(LABELS, SCORE, max_buffer=2, thresholds=5)

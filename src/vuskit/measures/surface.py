@@ -32,7 +32,7 @@ class Surface:
     Attributes
     ----------
     buffers : ndarray of shape (W,)
-        Buffer lengths.
+        Buffer lengths: the multiples of ``step`` up to the longest, and the longest itself.
     thresholds : ndarray of shape (N,)
         Thresholds, from high to low.
     fpr, tpr, precision : ndarray of shape (W, N)
@@ -41,6 +41,11 @@ class Surface:
         Areas under the curves of each buffer length, on these thresholds.
     definition : str
         Definition of the rates.
+    side : str
+        Where the buffers are: ``"both"``, ``"before"`` or ``"after"``.
+    step : int
+        Distance between buffer lengths. VUS is the mean of an area over its multiples: the longest
+        buffer, where it is not one, does not count.
     """
 
     buffers: NDArray[np.intp]
@@ -51,6 +56,8 @@ class Surface:
     range_auc_roc: Floats
     range_auc_pr: Floats
     definition: str
+    side: str = "both"
+    step: int = 1
 
     def to_frame(self) -> Any:
         """One row per (buffer, threshold), as a pandas frame.
@@ -97,7 +104,10 @@ def surface(
     thresholds : int or None, default=250
         Number of thresholds, taken at evenly spaced ranks of the scores; a picture needs no more.
         None takes every distinct score, which makes arrays of (buffers x scores).
-    definition, step, side, algorithm, memory_limit
+    step : int, default=1
+        Distance between buffer lengths. The surface has 0, step, 2 step, ..., and ``max_buffer`` in
+        any case; VUS with the same step leaves ``max_buffer`` out where it is not a multiple.
+    definition, side, algorithm, memory_limit
         As for :func:`vuskit.vus_roc`.
 
     Returns
@@ -109,46 +119,89 @@ def surface(
     InvalidInputError
         If the arrays or a parameter cannot be evaluated, or only one class is present.
 
+    Warns
+    -----
+    ThresholdResolutionWarning
+        If the grid of thresholds is too coarse for the number of anomalous points.
+
     Examples
     --------
     >>> from vuskit import surface
-    >>> s = surface([0, 0, 1, 1, 0, 0], [0, 1, 3, 5, 4, 2], max_buffer=2, thresholds=3)
+    >>> s = surface([0, 0, 1, 1, 1, 1], [0, 1, 3, 5, 4, 2], max_buffer=5, step=2, thresholds=6)
     >>> s.thresholds.tolist(), s.tpr.shape
-    ([5, 3, 0], (3, 3))
+    ([5, 4, 3, 2, 1, 0], (4, 6))
+    >>> s.buffers.tolist()
+    [0, 2, 4, 5]
     """
     options = BufferOptions.of(
         "max_buffer", max_buffer, thresholds, definition=definition, step=step, side=side
     )
     check_algorithm(algorithm, options)
+    prepared, scores = _prepared(y_true, y_score, options)
+    prepared.warn_if_coarse(stacklevel=2)
+    if algorithm == "fast":
+        return _fast(prepared, scores)
+    assert options.thresholds is not None
+    rates: RangeRates = range_rates(
+        prepared.labels.as_array(),
+        scores,
+        options.widths.tolist(),
+        options.thresholds,
+        algorithm=algorithm,
+        memory_limit=memory_limit,
+    )
+    return _surface(options, rates, areas(rates))
+
+
+def surface_to_draw(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    max_buffer: int,
+    thresholds: int | None,
+    **options: Any,
+) -> Surface:
+    """As :func:`surface`, for pictures: whoever looks at one has not asked for its grid.
+
+    Raises
+    ------
+    InvalidInputError
+        As there.
+    """
+    checked = BufferOptions.of("max_buffer", max_buffer, thresholds, **options)
+    return _fast(*_prepared(y_true, y_score, checked))
+
+
+def _prepared(
+    y_true: ArrayLike, y_score: ArrayLike, options: BufferOptions
+) -> tuple[PreparedLabels, NDArray[Any]]:
     labels, scores = check_pair(y_true, y_score)
     if not labels.has_both_classes:
         raise InvalidInputError(
             "`y_true` must hold both normal and anomalous points, got one class"
         )
-    prepared = PreparedLabels(labels, options)
-    workspace = Workspace(prepared, scores, needs={"areas"})
-    if algorithm == "fast":
-        if options.thresholds is None:
-            levels = np.unique(scores)[::-1]
-        else:
-            ranks = grid_ranks(labels.n, options.thresholds)
-            levels, _ = rank_table(scores, scores[:0], ranks).at_rank(ranks)
-        table = rank_table(scores, levels, np.zeros(0, dtype=np.intp))
-        fpr, tpr, precision = grid_rates(scores, prepared.plan, table, levels)
-        roc, pr = workspace.areas
+    return PreparedLabels(labels, options), scores
+
+
+def _fast(prepared: PreparedLabels, scores: NDArray[Any]) -> Surface:
+    options = prepared.options
+    assert options is not None
+    if options.thresholds is None:
+        levels = np.unique(scores)[::-1]
     else:
-        assert options.thresholds is not None
-        rates: RangeRates = range_rates(
-            labels.as_array(),
-            scores,
-            options.widths.tolist(),
-            options.thresholds,
-            algorithm=algorithm,
-            memory_limit=memory_limit,
-        )
-        levels, fpr, tpr, precision = rates
-        roc, pr = areas(rates)
-    return Surface(options.widths, levels, fpr, tpr, precision, roc, pr, definition)
+        ranks = grid_ranks(prepared.labels.n, options.thresholds)
+        levels, _ = rank_table(scores, scores[:0], ranks).at_rank(ranks)
+    table = rank_table(scores, levels, np.zeros(0, dtype=np.intp))
+    rates = RangeRates(levels, *grid_rates(scores, prepared.plan, table, levels))
+    return _surface(options, rates, Workspace(prepared, scores, needs={"areas"}).areas)
+
+
+def _surface(options: BufferOptions, rates: RangeRates, found: tuple[Floats, Floats]) -> Surface:
+    """Surface of rates and areas."""
+    levels, fpr, tpr, precision = rates
+    roc, pr = found
+    settings = options.definition, options.side, options.step
+    return Surface(options.widths, levels, fpr, tpr, precision, roc, pr, *settings)
 
 
 @dataclass(frozen=True)

@@ -58,7 +58,7 @@ def vus_roc(
     definition : {"journal", "pvldb2022", "timeeval"}, default="journal"
         Which of the published definitions.
     step : int, default=1
-        Distance between buffer lengths.
+        Distance between buffer lengths: 0, step, 2 step, ..., up to ``max_buffer``.
     side : {"both", "before", "after"}, default="both"
         Where ramps are: ``"after"`` forgives late detections only.
     algorithm : {"fast", "naive", "opt", "opt_mem"}, default="fast"

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from vuskit.inputs import check_choice, check_int, check_pair
 from vuskit.measures.suite import evaluate
-from vuskit.measures.surface import Surface, surface
+from vuskit.measures.surface import Surface, surface_to_draw
 from vuskit.report.figures.base import Display, register_figure
 from vuskit.report.figures.canvas import COLUMN, SMALL, TEXT, Cell, open_canvas
 
@@ -31,7 +31,7 @@ _BUFFERS = 40
 
 def _rates(y_true: ArrayLike, y_score: ArrayLike, longest: int, step: int, **options: Any) -> Any:
     many = np.size(y_score) > _ALL_SCORES
-    return surface(
+    return surface_to_draw(
         y_true,
         y_score,
         max_buffer=longest,

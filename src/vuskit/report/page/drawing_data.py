@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from vuskit.inputs import check_labels
 from vuskit.kernels.definitions import DEFINITIONS
-from vuskit.measures.surface import surface
+from vuskit.measures.surface import surface_to_draw
 from vuskit.measures.workspace import BufferOptions, PreparedLabels, Workspace
 from vuskit.report.common import thinned
 from vuskit.report.evaluation import EvaluationReport
@@ -142,7 +142,7 @@ def encoded_shares(numbers: Floats) -> str:
 
 def _surfaces(report: EvaluationReport, score: Floats, detail: Detail) -> dict[str, str]:
     """ROC and PR surface, each curve read off at evenly spaced places of its axis."""
-    found = surface(
+    found = surface_to_draw(
         report.labels,
         score,
         max_buffer=report.table.buffer,
