@@ -79,6 +79,24 @@ def test_a_file_adds_a_measure_of_ones_own(tmp_path, scores_csv):
     assert next(row["value"] for row in rows if row["measure"] == "top_point") == "1.0"
 
 
+def test_a_measure_of_ones_own_that_fails_is_named_and_the_others_are_shown(tmp_path, scores_csv):
+    (tmp_path / "own.py").write_text(
+        "from vuskit import register_measure\n"
+        "@register_measure(name='boom')\n"
+        "def boom(y_true, y_score):\n"
+        "    raise ValueError('no such luck')\n"
+    )
+    arguments = ["evaluate", "scores.csv", "--load=own.py", "--csv", "--chance=0", "--measure"]
+    result = run_process([*arguments, "auc_pr,boom"], tmp_path, stdout=subprocess.PIPE)
+    assert result.returncode == 3
+    assert result.stderr.endswith("measure 'boom' failed: ValueError: no such luck\n")
+    rows = list(csv.DictReader(io.StringIO(result.stdout)))
+    assert [row["measure"] for row in rows] == ["auc_pr"] * 3
+    result = run_process([*arguments, "boom"], tmp_path, stdout=subprocess.PIPE)
+    assert (result.returncode, result.stdout) == (2, "")
+    assert result.stderr.endswith("vuskit: measure 'boom' failed: ValueError: no such luck\n")
+
+
 def test_latex(command, scores_csv, snapshot):
     outcome = command("evaluate", "scores.csv", "--latex", "--measure", "f_score,vus_pr")
     snapshot("evaluate_latex", outcome.out)

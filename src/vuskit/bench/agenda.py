@@ -79,16 +79,19 @@ class Agenda:
     finished: dict[str, sqlite3.Row] = field(default_factory=dict)
     evaluated: dict[tuple[str, str, str], dict[str, int]] = field(default_factory=dict)
     failed_evaluations: dict[str, int] = field(default_factory=dict)
+    failed_alone: dict[tuple[str, str, str], dict[str, int]] = field(default_factory=dict)
 
     def note_evaluated(self, store: Store) -> None:
         """Look up what earlier runs have evaluated."""
         for key, row in store.finished_jobs(Kind.EVALUATE).items():
-            if row["status"] != Status.OK:
-                self.failed_evaluations[key] = row["id"]
-                continue
             subject = row["series_hash"], row["scores_hash"], row["identity"]
-            known = self.evaluated.setdefault(subject, {})
-            known.update(dict.fromkeys(json.loads(row["measures"]), row["id"]))
+            measures = dict.fromkeys(json.loads(row["measures"]), row["id"])
+            if row["status"] == Status.OK:
+                self.evaluated.setdefault(subject, {}).update(measures)
+                continue
+            self.failed_evaluations[key] = row["id"]
+            if len(measures) == 1:  # whatever else is asked for, this one has failed
+                self.failed_alone.setdefault(subject, {}).update(measures)
 
     def todo(self) -> list[ScoreJob | ImportJob]:
         """Jobs of the first stage that are not finished."""
@@ -107,8 +110,8 @@ class Agenda:
     def evaluation_ids(self, job: Job, scores_hash: str) -> Iterator[int]:
         """Rows of the evaluations of stored scores that earlier runs finished."""
         for evaluate in self._evaluate_jobs(job, scores_hash):
-            known = self._known(evaluate)
-            yield from {known[name] for name in evaluate.measure_identities if name in known}
+            ended = {**self._failed_alone(evaluate), **self._known(evaluate)}
+            yield from {ended[name] for name in evaluate.measure_identities if name in ended}
         for evaluate in self.followers(job, scores_hash, failed=True):
             if evaluate.key in self.failed_evaluations:
                 yield self.failed_evaluations[evaluate.key]
@@ -117,8 +120,8 @@ class Agenda:
         """Evaluations of stored scores that are not finished; of failed ones too, if asked."""
         found = []
         for evaluate in self._evaluate_jobs(job, scores_hash):
-            known = self._known(evaluate)
-            missing = tuple(m for m in evaluate.measures if m.identity not in known)
+            ended = {**self._failed_alone(evaluate), **self._known(evaluate)}
+            missing = tuple(m for m in evaluate.measures if m.identity not in ended)
             if not missing:
                 continue
             left = EvaluateJob(job.series, scores_hash, evaluate.evaluation, missing, job.label)
@@ -143,6 +146,9 @@ class Agenda:
 
     def _known(self, job: EvaluateJob) -> dict[str, int]:
         return self.evaluated.get((job.series.hash, job.scores_hash, job.identity), {})
+
+    def _failed_alone(self, job: EvaluateJob) -> dict[str, int]:
+        return self.failed_alone.get((job.series.hash, job.scores_hash, job.identity), {})
 
 
 def draw_up(

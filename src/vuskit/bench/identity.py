@@ -132,8 +132,8 @@ def _place(error: BaseException, folder: Path | None) -> str:
     ]
     # Beside the plan lies what its author can mend; otherwise the module that was asked for.
     beside = [one for one in frames if folder and Path(one.filename).is_relative_to(folder)]
-    shown = (beside[-1:] or frames[:1] or [None])[0]
-    return f" ({shown.filename}, line {shown.lineno})" if shown else ""
+    shown = beside[-1:] or frames[:1]
+    return "".join(f" ({one.filename}, line {one.lineno})" for one in shown)
 
 
 def import_object(name: str, folder: Path | None = None) -> Any:

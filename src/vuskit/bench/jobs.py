@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, TypeAlias
@@ -149,7 +149,16 @@ class EvaluateJob:
     @property
     def title(self) -> str:
         """One line for people."""
-        return f"{len(self.measures)} measures of {self.label} on {self.series.title}"
+        what = (
+            self.measures[0].name if len(self.measures) == 1 else f"{len(self.measures)} measures"
+        )
+        return f"{what} of {self.label} on {self.series.title}"
+
+    def apart(self) -> tuple[EvaluateJob, ...]:
+        """Return jobs of which one can fail without the others: users' measures, each alone."""
+        package = tuple(measure for measure in self.measures if measure.of_package)
+        own = ((measure,) for measure in self.measures if not measure.of_package)
+        return tuple(replace(self, measures=part) for part in (package, *own) if part)
 
     def spec(self) -> dict[str, Any]:
         """All that is needed to do it again."""

@@ -148,10 +148,12 @@ def read_status(folder: Path, *, failures: int = 10) -> RunStatus:
 
 def _failure(row: sqlite3.Row) -> Failure:
     seed = f" seed {row['seed']}" if row["seed"] else ""  # as titles of jobs say it
+    measures = json.loads(row["measures"] or "[]")
+    what = f"{measures[0].rpartition(' @ ')[0]} of " if len(measures) == 1 else ""
     return Failure(
         key=row["key"],
         status=Status(row["status"]),
-        title=f"{row['kind']} {row['label']}{seed} on {row['dataset']}/{row['name']}",
+        title=f"{row['kind']} {what}{row['label']}{seed} on {row['dataset']}/{row['name']}",
         message=row["message"] or "",
         command=row["command"] or "",
         traceback=row["traceback"],

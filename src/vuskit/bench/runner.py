@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -201,6 +201,7 @@ class _Loop:
     executor: Executor
     observer: Observer | None
     counts: dict[Status, int] = field(default_factory=dict)
+    failed_measures: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         store, agenda = self.store, self.agenda
@@ -222,9 +223,10 @@ class _Loop:
         while self.first or self.second or self.executor.running:
             self._hand_out()
             ended = self.executor.collect(_POLL_SECONDS)
-            if ended:
-                self._write([(task.job, outcome) for task, outcome in ended])
-            self._tell([(task.job, outcome) for task, outcome in ended])
+            results = self._taken_apart([(task.job, outcome) for task, outcome in ended])
+            if results:
+                self._write(results)
+            self._tell(results)
         self._note(force=True)
         return self._progress()
 
@@ -240,6 +242,28 @@ class _Loop:
         plan = self.agenda.plan
         return Task(job, path, plan.imports, plan.base)
 
+    def _taken_apart(self, ended: list[tuple[Job, Outcome]]) -> list[tuple[Job, Outcome]]:
+        """Return what is final: measures that failed together are tried again, users' own alone."""
+        final = []
+        for job, outcome in ended:
+            parts = job.apart() if isinstance(job, EvaluateJob) and outcome.status.failed else ()
+            if len(parts) > 1:
+                self._follow(parts)
+                continue
+            final.append((job, outcome))
+            if len(parts) == 1:
+                self.failed_measures.update(parts[0].measure_identities)
+        return final
+
+    def _follow(self, evaluations: Iterable[EvaluateJob]) -> None:
+        for evaluation in evaluations:
+            # A measure that has failed once is likely to do so again: no need to find out twice.
+            doubtful = self.failed_measures.intersection(evaluation.measure_identities)
+            for part in evaluation.apart() if doubtful else (evaluation,):
+                if part.key not in self.seen:
+                    self.seen.add(part.key)
+                    self.second.append(part)
+
     def _write(self, ended: list[tuple[Job, Outcome]]) -> None:
         digests = self.store.record(ended)
         for job, outcome in ended:
@@ -252,10 +276,7 @@ class _Loop:
                 known = set(self.agenda.evaluation_ids(job, digests[job.key])) - self.adopted
                 self.store.adopt(known)
                 self.adopted |= known
-                for follower in self.agenda.followers(job, digests[job.key]):
-                    if follower.key not in self.seen:
-                        self.seen.add(follower.key)
-                        self.second.append(follower)
+                self._follow(self.agenda.followers(job, digests[job.key]))
 
     def _tell(self, ended: list[tuple[Job, Outcome]]) -> None:
         self._note()

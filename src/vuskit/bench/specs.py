@@ -141,6 +141,11 @@ class MeasureSpec:
         """Name with options, and the version of its code."""
         return _measure_identity(self)
 
+    @property
+    def of_package(self) -> bool:
+        """Whether it is one of vuskit's, not the user's own."""
+        return self.identity.rpartition(" @ ")[2].startswith("vuskit ")
+
 
 # Asked once per job; looking it up takes as long as a small evaluation.
 @functools.lru_cache(maxsize=1024)

@@ -28,7 +28,7 @@ from vuskit.datasets import ScoredSeries, Series
 from vuskit.datasets.readers.scores import open_scores
 from vuskit.datasets.readers.tables import Table
 from vuskit.detectors.values import read_values
-from vuskit.errors import InvalidInputError
+from vuskit.errors import InvalidInputError, MeasureError
 from vuskit.periods import BufferChoice, choose_buffer
 
 __all__ = ["carry_out", "load_inputs", "perform", "warm_up"]
@@ -233,7 +233,12 @@ def _evaluate(task: Task) -> Outcome:
         warnings.simplefilter("ignore")
         buffer = _buffer(series, job.evaluation)
         measures = tuple(measure.build() for measure in job.measures)
-        found = job.evaluation.evaluator(series.labels, buffer, measures)(scores)
+        try:
+            found = job.evaluation.evaluator(series.labels, buffer, measures)(scores)
+        except MeasureError as error:
+            if isinstance(error.__cause__, MemoryError):
+                raise error.__cause__ from None
+            raise
     values = {name: value for name, value in found.items() if np.isfinite(value)}
     return Outcome(
         Status.OK,

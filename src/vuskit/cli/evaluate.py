@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,6 +14,7 @@ import typer
 from numpy.typing import NDArray
 
 from vuskit.cli.completion import complete_columns, complete_definitions, complete_sides
+from vuskit.cli.exits import ExitCode
 from vuskit.cli.files import check_page, write_file
 from vuskit.cli.options import (
     AsLatex,
@@ -36,7 +38,7 @@ from vuskit.cli.output import (
     terminal_width,
     write,
 )
-from vuskit.errors import InvalidInputError
+from vuskit.errors import InvalidInputError, MeasureError
 from vuskit.inputs import check_choice
 from vuskit.measures.suite import evaluate_many
 from vuskit.measures.thresholds import ThresholdRule
@@ -50,6 +52,8 @@ from vuskit.report.evaluation import (
 
 if TYPE_CHECKING:
     from vuskit.cli.score_file import ScoreFile
+    from vuskit.measures.registry import Measure
+    from vuskit.measures.results import Comparison
 
 __all__ = ["evaluate"]
 
@@ -144,17 +148,20 @@ def evaluate(
         _check_classes(scored)
         choice = _buffer(strategy, scored)
         say(f"buffer: {choice.length} ({choice.strategy}: {choice.reason})")
-        table = evaluate_many(
-            scored.labels,
-            scored.scores,
-            buffer=choice.length,
-            measures=wanted,
-            definition=definition,
-            thresholds=thresholds,
-            step=step,
-            side=side,
-            threshold=rule,
-            k=k,
+        table, failures = _evaluated(
+            wanted,
+            partial(
+                evaluate_many,
+                scored.labels,
+                scored.scores,
+                buffer=choice.length,
+                definition=definition,
+                thresholds=thresholds,
+                step=step,
+                side=side,
+                threshold=rule,
+                k=k,
+            ),
         )
         report = EvaluationReport(
             name=file.name,
@@ -172,6 +179,29 @@ def evaluate(
 
             write_file(html, page_html(report))
             say(f"page: {html}")
+    if failures:
+        say("\n".join(failures))
+        raise typer.Exit(ExitCode.FAILED_JOBS)
+
+
+def _evaluated(
+    wanted: Sequence[Measure], evaluating: Callable[..., Comparison]
+) -> tuple[Comparison, list[str]]:
+    """Values of the measures that have any, and what the others said; those of users may fail."""
+    try:
+        return evaluating(measures=wanted), []
+    except MeasureError as error:
+        first = error
+    failures = {}
+    for measure in (one for one in wanted if one.shared is None):
+        try:
+            evaluating(measures=measure)
+        except MeasureError as error:
+            failures[measure.name] = str(error)
+    rest = [measure for measure in wanted if measure.name not in failures]
+    if not rest:
+        raise first
+    return evaluating(measures=rest), list(failures.values())
 
 
 @contextmanager
