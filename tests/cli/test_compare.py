@@ -132,7 +132,20 @@ def test_output_folder(command, wide):
     assert outcome.err == "page, tables and diagram: out/comparison.md\n"
     written = {path.name for path in (wide / "out").iterdir()}
     assert {"comparison.md", "comparison_ranks.csv", "comparison_diagram.png"} <= written
-    assert not [name for name in written if name.endswith(".part")]
+    assert not [name for name in written if name.endswith((".part", ".tex"))]
+    command("compare", "wide.csv", "--output", "tex", "--latex")
+    assert {"comparison_ranks.tex", "comparison_pairs.tex"} <= {
+        path.name for path in (wide / "tex").iterdir()
+    }
+
+
+def test_few_series_say_that_no_pair_can_be_significant(command, wide):
+    pd.read_csv("wide.csv").head(4).to_csv("few.csv", index=False)
+    found = " ".join(command("compare", "few.csv").out.split())
+    assert "n too small: no pair can be significant (needs n >= 8)" in found
+    told = json.loads(command("compare", "few.csv", "--json").out)
+    assert told["rows_needed"] == 8
+    assert told["smallest_p_value"] >= told["alpha"]
 
 
 def test_many_detectors_fit_the_terminal(command, tmp_path):

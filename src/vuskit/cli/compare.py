@@ -11,7 +11,7 @@ import typer
 
 from vuskit.cli.completion import complete_detectors, complete_measures
 from vuskit.cli.files import whole_file
-from vuskit.cli.options import Alpha, AsLatex, By, flag, output_option, seed_option
+from vuskit.cli.options import Alpha, AsLatexFiles, By, flag, output_option, seed_option
 from vuskit.cli.output import (
     AsCsv,
     AsJson,
@@ -75,7 +75,7 @@ def compare(
     seed: Annotated[int, seed_option("of the intervals.")] = 0,
     as_json: AsJson = False,
     as_csv: AsCsv = False,
-    as_latex: AsLatex = False,
+    as_latex: AsLatexFiles = False,
     figure: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Save the diagram; ends in .pdf, .svg or .png."),
@@ -133,7 +133,7 @@ def compare(
     if figure is not None:
         _save_figure(found, figure)
     if output is not None:
-        _write_page(found, output)
+        _write_page(found, output, latex=as_latex)
 
 
 def _save_figure(found: TableComparison, path: Path) -> None:
@@ -144,11 +144,11 @@ def _save_figure(found: TableComparison, path: Path) -> None:
     say(f"diagram: {path}")
 
 
-def _write_page(found: TableComparison, folder: Path) -> None:
+def _write_page(found: TableComparison, folder: Path, *, latex: bool) -> None:
     from vuskit.cli.studies_output import written
     from vuskit.report.studies import write_comparison
 
-    page, *_ = written(write_comparison, found, folder)
+    page, *_ = written(write_comparison, found, folder, latex=latex)
     say(f"page, tables and diagram: {page}")
 
 

@@ -27,6 +27,7 @@ from vuskit.measures.registry import Measure, list_measures, resolve_measures
 __all__ = [
     "Alpha",
     "AsLatex",
+    "AsLatexFiles",
     "Buffer",
     "By",
     "Definition",
@@ -95,6 +96,9 @@ def split_list(names: list[str] | None) -> list[str] | None:
 
 
 AsLatex = Annotated[bool, flag("--latex", "Write a LaTeX table.")]
+AsLatexFiles = Annotated[
+    bool, flag("--latex", "Write a LaTeX table; also .tex beside every .csv of up to 200 rows.")
+]
 OpenPage = Annotated[bool, flag("--open", "Open the page in the browser.")]
 Html = Annotated[
     Path | None,

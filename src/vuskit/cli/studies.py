@@ -10,6 +10,7 @@ import typer
 from vuskit.cli.files import check_page
 from vuskit.cli.options import (
     Alpha,
+    AsLatexFiles,
     Buffer,
     FigureFormat,
     Html,
@@ -23,7 +24,6 @@ from vuskit.cli.output import AsCsv, AsJson, chosen_format
 from vuskit.cli.studies_choices import PairChoice, Perturbing
 from vuskit.cli.studies_options import (
     DEFAULT_OUTPUT,
-    AsLatexFiles,
     MinSeries,
     Output,
     Request,

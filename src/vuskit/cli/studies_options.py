@@ -20,6 +20,7 @@ from vuskit.cli.durations import format_duration
 from vuskit.cli.exits import ExitCode
 from vuskit.cli.files import check_page, check_there, plan_folder
 from vuskit.cli.options import (
+    AsLatexFiles,
     Buffer,
     Definition,
     FigureFormat,
@@ -30,7 +31,6 @@ from vuskit.cli.options import (
     Thresholds,
     VolumeFactor,
     chosen_measures,
-    flag,
     output_option,
     series_option,
 )
@@ -44,7 +44,6 @@ from vuskit.periods import parse_buffer
 
 __all__ = [
     "DEFAULT_OUTPUT",
-    "AsLatexFiles",
     "MinSeries",
     "Output",
     "Request",
@@ -65,9 +64,6 @@ Patterns = Annotated[list[str] | None, series_option("only these. May be repeate
 MinSeries = Annotated[
     int,
     typer.Option(min=2, metavar="N", help="Data sets with fewer series have no consistency."),
-]
-AsLatexFiles = Annotated[
-    bool, flag("--latex", "Write a LaTeX table; also .tex beside every .csv of up to 200 rows.")
 ]
 DEFAULT_OUTPUT = Path("out") / "studies"
 
