@@ -301,3 +301,32 @@ def test_a_buffer_strategy_that_finds_nothing_needs_a_fallback(workshop):
     (_, good) = workshop.run()[0]
     assert (good.status, good.buffer) == (Status.OK, 30)
     assert good.buffer_reason.startswith("fallback: `values` must show a period")
+
+
+@pytest.mark.parametrize(
+    ("detector", "impute", "expected"),
+    [
+        ("holes", "", None),
+        ("holes", 'impute = "linear"', 2.0),
+        ("holes", 'impute = "keep"', -1.0),
+        ("own_way", 'impute = "mine"', 7.0),
+    ],
+)
+def test_functions_are_told_what_to_do_with_missing_values(workshop, detector, impute, expected):
+    (workshop.base / "gaps.py").write_text(
+        "import numpy as np\n"
+        "def holes(values):\n    return np.where(np.isnan(values), -1, values)\n"
+        "def own_way(values, impute):\n    return np.where(np.isnan(values), 7, values)\n"
+    )
+    (workshop.base / "data").mkdir()
+    rows = [f"{'' if i == 6 else i % 4},{int(i == 9)}" for i in range(40)]
+    (workshop.base / "data" / "a.csv").write_text("\n".join(["value,label", *rows]))
+    workshop.write(
+        series='[[series]]\nfolder = "data"', detectors=[f'name = "gaps:{detector}"\n{impute}']
+    )
+    scored = next(outcome for job, outcome in workshop.run() if job.kind is Kind.SCORE)
+    if expected is None:
+        assert scored.status is Status.ERROR
+        assert 'impute="linear" or "previous"' in scored.message
+    else:
+        assert scored.scores[6] == expected

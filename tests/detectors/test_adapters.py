@@ -8,7 +8,13 @@ from sklearn.covariance import EllipticEnvelope
 from sklearn.ensemble import IsolationForest
 from sklearn.neighbors import KernelDensity, LocalOutlierFactor
 
-from vuskit.detectors import AeonDetector, FunctionDetector, PyODDetector, SklearnDetector
+from vuskit.detectors import (
+    AeonDetector,
+    FunctionDetector,
+    PyODDetector,
+    SklearnDetector,
+    get_detector,
+)
 from vuskit.detectors.windows import all_windows, centre_on_points
 from vuskit.errors import InvalidInputError
 
@@ -128,3 +134,15 @@ def test_aeon_detectors_score_points():
     expected = same.fit_predict(spiked(), axis=0)
     np.testing.assert_allclose(detector.fit_score(spiked()), expected)
     assert detector.estimator.random_state is None
+
+
+def test_a_function_may_see_missing_values():
+    series = np.array([1.0, np.nan, 5.0])
+    filled = FunctionDetector(np.nan_to_num, impute="linear").fit_score(series)
+    assert filled.tolist() == [1.0, 3.0, 5.0]
+    kept = FunctionDetector(np.nan_to_num, impute="keep").fit_score(series)
+    assert kept.tolist() == [1.0, 0.0, 5.0]
+    with pytest.raises(InvalidInputError, match="must give finite scores, got nan at index 1"):
+        FunctionDetector(np.abs, impute="keep").fit_score(series)
+    with pytest.raises(InvalidInputError, match="`impute` must be None or one of 'linear', 'prev"):
+        get_detector("values", impute="keep")  # one of those that cannot

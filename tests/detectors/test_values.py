@@ -53,6 +53,13 @@ def test_imputation(impute, expected):
     np.testing.assert_array_equal(read_values("series", series, impute=impute)[:, 0], expected)
 
 
+def test_nan_can_be_kept_and_infinity_cannot():
+    series = [1.0, NAN, 3.0]
+    np.testing.assert_array_equal(read_values("series", series, impute="keep")[:, 0], series)
+    with pytest.raises(InvalidInputError, match=r"must be finite, got inf at index 2$"):
+        read_values("series", [1.0, NAN, np.inf], impute="keep")
+
+
 def test_channels_are_imputed_apart():
     series = np.array([[1.0, 10.0], [NAN, 20.0], [3.0, NAN]])
     filled = read_values("series", series, impute="linear")

@@ -11,6 +11,7 @@ from typing import Any
 
 from vuskit.bench.identity import canonical, code_version, import_object
 from vuskit.detectors import Detector, FunctionDetector, detector_class, get_detector
+from vuskit.detectors.values import KEEP
 from vuskit.errors import InvalidInputError
 from vuskit.inputs import check_choice, check_int
 from vuskit.measures.registry import Measure, get_measure
@@ -70,7 +71,14 @@ class DetectorSpec:
             raise InvalidInputError(
                 f"`{self.name}` must be a detector or a function, got {thing!r}"
             )
-        return FunctionDetector(_bound(self.name, thing, params, seed), seed=seed)
+        # Every detector is told so what to do with NaN; a function may do it itself.
+        impute = params.get("impute")
+        if "impute" in inspect.signature(thing).parameters:
+            impute = None if impute is None else KEEP
+        else:
+            params.pop("impute", None)
+        bound = _bound(self.name, thing, params, seed)
+        return FunctionDetector(bound, seed=seed, impute=impute)
 
     def identity(self, seed: int) -> str:
         """All that decides the scores: name, every parameter, seed, version of the code."""

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from vuskit.detectors.base import Detector, ModelDetector, Progress
-from vuskit.detectors.parameters import at_least, checked, none_or, parameter
+from vuskit.detectors.parameters import at_least, checked, none_or, one_of, parameter
+from vuskit.detectors.values import IMPUTERS, KEEP
 from vuskit.detectors.window_model import WindowModel
 from vuskit.errors import InvalidInputError
 
@@ -177,6 +178,9 @@ class FunctionDetector(Detector):
     ----------
     function : callable
         Gets its own copy of the values.
+    impute : {None, "linear", "previous", "keep"}, default=None
+        What to do with NaN: an error, fill from the neighbouring values, or let the function see
+        it.
 
     Examples
     --------
@@ -190,6 +194,7 @@ class FunctionDetector(Detector):
     function: Callable[[Floats], ArrayLike] = dataclasses.field(
         kw_only=False, metadata=checked(_function)
     )
+    impute: str | None = parameter(None, none_or(one_of((*IMPUTERS, KEEP))))
     name: ClassVar[str] = "function"
 
     @property

@@ -57,7 +57,8 @@ class Detector(abc.ABC):
     seed : int, default=0
         The only source of randomness.
     impute : {None, "linear", "previous"}, default=None
-        What to do with NaN: an error, or fill from the neighbouring values.
+        What to do with NaN: an error, or fill from the neighbouring values. A class that can do
+        something else with it may declare the field anew and accept `vuskit.detectors.values.KEEP`.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Reading a series: one array of shape (n, d), finite, never changed."""
+"""Reading a series: one array of shape (n, d), never changed; finite unless NaN may stay."""
 
 from __future__ import annotations
 
@@ -10,9 +10,11 @@ from numpy.typing import NDArray
 
 from vuskit.errors import InvalidInputError
 
-__all__ = ["IMPUTERS", "read_values"]
+__all__ = ["IMPUTERS", "KEEP", "read_values"]
 
 Floats: TypeAlias = NDArray[np.float64]
+
+KEEP = "keep"  # NaN stays, for those who know what to do with it
 
 
 def read_values(argument: str, series: Any, *, impute: str | None = None) -> Floats:
@@ -25,12 +27,12 @@ def read_values(argument: str, series: Any, *, impute: str | None = None) -> Flo
     series : array-like of shape (n,) or (n, d), or an object that holds it as ``values``
         The series; it is neither changed nor copied without need.
     impute : str, optional
-        A key of `IMPUTERS`; without it NaN is an error.
+        A key of `IMPUTERS`, or `KEEP`; without it NaN is an error.
 
     Returns
     -------
     ndarray of shape (n, d)
-        Finite values.
+        Finite values, or NaN where it is kept.
 
     Raises
     ------
@@ -49,7 +51,9 @@ def read_values(argument: str, series: Any, *, impute: str | None = None) -> Flo
     """
     values = _as_matrix(argument, series)
     missing = np.isnan(values)
-    if missing.any() and impute is not None:
+    if impute == KEEP:
+        missing = np.zeros_like(missing)
+    elif missing.any() and impute is not None:
         values = np.column_stack([_fill(argument, channel, impute) for channel in values.T])
         missing = np.isnan(values)
     bad = missing | np.isinf(values)
