@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import sqlite3
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from vuskit import InvalidInputError
-from vuskit.bench.export import export_run
+from vuskit.bench.export import export_run, run_table
 from vuskit.bench.results import leaderboard, read_status, read_values_table
 from vuskit.bench.states import Kind, Status
 from vuskit.bench.stored import stored_plan
@@ -49,21 +51,70 @@ def test_every_shape_holds_the_same_numbers(finished, tmp_path):
     values = export_run(finished.folder, tmp_path / "values.csv")
     wide = export_run(finished.folder, tmp_path / "wide.parquet", shape="wide")
     board = export_run(finished.folder, tmp_path / "board.csv", shape="leaderboard")
-    assert len(values) == 24
-    assert len(wide) == 8
+    assert len(values) == 30  # of 24 values, and of those that a detector should have had
+    assert len(wide) == 10
     assert len(board) == 3
     assert board["own"].to_list() == [2, 2, 0]  # one detector always fails
     measures = ["f_score(beta=2)", "auc_pr", "vus_pr"]
     assert [name for name in wide if name in measures] == measures
     for measure in measures:
         long = values[values["measure"] == measure]
-        assert sorted(long["value"]) == sorted(wide[measure])
+        assert sorted(long["value"].dropna()) == sorted(wide[measure].dropna())
         for _, row in board.iterrows():
             own = long[long["detector"] == row["detector"]]
             by_series = own.groupby("series")["value"].mean()
             assert row[measure] == pytest.approx(by_series.mean(), abs=1e-15, nan_ok=True)
     pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "wide.parquet"), wide)
-    assert np.array_equal(pd.read_csv(tmp_path / "values.csv")["value"], values["value"])
+    read = pd.read_csv(tmp_path / "values.csv")["value"]
+    assert np.array_equal(read, values["value"], equal_nan=True)
+
+
+def test_what_failed_is_exported_with_its_status_and_no_value(finished):
+    values, wide = (run_table(finished.folder, shape=shape) for shape in ("values", "wide"))
+    for table in (values, wide):
+        failed = table["detector"] == "misbehaving:raises"
+        assert set(table.loc[failed, "status"]) == {"ERROR"}
+        assert set(table.loc[~failed, "status"]) == {"OK"}
+    assert len(values[values["status"] == "ERROR"]) == 6  # two series, three measures
+    assert len(wide[wide["status"] == "ERROR"]) == 2
+    assert values["value"].isna().equals(values["status"] == "ERROR")
+    assert wide["vus_pr"].isna().equals(wide["status"] == "ERROR")
+    assert not values[["dataset", "series", "settings", "measure_title"]].isna().any(axis=None)
+    there = values.dropna(subset="value", ignore_index=True).drop(columns="status")
+    known = read_values_table(finished.folder).astype(there.dtypes)
+    pd.testing.assert_frame_equal(there, known)
+    assert values["series"].is_monotonic_increasing
+
+
+def test_an_evaluation_that_was_skipped_is_exported_as_such(workshop):
+    (workshop.base / "quiet").mkdir()
+    rows = "".join(f"{i % 7},0\n" for i in range(300))
+    (workshop.base / "quiet" / "calm.csv").write_text(f"value,label\n{rows}")
+    workshop.write(series='[[series]]\nfolder = "quiet"')
+    workshop.run()
+    assert workshop.query("SELECT kind, status FROM jobs ORDER BY kind") == [
+        ("evaluate", "SKIPPED"),
+        ("score", "OK"),
+    ]
+    for shape, names in (("values", ["value"]), ("wide", ["auc_pr", "vus_pr"])):
+        table = run_table(workshop.folder, shape=shape)
+        assert set(table["status"]) == {"SKIPPED"}
+        assert table[names].isna().all(axis=None)
+
+
+def test_a_measure_without_a_value_is_exported_as_an_empty_cell(finished):
+    connection = sqlite3.connect(finished.folder / "bench.sqlite")
+    with contextlib.closing(connection), connection:
+        connection.execute(
+            'DELETE FROM "values" WHERE measure_id = (SELECT id FROM measures WHERE name = ?)',
+            ("auc_pr",),
+        )
+    table = run_table(finished.folder)
+    assert len(table) == 30
+    undefined = table[(table["measure"] == "auc_pr") & (table["status"] == "OK")]
+    assert len(undefined) == 8
+    assert undefined["value"].isna().all()
+    assert not undefined["evaluate_key"].isna().any()
 
 
 def test_wide_keeps_scores_without_a_seed(workshop):

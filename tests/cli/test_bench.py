@@ -155,6 +155,8 @@ def test_the_leaderboard_is_shown_with_the_best_marked_and_whom_it_leaves_out(fo
         invoke("leaderboard", "--by", "set")
     with pytest.raises(VuskitError, match="`by` must be 'series' for the shape 'values'"):
         invoke("export", "--by", "dataset")
+    with pytest.raises(VuskitError, match=r"`--output` must be a file that ends in \.csv or "):
+        invoke("export", "-o", "board.txt")
 
 
 @pytest.mark.usefixtures("folder")

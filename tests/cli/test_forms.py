@@ -124,7 +124,12 @@ def test_failures_and_undefined_values_are_not_zero(run):
     assert status["counts"]["score"]["ERROR"] == 3
     assert {failure["status"] for failure in status["failures"]} == {"ERROR"}
     table = strict_json(run("bench export --shape wide --json").out)
-    assert {row["detector"] for row in table} == {"Values", "Random"}  # nothing of the broken one
+    statuses = {row["detector"]: row["status"] for row in table}
+    assert statuses == {"Values": "OK", "Random": "OK", "broken:broken": "ERROR"}
+    empty = [row for row in table if row["vus_pr"] is None]
+    assert {row["detector"] for row in empty} == {"broken:broken"}
+    _, *rows = csv.reader(io.StringIO(run("bench leaderboard --csv").out))
+    assert [row[3:5] for row in rows if row[-1] == ""] == [["broken:broken", "0"]] * 2
 
 
 READ = {

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from vuskit.bench.means import AVERAGES
 from vuskit.bench.measures import measures_in_order
+from vuskit.bench.outcomes import read_outcomes_table
 from vuskit.bench.results import leaderboard, read_detectors, read_values_table
+from vuskit.bench.states import Status
 from vuskit.datasets.optional import require
 from vuskit.errors import InvalidInputError
 from vuskit.inputs import check_choice
@@ -35,18 +37,24 @@ _OF_A_VALUE = [
 
 
 def _values(folder: Path, by: str) -> pd.DataFrame:
-    return read_values_table(folder)
+    """One row per value, also where there is none because something failed."""
+    return read_outcomes_table(folder)
 
 
 def _wide(folder: Path, by: str) -> pd.DataFrame:
-    """One row per series, detector, seed and settings; one column per measure."""
-    values = read_values_table(folder)
+    """One row per series, detector, seed and settings; one column per measure.
+
+    The status is that of the first measure that is not OK, if there is one.
+    """
+    values = read_outcomes_table(folder)
     keys = ["score_key", "settings"]
     table = values.pivot(index=keys, columns="measure", values="value")
     table = table[measures_in_order(table.columns)]
     # Not every measure has a value everywhere: rows of facts, columns of numbers.
-    facts = values.drop(columns=_OF_A_VALUE).drop_duplicates(keys)
-    names = ["dataset", "series", "detector", "seed", "settings", "buffer", "buffer_reason"]
+    worst = values.sort_values("status", key=lambda status: status == Status.OK, kind="stable")
+    facts = worst.drop(columns=_OF_A_VALUE).drop_duplicates(keys).sort_index()
+    names = ["dataset", "series", "detector", "seed", "settings"]
+    names += ["status", "buffer", "buffer_reason"]
     rest = [name for name in facts if name not in names]
     wide = facts.merge(table.reset_index(), on=keys)
     return wide[[*names, *table.columns, *rest]]
@@ -66,6 +74,8 @@ SHAPES: dict[str, Callable[[Path, str], Any]] = {
 
 def run_table(folder: Path, *, shape: str = "values", by: str = "series") -> pd.DataFrame:
     """Values of a run as a table.
+
+    What failed or was skipped has its rows too, with its status and without values.
 
     Parameters
     ----------

@@ -212,13 +212,19 @@ def export(
 ) -> None:
     """Write the values into a file, or to standard output with --json or --csv.
 
-    One row per value, one row per score (wide), or means (leaderboard).
+    One row per value, one row per score (wide), or means (leaderboard). What
+    failed or was skipped has its rows too, with a status and empty cells.
 
     Example: vuskit bench export my-plan.toml -o board.csv --shape leaderboard
     """
-    from vuskit.bench.export import export_run, run_table
+    from vuskit.bench.export import FORMATS, export_run, run_table
 
     form = chosen_format(json=as_json, csv=as_csv)
+    if output is not None and output.suffix.removeprefix(".") not in FORMATS:
+        endings = " or ".join(f".{name}" for name in FORMATS)
+        raise InvalidInputError(
+            f"`--output` must be a file that ends in {endings}, got {str(output)!r}"
+        )
     folder = _folder_of(target)
     if form == "table" or output is not None:
         place = output or _DEFAULT_TABLE

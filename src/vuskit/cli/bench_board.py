@@ -75,16 +75,23 @@ def _board(table: pd.DataFrame, settings: str, measures: Mapping[str, Measure]) 
 
 
 def board_rows(content: Mapping[str, Any]) -> tuple[list[str], list[list[Any]]]:
-    """One row per settings, detector and measure."""
-    header = ["settings", "by", "detector", "own_series", "measure", "higher_is_better", "mean"]
+    """One row per settings, detector and measure, also for detectors without any value."""
+    counts = ["datasets", "series"] if content["by"] == "dataset" else ["series"]
+    header = ["settings", "by", *counts, "detector", "own_series"]
+    header += ["measure", "higher_is_better", "mean"]
     rows = [
-        [board["settings"], content["by"], entry["name"], entry["own_series"],
-         measure["name"], measure["higher_is_better"], entry["values"][measure["name"]]]
+        [board["settings"], content["by"], *(board[name] for name in counts),
+         entry["name"], entry["own_series"],
+         measure["name"], measure["higher_is_better"], entry["values"].get(measure["name"])]
         for board in content["boards"]
-        for entry in board["detectors"]
+        for entry in (*board["detectors"], *map(_without_values, board["without_values"]))
         for measure in board["measures"]
     ]  # fmt: skip
     return header, rows
+
+
+def _without_values(name: str) -> dict[str, Any]:
+    return {"name": name, "own_series": 0, "values": {}}
 
 
 def board_text(content: Mapping[str, Any]) -> None:
