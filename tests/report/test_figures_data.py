@@ -325,11 +325,18 @@ def test_scenarios_hold_all_values():
 
 def test_scatter_and_summary():
     axis = figures.ScatterDisplay.from_summary(summary()).plot().ax_
-    points = axis.collections[0].get_offsets()
-    np.testing.assert_allclose(points, summary().scatter()[["deviation", "z"]])
-    sizes = axis.collections[0].get_sizes()
-    ratio = summary().scatter()["ratio"].to_numpy()
-    assert (np.argsort(sizes, kind="stable")[-3:] == np.argsort(ratio, kind="stable")[-3:]).all()
+    circles = {circle.get_label(): circle for circle in axis.collections}
+    points = summary().scatter()
+    expected = points.rename(index=lambda name: vuskit.get_measure(name).title)
+    assert set(circles) == set(expected.index)
+    for name, row in expected.iterrows():
+        np.testing.assert_allclose(circles[name].get_offsets()[0], row[["deviation", "z"]])
+    # Small circles are drawn last; so small that they could not be seen they are drawn larger.
+    drawn = [float(circle.get_sizes()[0]) for circle in axis.collections]
+    assert drawn == sorted(drawn, reverse=True)
+    shares = expected["ratio"] / expected["ratio"].max()
+    for name in shares.index[shares > 0.05]:
+        assert circles[name].get_sizes()[0] == pytest.approx(drawn[0] * shares[name])
     image = figures.SummaryDisplay.from_summary(summary()).plot().ax_
     np.testing.assert_array_equal(image.images[0].get_array(), summary().ranks)
     with pytest.raises(InvalidInputError, match="`points` must be a table with the columns"):

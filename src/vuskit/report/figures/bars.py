@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,13 +14,14 @@ from vuskit.inputs import check_choice
 from vuskit.measures.registry import Measure
 from vuskit.measures.suite import evaluate_many
 from vuskit.report.figures.base import Display, register_figure
-from vuskit.report.figures.canvas import COLUMN, PAGE, TEXT, Canvas, grid_cells, open_canvas
+from vuskit.report.figures.canvas import COLUMN, PAGE, TEXT, grid_cells, open_canvas
 from vuskit.report.figures.marks import (
-    CURVES,
     family_legend,
+    group_fills,
     measure_bars,
     measure_rows,
     measures_named,
+    thin_hatch,
 )
 from vuskit.studies.robustness import RobustnessResult
 from vuskit.studies.separability import SeparabilityResult
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 __all__ = ["DetectorBarsDisplay", "RobustnessBarsDisplay", "SeparabilityBarsDisplay"]
 
 Floats = NDArray[np.float64]
+_TALLEST = 8.0  # inches; a page has some more, for legend and caption
 
 
 def _panel_columns(count: int, columns: int | None) -> int:
@@ -42,6 +44,7 @@ def _panel_columns(count: int, columns: int | None) -> int:
 class _MeasureBars(Display):
     table: pd.DataFrame
     label: str
+    _shared: ClassVar[str] = "xy"
 
     @property
     def measures(self) -> tuple[Measure, ...]:
@@ -67,11 +70,11 @@ class _MeasureBars(Display):
         rows = -(-count // across)
         height = rows * (0.3 + 0.125 * len(self.table)) + 0.25
         size = (COLUMN if across <= 3 and rows == 1 else PAGE, height)
-        canvas = open_canvas(ax, grid_cells(count, across), size=size, share="xy")
+        canvas = open_canvas(ax, grid_cells(count, across), size=size, share=self._shared)
         for axis, name in zip(canvas.panels, self.table.columns, strict=True):
             measure_bars(axis, self.table[name], self.measures)
             canvas.title(axis, str(name))
-        _label_bottoms(canvas, across, self.label)
+        canvas.label_bottoms(self.label)
         family_legend(canvas, self.measures, legend=legend)
         self._drawn(canvas)
         return self
@@ -79,12 +82,6 @@ class _MeasureBars(Display):
     def _about(self) -> str:
         shown = ", ".join(map(str, self.table.columns))
         return f"{len(self.table)} measures: {shown}"
-
-
-def _label_bottoms(canvas: Canvas, across: int, label: str) -> None:
-    """Name the horizontal axis below the middle panel of the last row."""
-    last = canvas.panels[(len(canvas.panels) - 1) // across * across :]
-    last[len(last) // 2 if len(last) % 2 else 0].set_xlabel(label, fontsize=TEXT)
 
 
 def _checked(table: Any) -> pd.DataFrame:
@@ -175,8 +172,10 @@ class SeparabilityBarsDisplay(_MeasureBars):
     table : pandas.DataFrame
         One row for each measure, one column for each panel.
     label : str
-        Of the horizontal axis.
+        Of the horizontal axis; every panel has its own, since a z may be hundreds of times another.
     """
+
+    _shared = "y"
 
     @classmethod
     def from_result(
@@ -283,20 +282,21 @@ class DetectorBarsDisplay(Display):
             Whether the detectors are named.
         """
         count = len(self.values)
-        height = len(self.measures) * (0.1 + 0.075 * count) + 0.7
+        height = min(len(self.measures) * (0.1 + 0.075 * count) + 0.45, _TALLEST)
         canvas = open_canvas(ax, size=(COLUMN, height))
         axis = canvas.ax
         thick = 0.8 / count
+        fills = group_fills(count)
         for place, (name, found) in enumerate(self.values.items()):
-            axis.barh(
+            bars = axis.barh(
                 np.arange(len(self.measures)) + (place - (count - 1) / 2) * thick,
                 [found[measure.name] for measure in self.measures],
                 thick,
-                color=CURVES[place % len(CURVES)],
-                edgecolor="black",
-                linewidth=0.4,
                 label=name,
+                **fills[place],
             )
+            for bar in bars:
+                thin_hatch(bar, fills[place]["hatch"])
         measure_rows(axis, self.measures)
         axis.set_xlim(0, 1.02)
         axis.set_xlabel("value", fontsize=TEXT)

@@ -15,12 +15,13 @@ from vuskit.inputs import check_choice
 from vuskit.measures.registry import Measure
 from vuskit.report.common import family_colour
 from vuskit.report.figures.base import Display, register_figure
-from vuskit.report.figures.canvas import COLUMN, PAGE, TEXT, Canvas, Cell, grid_cells, open_canvas
+from vuskit.report.figures.canvas import COLUMN, PAGE, Canvas, Cell, grid_cells, open_canvas
 from vuskit.report.figures.marks import (
     ACCURATE,
     INACCURATE,
     boxes,
     draw_line,
+    family_hatch,
     family_legend,
     measure_rows,
     measures_named,
@@ -36,6 +37,24 @@ __all__ = ["CentredBoxDisplay", "SeparabilityBoxDisplay"]
 
 Floats = NDArray[np.float64]
 _MOST_ACROSS = 4
+_SMALLEST = 1e-9  # differences of values below this are those of rounding
+
+
+def _said(outside: int) -> str:
+    return f", {outside} point{'s' * (outside > 1)} outside" if outside else ""
+
+
+def _limit_to_whiskers(axis: Any, drawn: dict[str, list[Any]]) -> int:
+    """Let an axis end a little beyond the whiskers; returns how many points are outside."""
+    ends = np.concatenate([line.get_xdata() for line in drawn["caps"]])
+    ends = ends[np.isfinite(ends)]  # a measure that is undefined throughout has none
+    points = np.concatenate([line.get_xdata() for line in drawn["fliers"]])
+    low, high = (ends.min(), ends.max()) if ends.size else (0.0, 0.0)
+    if high - low < _SMALLEST:  # without any box to be seen the points are all there is
+        return 0
+    low, high = low - 0.05 * (high - low), high + 0.05 * (high - low)
+    axis.set_xlim(low, high)
+    return int(((points < low) | (points > high)).sum())
 
 
 @register_figure(
@@ -92,14 +111,17 @@ class CentredBoxDisplay(Display):
             if not result.values:
                 raise InvalidInputError("`result` must hold at least one series, got none")
             series = result.values[0].name
+        kinds = result.task.perturbations if perturbation is None else (perturbation,)
+        tables = {kind: result.centred(series, kind) for kind in kinds}
+        whole = next(one.name for one in result.values if series in (one.series, one.name))
         if perturbation is None:
-            kinds = result.task.perturbations
-            return cls(series, {kind: result.centred(series, kind) for kind in kinds})
-        table = result.centred(series, perturbation)
-        groups = table.groupby(level="detector", sort=False)
-        return cls(series, {str(name): group for name, group in groups})
+            return cls(whole, tables)
+        groups = tables[perturbation].groupby(level="detector", sort=False)
+        return cls(whole, {str(name): group for name, group in groups})
 
-    def plot(self, ax: Any = None, *, legend: bool | None = None) -> CentredBoxDisplay:
+    def plot(
+        self, ax: Any = None, *, legend: bool | None = None, outliers: bool = False
+    ) -> CentredBoxDisplay:
         """Draw the boxes.
 
         Parameters
@@ -108,6 +130,9 @@ class CentredBoxDisplay(Display):
             Where to draw; one axis is divided. A figure of its own by default.
         legend : bool, optional
             Whether the families are named; by default where there is a margin.
+        outliers : bool, default=False
+            Whether the axes reach as far as the outliers. By default they reach as far as the
+            whiskers, so that the boxes can be seen, and the titles say how many points are outside.
         """
         count = len(self.panels)
         rows = -(-count // _MOST_ACROSS)
@@ -115,12 +140,15 @@ class CentredBoxDisplay(Display):
         height = rows * (0.3 + 0.14 * len(self.measures)) + 0.25
         canvas = open_canvas(ax, grid_cells(count, across), size=(PAGE, height), share="y")
         colours = [family_colour(measure) for measure in self.measures]
+        hatches = [family_hatch(measure) for measure in self.measures]
         for axis, (name, table) in zip(canvas.panels, self.panels.items(), strict=True):
-            boxes(axis, [table[one.name].to_numpy() for one in self.measures], colours=colours)
+            columns = [table[one.name].to_numpy() for one in self.measures]
+            drawn = boxes(axis, columns, colours=colours, hatches=hatches)
             measure_rows(axis, self.measures)
             axis.axvline(0, color="black", linewidth=0.4)
-            canvas.title(axis, name)
-        canvas.panels[-1].set_xlabel("value less the detector's mean", fontsize=TEXT)
+            outside = 0 if outliers else _limit_to_whiskers(axis, drawn)
+            canvas.title(axis, f"{name}{_said(outside)}")
+        canvas.label_bottoms(f"value on {self.series} less the detector's mean")
         family_legend(canvas, self.measures, legend=legend)
         self._drawn(canvas)
         return self
@@ -227,7 +255,7 @@ class SeparabilityBoxDisplay(Display):
             measure_rows(axis, self.measures)
             canvas.title(axis, f"{pair[0]} | {pair[1]}")
             axis.tick_params(labelleft=axis is first)
-        first.set_xlabel("value", fontsize=TEXT)
+        canvas.label_bottoms(f"value on {self.series}")
         patches = require("matplotlib.patches", purpose="a figure")
         named = ((ACCURATE, "accurate"), (INACCURATE, "inaccurate"))
         handles = [

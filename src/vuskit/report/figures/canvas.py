@@ -10,18 +10,29 @@ import numpy as np
 
 from vuskit.datasets.optional import require
 from vuskit.errors import InvalidInputError
-from vuskit.report.figures.fitting import fit_text
+from vuskit.report.figures.fitting import POINTS_PER_INCH, fit_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure, SubFigure
     from matplotlib.gridspec import GridSpecBase
 
-__all__ = ["COLUMN", "PAGE", "SMALL", "TEXT", "Canvas", "Cell", "grid_cells", "open_canvas"]
+__all__ = [
+    "COLUMN",
+    "HATCH_LINE",
+    "PAGE",
+    "SMALL",
+    "TEXT",
+    "Canvas",
+    "Cell",
+    "grid_cells",
+    "open_canvas",
+]
 
 COLUMN, PAGE = 3.33, 7.0  # inches: one column, and both columns of a page
 SMALL, TEXT = 7.0, 8.0  # points
 _LINE = 0.6
+HATCH_LINE = 0.3
 _LINE_HEIGHT = 1.2  # in sizes of the letters
 _GAP = 4.0  # points between a title and the next panel
 _HANDLE = 0.45  # inches of a legend beside its longest name
@@ -84,7 +95,7 @@ class Canvas:
     def label_bottoms(self, text: str) -> None:
         """Name the horizontal axis once, below the middle of the last row of panels."""
         self._label = text
-        self._last_row()[0].set_xlabel(text, fontsize=TEXT)
+        self._middle_panel().set_xlabel(text, fontsize=TEXT)
 
     def legend(
         self,
@@ -165,28 +176,32 @@ class Canvas:
             panel.set_title(fitted.text, fontsize=fitted.size, loc="left", pad=3)
             more[_row(panel)] = max(more.get(_row(panel), 0), fitted.lines - 1)
         if self.own and any(more.values()):
-            self.grow(sum(more.values()) * _LINE_HEIGHT * smallest / 72)
+            self.grow(sum(more.values()) * _LINE_HEIGHT * smallest / POINTS_PER_INCH)
 
     def _room(self, panel: Axes) -> float:
         """Pixels from the left end of a panel to the next, or to the right edge."""
         box = panel.bbox
         ends = [_left_end(other, panel) for other in self.panels if _is_right_of(panel, other)]
         edge = self.figure.bbox.x1 if self.own else box.x1
-        end = min(ends) - _GAP * self.figure.dpi / 72 if ends else edge
+        end = min(ends) - _GAP * self.figure.dpi / POINTS_PER_INCH if ends else edge
         return float(end - box.x0)
 
     def _last_row(self) -> list[Axes]:
         last = max(_row(panel) for panel in self.panels)
         return [panel for panel in self.panels if _row(panel) == last]
 
+    def _middle_panel(self) -> Axes:
+        row = self._last_row()
+        return row[(len(row) - 1) // 2]
+
     def _centre_label(self) -> None:
-        first, *_ = row = self._last_row()
         width = self.figure.bbox.width / self.figure.dpi
         fitted = fit_text(self._label, width, sizes=(TEXT, SMALL))
+        row, panel = self._last_row(), self._middle_panel()
         middle = (row[0].bbox.x0 + row[-1].bbox.x1) / 2
-        first.set_xlabel(
-            fitted.text, fontsize=fitted.size, x=(middle - first.bbox.x0) / first.bbox.width
-        )
+        # At the end of a panel instead of between two, which would be pushed apart for it.
+        place = min((middle - panel.bbox.x0) / panel.bbox.width, 1 - 1 / panel.bbox.width)
+        panel.set_xlabel(fitted.text, fontsize=fitted.size, x=place)
 
 
 def _row(panel: Axes) -> int:
@@ -208,6 +223,12 @@ def _left_end(other: Axes, panel: Axes) -> float:
     return float(box.x0)
 
 
+def _thin_hatches(legend: Any) -> None:
+    """As of the bars that it explains; matplotlib copies the hatches, not how thin they are."""
+    for patch in legend.findobj(lambda artist: hasattr(artist, "set_hatch_linewidth")):
+        patch.set_hatch_linewidth(HATCH_LINE)
+
+
 def _widest_legend(place: Any, entries: int, most: int, style: dict[str, Any]) -> float:
     """Make the legend of the most columns that are no wider than its place; returns its height."""
     rows = 0
@@ -219,6 +240,7 @@ def _widest_legend(place: Any, entries: int, most: int, style: dict[str, Any]) -
         legend = place.legend(ncols=-(-entries // rows), **style)
         extent = legend.get_window_extent()
         if columns == 1 or extent.width <= place.bbox.width:
+            _thin_hatches(legend)
             return float(extent.height)
         legend.remove()
     return 0.0

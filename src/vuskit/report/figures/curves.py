@@ -26,6 +26,7 @@ CURVE_COLOURS = {"roc": "#009E73", "pr": "#0072B2"}
 _ALL_SCORES = 20_000  # up to here every distinct score is a threshold of the picture
 _THRESHOLDS = 5_000
 _PLACES = 61
+_BETWEEN_MARKERS = 0.17  # diagonals of the panel
 _BUFFERS = 40
 
 
@@ -150,7 +151,13 @@ class RangeCurveDisplay(Display):
         return cls(curve, plain, buffered, areas[names[0]], areas[names[1]], length, name)
 
     def plot(
-        self, ax: Any = None, *, color: str | None = None, fill: bool = True, legend: bool = True
+        self,
+        ax: Any = None,
+        *,
+        color: str | None = None,
+        marker: str | None = None,
+        fill: bool = True,
+        legend: bool = True,
     ) -> RangeCurveDisplay:
         """Draw the two curves.
 
@@ -160,6 +167,8 @@ class RangeCurveDisplay(Display):
             Where to draw; a figure of its own by default. Several may share an axis.
         color : str, optional
             Of both curves.
+        marker : str, optional
+            At some places of both curves, to tell the curves of several displays apart.
         fill : bool, default=True
             Whether the area under the buffered curve is shaded.
         legend : bool, default=True
@@ -169,6 +178,7 @@ class RangeCurveDisplay(Display):
         axis: Any = canvas.ax
         x_label, y_label, area_name, _ = CURVE_NAMES[self.curve]
         style: dict[str, Any] = {"color": color or CURVE_COLOURS[self.curve], "linewidth": 1.1}
+        style |= {"marker": marker, "markersize": 3.5, "markevery": _BETWEEN_MARKERS}
         if self.curve == "pr":
             style["drawstyle"] = "steps"
         before = f"{self.name}: " if self.name else ""

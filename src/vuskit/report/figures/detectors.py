@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from vuskit.datasets.optional import require
 from vuskit.errors import InvalidInputError
 from vuskit.inputs import check_labels, check_series
 from vuskit.measures.registry import Measure
@@ -16,7 +17,14 @@ from vuskit.report.figures.bars import DetectorBarsDisplay
 from vuskit.report.figures.base import Display, register_figure
 from vuskit.report.figures.canvas import PAGE, Cell, open_canvas
 from vuskit.report.figures.curves import RangeCurveDisplay, SurfaceDisplay, draw_surface
-from vuskit.report.figures.marks import CURVES, draw_line, shade
+from vuskit.report.figures.marks import (
+    CURVES,
+    MARKERS,
+    draw_line,
+    group_fills,
+    shade,
+    thin_hatch,
+)
 
 __all__ = ["DetectorComparisonDisplay", "SeriesDisplay"]
 
@@ -240,8 +248,8 @@ class DetectorComparisonDisplay(Display):
             axis.set_yticks([])
             canvas.title(axis, f"(a) score of {name}")
         for axis, letter, curves in ((roc, "b", self.roc), (pr, "c", self.pr)):
-            for name, colour in zip(names, CURVES, strict=False):
-                curves[name].plot(axis, color=colour, fill=False, legend=False)
+            for name, colour, marker in zip(names, CURVES, MARKERS, strict=False):
+                curves[name].plot(axis, color=colour, marker=marker, fill=False, legend=False)
             canvas.title(axis, f"({letter}) dashed: no buffer")
         surfaces = canvas.panels[count + 3 :]
         for row, name in enumerate(names):
@@ -253,10 +261,15 @@ class DetectorComparisonDisplay(Display):
             ):
                 draw_surface(axis, held, zoom=1.02)
                 kind = f"VUS-{held.curve.upper()}"
-                text = f"({letter}) {name}: {kind} {held.volume:.3f}"
-                canvas.title(axis, text)
+                canvas.title(axis, f"({letter}) {kind} {held.volume:.3f} of {name}")
         self.bars.plot(bars, legend=False)
         canvas.title(bars, "(f) all measures")
+        handlers = require("matplotlib.legend_handler", purpose="a figure")
+        # In the margin, or where a ROC curve hardly ever is.
+        canvas.legend(
+            _lines_and_bars(count), names=names, panel=roc, where="lower right", handlelength=3.6,
+            handler_map={tuple: handlers.HandlerTuple(ndivide=None)},
+        )  # fmt: skip
         self._drawn(canvas)
         return self
 
@@ -264,3 +277,16 @@ class DetectorComparisonDisplay(Display):
         names = ", ".join(self.scores.lines)
         size, measures = self.scores.label.size, len(self.bars.measures)
         return f"{names} on {size} points, {measures} measures"
+
+
+def _lines_and_bars(count: int) -> list[tuple[Any, Any]]:
+    """For each detector what its curves and what its bars look like."""
+    lines = require("matplotlib.lines", purpose="a figure")
+    patches = require("matplotlib.patches", purpose="a figure")
+    found = []
+    for colour, marker, fill in zip(CURVES, MARKERS, group_fills(count), strict=False):
+        bar = patches.Patch(**fill)
+        thin_hatch(bar, fill["hatch"])
+        line = lines.Line2D([], [], color=colour, marker=marker, markersize=3.5, linewidth=1.1)
+        found.append((line, bar))
+    return found

@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 from vuskit.datasets.optional import require
 
-__all__ = ["Fitted", "fit_text", "text_width", "wrapped"]
+__all__ = ["POINTS_PER_INCH", "Fitted", "fit_text", "text_width", "wrapped"]
 
-_POINTS_PER_INCH = 72.0
+POINTS_PER_INCH = 72.0
 # Renderers set letters on whole pixels, which makes lines a little longer than they are.
 _SLACK = 1.04
 _ELLIPSIS = "\N{HORIZONTAL ELLIPSIS}"
@@ -43,7 +43,7 @@ def text_width(text: str, size: float) -> float:
     width, *_ = paths.text_to_path.get_text_width_height_descent(
         text, fonts.FontProperties(size=size), ismath=False
     )
-    return float(width) * _SLACK / _POINTS_PER_INCH
+    return float(width) * _SLACK / POINTS_PER_INCH
 
 
 def wrapped(text: str, room: float, size: float) -> list[str]:

@@ -13,7 +13,7 @@ from vuskit.errors import InvalidInputError
 from vuskit.inputs import check_labels
 from vuskit.measures.registry import Measure, list_measures
 from vuskit.report.common import FAMILY_TITLES, family_colour, family_of, thinned
-from vuskit.report.figures.canvas import SMALL, Canvas
+from vuskit.report.figures.canvas import HATCH_LINE, SMALL, Canvas
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -23,16 +23,20 @@ __all__ = [
     "ANOMALY",
     "CURVES",
     "INACCURATE",
+    "MARKERS",
     "boxes",
     "draw_line",
+    "family_hatch",
     "family_legend",
     "few_ticks",
+    "group_fills",
     "group_styles",
     "line_styles",
     "measure_bars",
     "measure_rows",
     "measures_named",
     "shade",
+    "thin_hatch",
 ]
 
 Floats = NDArray[np.float64]
@@ -42,9 +46,19 @@ ANOMALY = "#CC79A7"
 CURVES = ("#0072B2", "#E69F00", "#009E73", "#000000", "#CC79A7", "#56B4E9", "#D55E00")
 # Far apart in grey as well.
 ACCURATE, INACCURATE = "#0072B2", "#F0C05A"
-_HATCHES = {"range": "//////", "auc": "......", "range_auc": "\\\\\\\\\\\\", "vus": "xxxxxx"}
+_HATCHES = {
+    "range": "//////",
+    "auc": "......",
+    "range_auc": "\\\\\\\\\\\\",
+    "vus": "xxxxxx",
+    "event": "------",
+    "proximity": "||||||",
+    "custom": "++++++",
+}
+# Neither as many as the colours nor as the markers: the pairs of both repeat late.
+_FILLS = ("", "/////", ".....", "\\\\\\\\\\", "xxxxx", "-----", "|||||", "+++++")
 _DASHES = ("-", "--", ":", "-.")
-_MARKERS = "os^Dvx+*<>"
+MARKERS = "os^Dvx+*<>"
 _MOST_POINTS = 4000  # of one line; more cannot be told apart in print
 
 
@@ -92,15 +106,21 @@ def measure_bars(
         linewidth=0.4,
     )
     for bar, measure in zip(bars, measures, strict=True):
-        if hatch and family_of(measure) in _HATCHES:
-            _thin_hatch(bar, _HATCHES[family_of(measure)])
+        if hatch:
+            thin_hatch(bar, family_hatch(measure))
     measure_rows(axis, measures)
 
 
-def _thin_hatch(patch: Any, hatch: str) -> None:
+def family_hatch(measure: Measure) -> str:
+    """Hatch of the measure's family, as its colour is that of :func:`family_colour`."""
+    return _HATCHES.get(family_of(measure), "")
+
+
+def thin_hatch(patch: Any, hatch: str) -> None:
+    """Hatch with lines so thin that the colour is still seen."""
     patch.set_hatch(hatch)
-    if hasattr(patch, "set_hatch_linewidth"):  # matplotlib 3.10 and later
-        patch.set_hatch_linewidth(0.3)
+    if hasattr(patch, "set_hatch_linewidth"):  # not all that matplotlib 3.10 hatches
+        patch.set_hatch_linewidth(HATCH_LINE)
 
 
 def boxes(
@@ -108,11 +128,15 @@ def boxes(
     columns: Sequence[Floats],
     *,
     colours: Sequence[str],
+    hatches: Sequence[str] | None = None,
     offset: float = 0.0,
     width: float = 0.65,
-) -> None:
-    """Horizontal box plots, one in each row; undefined values are left out."""
-    drawn = axis.boxplot(
+) -> dict[str, list[Any]]:
+    """Horizontal box plots, one in each row; undefined values are left out.
+
+    Returns what is drawn, as matplotlib calls it.
+    """
+    drawn: dict[str, list[Any]] = axis.boxplot(
         [column[np.isfinite(column)] for column in columns],
         positions=np.arange(len(columns)) + offset,
         widths=width,
@@ -125,8 +149,11 @@ def boxes(
         medianprops={"linewidth": 0.9, "color": "black"},
         flierprops={"marker": ".", "markersize": 2, "markeredgewidth": 0.3},
     )
-    for patch, colour in zip(drawn["boxes"], colours, strict=True):
+    plain = [""] * len(columns)
+    for patch, colour, hatch in zip(drawn["boxes"], colours, hatches or plain, strict=True):
         patch.set_facecolor(colour)
+        thin_hatch(patch, hatch)
+    return drawn
 
 
 def family_legend(canvas: Canvas, measures: Iterable[Measure], *, legend: bool | None) -> None:
@@ -142,7 +169,7 @@ def family_legend(canvas: Canvas, measures: Iterable[Measure], *, legend: bool |
             linewidth=0.4,
             label=FAMILY_TITLES[name],
         )
-        _thin_hatch(patch, _HATCHES.get(name, ""))
+        thin_hatch(patch, family_hatch(measure))
         handles.append(patch)
     canvas.legend(handles)
 
@@ -157,7 +184,7 @@ def line_styles(measures: Iterable[Measure]) -> list[dict[str, Any]]:
             {
                 "color": family_colour(measure),
                 "linestyle": _DASHES[turn % len(_DASHES)],
-                "marker": _MARKERS[(turn + 3 * len(seen)) % len(_MARKERS)],
+                "marker": MARKERS[(turn + 3 * len(seen)) % len(MARKERS)],
                 "markersize": 2.5,
                 "linewidth": 1.0,
                 "label": measure.title,
@@ -172,13 +199,30 @@ def group_styles(names: Iterable[Any]) -> list[dict[str, Any]]:
         {
             "color": CURVES[place % len(CURVES)],
             "linestyle": _DASHES[place % len(_DASHES)],
-            "marker": _MARKERS[place % len(_MARKERS)],
+            "marker": MARKERS[place % len(MARKERS)],
             "markersize": 3,
             "linewidth": 1.0,
             "label": str(name),
         }
         for place, name in enumerate(names)
     ]
+
+
+def group_fills(count: int) -> list[dict[str, Any]]:
+    """Colour and hatch of the bars of each of several detectors or other names."""
+    fills = []
+    for place in range(count):
+        colour = CURVES[place % len(CURVES)]
+        fills.append(
+            {
+                "facecolor": colour,
+                "hatch": _FILLS[place % len(_FILLS)],
+                # Hatches have the colour of the edge, and have to be seen on black as well.
+                "edgecolor": "white" if colour == "#000000" else "black",
+                "linewidth": 0.4,
+            }
+        )
+    return fills
 
 
 def shade(axis: Axes, y_true: ArrayLike, **style: Any) -> None:

@@ -156,9 +156,8 @@ class SweepDisplay(Display):
                 bbox_to_anchor=(0.5, 1.0), handlelength=1.6, borderpad=0, labelspacing=0.2,
             )  # fmt: skip
             axis.grid(visible=True, linewidth=0.4, alpha=0.4)
-        middle = canvas.panels[len(canvas.panels) // 2]
-        middle.set_xlabel(
-            f"end of the prediction, in points from the anomaly; right end: {EXACT}", fontsize=TEXT
+        canvas.label_bottoms(
+            f"end of the prediction, in points from the anomaly; right end: {EXACT}"
         )
         canvas.panels[0].set_ylabel("value", fontsize=TEXT)
         self._drawn(canvas)

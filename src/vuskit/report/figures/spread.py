@@ -1,14 +1,14 @@
-"""Names beside points such that no two names overlap."""
+"""Names beside circles such that no name is on another, on a circle or on the frame."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from vuskit.datasets.optional import require
+from vuskit.report.figures.fitting import POINTS_PER_INCH, text_width
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -16,98 +16,121 @@ if TYPE_CHECKING:
 __all__ = ["spread_labels"]
 
 Floats = NDArray[np.float64]
-_POINTS_PER_INCH = 72.0
+# Points between a circle and its name, and what that costs in areas of the name. Names of the rings
+# from the third on are tied to their circles.
+_RINGS = {2.0: 0.0, 4.0: 0.1, 8.0: 0.5, 14.0: 0.7, 21.0: 0.9, 29.0: 1.2, 38.0: 1.5}
+_NEAR = 2
+_ANGLES = 16
+_APART = 2.0  # points between a name and anything else
+_ROUNDS = 4
+_SAMPLES = 25  # points of a line
+_TURN = 0.05  # what all the way from beside a circle to above it costs, in areas of the name
+_ON_NAME, _ON_CIRCLE = 10.0, 5.0
 
 
 def spread_labels(
     axis: Axes, names: Sequence[str], x: Floats, y: Floats, *, radii: Floats, fontsize: float
 ) -> None:
-    """Write each name beside its circle, where it covers no other name and few circles.
+    """Write each name beside its circle, where it covers neither names nor circles.
 
-    Names stay within the axis as far as they can.
-    Names that had to move away from their circle are tied to it by a thin line.
+    The panel must have its place already. Names stay within it as far as they can; those that had
+    to move away from their circle are tied to it by a thin line.
     """
-    axis.autoscale_view()
-    centres = _in_points(axis, x, y)
+    centres = _in_points(axis, axis.transData.transform(np.column_stack([x, y])))
+    shown: list[int] = np.flatnonzero(np.isfinite(centres).all(axis=1)).tolist()
     circles = np.column_stack([centres - radii[:, None], centres + radii[:, None]])
-    frame = _frame(axis)
-    taken: list[Floats] = []
-    for place in np.argsort(centres[:, 1], kind="stable")[::-1]:
-        if not np.isfinite(centres[place]).all():
-            continue
-        width, height = _extent(names[place], fontsize)
-        offers = list(_offers(width, height, float(radii[place])))
-        boxes = [np.concatenate([centres[place] + low, centres[place] + low + (width, height)])
-                 for low in offers]  # fmt: skip
-        others = np.delete(circles, place, axis=0)
-        costs = [
-            10 * (_overlap(box, taken) + width * height - _overlap(box, [frame]))
-            + _overlap(box, list(others))
-            + 0.02 * step * width * height
-            for step, box in enumerate(boxes)
-        ]
-        best = int(np.argmin(costs))
-        taken.append(boxes[best])
-        far = best >= _NEAR
-        axis.annotate(
+    frame = _in_points(axis, axis.transAxes.transform([(0, 0), (1, 1)])).ravel()
+    frame += (_APART, _APART, -_APART, -_APART)
+    sizes = {place: np.array([_width(names[place], fontsize), fontsize]) for place in shown}
+    offers = {place: _offers(sizes[place], float(radii[place])) for place in shown}
+    boxes = {place: _boxes(centres[place], offers[place], sizes[place]) for place in shown}
+    fixed = {
+        place: _fixed_costs(boxes[place], frame, np.delete(circles[shown], row, axis=0))
+        for row, place in enumerate(shown)
+    }
+    # From the top, each for itself at first; then every name again, as the others are now.
+    chosen: dict[int, int] = {}
+    for place in sorted(shown, key=lambda place: -centres[place, 1]) * _ROUNDS:
+        rest = [boxes[other][turn] for other, turn in chosen.items() if other != place]
+        others = np.array(rest).reshape(-1, 4)
+        area = float(np.prod(sizes[place]))
+        costs = fixed[place] + _ON_NAME * _shared(boxes[place], others)
+        costs += area * _crossed(centres[place], boxes[place], others)
+        chosen[place] = int(np.argmin(costs))
+    for place, turn in chosen.items():
+        far = turn >= _NEAR * _ANGLES
+        text = axis.annotate(
             names[place],
             (x[place], y[place]),
-            xytext=tuple(offers[best]),
+            xytext=tuple(offers[place][turn]),
             textcoords="offset points",
             fontsize=fontsize,
             va="bottom",
             arrowprops={"arrowstyle": "-", "linewidth": 0.4, "color": "0.4"} if far else None,
         )
+        text.set_in_layout(False)  # or the panel would move away from under the names
 
 
-_NEAR = 8
+def _width(name: str, fontsize: float) -> float:
+    return text_width(name, fontsize) * POINTS_PER_INCH
 
 
-def _offers(width: float, height: float, radius: float) -> Iterator[Floats]:
-    """Lower left corners of a name around a circle, the best places first."""
-    for gap in (radius + 1.5, radius + 9.0, radius + 17.0, radius + 26.0):
-        slant = 0.75 * gap
-        middle = -height / 2
-        for corner in (
-            (gap, middle),
-            (-gap - width, middle),
-            (-width / 2, gap),
-            (-width / 2, -gap - height),
-            (slant, slant),
-            (slant, -slant - height),
-            (-slant - width, slant),
-            (-slant - width, -slant - height),
-        ):
-            yield np.array(corner)
+def _offers(size: Floats, radius: float) -> Floats:
+    """Lower left corners of a name around a circle, near ones first, right and left before others.
+
+    The name touches a ring around the circle, from outside.
+    """
+    turns = np.arange(_ANGLES) * 2 * np.pi / _ANGLES
+    turns = turns[np.argsort(np.round(np.abs(np.sin(turns)), 6), kind="stable")]
+    towards = np.column_stack([np.cos(turns), np.sin(turns)])
+    # The corner or side of the name that looks at the circle.
+    corners = np.where(np.abs(towards) < 1e-6, -0.5, np.where(towards > 0, 0.0, -1.0)) * size
+    # Names above and below stand over the circle as far as they lean to a side.
+    corners[:, 0] = np.where(
+        np.abs(towards[:, 1]) > 0.8, (towards[:, 0] - 1) / 2 * size[0], corners[:, 0]
+    )
+    corners[:, 1] = np.where(
+        np.abs(towards[:, 0]) > 0.8, (towards[:, 1] - 1) / 2 * size[1], corners[:, 1]
+    )
+    return np.concatenate([towards * (radius + ring) + corners for ring in _RINGS])
 
 
-def _extent(name: str, fontsize: float) -> tuple[float, float]:
-    """Width and height of a name in points."""
-    paths = require("matplotlib.textpath", purpose="a figure")
-    box = paths.TextPath((0, 0), name, size=fontsize).get_extents()
-    return float(box.width), fontsize
+def _boxes(centre: Floats, offers: Floats, size: Floats) -> Floats:
+    return np.column_stack([centre + offers, centre + offers + size])
 
 
-def _in_points(axis: Axes, x: Floats, y: Floats) -> Floats:
-    """Where the points of the axis come to lie, roughly: before the figure is laid out."""
-    return _scaled(axis, axis.transData.transform(np.column_stack([x, y])))
+def _fixed_costs(boxes: Floats, frame: Floats, circles: Floats) -> Floats:
+    """What each place costs, wherever the other names are."""
+    area = float(np.prod(boxes[0, 2:] - boxes[0, :2]))
+    outside = area - _shared(boxes, frame[None], apart=0.0)
+    covered = _shared(boxes, circles)
+    away = np.repeat(list(_RINGS.values()), _ANGLES) + np.tile(
+        np.linspace(0, _TURN, _ANGLES), len(_RINGS)
+    )
+    return _ON_NAME * outside + _ON_CIRCLE * covered + away * area
 
 
-def _frame(axis: Axes) -> Floats:
-    """Lower left and upper right corner of the axis."""
-    return _scaled(axis, axis.transAxes.transform([(0, 0), (1, 1)])).ravel()
+def _crossed(centre: Floats, boxes: Floats, names: Floats) -> Floats:
+    """On how many other names the line would be that ties each place to the circle."""
+    middles = (boxes[:, :2] + boxes[:, 2:]) / 2
+    along = np.linspace(0, 1, _SAMPLES)[:, None, None, None]
+    points = centre + along * (middles[:, None] - centre)
+    inside = ((points >= names[:, :2] - 1) & (points <= names[:, 2:] + 1)).all(axis=3)
+    crossed: Floats = inside.any(axis=0).sum(axis=1).astype(np.float64)
+    crossed[: _NEAR * _ANGLES] = 0  # without a line
+    return crossed
 
 
-def _scaled(axis: Axes, pixels: Any) -> Floats:
+def _in_points(axis: Axes, pixels: Any) -> Floats:
     figure: Any = axis.figure
-    return np.asarray(pixels * _POINTS_PER_INCH / figure.dpi, dtype=np.float64)
+    return np.asarray(pixels * POINTS_PER_INCH / figure.dpi, dtype=np.float64)
 
 
-def _overlap(box: Floats, others: Sequence[Floats]) -> float:
-    """Area that a box shares with others."""
-    if not others:
-        return 0.0
-    rest = np.array(others)
-    low = np.maximum(rest[:, :2], box[:2])
-    high = np.minimum(rest[:, 2:], box[2:])
-    return float(np.prod(np.maximum(high - low, 0.0), axis=1).sum())
+def _shared(boxes: Floats, others: Floats, *, apart: float = _APART) -> Floats:
+    """Area that each box, with some room around it, shares with others."""
+    if not len(others):
+        return np.zeros(len(boxes))
+    low = np.maximum(boxes[:, None, :2] - apart, others[None, :, :2])
+    high = np.minimum(boxes[:, None, 2:] + apart, others[None, :, 2:])
+    shared: Floats = np.prod(np.maximum(high - low, 0.0), axis=2).sum(axis=1)
+    return shared

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from vuskit.datasets.optional import require
 from vuskit.errors import InvalidInputError
+from vuskit.inputs import check_choice
 from vuskit.measures.registry import Measure
 from vuskit.report.common import family_colour
 from vuskit.report.figures.base import Display, register_figure
-from vuskit.report.figures.canvas import COLUMN, PAGE, SMALL, TEXT, open_canvas
-from vuskit.report.figures.marks import family_legend, measures_named
+from vuskit.report.figures.canvas import COLUMN, PAGE, SMALL, TEXT, Canvas, open_canvas
+from vuskit.report.figures.marks import family_hatch, family_legend, measures_named, thin_hatch
 from vuskit.report.figures.spread import spread_labels
 from vuskit.studies.summary import Summary
 
@@ -24,8 +26,9 @@ __all__ = ["ScatterDisplay", "SummaryDisplay"]
 
 Floats = NDArray[np.float64]
 
-_AREA = 350.0  # of the largest circle, in square points
+_AREA = 300.0  # of the largest circle, in square points
 _SMALLEST = 6.0
+_KEY = (0.2, 0.5, 1.0)  # circles that are explained, in parts of the largest
 
 
 @register_figure(
@@ -41,9 +44,12 @@ class ScatterDisplay(Display):
     ----------
     points : pandas.DataFrame
         ``deviation``, ``z`` and ``ratio``; one row for each measure.
+    z : str
+        What ``z`` is, in words.
     """
 
     points: pd.DataFrame
+    z: str = "z statistic"
 
     @property
     def measures(self) -> tuple[Measure, ...]:
@@ -51,9 +57,22 @@ class ScatterDisplay(Display):
         return measures_named(self.points.index)
 
     @classmethod
-    def from_summary(cls, summary: Summary) -> ScatterDisplay:
-        """Make it from :func:`vuskit.studies.summarise`."""
-        return cls(summary.scatter())
+    def from_summary(cls, summary: Summary, *, z: str = "median") -> ScatterDisplay:
+        """Make it from the summary of the studies.
+
+        Parameters
+        ----------
+        summary : Summary
+            Of :func:`vuskit.studies.summarise`.
+        z : {"median", "mean"}, default="median"
+            What stands for separability in the summary.
+
+        Raises
+        ------
+        InvalidInputError
+            If it is something else.
+        """
+        return cls(summary.scatter(), f"{check_choice('z', z, ('median', 'mean'))} z statistic")
 
     @classmethod
     def from_table(cls, points: pd.DataFrame) -> ScatterDisplay:
@@ -87,29 +106,62 @@ class ScatterDisplay(Display):
         ax : Axes, optional
             Where to draw; a figure of its own by default.
         legend : bool, optional
-            Whether the families are named; by default where there is a margin.
+            Whether families and sizes of circles are explained; by default where there is a margin.
         """
         canvas = open_canvas(ax, size=(PAGE * 0.65, 3.1))
         axis = canvas.ax
         x, y, ratio = self.points.to_numpy(dtype=np.float64).T
-        largest = np.nanmax(ratio) if np.isfinite(ratio).any() else 1.0
-        areas = np.maximum(np.nan_to_num(ratio) / (largest or 1.0) * _AREA, _SMALLEST)
-        axis.scatter(
-            x, y, s=areas, c=[family_colour(measure) for measure in self.measures], alpha=0.75,
-            edgecolors="black", linewidths=0.5,
-        )  # fmt: skip
+        largest = float(np.nanmax(ratio)) if np.isfinite(ratio).any() else 0.0
+        areas = _areas(ratio, largest)
+        # Small ones last, so that no circle is hidden.
+        for place in np.argsort(-areas, kind="stable"):
+            measure = self.measures[place]
+            circle = axis.scatter(
+                x[place], y[place], s=areas[place], color=family_colour(measure), alpha=0.75,
+                edgecolors="black", linewidths=0.5, label=measure.title,
+            )  # fmt: skip
+            thin_hatch(circle, family_hatch(measure))
         axis.set_xlabel("mean standard deviation under lag and noise (left: robust)", fontsize=TEXT)
-        axis.set_ylabel("z statistic (up: separable)", fontsize=TEXT)
+        axis.set_ylabel(f"{self.z} (up: separable)", fontsize=TEXT)
         axis.margins(0.16, 0.12)
         axis.grid(visible=True, linewidth=0.4, alpha=0.4)
+        family_legend(canvas, self.measures, legend=legend)
+        if largest > 0 and (legend or (legend is None and canvas.own)):
+            _explain_circles(canvas, largest)
+        canvas.lay_out()
         titles = [measure.title for measure in self.measures]
         spread_labels(axis, titles, x, y, radii=np.sqrt(areas / np.pi), fontsize=SMALL)
-        family_legend(canvas, self.measures, legend=legend)
         self._drawn(canvas)
         return self
 
     def _about(self) -> str:
         return f"{len(self.points)} measures"
+
+
+def _areas(ratio: Floats, largest: float) -> Floats:
+    """Of the circles, in square points; those of hardly any ratio can still be seen."""
+    return np.maximum(np.nan_to_num(ratio) / (largest or 1.0) * _AREA, _SMALLEST)
+
+
+def _explain_circles(canvas: Canvas, largest: float) -> None:
+    """Say what some sizes of circles mean."""
+    lines = require("matplotlib.lines", purpose="a figure")
+    values = np.unique([float(f"{part * largest:.1g}") for part in _KEY])
+    diameters = 2 * np.sqrt(_areas(values, largest) / np.pi)
+    handles = [
+        lines.Line2D(
+            [], [], linestyle="none", marker="o", markersize=diameter, markerfacecolor="none",
+            markeredgecolor="black", markeredgewidth=0.5, label=f"{value:g}",
+        )
+        for value, diameter in zip(values, diameters, strict=True)
+    ]  # fmt: skip
+    # Above a figure of our own, since the families are below it.
+    above: dict[str, Any] = {"loc": "outside upper center"} if canvas.own else {}
+    canvas.legend(
+        handles, where="upper right", title="circle: mean standard deviation under ratio",
+        title_fontsize=SMALL, handleheight=max(diameters) / SMALL + 0.6, handlelength=2.5,
+        labelspacing=1.1, **above,
+    )  # fmt: skip
 
 
 @register_figure(
