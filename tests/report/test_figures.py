@@ -13,6 +13,7 @@ import warnings
 from pathlib import Path
 
 import matplotlib as mpl
+import matplotlib.image
 import numpy as np
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -156,7 +157,8 @@ def overlap(first, second):
 def test_no_text_is_cut_off_or_covers_another(name):
     figure = drawn(name).figure_
     renderer = FigureCanvasAgg(figure).get_renderer()
-    boxes = [(text, text.get_window_extent(renderer)) for text in texts_of(figure)]
+    # Of the letters: the lines that tie names to circles are not counted.
+    boxes = [(text, Text.get_window_extent(text, renderer)) for text in texts_of(figure)]
     for text, box in boxes:
         assert box.x0 >= -PIXELS, text
         assert box.y0 >= -PIXELS, text
@@ -201,6 +203,16 @@ def test_saved_as_pixels(name, tmp_path):
     assert drawn(name).save(tmp_path / "a.PNG").read_bytes().startswith(b"\x89PNG")
     with pytest.raises(InvalidInputError, match="`path` must be one of 'png', 'pdf', 'svg'"):
         drawn(name).save(tmp_path / "a.bmp")
+
+
+@pytest.mark.parametrize(("dpi", "width"), [({}, 2100), ({"dpi": 100}, 700)])
+def test_pixels_are_enough_for_print_unless_told_otherwise(dpi, width, tmp_path):
+    path = drawn("timing_series").save(tmp_path / "a.png", **dpi)
+    assert mpl.image.imread(path).shape[1] == width
+    for bad in (0, 2.5, "300"):
+        with pytest.raises(InvalidInputError, match="`dpi` must be an int >= 1, got"):
+            drawn("timing_series").save(tmp_path / "b.png", dpi=bad)
+    assert not (tmp_path / "b.png").exists()
 
 
 @every

@@ -110,6 +110,13 @@ def test_unknown_format_writes_nothing(robust, tmp_path):
     assert not (tmp_path / "new").exists()
 
 
+def test_pages_name_the_series_that_is_shown(robust, separable, tmp_path):
+    page = write_robustness(robust, tmp_path, series="s0")[0].read_text()
+    assert "![values on plant/s0 less the detector's mean](robustness_boxes.png)" in page
+    page = write_separability(separable, tmp_path)[0].read_text()
+    assert "![values of pairs of detectors on plant/s0](separability_pairs.png)" in page
+
+
 def test_unknown_series_is_named(robust, separable, tmp_path):
     with pytest.raises(InvalidInputError, match="`series` must name one series, got 'nowhere'"):
         write_robustness(robust, tmp_path, series="nowhere")

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vuskit.datasets.optional import require
-from vuskit.inputs import check_choice
+from vuskit.inputs import check_choice, check_int
 from vuskit.measures.registry import Measure
 from vuskit.report.evaluation import latex_tabular, latex_text
 
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 __all__ = [
     "FAMILY_TITLES",
     "FIGURE_FORMATS",
+    "PAGE_DPI",
+    "PRINT_DPI",
     "Savable",
     "StudyReport",
     "check_figure_format",
@@ -60,7 +62,8 @@ FAMILY_TITLES = {
 }
 _MOST_LATEX_ROWS = 200  # more are for a computer to read
 _MEASURE_COLUMNS = {"measure", "first", "second", "name"}
-_DPI = 130
+# Pixels to an inch: what journals ask for, and what is enough to look at on a page.
+PRINT_DPI, PAGE_DPI = 300, 200
 FIGURE_FORMATS = ("png", "pdf", "svg")
 _TEXT_AS_TEXT = {"pdf.fonttype": 42, "ps.fonttype": 42, "svg.fonttype": "none"}
 # Without dates and random names the same figure is the same bytes.
@@ -209,22 +212,36 @@ def check_figure_format(figure_format: str) -> str:
     return check_choice("figure_format", figure_format, FIGURE_FORMATS)
 
 
-def save_figure(figure: Figure, path: Path) -> None:
-    """Save a figure in the format that its name ends with; text stays text."""
+def save_figure(figure: Figure, path: Path, *, dpi: int = PRINT_DPI) -> None:
+    """Save a figure in the format that its name ends with; text stays text.
+
+    Raises
+    ------
+    InvalidInputError
+        If `dpi`, the pixels to an inch of a png, is not a positive number.
+    """
+    check_int("dpi", dpi, minimum=1)
     matplotlib = require("matplotlib", purpose="a figure")
     with matplotlib.rc_context({**_TEXT_AS_TEXT, **_REPRODUCIBLE}):
-        figure.savefig(path, dpi=_DPI, metadata=_NO_DATE.get(path.suffix.lower()))
+        figure.savefig(path, dpi=dpi, metadata=_NO_DATE.get(path.suffix.lower()))
 
 
 def picture(title: str, file: str) -> str:
-    """Markdown that shows a figure; browsers do not show a pdf within a page, so it is linked."""
-    return f"[{title}]({file})" if file.endswith(".pdf") else f"![{title}]({file})"
+    r"""Markdown that shows a figure; browsers do not show a pdf within a page, so it is linked.
+
+    Examples
+    --------
+    >>> picture("values on plant/[1]", "boxes.png")
+    '![values on plant/\\[1\\]](boxes.png)'
+    """
+    said = title.replace("[", r"\[").replace("]", r"\]")
+    return f"[{said}]({file})" if file.endswith(".pdf") else f"![{said}]({file})"
 
 
 class Savable(Protocol):
     """A figure that can be saved."""
 
-    def save(self, path: str | Path) -> Path:
+    def save(self, path: str | Path, *, dpi: int) -> Path:
         """Save in the format that the name ends with."""
 
 
@@ -285,7 +302,8 @@ class StudyReport:
                 text = latex_frame(self._titled(frame), notes=notes)
                 written[-1].write_text(text + "\n", encoding="utf-8")
         for title, figure in self.figures.items():
-            written.append(figure.save(place / f"{self.name}_{title}.{self.figure_format}"))
+            file = place / f"{self.name}_{title}.{self.figure_format}"
+            written.append(figure.save(file, dpi=PAGE_DPI))
         return written
 
     def _titled(self, frame: pd.DataFrame) -> pd.DataFrame:

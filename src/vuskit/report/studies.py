@@ -141,7 +141,8 @@ def write_robustness(
     )
     report.show("averages", "averages", RobustnessBarsDisplay.from_result(result))
     report.say(markdown_table(average_table(averages, measures)))
-    report.show("one series", "boxes", CentredBoxDisplay.from_result(result, series))
+    boxes = CentredBoxDisplay.from_result(result, series)
+    report.show(f"values on {boxes.series} less the detector's mean", "boxes", boxes)
     for kind in result.task.perturbations:
         report.say(f"## {kind}")
         bars = RobustnessBarsDisplay.from_result(result, perturbation=kind)
@@ -189,7 +190,8 @@ def write_separability(
     )
     report.show("z", "z", SeparabilityBarsDisplay.from_result(result))
     report.say(markdown_table(average_table(averages, result.measures)))
-    report.show("pairs", "pairs", SeparabilityBoxDisplay.from_result(result, series))
+    boxes = SeparabilityBoxDisplay.from_result(result, series)
+    report.show(f"values of pairs of detectors on {boxes.series}", "pairs", boxes)
     comparison = _if_possible(lambda: result.compare(alpha=alpha))
     if comparison is not None:
         report.tables["ranks"] = comparison.to_frame()

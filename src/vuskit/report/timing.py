@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from vuskit.errors import InvalidInputError
 from vuskit.report.common import (
+    PAGE_DPI,
     check_figure_format,
     markdown_table,
     picture,
@@ -141,7 +142,9 @@ def write_report(
     folder.mkdir(parents=True, exist_ok=True)
     display = TimingSweepDisplay if result.generated else TimingSeriesDisplay
     figures = [
-        display.from_result(result, quantity=quantity).save(folder / f"{quantity}.{figure_format}")
+        display.from_result(result, quantity=quantity).save(
+            folder / f"{quantity}.{figure_format}", dpi=PAGE_DPI
+        )
         for quantity in QUANTITIES
     ]
     tables = {"timings": result.to_frame(), "summary": result.summary()}

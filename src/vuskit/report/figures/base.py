@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from vuskit.errors import InvalidInputError
 from vuskit.inputs import check_choice, did_you_mean
-from vuskit.report.common import FIGURE_FORMATS, save_figure
+from vuskit.report.common import FIGURE_FORMATS, PRINT_DPI, save_figure
 from vuskit.report.figures.canvas import Canvas
 
 if TYPE_CHECKING:
@@ -42,22 +42,29 @@ class Display(abc.ABC):
     def plot(self, ax: Any = None) -> Any:
         """Draw; displays say what they take besides the axis."""
 
-    def save(self, path: str | Path) -> Path:
+    def save(self, path: str | Path, *, dpi: int = PRINT_DPI) -> Path:
         """Save as png, pdf or svg, by the ending of the name; text stays text.
 
         Draws a figure of its own if nothing was drawn yet.
 
+        Parameters
+        ----------
+        path : str or Path
+            Where to; pdf and svg are sharp at any size.
+        dpi : int, default=300
+            Pixels to an inch of a png.
+
         Raises
         ------
         InvalidInputError
-            If the name ends with something else.
+            If the name ends with something else, or `dpi` is not a positive number.
         """
         place = Path(path)
         check_choice("path", place.suffix.lstrip(".").lower(), FIGURE_FORMATS)
         if not hasattr(self, "figure_"):
             self.plot()
         # Whatever the axis is part of, the whole figure is saved.
-        save_figure(self.ax_.figure.canvas.figure, place)
+        save_figure(self.ax_.figure.canvas.figure, place, dpi=dpi)
         return place
 
     def _drawn(self, canvas: Canvas) -> Any:
