@@ -7,10 +7,16 @@ import sys
 
 import pytest
 
+from vuskit import InvalidInputError
+from vuskit.bench.export import run_table
 from vuskit.bench.results import read_status, read_values_table
 from vuskit.bench.states import Kind, Status
 from vuskit.bench.store import Store
+from vuskit.cli.bench_board import board_content, board_text
+from vuskit.cli.results_table import chosen_measure, read_results
 from vuskit.measures import registry
+from vuskit.report.page.run_sections import run_sections
+from vuskit.report.run import RunReport
 
 OWN = """
 from vuskit import register_measure
@@ -127,3 +133,25 @@ def test_a_failure_of_all_is_told_for_each(workshop):
         ("auc_pr", "vus_pr"): Status.ERROR,
         ("mean_score",): Status.ERROR,
     }
+
+
+def test_a_measure_without_any_value_keeps_its_place_in_every_table(workshop, capsys):
+    done = planned(workshop, "undefined", "boom").run()
+    assert evaluations(done)["undefined",] is Status.OK
+    folder = workshop.folder
+    wide = run_table(folder, shape="wide")
+    assert wide["undefined"].isna().all()
+    assert wide["status"].tolist() == ["ERROR"] * 2
+    assert wide["buffer"].tolist() == [90, 90]  # of the measures that did not fail
+    board = run_table(folder, shape="leaderboard")
+    assert list(board)[-4:] == ["auc_pr", "vus_pr", "boom", "undefined"]
+    assert board[["boom", "undefined"]].isna().all(axis=None)
+    board_text(board_content(folder, "series"))
+    shown = capsys.readouterr().out
+    assert "VUS-PR  AUC-PR  boom  undefined\n" in shown
+    assert shown.endswith("No value on any series: boom, undefined\n")
+    page = run_sections(RunReport.read(folder))[0].html
+    assert "No value on any series: boom, undefined." in page
+    results = read_results(folder)
+    with pytest.raises(InvalidInputError, match="got 'undefined': no value on any series; there"):
+        chosen_measure(results.frame, "undefined", results.blank)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from vuskit.bench.means import AVERAGES
-from vuskit.bench.measures import measures_in_order
+from vuskit.bench.measures import measures_in_order, read_measures
 from vuskit.bench.outcomes import read_outcomes_table
 from vuskit.bench.results import leaderboard, read_detectors, read_values_table
 from vuskit.bench.states import Status
@@ -35,6 +35,8 @@ _OF_A_VALUE = [
     "evaluate_key",
 ]
 
+_BUFFER = ["buffer", "buffer_reason"]
+
 
 def _values(folder: Path, by: str) -> pd.DataFrame:
     """One row per value, also where there is none because something failed."""
@@ -53,8 +55,11 @@ def _wide(folder: Path, by: str) -> pd.DataFrame:
     # Not every measure has a value everywhere: rows of facts, columns of numbers.
     worst = values.sort_values("status", key=lambda status: status == Status.OK, kind="stable")
     facts = worst.drop(columns=_OF_A_VALUE).drop_duplicates(keys).sort_index()
+    # A measure that failed has told no buffer, but another one may have.
+    buffers = values.groupby(keys, sort=False)[_BUFFER].first().reset_index()
+    facts = facts.drop(columns=_BUFFER).merge(buffers, on=keys)
     names = ["dataset", "series", "detector", "seed", "settings"]
-    names += ["status", "buffer", "buffer_reason"]
+    names += ["status", *_BUFFER]
     rest = [name for name in facts if name not in names]
     wide = facts.merge(table.reset_index(), on=keys)
     return wide[[*names, *table.columns, *rest]]
@@ -62,7 +67,8 @@ def _wide(folder: Path, by: str) -> pd.DataFrame:
 
 def _leaderboard(folder: Path, by: str) -> pd.DataFrame:
     """One row per detector and settings, also for detectors that always failed."""
-    return leaderboard(read_values_table(folder), by=by, detectors=read_detectors(folder))
+    values, detectors = read_values_table(folder), read_detectors(folder)
+    return leaderboard(values, by=by, detectors=detectors, measures=read_measures(folder))
 
 
 SHAPES: dict[str, Callable[[Path, str], Any]] = {

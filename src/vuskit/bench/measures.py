@@ -14,7 +14,13 @@ from vuskit.bench.reading import latest_run, open_for_reading
 from vuskit.errors import InvalidInputError
 from vuskit.measures.registry import Measure, list_measures
 
-__all__ = ["measure_called", "measures_in_order", "measures_of", "read_measures"]
+__all__ = [
+    "measure_called",
+    "measures_in_order",
+    "measures_of",
+    "read_measures",
+    "read_wanted_measures",
+]
 
 
 def read_measures(folder: Path) -> dict[str, Measure]:
@@ -41,6 +47,28 @@ def read_measures(folder: Path) -> dict[str, Measure]:
     """
     with closing(open_for_reading(folder)) as connection:
         return measures_of(connection, latest_run(connection, folder))
+
+
+def read_wanted_measures(folder: Path) -> dict[str, tuple[str, ...]]:
+    """Names of the measures that the latest plan asks for, by settings.
+
+    Raises
+    ------
+    InvalidInputError
+        If there is no run.
+
+    Examples
+    --------
+    >>> read_wanted_measures(Path("nowhere"))
+    Traceback (most recent call last):
+    vuskit.errors.InvalidInputError: `folder` must hold a benchmark run, got 'nowhere'
+    """
+    with closing(open_for_reading(folder)) as connection:
+        wanted = json.loads(latest_run(connection, folder)["wanted"])
+    found: dict[str, tuple[str, ...]] = {}
+    for settings, name, *_ in wanted:
+        found[settings] = (*found.get(settings, ()), name)
+    return found
 
 
 def measures_of(connection: sqlite3.Connection, run: sqlite3.Row) -> dict[str, Measure]:

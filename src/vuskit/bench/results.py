@@ -235,6 +235,7 @@ def leaderboard(
     by: str = "series",
     apart: Iterable[str] = (),
     detectors: Iterable[str] = (),
+    measures: Iterable[str] = (),
 ) -> pd.DataFrame:
     """Mean of every measure per detector and settings, best by `main_measure` first.
 
@@ -255,6 +256,8 @@ def leaderboard(
         Further columns to keep apart, such as ``dataset``.
     detectors : iterable of str, optional
         Detectors that get a row also if they have no value, from `read_detectors`.
+    measures : iterable of str, optional
+        Measures that get a column also if they have no value on any series.
 
     Raises
     ------
@@ -284,17 +287,19 @@ def leaderboard(
     )
     means["_all"] = means.groupby(["settings"])["detector"].transform("nunique")
     shared = means.groupby(["settings", *place])["detector"].transform("nunique") == means["_all"]
-    measures = measures_in_order([name for name in means if name in set(values["measure"])])
+    known = measures_in_order([name for name in means if name in set(values["measure"])])
     keys = list(dict.fromkeys([*groups, *place]))
-    rows = rows_of_mean(means[shared].set_index(keys)[measures], by)
+    rows = rows_of_mean(means[shared].set_index(keys)[known], by)
     table = rows.groupby(level=groups).mean()
     if by == "dataset":
         table.insert(0, "datasets", rows.groupby(level=groups).size())
-    table.insert(len(table.columns) - len(measures), "series", means[shared].groupby(groups).size())
+    table.insert(len(table.columns) - len(known), "series", means[shared].groupby(groups).size())
     own = means.groupby(groups).size().reindex(table.index)
-    table.insert(len(table.columns) - len(measures), "own", own)
-    table = _with_rows_for(table, set(detectors) - set(values["detector"]), measures)
-    main = main_measure(measures)
+    table.insert(len(table.columns) - len(known), "own", own)
+    table = _with_rows_for(table, set(detectors) - set(values["detector"]), known)
+    wanted = measures_in_order({*known, *measures})
+    table = table.reindex(columns=[*(name for name in table if name not in known), *wanted])
+    main = main_measure(known)
     ascending = [True, *(True for _ in apart), not directions(values)[main], True]
     table = table.reset_index().sort_values(
         ["settings", *apart, main, "detector"], ascending=ascending

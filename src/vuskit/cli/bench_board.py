@@ -27,7 +27,7 @@ def board_content(folder: Path, by: str) -> dict[str, Any]:
     InvalidInputError
         If there is no run, or it has no values yet.
     """
-    from vuskit.bench.measures import read_measures
+    from vuskit.bench.measures import read_measures, read_wanted_measures
     from vuskit.bench.results import leaderboard, read_detectors, read_values_table
 
     values = read_values_table(folder)
@@ -36,8 +36,13 @@ def board_content(folder: Path, by: str) -> dict[str, Any]:
             f"`RUN` must have values, got none yet in {str(folder)!r}; see: vuskit bench status"
         )
     measures, detectors = read_measures(folder), read_detectors(folder)
+    asked = read_wanted_measures(folder)
     boards = [
-        _board(leaderboard(rows, by=by, detectors=detectors), str(settings), measures)
+        _board(
+            leaderboard(rows, by=by, detectors=detectors, measures=asked[str(settings)]),
+            str(settings),
+            measures,
+        )
         for settings, rows in values.groupby("settings", sort=False)
     ]
     return {"folder": folder, "by": by, "boards": boards}
@@ -51,7 +56,7 @@ def _board(table: pd.DataFrame, settings: str, measures: Mapping[str, Measure]) 
     counts = {name: int(table[name].iloc[0]) for name in _COUNTS[:2] if name in table}
     return {
         "settings": settings,
-        "ordered_by": main_measure(names),
+        "ordered_by": main_measure([name for name in names if table[name].notna().any()]),
         **counts,
         "measures": [
             {
@@ -154,9 +159,16 @@ def _board_text(board: Mapping[str, Any], by: str) -> str:
     if fewest < most:
         lacking = [e["name"] for e in board["detectors"] if e["own_series"] < most]
         lines.append(wrapped(f"With values for fewer series than others: {', '.join(lacking)}"))
+    blank = [one["title"] for one in board["measures"] if _is_blank(board, one)]
+    if blank:
+        lines.append(wrapped(f"No value on any series: {', '.join(blank)}"))
     if board["without_values"]:
         lines.append(wrapped(f"Without any value: {', '.join(board['without_values'])}"))
     return "\n".join(lines)
+
+
+def _is_blank(board: Mapping[str, Any], measure: Mapping[str, Any]) -> bool:
+    return all(entry["values"][measure["name"]] is None for entry in board["detectors"])
 
 
 def _counted(number: int, one: str, many: str) -> str:

@@ -102,7 +102,7 @@ def compare(
             f"`--figure` must be a file that ends in {', '.join(_FIGURES)}, got {str(figure)!r}"
         )
     results = read_results(table)
-    measure, why = chosen_measure(results.frame, measure)
+    measure, why = chosen_measure(results.frame, measure, results.blank)
     if why:
         say(why)
     if results.left_out:

@@ -43,10 +43,13 @@ class Results:
         Long or wide.
     left_out : tuple of str
         Detectors of a run that have no value at all.
+    blank : tuple of str
+        Measures of a run that have no value on any series.
     """
 
     frame: pd.DataFrame
     left_out: tuple[str, ...] = ()
+    blank: tuple[str, ...] = ()
 
     def direction(self, measure: str | None) -> bool | None:
         """Whether higher is better, where the table says so."""
@@ -73,6 +76,7 @@ def read_results(path: Path) -> Results:
     InvalidInputError
         If it is none of them, or the scores of one series.
     """
+    from vuskit.bench.measures import read_measures
     from vuskit.bench.results import read_detectors, read_values_table
     from vuskit.studies.bench_scores import is_bench_run
 
@@ -84,8 +88,9 @@ def read_results(path: Path) -> Results:
         frame = read_values_table(path)
         if not len(frame):
             raise InvalidInputError(f"{path}: the run has no values yet; see: vuskit bench status")
-        present = set(frame[_DETECTOR])
-        return Results(frame, tuple(name for name in read_detectors(path) if name not in present))
+        left_out = set(read_detectors(path)) - set(frame[_DETECTOR])
+        blank = set(read_measures(path)) - set(frame["measure"])
+        return Results(frame, tuple(sorted(left_out)), tuple(sorted(blank)))
     if path.is_dir():
         raise InvalidInputError(
             f"`table` must be a file or the folder of a benchmark run, got the folder {str(path)!r}"
@@ -111,8 +116,10 @@ def _read_file(path: Path) -> pd.DataFrame:
     return _READERS[suffix](path, unread=_INDEX).to_frame()
 
 
-def chosen_measure(frame: pd.DataFrame, measure: str | None) -> tuple[str | None, str]:
-    """Which measure to compare by, and why if it was not asked for.
+def chosen_measure(
+    frame: pd.DataFrame, measure: str | None, blank: Sequence[str] = ()
+) -> tuple[str | None, str]:
+    """Which measure to compare by, and why if it was not asked for; blank ones have no values.
 
     Raises
     ------
@@ -124,6 +131,11 @@ def chosen_measure(frame: pd.DataFrame, measure: str | None) -> tuple[str | None
     present = _measures(frame)
     if measure is not None:
         plain = {_plain(name): name for name in present}
+        if _plain(measure) in map(_plain, blank):
+            raise InvalidInputError(
+                f"`--measure` must have values, got {measure!r}: no value on any series; "
+                f"there are {listed(present)}"
+            )
         if _plain(measure) not in plain:
             raise InvalidInputError(
                 f"`--measure` must be one of {listed(present)}, "

@@ -195,6 +195,9 @@ def _run_html(run: RunReport, data: dict[str, Any], left_out: Sequence[str]) -> 
         details.append(
             "Values are rounded to the 65,534th part of each measure's range, to fit into a page."
         )
+    blank = [one.title for name, one in run.known.items() if name not in run.measures]
+    if blank and run.measures:
+        details.append(f"No value on any series: {', '.join(blank)}.")
     if left_out:
         details.append(
             f"There is no room for {_counted(len(left_out), 'measure')}: {', '.join(left_out)}; "
