@@ -223,3 +223,22 @@ def test_whole_numbers_beyond_double_precision_are_refused():
     with pytest.raises(vuskit.InvalidInputError, match=r"double precision.*at index 1"):
         vuskit.auc_roc([0, 1], [2**70, 2**70 + 1])
     assert vuskit.auc_roc([0, 1], [2**70, 2**71]) == 1.0
+
+
+@pytest.mark.parametrize(
+    ("call", "name"),
+    [
+        (lambda: vuskit.range_auc_pr(LABELS, SCORE, buffer=10**30), "buffer"),
+        (lambda: vuskit.vus_pr(LABELS, SCORE, max_buffer=10**13), "max_buffer"),
+        (lambda: vuskit.evaluate(LABELS, SCORE, buffer=10**13), "buffer"),
+    ],
+)
+def test_buffers_without_end_are_refused(call, name):
+    with pytest.raises(vuskit.InvalidInputError, match=rf"^`{name}` must be at most \d+, got 10+$"):
+        call()
+    assert 0 < vuskit.range_auc_pr(LABELS, SCORE, buffer=10**13) <= 1
+
+
+def test_functions_stand_for_their_measures():
+    result = vuskit.evaluate(LABELS, SCORE, buffer=4, measures=[vuskit.vus_pr])
+    assert result == vuskit.evaluate(LABELS, SCORE, buffer=4, measures="vus_pr")

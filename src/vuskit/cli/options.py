@@ -207,7 +207,7 @@ def chosen_measures(names: list[str] | None, load: Path | None) -> tuple[Measure
     if load is not None:
         _run_file(load)
     own = [measure.name for measure in list_measures() if measure.name not in before]
-    return resolve_measures(split_list(names) or ["paper", *own])
+    return resolve_measures(split_list(names) or ["paper", *own], name="--measure")
 
 
 def _run_file(path: Path) -> None:

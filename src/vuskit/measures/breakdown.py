@@ -15,7 +15,7 @@ from vuskit.kernels.definitions import Side
 from vuskit.kernels.overlap import meets
 from vuskit.kernels.ranking import rank_table
 from vuskit.measures.best_level import best_finder
-from vuskit.measures.results import _html_table, pandas, text_table
+from vuskit.measures.results import html_table, pandas, text_table
 from vuskit.measures.thresholds import (
     ThresholdRule,
     is_best,
@@ -130,7 +130,7 @@ class EventTable:
         return f"{text_table(*self._table())}\n({self._summary})"
 
     def _repr_html_(self) -> str:
-        return _html_table(*self._table(), self._summary)
+        return html_table(*self._table(), self._summary)
 
 
 def events(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from vuskit.errors import InvalidInputError
 from vuskit.inputs import check_int, check_labels
-from vuskit.measures.registry import Measure
+from vuskit.measures.registry import Measures
 from vuskit.measures.workspace import defined
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def chance_level(
     y_true: ArrayLike,
     *,
     buffer: int,
-    measures: str | Measure | Iterable[str | Measure] = "paper",
+    measures: Measures = "paper",
     draws: int = _DRAWS,
     seed: int = 0,
     **options: Any,
@@ -79,7 +79,7 @@ def chance_level(
         1 for anomalous points, 0 for normal ones.
     buffer : int
         Buffer length of R-AUC and longest buffer of VUS.
-    measures : "paper", "extra", "all", name, or iterable of names and measures, default="paper"
+    measures : "paper", "extra", "all", name, function, or iterable of these, default="paper"
         What to compute.
     draws : int, default=20
         Number of random scores.

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from vuskit.measures.registry import Measure
     from vuskit.measures.suite import Evaluator
 
-__all__ = ["Comparison", "Evaluation", "pandas", "text_table"]
+__all__ = ["Comparison", "Evaluation", "html_table", "pandas", "text_table"]
 
 _LINE = 79
 
@@ -69,7 +69,8 @@ def _columns(
     return [header[0], *header[first:last]], [[row[0], *row[first:last]] for row in rows]
 
 
-def _html_table(header: list[str], rows: list[list[str]], caption: str) -> str:
+def html_table(header: list[str], rows: list[list[str]], caption: str) -> str:
+    """The same columns for a notebook."""
     head = "".join(f"<th>{html.escape(cell)}</th>" for cell in header)
     body = "".join(
         "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>" for row in rows
@@ -269,7 +270,7 @@ class Evaluation(_WithSettings, Mapping[str, float]):
         return f"{text_table(*self._table())}\n({self.settings})"
 
     def _repr_html_(self) -> str:
-        return _html_table(*self._table(), self.settings)
+        return html_table(*self._table(), self.settings)
 
 
 class Comparison(_WithSettings, Mapping[str, Evaluation]):
@@ -346,4 +347,4 @@ class Comparison(_WithSettings, Mapping[str, Evaluation]):
         return "\n\n".join(tables) + f"\n({self.settings})"
 
     def _repr_html_(self) -> str:
-        return _html_table(*self._table(), self.settings)
+        return html_table(*self._table(), self.settings)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -25,7 +25,7 @@ from vuskit.inputs import (
     did_you_mean,
 )
 from vuskit.measures.point import check_k
-from vuskit.measures.registry import Measure, resolve_measures
+from vuskit.measures.registry import Measure, Measures, resolve_measures
 from vuskit.measures.results import Comparison, Evaluation
 from vuskit.measures.thresholds import ThresholdRule, check_rule
 from vuskit.measures.workspace import BufferOptions, PreparedLabels, Workspace, defined
@@ -42,7 +42,7 @@ class Evaluator:
         1 for anomalous points, 0 for normal ones.
     buffer : int
         Buffer length of R-AUC and longest buffer of VUS.
-    measures : "paper", "extra", "all", name, or iterable of names and measures, default="paper"
+    measures : "paper", "extra", "all", name, function, or iterable of these, default="paper"
         What to compute.
     thresholds : int, optional
         Number of thresholds for R-AUC and VUS; by default every distinct score.
@@ -82,7 +82,7 @@ class Evaluator:
         y_true: ArrayLike,
         *,
         buffer: int,
-        measures: str | Measure | Iterable[str | Measure] = "paper",
+        measures: Measures = "paper",
         thresholds: int | None = None,
         definition: str = "journal",
         step: int = 1,
@@ -109,7 +109,7 @@ class Evaluator:
         *,
         stacklevel: int,
         buffer: int,
-        measures: str | Measure | Iterable[str | Measure] = "paper",
+        measures: Measures = "paper",
         thresholds: int | None = None,
         definition: str = "journal",
         step: int = 1,
@@ -239,7 +239,7 @@ def evaluate(
     y_score: ArrayLike,
     *,
     buffer: int,
-    measures: str | Measure | Iterable[str | Measure] = "paper",
+    measures: Measures = "paper",
     thresholds: int | None = None,
     definition: str = "journal",
     step: int = 1,

@@ -56,6 +56,7 @@ Floats = NDArray[np.float64]
 
 _SIDES = ("both", "before", "after")
 _COARSE = 4  # a grid is coarse when its step exceeds P / 4 points
+_LONGEST, _MOST_WIDTHS = 1 << 60, 1 << 28  # of buffers; beyond, integers and memory end
 _ALMOST_ONE = 0.9995  # shown as 1.000
 
 
@@ -83,7 +84,11 @@ class BufferOptions:
         """Options whose buffer is called ``name`` by the caller."""
         grid = None if thresholds is None else check_int("thresholds", thresholds, minimum=2)
         step = check_int("step", options.pop("step", 1), minimum=1)
-        return cls(check_int(name, buffer, minimum=0), grid, step=step, **options)
+        checked = cls(check_int(name, buffer, minimum=0), grid, step=step, **options)
+        most = _LONGEST if checked.only_longest else _MOST_WIDTHS * step
+        if checked.buffer > most:
+            raise InvalidInputError(f"`{name}` must be at most {most}, got {buffer!r}")
+        return checked
 
     @property
     def n_volume(self) -> int:
