@@ -72,3 +72,10 @@ def test_contributing_names_places_that_exist():
     assert len(places) > 10
     for indented, place in places:
         assert (ROOT / ("src/vuskit" if indented else ".") / place).exists(), place
+
+
+def test_the_citation_names_this_version():
+    import vuskit
+
+    assert f"\nversion: {vuskit.__version__}\n" in (ROOT / "CITATION.cff").read_text()
+    assert f"vuskit {vuskit.__version__} (" in (ROOT / "docs" / "citing.md").read_text()
