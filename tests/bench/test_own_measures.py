@@ -154,4 +154,4 @@ def test_a_measure_without_any_value_keeps_its_place_in_every_table(workshop, ca
     assert "No value on any series: boom, undefined." in page
     results = read_results(folder)
     with pytest.raises(InvalidInputError, match="got 'undefined': no value on any series; there"):
-        chosen_measure(results.frame, "undefined", results.blank)
+        chosen_measure(results.frame, "undefined")

@@ -10,6 +10,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from vuskit.bench import load_plan, run_plan
+from vuskit.bench.export import export_run
 from vuskit.studies import compare
 
 
@@ -249,3 +251,64 @@ def test_numbers_of_rows_are_no_detector(command, wide, kind):
 def test_table_with_decimal_commas(command, wide):
     wide_frame().to_csv("commas.csv", index=False, sep=";", decimal=",")
     assert command("compare", "commas.csv").out == command("compare", "wide.csv").out
+
+
+FAILING = """
+def never(values):
+    raise RuntimeError("always")
+
+def sometimes(values):
+    if len(values) == 1500:
+        raise RuntimeError("too short")
+    return abs(values - values.mean())
+"""
+FAILING_PLAN = """
+folder = "run"
+series = [
+    {family = "ecg", n = 1500, n_anomalies = 3, seed = 1},
+    {family = "ecg", n = 1600, n_anomalies = 3, seed = 2},
+    {family = "ecg", n = 1700, n_anomalies = 3, seed = 3},
+]
+detectors = [{name = "values"}, {name = "failing:never"}, {name = "failing:sometimes"}]
+evaluate = [{measures = ["auc_pr"], buffer = 5}]
+executor = {workers = 1}
+"""
+
+
+@pytest.fixture(scope="module")
+def with_failures(tmp_path_factory):
+    """A run in which a detector fails on one series and another on all, and its exported tables."""
+    place = tmp_path_factory.mktemp("failures")
+    (place / "failing.py").write_text(FAILING)
+    (place / "bench.toml").write_text(FAILING_PLAN)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("VUSKIT_NUMBA", "0")
+        run_plan(load_plan(place / "bench.toml"))
+    for shape in ("values", "wide"):
+        export_run(place / "run", place / f"{shape}.csv", shape=shape)
+    return place
+
+
+@pytest.mark.parametrize("form", ["run", "values.csv", "wide.csv"])
+def test_who_has_no_value_is_left_out_or_last(command, with_failures, form):
+    table = with_failures / form
+    dropped = command("compare", table, "--csv")
+    assert dropped.code == 0, dropped.err
+    assert "left out, without any value: failing:never\n" in dropped.err
+    names = [row["name"] for row in csv.DictReader(io.StringIO(dropped.out))]
+    assert sorted(names) == ["Values", "failing:sometimes"]
+
+    worst = command("compare", table, "--missing", "worst", "--csv")
+    assert worst.code == 0, worst.err
+    assert "left out" not in worst.err
+    fewer = "fewer than 3: failing:never 0, failing:sometimes 2\n"
+    assert f"mean and median are over each detector's own series; {fewer}" in worst.err
+    *_, last = csv.DictReader(io.StringIO(worst.out))
+    assert (last["name"], last["mean"], last["median"]) == ("failing:never", "", "")
+    assert float(last["mean_rank"]) > 2.5
+    shown = command("compare", table, "--missing", "worst").out
+    assert "nan" not in shown
+
+    refused = command("compare", table, "--missing", "raise")
+    assert refused.code == 2
+    assert "must have no missing cell" in refused.err

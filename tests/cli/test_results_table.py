@@ -33,7 +33,7 @@ def by_dataset(frame, missing):
         settings=None,
         by="dataset",
         missing=missing,
-    )
+    ).table
 
 
 def test_means_of_data_sets_are_over_the_same_series_for_every_detector(long):

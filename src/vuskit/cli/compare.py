@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from pathlib import Path
 from textwrap import fill
@@ -27,6 +28,7 @@ from vuskit.errors import InvalidInputError
 from vuskit.inputs import check_choice
 
 if TYPE_CHECKING:
+    from vuskit.cli.results_table import Selection
     from vuskit.studies import TableComparison
 
 __all__ = ["compare"]
@@ -102,11 +104,9 @@ def compare(
             f"`--figure` must be a file that ends in {', '.join(_FIGURES)}, got {str(figure)!r}"
         )
     results = read_results(table)
-    measure, why = chosen_measure(results.frame, measure, results.blank)
+    measure, why = chosen_measure(results.frame, measure)
     if why:
         say(why)
-    if results.left_out:
-        say(f"left out, without any value: {', '.join(results.left_out)}")
     if by == "dataset":
         say("rows: data sets, each the mean of its series")
     chosen = selected(
@@ -118,10 +118,14 @@ def compare(
         by=by,
         missing=missing,
     )
+    if chosen.empty and missing == "drop":
+        say(f"left out, without any value: {', '.join(chosen.empty)}")
+    if chosen.uneven and missing == "worst":
+        say(f"mean and median are over each detector's own series; {_fewer(chosen)}")
     if "settings" in results.frame.columns:  # several are refused unless one was asked for
         say(f"settings: {settings or results.frame['settings'].iloc[0]}")
     found = compare_results(
-        chosen,
+        chosen.table,
         measure=measure,
         higher_is_better=False if lower else results.direction(measure),
         test=test,
@@ -134,6 +138,12 @@ def compare(
         _save_figure(found, figure)
     if output is not None:
         _write_page(found, output, latex=as_latex)
+
+
+def _fewer(chosen: Selection) -> str:
+    most = max(chosen.counts.values())
+    lacking = [f"{name} {count:,}" for name, count in chosen.counts.items() if count < most]
+    return f"fewer than {most:,}: {', '.join(lacking)}"
 
 
 def _save_figure(found: TableComparison, path: Path) -> None:
@@ -185,14 +195,18 @@ def _rows(found: TableComparison) -> tuple[list[str], list[list[str]]]:
     rows = [
         [
             str(row.name),
-            f"{row.mean:.3f}",
-            f"{row.median:.3f}",
+            _number(row.mean),
+            _number(row.median),
             f"{row.mean_rank:.2f}",
             f"{row.lower:.2f} - {row.upper:.2f}",
         ]
         for row in found.to_frame().itertuples(index=False)
     ]
     return header, rows
+
+
+def _number(value: float) -> str:
+    return "" if math.isnan(value) else f"{value:.3f}"
 
 
 def _json(found: TableComparison) -> str:

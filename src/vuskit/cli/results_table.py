@@ -17,7 +17,7 @@ from vuskit.inputs import did_you_mean
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Results", "chosen_measure", "read_results", "selected"]
+__all__ = ["Results", "Selection", "chosen_measure", "read_results", "selected"]
 
 _DETECTOR = "detector"
 _KEYS = ("dataset", "series", _DETECTOR, "seed", "settings")
@@ -41,15 +41,9 @@ class Results:
     ----------
     frame : pandas.DataFrame
         Long or wide.
-    left_out : tuple of str
-        Detectors of a run that have no value at all.
-    blank : tuple of str
-        Measures of a run that have no value on any series.
     """
 
     frame: pd.DataFrame
-    left_out: tuple[str, ...] = ()
-    blank: tuple[str, ...] = ()
 
     def direction(self, measure: str | None) -> bool | None:
         """Whether higher is better, where the table says so."""
@@ -68,6 +62,32 @@ class Results:
         return rows.iloc[0] if len(rows) else None
 
 
+@dataclass(frozen=True, eq=False)
+class Selection:
+    """What of a table of results is to be compared.
+
+    Attributes
+    ----------
+    table : pandas.DataFrame
+        Columns of numbers of a wide table, or rows of a long one.
+    counts : dict from str to int
+        Series that each detector has a value for.
+    """
+
+    table: pd.DataFrame
+    counts: dict[str, int]
+
+    @property
+    def empty(self) -> tuple[str, ...]:
+        """Detectors without any value."""
+        return tuple(name for name, count in self.counts.items() if not count)
+
+    @property
+    def uneven(self) -> bool:
+        """Whether detectors have values for different numbers of series."""
+        return len(set(self.counts.values())) > 1
+
+
 def read_results(path: Path) -> Results:
     """Read the values of a run folder, of its plan, or of a csv or parquet file.
 
@@ -76,8 +96,7 @@ def read_results(path: Path) -> Results:
     InvalidInputError
         If it is none of them, or the scores of one series.
     """
-    from vuskit.bench.measures import read_measures
-    from vuskit.bench.results import read_detectors, read_values_table
+    from vuskit.bench.outcomes import read_outcomes_table
     from vuskit.studies.bench_scores import is_bench_run
 
     if path.suffix == ".toml" and path.is_file():
@@ -85,12 +104,10 @@ def read_results(path: Path) -> Results:
 
         path = load_plan(path).folder
     if is_bench_run(path):
-        frame = read_values_table(path)
-        if not len(frame):
+        frame = read_outcomes_table(path)
+        if not frame["value"].notna().any():
             raise InvalidInputError(f"{path}: the run has no values yet; see: vuskit bench status")
-        left_out = set(read_detectors(path)) - set(frame[_DETECTOR])
-        blank = set(read_measures(path)) - set(frame["measure"])
-        return Results(frame, tuple(sorted(left_out)), tuple(sorted(blank)))
+        return Results(frame)
     if path.is_dir():
         raise InvalidInputError(
             f"`table` must be a file or the folder of a benchmark run, got the folder {str(path)!r}"
@@ -116,22 +133,22 @@ def _read_file(path: Path) -> pd.DataFrame:
     return _READERS[suffix](path, unread=_INDEX).to_frame()
 
 
-def chosen_measure(
-    frame: pd.DataFrame, measure: str | None, blank: Sequence[str] = ()
-) -> tuple[str | None, str]:
-    """Which measure to compare by, and why if it was not asked for; blank ones have no values.
+def chosen_measure(frame: pd.DataFrame, measure: str | None) -> tuple[str | None, str]:
+    """Which measure to compare by, and why if it was not asked for.
 
     Raises
     ------
     InvalidInputError
-        If it is not in the table, or there are several and none is an obvious choice.
+        If it is not in the table or has no value, or there are several and none is an obvious
+        choice.
     """
     if _DETECTOR not in frame.columns:
         return measure, ""
-    present = _measures(frame)
+    named = _measures(frame)
+    present = [name for name in named if _has_values(frame, name)]
     if measure is not None:
         plain = {_plain(name): name for name in present}
-        if _plain(measure) in map(_plain, blank):
+        if _plain(measure) in set(map(_plain, named)) - set(plain):
             raise InvalidInputError(
                 f"`--measure` must have values, got {measure!r}: no value on any series; "
                 f"there are {listed(present)}"
@@ -167,6 +184,12 @@ def _measures(frame: pd.DataFrame) -> list[str]:
     return found
 
 
+def _has_values(frame: pd.DataFrame, measure: str) -> bool:
+    values = frame[measure] if measure in frame.columns else frame["value"]
+    rows = frame["measure"] == measure if "measure" in frame.columns else slice(None)
+    return bool(values[rows].notna().any())
+
+
 def selected(
     frame: pd.DataFrame,
     *,
@@ -176,8 +199,10 @@ def selected(
     settings: str | None,
     by: str,
     missing: str,
-) -> pd.DataFrame:
+) -> Selection:
     """Columns of numbers of a wide table, or rows of a long one, as far as they are wanted.
+
+    Detectors without any value are left out if series that lack a value are.
 
     Raises
     ------
@@ -189,23 +214,28 @@ def selected(
             "`--by dataset` needs a column 'dataset', "
             f"got {listed([str(name) for name in frame.columns])}"
         )
-    if _DETECTOR in frame.columns:
+    long = _DETECTOR in frame.columns
+    if long:
+        if not _place(frame):
+            raise InvalidInputError("`table` must have a column 'series', got none")
         frame = _of_settings(frame, settings)
-        kept = _kept(list(dict.fromkeys(frame[_DETECTOR])), detectors, ignored)
-        frame = frame[frame[_DETECTOR].isin(kept)]
-        if by == "series":
-            return frame
-        return _by_dataset(_by_series(frame, measure)[kept], missing)
-    numbers = frame.select_dtypes("number")
-    kept = _kept(list(map(str, numbers.columns)), detectors, ignored)
-    wide = numbers[kept]
+        known, values = list(dict.fromkeys(frame[_DETECTOR])), _by_series(frame, measure)
+    else:
+        numbers = frame.select_dtypes("number")
+        known = list(map(str, numbers.columns))
+        values = frame.set_index(_place(frame))[known] if _place(frame) else numbers
+    wanted = _kept(known, detectors, ignored)
+    counts = {name: int(values[name].notna().sum()) for name in wanted}
+    kept = [name for name in wanted if counts[name] or missing != "drop"]
+    if by == "dataset":
+        return Selection(_by_dataset(values[kept], missing), counts)
+    if long:
+        return Selection(frame[frame[_DETECTOR].isin(kept)], counts)
     if len(kept) < 2:
         raise InvalidInputError(
             f"`table` must have a column of numbers for each of two detectors or more, got {kept}"
         )
-    if by == "series":
-        return wide
-    return _by_dataset(frame.set_index(_place(frame))[kept], missing)
+    return Selection(numbers[kept], counts)
 
 
 def _place(frame: pd.DataFrame) -> list[str]:
@@ -219,7 +249,7 @@ def _by_series(frame: pd.DataFrame, measure: str | None) -> pd.DataFrame:
     rows = frame[frame["measure"] == measure] if "measure" in frame.columns else frame
     means = rows.groupby([*_place(rows), _DETECTOR], sort=False, observed=True)[column].mean()
     table: pd.DataFrame = means.unstack(_DETECTOR)
-    return table
+    return table.reindex(columns=list(dict.fromkeys(frame[_DETECTOR])))
 
 
 def _by_dataset(table: pd.DataFrame, missing: str) -> pd.DataFrame:
