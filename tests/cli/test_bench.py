@@ -14,6 +14,7 @@ import pytest
 from cli.terminal import on_terminal
 from typer.testing import CliRunner
 
+from vuskit.bench.store import Store
 from vuskit.cli import main
 from vuskit.cli.app import app
 from vuskit.errors import VuskitError
@@ -159,11 +160,24 @@ def test_the_leaderboard_is_shown_with_the_best_marked_and_whom_it_leaves_out(fo
         invoke("export", "-o", "board.txt")
 
 
-@pytest.mark.usefixtures("folder")
-def test_a_leaderboard_without_values_says_so():
-    invoke("plan")
+def test_a_leaderboard_without_values_says_so(folder):
+    Store(folder / "bench-run").close()
     with pytest.raises(VuskitError, match="`folder` must hold a benchmark run"):
         invoke("leaderboard", "bench-run")
+
+
+def test_a_plan_is_looked_at_without_writing(folder):
+    invoke("plan")
+    assert sorted(path.name for path in folder.iterdir()) == ["bench.toml", "picky.py"]
+    invoke("run", "--plain")
+    with Store(folder / "bench-run"):  # as while it runs
+        assert "2 series, 6 jobs done before" in invoke("plan").output
+    # A reader of a write-ahead log makes two files of its own beside it.
+    files = [path for path in (folder / "bench-run").rglob("*") if path.is_file()]
+    before = [(path, path.stat().st_mtime_ns) for path in files]
+    assert "2 series, 6 jobs done before" in invoke("plan").output
+    invoke("plan", "--reread")
+    assert [(path, path.stat().st_mtime_ns) for path in files] == before
 
 
 def test_a_plan_says_which_detectors_run_once(folder):

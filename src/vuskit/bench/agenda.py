@@ -15,12 +15,12 @@ import numpy as np
 
 from vuskit.bench.identity import file_digest
 from vuskit.bench.jobs import EvaluateJob, ImportJob, Job, ScoreJob
+from vuskit.bench.knowledge import Knowledge
 from vuskit.bench.notes import series_notes, unclaimed_files, unfitting_files
 from vuskit.bench.plan_parts import Plan, ScoresRequest, SeriesRequest
 from vuskit.bench.sources import SeriesRef, SeriesSource, describe_series
 from vuskit.bench.specs import DetectorSpec
 from vuskit.bench.states import Kind, Status
-from vuskit.bench.store import Store
 from vuskit.datasets import read_collection
 from vuskit.datasets.readers.registry import Candidate
 from vuskit.errors import InvalidInputError
@@ -35,13 +35,13 @@ class Catalogue:
 
     Parameters
     ----------
-    store : Store
+    store : Knowledge
         Where they are kept.
     reread : bool, default=False
         Read every series again, whatever the stamps say.
     """
 
-    def __init__(self, store: Store, *, reread: bool = False) -> None:
+    def __init__(self, store: Knowledge, *, reread: bool = False) -> None:
         self._store = store
         self._known = {} if reread else store.known_series()
         self._new: list[tuple[SeriesRef, str]] = []
@@ -81,7 +81,7 @@ class Agenda:
     failed_evaluations: dict[str, int] = field(default_factory=dict)
     failed_alone: dict[tuple[str, str, str], dict[str, int]] = field(default_factory=dict)
 
-    def note_evaluated(self, store: Store) -> None:
+    def note_evaluated(self, store: Knowledge) -> None:
         """Look up what earlier runs have evaluated."""
         for key, row in store.finished_jobs(Kind.EVALUATE).items():
             subject = row["series_hash"], row["scores_hash"], row["identity"]
@@ -153,7 +153,7 @@ class Agenda:
 
 def draw_up(
     plan: Plan,
-    store: Store,
+    store: Knowledge,
     *,
     reread: bool = False,
     progress: Callable[[int], None] | None = None,
@@ -164,7 +164,7 @@ def draw_up(
     ----------
     plan : Plan
         What to run.
-    store : Store
+    store : Knowledge
         Where series and results are kept.
     reread : bool, default=False
         Read every series again.

@@ -12,7 +12,14 @@ from vuskit.bench.jobs import Job, job_from_spec
 from vuskit.bench.schema import SCHEMA_VERSION, show_in_present_form, stored_version
 from vuskit.errors import InvalidInputError
 
-__all__ = ["DATABASE", "WAIT_SECONDS", "latest_run", "open_for_reading", "read_job"]
+__all__ = [
+    "DATABASE",
+    "WAIT_SECONDS",
+    "latest_run",
+    "open_for_reading",
+    "open_if_any",
+    "read_job",
+]
 
 DATABASE = "bench.sqlite"
 WAIT_SECONDS = 60  # for another process that is writing
@@ -36,13 +43,32 @@ def open_for_reading(folder: Path) -> sqlite3.Connection:
     Traceback (most recent call last):
     vuskit.errors.InvalidInputError: `folder` must hold a benchmark run, got 'nowhere'
     """
+    connection = open_if_any(folder)
+    if connection is None:
+        raise _no_run(folder)
+    return connection
+
+
+def open_if_any(folder: Path) -> sqlite3.Connection | None:
+    """Connect as `open_for_reading`; None if no run has begun there.
+
+    Raises
+    ------
+    InvalidInputError
+        If there is a store that cannot be read.
+
+    Examples
+    --------
+    >>> open_if_any(Path("nowhere")) is None
+    True
+    """
     path = folder / DATABASE
     if not path.is_file():
-        raise _no_run(folder)
+        return None
     connection, version = _opened(path)
     if not version:
         connection.close()
-        raise _no_run(folder)
+        return None
     connection.row_factory = sqlite3.Row
     if version < SCHEMA_VERSION:
         show_in_present_form(connection, version)

@@ -9,7 +9,6 @@ import platform
 import shlex
 import sqlite3
 from collections.abc import Iterable, Iterator
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ from vuskit import __version__
 from vuskit.bench.files import ScoreFiles
 from vuskit.bench.identity import canonical
 from vuskit.bench.jobs import EvaluateJob, Job, Outcome
+from vuskit.bench.knowledge import SERIES_FACTS, Knowledge
 from vuskit.bench.plan_parts import Plan
 from vuskit.bench.reading import DATABASE, WAIT_SECONDS
 from vuskit.bench.schema import (
@@ -25,7 +25,7 @@ from vuskit.bench.schema import (
     migrate_schema,
     stored_version,
 )
-from vuskit.bench.sources import SeriesRef, SeriesSource
+from vuskit.bench.sources import SeriesRef
 from vuskit.bench.specs import MeasureSpec
 from vuskit.bench.states import Kind, Status
 from vuskit.bench.storage import environment, now, storage_errors, take_lock
@@ -34,12 +34,9 @@ __all__ = ["Store"]
 
 _LOCK = "lock"
 _FACTS = ("title", "family", "lowest", "highest", "higher_is_better", "reference")
-_SERIES_FACTS = tuple(
-    entry.name for entry in fields(SeriesRef) if entry.name not in ("source", "left_out")
-)
 _ENTER_SERIES = (
-    f"INSERT INTO series ({', '.join(_SERIES_FACTS)}) "
-    f"VALUES ({', '.join('?' for _ in _SERIES_FACTS)}) "
+    f"INSERT INTO series ({', '.join(SERIES_FACTS)}) "
+    f"VALUES ({', '.join('?' for _ in SERIES_FACTS)}) "
     "ON CONFLICT (hash) DO UPDATE SET n_missing = excluded.n_missing"
 )
 _ENTER_MEASURE = (
@@ -49,7 +46,7 @@ _ENTER_MEASURE = (
 )
 
 
-class Store:
+class Store(Knowledge):
     """The one writer of a run folder.
 
     Parameters
@@ -78,7 +75,7 @@ class Store:
             self.folder.mkdir(parents=True, exist_ok=True)
             self._lock = take_lock(self.folder / _LOCK)
             try:
-                self._connection = self._connect()
+                super().__init__(self._connect())
             except BaseException:
                 os.close(self._lock)
                 raise
@@ -117,7 +114,7 @@ class Store:
     def close(self) -> None:
         """Close the file and let others write."""
         self.files.clean()
-        self._connection.close()
+        super().close()
         os.close(self._lock)
 
     def integrity(self) -> str:
@@ -146,32 +143,12 @@ class Store:
 
     # -- series --------------------------------------------------------------------------------
 
-    def known_series(self) -> dict[tuple[str, str], SeriesRef]:
-        """Series by their source and its stamp, as read in earlier runs.
-
-        Those that an earlier version has entered are read once more: it knew less of them, and
-        took other columns of tables for channels.
-        """
-        rows = self._connection.execute(
-            "SELECT spec, stamp, hash, sources.dataset, sources.name, n_points, n_channels, "
-            "n_anomalies, anomalous_points, n_missing, left_out FROM sources "
-            "JOIN series ON hash = series_hash WHERE n_missing IS NOT NULL"
-        )
-        return {
-            (row["spec"], row["stamp"]): SeriesRef(
-                **{name: row[name] for name in _SERIES_FACTS},
-                source=SeriesSource(row["spec"]),
-                left_out=tuple(json.loads(row["left_out"] or "[]")),
-            )
-            for row in rows
-        }
-
     def add_series(self, series: Iterable[tuple[SeriesRef, str]]) -> None:
         """Enter series with the stamps of their sources."""
         with self.transaction() as connection:
             for ref, stamp in series:
                 connection.execute(
-                    _ENTER_SERIES, tuple(getattr(ref, name) for name in _SERIES_FACTS)
+                    _ENTER_SERIES, tuple(getattr(ref, name) for name in SERIES_FACTS)
                 )
                 connection.execute(
                     "INSERT OR REPLACE INTO sources VALUES (?, ?, ?, ?, ?, ?)",
@@ -217,16 +194,6 @@ class Store:
             )
 
     # -- jobs ----------------------------------------------------------------------------------
-
-    def finished_jobs(self, *kinds: Kind) -> dict[str, sqlite3.Row]:
-        """Finished jobs of these kinds by key."""
-        marks = ", ".join("?" * len(kinds))
-        rows = self._connection.execute(
-            "SELECT id, key, status, series_hash, scores_hash, identity, measures FROM jobs "
-            f"WHERE kind IN ({marks})",
-            kinds,
-        )
-        return {row["key"]: row for row in rows}
 
     def adopt(self, job_ids: Iterable[int]) -> None:
         """Count finished jobs of earlier runs as part of this one."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import traceback
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -81,16 +82,18 @@ def plan(
 ) -> None:
     """Show what would run, and how much of it is done.
 
+    Nothing is written; also while the plan is being run.
+
     Example: vuskit bench plan my-plan.toml
     """
     from vuskit.bench.agenda import draw_up
+    from vuskit.bench.knowledge import read_knowledge
     from vuskit.bench.plan import load_plan
-    from vuskit.bench.store import Store
 
     form = chosen_format(json=as_json, csv=as_csv)
     loaded = load_plan(path)
-    with Store(loaded.folder) as store:
-        content = plan_content(path, draw_up(loaded, store, reread=reread))
+    with closing(read_knowledge(loaded.folder)) as known:
+        content = plan_content(path, draw_up(loaded, known, reread=reread))
     emit(form, "plan", content)
 
 
@@ -298,11 +301,8 @@ def run_job(
 
     form = chosen_format(json=as_json, csv=as_csv)
     folder = _folder_of(target)
-    connection = open_for_reading(folder)
-    try:
+    with closing(open_for_reading(folder)) as connection:
         job, row = read_job(connection, key)
-    finally:
-        connection.close()
     task = task_maker(folder)(job)
     try:
         outcome = carry_out(task)
