@@ -124,3 +124,19 @@ def test_titles_fit_given_axes():
     axes = Figure(figsize=(6, 3)).subplots(1, 4)
     display = figures.RobustnessBarsDisplay.from_table(table(DATASETS)).plot(axes[:3])
     assert touching(titles(display)) == []
+
+
+def test_numbers_of_a_shared_axis_stand_once_in_small_ranges_too():
+    from vuskit.report.figures.canvas import grid_cells, open_canvas
+
+    canvas = open_canvas(None, grid_cells(4, 2), size=(4, 4), share="xy")
+    for panel in canvas.panels:
+        panel.set(xscale="log", yscale="log")
+        panel.plot([2, 6], [2, 6])  # less than a decade: numbers stand at the small ticks
+    canvas.figure.draw_without_rendering()
+    seen = [
+        [any(label.get_visible() for label in axis.get_ticklabels(which="minor"))
+         for axis in (panel.xaxis, panel.yaxis)]
+        for panel in canvas.panels
+    ]  # fmt: skip
+    assert seen == [[False, True], [False, False], [True, True], [True, False]]

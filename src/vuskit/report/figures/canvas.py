@@ -350,11 +350,11 @@ def _filled(figure: Any, grid: GridSpecBase, cells: Sequence[Cell], share: str) 
         )
         # Numbers stand once, at the outer panels of an axis that is shared.
         if "y" in share and cell.left > 0:
-            panel.tick_params(labelleft=False)
+            panel.tick_params(which="both", labelleft=False)
         if "x" in share and any(
             other.left == cell.left and other.top > cell.top for other in cells
         ):
-            panel.tick_params(labelbottom=False)
+            panel.tick_params(which="both", labelbottom=False)
         panels.append(panel)
     return panels
 
