@@ -45,6 +45,17 @@ def test_status_counts_and_lists_failures(finished):
         "RuntimeError: this detector does not like the series"
     }
     assert status.failures[0].command.startswith("vuskit bench run-job ")
+    assert {(one.kind, one.detector, one.dataset, one.seed) for one in status.failures} == {
+        (Kind.SCORE, "misbehaving:raises", "synthetic", None)
+    }
+    assert {one.series[-5:] for one in status.failures} == {"seed1", "seed2"}
+    assert status.by_detector == {
+        ("Random", Kind.SCORE, Status.OK): 4,
+        ("Random", Kind.EVALUATE, Status.OK): 4,
+        ("misbehaving:fine", Kind.SCORE, Status.OK): 4,
+        ("misbehaving:fine", Kind.EVALUATE, Status.OK): 4,
+        ("misbehaving:raises", Kind.SCORE, Status.ERROR): 2,
+    }
 
 
 def test_every_shape_holds_the_same_numbers(finished, tmp_path):

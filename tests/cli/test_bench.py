@@ -135,6 +135,28 @@ def test_a_run_that_has_failed_jobs_says_so_again(folder):
     assert (found["failed"], found["failed_before"], found["before"]) == (0, 2, 6)
 
 
+def test_some_of_the_failures_are_run_again(folder):
+    (folder / "choosy.py").write_text(PICKY.replace("picky", "choosy"))
+    (folder / "bench.toml").write_text(PLAN + '[[detectors]]\nname = "choosy:choosy"\n')
+    invoke("run", "--plain")
+    (folder / "mended").touch()
+    with pytest.raises(VuskitError, match="`--detector` must be one of .*; did you mean 'picky:"):
+        invoke("retry", "--detector", "picky")
+    assert "0 jobs with ERROR" in invoke("retry", "--series", "*seed3").stderr
+    again = invoke("retry", "--detector", "picky:picky", "--series", "*seed2", "--plain")
+    assert "1 jobs with ERROR to run again" in again.stderr
+    assert again.exit_code == 3  # there are others
+    found = json.loads(invoke("status", "--json").stdout)
+    left = sorted((one["detector"], one["series"][-5:]) for one in found["failures"])
+    expected = [("choosy:choosy", "seed1"), ("choosy:choosy", "seed2"), ("picky:picky", "seed1")]
+    assert left == expected
+    assert "2 jobs with ERROR" in invoke("retry", "--series", "synthetic/*seed1", "--plain").stderr
+    shown = invoke("status").stdout
+    assert re.search(r"^detector +jobs +OK +ERROR", shown, re.MULTILINE)
+    assert re.search(r"^choosy:choosy +score +1 +1 +0 +0 +0$", shown, re.MULTILINE)
+    assert not re.search(r"^(Values|picky:picky) ", shown, re.MULTILINE)  # all went well
+
+
 def test_the_leaderboard_is_shown_with_the_best_marked_and_whom_it_leaves_out(folder):
     (folder / "bench.toml").write_text(PLAN + '[[detectors]]\nname = "random"\n')
     invoke("run", "--plain")

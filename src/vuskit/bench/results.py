@@ -58,6 +58,11 @@ class Failure:
 
     key: str
     status: Status
+    kind: Kind
+    detector: str
+    dataset: str
+    series: str
+    seed: int | None
     title: str
     message: str
     command: str
@@ -77,6 +82,8 @@ class RunStatus:
         What the run said about itself last: total, done, rate, what is running.
     counts : dict
         Finished jobs of the plan by kind and status.
+    by_detector : dict
+        The same by detector, kind and status.
     n_values : int
         Values in the store.
     failures : tuple of Failure
@@ -88,6 +95,7 @@ class RunStatus:
     run: dict[str, Any]
     progress: dict[str, Any]
     counts: dict[tuple[Kind, Status], int]
+    by_detector: dict[tuple[str, Kind, Status], int]
     n_values: int
     failures: tuple[Failure, ...]
     notes: tuple[str, ...]
@@ -121,10 +129,15 @@ def read_status(folder: Path, *, failures: int = 10) -> RunStatus:
     connection = open_for_reading(folder)
     try:
         run = latest_run(connection, folder)
-        counts = connection.execute(
-            "SELECT kind, status, count(*) FROM jobs WHERE run_id = ? GROUP BY kind, status",
+        counted = connection.execute(
+            "SELECT label, kind, status, count(*) FROM jobs WHERE run_id = ? "
+            "GROUP BY label, kind, status ORDER BY label, kind = 'evaluate'",
             (run["id"],),
         )
+        by_detector = {(label, Kind(k), Status(s)): count for label, k, s, count in counted}
+        counts: dict[tuple[Kind, Status], int] = {}
+        for (_, kind, status), count in by_detector.items():
+            counts[kind, status] = counts.get((kind, status), 0) + count
         listed = connection.execute(
             "SELECT jobs.*, series.dataset, series.name FROM jobs "
             "JOIN series ON hash = series_hash WHERE run_id = ? AND status IN (?, ?, ?) "
@@ -137,7 +150,8 @@ def read_status(folder: Path, *, failures: int = 10) -> RunStatus:
         return RunStatus(
             run=facts,
             progress=json.loads(run["progress"]),
-            counts={(Kind(kind), Status(status)): number for kind, status, number in counts},
+            counts=counts,
+            by_detector=by_detector,
             n_values=connection.execute('SELECT count(*) FROM "values"').fetchone()[0],
             failures=tuple(_failure(row) for row in listed),
             notes=tuple(json.loads(run["notes"])),
@@ -153,6 +167,11 @@ def _failure(row: sqlite3.Row) -> Failure:
     return Failure(
         key=row["key"],
         status=Status(row["status"]),
+        kind=Kind(row["kind"]),
+        detector=row["label"],
+        dataset=row["dataset"],
+        series=row["name"],
+        seed=row["seed"],
         title=f"{row['kind']} {what}{row['label']}{seed} on {row['dataset']}/{row['name']}",
         message=row["message"] or "",
         command=row["command"] or "",

@@ -8,7 +8,7 @@ import os
 import platform
 import shlex
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -311,10 +311,32 @@ class Store(Knowledge):
                 count += cursor.rowcount
         return count
 
-    def forget(self, statuses: Iterable[Status]) -> int:
-        """Remove jobs with these statuses, so that the next run does them again."""
+    def forget(
+        self, statuses: Iterable[Status], *, of: Callable[[str, str], bool] | None = None
+    ) -> int:
+        """Remove jobs with these statuses, so that the next run does them again.
+
+        Parameters
+        ----------
+        statuses : iterable of Status
+            How they ended.
+        of : callable, optional
+            Called with the detector and the series (data set and name) of a job; whether it is
+            meant. All are, unless given.
+
+        Returns
+        -------
+        int
+            How many there were.
+        """
         wanted = tuple(statuses)
         marks = ", ".join("?" * len(wanted))
         with self.transaction() as connection:
-            cursor = connection.execute(f"DELETE FROM jobs WHERE status IN ({marks})", wanted)
-        return cursor.rowcount
+            rows = connection.execute(
+                "SELECT id, label, dataset || '/' || name FROM jobs "
+                f"JOIN series ON hash = series_hash WHERE status IN ({marks})",
+                wanted,
+            ).fetchall()
+            ids = [(job,) for job, detector, series in rows if of is None or of(detector, series)]
+            connection.executemany("DELETE FROM jobs WHERE id = ?", ids)
+        return len(ids)

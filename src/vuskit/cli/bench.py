@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import traceback
+from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -21,7 +22,15 @@ from vuskit.cli.bench_run import run_here
 from vuskit.cli.completion import complete_shapes, complete_statuses
 from vuskit.cli.exits import ExitCode
 from vuskit.cli.files import whole_file, write_file
-from vuskit.cli.options import AsLatex, By, flag, output_option, seed_option
+from vuskit.cli.options import (
+    AsLatex,
+    By,
+    Detectors,
+    flag,
+    output_option,
+    seed_option,
+    series_option,
+)
 from vuskit.cli.output import (
     AsCsv,
     AsJson,
@@ -129,24 +138,37 @@ def retry(
             autocompletion=complete_statuses,
         ),
     ] = None,
+    detector: Detectors = None,
+    series: Annotated[
+        list[str] | None, series_option("only these are run again. May be repeated.")
+    ] = None,
     plain: Plain = False,
     as_json: AsJson = False,
     as_csv: AsCsv = False,
 ) -> None:
     """Run jobs again that failed; those with ERROR unless a status is given.
 
-    Example: vuskit bench retry my-plan.toml --status TIMEOUT
+    Example: vuskit bench retry my-plan.toml --status TIMEOUT --detector LOF
     """
+    from vuskit.bench.results import read_detectors
     from vuskit.bench.states import Status
     from vuskit.bench.store import Store
     from vuskit.inputs import check_choice
+    from vuskit.studies.scored import fits
 
     form = chosen_format(json=as_json, csv=as_csv)
     choices = [entry.value for entry in Status if entry is not Status.OK]
     wanted = [Status(check_choice("status", name.upper(), choices)) for name in status or ["ERROR"]]
     loaded = _plan_of(target)
+    known = read_detectors(loaded.folder)
+    names = [check_choice("--detector", name, known) for name in detector or ()]
+
+    def meant(of: str, title: str) -> bool:
+        patterns: Sequence[str | None] = series or [None]
+        return (not names or of in names) and any(fits(title, one) for one in patterns)
+
     with Store(loaded.folder) as store:
-        count = store.forget(wanted)
+        count = store.forget(wanted, of=meant)
     say(f"{count} jobs with {', '.join(wanted)} to run again")
     if count:
         command = "run" if target.is_file() else "retry"

@@ -202,11 +202,26 @@ def status_content(status: RunStatus) -> dict[str, Any]:
             kind.value: {entry.value: status.counts.get((kind, entry), 0) for entry in Status}
             for kind in Kind
         },
+        "detectors": [
+            {
+                "name": name,
+                "kind": kind.value,
+                "counts": {
+                    entry.value: status.by_detector.get((name, kind, entry), 0) for entry in Status
+                },
+            }
+            for name, kind in dict.fromkeys((name, kind) for name, kind, _ in status.by_detector)
+        ],
         "values": status.n_values,
         "failures": [
             {
                 "key": one.key,
                 "status": one.status.value,
+                "kind": one.kind.value,
+                "detector": one.detector,
+                "dataset": one.dataset,
+                "series": one.series,
+                "seed": one.seed,
                 "title": one.title,
                 "message": one.message,
                 "command": one.command,
@@ -218,9 +233,24 @@ def status_content(status: RunStatus) -> dict[str, Any]:
 
 
 def _status_rows(content: Mapping[str, Any]) -> _Rows:
+    """One row per detector and kind of jobs."""
+    rows = [[one["name"], one["kind"], *one["counts"].values()] for one in content["detectors"]]
+    return ["detector", "jobs", *next(iter(content["counts"].values()))], rows
+
+
+def _counts_text(content: Mapping[str, Any]) -> list[str]:
+    """How jobs ended, by kind."""
     counts = content["counts"]
     rows = [[kind, *by_status.values()] for kind, by_status in counts.items()]
-    return ["jobs", *next(iter(counts.values()))], [row for row in rows if any(row[1:])]
+    done = [row for row in rows if any(row[1:])]
+    return [_table(["jobs", *next(iter(counts.values()))], done)] if done else []
+
+
+def _unwell_text(content: Mapping[str, Any]) -> list[str]:
+    """The same by detector, of those that have jobs that did not end well."""
+    header, rows = _status_rows(content)
+    unwell = [row for row in rows if any(row[header.index("OK") + 1 :])]
+    return ["", _table(header, unwell), ""] if unwell else []
 
 
 def _status_text(content: Mapping[str, Any]) -> None:
@@ -240,10 +270,9 @@ def _status_text(content: Mapping[str, Any]) -> None:
             f"{max(counted, progress['done']):,} of {progress['total']:,} jobs, "
             f"{progress['per_minute']:,.0f} jobs/min{rest}"
         )
-    header, rows = _status_rows(content)
-    if rows:
-        lines.append(_table(header, rows))
+    lines += _counts_text(content)
     lines.append(f"{content['values']:,} values")
+    lines += _unwell_text(content)
     if running:
         lines += [f"running: {title}" for title in progress.get("running", [])]
     for failure in content["failures"]:

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from vuskit.cli.completion import complete_detectors, complete_measures
+from vuskit.cli.completion import complete_measures
 from vuskit.cli.files import whole_file
-from vuskit.cli.options import Alpha, AsLatexFiles, By, flag, output_option, seed_option
+from vuskit.cli.options import Alpha, AsLatexFiles, By, Detectors, flag, output_option, seed_option
 from vuskit.cli.output import (
     AsCsv,
     AsJson,
@@ -48,14 +48,7 @@ def compare(
             autocompletion=complete_measures,
         ),
     ] = None,
-    detector: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME",
-            help="Only this detector. May be repeated.",
-            autocompletion=complete_detectors,
-        ),
-    ] = None,
+    detector: Detectors = None,
     ignore: Annotated[
         list[str] | None,
         typer.Option(metavar="NAME", help="Not this column or detector. May be repeated."),

@@ -17,6 +17,7 @@ from vuskit.cli.completion import (
     complete_averages,
     complete_buffers,
     complete_definitions,
+    complete_detectors,
     complete_figures,
     complete_measure_lists,
     complete_sides,
@@ -31,6 +32,7 @@ __all__ = [
     "Buffer",
     "By",
     "Definition",
+    "Detectors",
     "FigureFormat",
     "Html",
     "Load",
@@ -161,6 +163,15 @@ Definition = Annotated[
         metavar="NAME",
         help="Definition of R-AUC and VUS; journal, pvldb2022 or timeeval.",
         autocompletion=complete_definitions,
+    ),
+]
+Detectors = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--detector",
+        metavar="NAME",
+        help="Only this detector. May be repeated.",
+        autocompletion=complete_detectors,
     ),
 ]
 By = Annotated[
