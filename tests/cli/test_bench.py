@@ -140,7 +140,7 @@ def test_some_of_the_failures_are_run_again(folder):
     (folder / "bench.toml").write_text(PLAN + '[[detectors]]\nname = "choosy:choosy"\n')
     invoke("run", "--plain")
     (folder / "mended").touch()
-    with pytest.raises(VuskitError, match="`--detector` must be one of .*; did you mean 'picky:"):
+    with pytest.raises(VuskitError, match=r"`--detector` must be one of .*; did you mean 'picky"):
         invoke("retry", "--detector", "picky")
     assert "0 jobs with ERROR" in invoke("retry", "--series", "*seed3").stderr
     again = invoke("retry", "--detector", "picky:picky", "--series", "*seed2", "--plain")

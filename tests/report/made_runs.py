@@ -34,9 +34,16 @@ def made_run(*, sizes=None, detectors=("one", "two", "three", "none"), measures=
     return RunReport(
         folder=Path("nowhere"),
         status=RunStatus(
-            run={"state": "finished", "started": "2026-01-01T00:00:00", "vuskit": "0"},
+            run={
+                "state": "finished",
+                "begun": "2026-01-01T00:00:00",
+                "started": "2026-01-01T00:00:00",
+                "last_job": "2026-01-01T00:01:00",
+                "vuskit": "0",
+            },
             progress={"done": 1, "total": 1},
             counts={},
+            by_detector={},
             n_values=int(values.size),
             failures=(),
             notes=(),

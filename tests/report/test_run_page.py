@@ -6,6 +6,8 @@ import base64
 import dataclasses
 import json
 import re
+import sqlite3
+from contextlib import closing
 from html.parser import HTMLParser
 
 import numpy as np
@@ -24,6 +26,7 @@ import vuskit
 from vuskit.bench.results import read_values_table
 from vuskit.errors import InvalidInputError
 from vuskit.report.page import run_page_html
+from vuskit.report.page.series_section import series_section
 from vuskit.report.run import RunReport, measure_called
 from vuskit.report.run_series import series_report
 from vuskit.studies import compare
@@ -207,8 +210,65 @@ def test_run_with_only_failures(tmp_path):
         "lean",
         "failures",
     ]
-    with pytest.raises(InvalidInputError, match="alpha/one has no values"):
+    told = "alpha/one has no values: its jobs ended with 1 ERROR$"
+    with pytest.raises(InvalidInputError, match=told):
         run_page_html(report, series=["alpha/one"])
+
+
+SKIPPING = """
+folder = "skipping"
+series = [{ folder = "data", format = "scores", names = ["alpha/*"] }]
+detectors = [{ name = "random" }, { name = "own:never", label = "never" }]
+evaluate = [{ measures = ["auc_pr"], buffer = 10 }]
+executor = { workers = 1 }
+"""
+
+
+def test_series_that_cannot_be_evaluated_are_not_well(tmp_path):
+    write_series(tmp_path)
+    rows = "".join(f"{i % 7},0,{i % 5}\n" for i in range(200))
+    (tmp_path / "data" / "alpha" / "calm.csv").write_text(f"value,label,good\n{rows}")
+    report = RunReport.read(run_inline(write_plan(tmp_path, SKIPPING)))
+    calm = report.find_series("alpha/calm")
+    of_random = report.outcomes[report.detectors.index("Random")].tolist()
+    assert of_random[calm] == "SKIPPED"
+    assert of_random.count("OK") == len(of_random) - 1 == 3
+    assert set(report.outcomes[report.detectors.index("never")]) == {"ERROR"}
+    page = run_page_html(report)
+    assert embedded(page, "run")["not_drawn"] == {
+        str(calm): "alpha/calm has no values: its jobs ended with 1 ERROR, 1 SKIPPED"
+    }
+    row = re.search(r'<th scope="row">Random</th>(.*?)</tr>', page)[1]
+    counts = [int(count) for count in re.findall(r'data-value="(\d+)"', row)]
+    assert counts == [3, 0, 0, 0, 1]  # OK, three kinds of failures, SKIPPED
+
+
+def test_a_start_that_has_nothing_to_do_is_not_when_the_run_began(tmp_path):
+    write_series(tmp_path)
+    plan = write_plan(tmp_path, TWO_SETTINGS)
+    folder = run_inline(plan)
+    run_inline(plan)
+
+    def told(*changes):
+        with closing(sqlite3.connect(folder / "bench.sqlite")) as connection, connection:
+            for change in changes:
+                connection.execute(change)
+        page = run_page_html(RunReport.read(folder))
+        return re.search(r"Started (.*?) with vuskit", page)[1]
+
+    moments = "UPDATE runs SET started = '2026-01-0' || id || 'T10:00:00.000+00:00'"
+    ended = "UPDATE jobs SET finished = '2026-01-0{}T11:00:00.000+00:00'"
+    assert told(moments, ended.format(1)) == "2026-01-01 10:00 UTC"
+    assert told(ended.format(2)) == "2026-01-01 10:00 UTC, continued 2026-01-02 10:00 UTC"
+
+
+def test_series_say_which_measures_are_better_when_lower(run):
+    assert "↓" not in series_section(series_report(run, 0, run.settings[0])).html
+    lower = dataclasses.replace(run.measure("auc_pr"), higher_is_better=False)
+    turned = dataclasses.replace(run, known={**run.known, "auc_pr": lower})
+    section = series_section(series_report(turned, 0, run.settings[0]))
+    assert '<th scope="row" data-value="AUC-PR">AUC-PR ↓</th>' in section.html
+    assert "↓: lower is better." in section.html
 
 
 def test_two_settings_and_one_detector(tmp_path):

@@ -77,7 +77,8 @@ class RunStatus:
     ----------
     run : dict
         The latest start: state, times, host, process, versions. A run whose process has gone
-        without a word has the state ``killed``.
+        without a word has the state ``killed``. ``begun`` is the first start in this folder,
+        ``last_job`` when the last job ended.
     progress : dict
         What the run said about itself last: total, done, rate, what is running.
     counts : dict
@@ -145,6 +146,10 @@ def read_status(folder: Path, *, failures: int = 10) -> RunStatus:
             (run["id"], Status.ERROR, Status.TIMEOUT, Status.OOM, failures),
         )
         facts = {key: value for key, value in dict(run).items() if key not in _LONG}
+        (facts["begun"],) = connection.execute("SELECT min(started) FROM runs").fetchone()
+        (facts["last_job"],) = connection.execute(
+            "SELECT max(finished) FROM jobs WHERE run_id = ?", (run["id"],)
+        ).fetchone()
         if facts["state"] == "running" and is_gone(facts["host"], facts["pid"]):
             facts["state"] = "killed"
         return RunStatus(

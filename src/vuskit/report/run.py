@@ -42,6 +42,11 @@ WHERE jobs.kind IN (?, ?) AND jobs.run_id = (SELECT max(id) FROM runs)
 ORDER BY jobs.id
 """
 
+_EVALUATED = """
+SELECT series_hash, scores_hash, status FROM jobs
+WHERE kind = ? AND run_id = (SELECT max(id) FROM runs) ORDER BY status = ?
+"""
+
 
 @dataclass(frozen=True)
 class RunSeries:
@@ -95,7 +100,8 @@ class RunReport:
     seconds : ndarray, shape (detectors, series)
         Of fitting and scoring, the mean over the seeds; NaN where it was not measured.
     outcomes : ndarray of str, shape (detectors, series)
-        Status of the scores; empty where there are none yet.
+        Status of the scores, or of their evaluation, if none of it went well; empty where there
+        are none yet.
     seeds : int
         Most seeds that a detector ran with.
     known : dict
@@ -142,6 +148,9 @@ class RunReport:
         connection = open_for_reading(place)
         try:
             jobs = connection.execute(_JOBS, (Kind.SCORE, Kind.IMPORT)).fetchall()
+            # Of several evaluations of the same scores one that went well comes last.
+            found = connection.execute(_EVALUATED, (Kind.EVALUATE, Status.OK))
+            evaluated = {(series, scores): status for series, scores, status in found}
         finally:
             connection.close()
         detectors = tuple(dict.fromkeys(row["label"] for row in jobs))
@@ -150,7 +159,7 @@ class RunReport:
         present = set(table["measure"])
         measures = tuple(name for name in known if name in present)
         settings = tuple(dict.fromkeys(table["settings"]))
-        seconds, outcomes = _costs(jobs, detectors, series)
+        seconds, outcomes = _costs(jobs, evaluated, detectors, series)
         return cls(
             folder=place,
             status=status,
@@ -321,7 +330,10 @@ def _values(
 
 
 def _costs(
-    jobs: list[sqlite3.Row], detectors: tuple[str, ...], series: tuple[RunSeries, ...]
+    jobs: list[sqlite3.Row],
+    evaluated: Mapping[tuple[str, str], str],
+    detectors: tuple[str, ...],
+    series: tuple[RunSeries, ...],
 ) -> tuple[Floats, NDArray[np.str_]]:
     """Seconds and outcomes by detector and series."""
     shape = len(detectors), len(series)
@@ -334,7 +346,7 @@ def _costs(
         at = of_detector[row["label"]], of_series[row["dataset"], row["name"]]
         # Scores of one seed are scores; the failures of the others are listed as such.
         if outcomes[at] != Status.OK:
-            outcomes[at] = str(Status(row["status"]).value)
+            outcomes[at] = evaluated.get((row["hash"], row["scores_hash"]), row["status"])
         if row["fit_seconds"] is not None and row["score_seconds"] is not None:
             # The first job of a detector in a worker holds imports and compilation.
             kept = cold if row["cold"] else warm

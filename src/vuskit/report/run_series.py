@@ -28,6 +28,12 @@ ORDER BY id DESC LIMIT 1
 """
 
 
+_NOT_OK = """
+SELECT status, count(*) FROM jobs
+WHERE series_hash = ? AND status != ? AND run_id = (SELECT max(id) FROM runs) GROUP BY status
+"""
+
+
 def series_report(run: RunReport, place: int, settings: str) -> EvaluationReport:
     """Evaluation of one series from what the run stored; nothing is scored or measured again.
 
@@ -82,13 +88,22 @@ def _evaluated(
         row = connection.execute(
             _EVALUATION, (about.hash, settings, Kind.EVALUATE, Status.OK)
         ).fetchone()
+        if row is None:
+            ended = connection.execute(_NOT_OK, (about.hash, Status.OK)).fetchall()
+            raise InvalidInputError(f"{about.title} has no values{_why(run, dict(ended))}")
     finally:
         connection.close()
-    if row is None:
-        raise InvalidInputError(f"{about.title} has no values yet")
     fields: dict[str, Any] = json.loads(row["spec"])["evaluation"]
     strategy, _, reason = (row["buffer_reason"] or "number: given").partition(": ")
     return EvaluationSpec(**fields), BufferChoice(row["buffer"], strategy, reason)
+
+
+def _why(run: RunReport, ended: dict[str, int]) -> str:
+    """How jobs of a series without values ended."""
+    if ended:
+        listed = ", ".join(f"{count:,} {status}" for status, count in ended.items())
+        return f": its jobs ended with {listed}"
+    return "" if run.status.run["state"] == "finished" else " yet"
 
 
 def _read(about: RunSeries) -> Series:

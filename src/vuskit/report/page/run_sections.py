@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import html
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import zip_longest
 from typing import Any
 
@@ -189,8 +189,7 @@ def _run_html(run: RunReport, data: dict[str, Any], left_out: Sequence[str]) -> 
     details = [f"Settings: {text}." for text in run.settings]
     if run.seeds > 1:
         details.append(f"Values of up to {run.seeds} seeds of a detector are averaged.")
-    details.append(f"Started {str(run.status.run['started'])[:16].replace('T', ' ')} UTC")
-    details.append(f"with vuskit {run.status.run['vuskit']}.")
+    details.append(f"{_started(run.status.run)} with vuskit {run.status.run['vuskit']}.")
     if isinstance(data["values"], dict):
         details.append(
             "Values are rounded to the 65,534th part of each measure's range, to fit into a page."
@@ -216,6 +215,14 @@ def _run_html(run: RunReport, data: dict[str, Any], left_out: Sequence[str]) -> 
             else "",
         },
     )
+
+
+def _started(facts: Mapping[str, Any]) -> str:
+    """When the run began, and when it was continued; a start that had nothing to do is none."""
+    first, latest = (str(facts[name])[:16].replace("T", " ") for name in ("begun", "started"))
+    if str(facts["last_job"] or "") <= str(facts["started"]) or first == latest:
+        return f"Started {first} UTC"
+    return f"Started {first} UTC, continued {latest} UTC"
 
 
 def _table_html(run: RunReport, drawn: int) -> str:
@@ -250,7 +257,7 @@ def _failures(run: RunReport) -> Section:
 
 
 def _failure_counts(run: RunReport) -> str:
-    """Series of each detector by outcome; failed evaluations are among the jobs."""
+    """Series of each detector by outcome: of its scores, or of their evaluation."""
     shown = [Status.OK, *FAILED, Status.SKIPPED]
     rows = []
     for name, outcomes in zip(run.detectors, run.outcomes, strict=True):

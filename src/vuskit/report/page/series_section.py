@@ -17,6 +17,7 @@ SERIES_ASSETS = ("series_lines.js", "series.js")
 _REACH = {"both": "to each side of", "before": "to the time before", "after": "to the time after"}
 # The signs are minuses, as in print, not hyphens.
 _ADJUSTED = "Adjusted: (value − chance) / (1 − chance). "  # noqa: RUF001
+_LOWER = "↓: lower is better. "
 
 
 def series_section(
@@ -46,7 +47,7 @@ def series_section(
         "settings": html.escape(_settings(report)),
         "reach": _REACH[report.table.side],
         "note": element("p", note, class_="quiet") if note else "",
-        "legend": "" if report.chance is None else _ADJUSTED,
+        "legend": _legend(report),
         "measures": _measures_table(report),
         "events": _events_table(report, detail.events),
     }
@@ -59,6 +60,11 @@ def series_section(
         assets=SERIES_ASSETS,
         parent=parent,
     )
+
+
+def _legend(report: EvaluationReport) -> str:
+    lower = any(not measure.higher_is_better for measure in report.measures)
+    return ("" if report.chance is None else _ADJUSTED) + (_LOWER if lower else "")
 
 
 def _summary(report: EvaluationReport) -> str:
@@ -86,7 +92,8 @@ def _measures_table(report: EvaluationReport) -> str:
     rows = []
     for measure in report.measures:
         best = report.best(measure)
-        cells = [element("th", measure.title, scope="row")]
+        sign = "" if measure.higher_is_better else " ↓"
+        cells = [element("th", f"{measure.title}{sign}", scope="row", data_value=measure.title)]
         cells += [
             number_cell(values[measure.name], **({"class_": "best"} if name in best else {}))
             for name, values in report.table.items()
