@@ -187,6 +187,34 @@ def test_columns_that_are_no_scores_are_left_out(command):
     assert "scores: A, B; values: value; left out: timestamp, note" in err
 
 
+def test_second_labels_are_no_score(command):
+    frame = small_frame()
+    frame["anomaly"] = frame["label"]
+    frame.to_csv("x.csv", index=False)
+    err = command("evaluate", "x.csv").err
+    assert "left out: anomaly (looks like labels; --score takes it)" in err
+    assert "scores: anomaly;" in command("evaluate", "x.csv", "--score", "anomaly").err
+    frame["anomaly"] = frame["A"]
+    frame.to_csv("x.csv", index=False)
+    assert "scores: A, B, anomaly;" in command("evaluate", "x.csv").err
+
+
+def test_columns_without_a_name_are_told(command):
+    small_frame().to_csv("x.csv")
+    assert "left out: a column without a name" in command("evaluate", "x.csv").err
+
+
+def test_names_of_labels_are_proposed_as_the_shell_takes_them(command):
+    small_frame().rename(columns={"label": "Is Anomaly?"}).to_csv("x.csv", index=False)
+    assert "did you mean --label 'Is Anomaly?'?" in command("evaluate", "x.csv").err
+
+
+def test_buffers_beyond_the_series_are_told(command, small):
+    err = command("evaluate", "small.csv", "--buffer=61").err
+    assert "it is longer than the series of 60 points" in err
+    assert "longer" not in command("evaluate", "small.csv", "--buffer=60").err
+
+
 def test_words_for_labels(command):
     frame = small_frame()
     numbers = frame.copy()

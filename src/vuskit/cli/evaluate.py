@@ -148,6 +148,8 @@ def evaluate(
         _check_classes(scored)
         choice = _buffer(strategy, scored)
         say(f"buffer: {choice.length} ({choice.strategy}: {choice.reason})")
+        if choice.length > scored.labels.size:
+            say(f"it is longer than the series of {scored.labels.size:,} points")
         table, failures = _evaluated(
             wanted,
             partial(

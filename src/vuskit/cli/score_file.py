@@ -6,6 +6,7 @@ import difflib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from shlex import quote
 
 import numpy as np
 from numpy.typing import NDArray
@@ -132,7 +133,7 @@ def _find_label(path: Path, columns: Columns) -> str:
             f"got {listed(columns.names)}"
         )
     near = next((name for name in columns.names if _is_misspelt(name)), None)
-    hint = f"; did you mean --label {near}?" if near is not None else "; name it with --label"
+    hint = "; name it with --label" if near is None else f"; did you mean --label {quote(near)}?"
     raise InvalidInputError(
         f"{path}: no column is named like labels ({', '.join(LABEL_NAMES[:4])}, ...) "
         f"among {listed(columns.names)}{hint}"
@@ -224,15 +225,18 @@ def _scores_of(
     for name in columns.names:
         if name in taken:
             continue
-        if name.strip().lower() in PLACE_NAMES or columns.is_text(name):
+        plain = name.strip().lower()
+        if plain in PLACE_NAMES or columns.is_text(name):
             left_out.append(name)
             continue
         scores = _scores(path, columns, name)
         if only_rises(scores):
             left_out.append(f"{name} ({RISING})")
+        elif plain in LABEL_NAMES and np.isin(scores, (0, 1)).all():
+            left_out.append(f"{name} (looks like labels; --score takes it)")
         else:
             found[name] = scores
-    return found, tuple(left_out)
+    return found, tuple(name if name.strip() else "a column without a name" for name in left_out)
 
 
 def _scores(path: Path, columns: Columns, name: str) -> NDArray[np.float64]:
