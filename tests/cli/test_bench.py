@@ -12,8 +12,10 @@ import sys
 
 import pytest
 from cli.terminal import on_terminal
+from report.runs import run_inline
 from typer.testing import CliRunner
 
+from vuskit.bench import load_plan
 from vuskit.bench.store import Store
 from vuskit.cli import main
 from vuskit.cli.app import app
@@ -264,6 +266,33 @@ def test_verify_ends_with_an_error_where_something_is_wrong(folder):
     (folder / "mended").touch()
     assert "6 of 6 jobs done" in invoke("run", "--plain").output
     assert "0 problems" in invoke("verify").output
+
+
+@pytest.mark.parametrize("table", ["runs", "jobs", "measures", "values"])
+def test_a_damaged_database_is_told_in_a_sentence(folder, capsys, monkeypatch, table):
+    (folder / "bench.toml").write_text(PLAN.replace("picky:picky", "random"))
+    run_inline(load_plan(folder / "bench.toml"))
+    database = folder / "bench-run" / "bench.sqlite"
+    with contextlib.closing(sqlite3.connect(database)) as connection:
+        ((page,),) = connection.execute(
+            "SELECT rootpage FROM sqlite_master WHERE name = ?", (table,)
+        )
+        ((size,),) = connection.execute("PRAGMA page_size")
+    with open(database, "r+b") as file:
+        file.seek((page - 1) * size)
+        file.write(b"Z" * size)
+    monkeypatch.setattr(sys, "argv", ["vuskit", "bench", "export"])
+    with pytest.raises(SystemExit) as ended:
+        main.run()
+    assert (ended.value.code, capsys.readouterr().err) == (
+        2,
+        "vuskit: the database of the run is damaged: database disk image is malformed; "
+        "what of it can still be read says: vuskit bench verify RUN\n",
+    )
+    found = invoke("verify")
+    assert found.exit_code == 4
+    assert "database: " in found.stdout
+    assert "put back a copy of bench.sqlite, or remove it and run the plan again" in found.stdout
 
 
 def test_init_writes_a_plan_once(folder):

@@ -208,7 +208,13 @@ def read_values_table(folder: Path) -> pd.DataFrame:
     try:
         run = latest_run(connection, folder)
         measures = measures_of(connection, run)
-        frame: pd.DataFrame = pandas.read_sql_query(_VALUES, connection, params={"run": run["id"]})
+        try:
+            frame: pd.DataFrame = pandas.read_sql_query(
+                _VALUES, connection, params={"run": run["id"]}
+            )
+        except pandas.errors.DatabaseError as error:
+            # An error of the operating system, for pandas: what SQLite says is beneath.
+            raise error.__cause__ or error from None
     finally:
         connection.close()
     # The store may know more than the latest plan asks for.

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Callable
-from dataclasses import dataclass
+from contextlib import closing
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +14,7 @@ import numpy as np
 from vuskit.bench.files import ScoreFiles
 from vuskit.bench.identity import scores_digest
 from vuskit.bench.jobs import Job, Task, job_from_spec
-from vuskit.bench.reading import open_for_reading
+from vuskit.bench.reading import DATABASE, open_for_reading
 from vuskit.bench.stored import task_maker
 from vuskit.bench.work import perform
 
@@ -66,8 +67,8 @@ def verify_run(
     Returns
     -------
     Verification
-        With a problem for each file that is missing or changed, each file that nobody knows, and
-        each value that comes out differently.
+        With a problem for each damage of the database, each file that is missing or changed, each
+        file that nobody knows, and each value that comes out differently.
 
     Raises
     ------
@@ -80,36 +81,65 @@ def verify_run(
     Traceback (most recent call last):
     vuskit.errors.InvalidInputError: `folder` must hold a benchmark run, got 'nowhere'
     """
-    told = progress or (lambda done, total: None)
+    found = _Findings()
+    with closing(open_for_reading(folder)) as connection:
+        try:
+            found.problems += _damages(connection)
+            found.problems += _loose_ends(connection)
+            _check(connection, folder, found, sample, seed, progress or (lambda done, total: None))
+        except sqlite3.DatabaseError as error:
+            found.problems.append(
+                f"database: {error}, the rest cannot be checked; put back a copy of {DATABASE}, "
+                "or remove it and run the plan again"
+            )
+    return Verification(found.n_files, found.n_values, tuple(found.problems), tuple(found.broken))
+
+
+@dataclass
+class _Findings:
+    """What is known so far."""
+
+    n_files: int = 0
+    n_values: int = 0
+    problems: list[str] = field(default_factory=list)
+    broken: list[str] = field(default_factory=list)
+
+
+def _check(
+    connection: sqlite3.Connection,
+    folder: Path,
+    found: _Findings,
+    sample: int,
+    seed: int,
+    told: Callable[[int, int], None],
+) -> None:
+    """Check all score files and a sample of values."""
     files, make_task = ScoreFiles(folder), task_maker(folder)
-    connection = open_for_reading(folder)
-    try:
-        problems, broken = _database_problems(connection), list[str]()
-        known = {row["hash"] for row in connection.execute("SELECT hash FROM scores")}
-        rows = _chosen(connection, sample, seed)
-        total = len(known) + len(rows)
-        for place, digest in enumerate(sorted(known)):
-            found = _file_problems(files.path(digest), digest)
-            problems += found
-            broken += [digest] * bool(found)
-            told(place + 1, total)
-        problems += _unknown_files(files, known)
-        n_values = 0
-        for place, row in enumerate(rows):
-            stored = _stored_values(connection, row["id"])
-            n_values += len(stored)
-            problems += _value_problems(make_task, row, stored)
-            told(len(known) + place + 1, total)
-    finally:
-        connection.close()
-    return Verification(len(known), n_values, tuple(problems), tuple(broken))
+    known = {row["hash"] for row in connection.execute("SELECT hash FROM scores")}
+    rows = _chosen(connection, sample, seed)
+    total = len(known) + len(rows)
+    for place, digest in enumerate(sorted(known)):
+        wrong = _file_problems(files.path(digest), digest)
+        found.problems += wrong
+        found.broken += [digest] * bool(wrong)
+        found.n_files += 1
+        told(place + 1, total)
+    found.problems += _unknown_files(files, known)
+    for place, row in enumerate(rows):
+        stored = _stored_values(connection, row["id"])
+        found.n_values += len(stored)
+        found.problems += _value_problems(make_task, row, stored)
+        told(len(known) + place + 1, total)
 
 
-def _database_problems(connection: sqlite3.Connection) -> list[str]:
+def _damages(connection: sqlite3.Connection) -> list[str]:
     said = [row[0] for row in connection.execute("PRAGMA integrity_check")]
+    return [f"database: {line}" for line in said if line != "ok"]
+
+
+def _loose_ends(connection: sqlite3.Connection) -> list[str]:
     broken = connection.execute("PRAGMA foreign_key_check").fetchall()
-    problems = [f"database: {line}" for line in said if line != "ok"]
-    return problems + [f"database: {len(broken)} rows refer to rows that are gone"] * bool(broken)
+    return [f"database: {len(broken)} rows refer to rows that are gone"] * bool(broken)
 
 
 def _file_problems(path: Path, digest: str) -> list[str]:

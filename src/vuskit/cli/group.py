@@ -19,6 +19,7 @@ from vuskit.errors import VuskitError
 __all__ = ["DEBUG", "PatientGroup"]
 
 DEBUG = "--debug"
+_PRIMARY_CODE = 0xFF  # the rest of an error code of SQLite says more about it
 
 
 class PatientGroup(TyperGroup):
@@ -69,6 +70,12 @@ def _sentence(error: Exception) -> str | None:
     """What the machine refused, or None where that is not what went wrong."""
     if isinstance(error, MemoryError):
         return "there is not enough memory for this; give fewer columns or rows"
+    damage = _damage(error)
+    if damage is not None:
+        return (
+            f"the database of the run is damaged: {damage}; "
+            "what of it can still be read says: vuskit bench verify RUN"
+        )
     if isinstance(error, OSError):
         if error.errno == errno.EPIPE:
             return None  # the reader has seen enough: typer ends the program quietly
@@ -78,3 +85,12 @@ def _sentence(error: Exception) -> str | None:
     if sqlite is not None and isinstance(error, sqlite.OperationalError):
         return f"the database of the run cannot be used: {error}"
     return None
+
+
+def _damage(error: Exception) -> str | None:
+    """What SQLite says of a file that it finds damaged."""
+    sqlite = sys.modules.get("sqlite3")  # not loaded means that it is not its error
+    if sqlite is None or not isinstance(error, sqlite.DatabaseError):
+        return None
+    code = getattr(error, "sqlite_errorcode", 0) & _PRIMARY_CODE
+    return str(error) if code in (sqlite.SQLITE_CORRUPT, sqlite.SQLITE_NOTADB) else None
