@@ -91,9 +91,11 @@ def plan_existence(
     n_events = np.empty(rows.size, dtype=np.intp)
     lengths = stops - starts
     inside_starts = lengths.cumsum() - lengths
-    furthest = _furthest(starts, stops, n, definition)
-    before = np.minimum(ramps.reach_before(rows), furthest)
-    after = np.minimum(ramps.reach_after(rows), furthest)
+    before = ramps.reach_before(rows)
+    after = ramps.reach_after(rows)
+    if rows[-1] * (starts.size + 1) > n - inside_starts[-1] - lengths[-1]:  # the mean gap
+        furthest = _furthest(starts, stops, n, definition)
+        before, after = np.minimum(before, furthest), np.minimum(after, furthest)
     row = done_before = done_after = 0
     while row < rows.size:
         end = int(rows.searchsorted(rows[row] + max(_BLOCK // starts.size, 1)))

@@ -222,12 +222,14 @@ def _on_grid(measure: Measure) -> bool:
     return measure.takes("thresholds")
 
 
+_OPTIONS = tuple(inspect.signature(Evaluator).parameters)
+
+
 def prepared_evaluator(labels: Labels, *, stacklevel: int, **options: Any) -> Evaluator:
     """Evaluator of checked labels; its warnings name the caller ``stacklevel`` frames up."""
-    known = list(inspect.signature(Evaluator).parameters)
     for name in options:
-        if name not in known:
-            hint = did_you_mean(name, known)
+        if name not in _OPTIONS:
+            hint = did_you_mean(name, _OPTIONS)
             raise TypeError(f"got an unexpected keyword argument {name!r}{hint}")
     evaluator = Evaluator.__new__(Evaluator)
     evaluator._prepare(labels, stacklevel=stacklevel + 2, **options)
