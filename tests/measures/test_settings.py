@@ -45,6 +45,13 @@ def test_every_threshold_based_measure_tells_its_caller(measure):
     assert [one.filename for one in told] == [__file__]
 
 
+def test_events_tell_it():
+    with pytest.warns(vuskit.PredictionAsScoreWarning) as told:
+        assert not vuskit.events(LABELS, PREDICTION).found.any()
+    assert [one.filename for one in told] == [__file__]
+    assert vuskit.events(LABELS, PREDICTION, threshold=1).found.all()
+
+
 def test_an_evaluation_tells_it_once():
     with pytest.warns(vuskit.PredictionAsScoreWarning) as told:
         vuskit.evaluate(LABELS, PREDICTION, buffer=4)

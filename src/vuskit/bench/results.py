@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterable, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -127,8 +128,7 @@ def read_status(folder: Path, *, failures: int = 10) -> RunStatus:
     Traceback (most recent call last):
     vuskit.errors.InvalidInputError: `folder` must hold a benchmark run, got 'nowhere'
     """
-    connection = open_for_reading(folder)
-    try:
+    with closing(open_for_reading(folder)) as connection:
         run = latest_run(connection, folder)
         counted = connection.execute(
             "SELECT label, kind, status, count(*) FROM jobs WHERE run_id = ? "
@@ -161,8 +161,6 @@ def read_status(folder: Path, *, failures: int = 10) -> RunStatus:
             failures=tuple(_failure(row) for row in listed),
             notes=tuple(json.loads(run["notes"])),
         )
-    finally:
-        connection.close()
 
 
 def _failure(row: sqlite3.Row) -> Failure:
@@ -204,8 +202,7 @@ def read_values_table(folder: Path) -> pd.DataFrame:
     vuskit.errors.InvalidInputError: `folder` must hold a benchmark run, got 'nowhere'
     """
     pandas = require("pandas", purpose="a table of values")
-    connection = open_for_reading(folder)
-    try:
+    with closing(open_for_reading(folder)) as connection:
         run = latest_run(connection, folder)
         measures = measures_of(connection, run)
         try:
@@ -215,8 +212,6 @@ def read_values_table(folder: Path) -> pd.DataFrame:
         except pandas.errors.DatabaseError as error:
             # An error of the operating system, for pandas: what SQLite says is beneath.
             raise error.__cause__ or error from None
-    finally:
-        connection.close()
     # The store may know more than the latest plan asks for.
     wanted = {tuple(entry) for entry in json.loads(run["wanted"])}
     columns = _WANTED[: min(map(len, wanted), default=len(_WANTED))]
@@ -247,16 +242,13 @@ def read_detectors(folder: Path) -> tuple[str, ...]:
     Traceback (most recent call last):
     vuskit.errors.InvalidInputError: `folder` must hold a benchmark run, got 'nowhere'
     """
-    connection = open_for_reading(folder)
-    try:
+    with closing(open_for_reading(folder)) as connection:
         rows = connection.execute(
             "SELECT DISTINCT label FROM jobs WHERE kind IN ('score', 'import') AND run_id = ? "
             "ORDER BY label",
             (latest_run(connection, folder)["id"],),
         )
         return tuple(label for (label,) in rows)
-    finally:
-        connection.close()
 
 
 def leaderboard(

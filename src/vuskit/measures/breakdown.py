@@ -22,6 +22,7 @@ from vuskit.measures.thresholds import (
     positions_from,
     threshold_value,
 )
+from vuskit.measures.workspace import PreparedLabels, Workspace
 
 __all__ = ["EventTable", "events"]
 
@@ -170,6 +171,11 @@ def events(
         If the arrays or a parameter cannot be evaluated, or the best threshold is asked for where
         there is no anomaly.
 
+    Warns
+    -----
+    PredictionAsScoreWarning
+        If the score is a prediction, of which the threshold would leave nothing.
+
     Examples
     --------
     >>> from vuskit import events
@@ -184,6 +190,7 @@ def events(
     half = check_int("buffer", buffer, minimum=0) // 2
     check_choice("side", side, get_args(Side))
     labels, scores = check_pair(y_true, y_score)
+    Workspace(PreparedLabels(labels, None), scores, threshold).warn_if_predicted(stacklevel=2)
     limit = _limit(threshold, scores, labels)
     begin = np.maximum(labels.starts - half * (side != "after"), 0)
     end = np.minimum(labels.stops + half * (side != "before"), labels.n)

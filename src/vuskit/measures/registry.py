@@ -6,6 +6,7 @@ import inspect
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
+from types import CodeType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from vuskit.errors import InvalidInputError
@@ -229,14 +230,13 @@ def _is_again(new: Callable[..., float], old: Callable[..., float]) -> bool:
     """Whether two functions come from the same definition, which was executed twice."""
     if new is old:
         return True
-    codes = getattr(new, "__code__", None), getattr(old, "__code__", None)
-    if None in codes or new.__qualname__ != old.__qualname__:
+    code, known = getattr(new, "__code__", None), getattr(old, "__code__", None)
+    if not isinstance(code, CodeType) or not isinstance(known, CodeType):
         return False
-    if new.__name__ == "<lambda>" and codes[0] != codes[1]:
+    if new.__qualname__ != old.__qualname__ or (new.__name__ == "<lambda>" and code != known):
         return False
     # A script that also imports itself is one file with two names.
-    same_file = codes[0].co_filename == codes[1].co_filename  # type: ignore[union-attr]
-    return same_file or new.__module__ == old.__module__
+    return code.co_filename == known.co_filename or new.__module__ == old.__module__
 
 
 def list_measures() -> list[Measure]:

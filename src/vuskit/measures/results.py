@@ -91,6 +91,7 @@ class _WithSettings:
     """Settings of the evaluator, read off any result."""
 
     _evaluator: Evaluator
+    _n_predicted: float | None
 
     @property
     def definition(self) -> str:
@@ -170,8 +171,8 @@ class _WithSettings:
 
     @property
     def n_predicted(self) -> float | None:
-        """Points at or above the threshold, on average; None where no measure needed it."""
-        raise NotImplementedError
+        """Points at or above the threshold (of several scores the mean); None if never asked."""
+        return self._n_predicted
 
     @cached_property
     def chance(self) -> ChanceLevel:
@@ -202,11 +203,6 @@ class Evaluation(_WithSettings, Mapping[str, float]):
         self._values = values
         self._evaluator = evaluator
         self._n_predicted = n_predicted
-
-    @property
-    def n_predicted(self) -> int | None:
-        """Points at or above the threshold; None where no measure needed it."""
-        return self._n_predicted
 
     def __getitem__(self, name: str) -> float:
         return self._values[name]
@@ -282,6 +278,9 @@ class Comparison(_WithSettings, Mapping[str, Evaluation]):
     def __init__(self, evaluations: dict[str, Evaluation], evaluator: Evaluator) -> None:
         self._evaluations = evaluations
         self._evaluator = evaluator
+        counts = [one.n_predicted for one in evaluations.values()]
+        known = [count for count in counts if count is not None]
+        self._n_predicted = sum(known) / len(known) if known else None
 
     def __getitem__(self, name: str) -> Evaluation:
         return self._evaluations[name]
@@ -295,13 +294,6 @@ class Comparison(_WithSettings, Mapping[str, Evaluation]):
     def to_dict(self) -> dict[str, dict[str, float]]:
         """Values by score and measure, as plain dicts."""
         return {name: evaluation.to_dict() for name, evaluation in self._evaluations.items()}
-
-    @property
-    def n_predicted(self) -> float | None:
-        """Mean number of points at or above the threshold; None where no measure needed it."""
-        counts = [one.n_predicted for one in self.values()]
-        known = [count for count in counts if count is not None]
-        return sum(known) / len(known) if known else None
 
     @property
     def adjusted(self) -> dict[str, dict[str, float]]:

@@ -306,7 +306,7 @@ def evaluate(
     )
     result = evaluator._evaluate(scores, stacklevel=2)
     if chance:
-        result.chance  # noqa: B018  # computed and kept
+        _ = result.chance  # computed and kept
     return result
 
 
@@ -372,7 +372,7 @@ def evaluate_many(
         evaluations[str(name)] = evaluator._evaluate(scores, stacklevel=2)
     result = Comparison(evaluations, evaluator)
     if chance:
-        result.chance  # noqa: B018  # computed and kept
+        _ = result.chance  # computed and kept
     return result
 
 

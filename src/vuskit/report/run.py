@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Mapping
+from contextlib import closing
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -145,14 +146,11 @@ class RunReport:
         place = Path(folder)
         status = read_status(place, failures=_MOST_FAILURES)
         table = read_values_table(place)
-        connection = open_for_reading(place)
-        try:
+        with closing(open_for_reading(place)) as connection:
             jobs = connection.execute(_JOBS, (Kind.SCORE, Kind.IMPORT)).fetchall()
             # Of several evaluations of the same scores one that went well comes last.
             found = connection.execute(_EVALUATED, (Kind.EVALUATE, Status.OK))
             evaluated = {(series, scores): status for series, scores, status in found}
-        finally:
-            connection.close()
         detectors = tuple(dict.fromkeys(row["label"] for row in jobs))
         series = _series_of(jobs)
         known = read_measures(place)

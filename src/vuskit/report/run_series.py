@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import closing
 from typing import Any
 
 import numpy as np
@@ -83,16 +84,13 @@ def series_report(run: RunReport, place: int, settings: str) -> EvaluationReport
 def _evaluated(
     run: RunReport, about: RunSeries, settings: str
 ) -> tuple[EvaluationSpec, BufferChoice]:
-    connection = open_for_reading(run.folder)
-    try:
+    with closing(open_for_reading(run.folder)) as connection:
         row = connection.execute(
             _EVALUATION, (about.hash, settings, Kind.EVALUATE, Status.OK)
         ).fetchone()
         if row is None:
             ended = connection.execute(_NOT_OK, (about.hash, Status.OK)).fetchall()
             raise InvalidInputError(f"{about.title} has no values{_why(run, dict(ended))}")
-    finally:
-        connection.close()
     fields: dict[str, Any] = json.loads(row["spec"])["evaluation"]
     strategy, _, reason = (row["buffer_reason"] or "number: given").partition(": ")
     return EvaluationSpec(**fields), BufferChoice(row["buffer"], strategy, reason)

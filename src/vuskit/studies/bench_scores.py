@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -68,12 +69,9 @@ def bench_scores(folder: str | Path) -> tuple[BenchSeries, ...]:
     """
     place = Path(folder)
     files = ScoreFiles(place)
-    connection = open_for_reading(place)
-    try:
+    with closing(open_for_reading(place)) as connection:
         wanted = (Kind.SCORE.value, Kind.IMPORT.value, Status.OK.value)
         rows = connection.execute(_SCORES, wanted).fetchall()
-    finally:
-        connection.close()
     found: dict[str, list[tuple[str, Path]]] = defaultdict(list)
     about: dict[str, tuple[str, str]] = {}
     labels = {(row["hash"], row["label"]): 0 for row in rows}
