@@ -12,7 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vuskit.cli.columns import ArrayColumns, Columns, listed, open_columns
-from vuskit.datasets.readers.roles import LABEL_NAMES, PLACE_NAMES, RISING, only_rises
+from vuskit.datasets.readers.roles import (
+    LABEL_NAMES,
+    PLACE_NAMES,
+    RISING,
+    label_column,
+    only_rises,
+)
 from vuskit.errors import InvalidInputError
 from vuskit.inputs import did_you_mean
 
@@ -121,7 +127,7 @@ def _usual(usual: Sequence[str], names: Sequence[str], taken: set[str]) -> str |
 
 
 def _find_label(path: Path, columns: Columns) -> str:
-    found = _usual(LABEL_NAMES, columns.names, taken=set())
+    found = label_column(columns.names)
     if found is None and isinstance(columns, ArrayColumns):
         binary = [name for name in columns.names if _is_binary(columns.distinct(name)[0])]
         found = binary[0] if len(binary) == 1 else None
