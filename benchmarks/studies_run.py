@@ -35,7 +35,7 @@ from vuskit.studies import (
     summarise,
 )
 from vuskit.studies.robustness import RobustnessResult
-from vuskit.studies.scored import buffer_of
+from vuskit.studies.sources import buffer_of
 from vuskit.studies.timing_store import describe_environment
 
 PUBLISHED = {

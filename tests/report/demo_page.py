@@ -11,7 +11,7 @@ from vuskit.datasets.synthetic import demo_series
 from vuskit.report.page import run_page_html
 from vuskit.report.run import RunReport
 from vuskit.studies import robustness_study, scenario_study
-from vuskit.studies.bench_scores import bench_scores
+from vuskit.studies.sources import bench_scores
 
 SERIES = "ecg/early-beats-seed0"
 # How much of a score is noise, and by how many points it is late.

@@ -12,7 +12,7 @@ from report.made_runs import LATE, SIZES, made_run
 
 import vuskit
 from vuskit.report.page import page_html, run_page_html
-from vuskit.studies.comparison import compare
+from vuskit.studies.statistics.comparison import compare
 
 pytestmark = pytest.mark.usefixtures("interpreted")
 

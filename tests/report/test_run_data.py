@@ -24,7 +24,7 @@ from vuskit.report.page.run_data import (
     run_data,
     run_that_fits,
 )
-from vuskit.studies.comparison import compare
+from vuskit.studies.statistics.comparison import compare
 
 
 def unpacked(packed, shape):

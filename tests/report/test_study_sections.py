@@ -36,8 +36,8 @@ from vuskit.studies import (
     separability_study,
     summarise,
 )
-from vuskit.studies.runner import Failure
-from vuskit.studies.separability_result import SeparabilityResult
+from vuskit.studies.base import Failure
+from vuskit.studies.separability import SeparabilityResult
 from vuskit.studies.timing import Setting, TimingResult
 from vuskit.studies.timing_settings import settings_of
 from vuskit.studies.timing_store import Sample, describe_environment

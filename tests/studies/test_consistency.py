@@ -8,9 +8,8 @@ from studies.scored import SOME, make_scored, make_several
 
 from vuskit.errors import InvalidInputError
 from vuskit.studies import consistency_study
+from vuskit.studies.base import MeasureSettings, SeriesValues
 from vuskit.studies.consistency import ConsistencyResult, rank_entropy
-from vuskit.studies.series_values import SeriesValues
-from vuskit.studies.task import MeasureSettings
 
 
 @pytest.fixture(scope="module")

@@ -9,10 +9,8 @@ from studies.scored import SOME, make_scored, make_several
 from vuskit.datasets import ScoredSeries
 from vuskit.errors import InvalidInputError
 from vuskit.studies import separability_study
-from vuskit.studies.separability import peak_percentile
-from vuskit.studies.separability_result import SeparabilityResult, z_statistic
-from vuskit.studies.series_values import SeriesValues
-from vuskit.studies.task import MeasureSettings
+from vuskit.studies.base import MeasureSettings, SeriesValues
+from vuskit.studies.separability import SeparabilityResult, peak_percentile, z_statistic
 
 
 @pytest.fixture(scope="module")

@@ -154,7 +154,7 @@ def retry(
     from vuskit.bench.states import Status
     from vuskit.bench.store import Store
     from vuskit.inputs import check_choice
-    from vuskit.studies.scored import fits
+    from vuskit.studies.sources import fits
 
     form = chosen_format(json=as_json, csv=as_csv)
     choices = [entry.value for entry in Status if entry is not Status.OK]

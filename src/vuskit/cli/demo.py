@@ -177,7 +177,7 @@ def _benchmark(folder: DemoFolder, steps: Steps, what: str) -> None:
 def _sources(folder: DemoFolder) -> list[Any]:
     """Series of this plan; the folder may hold those of an earlier demo too."""
     from vuskit.bench.results import read_values_table
-    from vuskit.studies.bench_scores import bench_scores
+    from vuskit.studies.sources import bench_scores
 
     table = read_values_table(folder.run)
     wanted = set(table["dataset"] + "/" + table["series"])

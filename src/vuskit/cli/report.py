@@ -47,8 +47,8 @@ def report(
     Example: vuskit report bench-run --open
     """
     from vuskit.report.page import run_page_html, studies_page_html
-    from vuskit.studies.bench_scores import is_bench_run
     from vuskit.studies.saved import read_study_results
+    from vuskit.studies.sources import is_bench_run
 
     folder = plan_folder(run)
     results: list[Any] = []
@@ -76,7 +76,7 @@ def report(
 
 def _chosen(found: RunReport, patterns: Sequence[str]) -> list[str]:
     """Series by name or pattern; of those that fit nothing the page says what is wrong."""
-    from vuskit.studies.scored import fits
+    from vuskit.studies.sources import fits
 
     titles = [series.title for series in found.series]
     chosen: dict[str, None] = {}

@@ -97,7 +97,7 @@ def read_results(path: Path) -> Results:
         If it is none of them, or the scores of one series.
     """
     from vuskit.bench.outcomes import read_outcomes_table
-    from vuskit.studies.bench_scores import is_bench_run
+    from vuskit.studies.sources import is_bench_run
 
     if path.suffix == ".toml" and path.is_file():
         from vuskit.bench.plan import load_plan

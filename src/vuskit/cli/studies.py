@@ -76,7 +76,7 @@ def robustness(
 def _robustness(request: Request, alpha: float, **own: Any) -> StudyOutcome:
     from vuskit.report.studies import write_robustness
     from vuskit.studies import robustness_study
-    from vuskit.studies.buffers import BufferUse
+    from vuskit.studies.base import BufferUse
 
     result: RobustnessResult = request.run("robustness", robustness_study, **own)
     counts = result.undefined()[["values", "undefined"]].sum()
@@ -114,7 +114,7 @@ def separability(
 def _separability(request: Request, alpha: float, **own: Any) -> StudyOutcome:
     from vuskit.report.studies import write_separability
     from vuskit.studies import separability_study
-    from vuskit.studies.buffers import BufferUse
+    from vuskit.studies.base import BufferUse
 
     result: SeparabilityResult = request.run("separability", separability_study, **own)
     without = len(result.series_without_pairs)
@@ -147,7 +147,7 @@ def consistency(
 def _consistency(request: Request, **own: Any) -> StudyOutcome:
     from vuskit.report.studies import write_consistency
     from vuskit.studies import consistency_study
-    from vuskit.studies.buffers import BufferUse
+    from vuskit.studies.base import BufferUse
 
     result: ConsistencyResult = request.run("consistency", consistency_study, **own)
     return StudyOutcome(
@@ -213,7 +213,7 @@ def _scenarios(
 ) -> StudyOutcome:
     from vuskit.report.studies import write_scenarios
     from vuskit.studies import scenario_study
-    from vuskit.studies.buffers import BufferUse
+    from vuskit.studies.base import BufferUse
 
     result = scenario_study(measures=measures, **own)
     return StudyOutcome(

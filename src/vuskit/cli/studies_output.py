@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from vuskit.studies import Failure
-    from vuskit.studies.buffers import BufferUse
+    from vuskit.studies.base import BufferUse
 
 __all__ = ["StudyFiles", "StudyOutcome", "emit_studies", "written"]
 

@@ -246,7 +246,7 @@ class RunReport:
         InvalidInputError
             If fewer than two detectors, or too few series, are left.
         """
-        from vuskit.studies.comparison import compare_columns
+        from vuskit.studies.statistics.comparison import compare_columns
 
         pandas = require("pandas", purpose="a comparison")
         place = self.settings.index(settings), self.measures.index(measure)

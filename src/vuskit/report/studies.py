@@ -23,17 +23,14 @@ from vuskit.report.figures import (
     SummaryDisplay,
     SweepDisplay,
 )
-from vuskit.studies.buffers import BufferUse
-from vuskit.studies.comparison import TableComparison
+from vuskit.studies.base import BufferUse, Failure, MeasureSettings, SeriesValues
 from vuskit.studies.consistency import ConsistencyResult
 from vuskit.studies.robustness import RobustnessResult
-from vuskit.studies.runner import Failure
 from vuskit.studies.saved import save_study_result
 from vuskit.studies.scenarios import ScenarioResult
 from vuskit.studies.separability import SeparabilityResult
-from vuskit.studies.series_values import SeriesValues
+from vuskit.studies.statistics.comparison import TableComparison
 from vuskit.studies.summary import Summary
-from vuskit.studies.task import MeasureSettings
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from vuskit.studies.comparison import TableComparison, compare, list_pairwise_tests
+from vuskit.studies.base import Failure, Progress
 from vuskit.studies.consistency import ConsistencyResult, consistency_study
 from vuskit.studies.robustness import RobustnessResult, robustness_study
-from vuskit.studies.runner import Failure, Progress
 from vuskit.studies.scenarios import Scenario, ScenarioResult, paper_scenarios, scenario_study
-from vuskit.studies.scored import open_scores
 from vuskit.studies.separability import SeparabilityResult, separability_study
+from vuskit.studies.sources import open_scores
+from vuskit.studies.statistics.comparison import TableComparison, compare, list_pairwise_tests
 from vuskit.studies.summary import Summary, summarise
 
 __all__ = [

@@ -20,11 +20,16 @@ from vuskit.datasets.optional import require
 from vuskit.errors import InvalidInputError
 from vuskit.inputs import check_choice, check_int
 from vuskit.measures.registry import Measure
-from vuskit.studies.runner import Failure, Progress, run_study
-from vuskit.studies.scored import buffer_of, open_scores
-from vuskit.studies.series_values import SeriesValues
-from vuskit.studies.statistics_tables import without_noise
-from vuskit.studies.task import MeasureSettings, evaluate_scores
+from vuskit.studies.base import (
+    Failure,
+    MeasureSettings,
+    Progress,
+    SeriesValues,
+    evaluate_scores,
+    run_study,
+)
+from vuskit.studies.sources import buffer_of, open_scores
+from vuskit.studies.statistics.tables import without_noise
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from vuskit import __version__
 from vuskit.errors import InvalidInputError
 from vuskit.studies.consistency import ConsistencyResult
-from vuskit.studies.robustness_result import RobustnessResult
+from vuskit.studies.robustness import RobustnessResult
 from vuskit.studies.saved_forms import (
     Arrays,
     Header,
@@ -39,7 +39,7 @@ from vuskit.studies.saved_forms import (
     timing_parts,
 )
 from vuskit.studies.scenarios import ScenarioResult
-from vuskit.studies.separability_result import SeparabilityResult
+from vuskit.studies.separability import SeparabilityResult
 from vuskit.studies.summary import Summary
 from vuskit.studies.timing import TimingResult
 

@@ -13,15 +13,12 @@ from numpy.typing import NDArray
 from vuskit.datasets.optional import require
 from vuskit.errors import InvalidInputError
 from vuskit.measures.registry import Measure, list_measures
+from vuskit.studies.base import Failure, MeasureSettings, SeriesValues
 from vuskit.studies.consistency import ConsistencyResult
-from vuskit.studies.robustness_result import RobustnessResult
-from vuskit.studies.robustness_task import RobustnessTask
-from vuskit.studies.runner import Failure
+from vuskit.studies.robustness import RobustnessResult, RobustnessTask
 from vuskit.studies.scenarios import Scenario, ScenarioResult
-from vuskit.studies.separability_result import SeparabilityResult
-from vuskit.studies.series_values import SeriesValues
+from vuskit.studies.separability import SeparabilityResult
 from vuskit.studies.summary import Summary
-from vuskit.studies.task import MeasureSettings
 from vuskit.studies.timing import CONTESTANTS, TimingResult
 from vuskit.studies.timing_cases import Case
 from vuskit.studies.timing_run import Job

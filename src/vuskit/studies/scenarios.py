@@ -18,8 +18,7 @@ from vuskit.datasets.optional import require
 from vuskit.errors import InvalidInputError
 from vuskit.inputs import check_int
 from vuskit.measures.registry import Measure
-from vuskit.studies.runner import same_arithmetic
-from vuskit.studies.task import MeasureSettings, evaluate_scores
+from vuskit.studies.base import MeasureSettings, evaluate_scores, same_arithmetic
 
 if TYPE_CHECKING:
     import pandas as pd

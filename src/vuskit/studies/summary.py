@@ -10,9 +10,9 @@ from vuskit.errors import InvalidInputError
 from vuskit.inputs import check_choice
 from vuskit.measures.registry import Measure
 from vuskit.studies.consistency import ConsistencyResult
-from vuskit.studies.robustness_result import RobustnessResult
-from vuskit.studies.separability_result import SeparabilityResult
-from vuskit.studies.statistics_tables import without_noise
+from vuskit.studies.robustness import RobustnessResult
+from vuskit.studies.separability import SeparabilityResult
+from vuskit.studies.statistics.tables import without_noise
 
 if TYPE_CHECKING:
     import pandas as pd

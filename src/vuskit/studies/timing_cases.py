@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from vuskit.datasets import ScoredSeries, SeriesFile, read_collection, read_scores
 from vuskit.datasets.synthetic import labelled_scores
 from vuskit.errors import InvalidInputError
-from vuskit.studies.scored import buffer_of
+from vuskit.studies.sources import buffer_of
 from vuskit.studies.timing_settings import Setting, settings_of
 
 __all__ = ["Case", "is_generated", "real_cases", "synthetic_cases"]

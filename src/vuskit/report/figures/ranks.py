@@ -13,7 +13,7 @@ from vuskit.report.common import titles_of
 from vuskit.report.figures.base import Display, register_figure
 from vuskit.report.figures.canvas import PAGE, SMALL, TEXT, open_canvas
 from vuskit.report.figures.marks import measures_named
-from vuskit.studies.comparison import TableComparison, compare
+from vuskit.studies.statistics.comparison import TableComparison, compare
 
 if TYPE_CHECKING:
     import pandas as pd

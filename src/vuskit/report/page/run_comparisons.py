@@ -66,7 +66,7 @@ def run_comparisons(
 def _comparison(
     run: RunReport, settings: int, measure: int, series: NDArray[np.intp]
 ) -> dict[str, Any]:
-    from vuskit.studies.comparison import compare_columns
+    from vuskit.studies.statistics.comparison import compare_columns
 
     values = run.values[settings, measure][:, series]
     present = np.flatnonzero(np.isfinite(values).any(axis=1))

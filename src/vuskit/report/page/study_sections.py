@@ -19,9 +19,9 @@ from vuskit.report.page.study_sections_data import (
 )
 from vuskit.report.page.study_sections_timing import timing_data
 from vuskit.studies.consistency import ConsistencyResult
-from vuskit.studies.robustness_result import RobustnessResult
+from vuskit.studies.robustness import RobustnessResult
 from vuskit.studies.scenarios import ScenarioResult
-from vuskit.studies.separability_result import SeparabilityResult
+from vuskit.studies.separability import SeparabilityResult
 from vuskit.studies.summary import Summary
 from vuskit.studies.timing import TimingResult
 

@@ -21,13 +21,12 @@ from vuskit.report.common import (
     groups_sentence,
     titles_of,
 )
-from vuskit.studies.comparison import TableComparison
+from vuskit.studies.base import Failure, SeriesValues
 from vuskit.studies.consistency import ConsistencyResult
-from vuskit.studies.robustness_result import RobustnessResult
-from vuskit.studies.runner import Failure
+from vuskit.studies.robustness import RobustnessResult
 from vuskit.studies.scenarios import EXACT, TOUCHING, ScenarioResult
-from vuskit.studies.separability_result import SeparabilityResult
-from vuskit.studies.series_values import SeriesValues
+from vuskit.studies.separability import SeparabilityResult
+from vuskit.studies.statistics.comparison import TableComparison
 from vuskit.studies.summary import Summary
 
 if TYPE_CHECKING:

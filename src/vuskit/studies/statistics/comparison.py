@@ -10,15 +10,14 @@ from vuskit.datasets.optional import require
 from vuskit.errors import InvalidInputError
 from vuskit.inputs import check_choice
 from vuskit.measures.registry import list_measures
-from vuskit.studies.statistics import (
+from vuskit.studies.statistics.effects import effect_sizes
+from vuskit.studies.statistics.ranks import rank_groups, rank_intervals
+from vuskit.studies.statistics.tables import complete_rows
+from vuskit.studies.statistics.tests import (
     GlobalTest,
     PairwiseTest,
-    complete_rows,
-    effect_sizes,
     friedman_test,
     nemenyi_test,
-    rank_groups,
-    rank_intervals,
     wilcoxon_test,
 )
 

@@ -1,4 +1,4 @@
-"""Groups of a diagram are stretches of the scale of mean ranks without a significant pair."""
+"""Intervals of mean ranks, and groups without a significant pair."""
 
 from __future__ import annotations
 
@@ -10,9 +10,26 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from studies.ranked import ALPHA, crossing_table
+from studies.tables import random_table
 
 from vuskit.studies import compare
-from vuskit.studies.statistics import rank_groups
+from vuskit.studies.statistics import rank_groups, rank_intervals
+
+
+def test_intervals_hold_the_mean_and_repeat_with_the_seed():
+    table = random_table(9, n=40)
+    first, again = (rank_intervals(table, seed=3).to_frame() for _ in range(2))
+    pd.testing.assert_frame_equal(first, again)
+    assert (first["lower"] <= first["mean_rank"]).all()
+    assert (first["mean_rank"] <= first["upper"]).all()
+    assert not first.equals(rank_intervals(table, seed=4).to_frame())
+
+
+def test_intervals_have_about_the_normal_width():
+    table = random_table(10, n=400, k=4)
+    frame = rank_intervals(table, n_resamples=4000).to_frame()
+    spread = table.rank(axis=1, ascending=False).std(ddof=0)[frame.index] / np.sqrt(len(table))
+    np.testing.assert_allclose(frame["upper"] - frame["lower"], 2 * 1.96 * spread, rtol=0.1)
 
 
 def expected_groups(ranks, p_values, alpha):

@@ -1,15 +1,96 @@
-"""Which neighbours on the scale of mean ranks do not differ: the bars of a diagram."""
+"""Mean ranks: bootstrap intervals, and groups of columns that do not differ significantly."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from vuskit.datasets.optional import require
+from vuskit.inputs import check_fraction, check_int
+from vuskit.studies.statistics.tables import complete_rows, row_ranks
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["rank_groups"]
+__all__ = ["RankIntervals", "rank_groups", "rank_intervals"]
+
+_BATCH = 200  # resamples held in memory at a time
+
+
+@dataclass(frozen=True, eq=False)
+class RankIntervals:
+    """Mean ranks (1 is best) with bootstrap confidence intervals.
+
+    Attributes
+    ----------
+    frame : pandas.DataFrame
+        Mean rank, lower and upper end by column, the best first.
+    confidence : float
+        Of each interval.
+    n_resamples, seed, n, n_dropped : int
+        Bootstrap samples, their seed, rows used and left out.
+    """
+
+    frame: pd.DataFrame
+    confidence: float
+    n_resamples: int
+    seed: int
+    n: int
+    n_dropped: int
+
+    def to_frame(self) -> pd.DataFrame:
+        """Mean rank, lower and upper end by column, the best first."""
+        return self.frame.copy()
+
+
+def rank_intervals(
+    table: ArrayLike | pd.DataFrame,
+    *,
+    confidence: float = 0.95,
+    n_resamples: int = 2000,
+    seed: int = 0,
+    missing: str = "drop",
+    higher_is_better: bool = True,
+) -> RankIntervals:
+    """Bootstrap percentile intervals of the mean ranks, drawing whole rows.
+
+    Raises
+    ------
+    InvalidInputError
+        As :func:`complete_rows`, or if a number is out of range.
+
+    Examples
+    --------
+    >>> rows = [[0.9, 0.5, 0.1], [0.8, 0.6, 0.2], [0.4, 0.5, 0.3]]
+    >>> rank_intervals(rows).to_frame().round(2).loc[2].to_list()
+    [3.0, 3.0, 3.0]
+    """
+    check_fraction("confidence", confidence)
+    check_int("n_resamples", n_resamples, minimum=1)
+    complete, dropped = complete_rows(table, missing=missing, higher_is_better=higher_is_better)
+    ranks = row_ranks(complete, higher_is_better)
+    stats = require("scipy.stats", purpose="a confidence interval")
+    found = stats.bootstrap(
+        (ranks.to_numpy(),),
+        np.mean,
+        axis=0,
+        vectorized=True,
+        method="percentile",
+        confidence_level=confidence,
+        n_resamples=n_resamples,
+        batch=_BATCH,
+        rng=np.random.default_rng(seed),
+    ).confidence_interval
+    pandas = require("pandas", purpose="a confidence interval")
+    frame = pandas.DataFrame(
+        {"mean_rank": ranks.mean(), "lower": found.low, "upper": found.high}, index=ranks.columns
+    ).sort_values("mean_rank", kind="stable")
+    return RankIntervals(frame, confidence, n_resamples, seed, len(complete), dropped)
 
 
 def rank_groups(

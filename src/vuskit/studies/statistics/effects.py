@@ -1,4 +1,4 @@
-"""How large differences are, and how sure mean ranks are."""
+"""Sizes of the differences between columns."""
 
 from __future__ import annotations
 
@@ -9,18 +9,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from vuskit.datasets.optional import require
-from vuskit.inputs import check_fraction, check_int
-from vuskit.studies.statistics_results import RankIntervals
-from vuskit.studies.statistics_tables import complete_rows, row_ranks, without_noise
+from vuskit.studies.statistics.tables import complete_rows, without_noise
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["effect_sizes", "rank_intervals"]
+__all__ = ["effect_sizes"]
 
 Floats = NDArray[np.float64]
-
-_BATCH = 200  # resamples held in memory at a time
 
 
 def effect_sizes(
@@ -81,48 +77,3 @@ def _cliffs_delta(first: Floats, second: Floats) -> float:
     below = np.searchsorted(ordered, first, side="left").sum()
     above = (second.size - np.searchsorted(ordered, first, side="right")).sum()
     return float(below - above) / (first.size * second.size)
-
-
-def rank_intervals(
-    table: ArrayLike | pd.DataFrame,
-    *,
-    confidence: float = 0.95,
-    n_resamples: int = 2000,
-    seed: int = 0,
-    missing: str = "drop",
-    higher_is_better: bool = True,
-) -> RankIntervals:
-    """Bootstrap percentile intervals of the mean ranks, drawing whole rows.
-
-    Raises
-    ------
-    InvalidInputError
-        As :func:`complete_rows`, or if a number is out of range.
-
-    Examples
-    --------
-    >>> rows = [[0.9, 0.5, 0.1], [0.8, 0.6, 0.2], [0.4, 0.5, 0.3]]
-    >>> rank_intervals(rows).to_frame().round(2).loc[2].to_list()
-    [3.0, 3.0, 3.0]
-    """
-    check_fraction("confidence", confidence)
-    check_int("n_resamples", n_resamples, minimum=1)
-    complete, dropped = complete_rows(table, missing=missing, higher_is_better=higher_is_better)
-    ranks = row_ranks(complete, higher_is_better)
-    stats = require("scipy.stats", purpose="a confidence interval")
-    found = stats.bootstrap(
-        (ranks.to_numpy(),),
-        np.mean,
-        axis=0,
-        vectorized=True,
-        method="percentile",
-        confidence_level=confidence,
-        n_resamples=n_resamples,
-        batch=_BATCH,
-        rng=np.random.default_rng(seed),
-    ).confidence_interval
-    pandas = require("pandas", purpose="a confidence interval")
-    frame = pandas.DataFrame(
-        {"mean_rank": ranks.mean(), "lower": found.low, "upper": found.high}, index=ranks.columns
-    ).sort_values("mean_rank", kind="stable")
-    return RankIntervals(frame, confidence, n_resamples, seed, len(complete), dropped)

@@ -1,12 +1,13 @@
-"""Tests and intervals for tables of results: rows are series, columns are what is compared.
+"""Friedman's, Nemenyi's and Wilcoxon's tests for tables of results.
 
-The tests are those of scipy and scikit-posthocs; what is fixed here is how missing cells are
-treated, which way ranks run, and that every result names its test, correction, alpha and n.
+The tests are those of scipy and scikit-posthocs. Fixed here are the treatment of missing cells, the
+direction of ranks, and that every result names its test, correction, alpha and n.
 """
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING
 
@@ -16,35 +17,133 @@ from numpy.typing import ArrayLike, NDArray
 from vuskit.datasets.optional import require
 from vuskit.errors import InvalidInputError
 from vuskit.inputs import check_fraction
-from vuskit.studies.rank_groups import rank_groups
-from vuskit.studies.statistics_results import GlobalTest, PairwiseTest, RankIntervals
-from vuskit.studies.statistics_sizes import effect_sizes, rank_intervals
-from vuskit.studies.statistics_tables import (
-    complete_rows,
-    list_missing_policies,
-    mean_ranks,
-    without_noise,
-)
+from vuskit.studies.statistics.tables import complete_rows, without_noise
 
 if TYPE_CHECKING:
     import pandas as pd
 
+__all__ = ["GlobalTest", "PairwiseTest", "friedman_test", "nemenyi_test", "wilcoxon_test"]
+
+
+def _dropped(rows: int) -> str:
+    """How many rows a test did without, if any, as a part of its description."""
+    return f", {rows} {'row' if rows == 1 else 'rows'} dropped" if rows else ""
+
+
+@dataclass(frozen=True)
+class GlobalTest:
+    """Whether the columns differ at all.
+
+    Attributes
+    ----------
+    test : str
+        Name of the test.
+    statistic, p_value : float
+        Its outcome.
+    effect_size : float
+        Kendall's W: 0 where the rows rank the columns differently, 1 where all agree.
+    alpha : float
+        Level of significance.
+    n : int
+        Rows used.
+    n_dropped : int
+        Rows left out because a cell is missing.
+    n_columns : int
+        Columns compared.
+    """
+
+    test: str
+    statistic: float
+    p_value: float
+    effect_size: float
+    alpha: float
+    n: int
+    n_dropped: int
+    n_columns: int
+
+    @property
+    def significant(self) -> bool:
+        """Whether the p-value is below alpha."""
+        return self.p_value < self.alpha
+
+    def __str__(self) -> str:
+        dropped = _dropped(self.n_dropped)
+        return (
+            f"{self.test}: statistic {self.statistic:.4g}, p = {self.p_value:.3g}, "
+            f"W = {self.effect_size:.3f} (alpha = {self.alpha:g}, n = {self.n}{dropped}, "
+            f"{self.n_columns} columns){'' if self.significant else '; not significant'}"
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class PairwiseTest:
+    """Which columns differ from which.
+
+    Attributes
+    ----------
+    test, correction : str
+        Name of the test and of the correction for testing many pairs.
+    p_values : pandas.DataFrame
+        Corrected p-values, columns against columns; 1 on the diagonal.
+    alpha : float
+        Level of significance.
+    n, n_dropped : int
+        Rows used, and rows left out because a cell is missing.
+    critical_difference : float or None
+        Difference of mean ranks that is significant, where the test has one.
+    raw_p_values : pandas.DataFrame or None
+        P-values before the correction; None where the test has corrected ones only.
+    smallest_p_value : float
+        No table with as many rows and columns has a smaller corrected p-value.
+    rows_needed : int or None
+        Rows from which on a pair can be significant; None where no number is enough.
+    """
+
+    test: str
+    correction: str
+    p_values: pd.DataFrame
+    alpha: float
+    n: int
+    n_dropped: int
+    critical_difference: float | None = None
+    raw_p_values: pd.DataFrame | None = None
+    smallest_p_value: float = 0.0
+    rows_needed: int | None = None
+
+    @property
+    def can_be_significant(self) -> bool:
+        """Whether there are rows enough for a significant pair, whatever the values."""
+        return self.smallest_p_value < self.alpha
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row for each pair: p-values without and with correction, and whether they differ."""
+        pandas = require("pandas", purpose="to_frame()")
+        raw, corrected = self.raw_p_values, self.p_values
+        rows = [
+            (a, b, float("nan") if raw is None else raw.loc[a, b], corrected.loc[a, b])
+            for a, b in combinations(corrected.columns, 2)
+        ]
+        names = ["first", "second", "p_raw", "p_adjusted"]
+        frame: pd.DataFrame = pandas.DataFrame(rows, columns=names)
+        return frame.assign(significant=frame["p_adjusted"] < self.alpha)
+
+    def __str__(self) -> str:
+        dropped = _dropped(self.n_dropped)
+        return (
+            f"{self.test}, correction: {self.correction} "
+            f"(alpha = {self.alpha:g}, n = {self.n}{dropped}){self._too_few}"
+        )
+
+    @property
+    def _too_few(self) -> str:
+        if self.can_be_significant:
+            return ""
+        needed = "" if self.rows_needed is None else f" (needs n >= {self.rows_needed:,})"
+        return f"; n too small: no pair can be significant{needed}"
+
+
 Values = NDArray[np.float64]
 
-__all__ = [
-    "GlobalTest",
-    "PairwiseTest",
-    "RankIntervals",
-    "complete_rows",
-    "effect_sizes",
-    "friedman_test",
-    "list_missing_policies",
-    "mean_ranks",
-    "nemenyi_test",
-    "rank_groups",
-    "rank_intervals",
-    "wilcoxon_test",
-]
 
 _FEWEST_FOR_FRIEDMAN = 3
 _MANY_ROWS = range(1, 1000)  # two to the power of their number is still a number

@@ -1,0 +1,43 @@
+"""Tests, effect sizes, ranks and comparisons for tables of results.
+
+Rows are series, columns are what is compared: detectors or measures. Every result names its test,
+correction, alpha and n.
+"""
+
+from __future__ import annotations
+
+from vuskit.studies.statistics.comparison import (
+    TableComparison,
+    compare,
+    compare_columns,
+    list_pairwise_tests,
+)
+from vuskit.studies.statistics.effects import effect_sizes
+from vuskit.studies.statistics.ranks import RankIntervals, rank_groups, rank_intervals
+from vuskit.studies.statistics.tables import complete_rows, list_missing_policies, mean_ranks
+from vuskit.studies.statistics.tests import (
+    GlobalTest,
+    PairwiseTest,
+    friedman_test,
+    nemenyi_test,
+    wilcoxon_test,
+)
+
+__all__ = [
+    "GlobalTest",
+    "PairwiseTest",
+    "RankIntervals",
+    "TableComparison",
+    "compare",
+    "compare_columns",
+    "complete_rows",
+    "effect_sizes",
+    "friedman_test",
+    "list_missing_policies",
+    "list_pairwise_tests",
+    "mean_ranks",
+    "nemenyi_test",
+    "rank_groups",
+    "rank_intervals",
+    "wilcoxon_test",
+]
