@@ -24,6 +24,7 @@ import numpy as np
 import pandas as pd
 from docs_block import replace_block
 
+from vuskit._util.environment import describe_environment
 from vuskit.report.common import markdown_table
 from vuskit.report.studies import average_table
 from vuskit.studies import (
@@ -36,7 +37,6 @@ from vuskit.studies import (
 )
 from vuskit.studies.robustness import RobustnessResult
 from vuskit.studies.sources import buffer_of
-from vuskit.studies.timing_store import describe_environment
 
 PUBLISHED = {
     "vus_roc": "VUS_ROC", "vus_pr": "VUS_PR", "range_auc_roc": "R_AUC_ROC",

@@ -16,9 +16,7 @@ from vuskit.studies import (
     separability_study,
     summarise,
 )
-from vuskit.studies.timing import CONTESTANTS, Setting, TimingResult
-from vuskit.studies.timing_settings import settings_of
-from vuskit.studies.timing_store import Sample
+from vuskit.studies.timing import CONTESTANTS, Sample, Setting, TimingResult, settings_of
 
 BUFFER = 24
 

@@ -20,6 +20,7 @@ from report.browser import (
 )
 from studies.scored import SOME, make_scored, make_several
 
+from vuskit._util.environment import describe_environment
 from vuskit.datasets import ScoredSeries, Series
 from vuskit.errors import InvalidInputError
 from vuskit.measures.registry import Measure
@@ -38,10 +39,7 @@ from vuskit.studies import (
 )
 from vuskit.studies.base import Failure
 from vuskit.studies.separability import SeparabilityResult
-from vuskit.studies.timing import Setting, TimingResult
-from vuskit.studies.timing_settings import settings_of
-from vuskit.studies.timing_store import Sample, describe_environment
-from vuskit.studies.timing_tables import rows_of_sweep
+from vuskit.studies.timing import Sample, Setting, TimingResult, rows_of_sweep, settings_of
 
 EVIL = "<img src=x onerror=alert(1)>"
 EVIL_DETECTOR = "</script><script>document.title='taken'</script>"

@@ -91,7 +91,7 @@ def complete_shapes() -> list[str]:
 
 def complete_contestants() -> list[tuple[str, str]]:
     """What the study of times compares."""
-    from vuskit.studies.timing_contestants import CONTESTANTS
+    from vuskit.studies.timing import CONTESTANTS
 
     return [(name, contestant.title) for name, contestant in CONTESTANTS.items()]
 

@@ -115,8 +115,7 @@ def timing(
     Example: vuskit study timing --quick --only opt --only fast_exact
     """
     from vuskit.report.timing import TABLE_FORMATS, write_report
-    from vuskit.studies.timing import TimingStore, real_cases, synthetic_cases, timing_study
-    from vuskit.studies.timing_run import CLOCKS
+    from vuskit.studies.timing import CLOCKS, TimingStore, real_cases, synthetic_cases, timing_study
 
     form = chosen_format(json=as_json, csv=as_csv)
     folder = output or Path("out") / ("timing" if scores is None else "timing-series")
@@ -162,7 +161,7 @@ def _doing(progress: Progress) -> str:
 
 def _emit(form: str, result: TimingResult, files: list[Path]) -> None:
     from vuskit.report.timing import describe_job, ratio_table
-    from vuskit.studies.timing_tables import speed_ratios
+    from vuskit.studies.timing import speed_ratios
 
     ratios = speed_ratios(result).to_frame()
     if form == "json":
@@ -186,7 +185,7 @@ def _emit(form: str, result: TimingResult, files: list[Path]) -> None:
 def _content(result: TimingResult) -> dict[str, Any]:
     """Everything that was measured, as plain data."""
     from vuskit.report.timing import describe_job
-    from vuskit.studies.timing_tables import joint_slopes, single_slopes, speed_ratios
+    from vuskit.studies.timing import joint_slopes, single_slopes, speed_ratios
 
     tables = {
         "ratios": speed_ratios(result).to_frame(),

@@ -16,10 +16,17 @@ from vuskit.report.common import (
 )
 from vuskit.report.figures.timing import QUANTITIES, TimingSeriesDisplay, TimingSweepDisplay
 from vuskit.studies.saved import save_study_result
-from vuskit.studies.timing import CONTESTANTS, PARAMETERS, Job, TimingResult
-from vuskit.studies.timing_cases import is_generated
-from vuskit.studies.timing_settings import Setting
-from vuskit.studies.timing_tables import joint_slopes, single_slopes, speed_ratios
+from vuskit.studies.timing import (
+    CONTESTANTS,
+    PARAMETERS,
+    Job,
+    Setting,
+    TimingResult,
+    is_generated,
+    joint_slopes,
+    single_slopes,
+    speed_ratios,
+)
 
 if TYPE_CHECKING:
     import pandas as pd

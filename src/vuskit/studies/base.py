@@ -28,6 +28,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from vuskit._util.environment import describe_environment
 from vuskit.datasets import ScoredSeries
 from vuskit.datasets.optional import require
 from vuskit.errors import (
@@ -43,7 +44,6 @@ from vuskit.measures.registry import Measure, list_measures, resolve_measures
 from vuskit.measures.suite import Evaluator
 from vuskit.periods import buffer_strategy_title, parse_buffer
 from vuskit.studies.sources import Source, content_of
-from vuskit.studies.timing_store import describe_environment
 
 __all__ = [
     "BufferUse",

@@ -19,11 +19,7 @@ from vuskit.studies.robustness import RobustnessResult, RobustnessTask
 from vuskit.studies.scenarios import Scenario, ScenarioResult
 from vuskit.studies.separability import SeparabilityResult
 from vuskit.studies.summary import Summary
-from vuskit.studies.timing import CONTESTANTS, TimingResult
-from vuskit.studies.timing_cases import Case
-from vuskit.studies.timing_run import Job
-from vuskit.studies.timing_settings import Setting
-from vuskit.studies.timing_store import Sample
+from vuskit.studies.timing import CONTESTANTS, Case, Job, Sample, Setting, TimingResult
 
 if TYPE_CHECKING:
     import pandas as pd

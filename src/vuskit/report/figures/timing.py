@@ -12,9 +12,14 @@ from vuskit.datasets.optional import require
 from vuskit.inputs import check_choice
 from vuskit.report.figures.base import Display, register_figure
 from vuskit.report.figures.canvas import PAGE, TEXT, Canvas, grid_cells, open_canvas
-from vuskit.studies.timing import CONTESTANTS, PARAMETERS, TimingResult
-from vuskit.studies.timing_settings import Parameter, Setting
-from vuskit.studies.timing_tables import rows_of_sweep
+from vuskit.studies.timing import (
+    CONTESTANTS,
+    PARAMETERS,
+    Parameter,
+    Setting,
+    TimingResult,
+    rows_of_sweep,
+)
 
 if TYPE_CHECKING:
     import pandas as pd

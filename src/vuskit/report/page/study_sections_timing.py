@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 from vuskit.report.figures.timing import CONTESTANT_STYLES, alike_groups
 from vuskit.report.page.study_sections_data import plain, table_data
 from vuskit.report.timing import describe_job, joint_table, ratio_table, slope_table
-from vuskit.studies.timing import CONTESTANTS, PARAMETERS, TimingResult
-from vuskit.studies.timing_tables import rows_of_sweep
+from vuskit.studies.timing import CONTESTANTS, PARAMETERS, TimingResult, rows_of_sweep
 
 if TYPE_CHECKING:
     import pandas as pd

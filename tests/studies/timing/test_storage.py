@@ -6,9 +6,9 @@ import json
 
 import pytest
 
+from vuskit._util.environment import describe_environment
 from vuskit.errors import InvalidInputError
-from vuskit.studies.timing_settings import Setting
-from vuskit.studies.timing_store import Sample, TimingStore, describe_environment
+from vuskit.studies.timing import Sample, Setting, TimingStore
 
 ONE = Sample("a/b,c.csv", "opt", Setting(mean_length=12.5), 0.1 + 0.2, 12345)
 TWO = Sample("d", "naive", Setting(n_anomalies=3), 1e-7, 1, "cpu")
@@ -52,3 +52,13 @@ def test_timings_of_another_machine_are_not_mixed_in(tmp_path):
     path.write_text(json.dumps({**json.loads(path.read_text()), "cpu": "Z80"}))
     with pytest.raises(InvalidInputError, match=r"timings of this machine .* got cpu Z80"):
         TimingStore(tmp_path)
+
+
+def test_store_of_an_earlier_version_is_read(tmp_path):
+    TimingStore(tmp_path)
+    (tmp_path / "samples.csv").write_text(
+        "series,contestant,n_anomalies,mean_length,std_length,n_points,max_buffer,n_thresholds,"
+        "clock,seconds,peak_bytes\n"
+        '"a/b,c.csv",opt,10,12.5,0,100000,5,250,wall,0.30000000000000004,12345\n'
+    )
+    assert TimingStore(tmp_path).read() == [ONE]

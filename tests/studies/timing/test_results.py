@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from vuskit._util.environment import describe_environment
 from vuskit.errors import InvalidInputError
 from vuskit.report.figures import TimingSeriesDisplay, TimingSweepDisplay
 from vuskit.report.timing import describe_job, write_report
@@ -16,13 +17,15 @@ from vuskit.studies.timing import (
     PARAMETERS,
     Case,
     Job,
+    Sample,
     Setting,
     TimingResult,
+    joint_slopes,
+    settings_of,
+    single_slopes,
+    speed_ratios,
     synthetic_cases,
 )
-from vuskit.studies.timing_settings import settings_of
-from vuskit.studies.timing_store import Sample, describe_environment
-from vuskit.studies.timing_tables import joint_slopes, single_slopes, speed_ratios
 
 # Milliseconds of each contestant: fixed, for each anomaly, and for each point of the series.
 COSTS = {

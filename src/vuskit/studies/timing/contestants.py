@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from vuskit import evaluate
 from vuskit.algorithms import areas, range_rates
 from vuskit.errors import InvalidInputError, ThresholdResolutionWarning
-from vuskit.studies.timing_settings import Setting
+from vuskit.studies.timing.cases import Setting
 
 __all__ = ["CONTESTANTS", "Contestant", "choose"]
 

@@ -1,4 +1,4 @@
-"""The execution-time study: what it measures, keeps, drops and takes up again."""
+"""The execution-time study: measure, keep, drop and resume."""
 
 from __future__ import annotations
 
@@ -9,14 +9,11 @@ from vuskit.algorithms import DEFAULT_MEMORY_LIMIT
 from vuskit.errors import InvalidInputError
 from vuskit.studies.timing import (
     CONTESTANTS,
-    PARAMETERS,
     Setting,
     TimingStore,
-    real_cases,
     synthetic_cases,
     timing_study,
 )
-from vuskit.studies.timing_settings import settings_of, sweep
 
 SMALL = Setting(n_points=400, n_anomalies=3, n_thresholds=20)
 PAPERS = ("naive", "opt", "opt_mem")
@@ -37,56 +34,6 @@ class Recorder:
     @property
     def jobs(self):
         return [progress.job.key for progress in self.calls if progress.job is not None]
-
-
-def test_defaults_and_ranges_are_the_papers():
-    assert Setting() == Setting(10, 10, 0, 100_000, 5, 250)
-    ranges = {name: (min(p.values), max(p.values)) for name, p in PARAMETERS.items()}
-    assert ranges == {
-        "n_anomalies": (0, 2000),
-        "mean_length": (1, 1000),  # the paper says 0; an anomaly has at least one point
-        "n_points": (1000, 100_000),
-        "std_length": (0, 10),
-        "n_thresholds": (2, 1000),
-        "max_buffer": (0, 1000),
-    }
-
-
-@pytest.mark.parametrize("quick", [False, True])
-def test_one_parameter_varies_at_a_time(quick):
-    settings = settings_of(quick=quick)
-    assert len(set(settings)) == len(settings)
-    assert Setting() in settings
-    changed = [setting.differs_in(Setting()) for setting in settings]
-    assert all(len(names) <= 1 for names in changed)
-    assert {name for names in changed for name in names} == set(PARAMETERS)
-
-
-def test_every_setting_can_be_generated():
-    for case in synthetic_cases(quick=True):
-        labels, scores = case.load()
-        found = Setting.of(labels, max_buffer=5, n_thresholds=250)
-        assert (found.n_anomalies, found.n_points) == (
-            case.setting.n_anomalies,
-            case.setting.n_points,
-        )
-        assert scores.shape == labels.shape
-
-
-def test_unknown_parameter_is_named():
-    with pytest.raises(InvalidInputError, match=r"`name` must be one of n_anomalies, .* got 'n'"):
-        sweep("n", (1,))
-
-
-def test_all_contestants_compute_the_same_volume():
-    labels, scores = synthetic_cases([SMALL])[0].load()
-    values = {name: CONTESTANTS[name].run(labels, scores, SMALL) for name in CONTESTANTS}
-    for name in ("opt", "opt_mem", "fast_grid"):
-        assert values[name] == pytest.approx(values["naive"], abs=1e-12)
-    every_score = Setting(**{**vars(SMALL), "n_thresholds": SMALL.n_points})
-    exact = CONTESTANTS["naive"].run(labels, scores, every_score)
-    assert values["fast_exact"] == pytest.approx(exact, abs=1e-12)
-    assert values["auc"] != values["r_auc"]
 
 
 def test_samples_hold_every_run():
@@ -234,45 +181,3 @@ def test_cases_that_cannot_be_told_apart_are_refused():
         InvalidInputError, match="must differ in name or setting, got 'synthetic-0'"
     ):
         timing_study(synthetic_cases([SMALL, SMALL]), repeats=1)
-
-
-def write_scores(folder, name, labels, scores):
-    lines = [f"0.0,{int(label)},{score}" for label, score in zip(labels, scores, strict=True)]
-    (folder / name).write_text("\n".join(["value,label,MINE", *lines]) + "\n")
-
-
-def write_values(folder, name, labels, values):
-    lines = [f"{value},{int(label)}" for label, value in zip(labels, values, strict=True)]
-    (folder / name).write_text("\n".join(lines) + "\n")
-
-
-def test_real_cases_read_scores_and_plain_series(tmp_path):
-    labels = np.array([0, 1, 1, 0, 0, 1, 0, 0])
-    write_scores(tmp_path, "a.csv", labels, np.arange(8) / 10)
-    write_values(tmp_path, "b.out", labels, [5.0, 1.0, 9.0, 5.0, 5.0, 4.0, 5.0, 5.0])
-    write_values(tmp_path, "c.out", np.zeros(8), np.arange(8))  # nothing to find
-    (tmp_path / "broken.out").write_text("1,maybe\n")
-    cases = real_cases(tmp_path, max_buffer=4, n_thresholds=6)
-    assert [case.name for case in cases] == ["a.csv", "b.out"]
-    assert cases[0].setting == Setting(2, 1.5, 0.5, 8, 4, 6)
-    assert cases[0].load()[1].tolist() == [0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7]
-    assert cases[1].load()[1].tolist() == [0, 4, 4, 0, 0, 1, 0, 0]  # distance from the median
-    result = timing_study(cases, contestants=PAPERS, repeats=1)
-    assert not result.generated
-    assert len(result.samples) == 6
-
-
-def test_folder_without_a_usable_series(tmp_path):
-    write_values(tmp_path, "c.out", np.zeros(8), np.arange(8))
-    with pytest.raises(InvalidInputError, match="must hold a series with anomalous and normal"):
-        real_cases(tmp_path)
-
-
-@pytest.mark.parametrize("kind", ["scores", "series"])
-def test_published_folder(test_data, kind):
-    cases = real_cases(test_data / "data" / kind / "Dodgers", n_thresholds=10)
-    values = {}
-    labels, scores = cases[0].load()
-    for name in (*PAPERS, "fast_grid"):
-        values[name] = CONTESTANTS[name].run(labels, scores, cases[0].setting)
-        assert values[name] == pytest.approx(values["naive"], abs=1e-12)

@@ -1,23 +1,27 @@
-"""Running one contestant on one series, and foreseeing how long the next will take."""
+"""Execution time and memory of the measures, after the paper's study.
+
+One property of the series, or one parameter of the measure, varies at a time while the others
+keep their default; or the series are real ones. Each cell is warmed up and timed several times;
+its peak memory is measured in a separate run.
+"""
 
 from __future__ import annotations
 
 import time
-import tracemalloc
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from vuskit._util.environment import describe_environment
 from vuskit.errors import InvalidInputError
-from vuskit.studies.timing_cases import Case
-from vuskit.studies.timing_contestants import Contestant
-from vuskit.studies.timing_store import Key, Sample
+from vuskit.studies.timing.cases import Case
+from vuskit.studies.timing.contestants import Contestant, choose
+from vuskit.studies.timing.results import TimingResult
+from vuskit.studies.timing.sampling import CLOCKS, Timer, peak_memory
+from vuskit.studies.timing.storage import Key, Sample, TimingStore
 
-__all__ = ["CLOCKS", "Forecast", "Job", "Progress", "jobs_of", "measure"]
-
-CLOCKS: dict[str, Callable[[], float]] = {"wall": time.perf_counter, "cpu": time.process_time}
-"""Time as it passes, or the processor time of this process: steadier on a busy machine."""
+__all__ = ["Forecast", "Job", "Progress", "jobs_of", "measure", "timing_study"]
 
 WARM_UP_RUNS = 1
 MEMORY_RUNS = 1
@@ -144,24 +148,103 @@ class Forecast:
 
 
 def measure(job: Job, repeats: int) -> list[Sample]:
-    """Warm up, time the runs, then run once more under a memory tracer."""
+    """Warm up, take the samples, then run once more to measure the memory."""
     labels, scores = job.case.load()
-    setting, run = job.case.setting, job.contestant.run
-    for _ in range(WARM_UP_RUNS):
-        run(labels, scores, setting)
-    clock, seconds = CLOCKS[job.clock], []
-    for _ in range(repeats):
-        begin = clock()
-        run(labels, scores, setting)
-        seconds.append(clock() - begin)
-    # Tracing slows Python down, so it has no part in the timed runs.
-    tracemalloc.start()
-    try:
-        run(labels, scores, setting)
-        _, peak = tracemalloc.get_traced_memory()
-    finally:
-        tracemalloc.stop()
+    setting = job.case.setting
+
+    def call() -> object:
+        return job.contestant.run(labels, scores, setting)
+
+    timer = Timer(call, clock=job.clock)
+    timer.warm_up(WARM_UP_RUNS)
+    seconds = [timer.sample().seconds for _ in range(repeats)]
+    peak = peak_memory(call)
     return [
         Sample(job.case.name, job.contestant.name, setting, value, peak, job.clock)
         for value in seconds
     ]
+
+
+def timing_study(
+    cases: Sequence[Case],
+    *,
+    contestants: Iterable[str] | None = None,
+    repeats: int = 10,
+    clock: str = "wall",
+    budget: float | None = None,
+    store: TimingStore | None = None,
+    progress: Callable[[Progress], None] | None = None,
+) -> TimingResult:
+    """Measure every contestant on every case, the cheapest case first.
+
+    Parameters
+    ----------
+    cases : sequence of Case
+        From `synthetic_cases` or `real_cases`.
+    contestants : iterable of str, optional
+        Keys of `CONTESTANTS`; all by default.
+    repeats : int, default=10
+        Timed runs of each; one to warm up and one for the memory come on top.
+    clock : {"wall", "cpu"}
+        Time as it passes, or processor time: steadier where other processes run, but it adds up
+        the threads of a contestant that uses several.
+    budget : float, optional
+        Seconds that the measuring may take. What is too expensive for it is dropped.
+    store : TimingStore, optional
+        Keeps the samples; what it holds already is not measured again.
+    progress : callable, optional
+        Called with a `Progress` before each job and at the end.
+
+    Returns
+    -------
+    TimingResult
+        The samples of these cases, those from the store included.
+
+    Raises
+    ------
+    InvalidInputError
+        If a contestant or the clock is unknown, or a number out of range.
+
+    Examples
+    --------
+    >>> cases = synthetic_cases([Setting(n_points=300, n_anomalies=2)])
+    >>> result = timing_study(cases, contestants=["naive", "opt"], repeats=2)
+    >>> result.to_frame().groupby("contestant").size().to_dict()
+    {'naive': 2, 'opt': 2}
+    """
+    if repeats < 1:
+        raise InvalidInputError(f"`repeats` must be an int >= 1, got {repeats}")
+    if budget is not None and budget <= 0:
+        raise InvalidInputError(f"`budget` must be a number of seconds > 0, got {budget}")
+    jobs = jobs_of(cases, choose(contestants), clock)
+    samples: dict[Key, list[Sample]] = {job.key: [] for job in jobs}
+    for sample in store.read() if store is not None else ():
+        if sample.key in samples:
+            samples[sample.key].append(sample)
+    missing = {job: repeats - len(samples[job.key]) for job in jobs}
+    waiting = {job: runs for job, runs in missing.items() if runs > 0}
+    forecast = Forecast(budget)
+    dropped: list[Job] = []
+
+    def report(job: Job | None) -> None:
+        if progress is not None:
+            total = len(jobs) - len(dropped)
+            left = forecast.seconds_left(waiting)
+            progress(Progress(total - len(waiting), total, left, job))
+
+    for job, runs in list(waiting.items()):
+        if not forecast.allows(job, waiting):
+            dropped.append(job)
+            del waiting[job]
+            continue
+        report(job)
+        begin = time.perf_counter()
+        new = measure(job, runs)
+        forecast.learn(job, runs, time.perf_counter() - begin)
+        del waiting[job]
+        samples[job.key].extend(new)
+        if store is not None:
+            store.add(new)
+    report(None)
+    gathered = tuple(sample for job in jobs for sample in samples[job.key])
+    return TimingResult(gathered, tuple(dropped), describe_environment())

@@ -1,34 +1,71 @@
-"""Timings in a folder: written as they are made, read again to go on."""
+"""Raw samples on disk, appended as they are taken."""
 
 from __future__ import annotations
 
 import csv
-import hashlib
 import io
 import json
-import os
-import platform
-import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, fields
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-import vuskit
-from vuskit import __version__
+from vuskit._util.environment import describe_environment
 from vuskit.errors import InvalidInputError
-from vuskit.studies.timing_settings import Setting
+from vuskit.studies.timing.cases import Setting
 
-__all__ = ["Key", "Sample", "TimingStore", "describe_environment"]
+__all__ = ["Key", "LineFile", "Sample", "TimingStore"]
 
 Key = tuple[str, str, Setting, str]
 """Series, contestant, setting and clock."""
 
 SAMPLES = "samples.csv"
 ENVIRONMENT = "environment.json"
-_MEASURED = ("*.py", "kernels/**/*.py", "measures/**/*.py", "algorithms/**/*.py")
-_LIBRARIES = ("numpy", "numba", "scipy", "pandas")
+
+
+class LineFile:
+    """A text file to which whole lines are appended; survives a process killed while writing.
+
+    Parameters
+    ----------
+    path : Path
+        The file; it need not exist. An incomplete last line is removed by the first `append`.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> file = LineFile(Path(tempfile.mkdtemp()) / "lines.txt")
+    >>> file.append(["one", "two"])
+    >>> with file.path.open("a") as stream:
+    ...     _ = stream.write("thr")
+    >>> list(LineFile(file.path))
+    ['one', 'two']
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._checked = False
+
+    def __iter__(self) -> Iterator[str]:
+        """Complete lines, without their ends."""
+        if self.path.exists():
+            yield from self._complete(self.path.read_bytes()).decode().split("\n")[:-1]
+
+    def append(self, lines: Iterable[str]) -> None:
+        """Append lines; they are in the file when this returns."""
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        if not self._checked and self.path.exists():
+            data = self.path.read_bytes()
+            complete = self._complete(data)
+            if len(complete) < len(data):
+                self.path.write_bytes(complete)
+        self._checked = True
+        with self.path.open("a", encoding="utf-8", newline="") as stream:
+            stream.write("".join(f"{line}\n" for line in lines))
+
+    @staticmethod
+    def _complete(data: bytes) -> bytes:
+        return data[: data.rfind(b"\n") + 1]
 
 
 @dataclass(frozen=True)
@@ -93,65 +130,18 @@ def _number(text: str) -> Any:
     return int(value) if value.is_integer() else value
 
 
-def describe_environment() -> dict[str, Any]:
-    """Versions and machine: what a timing depends on besides the code.
-
-    Examples
-    --------
-    >>> sorted(describe_environment())[:3]
-    ['code', 'cpu', 'cpus']
-    """
-    return {
-        "vuskit": __version__,
-        "code": _digest_of_measured_code(),
-        "python": platform.python_version(),
-        "implementation": sys.implementation.name,
-        "libraries": {name: _version(name) for name in _LIBRARIES},
-        "system": platform.system(),
-        "machine": platform.machine(),
-        "cpu": _cpu_name(),
-        "cpus": os.cpu_count(),
-    }
-
-
-def _digest_of_measured_code() -> str:
-    # A version number stays the same while its code is worked on; timings do not.
-    package = Path(vuskit.__file__).parent
-    digest = hashlib.sha256()
-    for path in sorted(path for part in _MEASURED for path in package.glob(part)):
-        digest.update(path.read_bytes())
-    return digest.hexdigest()[:16]
-
-
-def _version(name: str) -> str | None:
-    try:
-        return metadata.version(name)
-    except metadata.PackageNotFoundError:
-        return None
-
-
-def _cpu_name() -> str:
-    cpuinfo = Path("/proc/cpuinfo")
-    if cpuinfo.exists():
-        for line in cpuinfo.read_text().splitlines():
-            if line.startswith("model name"):
-                return line.partition(":")[2].strip()
-    return platform.processor() or "unknown"
-
-
 class TimingStore:
-    """Samples in a folder: a csv file that grows, beside the environment they belong to.
+    """Samples in a folder: a csv file that grows, next to the environment they were taken in.
 
     Parameters
     ----------
     folder : str or Path
-        Made if it does not exist.
+        Created if it does not exist.
 
     Raises
     ------
     InvalidInputError
-        If the folder holds timings of another machine or of other versions: the two would not
-        compare.
+        If the folder holds timings of another machine or other versions, which are not comparable.
 
     Examples
     --------
@@ -166,19 +156,17 @@ class TimingStore:
         self.folder = Path(folder)
         self.folder.mkdir(parents=True, exist_ok=True)
         self._check_environment()
-        self._cut_torn_line()
+        self._file = LineFile(self.folder / SAMPLES)
 
     @property
     def path(self) -> Path:
         """The csv file."""
-        return self.folder / SAMPLES
+        return self._file.path
 
     def read(self) -> list[Sample]:
         """All samples so far."""
-        if not self.path.exists():
-            return []
-        with self.path.open(newline="") as stream:
-            return [Sample.from_row(row) for row in csv.DictReader(stream)]
+        lines = (f"{line}\n" for line in self._file)
+        return [Sample.from_row(row) for row in csv.DictReader(lines)]
 
     def add(self, samples: Iterable[Sample]) -> None:
         """Append samples; they are in the file when this returns."""
@@ -187,11 +175,10 @@ class TimingStore:
             return
         text = io.StringIO()
         writer = csv.DictWriter(text, fieldnames=list(rows[0]), lineterminator="\n")
-        if not self.path.exists() or self.path.stat().st_size == 0:
+        if not any(self._file):
             writer.writeheader()
         writer.writerows(rows)
-        with self.path.open("a", newline="") as stream:
-            stream.write(text.getvalue())
+        self._file.append(text.getvalue().removesuffix("\n").split("\n"))
 
     def _check_environment(self) -> None:
         path = self.folder / ENVIRONMENT
@@ -208,11 +195,3 @@ class TimingStore:
                 f"{then.get(name)} in {self.folder} where {now[name]} runs now; choose another "
                 "folder, or empty this one"
             )
-
-    def _cut_torn_line(self) -> None:
-        # A process that is killed while it writes leaves a last line without its end.
-        if not self.path.exists():
-            return
-        data = self.path.read_bytes()
-        if data and not data.endswith(b"\n"):
-            self.path.write_bytes(data[: data.rfind(b"\n") + 1])

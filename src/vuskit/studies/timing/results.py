@@ -1,4 +1,4 @@
-"""What the timings say: slopes beside the paper's, and how many times faster the kernel is."""
+"""Result of the execution-time study, and its tables: slopes beside the paper's, speed ratios."""
 
 from __future__ import annotations
 
@@ -10,12 +10,14 @@ import numpy as np
 
 from vuskit.datasets.optional import require
 from vuskit.errors import InvalidInputError
-from vuskit.studies.timing import TimingResult
-from vuskit.studies.timing_contestants import CONTESTANTS
-from vuskit.studies.timing_settings import PARAMETERS, Setting
+from vuskit.studies.timing.cases import PARAMETERS, Setting, is_generated
+from vuskit.studies.timing.contestants import CONTESTANTS
+from vuskit.studies.timing.storage import Sample
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from vuskit.studies.timing.study import Job
 
 __all__ = [
     "PAPER_JOINT",
@@ -24,6 +26,7 @@ __all__ = [
     "Ratio",
     "Slope",
     "Table",
+    "TimingResult",
     "joint_slopes",
     "rows_of_sweep",
     "single_slopes",
@@ -53,6 +56,67 @@ PAPER_JOINT: dict[str, tuple[dict[str, float], float]] = {
 """The paper's slopes of the three properties of a series together, and their R^2."""
 
 _REFERENCE = "naive"
+
+
+@dataclass(frozen=True)
+class TimingResult:
+    """Samples of a study.
+
+    Attributes
+    ----------
+    samples : tuple of Sample
+        Every timed run.
+    dropped : tuple of Job
+        What the budget did not allow.
+    environment : dict
+        Versions and machine.
+    """
+
+    samples: tuple[Sample, ...]
+    dropped: tuple[Job, ...]
+    environment: dict[str, Any]
+
+    @property
+    def generated(self) -> bool:
+        """Whether the series are those of the synthetic study."""
+        return all(is_generated(sample.series) for sample in self.samples)
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row for each timed run.
+
+        Raises
+        ------
+        MissingDependencyError
+            If pandas is not installed.
+        """
+        pandas = require("pandas", purpose="to_frame()")
+        frame: pd.DataFrame = pandas.DataFrame([sample.as_row() for sample in self.samples])
+        return frame
+
+    def summary(self) -> pd.DataFrame:
+        """One row for each cell: median, quartiles, extremes and number of runs, peak memory.
+
+        Raises
+        ------
+        MissingDependencyError
+            If pandas is not installed.
+        """
+        frame = self.to_frame()
+        keys = [name for name in frame.columns if name not in ("seconds", "peak_bytes")]
+        cells = frame.groupby(keys, sort=False)
+        seconds = cells["seconds"]
+        table: pd.DataFrame = cells["peak_bytes"].max().to_frame()
+        table.insert(0, "runs", seconds.size())
+        statistics = {
+            "median": seconds.median(),
+            "lower_quartile": seconds.quantile(0.25),
+            "upper_quartile": seconds.quantile(0.75),
+            "fastest": seconds.min(),
+            "slowest": seconds.max(),
+        }
+        for position, (name, values) in enumerate(statistics.items(), start=1):
+            table.insert(position, name, values)
+        return table.reset_index()
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,59 @@
+"""Execution time and memory of the measures: cases, contestants, samples, study and tables."""
+
+from __future__ import annotations
+
+from vuskit.studies.timing.cases import (
+    PARAMETERS,
+    Case,
+    Parameter,
+    Setting,
+    is_generated,
+    real_cases,
+    settings_of,
+    sweep,
+    synthetic_cases,
+)
+from vuskit.studies.timing.contestants import CONTESTANTS, Contestant
+from vuskit.studies.timing.results import (
+    JointSlopes,
+    Ratio,
+    Slope,
+    Table,
+    TimingResult,
+    joint_slopes,
+    rows_of_sweep,
+    single_slopes,
+    speed_ratios,
+)
+from vuskit.studies.timing.sampling import CLOCKS
+from vuskit.studies.timing.storage import Sample, TimingStore
+from vuskit.studies.timing.study import Job, Progress, timing_study
+
+__all__ = [
+    "CLOCKS",
+    "CONTESTANTS",
+    "PARAMETERS",
+    "Case",
+    "Contestant",
+    "Job",
+    "JointSlopes",
+    "Parameter",
+    "Progress",
+    "Ratio",
+    "Sample",
+    "Setting",
+    "Slope",
+    "Table",
+    "TimingResult",
+    "TimingStore",
+    "is_generated",
+    "joint_slopes",
+    "real_cases",
+    "rows_of_sweep",
+    "settings_of",
+    "single_slopes",
+    "speed_ratios",
+    "sweep",
+    "synthetic_cases",
+    "timing_study",
+]

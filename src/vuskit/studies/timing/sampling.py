@@ -1,0 +1,157 @@
+"""Sampling: repeated timing of a call, its peak memory, and the work of other processes.
+
+Needs the standard library only: `benchmarks/speed.py` also loads this file in environments that
+hold a peer package but not vuskit.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import time
+import tracemalloc
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+__all__ = ["CLOCKS", "OtherWork", "Sampled", "Timer", "peak_memory"]
+
+CLOCKS: dict[str, Callable[[], float]] = {"wall": time.perf_counter, "cpu": time.process_time}
+"""Wall time, or processor time of this process, which varies less on a busy machine."""
+
+
+class Sampled(NamedTuple):
+    """One sample: seconds per call, what the last call returned, and whether to keep it.
+
+    A sample that only served to find the number of calls per sample is not kept.
+    """
+
+    seconds: float
+    value: Any
+    keep: bool
+
+
+class Timer:
+    """Takes samples of one call.
+
+    Parameters
+    ----------
+    call : callable
+        Called without arguments.
+    clock : str
+        A key of `CLOCKS`.
+    shortest : float
+        Seconds that a sample has to last. A faster call is repeated within a sample.
+
+    Examples
+    --------
+    >>> timer = Timer(lambda: 42)
+    >>> timer.warm_up()
+    >>> seconds, value, keep = timer.sample()
+    >>> seconds > 0, value, keep
+    (True, 42, True)
+    """
+
+    def __init__(
+        self, call: Callable[[], Any], *, clock: str = "wall", shortest: float = 0.0
+    ) -> None:
+        self._call, self._clock, self._shortest = call, CLOCKS[clock], shortest
+        self.calls: int | None = None
+        """Calls per sample; None before the first call."""
+        self.kept = 0
+        """Samples kept so far."""
+
+    def warm_up(self, runs: int = 1) -> None:
+        """Call without keeping the time."""
+        for _ in range(runs):
+            seconds, _ = self._time(1)
+            self._calibrate(seconds)
+
+    def sample(self) -> Sampled:
+        """Take one sample, without garbage collection."""
+        calibrated, calls = self.calls is not None, self.calls or 1
+        with _paused_collection():
+            seconds, value = self._time(calls)
+        if not calibrated:
+            self._calibrate(seconds)
+        keep = calibrated or self.calls == 1
+        self.kept += keep
+        return Sampled(seconds / calls, value, keep)
+
+    def _time(self, calls: int) -> tuple[float, Any]:
+        value = None
+        begin = self._clock()
+        for _ in range(calls):
+            value = self._call()
+        return self._clock() - begin, value
+
+    def _calibrate(self, seconds: float) -> None:
+        self.calls = max(1, round(self._shortest / max(seconds, 1e-9)))
+
+
+@contextmanager
+def _paused_collection() -> Iterator[None]:
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
+
+
+def peak_memory(call: Callable[[], Any]) -> int:
+    """Return the peak of the memory that Python allocates during a call, in bytes.
+
+    Tracing slows Python down, so never time a traced call.
+
+    Examples
+    --------
+    >>> peak_memory(lambda: bytes(1_000_000)) >= 1_000_000
+    True
+    """
+    tracemalloc.start()
+    try:
+        call()
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    return peak
+
+
+class OtherWork:
+    """Cores that other processes keep busy, from the creation of this object on.
+
+    The load average cannot tell: it counts the measurement itself, and lags by a minute.
+    """
+
+    def __init__(self) -> None:
+        self._begin = self._now()
+
+    def cores(self) -> float | None:
+        """Mean number of cores used by others so far; None where the system does not say.
+
+        Examples
+        --------
+        >>> cores = OtherWork().cores()
+        >>> cores is None or cores >= 0
+        True
+        """
+        now = self._now()
+        if self._begin is None or now is None or now[0] <= self._begin[0]:
+            return None
+        elapsed, busy, own = (b - a for a, b in zip(self._begin, now, strict=True))
+        return max(busy - own, 0.0) / elapsed
+
+    @staticmethod
+    def _now() -> tuple[float, float, float] | None:
+        """Wall time, busy time of all cores, and time of this process, in seconds."""
+        stat = Path("/proc/stat")
+        if not stat.exists():
+            return None
+        user, nice, system, _idle, _wait, interrupt, soft, steal, *_ = map(
+            int, stat.read_text().split(maxsplit=9)[1:9]
+        )
+        ticks = user + nice + system + interrupt + soft + steal
+        return time.perf_counter(), ticks / os.sysconf("SC_CLK_TCK"), time.process_time()
