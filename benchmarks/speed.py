@@ -5,39 +5,50 @@
     python benchmarks/speed.py --no-peers     only ours
     python benchmarks/speed.py --huge         also a memory map of 100 million points
 
-Every contender runs in a worker process beside scikit-learn on the same input, and only the ratio
-of the two is shown. Raw samples, versions and the machine go to out/bench/.
+Every contestant runs in a worker process beside scikit-learn on the same input, and only the ratio
+of the two is shown. Cases, contestants and sampling are those of `vuskit study timing`. Raw
+samples, versions and the machine go to out/bench/.
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import speed_tables as tables
-from speed_cases import BUFFERS, SIZES, TARGET_BUFFER, TARGET_SERIES, Series, grid
-from speed_checks import (
-    GROWTHS,
-    evaluate_outcomes,
-    growth_jobs,
-    growth_outcomes,
-    huge_outcome,
-    import_outcome,
-    sharing_jobs,
-    sharing_outcomes,
-)
-from speed_contenders import OWN, OWN_ENVIRONMENTS, PEERS
+import speed_report as report
 from speed_peers import InstallError, install, recipes
-from speed_run import Effort, Job, Progress, Runner, plan
-from speed_store import NOT_INSTALLED, Record, Store, fingerprint, machine, source_hash
+from speed_report import GROWTHS, TARGET_BUFFER, TARGETS, Growth, growth_jobs, sharing_jobs
+from speed_run import (
+    NOT_INSTALLED,
+    Effort,
+    Job,
+    Progress,
+    Record,
+    Records,
+    Runner,
+    fingerprint,
+    machine,
+)
+from speed_worker import CONTESTANTS, OWN, OWN_ENVIRONMENTS, PEERS
+
+from vuskit._util.environment import describe_environment
+from vuskit.studies.timing import Setting
 
 ROOT = Path(__file__).resolve().parent.parent
 CHECKS = ("sharing", "growth", "import")
 QUICK_CHECKS = ("sharing", "import")  # growth alone would take longer than the rest
 SEED = 20
+SIZES = (10_000, 100_000, 1_000_000, 10_000_000)
+ANOMALIES = (10, 100, 1000)
+LENGTHS = (10, 100)
+BUFFERS = (5, 100, 1000)
+# Above a fifth of the points an "anomaly" is no longer one, and 1000 x 100 does not fit 1e4 at all.
+LARGEST_ANOMALOUS_SHARE = 0.2
 
 
 def parse(arguments: list[str] | None = None) -> argparse.Namespace:
@@ -84,20 +95,49 @@ def effort_of(options: argparse.Namespace) -> Effort:
     return Effort(3, most, budget, limit, memory=round(options.memory * 2**30))
 
 
-def cases_of(options: argparse.Namespace) -> tuple[list[Series], tuple[int, ...]]:
-    """The series and buffer lengths of this run."""
-    if options.quick:
-        sizes = options.n or SIZES
-        return [one for one in TARGET_SERIES if one.n in sizes], (TARGET_BUFFER,)
-    return grid(options.n or SIZES), BUFFERS
+def grid(sizes: tuple[int, ...] = SIZES) -> list[Setting]:
+    """Every combination that fits, small ones first."""
+    return [
+        Setting(n_anomalies, length, 0, n, buffer)
+        for n in sizes
+        for n_anomalies in ANOMALIES
+        for length in LENGTHS
+        if n_anomalies * length <= LARGEST_ANOMALOUS_SHARE * n
+        for buffer in BUFFERS
+    ]
+
+
+def settings_of(options: argparse.Namespace) -> list[Setting]:
+    """The settings of this run."""
+    sizes = options.n or SIZES
+    return [one for one in TARGETS if one.n_points in sizes] if options.quick else grid(sizes)
+
+
+def plan(settings: list[Setting], own: list[str], peers: list[str]) -> list[Job]:
+    """All jobs, smallest first: an interrupted run then leaves the most rows."""
+    buffers: dict[Setting, list[int]] = {}
+    for setting in settings:
+        buffers.setdefault(replace(setting, max_buffer=0), []).append(setting.max_buffer)
+    jobs = []
+    for setting, lengths in buffers.items():
+        for environment in OWN_ENVIRONMENTS:
+            # All buffer lengths in one process: they share the reference, the largest part at 1e7.
+            entries = [
+                (name, buffer)
+                for name in own
+                for buffer in (lengths if CONTESTANTS[name].uses_buffer else (0,))
+            ]
+            jobs += [Job(setting, environment, tuple(entries))] if entries else []
+        for buffer, peer in itertools.product(lengths, peers):
+            jobs.append(Job(setting, CONTESTANTS[peer].environments[0], ((peer, buffer),)))
+    return jobs
 
 
 def jobs_of(options: argparse.Namespace) -> list[Job]:
     """Everything this run measures in workers."""
     wanted = options.only or [*OWN, *PEERS, *(QUICK_CHECKS if options.quick else CHECKS)]
-    series, buffers = cases_of(options)
     peers = [name for name in PEERS if name in wanted and options.peers]
-    jobs = plan(series, buffers, [name for name in OWN if name in wanted], peers)
+    jobs = plan(settings_of(options), [name for name in OWN if name in wanted], peers)
     if "sharing" in wanted:
         jobs += sharing_jobs()
     if "growth" in wanted:
@@ -105,7 +145,8 @@ def jobs_of(options: argparse.Namespace) -> list[Job]:
     return jobs
 
 
-def growths_of(options: argparse.Namespace) -> Any:
+def growths_of(options: argparse.Namespace) -> tuple[Growth, ...]:
+    """The directions of growth that this run can afford."""
     return tuple(one.only_small() for one in GROWTHS) if options.quick else GROWTHS
 
 
@@ -124,31 +165,31 @@ def install_peers(jobs: list[Job], folder: Path) -> dict[str, str]:
 
 
 def fingerprints() -> dict[str, str]:
-    """What the results of each environment depend on: our code, or a peer's recipe."""
+    """What the results of each environment depend on: our code and versions, or a recipe."""
     here = machine()
-    ours = fingerprint(source_hash(ROOT / "src" / "vuskit"), here, sys.version_info[:2])
+    ours = fingerprint(describe_environment(), here)
     prints = dict.fromkeys(OWN_ENVIRONMENTS, ours)
     return prints | {name: fingerprint(recipe.stamp, here) for name, recipe in recipes().items()}
 
 
-def measure(options: argparse.Namespace, store: Store) -> None:
-    """Run every job that the store does not hold yet."""
+def measure(options: argparse.Namespace, records: Records) -> None:
+    """Run every job that has no record yet."""
     effort, prints, jobs = effort_of(options), fingerprints(), jobs_of(options)
     open_jobs = [
         job
         for job in jobs
         if options.fresh
-        or not all(store.finished(k, prints[job.environment], effort.limit) for k in job.keys)
+        or not all(records.finished(k, prints[job.environment], effort.limit) for k in job.keys)
     ]
     missing = install_peers(open_jobs, options.peers_folder)
-    runner = Runner(store, effort, options.peers_folder, machine(), SEED)
+    runner = Runner(records, effort, options.peers_folder, machine(), SEED)
     progress = Progress(sum(job.guess_seconds(effort) for job in open_jobs))
     for number, job in enumerate(open_jobs, start=1):
         progress.show(f"{number}/{len(open_jobs)}", job.text)
         mark = prints[job.environment]
         if job.environment in missing:
             for key in job.keys:
-                store.add(Record(key, NOT_INSTALLED, mark, reason=missing[job.environment]))
+                records.add(Record(key, NOT_INSTALLED, mark, reason=missing[job.environment]))
         else:
             runner.run(job, mark)
         progress.advance(job.guess_seconds(effort))
@@ -158,12 +199,12 @@ def measure_checks(options: argparse.Namespace, path: Path) -> list[Any]:
     """The claims that need a process of their own; their raw numbers go to ``path``."""
     wanted, outcomes, raw = options.only or CHECKS, [], {}
     if "import" in wanted:
-        outcome, numbers = import_outcome()
+        outcome, numbers = report.import_outcome()
         outcomes.append(outcome)
         raw.update(numbers)
     if options.huge:
         print("memory map of 1e8 points ...", file=sys.stderr, flush=True)
-        outcome, numbers = huge_outcome(100_000_000)
+        outcome, numbers = report.huge_outcome(100_000_000)
         outcomes.append(outcome)
         raw.update(numbers)
     if raw:
@@ -175,47 +216,49 @@ def main(arguments: list[str] | None = None) -> int:
     """Measure, save and print."""
     options = parse(arguments)
     options.out.mkdir(parents=True, exist_ok=True)
-    store = Store(options.out / "samples.jsonl")
-    store.forget_stale(fingerprints())
+    records = Records(options.out / "samples.jsonl")
+    records.forget_stale(fingerprints())
     checks: list[Any] = []
     if not options.show:
         try:
-            measure(options, store)
+            measure(options, records)
             checks = measure_checks(options, options.out / "checks.json")
         except KeyboardInterrupt:
             print("interrupted; run again to go on from here", file=sys.stderr)
-    print_tables(options, store, checks)
+    print_tables(options, records, checks)
     return 0
 
 
-def print_tables(options: argparse.Namespace, store: Store, checks: list[Any]) -> None:
-    """Everything the store holds about the cases of this run."""
-    series, buffers = cases_of(options)
-    cases = [(one, buffer) for one in series for buffer in buffers]
-    print(tables.LEGEND, "\n")
-    print(tables.ratio_table(store, tables.OWN_COLUMNS, cases), "\n")
+def print_tables(options: argparse.Namespace, records: Records, checks: list[Any]) -> None:
+    """Everything that was measured about the settings of this run."""
+    settings = settings_of(options)
+    print(report.LEGEND, "\n")
+    print(report.ratio_table(records, report.OWN_COLUMNS, settings), "\n")
     if options.peers:
-        print(tables.PEER_LEGEND, "\n")
-        print(tables.ratio_table(store, tables.PEER_COLUMNS, cases), "\n")
+        print(report.PEER_LEGEND, "\n")
+        print(report.ratio_table(records, report.PEER_COLUMNS, settings), "\n")
     print(f"Targets: share of scikit-learn's two AUCs, L={TARGET_BUFFER}", "\n")
-    print(tables.target_table(store), "\n")
+    print(report.target_table(records), "\n")
     outcomes = [
-        *evaluate_outcomes(store),
-        *sharing_outcomes(store),
-        *growth_outcomes(store, growths_of(options)),
+        *report.evaluate_outcomes(records),
+        *report.sharing_outcomes(records),
+        *report.growth_outcomes(records, growths_of(options)),
         *checks,
     ]
-    print(tables.outcome_table(outcomes), "\n")
+    print(report.outcome_table(outcomes), "\n")
     for growth in growths_of(options):
-        if found := tables.growth_table(store, growth):
+        if found := report.growth_table(records, growth):
             print(found, "\n")
-    for text in (tables.agreement(store), tables.troubles(store, cases)):
+    for text in (
+        report.agreement(records),
+        report.troubles(records, settings),
+        report.disturbances(records, settings),
+    ):
         if text:
             print(text)
     here = machine()
-    facts = [f"{here['cpu']}, {here['cores']} cores", tables.load_text(store, cases)]
-    print("; ".join(fact for fact in facts if fact))
-    print(f"raw samples in {options.out / 'samples.jsonl'}")
+    print(f"{here['cpu']}, {here['cpus']} cores")
+    print(f"raw samples in {records.path}")
 
 
 if __name__ == "__main__":

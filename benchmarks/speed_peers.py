@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 
-from speed_contenders import OWN_ENVIRONMENTS
+from speed_worker import OWN_ENVIRONMENTS
 
 RULER = ("numpy", "scikit-learn")
 RECIPES = Path(__file__).parent / "peers" / "recipes.toml"

@@ -1,7 +1,8 @@
-"""Plan the measurements, run each in a worker process, and keep what it reports."""
+"""Measure settings in worker processes, and keep what the workers report."""
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import queue
@@ -10,32 +11,201 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Generator, Iterator
-from dataclasses import dataclass
+from collections.abc import Generator, Iterable, Iterator
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
+from statistics import median
 from typing import Any, TextIO
 
-from speed_cases import Series, save_input, size_text
-from speed_contenders import CONTENDERS, OWN_ENVIRONMENTS, REFERENCE, environment_variables
+import numpy as np
 from speed_peers import python_of
-from speed_store import (
-    FAILED,
-    IMPLIED,
-    OK,
-    OVER_LIMIT,
-    OVER_MEMORY,
-    Key,
-    Record,
-    Store,
-)
+from speed_worker import CONTESTANTS, OWN_ENVIRONMENTS, REFERENCE, environment_variables
+
+from vuskit._util.environment import describe_machine
+from vuskit.studies.timing import Setting, synthetic_cases
+from vuskit.studies.timing.storage import LineFile
 
 WORKER = Path(__file__).parent / "speed_worker.py"
 STARTUP_SECONDS = 120.0
+# Below this, other processes hardly change a ratio.
+QUIET_CORES = 0.25
+
+OK, OVER_LIMIT, OVER_MEMORY, FAILED = "ok", "over limit", "over memory", "failed"
+IMPLIED, NOT_INSTALLED = "over limit, implied", "not installed"
+# Not measured again by a further run; a failure or a missing peer may have been fixed.
+FINAL = (OK, OVER_LIMIT, OVER_MEMORY)
+
+
+# Settings ----------------------------------------------------------------------------------------
+
+
+def size_text(n: int) -> str:
+    """1000000 -> "1e6", 20000 -> "2e4", 12345 -> "12345", 64 -> "64"."""
+    mantissa, exponent = f"{n:e}".split("e")
+    short = f"{float(mantissa):g}e{int(exponent)}"
+    return short if float(short) == n and len(short) < len(str(n)) else str(n)
+
+
+def events_text(setting: Setting) -> str:
+    """Number and length of the anomalies: "10x100"."""
+    return f"{setting.n_anomalies}x{setting.mean_length:g}"
+
+
+def is_within(small: Setting, large: Setting) -> bool:
+    """Whether a setting is at most as large as another in every direction."""
+    return all(getattr(small, name) <= value for name, value in asdict(large).items())
+
+
+def save_input(setting: Setting, seed: int, folder: Path) -> Path:
+    """Write the generated series where a worker of any environment can load it."""
+    (case,) = synthetic_cases([setting], seed=seed)
+    labels, scores = case.load()
+    path = folder / "input.npz"
+    # Some peers give wrong values for labels of type bool.
+    np.savez(path, labels=labels.astype(np.int64), scores=scores)
+    return path
+
+
+# Records -----------------------------------------------------------------------------------------
+
+
+def median_ratio(seconds: list[float], reference: list[float]) -> float:
+    """Median of the quotients of samples that were taken in the same round."""
+    return median(a / b for a, b in zip(seconds, reference, strict=False))
+
+
+@dataclass(frozen=True)
+class Key:
+    """What was measured: a contestant in an environment with a setting.
+
+    A contestant that uses no buffer has the buffer 0.
+    """
+
+    contestant: str
+    environment: str
+    setting: Setting
+
+
+def key_of(contestant: str, environment: str, setting: Setting) -> Key:
+    """Key with the buffer of the setting, or 0 for a contestant that uses none."""
+    uses_buffer = CONTESTANTS[contestant].uses_buffer
+    return Key(contestant, environment, setting if uses_buffer else replace(setting, max_buffer=0))
+
+
+@dataclass
+class Record:
+    """The raw samples of one measurement and of the reference interleaved with it."""
+
+    key: Key
+    status: str
+    fingerprint: str
+    seconds: list[float] = field(default_factory=list)
+    reference_seconds: list[float] = field(default_factory=list)
+    calls: int = 1
+    values: list[float] = field(default_factory=list)
+    reason: str = ""
+    limit: float = 0.0
+    peak_kib: int = 0
+    other_cores: float | None = None
+    versions: dict[str, str] = field(default_factory=dict)
+    machine: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def ratio(self) -> float | None:
+        """Median over the rounds of contestant / reference; a lower bound if over the limit."""
+        if self.status == OK:
+            return median_ratio(self.seconds, self.reference_seconds)
+        if self.status == OVER_LIMIT and self.reference_seconds:
+            return self.limit / median(self.reference_seconds)
+        return None
+
+    @property
+    def disturbed(self) -> bool:
+        """Whether other processes took so much of the machine that the ratio cannot be trusted."""
+        return self.other_cores is not None and self.other_cores > QUIET_CORES
+
+    def to_json(self) -> str:
+        return json.dumps(asdict(self), separators=(",", ":"))
+
+    @classmethod
+    def from_json(cls, line: str) -> Record:
+        fields = json.loads(line)
+        key = fields.pop("key")
+        return cls(key=Key(setting=Setting(**key.pop("setting")), **key), **fields)
+
+
+class Records:
+    """All records in a file; the newest of a key counts."""
+
+    def __init__(self, path: Path) -> None:
+        self._file = LineFile(path)
+        self._records: dict[Key, Record] = {}
+        for line in self._file:
+            try:
+                record = Record.from_json(line)
+            except (ValueError, TypeError, KeyError):
+                continue  # of an earlier version
+            self._records[record.key] = record
+
+    @property
+    def path(self) -> Path:
+        return self._file.path
+
+    def add(self, record: Record) -> None:
+        """Append to the file first, so that nothing measured is ever lost."""
+        self._file.append([record.to_json()])
+        self._records[record.key] = record
+
+    def __iter__(self) -> Iterator[Record]:
+        return iter(self._records.values())
+
+    def forget_stale(self, fingerprints: dict[str, str]) -> None:
+        """Leave out, here and not on disk, what other code or another machine has measured."""
+        self._records = {
+            key: record
+            for key, record in self._records.items()
+            if record.fingerprint == fingerprints.get(key.environment)
+        }
+
+    def get(self, key: Key) -> Record | None:
+        return self._records.get(key)
+
+    def measured(self, contestant: str, environment: str, setting: Setting) -> Record | None:
+        """The record if it holds samples, else None."""
+        record = self.get(key_of(contestant, environment, setting))
+        return record if record is not None and record.status == OK else None
+
+    def of(self, settings: Iterable[Setting]) -> list[Record]:
+        """Records of these settings."""
+        wanted = set(settings) | {replace(setting, max_buffer=0) for setting in settings}
+        return [record for record in self if record.key.setting in wanted]
+
+    def finished(self, key: Key, fingerprint: str, limit: float) -> bool:
+        """Whether the same code was measured on the same machine, with at least this limit."""
+        record = self._records.get(key)
+        if record is None or record.fingerprint != fingerprint or record.status not in FINAL:
+            return False
+        return record.status != OVER_LIMIT or record.limit >= limit
+
+
+def machine() -> dict[str, Any]:
+    """The machine as far as it explains a time."""
+    # numpy's sort differs several times between instruction sets of one processor.
+    features = os.environ.get("NPY_DISABLE_CPU_FEATURES", "")
+    return describe_machine() | {"numpy_disabled_features": features}
+
+
+def fingerprint(*parts: Any) -> str:
+    """Short identity of whatever a result depends on besides its key."""
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:16]
+
+
+# Jobs --------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Effort:
-    """How long to measure: samples per contender, seconds per worker, limit of one call."""
+    """How long to measure: samples per contestant, seconds per worker, limit of one call."""
 
     fewest: int
     most: int
@@ -51,9 +221,9 @@ class Effort:
 
 @dataclass(frozen=True)
 class Job:
-    """What one worker measures: entries (contender, buffer) on one series in one environment."""
+    """What one worker measures: entries (contestant, buffer) on one series in one environment."""
 
-    series: Series
+    setting: Setting
     environment: str
     entries: tuple[tuple[str, int], ...]
 
@@ -63,61 +233,38 @@ class Job:
 
     @property
     def keys(self) -> list[Key]:
-        return [Key(name, self.environment, self.series, buffer) for name, buffer in self.entries]
+        return [
+            Key(name, self.environment, replace(self.setting, max_buffer=buffer))
+            for name, buffer in self.entries
+        ]
 
     @property
     def text(self) -> str:
         buffers = ",".join(str(buffer) for buffer in sorted({entry[1] for entry in self.entries}))
         what = self.entries[0][0] if self.is_peer else f"vuskit ({self.environment})"
-        return f"{what} n={size_text(self.series.n)} {self.series.events_text} L={buffers}"
+        return (
+            f"{what} n={size_text(self.setting.n_points)} {events_text(self.setting)} L={buffers}"
+        )
 
     def guess_seconds(self, effort: Effort) -> float:
         """Rough cost, only to weigh the jobs against each other in the time left."""
-        reference = 6e-7 * self.series.n
+        reference = 6e-7 * self.setting.n_points
         if not self.is_peer:
             return 1.5 + len(self.entries) * reference + max(effort.budget, 3 * reference)
-        call = 250 * (self.entries[0][1] + 1) * 2e-9 * (self.series.n + 1e4)
+        call = 250 * (self.entries[0][1] + 1) * 2e-9 * (self.setting.n_points + 1e4)
         return 1.5 + 4 * reference + min(effort.limit, max(effort.budget, call))
 
 
-def plan(
-    series: list[Series], buffers: tuple[int, ...], own: list[str], peers: list[str]
-) -> list[Job]:
-    """All jobs, smallest first: an interrupted run then leaves the most rows."""
-    jobs = []
-    for one in series:
-        for environment in OWN_ENVIRONMENTS:
-            jobs += _own_job(one, environment, buffers, own)
-        for buffer in buffers:
-            jobs += [Job(one, CONTENDERS[p].environments[0], ((p, buffer),)) for p in peers]
-    return jobs
-
-
-def _own_job(
-    series: Series, environment: str, buffers: tuple[int, ...], own: list[str]
-) -> list[Job]:
-    # All buffer lengths in one process: they share the reference, the dearest part at 1e7 points.
-    entries = [
-        (name, buffer)
-        for name in own
-        if environment in CONTENDERS[name].environments
-        for buffer in (buffers if CONTENDERS[name].uses_buffer else (0,))
-    ]
-    return [Job(series, environment, tuple(entries))] if entries else []
-
-
-def implied_by(store: Store, job: Job, fingerprint: str, limit: float) -> Record | None:
+def implied_by(records: Records, job: Job, fingerprint: str, limit: float) -> Record | None:
     """A smaller case on which this peer already exceeded the limit, if there is one."""
-    (contender, buffer), *_ = job.entries
-    for record in store:
-        key = record.key
+    wanted = job.keys[0]
+    for record in records:
         if (
             record.status == OVER_LIMIT
             and record.fingerprint == fingerprint
             and record.limit >= limit
-            and key.contender == contender
-            and key.series.is_within(job.series)
-            and key.buffer <= buffer
+            and record.key.contestant == wanted.contestant
+            and is_within(record.key.setting, wanted.setting)
         ):
             return record
     return None
@@ -127,29 +274,35 @@ class Runner:
     """Runs jobs one after the other and stores their records."""
 
     def __init__(
-        self, store: Store, effort: Effort, peers_folder: Path, machine: dict[str, Any], seed: int
+        self,
+        records: Records,
+        effort: Effort,
+        peers_folder: Path,
+        machine: dict[str, Any],
+        seed: int,
     ) -> None:
-        self.store, self.effort = store, effort
+        self.records, self.effort = records, effort
         self._peers_folder, self._machine, self._seed = peers_folder, machine, seed
 
     def run(self, job: Job, fingerprint: str) -> list[Record]:
         """Measure one job; every key of it gets a record, whatever happens."""
         if job.is_peer:
-            cause = implied_by(self.store, job, fingerprint, self.effort.limit)
+            cause = implied_by(self.records, job, fingerprint, self.effort.limit)
             if cause is not None:
                 return self._keep(self._implied(job, cause, fingerprint))
         with tempfile.TemporaryDirectory(prefix="vuskit-bench-") as folder:
-            path = save_input(job.series, self._seed, Path(folder))
+            path = save_input(job.setting, self._seed, Path(folder))
             return self._keep(self._measure(job, path, fingerprint))
 
     def _keep(self, records: list[Record]) -> list[Record]:
         for record in records:
-            self.store.add(record)
+            self.records.add(record)
         return records
 
     def _implied(self, job: Job, cause: Record, fingerprint: str) -> list[Record]:
-        smaller = cause.key.series
-        reason = f"n={smaller.n} {smaller.events_text} L={cause.key.buffer} was over the limit"
+        smaller = cause.key.setting
+        size = f"n={smaller.n_points} {events_text(smaller)} L={smaller.max_buffer}"
+        reason = f"{size} was over the limit"
         return [
             Record(key, IMPLIED, fingerprint, reason=reason, limit=cause.limit) for key in job.keys
         ]
@@ -157,15 +310,16 @@ class Runner:
     def _measure(self, job: Job, input_path: Path, fingerprint: str) -> list[Record]:
         effort = self.effort.for_peers() if job.is_peer else self.effort
         records = {
-            (key.contender, key.buffer): Record(
+            (key.contestant, key.setting.max_buffer): Record(
                 key, FAILED, fingerprint, limit=effort.limit, machine=self._machine,
-                load=load_average(), reason="the worker ended before it reported",
+                reason="the worker ended before it reported",
             )
             for key in job.keys
         }  # fmt: skip
         request = {
             "input": str(input_path),
             "entries": job.entries,
+            "n_thresholds": job.setting.n_thresholds,
             "fewest": effort.fewest,
             "most": effort.most,
             "budget": effort.budget,
@@ -183,7 +337,7 @@ def collect(events: Iterator[dict[str, Any]], records: dict[tuple[str, int], Rec
     """Turn the events of a worker into the samples and the status of its records."""
     reference: dict[int, float] = {}
     for event in events:
-        kind, name = event["event"], event.get("contender")
+        kind, name = event["event"], event.get("contestant")
         record = records.get((name, event.get("buffer", 0))) if name else None
         if kind == "ready":
             for one in records.values():
@@ -193,13 +347,13 @@ def collect(events: Iterator[dict[str, Any]], records: dict[tuple[str, int], Rec
         elif kind == "sample" and record is not None and event["keep"]:
             record.seconds.append(event["seconds"])
             record.reference_seconds.append(reference[event["round"]])
-            record.repeats, record.values = event["repeats"], event["values"]
+            record.calls, record.values = event["calls"], event["values"]
             record.status, record.reason = OK, ""
         elif kind in ("failed", OVER_LIMIT):
             _spoil([record] if record else list(records.values()), event, reference)
         elif kind == "done":
             for one in records.values():
-                one.peak_kib = event["peak_kib"]
+                one.peak_kib, one.other_cores = event["peak_kib"], event["other_cores"]
 
 
 def _spoil(records: list[Record], event: dict[str, Any], reference: dict[int, float]) -> None:
@@ -267,7 +421,7 @@ def _until_silent(
             return True
         last = json.loads(line)
         # The reference opens the round and is never the one under trial.
-        trial = last["event"] == "start" and last["contender"] != REFERENCE
+        trial = last["event"] == "start" and last["contestant"] != REFERENCE
         allowed = limit if trial else STARTUP_SECONDS
         yield last
 
@@ -301,8 +455,3 @@ def duration(seconds: float) -> str:
     """75 -> "1 min 15 s"."""
     minutes, rest = divmod(round(seconds), 60)
     return f"{minutes} min {rest:02d} s" if minutes else f"{rest} s"
-
-
-def load_average() -> float | None:
-    """How busy the machine is beside us: a ratio measured on a busy machine deserves less trust."""
-    return round(os.getloadavg()[0], 2) if hasattr(os, "getloadavg") else None
