@@ -7,17 +7,25 @@ PIP := PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/python -m pip install --quiet --co
 PROJECT := pyproject.toml constraints.txt
 # Parallel tests share the cores; a library that starts its own threads in each would fight.
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 NUMBA_NUM_THREADS=1
+# Tests without a browser, other processes, neural detectors or real data.
+FAST := tests/_util tests/kernels tests/measures tests/algorithms tests/test_inputs.py tests/test_intervals.py \
+	tests/test_periods.py tests/test_api.py tests/bench/test_plan.py tests/studies/test_statistics.py \
+	tests/studies/test_rank_groups.py tests/studies/test_perturbations.py tests/studies/timing tests/benchmarks
 # Without the theme's advertisement for its successor.
 MKDOCS := NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test ready lint types layers compiled tests test-core bench docs docs-serve pictures clean
+.PHONY: help demo check test ready lint types layers compiled tests test-core bench docs docs-serve pictures clean
 
 help: ## Show what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 demo: $(VENV)/.demo ## Run a benchmark and two studies on made-up series; write a page of it
 	@$(BIN)/vuskit demo --output out/demo $(ARGS)
+
+check: $(VENV)/.dev ## Lint, types, layers and the fast tests, in under two minutes
+	@$(MAKE) --no-print-directory --jobs 2 --output-sync lint types layers compiled
+	$(ONE_THREAD) $(BIN)/pytest -q --numprocesses 2 --dist loadgroup $(FAST)
 
 test: ready tests test-core ## Lint, types, layers, tests; also with the core install alone
 

@@ -4,7 +4,7 @@ With ``E`` a folder of your choice::
 
     python3 -m venv E
     E/bin/pip install autorank
-    E/bin/python benchmarks/studies_autorank.py tests/golden/autorank.json --leaderboard TABLE
+    E/bin/python benchmarks/freeze_autorank.py tests/golden/autorank.json --leaderboard TABLE
 
 ``TABLE`` is a csv of detectors (columns) over series; only what autorank says about it is stored.
 autorank takes no missing cells, so rows that have one are dropped before it sees the table.

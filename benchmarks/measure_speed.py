@@ -3,20 +3,20 @@
 For each series, the median of some rounds of each measure, at the sigma threshold and at its best
 threshold (which looks at every score), in one process::
 
-    python benchmarks/extra_speed.py --points 1000000 --rounds 5
+    python benchmarks/measure_speed.py --points 1000000 --rounds 5
 """
 
 from __future__ import annotations
 
 import argparse
 import functools
-import time
 from collections.abc import Callable
 from statistics import median
 
 import numpy as np
 
 import vuskit
+from vuskit.studies.timing.sampling import Timer
 
 BUFFER = 100
 SHAPES = ((10, 10), (100, 100), (1000, 100))  # anomalies, points of each
@@ -32,12 +32,9 @@ WITH_BEST = (
 
 def seconds(function: Callable[[], object], rounds: int) -> float:
     """Median time of a call, after one to warm up."""
-    taken = []
-    for _ in range(rounds + 1):
-        start = time.perf_counter()
-        function()
-        taken.append(time.perf_counter() - start)
-    return median(taken[1:])
+    timer = Timer(function)
+    timer.warm_up()
+    return median(timer.sample().seconds for _ in range(rounds))
 
 
 def labels_of(n: int, anomalies: int, length: int) -> np.ndarray:
