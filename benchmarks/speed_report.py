@@ -7,6 +7,7 @@ import json
 import math
 import subprocess
 import sys
+import textwrap
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from statistics import linear_regression, median
@@ -418,5 +419,8 @@ def disturbances(records: Records, settings: list[Setting]) -> str:
     if not busy:
         return ""
     names = ", ".join(f"{name} ({cores:.1f})" for name, cores in busy.items())
-    lines = ["Not to be trusted: other processes kept this many cores busy; measure again on an"]
-    return "\n".join([*lines, f"idle machine with --fresh: {names}"])
+    text = (
+        "Not to be trusted, because other processes kept this many cores busy: "
+        f"{names}. Measure again on an idle machine with --fresh."
+    )
+    return textwrap.fill(text, 100)
