@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
 from together import scheduler
+
+# A shell that starts the tests in the background ignores SIGINT, and children would inherit that:
+# commands that a test interrupts would run on forever.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # No example, and no drawing of examples, has to be quick: the machine may be busy.
 settings.register_profile(
