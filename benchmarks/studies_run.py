@@ -25,8 +25,8 @@ import pandas as pd
 from docs_block import replace_block
 
 from vuskit._util.environment import describe_environment
-from vuskit.report.common import markdown_table
-from vuskit.report.studies import average_table
+from vuskit.report.page.studies import average_table
+from vuskit.report.tables import markdown_table
 from vuskit.studies import (
     consistency_study,
     open_scores,

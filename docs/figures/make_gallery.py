@@ -21,7 +21,7 @@ DPI = 130  # enough for a page, and a third of the bytes that print needs
 
 
 def shrunk(path: Path) -> Path:
-    """Keep 128 colours: a third of the bytes, and no difference to the eye."""
+    """Keep 128 colors: a third of the bytes, and no difference to the eye."""
     picture = Image.open(path).convert("RGB")
     picture.quantize(128, dither=Image.Dither.NONE).save(path, optimize=True)
     return path

@@ -39,9 +39,9 @@ class Shot:
     width, height : int
         Of what is shown, from the top of the page.
     dark : bool
-        In which colours.
+        In which colors.
     palette : Image.Quantize
-        Which 256 colours are kept: of surfaces many shades, else those of small patches too.
+        Which 256 colors are kept: of surfaces many shades, else those of small patches too.
     act : callable
         What a reader does first.
     """
@@ -94,7 +94,7 @@ def write_pages(demo: Path, folder: Path) -> dict[str, Path]:
 
 
 def shrink(path: Path, palette: Image.Quantize) -> None:
-    """Keep 256 colours: a third of the bytes."""
+    """Keep 256 colors: a third of the bytes."""
     picture = Image.open(path).convert("RGB")
     picture.quantize(256, palette, dither=Image.Dither.NONE).save(path, optimize=True)
 

@@ -15,7 +15,7 @@ from vuskit.bench.reading import DATABASE, open_for_reading
 from vuskit.bench.results import leaderboard, read_detectors, read_status, read_values_table
 from vuskit.bench.schema import SCHEMA_VERSION
 from vuskit.bench.store import Store
-from vuskit.report.run import RunReport
+from vuskit.report.page.run import RunReport
 
 OWN = """
 import vuskit

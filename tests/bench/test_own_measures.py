@@ -15,8 +15,7 @@ from vuskit.bench.store import Store
 from vuskit.cli.bench_board import board_content, board_text
 from vuskit.cli.results_table import chosen_measure, read_results
 from vuskit.measures import registry
-from vuskit.report.page.run_sections import run_sections
-from vuskit.report.run import RunReport
+from vuskit.report.page.run import RunReport, run_sections
 
 OWN = """
 from vuskit import register_measure

@@ -33,10 +33,11 @@ PUBLIC = {
     "report": [
         "vuskit.report.evaluation",
         "vuskit.report.figures",
+        "vuskit.report.latex",
         "vuskit.report.page",
-        "vuskit.report.run",
-        "vuskit.report.studies",
-        "vuskit.report.timing",
+        "vuskit.report.page.run",
+        "vuskit.report.page.studies",
+        "vuskit.report.tables",
     ],
     "algorithms": ["vuskit.algorithms"],
 }

@@ -241,14 +241,14 @@ FOCUSED = """() => {
            visible: inside && (outlined || style.boxShadow !== "none") };
 }"""
 
-# Colours are resolved by painting them, so that any notation is understood. Behind HTML text lie
+# Colors are resolved by painting them, so that any notation is understood. Behind HTML text lie
 # the backgrounds of its ancestors; behind SVG text also the shapes that are painted under it.
 CONTRAST = """(least) => {
   const pen = Object.assign(document.createElement("canvas"), { width: 1, height: 1 })
     .getContext("2d", { willReadFrequently: true });
-  const parts = (colour) => {
+  const parts = (color) => {
     pen.clearRect(0, 0, 1, 1);
-    pen.fillStyle = colour;
+    pen.fillStyle = color;
     pen.fillRect(0, 0, 1, 1);
     const [r, g, b, a] = pen.getImageData(0, 0, 1, 1).data;
     return { rgb: [r, g, b], alpha: a / 255 };

@@ -9,7 +9,7 @@ from report.runs import run_inline, write_plan
 
 from vuskit.datasets.synthetic import demo_series
 from vuskit.report.page import run_page_html
-from vuskit.report.run import RunReport
+from vuskit.report.page.run import RunReport
 from vuskit.studies import robustness_study, scenario_study
 from vuskit.studies.sources import bench_scores
 

@@ -105,7 +105,7 @@ EXAMPLES = {
     "cases": lambda: figures.CasesDisplay.from_scores(
         labels(), score(), buffer=BUFFER, series=scored().series.values
     ),
-    "labelling": lambda: figures.LabellingDisplay.from_labels(
+    "labeling": lambda: figures.LabelingDisplay.from_labels(
         scored().series.values,
         score(),
         {"as it is": labels(), "later": np.roll(labels(), 6)},
@@ -136,7 +136,7 @@ EXAMPLES = {
     ),
     "scenarios": lambda: figures.ScenarioDisplay.from_result(scenarios()),
     "scenario_sweep": lambda: figures.SweepDisplay.from_result(scenarios()),
-    "centred_boxes": lambda: figures.CentredBoxDisplay.from_result(robust()),
+    "centered_boxes": lambda: figures.CenteredBoxDisplay.from_result(robust()),
     "separability_boxes": lambda: figures.SeparabilityBoxDisplay.from_result(
         separable(), scored=scored()
     ),

@@ -8,7 +8,7 @@ import numpy as np
 
 from vuskit.bench.results import RunStatus
 from vuskit.measures.registry import Measure
-from vuskit.report.run import RunReport, RunSeries
+from vuskit.report.page.run import RunReport, RunSeries
 
 # Series of each data set: tests are exact on the first, approximate on the second, and the last
 # has too few of them.

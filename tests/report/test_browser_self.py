@@ -55,14 +55,14 @@ def test_window_and_theme(open_page):
 def test_contrast(open_page):
     page = open_page(
         "<!doctype html><title>t</title><body style='background:#fff'>"
-        "<p style='color:#777'>grey</p><p style='color:#767676'>enough</p>"
+        "<p style='color:#777'>gray</p><p style='color:#767676'>enough</p>"
         "<div style='background:#000'><p style='color:#fff8'>half</p><b>black on black</b></div>"
         "<p style='opacity:.4'>faint</p><p hidden style='color:#fff'>hidden</p>"
         "<svg width=200 height=80><rect width=100 height=80 fill='navy'/>"
         "<text x=20 y=40 fill='white'>in</text><text x=140 y=40 fill='white'>out</text></svg>"
     )
     assert [line.split('"')[1] for line in low_contrast(page)] == [
-        "grey", "black on black", "faint", "out",
+        "gray", "black on black", "faint", "out",
     ]  # fmt: skip
 
 

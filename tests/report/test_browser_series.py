@@ -144,8 +144,8 @@ def test_surfaces_turn_and_change_with_the_score(page):
 
 
 def test_theme(page, open_page, document):
-    def expect_paper(shown, colour):
-        expect(shown.locator("body")).to_have_css("background-color", colour)
+    def expect_paper(shown, color):
+        expect(shown.locator("body")).to_have_css("background-color", color)
 
     light = pictures(page, TRACKS)
     expect_paper(page, "rgb(255, 255, 255)")

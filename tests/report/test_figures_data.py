@@ -25,7 +25,7 @@ from strategies import buffers, definitions, labeled_predictions, sides
 import vuskit
 from vuskit.errors import InvalidInputError
 from vuskit.report import figures
-from vuskit.report.common import family_colour
+from vuskit.report.figures._families import family_color
 
 TITLES = [measure.title for measure in vuskit.list_measures() if measure.paper]
 
@@ -161,7 +161,7 @@ def test_threshold_noise_and_ratio_vary_what_they_say():
     assert np.isnan(ratio.values[0]).all()  # no stretch has so few
     assert np.isfinite(ratio.values[1]).all()
     with pytest.raises(InvalidInputError, match="`vary` must be one of 'threshold', 'lag'"):
-        figures.SensitivityDisplay.from_scores(labels(), score(), vary="colour", **data)
+        figures.SensitivityDisplay.from_scores(labels(), score(), vary="color", **data)
 
 
 def test_cases_show_values_and_differences():
@@ -177,16 +177,16 @@ def test_cases_show_values_and_differences():
         figures.CasesDisplay.from_scores(labels(), score(), buffer=BUFFER, at=(1, 2, 3))
 
 
-def test_labellings_are_evaluated_each():
-    display = EXAMPLES["labelling"]()
+def test_labelings_are_evaluated_each():
+    display = EXAMPLES["labeling"]()
     later = np.roll(labels(), 6)
     assert display.values["later"]["vus_pr"] == vuskit.vus_pr(later, score(), max_buffer=BUFFER)
     shown = " ".join(text.get_text() for text in display.plot().axes_[2].texts)
     assert f"VUS-PR {display.values['later']['vus_pr']:.2f}" in shown
-    with pytest.raises(InvalidInputError, match="`labels` must hold at least one labelling"):
-        figures.LabellingDisplay.from_labels(score(), score(), {}, buffer=2)
+    with pytest.raises(InvalidInputError, match="`labels` must hold at least one labeling"):
+        figures.LabelingDisplay.from_labels(score(), score(), {}, buffer=2)
     with pytest.raises(InvalidInputError, match="`series` must be of shape"):
-        figures.LabellingDisplay.from_labels([1, 2], score(), {"a": labels()}, buffer=2)
+        figures.LabelingDisplay.from_labels([1, 2], score(), {"a": labels()}, buffer=2)
 
 
 # Detectors
@@ -222,18 +222,18 @@ def test_detector_comparison_holds_all_parts():
 # Studies
 
 
-def test_robustness_bars_are_the_averages_in_the_families_colours():
+def test_robustness_bars_are_the_averages_in_the_families_colors():
     axes = figures.RobustnessBarsDisplay.from_result(robust()).plot().axes_
     averages = robust().averages()
     for axis, kind in zip(axes, ("lag", "noise", "ratio"), strict=True):
         assert widths(axis) == pytest.approx(averages[kind].to_list())
         assert axis.get_title(loc="left") == kind
     assert tick_texts(axes[0]) == TITLES
-    colours = [bar.get_facecolor() for bar in axes[0].patches]
+    colors = [bar.get_facecolor() for bar in axes[0].patches]
     from matplotlib.colors import to_rgba
 
-    assert colours == [to_rgba(family_colour(measure)) for measure in robust().measures]
-    # Hatches tell the families apart without colour.
+    assert colors == [to_rgba(family_color(measure)) for measure in robust().measures]
+    # Hatches tell the families apart without color.
     hatches = {measure.family: bar.get_hatch() for measure, bar in
                zip(robust().measures, axes[0].patches, strict=True)}  # fmt: skip
     assert len(set(hatches.values())) == 5
@@ -260,20 +260,20 @@ def test_own_measures_and_tables_are_drawn():
             kind.from_table(pd.DataFrame())
 
 
-def test_centred_boxes_are_centred():
-    display = figures.CentredBoxDisplay.from_result(robust(), "plant/s0")
+def test_centered_boxes_are_centred():
+    display = figures.CenteredBoxDisplay.from_result(robust(), "plant/s0")
     assert list(display.panels) == ["lag", "noise", "ratio"]
     expected = robust().centred("plant/s0", "noise")
     pd.testing.assert_frame_equal(display.panels["noise"], expected)
-    by_detector = figures.CentredBoxDisplay.from_result(robust(), "s0", perturbation="lag")
+    by_detector = figures.CenteredBoxDisplay.from_result(robust(), "s0", perturbation="lag")
     assert list(by_detector.panels) == ["good", "late", "noisy", "useless"]
     assert len(by_detector.plot().axes_) == 4
     with pytest.raises(InvalidInputError, match="`series` must name one series, got 'nowhere'"):
-        figures.CentredBoxDisplay.from_result(robust(), "nowhere")
+        figures.CenteredBoxDisplay.from_result(robust(), "nowhere")
 
 
 def test_boxes_have_the_medians_of_the_values():
-    display = figures.CentredBoxDisplay.from_result(robust(), "plant/s0")
+    display = figures.CenteredBoxDisplay.from_result(robust(), "plant/s0")
     axis = display.plot().axes_[0]
     medians = [line.get_xdata()[0] for line in axis.lines if line.get_linewidth() == 0.9]
     assert medians == pytest.approx(display.panels["lag"].median().to_list())

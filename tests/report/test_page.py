@@ -14,10 +14,10 @@ from report.evaluated import EVIL, EVIL_SCORE, report_of
 
 import vuskit
 from vuskit.datasets.synthetic import three_scores
-from vuskit.report.common import thinned
+from vuskit.report.figures._drawing import thinned
 from vuskit.report.page import page_html
 from vuskit.report.page.document import safe_json
-from vuskit.report.page.drawing_data import drawing_data
+from vuskit.report.page.series import drawing_data
 
 
 @pytest.fixture(scope="module")
@@ -198,18 +198,18 @@ def test_long_series_stay_small():
     assert len(page.encode()) < 6_000_000
 
 
-def luminance(colour):
-    parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+def luminance(color):
+    parts = [int(color[i : i + 2], 16) / 255 for i in (1, 3, 5)]
     linear = [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
     return float(np.dot(linear, [0.2126, 0.7152, 0.0722]))
 
 
 @pytest.mark.parametrize("theme", [":root {", ':root[data-theme="dark"] {'])
 def test_contrast_of_all_text(theme):
-    css = (resources.files("vuskit.report.page") / "page.css").read_text()
+    css = (resources.files("vuskit.report.page") / "assets" / "page.css").read_text()
     block = css[css.index(theme) :].partition("}")[0]
-    colours = dict(re.findall(r"--(\w+): (#\w{6})", block))
+    colors = dict(re.findall(r"--(\w+): (#\w{6})", block))
     for text in ("ink", "quiet", "found", "missed"):
         for ground in ("paper", "panel"):
-            one, other = sorted((luminance(colours[text]), luminance(colours[ground])))
+            one, other = sorted((luminance(colors[text]), luminance(colors[ground])))
             assert (other + 0.05) / (one + 0.05) >= 4.5, (text, ground)

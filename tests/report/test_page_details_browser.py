@@ -148,7 +148,7 @@ def test_choices_are_in_the_address(open_page, path, run):
 
 
 def test_rounded_values_are_close(open_page, run, monkeypatch):
-    monkeypatch.setattr("vuskit.report.page.run_data._EXACT_BYTES", 100)
+    monkeypatch.setattr("vuskit.report.page.run._EXACT_BYTES", 100)
     page = open_page(run_page_html(run))
     means = np.mean(run.values[0, :, :-1], axis=2)
     found = {

@@ -17,9 +17,9 @@ COVERED = """([groups, ranks]) => vuskit.rankBars(groups, ranks).map(({ from, to
 DRAWN = """([items, groups, width]) => {
   const holder = document.body.appendChild(document.createElement("div"));
   holder.style.width = `${width}px`;
-  studyCharts.ranks(studyCharts.plot(holder, "ranks"), items, groups);
-  const dots = items.map(({ name, colour }) => {
-    const dot = holder.querySelector(`circle[fill="${colour}"]`);
+  charts.ranks(charts.plot(holder, "ranks"), items, groups);
+  const dots = items.map(({ name, color }) => {
+    const dot = holder.querySelector(`circle[fill="${color}"]`);
     return { name, x: dot.cx.baseVal.value, y: dot.cy.baseVal.value };
   });
   const covered = [...holder.querySelectorAll("path.joined")].map((bar) => {
@@ -51,7 +51,7 @@ def items(comparison):
         {
             "name": row.name,
             "title": row.name,
-            "colour": f"#0000{place:02x}",
+            "color": f"#0000{place:02x}",
             "rank": row.mean_rank,
             "lower": row.lower,
             "upper": row.upper,

@@ -16,11 +16,12 @@ import vuskit
 from vuskit.errors import InvalidInputError
 from vuskit.report.page import run_page_html
 from vuskit.report.page.document import safe_json
-from vuskit.report.page.run_comparisons import MOST_BYTES, run_comparisons
-from vuskit.report.page.run_data import (
+from vuskit.report.page.run import (
+    MOST_BYTES,
     PAGE_BYTES,
     fits_exactly,
     packed_rows,
+    run_comparisons,
     run_data,
     run_that_fits,
 )
@@ -76,7 +77,7 @@ def test_too_few_to_test():
 def test_comparisons_of_the_largest_data_sets_come_first(monkeypatch):
     run = made_run()
     of_one = len(json.dumps(run_comparisons(run)["0,0,1"]))
-    monkeypatch.setattr("vuskit.report.page.run_comparisons.MOST_BYTES", of_one + 50)
+    monkeypatch.setattr("vuskit.report.page.run.MOST_BYTES", of_one + 50)
     assert set(run_comparisons(run)) == {"0,0", "0,0,1"}
 
 
@@ -103,7 +104,7 @@ def test_nothing_packs_to_nothing():
 
 
 def test_large_runs_are_rounded_and_say_so(monkeypatch):
-    monkeypatch.setattr("vuskit.report.page.run_data._EXACT_BYTES", 100)
+    monkeypatch.setattr("vuskit.report.page.run._EXACT_BYTES", 100)
     run = made_run(measures=("auc_pr", "vus_pr"))
     page = run_page_html(run)
     data = embedded(page)
@@ -128,7 +129,7 @@ def test_measures_that_do_not_fit_are_named():
 
 def test_pages_of_very_large_runs(monkeypatch):
     # As if a page were small: what comes of the sizes is the same.
-    monkeypatch.setattr("vuskit.report.page.run_sections.PAGE_BYTES", 961_000)
+    monkeypatch.setattr("vuskit.report.page.run.PAGE_BYTES", 961_000)
     run = made_run(
         sizes={"a": 1500, "b": 1500},
         detectors=tuple(f"d{i}" for i in range(5)),

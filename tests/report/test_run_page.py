@@ -26,9 +26,8 @@ import vuskit
 from vuskit.bench.results import read_values_table
 from vuskit.errors import InvalidInputError
 from vuskit.report.page import run_page_html
-from vuskit.report.page.series_section import series_section
-from vuskit.report.run import RunReport, measure_called
-from vuskit.report.run_series import series_report
+from vuskit.report.page.run import RunReport, measure_called, series_report
+from vuskit.report.page.series import series_section
 from vuskit.studies import compare
 
 pytestmark = pytest.mark.usefixtures("interpreted")
@@ -127,7 +126,13 @@ def test_names_are_text(page):
     assert not [name for name, _ in found.attributes if name.startswith("on")]
     sections = embedded(page, "sections")
     assert found.tags.count("script") == len(sections) + 2
-    assert {one["key"] for one in sections} >= {"run", "table", "lean", "failures", "series-0"}
+    assert {one["key"] for one in sections} >= {
+        "run",
+        "table",
+        "series-values",
+        "failures",
+        "series-0",
+    }
     assert f"alpha/{EVIL}" in [one["title"] for one in sections]
     assert EVIL_SCORE in embedded(page, "run")["detectors"]
 
@@ -207,7 +212,7 @@ def test_run_with_only_failures(tmp_path):
     assert [one["key"] for one in embedded(page, "sections")] == [
         "run",
         "table",
-        "lean",
+        "series-values",
         "failures",
     ]
     told = "alpha/one has no values: its jobs ended with 1 ERROR$"
@@ -323,7 +328,7 @@ def test_wanted_series_come_first(run, page, monkeypatch):
             rf'id="data-series-{place}">.*?</script>',
         )
     )
-    monkeypatch.setattr("vuskit.report.page.run_sections._PAGE_BYTES", others + 3 * one // 2)
+    monkeypatch.setattr("vuskit.report.page.run._PAGE_BYTES", others + 3 * one // 2)
     small = run_page_html(run, series=["beta/two"])
     assert list(embedded(small, "run")["embedded"]) == [str(place)]
     assert "Drawings of 1 of 6 series are in this file" in small

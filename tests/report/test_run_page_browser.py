@@ -32,7 +32,7 @@ from report.runs import (
 
 from vuskit.bench.results import leaderboard, read_values_table
 from vuskit.report.page import run_page_html
-from vuskit.report.run import RunReport
+from vuskit.report.page.run import RunReport
 
 pytestmark = pytest.mark.usefixtures("interpreted")
 
@@ -275,7 +275,7 @@ def test_failures_open(open_page, path):
 def test_names_run_nothing(open_page, path, run):
     page = open_page(path)
     place = run.find_series(f"alpha/{EVIL}")
-    for key in ("run", "table", f"series-{place}", f"lean?series={place}", "failures"):
+    for key in ("run", "table", f"series-{place}", f"series-values?series={place}", "failures"):
         go(page, key)
         assert page.locator("img").count() == 0
         assert "taken" not in page.title().replace(EVIL_SCORE, "")
@@ -286,7 +286,7 @@ def test_names_run_nothing(open_page, path, run):
 @pytest.mark.parametrize(("width", "dark"), [(1280, True), (390, False)])
 def test_readable_everywhere(open_page, path, run, width, dark):
     page = open_page(path, width=width, dark=dark)
-    for key in ("run", "table", "lean?series=1", "failures", "series-2"):
+    for key in ("run", "table", "series-values?series=1", "failures", "series-2"):
         go(page, key)
         assert not scrolls_sideways(page), key
         assert low_contrast(page) == [], key
@@ -327,7 +327,7 @@ def test_empty_run(open_page, run):
     expect(page.locator("#board-note")).to_contain_text("There is nothing yet")
     for name in ("board", "ranks", "heat", "time"):
         assert copy(page, name) == []
-    for key in ("table", "lean?series=0"):
+    for key in ("table", "series-values?series=0"):
         go(page, key)
 
 
@@ -349,7 +349,7 @@ def test_settings_can_be_chosen(open_page, base):
 
 
 def test_series_without_drawings(open_page, run, monkeypatch):
-    monkeypatch.setattr("vuskit.report.page.run_sections._PAGE_BYTES", 0)
+    monkeypatch.setattr("vuskit.report.page.run._PAGE_BYTES", 0)
     page = open_page(run_page_html(run))
     follow(page, link(page, "Series"))
     follow(page, link(page, f"beta/{EVIL}"))

@@ -8,9 +8,10 @@ import pytest
 from studies.scored import SOME, make_several
 
 from vuskit.errors import InvalidInputError
-from vuskit.report.common import StudyReport, latex_frame, markdown_table
 from vuskit.report.figures import CriticalDifferenceDisplay
-from vuskit.report.studies import (
+from vuskit.report.latex import latex_frame
+from vuskit.report.page.studies import (
+    StudyReport,
     write_comparison,
     write_consistency,
     write_robustness,
@@ -18,6 +19,7 @@ from vuskit.report.studies import (
     write_separability,
     write_summary,
 )
+from vuskit.report.tables import markdown_table
 from vuskit.studies import (
     compare,
     consistency_study,

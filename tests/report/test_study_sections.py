@@ -24,12 +24,17 @@ from vuskit._util.environment import describe_environment
 from vuskit.datasets import ScoredSeries, Series
 from vuskit.errors import InvalidInputError
 from vuskit.measures.registry import Measure
-from vuskit.report.common import FAMILY_TITLES, family_colour
-from vuskit.report.page import study_sections_data as numbers
-from vuskit.report.page.page import studies_page_html
-from vuskit.report.page.study_sections import study_sections
-from vuskit.report.page.study_sections_data import box_numbers, sampled
-from vuskit.report.timing import joint_table, ratio_table, slope_table
+from vuskit.report.figures._families import FAMILY_TITLES, family_color
+from vuskit.report.page import studies as numbers
+from vuskit.report.page import studies_page_html
+from vuskit.report.page.studies import (
+    box_numbers,
+    joint_table,
+    ratio_table,
+    sampled,
+    slope_table,
+    study_sections,
+)
 from vuskit.studies import (
     consistency_study,
     robustness_study,
@@ -149,14 +154,14 @@ def test_only_results_of_studies_are_taken():
         study_sections([])
 
 
-def test_families_have_the_colours_of_the_figures(robust, walked):
+def test_families_have_the_colors_of_the_figures(robust, walked):
     data = data_of(walked)
     assert [one["name"] for one in data["measures"]] == list(walked.settings.names)
     for measure, shown in zip(walked.measures, data["measures"], strict=True):
         family = data["families"][shown["family"]]
         assert family == {
             "title": FAMILY_TITLES[shown["family"]],
-            "colour": family_colour(measure),
+            "color": family_color(measure),
         }
 
 
@@ -176,17 +181,17 @@ def test_robustness_holds_averages_data_sets_and_tests(robust):
     table_equals(data["undefined"], robust.undefined())
 
 
-def test_robustness_boxes_are_those_of_the_centred_values(robust):
+def test_robustness_boxes_are_those_of_the_centered_values(robust):
     data = data_of(robust)
     assert [one["name"] for one in data["series"]] == [one.name for one in robust.values]
     assert data["note"] == ""
     one = data["series"][1]
     boxes = decoded(one["boxes"], 3, 1 + len(one["detectors"]), 4, 5)
     for k, kind in enumerate(robust.task.perturbations):
-        centred = robust.centred(one["name"], kind)
-        np.testing.assert_allclose(boxes[k, 0], box_numbers(centred.to_numpy().T), rtol=1e-6)
+        centered = robust.centred(one["name"], kind)
+        np.testing.assert_allclose(boxes[k, 0], box_numbers(centered.to_numpy().T), rtol=1e-6)
         for j, detector in enumerate(one["detectors"], start=1):
-            own = centred.loc[detector].to_numpy().T
+            own = centered.loc[detector].to_numpy().T
             np.testing.assert_allclose(boxes[k, j], box_numbers(own), rtol=1e-6)
 
 

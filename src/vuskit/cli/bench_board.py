@@ -106,7 +106,7 @@ def board_text(content: Mapping[str, Any]) -> None:
 
 def board_latex(content: Mapping[str, Any]) -> str:
     """LaTeX tables (package booktabs): the same as for reading, the best of each bold."""
-    from vuskit.report.evaluation import latex_tabular
+    from vuskit.report.latex import latex_tabular
 
     tables = []
     for board in content["boards"]:
@@ -146,7 +146,7 @@ def _title(board: Mapping[str, Any], by: str) -> str:
 
 
 def _board_text(board: Mapping[str, Any], by: str) -> str:
-    from vuskit.report.evaluation import folded_tables
+    from vuskit.report.tables import folded_tables
 
     header, rows = _cells(board, best="{}*".format, other="{} ".format)
     lines = [

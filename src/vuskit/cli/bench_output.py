@@ -16,7 +16,7 @@ from vuskit.cli.output import (
     wrapped,
     write,
 )
-from vuskit.report.evaluation import folded_tables
+from vuskit.report.tables import folded_tables
 
 if TYPE_CHECKING:
     from vuskit.bench.agenda import Agenda

@@ -149,7 +149,7 @@ def _save_figure(found: TableComparison, path: Path) -> None:
 
 def _write_page(found: TableComparison, folder: Path, *, latex: bool) -> None:
     from vuskit.cli.studies_output import written
-    from vuskit.report.studies import write_comparison
+    from vuskit.report.page.studies import write_comparison
 
     page, *_ = written(write_comparison, found, folder, latex=latex)
     say(f"page, tables and diagram: {page}")
@@ -157,7 +157,7 @@ def _write_page(found: TableComparison, folder: Path, *, latex: bool) -> None:
 
 def _text(found: TableComparison) -> str:
     from vuskit.cli.rank_diagram import MOST_GROUPS, rank_diagram
-    from vuskit.report.evaluation import folded_tables
+    from vuskit.report.tables import folded_tables
 
     width = terminal_width()
     groups = [
@@ -231,7 +231,7 @@ def _json(found: TableComparison) -> str:
 
 
 def _latex(found: TableComparison) -> str:
-    from vuskit.report.evaluation import latex_tabular
+    from vuskit.report.latex import latex_tabular
 
     header, rows = _rows(found)
     ranks = [row[3] for row in rows]

@@ -148,7 +148,7 @@ def _make(
     from vuskit.cli.demo_findings import Findings
     from vuskit.cli.demo_steps import Steps
     from vuskit.datasets.synthetic import demo_series
-    from vuskit.report.run import RunReport
+    from vuskit.report.page.run import RunReport
     from vuskit.studies.saved import save_study_result
 
     series = demo_series(seed, short=quick)
@@ -232,7 +232,7 @@ def _commands(folder: DemoFolder) -> list[str]:
 
 
 def _summary(findings: Findings, robustness: RobustnessResult, folder: DemoFolder) -> str:
-    from vuskit.report.evaluation import folded_tables
+    from vuskit.report.tables import folded_tables
 
     width = terminal_width()
     header, rows = findings.leaderboard()

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vuskit.errors import VuskitError
-from vuskit.report.run import RunReport, measure_called
+from vuskit.report.page.run import RunReport, measure_called
 
 if TYPE_CHECKING:
     from vuskit.studies import RobustnessResult

@@ -11,7 +11,7 @@ import numpy as np
 from vuskit.cli.demo_findings import CHANCE, DECIDING, Findings, Floats
 from vuskit.datasets.optional import require
 from vuskit.datasets.series import ScoredSeries
-from vuskit.report.run import measure_called
+from vuskit.report.page.run import measure_called
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

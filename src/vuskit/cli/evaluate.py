@@ -43,12 +43,9 @@ from vuskit.inputs import check_choice
 from vuskit.measures.suite import evaluate_many
 from vuskit.measures.thresholds import ThresholdRule
 from vuskit.periods import BufferChoice, choose_buffer, parse_buffer
-from vuskit.report.evaluation import (
-    RECORD_FIELDS,
-    EvaluationReport,
-    latex_table,
-    plain_table,
-)
+from vuskit.report.evaluation import RECORD_FIELDS, EvaluationReport
+from vuskit.report.latex import latex_table
+from vuskit.report.tables import plain_table
 
 if TYPE_CHECKING:
     from vuskit.cli.score_file import ScoreFile

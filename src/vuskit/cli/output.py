@@ -18,7 +18,7 @@ import typer
 
 from vuskit import __version__
 from vuskit.errors import InvalidInputError
-from vuskit.report.evaluation import folded_tables
+from vuskit.report.tables import folded_tables
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -224,7 +224,7 @@ def frame_csv(frame: pd.DataFrame) -> str:
 
 def frame_table(frame: pd.DataFrame) -> str:
     """Lay out a table as text, folded where it is wider than the terminal."""
-    from vuskit.report.common import format_cell
+    from vuskit.report.tables import format_cell
 
     header = list(map(str, frame.columns))
     rows = [[format_cell(cell) for cell in row] for row in frame.itertuples(index=False)]

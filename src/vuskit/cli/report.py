@@ -16,7 +16,7 @@ from vuskit.cli.output import say, write
 from vuskit.errors import InvalidInputError
 
 if TYPE_CHECKING:
-    from vuskit.report.run import RunReport
+    from vuskit.report.page.run import RunReport
 
 __all__ = ["report"]
 
@@ -60,7 +60,7 @@ def report(
     if only_studies:
         page = studies_page_html(results)
     else:
-        from vuskit.report.run import RunReport
+        from vuskit.report.page.run import RunReport
 
         found = RunReport.read(folder)
         with PatientBar("drawing") as told:

@@ -74,7 +74,7 @@ def robustness(
 
 
 def _robustness(request: Request, alpha: float, **own: Any) -> StudyOutcome:
-    from vuskit.report.studies import write_robustness
+    from vuskit.report.page.studies import write_robustness
     from vuskit.studies import robustness_study
     from vuskit.studies.base import BufferUse
 
@@ -112,7 +112,7 @@ def separability(
 
 
 def _separability(request: Request, alpha: float, **own: Any) -> StudyOutcome:
-    from vuskit.report.studies import write_separability
+    from vuskit.report.page.studies import write_separability
     from vuskit.studies import separability_study
     from vuskit.studies.base import BufferUse
 
@@ -145,7 +145,7 @@ def consistency(
 
 
 def _consistency(request: Request, **own: Any) -> StudyOutcome:
-    from vuskit.report.studies import write_consistency
+    from vuskit.report.page.studies import write_consistency
     from vuskit.studies import consistency_study
     from vuskit.studies.base import BufferUse
 
@@ -211,7 +211,7 @@ def _scenarios(
     strategy: str | int | None = None,
     **own: Any,
 ) -> StudyOutcome:
-    from vuskit.report.studies import write_scenarios
+    from vuskit.report.page.studies import write_scenarios
     from vuskit.studies import scenario_study
     from vuskit.studies.base import BufferUse
 
@@ -256,7 +256,7 @@ def _summary(
     count: int | None,
     min_series: int,
 ) -> list[StudyOutcome]:
-    from vuskit.report.studies import write_summary
+    from vuskit.report.page.studies import write_summary
     from vuskit.studies import summarise
 
     perturbed = perturbing.to_options(count)

@@ -63,7 +63,7 @@ class StudyOutcome:
 
     def to_frame(self) -> pd.DataFrame:
         """Numbers under the titles of their measures, for reading."""
-        from vuskit.report.studies import average_table
+        from vuskit.report.page.studies import average_table
 
         return average_table(self.numbers, self.measures)
 
@@ -167,7 +167,7 @@ def _write_tables(outcomes: Sequence[StudyOutcome]) -> None:
 
 
 def _write_latex(outcomes: Sequence[StudyOutcome]) -> None:
-    from vuskit.report.common import latex_frame
+    from vuskit.report.latex import latex_frame
 
     write("\n\n".join(latex_frame(one.to_frame(), notes=[one.study]) for one in outcomes))
 

@@ -114,7 +114,7 @@ def timing(
 
     Example: vuskit study timing --quick --only opt --only fast_exact
     """
-    from vuskit.report.timing import TABLE_FORMATS, write_report
+    from vuskit.report.page.studies import TABLE_FORMATS, write_report
     from vuskit.studies.timing import CLOCKS, TimingStore, real_cases, synthetic_cases, timing_study
 
     form = chosen_format(json=as_json, csv=as_csv)
@@ -154,13 +154,13 @@ def timing(
 
 
 def _doing(progress: Progress) -> str:
-    from vuskit.report.timing import describe_job
+    from vuskit.report.page.studies import describe_job
 
     return describe_job(progress.job) if progress.job else ""
 
 
 def _emit(form: str, result: TimingResult, files: list[Path]) -> None:
-    from vuskit.report.timing import describe_job, ratio_table
+    from vuskit.report.page.studies import describe_job, ratio_table
     from vuskit.studies.timing import speed_ratios
 
     ratios = speed_ratios(result).to_frame()
@@ -184,7 +184,7 @@ def _emit(form: str, result: TimingResult, files: list[Path]) -> None:
 
 def _content(result: TimingResult) -> dict[str, Any]:
     """Everything that was measured, as plain data."""
-    from vuskit.report.timing import describe_job
+    from vuskit.report.page.studies import describe_job
     from vuskit.studies.timing import joint_slopes, single_slopes, speed_ratios
 
     tables = {

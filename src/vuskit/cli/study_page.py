@@ -23,7 +23,7 @@ def write_study_page(path: Path | None, results: Iterable[Any], *, alpha: float 
     if path is None:
         return
     from vuskit.report.page.document import page_document
-    from vuskit.report.page.study_sections import study_sections
+    from vuskit.report.page.studies import study_sections
 
     write_file(path, page_document("Studies", study_sections(results, alpha=alpha)))
     say(f"page: {path}")

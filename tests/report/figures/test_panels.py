@@ -15,14 +15,14 @@ from vuskit.report import figures
 MEASURES = ["precision", "auc_pr", "vus_pr"]
 
 
-def centred(panels, values=None):
+def centered(panels, values=None):
     random = np.random.default_rng(0)
     tables = {
         name: pd.DataFrame(random.normal(size=(30, 3)) if values is None else values,
                            columns=MEASURES)
         for name in panels
     }  # fmt: skip
-    return figures.CentredBoxDisplay("plant/s0", tables)
+    return figures.CenteredBoxDisplay("plant/s0", tables)
 
 
 def bars(kind, columns):
@@ -33,16 +33,16 @@ def bars(kind, columns):
 def boxes(count):
     pairs = [(f"good {place}", "bad") for place in range(count)]
     values = [
-        pd.concat({name: centred("x").panels["x"] for name in pair}, names=["detector"])
+        pd.concat({name: centered("x").panels["x"] for name in pair}, names=["detector"])
         for pair in pairs
     ]
     return figures.SeparabilityBoxDisplay("plant/s0", pairs, values)
 
 
 DISPLAYS = {
-    "eight detectors": lambda: centred([f"detector {place}" for place in range(8)]),
-    "three": lambda: centred(["lag", "noise", "ratio"]),
-    "two": lambda: centred(["lag", "noise"]),
+    "eight detectors": lambda: centered([f"detector {place}" for place in range(8)]),
+    "three": lambda: centered(["lag", "noise", "ratio"]),
+    "two": lambda: centered(["lag", "noise"]),
     "robustness, two": lambda: bars(figures.RobustnessBarsDisplay, 2),
     "robustness, four": lambda: bars(figures.RobustnessBarsDisplay, 4),
     "robustness, a row of five and one of four": lambda: bars(figures.RobustnessBarsDisplay, 9),
@@ -73,8 +73,8 @@ def test_one_label_is_whole_and_below_the_middle_of_the_last_row(make):
 def test_the_series_is_named_with_its_data_set():
     chosen = scored().series
     for display in (
-        figures.CentredBoxDisplay.from_result(robust(), chosen.name),
-        figures.CentredBoxDisplay.from_result(robust(), chosen.name, perturbation="lag"),
+        figures.CenteredBoxDisplay.from_result(robust(), chosen.name),
+        figures.CenteredBoxDisplay.from_result(robust(), chosen.name, perturbation="lag"),
         figures.SeparabilityBoxDisplay.from_result(separable(), chosen.name),
     ):
         assert display.series == "plant/s0"
@@ -90,7 +90,7 @@ def with_outliers():
 
 def test_axes_reach_as_far_as_the_whiskers_and_titles_count_what_is_outside():
     values = with_outliers()
-    first, second = centred(["lag", "noise"], values).plot().axes_
+    first, second = centered(["lag", "noise"], values).plot().axes_
     second_values = values.copy()
     second_values[1:3, 1] = 0.0
     low, high = first.get_xlim()
@@ -101,7 +101,7 @@ def test_axes_reach_as_far_as_the_whiskers_and_titles_count_what_is_outside():
     assert first.get_title(loc="left") == "lag, 3 points outside"
     assert second.get_title(loc="left") == "noise, 3 points outside"
     # All of them can be asked for.
-    axis = centred(["lag"], values).plot(outliers=True).ax_
+    axis = centered(["lag"], values).plot(outliers=True).ax_
     assert axis.get_title(loc="left") == "lag"
     assert axis.get_xlim()[0] < -0.9
 
@@ -109,14 +109,14 @@ def test_axes_reach_as_far_as_the_whiskers_and_titles_count_what_is_outside():
 def test_one_point_outside_is_one_point():
     values = with_outliers()
     values[1:3, 1] = 0.0
-    assert centred(["lag"], values).plot().ax_.get_title(loc="left") == "lag, 1 point outside"
+    assert centered(["lag"], values).plot().ax_.get_title(loc="left") == "lag, 1 point outside"
 
 
 @pytest.mark.parametrize("value", [0.0, np.nan])
 def test_axes_of_points_without_boxes_show_the_points(value):
     values = np.full((30, 3), value)
     values[0, 0] = 0.4
-    axis = centred(["lag"], values).plot().ax_
+    axis = centered(["lag"], values).plot().ax_
     assert axis.get_title(loc="left") == "lag"
     low, high = axis.get_xlim()
     assert low < 0.4 < high or np.isnan(value)

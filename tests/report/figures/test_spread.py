@@ -29,9 +29,9 @@ def names_and_circles(display):
     }
     circles = {}
     for circle in display.ax_.collections:
-        centre = circle.get_offset_transform().transform(circle.get_offsets())[0]
+        center = circle.get_offset_transform().transform(circle.get_offsets())[0]
         radius = np.sqrt(circle.get_sizes()[0] / np.pi) * figure.dpi / 72
-        circles[circle.get_label()] = (*centre, radius)
+        circles[circle.get_label()] = (*center, radius)
     return names, circles
 
 

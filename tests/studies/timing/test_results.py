@@ -11,7 +11,7 @@ import pytest
 from vuskit._util.environment import describe_environment
 from vuskit.errors import InvalidInputError
 from vuskit.report.figures import TimingSeriesDisplay, TimingSweepDisplay
-from vuskit.report.timing import describe_job, write_report
+from vuskit.report.page.studies import describe_job, write_report
 from vuskit.studies.timing import (
     CONTESTANTS,
     PARAMETERS,

@@ -16,35 +16,41 @@ from __future__ import annotations
 from vuskit.report.figures.base import Display, FigureEntry, get_figure, list_figures
 
 # The displays put themselves on the list in the order of a paper.
-from vuskit.report.figures.ranks import CriticalDifferenceDisplay  # isort: skip
-from vuskit.report.figures.sensitivity import CasesDisplay, SensitivityDisplay  # isort: skip
-from vuskit.report.figures.labelling import LabellingDisplay  # isort: skip
-from vuskit.report.figures.curves import RangeCurveDisplay, SurfaceDisplay  # isort: skip
-from vuskit.report.figures.labels import (  # isort: skip
+from vuskit.report.figures.critical_difference import CriticalDifferenceDisplay  # isort: skip
+from vuskit.report.figures.sensitivity import (  # isort: skip
+    CasesDisplay,
+    LabelingDisplay,
+    SensitivityDisplay,
+)
+from vuskit.report.figures.soft_labels import (  # isort: skip
     LabelEvolutionDisplay,
     SectionsDisplay,
     SoftLabelDisplay,
     soft_label,
 )
-from vuskit.report.figures.volume import VolumeDisplay  # isort: skip
-from vuskit.report.figures.bars import (  # isort: skip
-    DetectorBarsDisplay,
-    RobustnessBarsDisplay,
-    SeparabilityBarsDisplay,
+from vuskit.report.figures.curves import (  # isort: skip
+    RangeCurveDisplay,
+    SurfaceDisplay,
+    VolumeDisplay,
 )
+from vuskit.report.figures.bars import RobustnessBarsDisplay, SeparabilityBarsDisplay  # isort: skip
 from vuskit.report.figures.detectors import (  # isort: skip
+    DetectorBarsDisplay,
     DetectorComparisonDisplay,
     SeriesDisplay,
 )
 from vuskit.report.figures.scenarios import ScenarioDisplay, SweepDisplay  # isort: skip
-from vuskit.report.figures.boxes import CentredBoxDisplay, SeparabilityBoxDisplay  # isort: skip
+from vuskit.report.figures.boxes import (  # isort: skip
+    CenteredBoxDisplay,
+    SeparabilityBoxDisplay,
+)
 from vuskit.report.figures.consistency import EntropyDisplay, RankLinesDisplay  # isort: skip
 from vuskit.report.figures.timing import TimingSeriesDisplay, TimingSweepDisplay  # isort: skip
 from vuskit.report.figures.summary import ScatterDisplay, SummaryDisplay  # isort: skip
 
 __all__ = [
     "CasesDisplay",
-    "CentredBoxDisplay",
+    "CenteredBoxDisplay",
     "CriticalDifferenceDisplay",
     "DetectorBarsDisplay",
     "DetectorComparisonDisplay",
@@ -52,7 +58,7 @@ __all__ = [
     "EntropyDisplay",
     "FigureEntry",
     "LabelEvolutionDisplay",
-    "LabellingDisplay",
+    "LabelingDisplay",
     "RangeCurveDisplay",
     "RankLinesDisplay",
     "RobustnessBarsDisplay",

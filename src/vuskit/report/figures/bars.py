@@ -2,37 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from vuskit.errors import InvalidInputError
 from vuskit.inputs import check_choice
 from vuskit.measures.registry import Measure
-from vuskit.measures.suite import evaluate_many
-from vuskit.report.figures.base import Display, register_figure
-from vuskit.report.figures.canvas import COLUMN, PAGE, TEXT, grid_cells, open_canvas
-from vuskit.report.figures.marks import (
+from vuskit.report.figures._canvas import COLUMN, PAGE, grid_cells, open_canvas
+from vuskit.report.figures._drawing import (
     family_legend,
-    group_fills,
     measure_bars,
-    measure_rows,
     measures_named,
-    thin_hatch,
 )
+from vuskit.report.figures.base import Display, register_figure
 from vuskit.studies.robustness import RobustnessResult
 from vuskit.studies.separability import SeparabilityResult
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["DetectorBarsDisplay", "RobustnessBarsDisplay", "SeparabilityBarsDisplay"]
+__all__ = ["RobustnessBarsDisplay", "SeparabilityBarsDisplay"]
 
 Floats = NDArray[np.float64]
-_TALLEST = 8.0  # inches; a page has some more, for legend and caption
 
 
 def _panel_columns(count: int, columns: int | None) -> int:
@@ -215,96 +209,3 @@ class SeparabilityBarsDisplay(_MeasureBars):
         SeparabilityBarsDisplay(2 measures: ECG)
         """
         return cls(_checked(table), "z statistic")
-
-
-@register_figure(
-    name="detector_bars",
-    title="values of all measures for several detectors",
-    source="labels and several scores, or the result of evaluate_many",
-)
-@dataclass(eq=False, repr=False)
-class DetectorBarsDisplay(Display):
-    """One group of bars for each measure, one bar for each detector.
-
-    Attributes
-    ----------
-    values : dict of dict
-        Value of each measure by detector.
-    measures : tuple of Measure
-        The measures.
-    settings : str
-        Buffer, thresholds and definition.
-    """
-
-    values: dict[str, dict[str, float]]
-    measures: tuple[Measure, ...]
-    settings: str
-
-    @classmethod
-    def from_scores(
-        cls, y_true: ArrayLike, scores: Mapping[str, ArrayLike], *, buffer: int, **options: Any
-    ) -> DetectorBarsDisplay:
-        """Evaluate several scores; parameters as for :func:`vuskit.evaluate_many`.
-
-        Examples
-        --------
-        >>> scores = {"A": [0.1, 0.2, 0.9, 0.3], "B": [0.4, 0.9, 0.1, 0.2]}
-        >>> DetectorBarsDisplay.from_scores([0, 0, 1, 0], scores, buffer=2)
-        DetectorBarsDisplay(13 measures of A, B; buffer=2, thresholds=all, definition=journal)
-        """
-        return cls.from_evaluations(evaluate_many(y_true, scores, buffer=buffer, **options))
-
-    @classmethod
-    def from_evaluations(cls, evaluations: Any) -> DetectorBarsDisplay:
-        """Make it from what :func:`vuskit.evaluate_many` gives.
-
-        Raises
-        ------
-        InvalidInputError
-            If it is something else.
-        """
-        if not hasattr(evaluations, "measures") or not hasattr(evaluations, "to_dict"):
-            raise InvalidInputError(
-                "`evaluations` must be a result of evaluate_many(), "
-                f"got {type(evaluations).__name__}"
-            )
-        values = {str(name): found for name, found in evaluations.to_dict().items()}
-        return cls(values, tuple(evaluations.measures), evaluations.settings)
-
-    def plot(self, ax: Any = None, *, legend: bool = True) -> DetectorBarsDisplay:
-        """Draw the bars.
-
-        Parameters
-        ----------
-        ax : Axes, optional
-            Where to draw; a figure of its own by default.
-        legend : bool, default=True
-            Whether the detectors are named.
-        """
-        count = len(self.values)
-        height = min(len(self.measures) * (0.1 + 0.075 * count) + 0.45, _TALLEST)
-        canvas = open_canvas(ax, size=(COLUMN, height))
-        axis = canvas.ax
-        thick = 0.8 / count
-        fills = group_fills(count)
-        for place, (name, found) in enumerate(self.values.items()):
-            bars = axis.barh(
-                np.arange(len(self.measures)) + (place - (count - 1) / 2) * thick,
-                [found[measure.name] for measure in self.measures],
-                thick,
-                label=name,
-                **fills[place],
-            )
-            for bar in bars:
-                thin_hatch(bar, fills[place]["hatch"])
-        measure_rows(axis, self.measures)
-        axis.set_xlim(0, 1.02)
-        axis.set_xlabel("value", fontsize=TEXT)
-        if legend:
-            canvas.legend(axis.get_legend_handles_labels()[0])
-        self._drawn(canvas)
-        return self
-
-    def _about(self) -> str:
-        names = ", ".join(self.values)
-        return f"{len(self.measures)} measures of {names}; {self.settings}"

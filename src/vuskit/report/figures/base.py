@@ -8,16 +8,64 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
+from vuskit.datasets.optional import require
 from vuskit.errors import InvalidInputError
-from vuskit.inputs import check_choice, did_you_mean
-from vuskit.report.common import FIGURE_FORMATS, PRINT_DPI, save_figure
-from vuskit.report.figures.canvas import Canvas
+from vuskit.inputs import check_choice, check_int, did_you_mean
+from vuskit.report.figures._canvas import Canvas
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure, SubFigure
 
-__all__ = ["Display", "FigureEntry", "get_figure", "list_figures", "register_figure"]
+__all__ = [
+    "FIGURE_FORMATS",
+    "PAGE_DPI",
+    "PRINT_DPI",
+    "Display",
+    "FigureEntry",
+    "check_figure_format",
+    "get_figure",
+    "list_figures",
+    "register_figure",
+    "save_figure",
+]
+
+
+# Pixels to an inch: what journals ask for, and what is enough to look at on a page.
+PRINT_DPI, PAGE_DPI = 300, 200
+FIGURE_FORMATS = ("png", "pdf", "svg")
+_TEXT_AS_TEXT = {"pdf.fonttype": 42, "ps.fonttype": 42, "svg.fonttype": "none"}
+# Without dates and random names the same figure is the same bytes.
+_REPRODUCIBLE = {"svg.hashsalt": "vuskit"}
+_NO_DATE: dict[str, dict[str, Any]] = {
+    ".pdf": {"CreationDate": None},
+    ".svg": {"Date": None},
+}
+
+
+def check_figure_format(figure_format: str) -> str:
+    """Return the format of the figures.
+
+    Raises
+    ------
+    InvalidInputError
+        If it is none of ``png``, ``pdf`` and ``svg``.
+    """
+    return check_choice("figure_format", figure_format, FIGURE_FORMATS)
+
+
+def save_figure(figure: Figure, path: Path, *, dpi: int = PRINT_DPI) -> None:
+    """Save a figure in the format that its name ends with; text stays text.
+
+    Raises
+    ------
+    InvalidInputError
+        If `dpi`, the pixels to an inch of a png, is not a positive number.
+    """
+    check_int("dpi", dpi, minimum=1)
+    matplotlib = require("matplotlib", purpose="a figure")
+    with matplotlib.rc_context({**_TEXT_AS_TEXT, **_REPRODUCIBLE}):
+        figure.savefig(path, dpi=dpi, metadata=_NO_DATE.get(path.suffix.lower()))
 
 
 class Display(abc.ABC):

@@ -13,10 +13,8 @@ from vuskit.datasets.optional import require
 from vuskit.errors import InvalidInputError
 from vuskit.inputs import check_choice
 from vuskit.measures.registry import Measure
-from vuskit.report.common import family_colour
-from vuskit.report.figures.base import Display, register_figure
-from vuskit.report.figures.canvas import COLUMN, PAGE, Canvas, Cell, grid_cells, open_canvas
-from vuskit.report.figures.marks import (
+from vuskit.report.figures._canvas import COLUMN, PAGE, Canvas, Cell, grid_cells, open_canvas
+from vuskit.report.figures._drawing import (
     ACCURATE,
     INACCURATE,
     boxes,
@@ -27,13 +25,15 @@ from vuskit.report.figures.marks import (
     measures_named,
     shade,
 )
+from vuskit.report.figures._families import family_color
+from vuskit.report.figures.base import Display, register_figure
 from vuskit.studies.robustness import RobustnessResult
 from vuskit.studies.separability import SeparabilityResult
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["CentredBoxDisplay", "SeparabilityBoxDisplay"]
+__all__ = ["CenteredBoxDisplay", "SeparabilityBoxDisplay"]
 
 Floats = NDArray[np.float64]
 _MOST_ACROSS = 4
@@ -58,12 +58,12 @@ def _limit_to_whiskers(axis: Any, drawn: dict[str, list[Any]]) -> int:
 
 
 @register_figure(
-    name="centred_boxes",
+    name="centered_boxes",
     title="values of one series under perturbations, less the mean of the detector",
     source="the robustness study and the name of a series",
 )
 @dataclass(eq=False, repr=False)
-class CentredBoxDisplay(Display):
+class CenteredBoxDisplay(Display):
     """One box for each measure; wide boxes are measures that notice the perturbation.
 
     Attributes
@@ -89,7 +89,7 @@ class CentredBoxDisplay(Display):
         series: str | None = None,
         *,
         perturbation: str | None = None,
-    ) -> CentredBoxDisplay:
+    ) -> CenteredBoxDisplay:
         """Make it from the robustness study.
 
         Parameters
@@ -121,7 +121,7 @@ class CentredBoxDisplay(Display):
 
     def plot(
         self, ax: Any = None, *, legend: bool | None = None, outliers: bool = False
-    ) -> CentredBoxDisplay:
+    ) -> CenteredBoxDisplay:
         """Draw the boxes.
 
         Parameters
@@ -139,11 +139,11 @@ class CentredBoxDisplay(Display):
         across = -(-count // rows)
         height = rows * (0.3 + 0.14 * len(self.measures)) + 0.25
         canvas = open_canvas(ax, grid_cells(count, across), size=(PAGE, height), share="y")
-        colours = [family_colour(measure) for measure in self.measures]
+        colors = [family_color(measure) for measure in self.measures]
         hatches = [family_hatch(measure) for measure in self.measures]
         for axis, (name, table) in zip(canvas.panels, self.panels.items(), strict=True):
             columns = [table[one.name].to_numpy() for one in self.measures]
-            drawn = boxes(axis, columns, colours=colours, hatches=hatches)
+            drawn = boxes(axis, columns, colors=colors, hatches=hatches)
             measure_rows(axis, self.measures)
             axis.axvline(0, color="black", linewidth=0.4)
             outside = 0 if outliers else _limit_to_whiskers(axis, drawn)
@@ -249,9 +249,9 @@ class SeparabilityBoxDisplay(Display):
             other.sharex(first)
             other.sharey(first)
         for axis, pair, values in zip(canvas.panels[above:], self.pairs, self.values, strict=True):
-            for name, colour, offset in zip(pair, (ACCURATE, INACCURATE), (-0.2, 0.2), strict=True):
+            for name, color, offset in zip(pair, (ACCURATE, INACCURATE), (-0.2, 0.2), strict=True):
                 columns = [values.loc[name][one.name].to_numpy() for one in self.measures]
-                boxes(axis, columns, colours=[colour] * len(columns), offset=offset, width=0.32)
+                boxes(axis, columns, colors=[color] * len(columns), offset=offset, width=0.32)
             measure_rows(axis, self.measures)
             canvas.title(axis, f"{pair[0]} | {pair[1]}")
             axis.tick_params(labelleft=axis is first)
@@ -259,8 +259,8 @@ class SeparabilityBoxDisplay(Display):
         patches = require("matplotlib.patches", purpose="a figure")
         named = ((ACCURATE, "accurate"), (INACCURATE, "inaccurate"))
         handles = [
-            patches.Patch(facecolor=colour, edgecolor="black", linewidth=0.5, label=label)
-            for colour, label in named
+            patches.Patch(facecolor=color, edgecolor="black", linewidth=0.5, label=label)
+            for color, label in named
         ]
         if canvas.own:
             canvas.legend(handles, columns=2)
@@ -276,11 +276,11 @@ class SeparabilityBoxDisplay(Display):
         draw_line(panels[0], values if values.ndim == 1 else values[:, 0])
         canvas.title(panels[0], f"series {self.series}")
         rows = (("accurate", accurate, ACCURATE), ("inaccurate", inaccurate, INACCURATE))
-        for axis, (kind, detectors, colour) in zip(panels[1:], rows, strict=True):
+        for axis, (kind, detectors, color) in zip(panels[1:], rows, strict=True):
             for detector in detectors:
                 score = self.scored.scores[detector]
                 spread = np.ptp(score) or 1.0
-                draw_line(axis, (score - score.min()) / spread, color=colour, alpha=0.7)
+                draw_line(axis, (score - score.min()) / spread, color=color, alpha=0.7)
             canvas.title(axis, f"{kind}: {', '.join(detectors)}")
         for axis in panels:
             shade(axis, self.scored.series.labels)

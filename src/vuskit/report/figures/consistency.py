@@ -10,10 +10,8 @@ import numpy as np
 from vuskit.datasets.optional import require
 from vuskit.inputs import check_choice
 from vuskit.measures.registry import Measure
-from vuskit.report.common import FAMILY_TITLES, family_colour, family_of
-from vuskit.report.figures.base import Display, register_figure
-from vuskit.report.figures.canvas import COLUMN, PAGE, SMALL, TEXT, Cell, open_canvas
-from vuskit.report.figures.marks import (
+from vuskit.report.figures._canvas import COLUMN, PAGE, SMALL, TEXT, Cell, open_canvas
+from vuskit.report.figures._drawing import (
     family_legend,
     few_ticks,
     group_styles,
@@ -21,6 +19,8 @@ from vuskit.report.figures.marks import (
     measure_rows,
     measures_named,
 )
+from vuskit.report.figures._families import FAMILY_TITLES, family_color, family_of
+from vuskit.report.figures.base import Display, register_figure
 from vuskit.studies.consistency import ConsistencyResult
 
 if TYPE_CHECKING:
@@ -186,13 +186,13 @@ class RankLinesDisplay(Display):
 
 
 def _family_marks(axis: Any, measures: tuple[Measure, ...]) -> None:
-    """Mark each measure with the colour of its family, between its name and the axis."""
+    """Mark each measure with the color of its family, between its name and the axis."""
     transforms = require("matplotlib.transforms", purpose="a figure")
     beside = transforms.offset_copy(
         axis.get_yaxis_transform(), fig=axis.figure, x=-5, units="points"
     )
     for row, measure in enumerate(measures):
         axis.plot(
-            0, row, marker="s", markersize=4, color=family_colour(measure), clip_on=False,
+            0, row, marker="s", markersize=4, color=family_color(measure), clip_on=False,
             transform=beside, linestyle="none", label="_family",
         )  # fmt: skip

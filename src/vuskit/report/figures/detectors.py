@@ -13,22 +13,24 @@ from vuskit.datasets.optional import require
 from vuskit.errors import InvalidInputError
 from vuskit.inputs import check_labels, check_series
 from vuskit.measures.registry import Measure
-from vuskit.report.figures.bars import DetectorBarsDisplay
-from vuskit.report.figures.base import Display, register_figure
-from vuskit.report.figures.canvas import PAGE, Cell, open_canvas
-from vuskit.report.figures.curves import RangeCurveDisplay, SurfaceDisplay, draw_surface
-from vuskit.report.figures.marks import (
+from vuskit.measures.suite import evaluate_many
+from vuskit.report.figures._canvas import COLUMN, PAGE, TEXT, Cell, open_canvas
+from vuskit.report.figures._drawing import (
     CURVES,
     MARKERS,
     draw_line,
     group_fills,
+    measure_rows,
     shade,
     thin_hatch,
 )
+from vuskit.report.figures.base import Display, register_figure
+from vuskit.report.figures.curves import RangeCurveDisplay, SurfaceDisplay, draw_surface
 
 __all__ = ["DetectorComparisonDisplay", "SeriesDisplay"]
 
 Floats = NDArray[np.float64]
+_TALLEST = 8.0  # inches; a page has some more, for legend and caption
 _MOST = 4  # detectors in one figure
 
 
@@ -124,6 +126,99 @@ class SeriesDisplay(Display):
 
     def _about(self) -> str:
         return f"{self.label.size} points: {', '.join(self.lines)}"
+
+
+@register_figure(
+    name="detector_bars",
+    title="values of all measures for several detectors",
+    source="labels and several scores, or the result of evaluate_many",
+)
+@dataclass(eq=False, repr=False)
+class DetectorBarsDisplay(Display):
+    """One group of bars for each measure, one bar for each detector.
+
+    Attributes
+    ----------
+    values : dict of dict
+        Value of each measure by detector.
+    measures : tuple of Measure
+        The measures.
+    settings : str
+        Buffer, thresholds and definition.
+    """
+
+    values: dict[str, dict[str, float]]
+    measures: tuple[Measure, ...]
+    settings: str
+
+    @classmethod
+    def from_scores(
+        cls, y_true: ArrayLike, scores: Mapping[str, ArrayLike], *, buffer: int, **options: Any
+    ) -> DetectorBarsDisplay:
+        """Evaluate several scores; parameters as for :func:`vuskit.evaluate_many`.
+
+        Examples
+        --------
+        >>> scores = {"A": [0.1, 0.2, 0.9, 0.3], "B": [0.4, 0.9, 0.1, 0.2]}
+        >>> DetectorBarsDisplay.from_scores([0, 0, 1, 0], scores, buffer=2)
+        DetectorBarsDisplay(13 measures of A, B; buffer=2, thresholds=all, definition=journal)
+        """
+        return cls.from_evaluations(evaluate_many(y_true, scores, buffer=buffer, **options))
+
+    @classmethod
+    def from_evaluations(cls, evaluations: Any) -> DetectorBarsDisplay:
+        """Make it from what :func:`vuskit.evaluate_many` gives.
+
+        Raises
+        ------
+        InvalidInputError
+            If it is something else.
+        """
+        if not hasattr(evaluations, "measures") or not hasattr(evaluations, "to_dict"):
+            raise InvalidInputError(
+                "`evaluations` must be a result of evaluate_many(), "
+                f"got {type(evaluations).__name__}"
+            )
+        values = {str(name): found for name, found in evaluations.to_dict().items()}
+        return cls(values, tuple(evaluations.measures), evaluations.settings)
+
+    def plot(self, ax: Any = None, *, legend: bool = True) -> DetectorBarsDisplay:
+        """Draw the bars.
+
+        Parameters
+        ----------
+        ax : Axes, optional
+            Where to draw; a figure of its own by default.
+        legend : bool, default=True
+            Whether the detectors are named.
+        """
+        count = len(self.values)
+        height = min(len(self.measures) * (0.1 + 0.075 * count) + 0.45, _TALLEST)
+        canvas = open_canvas(ax, size=(COLUMN, height))
+        axis = canvas.ax
+        thick = 0.8 / count
+        fills = group_fills(count)
+        for place, (name, found) in enumerate(self.values.items()):
+            bars = axis.barh(
+                np.arange(len(self.measures)) + (place - (count - 1) / 2) * thick,
+                [found[measure.name] for measure in self.measures],
+                thick,
+                label=name,
+                **fills[place],
+            )
+            for bar in bars:
+                thin_hatch(bar, fills[place]["hatch"])
+        measure_rows(axis, self.measures)
+        axis.set_xlim(0, 1.02)
+        axis.set_xlabel("value", fontsize=TEXT)
+        if legend:
+            canvas.legend(axis.get_legend_handles_labels()[0])
+        self._drawn(canvas)
+        return self
+
+    def _about(self) -> str:
+        names = ", ".join(self.values)
+        return f"{len(self.measures)} measures of {names}; {self.settings}"
 
 
 @register_figure(
@@ -242,14 +337,14 @@ class DetectorComparisonDisplay(Display):
         size = (PAGE, sum(heights) + 0.5)
         canvas = open_canvas(ax, cells, size=size, heights=heights, widths=(1, 1, 0.95))
         lines, (roc, pr, bars) = canvas.panels[:count], canvas.panels[count : count + 3]
-        for axis, name, colour in zip(lines, names, CURVES, strict=False):
+        for axis, name, color in zip(lines, names, CURVES, strict=False):
             shade(axis, self.scores.label)
-            draw_line(axis, self.scores.lines[name], color=colour)
+            draw_line(axis, self.scores.lines[name], color=color)
             axis.set_yticks([])
             canvas.title(axis, f"(a) score of {name}")
         for axis, letter, curves in ((roc, "b", self.roc), (pr, "c", self.pr)):
-            for name, colour, marker in zip(names, CURVES, MARKERS, strict=False):
-                curves[name].plot(axis, color=colour, marker=marker, fill=False, legend=False)
+            for name, color, marker in zip(names, CURVES, MARKERS, strict=False):
+                curves[name].plot(axis, color=color, marker=marker, fill=False, legend=False)
             canvas.title(axis, f"({letter}) dashed: no buffer")
         surfaces = canvas.panels[count + 3 :]
         for row, name in enumerate(names):
@@ -284,9 +379,9 @@ def _lines_and_bars(count: int) -> list[tuple[Any, Any]]:
     lines = require("matplotlib.lines", purpose="a figure")
     patches = require("matplotlib.patches", purpose="a figure")
     found = []
-    for colour, marker, fill in zip(CURVES, MARKERS, group_fills(count), strict=False):
+    for color, marker, fill in zip(CURVES, MARKERS, group_fills(count), strict=False):
         bar = patches.Patch(**fill)
         thin_hatch(bar, fill["hatch"])
-        line = lines.Line2D([], [], color=colour, marker=marker, markersize=3.5, linewidth=1.1)
+        line = lines.Line2D([], [], color=color, marker=marker, markersize=3.5, linewidth=1.1)
         found.append((line, bar))
     return found

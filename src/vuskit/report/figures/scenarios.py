@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from vuskit.report.figures._canvas import PAGE, SMALL, TEXT, Cell, grid_cells, open_canvas
+from vuskit.report.figures._drawing import ANOMALY, line_styles
 from vuskit.report.figures.base import Display, register_figure
-from vuskit.report.figures.canvas import PAGE, SMALL, TEXT, Cell, grid_cells, open_canvas
-from vuskit.report.figures.marks import ANOMALY, line_styles
 from vuskit.studies.scenarios import EXACT, JUST_MISSING, TOUCHING, ScenarioResult
 
 __all__ = ["ScenarioDisplay", "SweepDisplay"]

@@ -12,11 +12,11 @@ from vuskit.datasets.optional import require
 from vuskit.errors import InvalidInputError
 from vuskit.inputs import check_choice
 from vuskit.measures.registry import Measure
-from vuskit.report.common import family_colour
+from vuskit.report.figures._canvas import COLUMN, PAGE, SMALL, TEXT, Canvas, open_canvas
+from vuskit.report.figures._drawing import family_hatch, family_legend, measures_named, thin_hatch
+from vuskit.report.figures._families import family_color
+from vuskit.report.figures._label_placement import spread_labels
 from vuskit.report.figures.base import Display, register_figure
-from vuskit.report.figures.canvas import COLUMN, PAGE, SMALL, TEXT, Canvas, open_canvas
-from vuskit.report.figures.marks import family_hatch, family_legend, measures_named, thin_hatch
-from vuskit.report.figures.spread import spread_labels
 from vuskit.studies.summary import Summary
 
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ class ScatterDisplay(Display):
         for place in np.argsort(-areas, kind="stable"):
             measure = self.measures[place]
             circle = axis.scatter(
-                x[place], y[place], s=areas[place], color=family_colour(measure), alpha=0.75,
+                x[place], y[place], s=areas[place], color=family_color(measure), alpha=0.75,
                 edgecolors="black", linewidths=0.5, label=measure.title,
             )  # fmt: skip
             thin_hatch(circle, family_hatch(measure))

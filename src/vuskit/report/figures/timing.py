@@ -10,8 +10,8 @@ import numpy as np
 
 from vuskit.datasets.optional import require
 from vuskit.inputs import check_choice
+from vuskit.report.figures._canvas import PAGE, TEXT, Canvas, grid_cells, open_canvas
 from vuskit.report.figures.base import Display, register_figure
-from vuskit.report.figures.canvas import PAGE, TEXT, Canvas, grid_cells, open_canvas
 from vuskit.studies.timing import (
     CONTESTANTS,
     PARAMETERS,
@@ -33,7 +33,7 @@ __all__ = [
     "alike_groups",
 ]
 
-# Okabe and Ito's palette; markers and dashes tell the curves apart in grey.
+# Okabe and Ito's palette; markers and dashes tell the curves apart in gray.
 CONTESTANT_STYLES: dict[str, dict[str, Any]] = {
     "auc": {"color": "#000000", "marker": "x", "linestyle": ":"},
     "r_auc": {"color": "#E69F00", "marker": "+", "linestyle": ":"},
@@ -166,8 +166,8 @@ class TimingSeriesDisplay(Display):
         for letter, axis, name in zip("abc", canvas.panels, _PROPERTIES, strict=True):
             for contestant in _present(self.cells):
                 cells = self.cells[self.cells["contestant"] == contestant]
-                colour = CONTESTANT_STYLES[contestant]["color"]
-                axis.scatter(cells[name], cells[column], s=3, alpha=0.25, color=colour, linewidth=0)
+                color = CONTESTANT_STYLES[contestant]["color"]
+                axis.scatter(cells[name], cells[column], s=3, alpha=0.25, color=color, linewidth=0)
                 alike = alike_groups(cells[name].to_numpy(), cells[column].to_numpy())
                 _draw_curve(axis, contestant, *alike)
             _name_axis(axis, letter, PARAMETERS[name], "log")

@@ -1,4 +1,4 @@
-"""Put a page together: sections, style and scripts in one file."""
+"""Sections, and the document they are put together to: style, scripts and data in one file."""
 
 from __future__ import annotations
 
@@ -6,15 +6,117 @@ import base64
 import hashlib
 import html
 import json
+import math
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from importlib import resources
 from typing import Any
 
 from vuskit import __version__
-from vuskit.report.page.section import Section
 
-__all__ = ["fill", "page_document", "part", "safe_json"]
+__all__ = [
+    "Section",
+    "element",
+    "fill",
+    "number_cell",
+    "page_document",
+    "part",
+    "safe_json",
+    "table",
+    "wrapped",
+]
+
+
+@dataclass(frozen=True)
+class Section:
+    """One view of a page, opened by its address ``#key``.
+
+    Attributes
+    ----------
+    key : str
+        Unique on the page; letters, digits, ``-`` and ``_``.
+    view : str
+        Name of the function that starts it, as a script registered it: ``vuskit.view(name, ...)``.
+    title : str
+        Its name in the navigation and in the browser's title, as plain text.
+    html : str
+        Its markup; everything that comes from files must be escaped in it. It should begin with a
+        header that holds an ``h1``.
+    data : Any
+        What its script needs, ready for JSON. Parsed when the section is opened first.
+    assets : tuple of str
+        Scripts (``.js``) and styles (``.css``) among the assets that it needs, core.js and page.css
+        aside.
+    parent : str or None
+        Key of the section it is reached from; only sections without one are in the navigation.
+    """
+
+    key: str
+    view: str
+    title: str
+    html: str
+    data: Any
+    assets: tuple[str, ...] = ()
+    parent: str | None = None
+
+
+# -- markup ----------------------------------------------------------------------------------------
+
+
+_LONG = 24
+
+
+def element(tag: str, text: str, **attributes: str) -> str:
+    """Write an element that holds a text; ``class_`` is class, ``data_x`` is data-x.
+
+    Examples
+    --------
+    >>> element("td", "a < b", class_="best", data_value="1")
+    '<td class="best" data-value="1">a &lt; b</td>'
+    """
+    listed = "".join(
+        f' {name.rstrip("_").replace("_", "-")}="{html.escape(value)}"'
+        for name, value in attributes.items()
+    )
+    return f"<{tag}{listed}>{html.escape(text)}</{tag}>"
+
+
+def number_cell(value: float, **attributes: str) -> str:
+    """Write a cell that shows three digits and holds all of them; NaN is a dash.
+
+    Examples
+    --------
+    >>> number_cell(0.12345)
+    '<td data-value="0.12345">0.123</td>'
+    """
+    if math.isnan(value):
+        return element("td", "-", data_value="")
+    return element("td", f"{value:.3f}", data_value=repr(value), **attributes)
+
+
+def table(identity: str, caption: str, header: Sequence[str], rows: Sequence[str]) -> str:
+    """Write a table; the rows are markup of cells."""
+    head = "".join(element("th", cell, scope="col", **_wrapping(cell)) for cell in header)
+    body = "\n".join(f"<tr>{row}</tr>" for row in rows)
+    return (
+        f'<table id="{identity}"><caption><span>{html.escape(caption)}</span></caption>'
+        f"<thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody></table>"
+    )
+
+
+def _wrapping(name: str) -> dict[str, str]:
+    """Long names take several lines: cut off, they may look the same."""
+    return {"class_": "wrap"} if len(name) > _LONG else {}
+
+
+def wrapped(markup: str, label: str) -> str:
+    """Let something wide scroll by itself."""
+    name = html.escape(label)
+    return f'<div class="wide" tabindex="0" role="region" aria-label="{name}">{markup}</div>'
+
+
+# -- document --------------------------------------------------------------------------------------
 
 
 def page_document(title: str, sections: Sequence[Section]) -> str:
@@ -69,8 +171,8 @@ def fill(template: str, pieces: Mapping[str, str]) -> str:
 
 
 def part(name: str) -> str:
-    """Text of a file beside this one."""
-    return (resources.files("vuskit.report.page") / name).read_text(encoding="utf-8")
+    """Text of a file in the folder of assets."""
+    return (resources.files("vuskit.report.page") / "assets" / name).read_text(encoding="utf-8")
 
 
 def safe_json(data: Any) -> str:

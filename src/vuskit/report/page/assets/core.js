@@ -14,7 +14,7 @@
    Data:        vuskit.data(key) (parsed once), vuskit.floats(base64), vuskit.shares(base64), vuskit.numbers(packed)
    Elements:    vuskit.element(tag, {text, class, ...attributes}, ...children)
    Numbers:     vuskit.format(number, digits), vuskit.formatPair(one, other)
-   Colours:     vuskit.colour("ink"), vuskit.lineColour(i), vuskit.lineDash(i), vuskit.heat(share), vuskit.theme()
+   Colors:     vuskit.color("ink"), vuskit.lineColor(i), vuskit.lineDash(i), vuskit.heat(share), vuskit.theme()
    Canvas:      vuskit.prepare(canvas) -> {pen, width, height}; vuskit.fitted(pen, text, room), fittedNames(pen, texts, room)
                 vuskit.scale({low, high, from, to, log}) -> function with ticks(most)
                 vuskit.axes(pen, box, {x, y, xTitle, yTitle, xTicks, yTicks})
@@ -125,21 +125,21 @@ const vuskit = (() => {
     return parsed.get(key);
   };
 
-  // ---- colours ----
-  // Of lines: told apart by people with any kind of colour vision, in either theme.
+  // ---- colors ----
+  // Of lines: told apart by people with any kind of color vision, in either theme.
   const PALETTES = {
     light: ["#0072b2", "#d55e00", "#00805c", "#a8487f", "#7a6a00", "#3a86b8", "#5b4bb5", "#6b6b6b"],
     dark: ["#56b4e9", "#ff9c52", "#2fc69a", "#e59cc4", "#e8d83a", "#9ad0f5", "#b7a9ff", "#c2c2c2"],
   };
-  // Even in lightness from dark to light, so that it also reads without colour.
+  // Even in lightness from dark to light, so that it also reads without color.
   const STOPS = [[53, 42, 101], [46, 94, 140], [33, 145, 140], [94, 201, 98], [240, 229, 60]];
   const darkWanted = window.matchMedia("(prefers-color-scheme: dark)");
   const theme = () => root.dataset.theme;
   const setTheme = (name) => { root.dataset.theme = name; };
   setTheme(darkWanted.matches ? "dark" : "light");
-  const colour = (name) => getComputedStyle(root).getPropertyValue(`--${name}`).trim();
-  const lineColour = (i) => PALETTES[theme()][i % PALETTES.light.length];
-  // Beyond the colours dashes tell lines apart.
+  const color = (name) => getComputedStyle(root).getPropertyValue(`--${name}`).trim();
+  const lineColor = (i) => PALETTES[theme()][i % PALETTES.light.length];
+  // Beyond the colors dashes tell lines apart.
   const lineDash = (i) => [[], [7, 3], [2, 3], [9, 3, 2, 3]][Math.floor(i / PALETTES.light.length) % 4];
   const heat = (share) => {
     const at = Math.min(Math.max(share, 0), 1) * (STOPS.length - 1);
@@ -202,8 +202,8 @@ const vuskit = (() => {
     });
   };
   const axes = (pen, box, { x, y, xTitle = "", yTitle = "", xTicks, yTicks, name = format }) => {
-    pen.strokeStyle = colour("grid");
-    pen.fillStyle = colour("quiet");
+    pen.strokeStyle = color("grid");
+    pen.fillStyle = color("quiet");
     pen.lineWidth = 1;
     pen.textAlign = "right";
     for (const tick of yTicks ?? y.ticks()) {
@@ -331,7 +331,7 @@ const vuskit = (() => {
     const at = all.indexOf(section);
     const link = (one, text) => one ? [element("a", { href: address(one.key), title: one.title, text })] : [];
     const links = [...link(all[at - 1], "← previous"), ...link(all[at + 1], "next →")];
-    return links.length ? [element("nav", { class: "siblings", "aria-label": "Neighbours" }, ...links)] : [];
+    return links.length ? [element("nav", { class: "siblings", "aria-label": "Neighbors" }, ...links)] : [];
   };
   const start = (section, options) => {
     const place = section.place ?? made(section);
@@ -385,7 +385,7 @@ const vuskit = (() => {
   };
 
   return {
-    view, begin, data, floats, shares, numbers, element, format, formatPair, fitted, fittedNames, wrapping, theme, colour, lineColour, lineDash, heat, prepare, scale, rankBars, axes, tip,
+    view, begin, data, floats, shares, numbers, element, format, formatPair, fitted, fittedNames, wrapping, theme, color, lineColor, lineDash, heat, prepare, scale, rankBars, axes, tip,
     tableRows, sortable, comparing, copies, tell, address, go, drawOpen, get sections() { return sections; },
   };
 })();

@@ -1,4 +1,4 @@
-"""What colour tells apart, hatches, markers and dashes tell apart as well, and legends explain."""
+"""What color tells apart, hatches, markers and dashes tell apart as well, and legends explain."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ def test_bars_of_ten_detectors_differ_and_are_explained():
     looks = [look(container[0]) for container in display.ax_.containers]
     assert len(set(looks)) == 10
     hatches = [hatch for _, hatch in looks[:7]]
-    assert len(set(hatches)) == 7  # of the first seven none needs a colour
+    assert len(set(hatches)) == 7  # of the first seven none needs a color
     (legend,) = display.figure_.legends
     assert legend_names(legend) == DETECTORS
     assert [look(patch) for patch in legend.get_patches()] == looks
 
 
-def test_hatches_are_seen_on_every_colour():
+def test_hatches_are_seen_on_every_color():
     display = of_ten(dict.fromkeys(DETECTORS, 0.5)).plot()
     for container in display.ax_.containers:
         assert container[0].get_edgecolor() != container[0].get_facecolor()
@@ -78,7 +78,7 @@ def test_detectors_are_named_on_a_given_axis_too():
 
 
 def test_boxes_have_the_hatches_of_their_legend():
-    display = figures.CentredBoxDisplay.from_result(robust()).plot()
+    display = figures.CenteredBoxDisplay.from_result(robust()).plot()
     boxes = {look(patch) for patch in display.axes_[0].patches}
     (legend,) = display.figure_.legends
     assert boxes == {look(patch) for patch in legend.get_patches()}
@@ -91,7 +91,7 @@ def test_families_of_all_measures_have_hatches_of_their_own():
     legend = figures.RobustnessBarsDisplay.from_table(table).plot().figure_.legends[0]
     looks = [look(patch) for patch in legend.get_patches()]
     assert len(looks) == 8
-    assert len({hatch for _, hatch in looks}) == len({colour for colour, _ in looks}) == 8
+    assert len({hatch for _, hatch in looks}) == len({color for color, _ in looks}) == 8
 
 
 def test_circles_have_the_hatches_and_the_sizes_that_are_explained():

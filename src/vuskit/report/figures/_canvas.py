@@ -10,7 +10,7 @@ import numpy as np
 
 from vuskit.datasets.optional import require
 from vuskit.errors import InvalidInputError
-from vuskit.report.figures.fitting import POINTS_PER_INCH, fit_text
+from vuskit.report.figures._text import POINTS_PER_INCH, fit_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -155,7 +155,7 @@ class Canvas:
         if self._titles:
             self._fit_titles()
         if self._label:
-            self._centre_label()
+            self._center_label()
 
     def lay_out(self) -> None:
         """Give the panels of a figure of our own their places; given axes stay where they are."""
@@ -194,7 +194,7 @@ class Canvas:
         row = self._last_row()
         return row[(len(row) - 1) // 2]
 
-    def _centre_label(self) -> None:
+    def _center_label(self) -> None:
         width = self.figure.bbox.width / self.figure.dpi
         fitted = fit_text(self._label, width, sizes=(TEXT, SMALL))
         row, panel = self._last_row(), self._middle_panel()

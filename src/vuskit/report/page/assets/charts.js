@@ -1,13 +1,13 @@
 "use strict";
-/* Drawings of the studies, as SVG. A drawing is one stop of the Tab key; the arrow keys walk over its
+/* Charts as SVG. A drawing is one stop of the Tab key; the arrow keys walk over its
    marks and read out their values, as the pointer does; Enter and clicks choose a mark's measure.
 
-     const draw = studyCharts.plot(holder, label, choose)
+     const draw = charts.plot(holder, label, choose)
      draw(height, (canvas) => ...)      canvas: {root, width, height, mark, text, shape}
 
-   Everything else here draws on such a plot, or makes a table. Items are {name, title, colour, ...};
-   `studyCharts.faint(name)` tells which ones stand back while others are chosen.                  */
-const studyCharts = (() => {
+   Everything else here draws on such a plot, or makes a table. Items are {name, title, color, ...};
+   `charts.faint(name)` tells which ones stand back while others are chosen.                  */
+const charts = (() => {
   const { element } = vuskit;
   const NS = "http://www.w3.org/2000/svg";
   const ROW = 22;
@@ -118,8 +118,8 @@ const studyCharts = (() => {
     }
     if (title) text((x(x.low) + right) / 2, bottom + 30, title, { "text-anchor": "middle" });
   };
-  const names = (canvas, items, left, centre) => items.forEach((item, k) => {
-    const label = canvas.text(left - 8, centre(k) + 4, shortened(item.title, left - 10), {
+  const names = (canvas, items, left, center) => items.forEach((item, k) => {
+    const label = canvas.text(left - 8, center(k) + 4, shortened(item.title, left - 10), {
       "text-anchor": "end", class: charts.lit(item.name) ? "lit name" : "name",
     });
     if (item.name) label.dataset.name = item.name;
@@ -137,7 +137,7 @@ const studyCharts = (() => {
       items.forEach((item, k) => {
         const y = 4 + k * row;
         const length = known(item.value) ? Math.max(x(Math.max(item.value, low)) - left, 0.5) : 0;
-        const bar = canvas.shape("rect", { x: left, y: y + 2, width: length, height: row - 5, fill: item.colour, class: tone(item, "bar") });
+        const bar = canvas.shape("rect", { x: left, y: y + 2, width: length, height: row - 5, fill: item.color, class: tone(item, "bar") });
         canvas.mark(bar, `${item.title}\n${item.text ?? exact(item.value)}`, item.name);
         canvas.text(left + length + 5, y + row / 2 + 3, short(item.value), { class: "value" });
       });
@@ -145,7 +145,7 @@ const studyCharts = (() => {
     });
   };
 
-  // Items hold `boxes`: [{box: [five numbers], colour, text}], drawn below each other.
+  // Items hold `boxes`: [{box: [five numbers], color, text}], drawn below each other.
   charts.boxes = (draw, items, { title = "", low, high } = {}) => {
     const most = Math.max(...items.map(({ boxes }) => boxes.length), 1);
     const row = most > 1 ? 16 * most + 4 : ROW;
@@ -157,7 +157,7 @@ const studyCharts = (() => {
       const x = vuskit.scale({ low: low ?? Math.min(...all, 0), high: high ?? Math.max(...all, low === undefined ? 1e-9 : 1), from: left + 4, to: right });
       rule(canvas, x, 2, bottom, title, right);
       if (most > 1) items.slice(1).forEach((_, k) => canvas.shape("path", { d: `M0 ${3 + (k + 1) * row}H${right}`, class: "grid" }));
-      items.forEach((item, k) => item.boxes.forEach(({ box, colour, text }, j) => {
+      items.forEach((item, k) => item.boxes.forEach(({ box, color, text }, j) => {
         const thick = row / item.boxes.length;
         const middle = 4 + k * row + thick * (j + 0.5) - 1;
         const group = canvas.shape("g", { class: tone(item) });
@@ -169,7 +169,7 @@ const studyCharts = (() => {
           group.append(
             svg("rect", { x: left, y: middle - half - 2, width: right - left, height: 2 * half + 4, class: "touch" }),
             svg("path", { d: `M${a} ${middle}H${b}M${d} ${middle}H${e}M${a} ${middle - 4}V${middle + 4}M${e} ${middle - 4}V${middle + 4}`, class: "whisker" }),
-            svg("rect", { x: b, y: middle - half, width: Math.max(d - b, 1), height: 2 * half, fill: colour, class: "bar" }),
+            svg("rect", { x: b, y: middle - half, width: Math.max(d - b, 1), height: 2 * half, fill: color, class: "bar" }),
             svg("path", { d: `M${c} ${middle - half}V${middle + half}`, class: "median" }),
           );
         }
@@ -215,8 +215,8 @@ const studyCharts = (() => {
         const edge = onLeft ? room : canvas.width - room;
         group.append(
           svg("path", { d: `M${x(item.rank)} ${axis}V${y}H${edge}`, class: tone(item, "whisker") }),
-          svg("circle", { cx: x(item.rank), cy: axis, r: 4, fill: item.colour, class: tone(item, "bar") }),
-          svg("circle", { cx: edge, cy: y, r: 4, fill: item.colour, class: tone(item, "bar") }),
+          svg("circle", { cx: x(item.rank), cy: axis, r: 4, fill: item.color, class: tone(item, "bar") }),
+          svg("circle", { cx: edge, cy: y, r: 4, fill: item.color, class: tone(item, "bar") }),
           svg("text", { x: end, y: y + 4, text: words, "text-anchor": onLeft ? "start" : "end", class: charts.lit(item.name) ? "lit" : null }),
         );
         canvas.mark(group, told(item), item.name);
@@ -229,18 +229,18 @@ const studyCharts = (() => {
       const high = Math.max(...sorted.map(({ upper }) => upper), 2);
       const x = vuskit.scale({ low: 1, high, from: left + 6, to: right - 8 });
       const bottom = sorted.length * ROW + 6;
-      const centre = (k) => 4 + k * ROW + ROW / 2;
+      const center = (k) => 4 + k * ROW + ROW / 2;
       rule(canvas, x, 2, bottom, "mean rank, 95 % interval", right);
       sorted.forEach((item, k) => {
         const group = canvas.shape("g", { class: tone(item) });
         group.append(
-          svg("path", { d: `M${x(item.lower)} ${centre(k)}H${x(item.upper)}`, class: "whisker" }),
-          svg("circle", { cx: x(item.rank), cy: centre(k), r: 5, fill: item.colour, class: "bar" }),
+          svg("path", { d: `M${x(item.lower)} ${center(k)}H${x(item.upper)}`, class: "whisker" }),
+          svg("circle", { cx: x(item.rank), cy: center(k), r: 5, fill: item.color, class: "bar" }),
         );
         canvas.mark(group, told(item), item.name);
       });
-      names(canvas, sorted, left, centre);
-      for (const { group, line } of down) join(canvas, `M${right + 8 + line * 9} ${centre(group[0]) - 6}V${centre(group.at(-1)) + 6}`, group);
+      names(canvas, sorted, left, center);
+      for (const { group, line } of down) join(canvas, `M${right + 8 + line * 9} ${center(group[0]) - 6}V${center(group.at(-1)) + 6}`, group);
     };
     const half = Math.ceil(sorted.length / 2);
     const tall = sorted.length * ROW + 42;
@@ -268,7 +268,7 @@ const studyCharts = (() => {
   };
   const power = (value) => value >= 1e6 || (value > 0 && value < 1e-3) ? value.toExponential(0).replace("e+", "e") : short(value);
 
-  // Curves: {name, title, colour, dash, points: [[x, y]], shade: [[x, low, high]], dots: [[x, y]], text}.
+  // Curves: {name, title, color, dash, points: [[x, y]], shade: [[x, low, high]], dots: [[x, y]], text}.
   charts.lines = (draw, curves, { height = 300, x: across, y: upward, upright = [], marks = true }) => {
     draw(height, (canvas) => {
       const box = { left: 54, right: canvas.width - 14, top: 10, bottom: height - 44 };
@@ -300,11 +300,11 @@ const studyCharts = (() => {
         const shade = (curve.shade ?? []).filter((parts) => parts.every(known) && (upward.kind !== "log" || parts[1] > 0));
         if (shade.length > 1) {
           const outline = `${path(shade.map(([a, , c]) => [a, c]))}${path(shade.map(([a, b]) => [a, b]).reverse()).replace("M", "L")}Z`;
-          canvas.shape("path", { d: outline, fill: curve.colour, class: tone(curve, "shade") });
+          canvas.shape("path", { d: outline, fill: curve.color, class: tone(curve, "shade") });
         }
         const dots = (curve.dots ?? []).filter(([a, b]) => b > 0 && (across.kind !== "log" || a > 0));
-        if (dots.length) canvas.shape("path", { d: dots.map(([a, b]) => `M${x(a).toFixed(1)} ${y(b).toFixed(1)}h0`).join(""), stroke: curve.colour, class: tone(curve, "dots") });
-        canvas.shape("path", { d: path(fits), stroke: curve.colour, "stroke-dasharray": curve.dash || null, class: tone(curve, charts.lit(curve.name) ? "line lit" : "line") });
+        if (dots.length) canvas.shape("path", { d: dots.map(([a, b]) => `M${x(a).toFixed(1)} ${y(b).toFixed(1)}h0`).join(""), stroke: curve.color, class: tone(curve, "dots") });
+        canvas.shape("path", { d: path(fits), stroke: curve.color, "stroke-dasharray": curve.dash || null, class: tone(curve, charts.lit(curve.name) ? "line lit" : "line") });
         if (!marks) {
           // A wide unseen stroke is easier to meet; the nearest point tells its value.
           const nearest = (px) => fits.reduce((best, point) => Math.abs(x(point[0]) - px) < Math.abs(x(best[0]) - px) ? point : best);
@@ -317,7 +317,7 @@ const studyCharts = (() => {
           continue;
         }
         for (const [a, b] of fits) {
-          const dot = canvas.shape("circle", { cx: x(a), cy: y(b), r: 3.5, fill: curve.colour, class: tone(curve, "dot") });
+          const dot = canvas.shape("circle", { cx: x(a), cy: y(b), r: 3.5, fill: curve.color, class: tone(curve, "dot") });
           canvas.mark(dot, `${curve.title}\n${across.title} ${exact(a)}\n${upward.title ? `${upward.title} ` : ""}${exact(b)}${curve.text ? `\n${curve.text(a)}` : ""}`, curve.name);
         }
       }
@@ -348,7 +348,7 @@ const studyCharts = (() => {
       canvas.text(-(box.top + box.bottom) / 2, 12, yTitle, { "text-anchor": "middle", transform: "rotate(-90)" });
       const taken = [];
       for (const item of [...shown].sort((one, other) => radius(other) - radius(one))) {
-        const dot = canvas.shape("circle", { cx: x(item.x), cy: y(item.y), r: radius(item), fill: item.colour, class: tone(item, "circle") });
+        const dot = canvas.shape("circle", { cx: x(item.x), cy: y(item.y), r: radius(item), fill: item.color, class: tone(item, "circle") });
         canvas.mark(dot, item.text, item.name);
       }
       for (const item of shown) {

@@ -9,10 +9,10 @@ from textwrap import wrap
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from vuskit.datasets.optional import require
-from vuskit.report.common import titles_of
+from vuskit.report.figures._canvas import PAGE, SMALL, TEXT, open_canvas
+from vuskit.report.figures._drawing import measures_named
+from vuskit.report.figures._families import titles_of
 from vuskit.report.figures.base import Display, register_figure
-from vuskit.report.figures.canvas import PAGE, SMALL, TEXT, open_canvas
-from vuskit.report.figures.marks import measures_named
 from vuskit.studies.statistics.comparison import TableComparison, compare
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from vuskit.datasets.optional import require
 from vuskit.errors import InvalidInputError
 from vuskit.inputs import check_labels
 from vuskit.measures.registry import Measure, list_measures
-from vuskit.report.common import FAMILY_TITLES, family_colour, family_of, thinned
-from vuskit.report.figures.canvas import HATCH_LINE, SMALL, Canvas
+from vuskit.report.figures._canvas import HATCH_LINE, SMALL, Canvas
+from vuskit.report.figures._families import FAMILY_TITLES, family_color, family_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -37,14 +37,15 @@ __all__ = [
     "measures_named",
     "shade",
     "thin_hatch",
+    "thinned",
 ]
 
 Floats = NDArray[np.float64]
 
 ANOMALY = "#CC79A7"
-# Okabe and Ito's palette: told apart by people with any kind of colour vision.
+# Okabe and Ito's palette: told apart by people with any kind of color vision.
 CURVES = ("#0072B2", "#E69F00", "#009E73", "#000000", "#CC79A7", "#56B4E9", "#D55E00")
-# Far apart in grey as well.
+# Far apart in gray as well.
 ACCURATE, INACCURATE = "#0072B2", "#F0C05A"
 _HATCHES = {
     "range": "//////",
@@ -55,11 +56,34 @@ _HATCHES = {
     "proximity": "||||||",
     "custom": "++++++",
 }
-# Neither as many as the colours nor as the markers: the pairs of both repeat late.
+# Neither as many as the colors nor as the markers: the pairs of both repeat late.
 _FILLS = ("", "/////", ".....", "\\\\\\\\\\", "xxxxx", "-----", "|||||", "+++++")
 _DASHES = ("-", "--", ":", "-.")
 MARKERS = "os^Dvx+*<>"
 _MOST_POINTS = 4000  # of one line; more cannot be told apart in print
+
+
+def thinned(line: NDArray[np.float64], room: int) -> tuple[NDArray[np.float64], int]:
+    """Keep the lowest and highest point of every bucket, if there is no room for all.
+
+    Returns
+    -------
+    tuple
+        The numbers, and the points in a bucket: 1 if nothing was thinned, else the numbers are
+        pairs.
+
+    Examples
+    --------
+    >>> thinned(np.array([3.0, 1.0, 2.0, 5.0]), 2)
+    (array([1., 5.]), 4)
+    """
+    if line.size <= room:
+        return line, 1
+    size = -(-2 * line.size // room)
+    padded = np.concatenate([line, np.full(-line.size % size, line[-1])]).reshape(-1, size)
+    # A bucket without any number stays a gap.
+    low, high = np.fmin.reduce(padded, axis=1), np.fmax.reduce(padded, axis=1)
+    return np.stack([low, high], axis=1).ravel(), size
 
 
 def measures_named(names: Iterable[str]) -> tuple[Measure, ...]:
@@ -96,12 +120,12 @@ def _short(value: float, _: Any) -> str:
 def measure_bars(
     axis: Axes, values: ArrayLike, measures: Sequence[Measure], *, hatch: bool = True
 ) -> None:
-    """One bar for each measure, in the colour and hatch of its family."""
+    """One bar for each measure, in the color and hatch of its family."""
     bars = axis.barh(
         range(len(measures)),
         np.asarray(values, dtype=np.float64),
         height=0.75,
-        color=[family_colour(measure) for measure in measures],
+        color=[family_color(measure) for measure in measures],
         edgecolor="black",
         linewidth=0.4,
     )
@@ -112,12 +136,12 @@ def measure_bars(
 
 
 def family_hatch(measure: Measure) -> str:
-    """Hatch of the measure's family, as its colour is that of :func:`family_colour`."""
+    """Hatch of the measure's family, as its color is that of :func:`family_color`."""
     return _HATCHES.get(family_of(measure), "")
 
 
 def thin_hatch(patch: Any, hatch: str) -> None:
-    """Hatch with lines so thin that the colour is still seen."""
+    """Hatch with lines so thin that the color is still seen."""
     patch.set_hatch(hatch)
     if hasattr(patch, "set_hatch_linewidth"):  # not all that matplotlib 3.10 hatches
         patch.set_hatch_linewidth(HATCH_LINE)
@@ -127,7 +151,7 @@ def boxes(
     axis: Axes,
     columns: Sequence[Floats],
     *,
-    colours: Sequence[str],
+    colors: Sequence[str],
     hatches: Sequence[str] | None = None,
     offset: float = 0.0,
     width: float = 0.65,
@@ -150,8 +174,8 @@ def boxes(
         flierprops={"marker": ".", "markersize": 2, "markeredgewidth": 0.3},
     )
     plain = [""] * len(columns)
-    for patch, colour, hatch in zip(drawn["boxes"], colours, hatches or plain, strict=True):
-        patch.set_facecolor(colour)
+    for patch, color, hatch in zip(drawn["boxes"], colors, hatches or plain, strict=True):
+        patch.set_facecolor(color)
         thin_hatch(patch, hatch)
     return drawn
 
@@ -164,7 +188,7 @@ def family_legend(canvas: Canvas, measures: Iterable[Measure], *, legend: bool |
     handles = []
     for name, measure in {family_of(measure): measure for measure in measures}.items():
         patch = patches.Patch(
-            facecolor=family_colour(measure),
+            facecolor=family_color(measure),
             edgecolor="black",
             linewidth=0.4,
             label=FAMILY_TITLES[name],
@@ -175,14 +199,14 @@ def family_legend(canvas: Canvas, measures: Iterable[Measure], *, legend: bool |
 
 
 def line_styles(measures: Iterable[Measure]) -> list[dict[str, Any]]:
-    """Colour of the family; dashes and markers tell its members apart."""
+    """Color of the family; dashes and markers tell its members apart."""
     seen: dict[str, int] = {}
     styles = []
     for measure in measures:
         turn = seen[family_of(measure)] = seen.get(family_of(measure), -1) + 1
         styles.append(
             {
-                "color": family_colour(measure),
+                "color": family_color(measure),
                 "linestyle": _DASHES[turn % len(_DASHES)],
                 "marker": MARKERS[(turn + 3 * len(seen)) % len(MARKERS)],
                 "markersize": 2.5,
@@ -194,7 +218,7 @@ def line_styles(measures: Iterable[Measure]) -> list[dict[str, Any]]:
 
 
 def group_styles(names: Iterable[Any]) -> list[dict[str, Any]]:
-    """Colour, dashes and marker for each of several detectors or other names."""
+    """Color, dashes and marker for each of several detectors or other names."""
     return [
         {
             "color": CURVES[place % len(CURVES)],
@@ -209,16 +233,16 @@ def group_styles(names: Iterable[Any]) -> list[dict[str, Any]]:
 
 
 def group_fills(count: int) -> list[dict[str, Any]]:
-    """Colour and hatch of the bars of each of several detectors or other names."""
+    """Color and hatch of the bars of each of several detectors or other names."""
     fills = []
     for place in range(count):
-        colour = CURVES[place % len(CURVES)]
+        color = CURVES[place % len(CURVES)]
         fills.append(
             {
-                "facecolor": colour,
+                "facecolor": color,
                 "hatch": _FILLS[place % len(_FILLS)],
-                # Hatches have the colour of the edge, and have to be seen on black as well.
-                "edgecolor": "white" if colour == "#000000" else "black",
+                # Hatches have the color of the edge, and have to be seen on black as well.
+                "edgecolor": "white" if color == "#000000" else "black",
                 "linewidth": 0.4,
             }
         )

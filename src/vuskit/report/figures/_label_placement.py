@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from vuskit.report.figures.fitting import POINTS_PER_INCH, text_width
+from vuskit.report.figures._text import POINTS_PER_INCH, text_width
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -36,26 +36,26 @@ def spread_labels(
     The panel must have its place already. Names stay within it as far as they can; those that had
     to move away from their circle are tied to it by a thin line.
     """
-    centres = _in_points(axis, axis.transData.transform(np.column_stack([x, y])))
-    shown: list[int] = np.flatnonzero(np.isfinite(centres).all(axis=1)).tolist()
-    circles = np.column_stack([centres - radii[:, None], centres + radii[:, None]])
+    centers = _in_points(axis, axis.transData.transform(np.column_stack([x, y])))
+    shown: list[int] = np.flatnonzero(np.isfinite(centers).all(axis=1)).tolist()
+    circles = np.column_stack([centers - radii[:, None], centers + radii[:, None]])
     frame = _in_points(axis, axis.transAxes.transform([(0, 0), (1, 1)])).ravel()
     frame += (_APART, _APART, -_APART, -_APART)
     sizes = {place: np.array([_width(names[place], fontsize), fontsize]) for place in shown}
     offers = {place: _offers(sizes[place], float(radii[place])) for place in shown}
-    boxes = {place: _boxes(centres[place], offers[place], sizes[place]) for place in shown}
+    boxes = {place: _boxes(centers[place], offers[place], sizes[place]) for place in shown}
     fixed = {
         place: _fixed_costs(boxes[place], frame, np.delete(circles[shown], row, axis=0))
         for row, place in enumerate(shown)
     }
     # From the top, each for itself at first; then every name again, as the others are now.
     chosen: dict[int, int] = {}
-    for place in sorted(shown, key=lambda place: -centres[place, 1]) * _ROUNDS:
+    for place in sorted(shown, key=lambda place: -centers[place, 1]) * _ROUNDS:
         rest = [boxes[other][turn] for other, turn in chosen.items() if other != place]
         others = np.array(rest).reshape(-1, 4)
         area = float(np.prod(sizes[place]))
         costs = fixed[place] + _ON_NAME * _shared(boxes[place], others)
-        costs += area * _crossed(centres[place], boxes[place], others)
+        costs += area * _crossed(centers[place], boxes[place], others)
         chosen[place] = int(np.argmin(costs))
     for place, turn in chosen.items():
         far = turn >= _NEAR * _ANGLES
@@ -95,8 +95,8 @@ def _offers(size: Floats, radius: float) -> Floats:
     return np.concatenate([towards * (radius + ring) + corners for ring in _RINGS])
 
 
-def _boxes(centre: Floats, offers: Floats, size: Floats) -> Floats:
-    return np.column_stack([centre + offers, centre + offers + size])
+def _boxes(center: Floats, offers: Floats, size: Floats) -> Floats:
+    return np.column_stack([center + offers, center + offers + size])
 
 
 def _fixed_costs(boxes: Floats, frame: Floats, circles: Floats) -> Floats:
@@ -110,11 +110,11 @@ def _fixed_costs(boxes: Floats, frame: Floats, circles: Floats) -> Floats:
     return _ON_NAME * outside + _ON_CIRCLE * covered + away * area
 
 
-def _crossed(centre: Floats, boxes: Floats, names: Floats) -> Floats:
+def _crossed(center: Floats, boxes: Floats, names: Floats) -> Floats:
     """On how many other names the line would be that ties each place to the circle."""
     middles = (boxes[:, :2] + boxes[:, 2:]) / 2
     along = np.linspace(0, 1, _SAMPLES)[:, None, None, None]
-    points = centre + along * (middles[:, None] - centre)
+    points = center + along * (middles[:, None] - center)
     inside = ((points >= names[:, :2] - 1) & (points <= names[:, 2:] + 1)).all(axis=3)
     crossed: Floats = inside.any(axis=0).sum(axis=1).astype(np.float64)
     crossed[: _NEAR * _ANGLES] = 0  # without a line

@@ -12,9 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 from vuskit.errors import InvalidInputError
 from vuskit.inputs import check_int, check_labels, check_prediction, check_scores
 from vuskit.measures.workspace import BufferOptions, PreparedLabels
+from vuskit.report.figures._canvas import COLUMN, SMALL, TEXT, grid_cells, open_canvas
+from vuskit.report.figures._drawing import draw_line, shade
 from vuskit.report.figures.base import Display, register_figure
-from vuskit.report.figures.canvas import COLUMN, SMALL, TEXT, grid_cells, open_canvas
-from vuskit.report.figures.marks import draw_line, shade
 
 __all__ = [
     "LabelEvolutionDisplay",
@@ -262,7 +262,7 @@ class SectionsDisplay(Display):
 
 def _shade_sections(axis: Any, dynamic: Bools) -> None:
     shade(axis, dynamic, color=_DYNAMIC, alpha=0.22, label="dynamic section")
-    # Hatched as well: a light green is a light grey in print.
+    # Hatched as well: a light green is a light gray in print.
     shade(axis, ~dynamic, facecolor="none", edgecolor=_STATIC, color=None, alpha=0.6, hatch="///",
           label="static section")  # fmt: skip
 

@@ -1,0 +1,682 @@
+"use strict";
+/* Benchmark runs: the model that their views share, leaderboard, figures, table of series, failures.
+   Markup: run*.html; data: run_data() of run.py.                                                 */
+const benchmark = (() => {
+  let found = null;
+  // One run per page, read when a view asks for it first.
+  const model = () => { found ??= read(vuskit.data("run")); return found; };
+  const read = (data) => {
+    const values = vuskit.numbers(data.values);
+    const seconds = vuskit.numbers(data.seconds);
+    const [M, D, S] = [data.measures.length, data.detectors.length, data.series.name.length];
+    const value = (settings, measure, detector, series) => values[((settings * M + measure) * D + detector) * S + series];
+    const outcome = (detector, series) => data.outcome_names[Number(data.outcomes[detector * S + series])];
+    const title = (series) => `${data.datasets[data.series.dataset[series]]}/${data.series.name[series]}`;
+    // Places of the series of a data set; all for "".
+    const chosen = (dataset) => {
+      const place = data.datasets.indexOf(dataset);
+      const all = Array.from({ length: S }, (_, i) => i);
+      return place < 0 ? all : all.filter((i) => data.series.dataset[i] === place);
+    };
+    const shell = (text) => /^[\w@%+=:,.\/-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\"'\"'")}'`;
+    return {
+      ...data, D, S, M, value, outcome, title, chosen,
+      // All digits that the file holds.
+      exact: (number) => Number.isNaN(number) ? "" : String(Number(number.toPrecision(data.digits))),
+      second: (detector, series) => seconds[detector * S + series],
+      command: (series) => `${data.command} ${shell(title(series))}`,
+      link: (series) => series in data.embedded ? vuskit.address(data.embedded[series]) : vuskit.address("series-values", { series }),
+    };
+  };
+
+  const mean = (numbers) => numbers.length ? numbers.reduce((sum, one) => sum + one, 0) / numbers.length : NaN;
+  const median = (numbers) => {
+    if (!numbers.length) return NaN;
+    const sorted = [...numbers].sort((one, other) => one - other);
+    const middle = sorted.length >> 1;
+    return sorted.length % 2 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
+  };
+  // Ranks from 1, the best first, ties share their mean; NaN has none.
+  const ranks = (numbers, higher) => {
+    const order = numbers.map((_, i) => i).filter((i) => !Number.isNaN(numbers[i]))
+      .sort((i, j) => higher ? numbers[j] - numbers[i] : numbers[i] - numbers[j]);
+    const given = numbers.map(() => NaN);
+    for (let start = 0; start < order.length;) {
+      let stop = start;
+      while (stop < order.length && numbers[order[stop]] === numbers[order[start]]) stop++;
+      for (let k = start; k < stop; k++) given[order[k]] = (start + 1 + stop) / 2;
+      start = stop;
+    }
+    return given;
+  };
+  /* One number per detector for a measure: {value, n} each, n the series it rests on. A mean rank
+     only makes sense over series that all detectors have; those without any value do not count.
+     `weigh` is "series", or "dataset": a number of each data set first, then the mean of those.  */
+  const summarize = (run, { settings, measure, series, summary, basis, weigh }) => {
+    const rows = Array.from({ length: run.D }, (_, d) => series.map((i) => run.value(settings, measure, d, i)));
+    const present = rows.filter((row) => row.some((value) => !Number.isNaN(value)));
+    const shared = series.map((_, k) => present.every((row) => !Number.isNaN(row[k])));
+    const common = basis === "common" || summary === "rank";
+    const ranked = summary === "rank" ? rankRows(rows, shared, run.measures[measure].higher) : rows;
+    const one = summary === "median" ? median : mean;
+    return ranked.map((row) => {
+      const used = series.map((_, k) => k).filter((k) => !Number.isNaN(row[k]) && (!common || shared[k]));
+      if (weigh !== "dataset") return { value: one(used.map((k) => row[k])), n: used.length };
+      const groups = run.datasets.map(() => []);
+      for (const k of used) groups[run.series.dataset[series[k]]].push(row[k]);
+      return { value: mean(groups.filter((group) => group.length).map(one)), n: used.length };
+    });
+  };
+  const rankRows = (rows, shared, higher) => {
+    const ranked = rows.map((row) => row.map(() => NaN));
+    shared.forEach((all, k) => {
+      if (all) ranks(rows.map((row) => row[k]), higher).forEach((rank, d) => { ranked[d][k] = rank; });
+    });
+    return ranked;
+  };
+
+  const fillSelect = (select, entries, value) => {
+    select.replaceChildren(...entries.map(([key, text]) => new Option(text, key)));
+    if (entries.some(([key]) => key === value)) select.value = value;
+  };
+  const fillFilters = (place, run, options) => {
+    const byId = (id) => place.querySelector(`#${id}`);
+    fillSelect(byId("dataset"), [["", `all (${run.S})`], ...run.datasets.map((name) => [name, `${name} (${run.chosen(name).length})`])], options.dataset ?? "");
+    fillSelect(byId("measure"), run.measures.map((one) => [one.name, titled(one)]), options.measure ?? run.favorite);
+    fillSelect(byId("settings"), run.settings.map((text, i) => [String(i), text]), options.settings ?? "0");
+    byId("settings-label").hidden = run.settings.length < 2;
+    byId("filters").addEventListener("submit", (event) => event.preventDefault());
+  };
+  const shown = (value) => {
+    if (Number.isNaN(value)) return "-";
+    const size = Math.abs(value);
+    return size === 0 || (size >= 0.0005 && size < 1000) ? value.toFixed(3).replace("-", "−") : vuskit.format(value);
+  };
+  // Of a measure, for headers and lists: an arrow where less is better.
+  const titled = (measure) => measure.higher ? measure.title : `${measure.title} ↓`;
+  return { model, ranks, mean, median, summarize, fillSelect, fillFilters, shown, titled };
+})();
+
+vuskit.view("failures", (place, data) => {
+  vuskit.sortable(place.querySelector("#counts"));
+  vuskit.copies(place, {
+    counts: () => vuskit.tableRows(place.querySelector("#counts")),
+    failures: () => [["status", "job", "message", "command"], ...data],
+  });
+});
+
+// ---- figures: critical differences, heat map of ranks, time against accuracy ----
+benchmark.figures = (place, run, state) => {
+  const { color, lineColor, heat, prepare, format, fitted, fittedNames } = vuskit;
+  const { shown } = benchmark;
+  const { exact } = run;
+  const byId = (id) => place.querySelector(`#${id}`);
+  const sized = (canvas, height) => { canvas.style.height = `${height}px`; return prepare(canvas); };
+  const stroke = (pen, ...points) => {
+    pen.beginPath();
+    points.forEach(([px, py], i) => { if (i) pen.lineTo(px, py); else pen.moveTo(px, py); });
+    pen.stroke();
+  };
+
+  // ---- critical differences ----
+  const compared = () => {
+    const { settings, measure, dataset } = state();
+    if (!run.M) return { error: "There are no values yet." };
+    const place = run.datasets.indexOf(dataset);
+    return run.comparisons[`${settings},${measure}${place < 0 ? "" : `,${place}`}`]
+      ?? { error: "the file has room for the comparisons of the largest data sets only." };
+  };
+  const drawRanks = () => {
+    const found = compared();
+    const now = state();
+    const measure = run.measures[now.measure];
+    const canvas = byId("ranks");
+    canvas.hidden = Boolean(found.error);
+    if (found.error) {
+      byId("ranks-note").textContent = `No diagram: ${found.error}${found.error.endsWith(".") ? "" : "."}`;
+      return;
+    }
+    const count = found.detectors.length;
+    // Where there is no room for names on both sides, every detector has a row, and bars stand beside.
+    const rows = canvas.parentElement.clientWidth < 560 && count > 8;
+    const groups = found.groups.map((group) => group.map((detector) => found.detectors.indexOf(detector)));
+    const bars = vuskit.rankBars(groups, rows ? found.ranks.map((_, k) => k) : found.ranks);
+    const thick = 9 * Math.max(0, ...bars.map((bar) => bar.line + 1));
+    const first = 44 + (rows ? 0 : thick);
+    const { pen, width } = sized(canvas, first + 19 * (rows ? count : Math.ceil(count / 2)) + 10);
+    const left = rows ? Math.min(150, width * 0.42) : Math.min(200, width * 0.34);
+    const right = rows ? width - 44 - thick : width - left;
+    const [low, high] = [Math.floor(Math.min(...found.ranks)), Math.ceil(Math.max(...found.ranks))];
+    const across = vuskit.scale({ low: Math.min(low, count - 1), high: Math.max(high, low + 1), from: left, to: right });
+    pen.strokeStyle = pen.fillStyle = color("ink");
+    pen.textAlign = "center";
+    stroke(pen, [left, 24], [right, 24]);
+    const every = Math.max(1, Math.ceil((across.high - across.low) / ((right - left) / 22)));
+    for (let rank = across.low; rank <= across.high; rank++) {
+      const labeled = (rank - across.low) % every === 0;
+      stroke(pen, [across(rank), labeled ? 17 : 20], [across(rank), 24]);
+      if (labeled) pen.fillText(String(rank), across(rank), 13);
+    }
+    pen.textAlign = "right";
+    pen.fillText("mean rank", left - 10, 28);
+    pen.lineWidth = 5;
+    pen.strokeStyle = color("soft");
+    for (const { group, from, to, line } of bars) {
+      if (rows) stroke(pen, ...[group[0], group.at(-1)].map((k, end) => [right + 50 + 9 * line, first + 19 * k + (end ? 14 : 2)]));
+      else stroke(pen, [across(from), 34 + 9 * line], [across(to), 34 + 9 * line]);
+    }
+    pen.lineWidth = 1;
+    (rows ? nameRows : nameSides)(pen, found, across, { first, left, right });
+    canvas.setAttribute("aria-label", `Mean ranks by ${measure.title}: ${found.detectors.map((d, k) => `${run.detectors[d]} ${found.ranks[k].toFixed(2)}`).join(", ")}`);
+    byId("ranks-note").textContent = ranksNote(found, now, measure);
+  };
+  const named = (pen, found, room) => fittedNames(pen, found.detectors.map((d) => run.detectors[d]), room);
+  const nameSides = (pen, found, across, { first, left, right }) => named(pen, found, left - 14 - pen.measureText(" 00.00").width).forEach((name, k) => {
+    const count = found.detectors.length;
+    const early = k < Math.ceil(count / 2);
+    const at = first + 19 * (early ? k : count - 1 - k) + 8;
+    const end = early ? left - 6 : right + 6;
+    pen.strokeStyle = color("quiet");
+    stroke(pen, [across(found.ranks[k]), 24], [across(found.ranks[k]), at], [end, at]);
+    pen.fillStyle = color("ink");
+    pen.textAlign = early ? "right" : "left";
+    const rank = found.ranks[k].toFixed(2);
+    pen.fillText(early ? `${name} ${rank}` : `${rank} ${name}`, early ? end - 4 : end + 4, at + 4);
+  });
+  const nameRows = (pen, found, across, { first, left, right }) => named(pen, found, left - 8).forEach((name, k) => {
+    const at = first + 19 * k + 8;
+    const place = across(found.ranks[k]);
+    pen.strokeStyle = color("grid");
+    stroke(pen, [left, at], [right, at]);
+    pen.fillStyle = color("ink");
+    pen.beginPath(); pen.arc(place, at, 4, 0, 7); pen.fill();
+    pen.textAlign = "right";
+    pen.fillText(name, left - 6, at + 4);
+    pen.fillText(found.ranks[k].toFixed(2), right + 42, at + 4);
+  });
+  const where = (now) => now.dataset || (run.datasets.length > 1 ? "all data sets" : run.datasets[0]);
+  const listed = (names) => names.length > 12 ? `${names.slice(0, 12).join(", ")} and ${names.length - 12} more` : names.join(", ");
+  const ranksNote = (found, now, measure) => {
+    const missing = run.detectors.filter((_, d) => !found.detectors.includes(d));
+    const used = found.n === now.series.length ? "" : `, the ${found.n} of ${now.series.length} that every detector has a value for`;
+    return [`Mean ranks by ${measure.title}${measure.higher ? "" : " (lower is better)"} over ${found.n} series of ${where(now)}${used}; 1 is best. No two detectors that share a bar differ significantly; two that share none do, or something between them does.`,
+      found.tests, missing.length ? `Left out, without any value here: ${listed(missing)}.` : ""].filter(Boolean).join(" ");
+  };
+
+  // ---- heat map ----
+  let grid = null;
+  let cursor = null;
+  const makeGrid = () => {
+    const now = state();
+    const { higher } = run.measures[now.measure] ?? { higher: true };
+    const bySeries = now.series.map((series) => {
+      const values = run.detectors.map((_, d) => run.M ? run.value(now.settings, now.measure, d, series) : NaN);
+      return { series, values, ranks: benchmark.ranks(values, higher) };
+    });
+    let columns = bySeries.map((one) => ({ name: run.title(one.series), ...one }));
+    if (now.columns === "dataset") {
+      columns = run.datasets.map((name, k) => {
+        const own = bySeries.filter((one) => run.series.dataset[one.series] === k);
+        const collect = (field) => run.detectors.map((_, d) => benchmark.mean(own.map((one) => one[field][d]).filter((value) => !Number.isNaN(value))));
+        return { name, dataset: name, n: own.length, values: collect("values"), ranks: collect("ranks") };
+      }).filter((one) => one.n);
+    }
+    const overall = run.detectors.map((_, d) => benchmark.mean(bySeries.map((one) => one.ranks[d]).filter((rank) => !Number.isNaN(rank))));
+    const rows = run.detectors.map((_, d) => d).sort((a, b) => vuskit.comparing(Number.isNaN(overall[a]) ? "" : overall[a], Number.isNaN(overall[b]) ? "" : overall[b]));
+    return { now, columns, rows, worst: Math.max(run.D, 2) };
+  };
+  const inkOn = (paint) => {
+    const linear = paint.match(/\d+/g).map((part) => { const c = part / 255; return c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4; });
+    const light = 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2];
+    return (light + 0.05) / 0.05 > 1.05 / (light + 0.05) ? "#000000" : "#ffffff";
+  };
+  const drawHeat = () => {
+    grid = makeGrid();
+    const { columns, rows, worst } = grid;
+    const canvas = byId("heat");
+    const room = canvas.parentElement.clientWidth;
+    const left = Math.min(150, room * 0.32);
+    const cell = Math.max((room - left) / Math.max(columns.length, 1), 3);
+    const named = cell >= 15;
+    const short = (column) => column.series === undefined ? column.name : run.series.name[column.series];
+    const { pen: ruler } = prepare(canvas);
+    const longest = Math.max(0, ...(named ? columns.map((column) => ruler.measureText(short(column)).width) : []));
+    const level = longest <= cell - 8; // names lie flat where they can
+    const foot = Math.min(longest, room < 600 ? 110 : 190);
+    const bottom = named ? (level ? 20 : foot + 12) : 8;
+    canvas.style.width = `${left + cell * columns.length}px`;
+    const height = 24;
+    const { pen } = sized(canvas, rows.length * height + bottom);
+    Object.assign(grid, { left, cell, height });
+    const names = fittedNames(pen, run.detectors, left - 8);
+    rows.forEach((d, r) => {
+      pen.fillStyle = color("ink");
+      pen.textAlign = "right";
+      pen.fillText(names[d], left - 6, r * height + 16);
+      columns.forEach((column, c) => {
+        const rank = column.ranks[d];
+        const at = left + c * cell;
+        if (Number.isNaN(rank)) {
+          pen.strokeStyle = color("rule");
+          stroke(pen, [at + 1, (r + 1) * height - 2], [at + Math.min(cell, 24) - 1, r * height + 2]);
+          return;
+        }
+        const paint = heat((worst - rank) / (worst - 1));
+        pen.fillStyle = paint;
+        pen.fillRect(at, r * height, cell > 6 ? cell - 1 : cell + 0.3, height - 1);
+        if (cell < 30) return;
+        pen.fillStyle = inkOn(paint);
+        pen.textAlign = "center";
+        pen.fillText(format(Number(rank.toFixed(1))), at + cell / 2, r * height + 16);
+      });
+    });
+    if (level && named) columns.forEach((column, c) => {
+      pen.fillStyle = color("quiet");
+      pen.textAlign = "center";
+      pen.fillText(short(column), left + (c + 0.5) * cell, rows.length * height + 15);
+    });
+    if (named && !level) columns.forEach((column, c) => {
+      pen.save();
+      pen.translate(left + (c + 0.5) * cell + 4, rows.length * height + 6);
+      pen.rotate(-Math.PI / 2);
+      pen.fillStyle = color("quiet");
+      pen.textAlign = "right";
+      pen.fillText(fitted(pen, short(column), foot), 0, 0);
+      pen.restore();
+    });
+    if (cursor) {
+      pen.strokeStyle = color("focus");
+      pen.lineWidth = 3;
+      pen.strokeRect(left + cursor[0] * cell, cursor[1] * height, Math.max(cell, 4), height);
+    }
+    drawScale();
+    byId("heat-note").textContent = cursor ? cellText(...cursor).replaceAll("\n", "; ") : heatNote(grid.now, columns.length);
+  };
+  const heatNote = (now, count) => {
+    const by = run.measures[now.measure]?.title ?? "no measure";
+    const on = now.columns === "dataset" ? `mean ranks on ${count === 1 ? "1 data set" : `${count} data sets`}, ${now.series.length} series` : `ranks on ${now.series.length} series`;
+    return `Detectors by ${by}: ${on}, among those with a value. A stroke: no value. A cell leads to its series.`;
+  };
+  const drawScale = () => {
+    const { pen, width, height } = prepare(byId("heat-scale"));
+    for (let i = 0; i < width; i++) { pen.fillStyle = heat(i / width); pen.fillRect(i, 0, 1.5, height); }
+  };
+  const cellText = (c, r) => {
+    const [column, d] = [grid.columns[c], grid.rows[r]];
+    const said = `${run.detectors[d]} on ${column.name}`;
+    if (Number.isNaN(column.ranks[d])) return `${said}\nno value: ${column.series === undefined ? "none of its series" : run.outcome(d, column.series) || "not run yet"}`;
+    const title = run.measures[grid.now.measure].title;
+    return column.series === undefined
+      ? `${said} (${column.n} series)\nmean rank ${column.ranks[d].toFixed(2)}, mean ${title} ${shown(column.values[d])}`
+      : `${said}\nrank ${format(column.ranks[d])}, ${title} ${shown(column.values[d])}`;
+  };
+  const cellAt = (px, py) => {
+    const [c, r] = [Math.floor((px - grid.left) / grid.cell), Math.floor(py / grid.height)];
+    return c >= 0 && c < grid.columns.length && r >= 0 && r < grid.rows.length ? [c, r] : null;
+  };
+  const openCell = ([c]) => {
+    const column = grid.columns[c];
+    if (column.series !== undefined) { window.location.hash = run.link(column.series); return; }
+    vuskit.go("table", { dataset: column.dataset, measure: run.measures[grid.now.measure].name, settings: grid.now.settings || undefined });
+  };
+  vuskit.tip(byId("heat"), (px, py) => { const at = cellAt(px, py); return at && cellText(...at); });
+  byId("heat").addEventListener("click", (event) => {
+    const box = byId("heat").getBoundingClientRect();
+    const at = cellAt(event.clientX - box.left, event.clientY - box.top);
+    if (at) openCell(at);
+  });
+  byId("heat").addEventListener("keydown", (event) => {
+    const steps = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
+    if (event.key === "Enter" && cursor) { openCell(cursor); return; }
+    if (!(event.key in steps) || !grid.columns.length || !grid.rows.length) return;
+    event.preventDefault();
+    const [c, r] = cursor ?? [0, 0];
+    const [right, down] = cursor ? steps[event.key] : [0, 0];
+    cursor = [Math.min(Math.max(c + right, 0), grid.columns.length - 1), Math.min(Math.max(r + down, 0), grid.rows.length - 1)];
+    drawHeat();
+  });
+  byId("heat").addEventListener("blur", () => { if (cursor) { cursor = null; drawHeat(); } });
+
+  // ---- time against accuracy ----
+  const timed = () => {
+    const now = state();
+    if (!run.M) return [];
+    const values = benchmark.summarize(run, now);
+    return run.detectors.map((name, d) => {
+      const seconds = now.series.map((i) => run.second(d, i)).filter((value) => value > 0);
+      return { name, d, seconds: benchmark.median(seconds), n: seconds.length, value: values[d].value };
+    });
+  };
+  let dots = [];
+  const drawTime = () => {
+    const now = state();
+    const points = timed().filter((one) => one.seconds > 0 && !Number.isNaN(one.value));
+    const canvas = byId("time");
+    canvas.hidden = points.length === 0;
+    dots = [];
+    const rank = now.summary === "rank";
+    const up = !rank && run.measures[now.measure]?.higher !== false; // the best are always above
+    const title = `${rank ? "mean rank by" : now.summary} ${run.measures[now.measure]?.title ?? ""}`;
+    byId("time-note").textContent = points.length
+      ? `Median seconds of fitting and scoring a series against ${title}${up ? "" : " (lower is better)"}, over ${now.series.length} series of ${where(now)}; fast and good is at the top left. Runs that held imports or compilation count only where there is no other.`
+      : "No diagram: no seconds were measured; scores that were computed elsewhere bring none.";
+    if (!points.length) return;
+    const { pen, width, height } = prepare(canvas);
+    const box = { left: 52, right: width - 12, top: 10, bottom: height - 40 };
+    const seconds = points.map((one) => one.seconds);
+    const values = points.map((one) => one.value);
+    const pad = (Math.max(...values) - Math.min(...values)) * 0.1 || 0.05;
+    const [low, high] = [Math.min(...values) - pad, Math.max(...values) + pad];
+    const x = vuskit.scale({ low: Math.min(...seconds) / 2, high: Math.max(...seconds) * 2, from: box.left, to: box.right, log: true });
+    const y = vuskit.scale({ low, high, from: up ? box.bottom : box.top, to: up ? box.top : box.bottom });
+    vuskit.axes(pen, box, { x, y, xTitle: "seconds per series", yTitle: title });
+    dots = points.map((one) => ({ ...one, px: x(one.seconds), py: y(one.value) }));
+    const taken = dots.map(({ px, py }) => [px - 6, py - 6, px + 6, py + 6]);
+    for (const dot of dots) {
+      pen.fillStyle = lineColor(dot.d);
+      pen.beginPath(); pen.arc(dot.px, dot.py, 5, 0, 7); pen.fill();
+    }
+    pen.fillStyle = color("ink");
+    pen.textAlign = "left";
+    const names = fittedNames(pen, run.detectors, 150);
+    for (const dot of dots) {
+      const text = names[dot.d];
+      const wide = pen.measureText(text).width;
+      const places = [[9, 4], [-9 - wide, 4], [-wide / 2, -10], [-wide / 2, 18], [9, -8], [9, 16], [-9 - wide, -8], [-9 - wide, 16]];
+      const boxes = places.map(([dx, dy]) => [dot.px + dx, dot.py + dy - 11, dot.px + dx + wide, dot.py + dy + 2]);
+      const free = boxes.findIndex((one) => one[0] >= box.left && one[2] <= width && one[1] >= 0 && one[3] <= box.bottom
+        && !taken.some((other) => one[0] < other[2] && other[0] < one[2] && one[1] < other[3] && other[1] < one[3]));
+      if (free < 0) continue; // its label follows the pointer
+      taken.push(boxes[free]);
+      pen.fillText(text, boxes[free][0], boxes[free][3] - 2);
+    }
+    canvas.setAttribute("aria-label", `Time against accuracy: ${dots.map((one) => `${one.name} ${format(one.seconds)} s, ${shown(one.value)}`).join("; ")}`);
+  };
+  vuskit.tip(byId("time"), (px, py) => {
+    const near = dots.find((one) => Math.hypot(one.px - px, one.py - py) < 12);
+    return near && `${near.name}\n${format(near.seconds)} s, ${shown(near.value)}`;
+  });
+
+  return {
+    draw: () => { drawRanks(); drawHeat(); drawTime(); },
+    copies: {
+      ranks: () => {
+        const found = compared();
+        const now = state();
+        return [["measure", "dataset", "detector", "mean_rank", "series"], ...(found.detectors ?? []).map((d, k) => [
+          run.measures[now.measure].name, now.dataset, run.detectors[d], found.ranks[k], found.n])];
+      },
+      heat: () => {
+        const { now, columns, rows } = makeGrid();
+        return [[now.columns, "detector", "measure", "rank", "value"], ...columns.flatMap((column) => rows.map((d) => [
+          column.name, run.detectors[d], run.measures[now.measure]?.name ?? "", exact(column.ranks[d]), exact(column.values[d])]))];
+      },
+      time: () => [["detector", "median_seconds", "series_timed", "measure", "value"], ...timed().map((one) => [
+        one.name, exact(one.seconds), one.n, run.measures[state().measure].name, exact(one.value)])],
+    },
+  };
+};
+
+// ---- the leaderboard, and the filters that the figures follow ----
+vuskit.view("run", (place, _, options) => {
+  const run = benchmark.model();
+  const { element } = vuskit;
+  const byId = (id) => place.querySelector(`#${id}`);
+  benchmark.fillFilters(place, run, options);
+  benchmark.fillSelect(byId("family"), [["", "all"], ...Object.entries(run.families)], "");
+  byId("columns").value = run.S > 200 ? "dataset" : "series";
+  if (run.datasets.length < 2) for (const id of ["columns", "weigh"]) byId(id).parentElement.hidden = true;
+  // The best first: of ranks, and of some measures, that is the lowest.
+  const bestFirst = (column) => {
+    const measure = run.measures.find((one) => `measure ${one.name}` === column);
+    return { column, falling: column !== "detector" && (!measure || (byId("summary").value !== "rank" && measure.higher)) };
+  };
+  let order = null;
+  // What was chosen is in the address, so that a link to the page can show it.
+  const CHOICES = ["dataset", "measure", "settings", "summary", "weigh", "basis"];
+  const take = (given) => {
+    for (const id of CHOICES) if ([...byId(id).options].some((one) => one.value === given[id])) byId(id).value = given[id];
+    if (given.dataset === undefined && Object.keys(given).length) byId("dataset").value = "";
+    byId("weigh").disabled = byId("dataset").value !== "";
+    if (order === null || given.measure !== undefined) order = bestFirst(`measure ${byId("measure").value}`);
+  };
+  const remember = () => {
+    const usual = { dataset: "", measure: run.favorite, settings: "0", summary: "mean", weigh: "series", basis: "common" };
+    const changed = CHOICES.filter((id) => byId(id).value !== usual[id]).map((id) => [id, byId(id).value]);
+    window.history.replaceState(null, "", vuskit.address("run", Object.fromEntries(changed)));
+  };
+  take(options);
+
+  const state = () => ({
+    dataset: byId("dataset").value,
+    settings: Number(byId("settings").value || 0),
+    measure: Math.max(run.measures.findIndex((one) => one.name === byId("measure").value), 0),
+    summary: byId("summary").value,
+    basis: byId("basis").value,
+    weigh: byId("dataset").value ? "series" : byId("weigh").value,
+    series: run.chosen(byId("dataset").value),
+    columns: byId("columns").value,
+  });
+  // The chosen measure first: it is what the figures show, and the narrowest screen has it.
+  const listedMeasures = () => run.measures.map((one, m) => ({ ...one, m }))
+    .filter((one) => !byId("family").value || one.family === byId("family").value)
+    .sort((one, other) => (other.m === state().measure) - (one.m === state().measure) || one.m - other.m);
+
+  const boardRows = () => {
+    const now = state();
+    const columns = listedMeasures();
+    const found = columns.map((one) => benchmark.summarize(run, { ...now, measure: one.m }));
+    const rows = run.detectors.map((name, d) => {
+      const own = now.series.filter((i) => run.measures.some((_, m) => !Number.isNaN(run.value(now.settings, m, d, i)))).length;
+      return { d, name, own, cells: found.map((column) => column[d]) };
+    });
+    return { now, columns, rows };
+  };
+  const best = (cells, lowest) => {
+    const there = cells.map((one) => one.value).filter((value) => !Number.isNaN(value));
+    return new Set(there).size < 2 ? NaN : lowest ? Math.min(...there) : Math.max(...there);
+  };
+  const sorted = ({ columns, rows }) => {
+    const key = (row) => {
+      if (order.column === "detector") return row.name;
+      if (order.column === "own") return row.own;
+      const k = columns.findIndex((one) => `measure ${one.name}` === order.column);
+      const value = k < 0 ? NaN : row.cells[k].value;
+      return Number.isNaN(value) ? "" : value;
+    };
+    return [...rows].sort((one, other) => {
+      const [a, b] = [key(one), key(other)];
+      return a === "" || b === "" ? vuskit.comparing(a, b) : (order.falling ? -1 : 1) * vuskit.comparing(a, b);
+    });
+  };
+  const drawBoard = () => {
+    const board = boardRows();
+    const { now, columns } = board;
+    const header = (column, text) => {
+      const current = order.column === column;
+      const button = element("button", { type: "button", class: "sort", text, "data-column": column });
+      button.addEventListener("click", () => {
+        order = current ? { column, falling: !order.falling } : bestFirst(column);
+        drawBoard();
+        place.querySelector(`#board [data-column="${CSS.escape(column)}"]`).focus();
+      });
+      return element("th", { scope: "col", "aria-sort": current ? (order.falling ? "descending" : "ascending") : null }, button);
+    };
+    const winners = columns.map((one, k) => best(board.rows.map((row) => row.cells[k]), now.summary === "rank" || !one.higher));
+    const head = element("tr", {}, header("detector", "detector"), header("own", "series"), ...columns.map((one) => header(`measure ${one.name}`, benchmark.titled(one))));
+    const chosen = columns.findIndex((one) => `measure ${one.name}` === order.column);
+    const body = sorted(board).map((row) => element("tr", { class: Number.isNaN(row.cells[chosen]?.value) ? "unplaced" : null },
+      element("th", { scope: "row", text: row.name, title: row.name }),
+      element("td", { text: `${row.own} of ${now.series.length}` }),
+      ...row.cells.map((cell, k) => {
+        const to = vuskit.address("table", { measure: columns[k].name, dataset: now.dataset, sort: row.name, settings: now.settings || undefined });
+        const about = `${row.name}, ${columns[k].title}: ${benchmark.shown(cell.value)} over ${cell.n} series`;
+        const link = element("a", { href: to, text: benchmark.shown(cell.value), title: about });
+        return element("td", { class: cell.value === winners[k] ? "best" : null, style: bar(cell.value, columns[k]) }, link);
+      })));
+    const counts = columns.map((_, k) => {
+      const numbers = board.rows.map((row) => row.cells[k].n).filter(Boolean);
+      const [least, most] = [Math.min(...numbers), Math.max(...numbers)];
+      return numbers.length ? (least === most ? String(least) : `${least}-${most}`) : "0";
+    });
+    const foot = element("tr", {}, element("th", { scope: "row", text: "series used" }), element("td"), ...counts.map((text) => element("td", { text })));
+    const first = bestFirst(order.column);
+    byId("board").classList.toggle("placed", order.column.startsWith("measure ") && order.falling === first.falling);
+    byId("board").replaceChildren(
+      element("caption", {}, element("span", { text: caption(now) })),
+      element("thead", {}, head), element("tbody", {}, ...body), element("tfoot", {}, foot));
+    byId("board-note").textContent = note(now, columns);
+  };
+  // A bar behind the number, where numbers are shares.
+  const bar = (value, measure) => byId("summary").value === "rank" || !measure.higher || !(value >= 0 && value <= 1)
+    ? null : `--share: ${(100 * value).toFixed(1)}%`;
+  const caption = (now) => {
+    const what = byId("summary").selectedOptions[0].text;
+    const over = now.dataset || (run.datasets.length > 1 ? "all data sets" : run.datasets[0] ?? "");
+    const each = now.weigh === "dataset" ? `mean over ${run.datasets.length} data sets, of the ${what} over the series of each` : `${what} over the series of ${over}`;
+    return `${each}; ${run.settings[now.settings] ?? ""}`;
+  };
+  const note = (now, columns) => {
+    if (!run.detectors.length) return "There is nothing yet: no job has ended.";
+    if (!run.measures.length) return "There are no values: no job has been evaluated.";
+    const basis = now.basis === "common" ? "numbers rest on the series for which every detector has a value"
+      : "each number rests on the series that the detector has a value for, so they may not be comparable";
+    return ["Bold: the best.", columns.some((one) => !one.higher) ? "↓: lower is better." : "",
+      `A detector without a value on a series is never counted as zero: ${basis}.`,
+      now.summary === "rank" ? "Mean ranks are always taken over the series that all detectors have; 1 is best." : "",
+      now.weigh === "dataset" ? "Every data set counts the same, however many series it has." : "",
+      "A number leads to its series."].filter(Boolean).join(" ");
+  };
+  const figures = benchmark.figures(place, run, state);
+  const copyBoard = () => {
+    const board = boardRows();
+    return [["detector", "series_with_values", "summary", "over", "dataset", "measure", "value", "series"],
+      ...sorted(board).flatMap((row) => row.cells.map((cell, k) => [
+        row.name, row.own, board.now.summary, board.now.weigh, board.now.dataset, board.columns[k].name, run.exact(cell.value), cell.n]))];
+  };
+  vuskit.copies(place, { board: copyBoard, ...figures.copies });
+  const draw = () => { drawBoard(); figures.draw(); };
+  byId("family").addEventListener("change", drawBoard);
+  byId("columns").addEventListener("change", figures.draw);
+  byId("filters").addEventListener("change", (event) => {
+    if (event.target.id === "measure") order = bestFirst(`measure ${byId("measure").value}`);
+    if (event.target.id === "summary") order = bestFirst(order.column);
+    byId("weigh").disabled = byId("dataset").value !== "";
+    remember();
+    draw();
+  });
+  return { draw, show: (given) => { take(given); draw(); } };
+});
+
+// ---- the table of series, a page of rows at a time; the values of a series without drawings ----
+vuskit.view("table", (place, _, options) => {
+  const ROWS = 50;
+  const run = benchmark.model();
+  const { element } = vuskit;
+  const byId = (id) => place.querySelector(`#${id}`);
+  benchmark.fillFilters(place, run, options);
+  let order = { column: "series", falling: false };
+  let first = 0;
+  let lead = 0; // the detector that was asked for stands first
+  const detectors = () => [lead, ...run.detectors.keys()].filter((d, k) => k === 0 ? d < run.D : d !== lead);
+
+  const measure = () => Math.max(run.measures.findIndex((one) => one.name === byId("measure").value), 0);
+  const higher = () => run.measures[measure()]?.higher !== false;
+  const rows = () => {
+    const [settings, m, part] = [Number(byId("settings").value || 0), measure(), byId("name").value.toLowerCase()];
+    const found = run.chosen(byId("dataset").value).filter((i) => run.title(i).toLowerCase().includes(part))
+      .map((i) => ({ i, values: run.detectors.map((__, d) => run.M ? run.value(settings, m, d, i) : NaN) }));
+    const facts = { series: (row) => run.title(row.i), points: (row) => run.series.points[row.i], anomalies: (row) => run.series.anomalies[row.i] };
+    const detector = run.detectors.findIndex((name) => `detector ${name}` === order.column);
+    const key = facts[order.column] ?? ((row) => detector < 0 || Number.isNaN(row.values[detector]) ? "" : row.values[detector]);
+    const keyed = found.map((row) => [key(row), row]);
+    keyed.sort(([a], [b]) => a === "" || b === "" ? vuskit.comparing(a, b) : (order.falling ? -1 : 1) * vuskit.comparing(a, b));
+    return keyed.map(([, row]) => row);
+  };
+  const header = (column, text) => {
+    const current = order.column === column;
+    const button = element("button", { type: "button", class: "sort", text, "data-column": column });
+    button.addEventListener("click", () => {
+      order = { column, falling: current ? !order.falling : column !== "series" && (!column.startsWith("detector ") || higher()) };
+      first = 0;
+      draw();
+      place.querySelector(`#table [data-column="${CSS.escape(column)}"]`).focus();
+    });
+    return element("th", { scope: "col", class: vuskit.wrapping(text), "aria-sort": current ? (order.falling ? "descending" : "ascending") : null }, button);
+  };
+  const line = ({ i, values }) => {
+    const there = values.filter((value) => !Number.isNaN(value));
+    const top = higher() ? Math.max(...there) : Math.min(...there);
+    return element("tr", {},
+      element("th", { scope: "row" }, element("a", { href: run.link(i), text: run.title(i) })),
+      element("td", { text: run.series.points[i].toLocaleString("en") }),
+      element("td", { text: run.series.anomalies[i].toLocaleString("en") }),
+      ...detectors().map((d) => element("td", {
+        text: benchmark.shown(values[d]),
+        class: values[d] === top && new Set(there).size > 1 ? "best" : null,
+        title: Number.isNaN(values[d]) ? run.outcome(d, i) || "not run yet" : null,
+      })));
+  };
+  const draw = () => {
+    const all = rows();
+    first = Math.min(first, Math.max(all.length - 1, 0));
+    first -= first % ROWS;
+    const last = Math.min(first + ROWS, all.length);
+    byId("table").replaceChildren(
+      element("caption", {}, element("span", { text: `${run.measures[measure()]?.title ?? "no measure"} of each detector on each series${higher() ? "" : "; lower is better"}` })),
+      element("thead", {}, element("tr", {}, header("series", "series"), header("points", "points"), header("anomalies", "anomalies"),
+        ...detectors().map((d) => header(`detector ${run.detectors[d]}`, run.detectors[d])))),
+      element("tbody", {}, ...all.slice(first, last).map(line)));
+    byId("rows").textContent = all.length ? `${(first + 1).toLocaleString("en")} to ${last.toLocaleString("en")} of ${all.length.toLocaleString("en")}` : "none";
+    byId("previous").disabled = first === 0;
+    byId("next").disabled = last >= all.length;
+  };
+  const move = (step) => { first = Math.max(first + step * ROWS, 0); draw(); };
+  byId("previous").addEventListener("click", () => move(-1));
+  byId("next").addEventListener("click", () => move(1));
+  byId("name").addEventListener("input", () => { first = 0; draw(); });
+  byId("filters").addEventListener("change", () => { first = 0; draw(); });
+  vuskit.copies(place, {
+    series: () => [["dataset", "series", "points", "anomalies", "measure", ...run.detectors], ...rows().map(({ i, values }) => [
+      run.datasets[run.series.dataset[i]], run.series.name[i], run.series.points[i], run.series.anomalies[i],
+      run.measures[measure()]?.name ?? "", ...values.map(run.exact)])],
+  });
+  const take = (given) => {
+    if (given.measure !== undefined) byId("measure").value = given.measure;
+    if (given.measure !== undefined || given.dataset !== undefined) byId("dataset").value = given.dataset ?? "";
+    if (given.settings !== undefined) byId("settings").value = given.settings;
+    if (!run.detectors.includes(given.sort)) return;
+    lead = run.detectors.indexOf(given.sort);
+    order = { column: `detector ${given.sort}`, falling: higher() };
+    first = 0;
+  };
+  take(options);
+  return { draw, show: (given) => { take(given); draw(); } };
+});
+
+vuskit.view("series-values", (place, _, options) => {
+  const run = benchmark.model();
+  const { element } = vuskit;
+  const byId = (id) => place.querySelector(`#${id}`);
+  const show = (given) => {
+    const i = Math.min(Math.max(Number.parseInt(given.series, 10) || 0, 0), run.S - 1);
+    if (i < 0) return;
+    byId("name").textContent = run.title(i);
+    byId("facts").textContent = `${run.series.points[i].toLocaleString("en")} points, ${run.series.anomalies[i].toLocaleString("en")} anomalies`;
+    const reason = run.not_drawn[i];
+    byId("why").textContent = reason ? `It cannot be drawn: ${reason}.` : "Its drawings are not in this file. This command makes a page that has them:";
+    byId("command").textContent = reason ? "" : run.command(i);
+    byId("values").replaceChildren(
+      element("caption", {}, element("span", { text: `Measures of ${run.title(i)}` })),
+      element("thead", {}, element("tr", {}, ...["measure", ...run.detectors].map((text) => element("th", { scope: "col", text, class: vuskit.wrapping(text) })))),
+      element("tbody", {}, ...run.settings.flatMap((settings, s) => run.measures.map((one, m) => element("tr", {},
+        element("th", { scope: "row", text: run.settings.length > 1 ? `${benchmark.titled(one)} (${settings})` : benchmark.titled(one) }),
+        ...run.detectors.map((__, d) => {
+          const value = run.value(s, m, d, i);
+          return element("td", { text: benchmark.shown(value), "data-value": run.exact(value), title: Number.isNaN(value) ? run.outcome(d, i) || "not run yet" : null });
+        }))))));
+  };
+  vuskit.copies(place, { values: () => vuskit.tableRows(byId("values")) });
+  show(options);
+  return { show };
+});

@@ -1,0 +1,1047 @@
+"""The page of a benchmark run: what the run found, its tests, and its sections."""
+
+from __future__ import annotations
+
+import dataclasses
+import html
+import json
+import shlex
+import sqlite3
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import zip_longest
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vuskit.bench.files import ScoreFiles
+from vuskit.bench.measures import measure_called, read_measures
+from vuskit.bench.reading import open_for_reading
+from vuskit.bench.results import Failure, RunStatus, main_measure, read_status, read_values_table
+from vuskit.bench.sources import SeriesSource
+from vuskit.bench.specs import EvaluationSpec
+from vuskit.bench.states import Kind, Status
+from vuskit.datasets import Series
+from vuskit.datasets.optional import require
+from vuskit.errors import InvalidInputError
+from vuskit.inputs import did_you_mean
+from vuskit.measures.registry import Measure
+from vuskit.measures.results import Comparison, Evaluation
+from vuskit.periods import BufferChoice
+from vuskit.report.evaluation import EvaluationReport
+from vuskit.report.figures._families import FAMILY_TITLES, family_of
+from vuskit.report.page.document import (
+    Section,
+    element,
+    fill,
+    page_document,
+    part,
+    safe_json,
+    table,
+)
+from vuskit.report.page.series import (
+    SERIES_ASSETS,
+    Detail,
+    encoded_floats,
+    encoded_shares,
+    series_section,
+)
+from vuskit.report.page.studies import study_sections
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from vuskit.studies import TableComparison
+
+__all__ = [
+    "FAILED",
+    "MOST_BYTES",
+    "PAGE_BYTES",
+    "Progress",
+    "RunReport",
+    "RunSeries",
+    "fits_exactly",
+    "measure_called",
+    "packed_rows",
+    "run_comparisons",
+    "run_data",
+    "run_page_html",
+    "run_sections",
+    "run_that_fits",
+    "series_report",
+]
+
+Floats = NDArray[np.float64]
+
+FAILED = (Status.ERROR, Status.TIMEOUT, Status.OOM)
+_MOST_FAILURES = 200
+_JOBS = """
+SELECT jobs.label, jobs.status, jobs.fit_seconds, jobs.score_seconds, jobs.cold,
+       jobs.seed, jobs.scores_hash, series.*,
+       (SELECT spec FROM sources WHERE series_hash = series.hash ORDER BY spec LIMIT 1) AS source
+FROM jobs JOIN series ON series.hash = jobs.series_hash
+WHERE jobs.kind IN (?, ?) AND jobs.run_id = (SELECT max(id) FROM runs)
+ORDER BY jobs.id
+"""
+
+_EVALUATED = """
+SELECT series_hash, scores_hash, status FROM jobs
+WHERE kind = ? AND run_id = (SELECT max(id) FROM runs) ORDER BY status = ?
+"""
+
+
+@dataclass(frozen=True)
+class RunSeries:
+    """A series of a run.
+
+    Attributes
+    ----------
+    dataset, name : str
+        What it is called.
+    hash : str
+        Digest of its content.
+    source : str
+        File or generator, as `vuskit.bench.sources.SeriesSource` reads it.
+    n_points, n_channels, n_anomalies : int
+        Its size.
+    scores : tuple
+        Detector and digest of the stored scores; of several seeds the first.
+    """
+
+    dataset: str
+    name: str
+    hash: str
+    source: str
+    n_points: int
+    n_channels: int
+    n_anomalies: int
+    scores: tuple[tuple[str, str], ...]
+
+    @property
+    def title(self) -> str:
+        """Data set and name."""
+        return f"{self.dataset}/{self.name}"
+
+
+@dataclass(frozen=True, eq=False)
+class RunReport:
+    """What a benchmark run found so far; read it with :meth:`read`.
+
+    Attributes
+    ----------
+    folder : Path
+        The run folder.
+    status : RunStatus
+        How far it is, and the latest failures.
+    settings, measures, detectors : tuple of str
+        Names along the axes of the values.
+    series : tuple of RunSeries
+        The last axis of the values.
+    values : ndarray, shape (settings, measures, detectors, series)
+        Means over the seeds; NaN where there is none.
+    seconds : ndarray, shape (detectors, series)
+        Of fitting and scoring, the mean over the seeds; NaN where it was not measured.
+    outcomes : ndarray of str, shape (detectors, series)
+        Status of the scores, or of their evaluation, if none of it went well; empty where there
+        are none yet.
+    seeds : int
+        Most seeds that a detector ran with.
+    known : dict
+        What the run stored about its measures: title, family, bounds, direction.
+    """
+
+    folder: Path
+    status: RunStatus
+    settings: tuple[str, ...]
+    measures: tuple[str, ...]
+    detectors: tuple[str, ...]
+    series: tuple[RunSeries, ...]
+    values: Floats
+    seconds: Floats
+    outcomes: NDArray[np.str_]
+    seeds: int
+    known: Mapping[str, Measure]
+
+    @classmethod
+    def read(cls, folder: str | Path) -> RunReport:
+        """Read the latest plan of a run folder, also while the run goes on.
+
+        Parameters
+        ----------
+        folder : str or Path
+            The run folder.
+
+        Raises
+        ------
+        InvalidInputError
+            If it holds no run.
+        MissingDependencyError
+            If pandas is not installed.
+
+        Examples
+        --------
+        >>> RunReport.read("nowhere")
+        Traceback (most recent call last):
+        vuskit.errors.InvalidInputError: `folder` must hold a benchmark run, got 'nowhere'
+        """
+        place = Path(folder)
+        status = read_status(place, failures=_MOST_FAILURES)
+        table = read_values_table(place)
+        with closing(open_for_reading(place)) as connection:
+            jobs = connection.execute(_JOBS, (Kind.SCORE, Kind.IMPORT)).fetchall()
+            # Of several evaluations of the same scores one that went well comes last.
+            found = connection.execute(_EVALUATED, (Kind.EVALUATE, Status.OK))
+            evaluated = {(series, scores): status for series, scores, status in found}
+        detectors = tuple(dict.fromkeys(row["label"] for row in jobs))
+        series = _series_of(jobs)
+        known = read_measures(place)
+        present = set(table["measure"])
+        measures = tuple(name for name in known if name in present)
+        settings = tuple(dict.fromkeys(table["settings"]))
+        seconds, outcomes = _costs(jobs, evaluated, detectors, series)
+        return cls(
+            folder=place,
+            status=status,
+            settings=settings,
+            measures=measures,
+            detectors=detectors,
+            series=series,
+            values=_values(table, settings, measures, detectors, series),
+            seconds=seconds,
+            outcomes=outcomes,
+            seeds=_most_seeds(jobs),
+            known=known,
+        )
+
+    @property
+    def name(self) -> str:
+        """Of the folder."""
+        return self.folder.resolve().name
+
+    @property
+    def datasets(self) -> tuple[str, ...]:
+        """Data sets of the series, in order."""
+        return tuple(dict.fromkeys(one.dataset for one in self.series))
+
+    @property
+    def failures(self) -> int:
+        """Jobs that failed, all of them."""
+        return self.status.count(*FAILED)
+
+    @property
+    def state(self) -> str:
+        """How far the run is, in words.
+
+        Jobs are counted as the run counts them: what waits for a score is added when it is there.
+        """
+        done, total = self.status.progress.get("done", 0), self.status.progress.get("total", 0)
+        state = self.status.run["state"]
+        if state == "finished":
+            return f"finished: {done:,} jobs"
+        told = {"running": "unfinished", "failed": "stopped"}
+        return f"{told.get(state, state)}: {done:,} of {total:,} jobs"
+
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        return {one.title: place for place, one in enumerate(self.series)}
+
+    def find_series(self, name: str) -> int:
+        """Place of a series, by data set and name, or by its name if there is but one of it.
+
+        Raises
+        ------
+        InvalidInputError
+            If there is none, or several.
+        """
+        if name in self._places:
+            return self._places[name]
+        found = [place for place, one in enumerate(self.series) if one.name == name]
+        if len(found) > 1:
+            titles = ", ".join(repr(self.series[place].title) for place in found[:3])
+            raise InvalidInputError(f"`series` must name one series, got {name!r}: {titles}")
+        if not found:
+            hint = did_you_mean(name, sorted({*self._places, *(one.name for one in self.series)}))
+            raise InvalidInputError(
+                f"`series` must be one of the {len(self.series):,} series of the run, "
+                f"got {name!r}{hint}"
+            )
+        return found[0]
+
+    def measure(self, name: str) -> Measure:
+        """What the run stored about one of its measures; see `vuskit.bench.measures`."""
+        return self.known.get(name) or measure_called(name)
+
+    def without_values(self, settings: str, measure: str) -> tuple[str, ...]:
+        """Detectors without any value, which a comparison leaves out."""
+        values = self.values[self.settings.index(settings), self.measures.index(measure)]
+        missing = np.isnan(values).all(axis=1)
+        return tuple(name for name, none in zip(self.detectors, missing, strict=True) if none)
+
+    def comparison(self, settings: str, measure: str) -> TableComparison:
+        """Compare the detectors by a measure, over the series that all of them have a value for.
+
+        Detectors without any value are left out, see `without_values`.
+
+        Raises
+        ------
+        InvalidInputError
+            If fewer than two detectors, or too few series, are left.
+        """
+        from vuskit.studies.statistics.comparison import compare_columns
+
+        pandas = require("pandas", purpose="a comparison")
+        place = self.settings.index(settings), self.measures.index(measure)
+        table = pandas.DataFrame(self.values[place].T, columns=list(self.detectors))
+        return compare_columns(
+            table.dropna(axis="columns", how="all"),
+            title=measure,
+            higher_is_better=self.measure(measure).higher_is_better,
+        )
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row per settings, series, detector and measure with a value, means over seeds."""
+        pandas = require("pandas", purpose="a table of values")
+        at = np.argwhere(np.isfinite(self.values))
+        return pandas.DataFrame(
+            {
+                "settings": [self.settings[i] for i in at[:, 0]],
+                "dataset": [self.series[i].dataset for i in at[:, 3]],
+                "series": [self.series[i].name for i in at[:, 3]],
+                "detector": [self.detectors[i] for i in at[:, 2]],
+                "measure": [self.measures[i] for i in at[:, 1]],
+                "value": self.values[tuple(at.T)],
+            }
+        )
+
+
+def _series_of(jobs: list[sqlite3.Row]) -> tuple[RunSeries, ...]:
+    first: dict[tuple[str, str], sqlite3.Row] = {}
+    scores: dict[str, dict[str, tuple[int, str]]] = {}
+    for row in jobs:
+        first.setdefault((row["dataset"], row["name"]), row)
+        if row["scores_hash"] is not None:
+            found = scores.setdefault(row["hash"], {})
+            known = found.get(row["label"])
+            seed = row["seed"] or 0
+            if known is None or seed < known[0]:
+                found[row["label"]] = seed, row["scores_hash"]
+    return tuple(
+        RunSeries(
+            dataset=row["dataset"],
+            name=row["name"],
+            hash=row["hash"],
+            source=row["source"] or json.dumps({}),
+            n_points=row["n_points"],
+            n_channels=row["n_channels"],
+            n_anomalies=row["n_anomalies"],
+            scores=tuple((k, digest) for k, (_, digest) in scores.get(row["hash"], {}).items()),
+        )
+        for _, row in sorted(first.items())
+    )
+
+
+def _index(names: tuple[Any, ...]) -> dict[Any, int]:
+    return {name: place for place, name in enumerate(names)}
+
+
+def _values(
+    table: pd.DataFrame,
+    settings: tuple[str, ...],
+    measures: tuple[str, ...],
+    detectors: tuple[str, ...],
+    series: tuple[RunSeries, ...],
+) -> Floats:
+    """Means over the seeds."""
+    shape = tuple(map(len, (settings, measures, detectors, series)))
+    titles = zip(table["dataset"], table["series"], strict=True)
+    of_series = _index(tuple((one.dataset, one.name) for one in series))
+    at = (
+        table["settings"].map(_index(settings)).to_numpy(dtype=np.intp),
+        table["measure"].map(_index(measures)).to_numpy(dtype=np.intp),
+        table["detector"].map(_index(detectors)).to_numpy(dtype=np.intp),
+        np.array([of_series[title] for title in titles], dtype=np.intp),
+    )
+    sums, counts = np.zeros(shape), np.zeros(shape)
+    np.add.at(sums, at, table["value"].to_numpy(dtype=np.float64))
+    np.add.at(counts, at, 1.0)
+    means: Floats = np.divide(sums, counts, out=np.full(shape, np.nan), where=counts > 0)
+    return means
+
+
+def _costs(
+    jobs: list[sqlite3.Row],
+    evaluated: Mapping[tuple[str, str], str],
+    detectors: tuple[str, ...],
+    series: tuple[RunSeries, ...],
+) -> tuple[Floats, NDArray[np.str_]]:
+    """Seconds and outcomes by detector and series."""
+    shape = len(detectors), len(series)
+    warm: dict[tuple[int, int], list[float]] = {}
+    cold: dict[tuple[int, int], list[float]] = {}
+    outcomes = np.full(shape, "", dtype="<U7")
+    of_detector = _index(detectors)
+    of_series = _index(tuple((one.dataset, one.name) for one in series))
+    for row in jobs:
+        at = of_detector[row["label"]], of_series[row["dataset"], row["name"]]
+        # Scores of one seed are scores; the failures of the others are listed as such.
+        if outcomes[at] != Status.OK:
+            outcomes[at] = evaluated.get((row["hash"], row["scores_hash"]), row["status"])
+        if row["fit_seconds"] is not None and row["score_seconds"] is not None:
+            # The first job of a detector in a worker holds imports and compilation.
+            kept = cold if row["cold"] else warm
+            kept.setdefault(at, []).append(row["fit_seconds"] + row["score_seconds"])
+    seconds = np.full(shape, np.nan)
+    for at, found in {**cold, **warm}.items():
+        seconds[at] = np.mean(found)
+    return seconds, outcomes
+
+
+def _most_seeds(jobs: list[sqlite3.Row]) -> int:
+    seen: dict[tuple[str, str], set[int]] = {}
+    for row in jobs:
+        seen.setdefault((row["label"], row["hash"]), set()).add(row["seed"] or 0)
+    return max((len(found) for found in seen.values()), default=1)
+
+
+# -- series of a run -------------------------------------------------------------------------------
+
+
+_EVALUATION = """
+SELECT spec, buffer, buffer_reason FROM jobs
+WHERE series_hash = ? AND identity = ? AND kind = ? AND status = ?
+ORDER BY id DESC LIMIT 1
+"""
+
+
+_NOT_OK = """
+SELECT status, count(*) FROM jobs
+WHERE series_hash = ? AND status != ? AND run_id = (SELECT max(id) FROM runs) GROUP BY status
+"""
+
+
+def series_report(run: RunReport, place: int, settings: str) -> EvaluationReport:
+    """Evaluation of one series from what the run stored; nothing is scored or measured again.
+
+    Parameters
+    ----------
+    run : RunReport
+        The run.
+    place : int
+        Of the series in ``run.series``.
+    settings : str
+        One of ``run.settings``.
+
+    Raises
+    ------
+    InvalidInputError
+        If the series was not evaluated, or it or its scores cannot be read any more.
+    """
+    about = run.series[place]
+    spec, buffer = _evaluated(run, about, settings)
+    series = _read(about)
+    scores = _scores(run, about)
+    measures = tuple(run.measure(name) for name in run.measures)
+    evaluator = spec.evaluator(series.labels, buffer, measures)
+    values = run.values[run.settings.index(settings), :, :, place]
+    table = Comparison(
+        {
+            name: Evaluation(
+                dict(zip(run.measures, values[:, run.detectors.index(name)].tolist(), strict=True)),
+                evaluator,
+            )
+            for name in scores
+        },
+        evaluator,
+    )
+    return EvaluationReport(
+        name=about.title,
+        labels=np.asarray(series.labels, dtype=bool),
+        values=np.asarray(series.values, dtype=np.float64).reshape(series.n_points, -1)[:, 0],
+        scores=scores,
+        table=table,
+        buffer=buffer,
+        threshold=spec.threshold,
+        draws=0,
+    )
+
+
+def _evaluated(
+    run: RunReport, about: RunSeries, settings: str
+) -> tuple[EvaluationSpec, BufferChoice]:
+    with closing(open_for_reading(run.folder)) as connection:
+        row = connection.execute(
+            _EVALUATION, (about.hash, settings, Kind.EVALUATE, Status.OK)
+        ).fetchone()
+        if row is None:
+            ended = connection.execute(_NOT_OK, (about.hash, Status.OK)).fetchall()
+            raise InvalidInputError(f"{about.title} has no values{_why(run, dict(ended))}")
+    fields: dict[str, Any] = json.loads(row["spec"])["evaluation"]
+    strategy, _, reason = (row["buffer_reason"] or "number: given").partition(": ")
+    return EvaluationSpec(**fields), BufferChoice(row["buffer"], strategy, reason)
+
+
+def _why(run: RunReport, ended: dict[str, int]) -> str:
+    """How jobs of a series without values ended."""
+    if ended:
+        listed = ", ".join(f"{count:,} {status}" for status, count in ended.items())
+        return f": its jobs ended with {listed}"
+    return "" if run.status.run["state"] == "finished" else " yet"
+
+
+def _read(about: RunSeries) -> Series:
+    try:
+        series = SeriesSource(about.source).load()
+    except (OSError, KeyError) as error:
+        raise InvalidInputError(f"{about.title} cannot be read: {error}") from error
+    if series.content_hash != about.hash:
+        raise InvalidInputError(f"{about.title} has changed since the run")
+    return series
+
+
+def _scores(run: RunReport, about: RunSeries) -> dict[str, Any]:
+    files = ScoreFiles(run.folder)
+    try:
+        return {
+            name: np.load(files.path(digest), allow_pickle=False) for name, digest in about.scores
+        }
+    except (OSError, ValueError) as error:
+        raise InvalidInputError(f"scores of {about.title} cannot be read: {error}") from error
+
+
+# -- tests -----------------------------------------------------------------------------------------
+
+
+MOST_BYTES = 600_000
+_RESAMPLES = 2  # the fewest there are: the page shows no intervals
+
+
+def run_comparisons(
+    run: RunReport, progress: Callable[[int, int], None] | None = None
+) -> dict[str, Any]:
+    """Compare the detectors by every measure, under every settings.
+
+    Browsers hold the values in single precision, in which differences tie that are not equal; so
+    the tests are made here, and the page chooses among them.
+
+    Parameters
+    ----------
+    run : RunReport
+        The run.
+    progress : callable, optional
+        Called with the measures that are done and how many there are.
+
+    Returns
+    -------
+    dict
+        By ``"settings,measure"`` for all series and ``"settings,measure,dataset"`` for those of one
+        data set, all of them places. Data sets with many series come first; those of which there
+        is no room for every measure are not there.
+    """
+    pairs = [(s, m) for s in range(len(run.settings)) for m in range(len(run.measures))]
+    found: dict[str, Any] = {}
+    for done, (s, m) in enumerate(pairs):
+        if progress is not None:
+            progress(done, len(pairs))
+        found[f"{s},{m}"] = _comparison(run, s, m, np.arange(len(run.series)))
+    places = {name: place for place, name in enumerate(run.datasets)}
+    if len(places) < 2:
+        return {**found, **{f"{key},0": one for key, one in found.items()}}
+    owner = np.array([places[one.dataset] for one in run.series])
+    room = MOST_BYTES
+    for dataset, _ in Counter(owner.tolist()).most_common():
+        series = np.flatnonzero(owner == dataset)
+        own = {f"{s},{m},{dataset}": _comparison(run, s, m, series) for s, m in pairs}
+        room -= len(json.dumps(own))
+        if room < 0:
+            break
+        found |= own
+    return found
+
+
+def _comparison(
+    run: RunReport, settings: int, measure: int, series: NDArray[np.intp]
+) -> dict[str, Any]:
+    from vuskit.studies.statistics.comparison import compare_columns
+
+    values = run.values[settings, measure][:, series]
+    present = np.flatnonzero(np.isfinite(values).any(axis=1))
+    pandas = require("pandas", purpose="a comparison")
+    table = pandas.DataFrame(values[present].T, columns=present)
+    complete = len(table.dropna())
+    if present.size < 2 or complete < 2:
+        return {"error": _too_few(present.size, complete, series.size)}
+    try:
+        compared = compare_columns(
+            table,
+            title=run.measures[measure],
+            higher_is_better=run.measure(run.measures[measure]).higher_is_better,
+            n_resamples=_RESAMPLES,
+        )
+    except InvalidInputError as error:
+        return {"error": str(error)}
+    return {
+        "detectors": [int(place) for place in compared.summary.index],
+        "ranks": [round(float(rank), 4) for rank in compared.summary["mean_rank"]],
+        "groups": [[int(str(place)) for place in group] for group in compared.groups],
+        "tests": " ".join(f"{text}." for text in compared.tests),
+        "n": complete,
+    }
+
+
+def _too_few(detectors: int, complete: int, series: int) -> str:
+    if detectors < 2:
+        return f"tests compare two detectors or more, and {detectors or 'none'} has values here."
+    return (
+        f"tests need two series or more with a value of every detector, and {complete} of "
+        f"{series} {'has' if complete == 1 else 'have'} that here."
+    )
+
+
+# -- numbers ---------------------------------------------------------------------------------------
+
+
+PAGE_BYTES = 5_500_000  # of the whole page; six million is what mail and browsers like
+_EXACT_BYTES = 2_000_000  # of numbers in single precision; more of them are rounded
+_BASE64 = 4 / 3
+_OUTCOMES = ("", *(status.value for status in Status))
+
+
+def run_that_fits(run: RunReport, room: int) -> tuple[RunReport, tuple[str, ...]]:
+    """Leave out measures until the values of the others fit.
+
+    Parameters
+    ----------
+    run : RunReport
+        The run.
+    room : int
+        Bytes that the values may take, at two bytes each before they are encoded.
+
+    Returns
+    -------
+    RunReport
+        The run, maybe with fewer measures; the main one stays longest, then the first.
+    tuple of str
+        Measures that were left out.
+
+    Raises
+    ------
+    InvalidInputError
+        If not even one measure fits.
+    """
+    if not run.values.size:
+        return run, ()
+    each = run.values.size / len(run.measures) * 2 * _BASE64
+    most = int(room / each)
+    if most < 1:
+        fitting = max(int(room / 2 / _BASE64), 0)
+        raise InvalidInputError(
+            f"the run must have fewer than {fitting:,} values of a measure to fit into a page, "
+            f"got {len(run.detectors):,} detectors on {len(run.series):,} series; "
+            "`vuskit bench export` writes them as a table"
+        )
+    main = main_measure(run.measures)
+    ranked = sorted(run.measures, key=lambda name: name != main)
+    kept = [place for place, name in enumerate(run.measures) if name in ranked[:most]]
+    smaller = dataclasses.replace(
+        run, measures=tuple(run.measures[place] for place in kept), values=run.values[:, kept]
+    )
+    return smaller, tuple(ranked[most:])
+
+
+def fits_exactly(run: RunReport, room: int) -> bool:
+    """Whether values and seconds may be kept in single precision."""
+    return (run.values.size + run.seconds.size) * 4 * _BASE64 <= min(_EXACT_BYTES, room)
+
+
+def run_data(
+    run: RunReport, comparisons: Mapping[str, Any], *, exact: bool = True
+) -> dict[str, Any]:
+    """Everything that the views of a run show, ready for JSON.
+
+    Parameters
+    ----------
+    run : RunReport
+        The run.
+    comparisons : mapping
+        See `run_comparisons`.
+    exact : bool, default=True
+        Keep values and seconds in single precision; otherwise two bytes each.
+    """
+    measures = [run.measure(name) for name in run.measures]
+    families = dict.fromkeys(map(family_of, measures))
+    datasets = run.datasets
+    return {
+        "settings": run.settings,
+        "measures": [
+            {
+                "name": measure.name,
+                "title": measure.title,
+                "family": family_of(measure),
+                "higher": measure.higher_is_better,
+            }
+            for measure in measures
+        ],
+        "favorite": main_measure(run.measures) if run.measures else "",
+        "families": {family: FAMILY_TITLES[family] for family in families},
+        "detectors": run.detectors,
+        "datasets": datasets,
+        "series": {
+            "dataset": [datasets.index(one.dataset) for one in run.series],
+            "name": [one.name for one in run.series],
+            "points": [one.n_points for one in run.series],
+            "anomalies": [one.n_anomalies for one in run.series],
+        },
+        "values": encoded_floats(run.values) if exact else packed_rows(_by_measure(run)),
+        "seconds": encoded_floats(run.seconds) if exact else packed_rows(run.seconds, log=True),
+        "digits": 7 if exact else 5,
+        "outcomes": _outcomes(run),
+        "outcome_names": _OUTCOMES,
+        "comparisons": comparisons,
+        "command": f"vuskit report {shlex.quote(str(run.folder))} --series",
+    }
+
+
+def packed_rows(rows: Floats, *, log: bool = False) -> dict[str, Any]:
+    """Two bytes for each number, spread evenly between the least and the largest of its row.
+
+    Parameters
+    ----------
+    rows : ndarray of shape (n, size)
+        NaN is a gap; so is what has no logarithm, if those are taken.
+    log : bool, default=False
+        Spread the logarithms, for numbers of very different sizes.
+
+    Examples
+    --------
+    >>> packed = packed_rows(np.array([[1.0, 2.0, 3.0], [5.0, 5.0, np.nan]]))
+    >>> packed["low"], packed["high"]
+    ([1.0, 5.0], [3.0, 5.0])
+    """
+    taken = np.full(rows.shape, np.nan)
+    np.log10(rows, out=taken, where=rows > 0) if log else np.copyto(taken, rows)
+    there = np.isfinite(taken)
+    low = np.where(there, taken, np.inf).min(axis=1, initial=np.inf)
+    high = np.where(there, taken, -np.inf).max(axis=1, initial=-np.inf)
+    low, high = np.where(low > high, 0.0, low), np.where(low > high, 0.0, high)
+    span = np.where(high > low, high - low, 1.0)
+    shares = (taken - low[:, None]) / span[:, None]
+    return {
+        "data": encoded_shares(shares),
+        "low": low.tolist(),
+        "high": high.tolist(),
+        "log": log,
+    }
+
+
+def _by_measure(run: RunReport) -> Floats:
+    rows, columns = len(run.settings) * len(run.measures), len(run.detectors) * len(run.series)
+    return run.values.reshape(rows, columns)
+
+
+def _outcomes(run: RunReport) -> str:
+    """One letter for each detector and series: its place in the list of outcomes."""
+    letters = {name: str(place) for place, name in enumerate(_OUTCOMES)}
+    return "".join(letters[str(outcome)] for outcome in run.outcomes.ravel())
+
+
+# -- sections --------------------------------------------------------------------------------------
+
+
+Progress = Callable[[int, int], None]
+
+_ASSETS = (
+    "run.js",
+    "run.css",
+    *SERIES_ASSETS,
+)
+_PAGE_BYTES = PAGE_BYTES
+_LINE_BYTES = 8_000  # of one line of a series: 3,000 numbers
+_OTHER_BYTES = 200_000  # of scripts, styles and markup
+
+
+def run_sections(
+    run: RunReport,
+    *,
+    series: Sequence[str] = (),
+    others: Sequence[Section] = (),
+    progress: Progress | None = None,
+) -> list[Section]:
+    """Make the sections of a run.
+
+    Parameters
+    ----------
+    run : RunReport
+        The run.
+    series : sequence of str, optional
+        Series whose drawings the page holds in any case; others follow as far as there is room.
+    others : sequence of Section, optional
+        Sections that belong on the same page.
+    progress : callable, optional
+        Called with the steps that are done and how many there are at most.
+
+    Raises
+    ------
+    InvalidInputError
+        If a series is not in the run or cannot be read any more, or they do not all fit.
+    """
+    wanted = [run.find_series(name) for name in series]
+    fixed = [*([_failures(run)] if run.failures else []), *others]
+    room = _room_for_values(run, fixed)
+    held, left_out = run_that_fits(run, room)
+    steps = len(run.settings) * len(held.measures)
+    told = progress or (lambda done, total: None)
+    total = steps + len(run.series)
+    comparisons = run_comparisons(held, lambda done, _: told(done, total))
+    data = run_data(held, comparisons, exact=fits_exactly(held, room))
+    room = _PAGE_BYTES - len(safe_json(data)) - sum(map(_size, fixed))
+    embedded: dict[str, str] = {}
+    reasons: dict[str, str] = {}
+    drawn: list[Section] = []
+    for count, section in enumerate(_drawn(run, wanted, room, reasons)):
+        told(steps + count, total)
+        embedded[section.key.removeprefix("series-")] = section.key
+        drawn.append(section)
+    told(total, total)
+    drawn.sort(key=lambda section: int(section.key.removeprefix("series-")))
+    data["embedded"] = embedded
+    data["not_drawn"] = reasons
+    return [
+        Section("run", "run", "Leaderboard", _run_html(run, data, left_out), data, _ASSETS),
+        Section("table", "table", "Series", _table_html(run, len(drawn)), {}, _ASSETS),
+        Section(
+            "series-values",
+            "series-values",
+            "Series",
+            part("run_series_values.html"),
+            {},
+            _ASSETS,
+            parent="table",
+        ),
+        *fixed,
+        *drawn,
+    ]
+
+
+def _size(section: Section) -> int:
+    return len(section.html.encode()) + len(safe_json(section.data))
+
+
+def _room_for_values(run: RunReport, fixed: Sequence[Section]) -> int:
+    """Bytes of a page that other sections, comparisons and all that is listed once leave."""
+    no_values = dataclasses.replace(run, values=run.values[:, :0], measures=())
+    listed = len(safe_json(run_data(no_values, {}, exact=False))) + MOST_BYTES
+    return PAGE_BYTES - _OTHER_BYTES - listed - sum(map(_size, fixed))
+
+
+# -- drawings of series ------------------------------------------------------------------------
+
+
+def _drawn(
+    run: RunReport, wanted: list[int], room: int, reasons: dict[str, str]
+) -> Iterator[Section]:
+    """Sections of series, those that are wanted first, as far as there is room.
+
+    Those that cannot be drawn are left out, and why is noted.
+    """
+    for place in dict.fromkeys([*wanted, *_in_turn(run)]):
+        try:
+            with warnings.catch_warnings():
+                # Coarse grids are the plan's choice, and drawings have their own.
+                warnings.simplefilter("ignore")
+                section = _series(run, place)
+        except InvalidInputError as error:
+            if place in wanted:
+                raise
+            reasons[str(place)] = str(error)
+            continue  # the table of series still has its values
+        room -= _size(section)
+        if room < 0 and place in wanted:
+            raise InvalidInputError(
+                f"`series` must fit into a page of {_PAGE_BYTES / 1e6:.1f} MB, got "
+                f"{len(wanted)}, of which {wanted.index(place)} fit; make several pages"
+            )
+        if room < 0:
+            return
+        yield section
+
+
+def _in_turn(run: RunReport) -> Iterator[int]:
+    """Places of the series, one of each data set, then the second of each, and so on."""
+    by_dataset: dict[str, list[int]] = {}
+    for place, one in enumerate(run.series):
+        by_dataset.setdefault(one.dataset, []).append(place)
+    for turn in zip_longest(*by_dataset.values()):
+        yield from (place for place in turn if place is not None)
+
+
+def _series(run: RunReport, place: int) -> Section:
+    report = series_report(run, place, run.settings[0] if run.settings else "")
+    detail = Detail(
+        line_bytes=_LINE_BYTES * (1 + len(report.scores)),
+        buffers=16,
+        grid=33,
+        all_scores=5_000,
+        thresholds=500,
+        areas=50,
+        events=60,
+    )
+    notes = [f"Of the run {run.name}; thinned: at most 3,000 numbers to a line."]
+    if run.seeds > 1:
+        notes.append("Values are means over the seeds; the scores drawn are those of the first.")
+    if run.series[place].n_channels > 1:
+        notes.append(f"The first of {run.series[place].n_channels} channels is drawn.")
+    return series_section(
+        report, key=f"series-{place}", parent="table", detail=detail, note=" ".join(notes)
+    )
+
+
+# -- markup ------------------------------------------------------------------------------------
+
+
+def _counted(number: int, one: str, many: str = "") -> str:
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def _run_html(run: RunReport, data: dict[str, Any], left_out: Sequence[str]) -> str:
+    failed = _counted(run.failures, "failed job")
+    summary = [
+        html.escape(run.state[:1].upper() + run.state[1:]),
+        f'<a href="#failures">{failed}</a>' if run.failures else "none failed",
+        _counted(len(run.series), "series", "series"),
+        _counted(len(run.datasets), "data set"),
+        _counted(len(run.detectors), "detector"),
+        _counted(len(run.measures), "measure"),
+    ]
+    details = [f"Settings: {text}." for text in run.settings]
+    if run.seeds > 1:
+        details.append(f"Values of up to {run.seeds} seeds of a detector are averaged.")
+    details.append(f"{_started(run.status.run)} with vuskit {run.status.run['vuskit']}.")
+    if isinstance(data["values"], dict):
+        details.append(
+            "Values are rounded to the 65,534th part of each measure's range, to fit into a page."
+        )
+    blank = [one.title for name, one in run.known.items() if name not in run.measures]
+    if blank and run.measures:
+        details.append(f"No value on any series: {', '.join(blank)}.")
+    if left_out:
+        details.append(
+            f"There is no room for {_counted(len(left_out), 'measure')}: {', '.join(left_out)}; "
+            "`vuskit bench export` writes all values as a table."
+        )
+    notes = "".join(element("li", note) for note in run.status.notes)
+    listed = _counted(len(run.status.notes), "note")
+    return fill(
+        part("run.html"),
+        {
+            "name": html.escape(run.name),
+            "summary": ", ".join(summary) + ".",
+            "details": html.escape(" ".join(details)),
+            "notes": f"<details><summary>{listed}</summary><ul>{notes}</ul></details>"
+            if notes
+            else "",
+        },
+    )
+
+
+def _started(facts: Mapping[str, Any]) -> str:
+    """When the run began, and when it was continued; a start that had nothing to do is none."""
+    first, latest = (str(facts[name])[:16].replace("T", " ") for name in ("begun", "started"))
+    if str(facts["last_job"] or "") <= str(facts["started"]) or first == latest:
+        return f"Started {first} UTC"
+    return f"Started {first} UTC, continued {latest} UTC"
+
+
+def _table_html(run: RunReport, drawn: int) -> str:
+    left_out = len(run.series) - drawn
+    if not left_out:
+        text = "Drawings of all series are in this file."
+    else:
+        text = (
+            f"Drawings of {drawn:,} of {len(run.series):,} series are in this file; "
+            "the others show their values and the command that draws them."
+        )
+    return fill(part("run_table.html"), {"embedded": html.escape(text)})
+
+
+def _failures(run: RunReport) -> Section:
+    listed = run.status.failures
+    told = f"The latest {len(listed):,} of {run.failures:,}, the latest first."
+    pieces = {
+        "summary": html.escape(f"{_counted(run.failures, 'job')} of {run.name} did not end well."),
+        "counts": _failure_counts(run),
+        "listed": html.escape(told if len(listed) < run.failures else "The latest first."),
+        "failures": "\n".join(map(_failure, listed)),
+    }
+    return Section(
+        key="failures",
+        view="failures",
+        title="Failures",
+        html=fill(part("run_failures.html"), pieces),
+        data=[[one.status.value, one.title, one.message, one.command] for one in listed],
+        assets=_ASSETS,
+    )
+
+
+def _failure_counts(run: RunReport) -> str:
+    """Series of each detector by outcome: of its scores, or of their evaluation."""
+    shown = [Status.OK, *FAILED, Status.SKIPPED]
+    rows = []
+    for name, outcomes in zip(run.detectors, run.outcomes, strict=True):
+        counts = [int(np.sum(outcomes == status.value)) for status in shown]
+        cells = [element("td", f"{count:,}", data_value=str(count)) for count in counts]
+        rows.append(element("th", name, scope="row") + "".join(cells))
+    return table("counts", "Series by outcome", ["detector", *(s.value for s in shown)], rows)
+
+
+def _failure(failure: Failure) -> str:
+    trace = element("pre", failure.traceback) if failure.traceback else ""
+    command = element("p", "Do it again: ") + element("pre", failure.command)
+    return (
+        f'<details class="failure"><summary><strong class="missed">{failure.status.value}</strong> '
+        f"{html.escape(failure.title)}<br>{html.escape(failure.message)}</summary>"
+        f"{command if failure.command else ''}{trace}</details>"
+    )
+
+
+def run_page_html(
+    report: RunReport,
+    *,
+    studies: Sequence[object] = (),
+    series: Sequence[str] = (),
+    progress: Progress | None = None,
+) -> str:
+    """Write the page of a benchmark run.
+
+    It holds the leaderboard, critical differences, ranks, times, failures, all values, and the
+    drawings of as many series as fit into a page that can be sent.
+
+    Parameters
+    ----------
+    report : RunReport
+        The run, see `RunReport.read`.
+    studies : sequence, optional
+        Results of studies, as further sections.
+    series : sequence of str, optional
+        Series whose drawings come first, by data set and name.
+    progress : callable, optional
+        Called with the steps that are done and how many there are at most.
+
+    Returns
+    -------
+    str
+        One HTML document that needs nothing else and asks no network.
+
+    Raises
+    ------
+    InvalidInputError
+        If a series is not in the run.
+    """
+    others = study_sections(studies) if studies else []
+    own = run_sections(report, series=series, others=others, progress=progress)
+    return page_document(report.name, own)
