@@ -91,7 +91,7 @@ $(CORE)/.done: $(PROJECT) $(shell find src/vuskit -name '*.py')
 	@touch $@
 
 test-core: $(CORE)/.done
-	$(ONE_THREAD) $(CORE)/bin/python -m pytest -q --numprocesses 2 -p no:cacheprovider tests/kernels tests/measures tests/test_inputs.py tests/test_intervals.py tests/test_periods.py tests/test_api.py
+	$(ONE_THREAD) $(CORE)/bin/python -m pytest -q --numprocesses 2 -p no:cacheprovider tests/kernels tests/measures tests/test_inputs.py tests/test_intervals.py tests/test_buffers.py tests/test_api.py
 
 clean: ## Remove environments and outputs
 	rm -rf $(VENV) $(CORE) .peers out site dist

@@ -55,7 +55,7 @@ y, s = [0, 0, 1, 1, 0, 0, 0, 0], [0.1, 0.2, 0.6, 0.9, 0.8, 0.3, 0.0, 0.1]
 result = vuskit.evaluate(y, s, buffer=3)
 result.chance, repr(result), result._repr_html_()
 repr(vuskit.evaluate_many(y, {"s": s}, buffer=3)), repr(vuskit.events(y, s))
-vuskit.surface(y, s, max_buffer=2), vuskit.choose_buffer("median_anomaly", y_true=y)
+vuskit.surface(y, s, buffer=2), vuskit.choose_buffer("median_anomaly", y_true=y)
 heavy = {"pandas", "polars", "torch", "scipy", "sklearn", "numba", "matplotlib", "plotly", "typer"}
 print(*sorted(heavy & set(sys.modules)))
 """

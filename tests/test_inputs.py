@@ -48,7 +48,7 @@ def refused(y_true, y_score, text):
         lambda: vuskit.range_recall(y_true, y_score),
         lambda: vuskit.precision_at_k(y_true, y_score),
         lambda: vuskit.evaluate(y_true, y_score, buffer=4),
-        lambda: vuskit.surface(y_true, y_score, max_buffer=4),
+        lambda: vuskit.surface(y_true, y_score, buffer=4),
         lambda: vuskit.events(y_true, y_score),
     ):
         with pytest.raises(vuskit.InvalidInputError, match=re.escape(text)) as caught:
@@ -210,7 +210,7 @@ def test_inputs_are_never_changed(dtype):
     before = labels.copy(), scores.copy()
     values(labels, scores)
     vuskit.events(labels, scores)
-    vuskit.surface(labels, scores, max_buffer=5, thresholds=N)
+    vuskit.surface(labels, scores, buffer=5, thresholds=N)
     assert (labels == before[0]).all()
     assert (scores == before[1]).all()
     assert labels.flags.writeable
@@ -359,10 +359,11 @@ BAD_OPTIONS = [
     ("vus_pr", {"max_buffer": -1}, "`max_buffer` must be an int >= 0, got -1"),
     ("vus_pr", {"max_buffer": 2.5}, "`max_buffer` must be an int >= 0, got 2.5"),
     ("vus_pr", {"max_buffer": True}, "`max_buffer` must be an int >= 0, got True"),
-    ("vus_pr", {"max_buffer": "8"}, "`max_buffer` must be an int >= 0, got '8'"),
+    ("vus_pr", {"max_buffer": "8"}, "`max_buffer` must be an int >= 0 or one of 'auto'"),
     ("vus_pr", {"max_buffer": float("nan")}, "`max_buffer` must be an int >= 0, got nan"),
     ("vus_pr", {"max_buffer": float("inf")}, "`max_buffer` must be an int >= 0, got inf"),
-    ("vus_pr", {"max_buffer": None}, "`max_buffer` must be an int >= 0, got None"),
+    ("vus_pr", {"buffer": "period"}, "`values` must be given"),
+    ("evaluate", {"buffer": None}, "`buffer` must be an int >= 0"),
     ("range_auc_pr", {"buffer": -2}, "`buffer` must be an int >= 0, got -2"),
     ("range_auc_pr", {"buffer": [4]}, "`buffer` must be an int >= 0, got [4]"),
     ("evaluate", {"buffer": 0.5}, "`buffer` must be an int >= 0, got 0.5"),

@@ -2,7 +2,7 @@
 
 >>> import vuskit
 >>> labels, score = [0, 0, 1, 1, 0, 0], [0.1, 0.2, 0.6, 0.9, 0.8, 0.3]
->>> round(vuskit.vus_pr(labels, score, max_buffer=4), 3)
+>>> round(vuskit.vus_pr(labels, score, buffer=4), 3)
 0.908
 """
 
@@ -33,6 +33,7 @@ from vuskit.measures.affiliation import (  # isort: skip
 )
 from vuskit.measures.pate import pate  # isort: skip
 from vuskit.measures.ucr import ucr_score  # isort: skip
+from vuskit.buffers import BufferChoice, choose_buffer, estimate_period, list_buffer_strategies
 from vuskit.errors import (
     InvalidInputError,
     MeasureError,
@@ -45,12 +46,12 @@ from vuskit.errors import (
 from vuskit.kernels.compiled import warm_up
 from vuskit.measures.breakdown import EventTable, events
 from vuskit.measures.chance import ChanceLevel, chance_level
+from vuskit.measures.evaluate import Evaluator, evaluate, evaluate_many
 from vuskit.measures.registry import Measure, get_measure, list_measures, register_measure
 from vuskit.measures.results import Comparison, Evaluation
-from vuskit.measures.suite import Evaluator, evaluate, evaluate_many
+from vuskit.measures.settings import EvaluationSettings
 from vuskit.measures.surface import Surface, Volume, surface, volume
 from vuskit.measures.thresholds import Quantile, Sigma
-from vuskit.periods import BufferChoice, choose_buffer, estimate_period, list_buffer_strategies
 
 __version__ = "0.1.0"
 
@@ -59,6 +60,7 @@ __all__ = [
     "ChanceLevel",
     "Comparison",
     "Evaluation",
+    "EvaluationSettings",
     "Evaluator",
     "EventTable",
     "InvalidInputError",

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import sys
+import warnings
+
 __all__ = [
     "InvalidInputError",
     "MeasureError",
@@ -10,6 +14,7 @@ __all__ = [
     "ThresholdResolutionWarning",
     "UndefinedMeasureWarning",
     "VuskitError",
+    "warn",
 ]
 
 
@@ -39,3 +44,16 @@ class PredictionAsScoreWarning(UserWarning):
 
 class ThresholdResolutionWarning(UserWarning):
     """The grid of thresholds is too coarse to see the anomalies."""
+
+
+_PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
+
+
+def warn(message: str, category: type[Warning]) -> None:
+    """Warn, and name the line outside this package from which the call came."""
+    level = 1
+    frame = sys._getframe()
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+        frame = frame.f_back
+        level += 1
+    warnings.warn(message, category, stacklevel=level)

@@ -9,10 +9,10 @@ import sys
 
 import pytest
 
+from vuskit.buffers import list_buffer_strategies
 from vuskit.cli import completion, main
 from vuskit.datasets import list_datasets
 from vuskit.detectors import list_detectors
-from vuskit.periods import list_buffer_strategies
 
 
 @pytest.fixture

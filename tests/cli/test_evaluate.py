@@ -284,7 +284,7 @@ def test_settings_of_the_function(command, small):
     assert {name: got["A", name] for name in wanted} == pytest.approx(dict(wanted))
     shown = command("evaluate", "small.csv", *line, "--chance=0").out.splitlines()
     assert shown[-1] == f"({wanted.settings})"
-    assert wanted.settings.endswith("step=3, side=after, threshold=0.5, k=7")
+    assert str(wanted.settings).endswith("step=3, side=after, threshold=0.5, k=7")
     found = json.loads(command("evaluate", "small.csv", *line, "--json", "--chance=0").out)
     assert_valid(found, "evaluation")
     assert {name: found["settings"][name] for name in options} == options

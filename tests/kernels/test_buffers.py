@@ -9,13 +9,15 @@ from strategies import buffers, labels, sides
 
 from vuskit.inputs import check_labels
 from vuskit.kernels.definitions import DEFINITIONS
-from vuskit.measures.workspace import BufferOptions, PreparedLabels
+from vuskit.measures.settings import EvaluationSettings
+from vuskit.measures.workspace import AreaSettings, PreparedLabels
 
 
 @pytest.mark.parametrize("definition", DEFINITIONS)
 @given(y_true=labels(), buffer=buffers(), side=sides())
 def test_every_point_is_near_or_far(definition, y_true, buffer, side):
-    options = BufferOptions(buffer, definition=definition, side=side)
+    settings = EvaluationSettings(buffer=buffer, definition=definition, side=side)
+    options = AreaSettings.of(settings, buffer)
     plan = PreparedLabels(check_labels(y_true), options).plan
     far = [np.arange(a, b) for a, b in zip(plan.far_starts, plan.far_stops, strict=True)]
     points = np.concatenate((plan.positions, *far))

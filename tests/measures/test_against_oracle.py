@@ -213,7 +213,7 @@ def test_evaluate_equals_the_functions(data, buffer, thresholds):
 )
 def test_surface(data, max_buffer, thresholds, definition, side):
     actual = vuskit.surface(
-        *data, max_buffer=max_buffer, thresholds=thresholds, definition=definition, side=side
+        *data, buffer=max_buffer, thresholds=thresholds, definition=definition, side=side
     )
     for row, buffer in enumerate(actual.buffers.tolist()):
         fpr, tpr, precision = oracle.curve(

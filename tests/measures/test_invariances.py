@@ -212,7 +212,7 @@ def test_a_buffer_of_one_is_none(data, thresholds, definition, side):
     data=labeled_scores(), max_buffer=buffers(30), step=st.integers(1, 40), definition=definitions()
 )
 def test_step_thins_the_buffers(data, max_buffer, step, definition):
-    areas = vuskit.surface(*data, max_buffer=max_buffer, thresholds=None, definition=definition)
+    areas = vuskit.surface(*data, buffer=max_buffer, thresholds=None, definition=definition)
     found = vuskit.vus_pr(*data, max_buffer=max_buffer, step=step, definition=definition)
     assert found == close(areas.range_auc_pr[::step].mean())
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 import warnings
 
 import numpy as np
@@ -249,3 +251,146 @@ def test_buffers_without_end_are_refused(call, name):
 def test_functions_stand_for_their_measures():
     result = vuskit.evaluate(LABELS, SCORE, buffer=4, measures=[vuskit.vus_pr])
     assert result == vuskit.evaluate(LABELS, SCORE, buffer=4, measures="vus_pr")
+
+
+# The settings object
+
+
+def half_of_the_highest(scores):
+    return scores.max() / 2
+
+
+@pytest.mark.parametrize(
+    ("changes", "text"),
+    [
+        ({"buffer": -1}, "`buffer` must be an int >= 0, got -1"),
+        ({"buffer": "perod"}, "got 'perod'; did you mean 'period'?"),
+        ({"thresholds": 1}, "`thresholds` must be an int >= 2, got 1"),
+        ({"definition": "jornal"}, "did you mean 'journal'?"),
+        ({"step": 0}, "`step` must be an int >= 1, got 0"),
+        ({"side": "left"}, "`side` must be one of 'both', 'before', 'after', got 'left'"),
+        ({"threshold": "sgima"}, "did you mean 'sigma'?"),
+        ({"k": 0}, "`k` must be an int >= 1, got 0"),
+        ({"buffer_fallback": -1}, "`buffer_fallback` must be an int >= 0, got -1"),
+        ({"volume_factor": 0}, "`volume_factor` must be a number > 0, got 0"),
+        ({"volume_factor": float("nan")}, "`volume_factor` must be a number > 0, got nan"),
+        ({"volume_factor": "2"}, "`volume_factor` must be a number > 0, got '2'"),
+    ],
+)
+def test_settings_are_validated_once(changes, text):
+    with pytest.raises(vuskit.InvalidInputError, match=re.escape(text)):
+        vuskit.EvaluationSettings(**{"buffer": 4, **changes})
+    with pytest.raises(vuskit.InvalidInputError, match=re.escape(text)):
+        vuskit.EvaluationSettings(buffer=4).replace(**changes)
+
+
+CHOICE = vuskit.BufferChoice(7, "number", "given")
+
+
+@pytest.mark.parametrize(
+    ("changes", "text"),
+    [
+        ({"buffer": 100}, "buffer=100, thresholds=all, definition=journal"),
+        ({"buffer": CHOICE}, "buffer=7, thresholds=all, definition=journal"),
+        (
+            {"buffer": "median-anomaly", "buffer_fallback": 9, "thresholds": 250},
+            "buffer=median_anomaly else 9, thresholds=250, definition=journal",
+        ),
+        (
+            {"step": 2, "side": "after", "threshold": half_of_the_highest, "k": 3},
+            "buffer=4, thresholds=all, definition=journal, step=2, side=after, "
+            "threshold=half_of_the_highest, k=3",
+        ),
+        (
+            {"threshold": vuskit.Sigma(2.0), "volume_factor": 2},
+            "buffer=4, thresholds=all, definition=journal, threshold=Sigma(factor=2.0), "
+            "volume_factor=2",
+        ),
+    ],
+)
+def test_settings_print_as_one_line_and_survive_json(changes, text):
+    settings = vuskit.EvaluationSettings(**{"buffer": 4, **changes})
+    assert str(settings) == text
+    stored = json.loads(json.dumps(settings.to_dict()))
+    assert vuskit.EvaluationSettings.from_dict(stored) == settings
+
+
+@pytest.mark.parametrize(
+    ("stored", "text"),
+    [
+        ({"bufer": 4}, "got 'bufer'; did you mean 'buffer'?"),
+        ({"buffer": 4, "threshold": {"callable": "nowhere:rule"}}, "got 'nowhere:rule'"),
+        ({"buffer": 4, "threshold": {"callable": "os:<lambda>"}}, "got 'os:<lambda>'"),
+    ],
+)
+def test_stored_settings_that_cannot_be_read(stored, text):
+    with pytest.raises(vuskit.InvalidInputError, match=re.escape(text)):
+        vuskit.EvaluationSettings.from_dict(stored)
+
+
+def test_buffer_strategies():
+    settings = vuskit.EvaluationSettings(buffer="median_anomaly")
+    assert settings.choose_buffer(y_true=LABELS).length == 15
+    wave = np.sin(np.arange(N) * 2 * np.pi / 25)
+    assert settings.replace(buffer="period").choose_buffer(values=wave).length == 25
+    none = settings.replace(buffer="period", buffer_fallback=9).choose_buffer(values=np.ones(N))
+    assert (none.length, none.strategy) == (9, "fallback")
+    assert "must show a period" in none.reason
+    with pytest.raises(vuskit.InvalidInputError, match="buffer_fallback"):
+        settings.replace(buffer="period").choose_buffer(values=np.ones(N))
+    with pytest.raises(vuskit.InvalidInputError, match="`buffer` must be an int >= 0"):
+        settings.replace(buffer=None).choose_buffer()
+
+
+def test_buffer_means_the_same_everywhere():
+    wave = np.sin(np.arange(N) * 2 * np.pi / 25)
+    for buffer, length in (("median_anomaly", 15), ("period", 25), (CHOICE, 7)):
+        options = {"buffer": buffer, "values": wave}
+        found = vuskit.evaluate(LABELS, SCORE, measures=["vus_pr", "range_auc_roc"], **options)
+        assert found.buffer == length
+        assert str(found.settings).startswith(f"buffer={length}, ")
+        expected = vuskit.vus_pr(LABELS, SCORE, buffer=length)
+        assert found["vus_pr"] == vuskit.vus_pr(LABELS, SCORE, **options) == expected
+        expected = vuskit.range_auc_roc(LABELS, SCORE, buffer=length)
+        assert vuskit.range_auc_roc(LABELS, SCORE, **options) == expected
+        assert vuskit.surface(LABELS, SCORE, **options).buffers[-1] == length
+    assert vuskit.events(LABELS, SCORE, buffer="median_anomaly").buffer == 15
+
+
+def test_max_buffer_is_a_synonym():
+    for function in (vuskit.vus_roc, vuskit.vus_pr):
+        expected = function(LABELS, SCORE, buffer=8)
+        assert function(LABELS, SCORE, max_buffer=8) == expected
+        with pytest.raises(TypeError, match="both 'buffer' and its synonym 'max_buffer'"):
+            function(LABELS, SCORE, buffer=8, max_buffer=8)
+    with pytest.raises(TypeError, match="max_buffer"):
+        vuskit.range_auc_pr(LABELS, SCORE, max_buffer=8)
+
+
+def test_settings_or_keywords():
+    settings = vuskit.EvaluationSettings(buffer=8, thresholds=300, side="after")
+    by_settings = vuskit.evaluate(LABELS, SCORE, settings=settings)
+    assert by_settings == vuskit.evaluate(LABELS, SCORE, buffer=8, thresholds=300, side="after")
+    assert str(by_settings.settings) == str(settings)
+    changed = vuskit.Evaluator(LABELS, settings=settings, side="both", measures="vus_pr")
+    assert changed.settings == settings.replace(side="both")
+    assert changed.buffer == vuskit.BufferChoice(8, "number", "given")
+    with pytest.raises(vuskit.InvalidInputError, match="`settings` must be an EvaluationSettings"):
+        vuskit.evaluate(LABELS, SCORE, settings={"buffer": 8})
+
+
+@pytest.mark.parametrize("definition", ["journal", "pvldb2022", "timeeval"])
+@pytest.mark.parametrize("factor", [2, 0.5, 1.7])
+@pytest.mark.parametrize("step", [1, 4, 50])
+@pytest.mark.parametrize("thresholds", [None, 300])
+def test_volume_factor(definition, factor, step, thresholds):
+    buffer = 10
+    options = {"definition": definition, "step": step, "thresholds": thresholds}
+    found = vuskit.evaluate(LABELS, SCORE, buffer=buffer, volume_factor=factor, **options)
+    for name in ("vus_roc", "vus_pr"):
+        expected = getattr(vuskit, name)(LABELS, SCORE, buffer=round(factor * buffer), **options)
+        assert found[name] == pytest.approx(expected, abs=1e-12)
+    del options["step"]
+    for name in ("range_auc_roc", "range_auc_pr"):
+        expected = getattr(vuskit, name)(LABELS, SCORE, buffer=buffer, **options)
+        assert found[name] == pytest.approx(expected, abs=1e-12)

@@ -32,7 +32,7 @@ SCORE = np.random.default_rng(2).random(120) + 0.5 * LABELS
 )
 def test_areas_are_those_under_the_curves(data, max_buffer, thresholds, definition, side, step):
     options = {"thresholds": thresholds, "definition": definition, "side": side}
-    surface = vuskit.surface(*data, max_buffer=max_buffer, step=step, **options)
+    surface = vuskit.surface(*data, buffer=max_buffer, step=step, **options)
     expected = list(range(0, max_buffer + 1, step))
     if expected[-1] != max_buffer:
         expected.append(max_buffer)
@@ -46,7 +46,7 @@ def test_areas_are_those_under_the_curves(data, max_buffer, thresholds, definiti
 
 def test_every_distinct_score():
     score = SCORE.round(1)
-    surface = vuskit.surface(LABELS, score, max_buffer=3, thresholds=None)
+    surface = vuskit.surface(LABELS, score, buffer=3, thresholds=None)
     assert surface.thresholds.tolist() == np.unique(score)[::-1].tolist()
     for row, buffer in enumerate(surface.buffers.tolist()):
         fpr, tpr, precision = oracle.curve(LABELS.tolist(), score.tolist(), buffer)
@@ -56,14 +56,14 @@ def test_every_distinct_score():
 
 
 def test_mean_of_the_areas_is_the_volume():
-    surface = vuskit.surface(LABELS, SCORE, max_buffer=12, thresholds=None)
+    surface = vuskit.surface(LABELS, SCORE, buffer=12, thresholds=None)
     volume = vuskit.vus_roc(LABELS, SCORE, max_buffer=12)
     assert surface.range_auc_roc.mean() == pytest.approx(volume, abs=1e-12)
     assert surface.definition == "journal"
 
 
 def test_the_volume_leaves_out_a_longest_buffer_between_steps():
-    surface = vuskit.surface(LABELS, SCORE, max_buffer=50, step=40, thresholds=None, side="after")
+    surface = vuskit.surface(LABELS, SCORE, buffer=50, step=40, thresholds=None, side="after")
     assert (surface.side, surface.step) == ("after", 40)
     assert surface.buffers.tolist() == [0, 40, 50]
     volume = vuskit.vus_pr(LABELS, SCORE, max_buffer=50, step=40, side="after")
@@ -76,12 +76,12 @@ def test_a_coarse_grid_is_told(algorithm):
     labels[500:504] = 1
     score = np.random.default_rng(0).random(1000)
     with pytest.warns(vuskit.ThresholdResolutionWarning, match="20 thresholds step over") as caught:
-        vuskit.surface(labels, score, max_buffer=4, thresholds=20, algorithm=algorithm)
+        vuskit.surface(labels, score, buffer=4, thresholds=20, algorithm=algorithm)
     assert caught[0].filename == __file__
-    quiet = surface_to_draw(labels, score, max_buffer=4, thresholds=20)
+    quiet = surface_to_draw(labels, score, buffer=4, thresholds=20)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", vuskit.ThresholdResolutionWarning)
-        told = vuskit.surface(labels, score, max_buffer=4, thresholds=20)
+        told = vuskit.surface(labels, score, buffer=4, thresholds=20)
     assert quiet.precision.tolist() == told.precision.tolist()
     assert quiet.range_auc_pr.tolist() == told.range_auc_pr.tolist()
 
@@ -89,7 +89,7 @@ def test_a_coarse_grid_is_told(algorithm):
 @pytest.mark.filterwarnings("ignore::vuskit.ThresholdResolutionWarning")
 def test_to_frame():
     pytest.importorskip("pandas")
-    surface = vuskit.surface(LABELS, SCORE, max_buffer=2, thresholds=5)
+    surface = vuskit.surface(LABELS, SCORE, buffer=2, thresholds=5)
     frame = surface.to_frame()
     assert len(frame) == 15
     assert frame["buffer"].tolist() == [0] * 5 + [1] * 5 + [2] * 5
@@ -101,7 +101,7 @@ def test_to_frame():
 
 def test_one_class():
     with pytest.raises(vuskit.InvalidInputError, match="must hold both normal and anomalous"):
-        vuskit.surface([1, 1], [1, 2], max_buffer=1)
+        vuskit.surface([1, 1], [1, 2], buffer=1)
 
 
 @pytest.mark.parametrize(
@@ -118,7 +118,7 @@ def test_one_class():
 def test_limits_of_the_papers_algorithms(options, text):
     for function in (vuskit.surface, vuskit.vus_pr):
         with pytest.raises(vuskit.InvalidInputError, match=re.escape(text)):
-            function(LABELS, SCORE, max_buffer=4, algorithm="opt", **options)
+            function(LABELS, SCORE, buffer=4, algorithm="opt", **options)
 
 
 # --- volumes over any parameters -----------------------------------------------------------------

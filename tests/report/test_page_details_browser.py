@@ -271,7 +271,7 @@ def test_surfaces_reach_the_longest_buffer(open_page, buffer):
     found = rows(page, "surface")
     assert len(found) % len({row["buffer"] for row in found}) == 0
     assert max(int(row["buffer"]) for row in found) == buffer
-    expected = vuskit.surface(labels, score, max_buffer=buffer, thresholds=None)
+    expected = vuskit.surface(labels, score, buffer=buffer, thresholds=None)
     last = [row for row in found if int(row["buffer"]) == buffer]
     places = np.linspace(0, 1, len(last))
     fpr, tpr = (np.concatenate([[0], rate[-1], [1]]) for rate in (expected.fpr, expected.tpr))

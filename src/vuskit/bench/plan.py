@@ -36,6 +36,7 @@ from vuskit.detectors import detector_class
 from vuskit.errors import InvalidInputError
 from vuskit.inputs import check_choice, did_you_mean
 from vuskit.measures.registry import GROUPS, list_measures, resolve_measures
+from vuskit.measures.settings import EvaluationSettings
 
 __all__ = ["load_plan", "parse_plan"]
 
@@ -259,7 +260,7 @@ def _evaluations(table: TomlTable) -> Evaluations:
             buffer=table.take("buffer", lambda _, value: value),
             buffer_fallback=table.take("buffer_fallback", whole(0), None),
             thresholds=table.take("thresholds", whole(2), None),
-            definition=table.take("definition", text, "journal"),
+            definition=table.take("definition", text, EvaluationSettings.definition),
             step=table.take("step", whole(1), 1),
             side=table.take("side", text, "both"),
             threshold=table.take("threshold", lambda _, value: value, "sigma"),

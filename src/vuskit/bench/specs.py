@@ -10,13 +10,14 @@ from pathlib import Path
 from typing import Any
 
 from vuskit.bench.identity import canonical, code_version, import_object
+from vuskit.buffers import BufferChoice, list_buffer_strategies
 from vuskit.detectors import Detector, FunctionDetector, detector_class, get_detector
 from vuskit.detectors.values import KEEP
 from vuskit.errors import InvalidInputError
 from vuskit.inputs import check_choice, check_int
+from vuskit.measures.evaluate import Evaluator
 from vuskit.measures.registry import Measure, get_measure
-from vuskit.measures.suite import Evaluator
-from vuskit.periods import BufferChoice, list_buffer_strategies
+from vuskit.measures.settings import EvaluationSettings
 
 __all__ = ["DetectorSpec", "EvaluationSpec", "MeasureSpec"]
 
@@ -175,7 +176,7 @@ class EvaluationSpec:
     buffer: int | str
     buffer_fallback: int | None = None
     thresholds: int | None = None
-    definition: str = "journal"
+    definition: str = EvaluationSettings.definition
     step: int = 1
     side: str = "both"
     threshold: str | float = "sigma"

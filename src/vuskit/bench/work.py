@@ -24,12 +24,12 @@ from vuskit.bench.jobs import EvaluateJob, ImportJob, Outcome, ScoreJob, Task
 from vuskit.bench.memory import peak_memory, reset_peak_memory
 from vuskit.bench.specs import EvaluationSpec
 from vuskit.bench.states import Kind, Status
+from vuskit.buffers import BufferChoice, choose_buffer
 from vuskit.datasets import ScoredSeries, Series
 from vuskit.datasets.readers.scores import open_scores
 from vuskit.datasets.readers.tables import Table
 from vuskit.detectors.values import read_values
 from vuskit.errors import InvalidInputError, MeasureError
-from vuskit.periods import BufferChoice, choose_buffer
 
 __all__ = ["carry_out", "load_inputs", "perform", "warm_up"]
 

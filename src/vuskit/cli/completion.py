@@ -47,7 +47,7 @@ def complete_definitions() -> list[tuple[str, str]]:
 
 def complete_buffers() -> list[tuple[str, str]]:
     """Strategies for the buffer."""
-    from vuskit.periods import buffer_strategy_title, list_buffer_strategies
+    from vuskit.buffers import buffer_strategy_title, list_buffer_strategies
 
     return [
         (name.replace("_", "-"), buffer_strategy_title(name)) for name in list_buffer_strategies()

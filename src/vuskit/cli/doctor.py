@@ -29,7 +29,7 @@ from vuskit.cli.output import (
     terminal_width,
     write,
 )
-from vuskit.measures.suite import evaluate
+from vuskit.measures.evaluate import evaluate
 
 __all__ = ["doctor", "golden_case", "golden_values"]
 
@@ -142,7 +142,7 @@ def _self_test() -> Iterator[dict[str, Any]]:
             if not math.isclose(got[name], wanted, rel_tol=0, abs_tol=_TOLERANCE)
         }
         yield {
-            "settings": got.settings,
+            "settings": str(got.settings),
             "values": len(case["values"]),
             "passed": not wrong,
             "wrong": wrong,

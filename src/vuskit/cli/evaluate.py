@@ -13,6 +13,7 @@ import numpy as np
 import typer
 from numpy.typing import NDArray
 
+from vuskit.buffers import BufferChoice, choose_buffer, parse_buffer
 from vuskit.cli.completion import complete_columns, complete_definitions, complete_sides
 from vuskit.cli.exits import ExitCode
 from vuskit.cli.files import check_page, write_file
@@ -40,9 +41,8 @@ from vuskit.cli.output import (
 )
 from vuskit.errors import InvalidInputError, MeasureError
 from vuskit.inputs import check_choice
-from vuskit.measures.suite import evaluate_many
+from vuskit.measures.evaluate import evaluate_many
 from vuskit.measures.thresholds import ThresholdRule
-from vuskit.periods import BufferChoice, choose_buffer, parse_buffer
 from vuskit.report.evaluation import RECORD_FIELDS, EvaluationReport
 from vuskit.report.latex import latex_table
 from vuskit.report.tables import plain_table

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from vuskit.buffers import choose_buffer, parse_buffer
 from vuskit.cli.files import check_page
 from vuskit.cli.options import (
     Alpha,
@@ -35,7 +36,6 @@ from vuskit.cli.study import app
 from vuskit.cli.study_page import write_study_page
 from vuskit.errors import InvalidInputError
 from vuskit.measures.registry import Measure
-from vuskit.periods import choose_buffer, parse_buffer
 
 if TYPE_CHECKING:
     from vuskit.studies import ConsistencyResult, RobustnessResult, SeparabilityResult

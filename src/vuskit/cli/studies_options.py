@@ -15,6 +15,7 @@ from typing import Annotated, Any, get_type_hints
 
 import typer
 
+from vuskit.buffers import parse_buffer
 from vuskit.cli.completion import complete_definitions, complete_figures
 from vuskit.cli.durations import format_duration
 from vuskit.cli.exits import ExitCode
@@ -40,7 +41,6 @@ from vuskit.cli.studies_output import StudyFiles
 from vuskit.errors import InvalidInputError
 from vuskit.inputs import check_choice, did_you_mean
 from vuskit.measures.registry import Measure
-from vuskit.periods import parse_buffer
 
 __all__ = [
     "DEFAULT_OUTPUT",

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from vuskit.buffers import parse_buffer
 from vuskit.cli.completion import complete_contestants
 from vuskit.cli.durations import parse_duration
 from vuskit.cli.files import check_page, check_there
@@ -34,7 +35,6 @@ from vuskit.cli.studies_output import written
 from vuskit.cli.study_page import write_study_page
 from vuskit.errors import InvalidInputError
 from vuskit.inputs import check_choice
-from vuskit.periods import parse_buffer
 
 if TYPE_CHECKING:
     from vuskit.studies.timing import Progress, TimingResult

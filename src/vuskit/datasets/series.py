@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from vuskit.buffers import estimate_period
 from vuskit.datasets.optional import require
 from vuskit.errors import InvalidInputError
 from vuskit.intervals import event_bounds
-from vuskit.periods import estimate_period
 
 if TYPE_CHECKING:
     import pandas as pd

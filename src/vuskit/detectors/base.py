@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Literal, Self, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from vuskit.buffers import estimate_period
 from vuskit.detectors.parameters import (
     at_least,
     none_or,
@@ -21,7 +22,6 @@ from vuskit.detectors.parameters import (
 )
 from vuskit.detectors.values import IMPUTERS, read_values
 from vuskit.errors import InvalidInputError
-from vuskit.periods import estimate_period
 
 __all__ = ["Detector", "ModelDetector", "Progress", "Supervision", "TrainingProgress", "Windowed"]
 

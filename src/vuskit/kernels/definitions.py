@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from vuskit.intervals import Ints
 
-__all__ = ["DEFINITIONS", "Definition", "Ramps", "Side"]
+__all__ = ["DEFINITIONS", "JOURNAL", "Definition", "Ramps", "Side"]
 
 Side = Literal["both", "before", "after"]
 
@@ -37,20 +37,22 @@ class Definition:
         return np.asarray(1.0 - (1.0 - np.sqrt(0.5)) * distance / half)
 
 
+JOURNAL = Definition(
+    name="journal",
+    title="VUS journal paper",
+    slope="sqrt",
+    after_is_shorter=0,
+    overlap="one",
+    positives="predicted",
+    events="share a point",
+    pr_area="step",
+    caps_fpr=False,
+)
+
 DEFINITIONS = {
     definition.name: definition
     for definition in (
-        Definition(
-            name="journal",
-            title="VUS journal paper",
-            slope="sqrt",
-            after_is_shorter=0,
-            overlap="one",
-            positives="predicted",
-            events="share a point",
-            pr_area="step",
-            caps_fpr=False,
-        ),
+        JOURNAL,
         Definition(
             name="pvldb2022",
             title="first VUS paper (PVLDB 2022)",

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, get_args
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from vuskit.errors import InvalidInputError
-from vuskit.inputs import Labels, check_choice, check_int, check_pair
+from vuskit.inputs import Labels, check_pair
 from vuskit.intervals import event_bounds
-from vuskit.kernels.definitions import Side
 from vuskit.kernels.overlap import meets
 from vuskit.kernels.ranking import rank_table
 from vuskit.measures.best_level import best_finder
 from vuskit.measures.results import html_table, pandas, text_table
+from vuskit.measures.settings import Buffer, EvaluationSettings
 from vuskit.measures.thresholds import (
     ThresholdRule,
     is_best,
@@ -138,9 +138,9 @@ def events(
     y_true: ArrayLike,
     y_score: ArrayLike,
     *,
-    buffer: int = 0,
-    side: str = "both",
-    threshold: ThresholdRule = "sigma",
+    buffer: Buffer = 0,
+    side: str = EvaluationSettings.side,
+    threshold: ThresholdRule = EvaluationSettings.threshold,
 ) -> EventTable:
     """Break an evaluation down by anomaly, and count the false alarms.
 
@@ -152,7 +152,7 @@ def events(
         1 for anomalous points, 0 for normal ones.
     y_score : array-like of shape (n,)
         Anomaly scores, finite, higher meaning more anomalous.
-    buffer : int, default=0
+    buffer : int, str or BufferChoice, default=0
         ``buffer // 2`` points on either side of an anomaly count for it: an alarm there has found
         it and is no false one.
     side : {"both", "before", "after"}, default="both"
@@ -187,10 +187,11 @@ def events(
     >>> events([0, 0, 0, 0, 0], [0.1, 0.7, 0.8, 0.1, 0.6], threshold=0.5).false_alarms
     2
     """
-    half = check_int("buffer", buffer, minimum=0) // 2
-    check_choice("side", side, get_args(Side))
+    settings = EvaluationSettings(buffer=buffer, side=side, threshold=threshold)
     labels, scores = check_pair(y_true, y_score)
-    Workspace(PreparedLabels(labels, None), scores, threshold).warn_if_predicted(stacklevel=2)
+    length = settings.choose_buffer(y_true=y_true).length
+    half = length // 2
+    Workspace(PreparedLabels(labels, None), scores, threshold).warn_if_predicted()
     limit = _limit(threshold, scores, labels)
     begin = np.maximum(labels.starts - half * (side != "after"), 0)
     end = np.minimum(labels.stops + half * (side != "before"), labels.n)
@@ -218,7 +219,7 @@ def events(
         found=found,
         delay=np.where(found, first - labels.starts, np.nan),
         threshold=float(limit),
-        buffer=int(buffer),
+        buffer=length,
         side=side,
         false_alarms=int(np.count_nonzero(~meets(*ranges, begin, end))),
     )

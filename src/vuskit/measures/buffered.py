@@ -3,21 +3,55 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from numpy.typing import ArrayLike
 
 from vuskit.algorithms import ALGORITHMS, areas, range_rates
+from vuskit.buffers import check_buffer
 from vuskit.errors import InvalidInputError
 from vuskit.inputs import check_choice, check_pair
-from vuskit.measures.workspace import BufferOptions, PreparedLabels, Workspace, defined
+from vuskit.kernels.definitions import JOURNAL
+from vuskit.measures.settings import Buffer, EvaluationSettings
+from vuskit.measures.workspace import AreaSettings, PreparedLabels, Workspace, defined
 
-__all__ = ["areas_of", "check_algorithm"]
+__all__ = ["area_settings", "areas_of", "check_algorithm"]
+
+
+def area_settings(
+    buffer: Buffer | None,
+    max_buffer: Buffer | None = None,
+    *,
+    values: ArrayLike | None,
+    y_true: ArrayLike,
+    with_volume: bool,
+    **settings: Any,
+) -> AreaSettings:
+    """Area settings of a function's arguments.
+
+    Raises
+    ------
+    TypeError
+        If there is no buffer, or two.
+    InvalidInputError
+        If a setting is invalid.
+    """
+    name = "buffer"
+    if max_buffer is not None:
+        if buffer is not None:
+            raise TypeError("got both 'buffer' and its synonym 'max_buffer'; give one of them")
+        buffer, name = check_buffer(max_buffer, name="max_buffer"), "max_buffer"
+    if buffer is None:
+        raise TypeError("missing a required keyword argument: 'buffer'")
+    checked = EvaluationSettings(buffer=buffer, **settings)
+    length = checked.choose_buffer(y_true=y_true, values=values).length
+    return AreaSettings.of(checked, length, with_volume=with_volume, name=name)
 
 
 def areas_of(
     y_true: ArrayLike,
     y_score: ArrayLike,
-    options: BufferOptions,
+    options: AreaSettings,
     algorithm: str,
     memory_limit: int | None,
     name: str,
@@ -26,10 +60,10 @@ def areas_of(
     """Value that ``read`` takes from the areas of one score."""
     check_algorithm(algorithm, options)
     labels, scores = check_pair(y_true, y_score)
-    if not defined(labels, name, stacklevel=3):
+    if not defined(labels, name):
         return float("nan")
     prepared = PreparedLabels(labels, options)
-    prepared.warn_if_coarse(stacklevel=3)
+    prepared.warn_if_coarse()
     workspace = Workspace(prepared, scores, needs={"areas"})
     if algorithm != "fast":
         assert options.thresholds is not None
@@ -45,7 +79,7 @@ def areas_of(
     return read(workspace)
 
 
-def check_algorithm(algorithm: str, options: BufferOptions) -> None:
+def check_algorithm(algorithm: str, options: AreaSettings) -> None:
     """Refuse what the paper's own algorithms do not compute."""
     check_choice("algorithm", algorithm, ("fast", *ALGORITHMS))
     if algorithm == "fast":
@@ -54,9 +88,9 @@ def check_algorithm(algorithm: str, options: BufferOptions) -> None:
         raise InvalidInputError(
             f"`thresholds` must be an int >= 2 for algorithm={algorithm!r}, got None"
         )
-    if options.definition != "journal":
+    if options.definition != JOURNAL.name:
         raise InvalidInputError(
-            f"`definition` must be 'journal' for algorithm={algorithm!r}, "
+            f"`definition` must be {JOURNAL.name!r} for algorithm={algorithm!r}, "
             f"got {options.definition!r}"
         )
     if options.side != "both":

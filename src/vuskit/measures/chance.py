@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,10 +13,11 @@ from numpy.typing import ArrayLike, NDArray
 from vuskit.errors import InvalidInputError
 from vuskit.inputs import check_int, check_labels
 from vuskit.measures.registry import Measures
+from vuskit.measures.settings import EvaluationSettings, SettingOptions, with_setting_keywords
 from vuskit.measures.workspace import defined
 
 if TYPE_CHECKING:
-    from vuskit.measures.suite import Evaluator
+    from vuskit.measures.evaluate import Evaluator
 
 __all__ = ["ChanceLevel", "chance_level", "chance_of"]
 
@@ -54,14 +55,16 @@ class ChanceLevel:
         return (value - self.mean[name]) / room if math.isfinite(room) and room else math.nan
 
 
+@with_setting_keywords
 def chance_level(
     y_true: ArrayLike,
     *,
-    buffer: int,
     measures: Measures = "paper",
+    settings: EvaluationSettings | None = None,
+    values: ArrayLike | None = None,
     draws: int = _DRAWS,
     seed: int = 0,
-    **options: Any,
+    **options: Unpack[SettingOptions],
 ) -> ChanceLevel:
     """Mean and spread of measures over random scores.
 
@@ -77,15 +80,16 @@ def chance_level(
     ----------
     y_true : array-like of shape (n,)
         1 for anomalous points, 0 for normal ones.
-    buffer : int
-        Buffer length of R-AUC and longest buffer of VUS.
-    measures : "paper", "extra", "all", name, function, or iterable of these, default="paper"
-        What to compute.
+    buffer : int, str or BufferChoice
+        Buffer length of R-AUC and longest buffer of VUS: a number of points, the name of a strategy
+        or a choice. Required unless there are settings.
     draws : int, default=20
         Number of random scores.
     seed : int, default=0
         Seed of the random scores.
-    **options
+    measures, settings, values
+        As for :class:`vuskit.Evaluator`.
+    thresholds, definition, step, side, threshold, k, buffer_fallback, volume_factor
         As for :class:`vuskit.Evaluator`.
 
     Returns
@@ -109,13 +113,11 @@ def chance_level(
     >>> chance_level(labels, buffer=20, measures="vus_roc").mean["vus_roc"] > 0.6
     True
     """
-    from vuskit.measures.suite import prepared_evaluator
+    from vuskit.measures.evaluate import Evaluator
 
     labels = check_labels(y_true)
-    evaluator = prepared_evaluator(
-        labels, stacklevel=2, buffer=buffer, measures=measures, **options
-    )
-    rule = evaluator.threshold
+    evaluator = Evaluator(labels, measures=measures, settings=settings, values=values, **options)
+    rule = evaluator.settings.threshold
     is_number = not isinstance(rule, str) and not callable(rule)
     if is_number and any(measure.takes("threshold") for measure in evaluator.measures):
         raise InvalidInputError(f"`threshold` must be a rule for random scores, got {rule!r}")
@@ -135,7 +137,7 @@ def chance_of(
     labels = evaluator._prepared.labels
     if labels.has_both_classes:
         rng = np.random.default_rng(seed)
-        rule = evaluator.threshold
+        rule = evaluator.settings.threshold
         if n_predicted is not None and not isinstance(rule, str):
             rule = _Highest(round(n_predicted))
         scores = (_random_score(rng, labels.n) for _ in range(draws))

@@ -24,7 +24,6 @@ def thresholded(
     y_score: ArrayLike | None,
     threshold: ThresholdRule,
     y_pred: ArrayLike | None,
-    stacklevel: int = 3,
 ) -> Workspace:
     """Workspace of a threshold-based measure, from a score or from a prediction."""
     if (y_score is None) == (y_pred is None):
@@ -38,7 +37,7 @@ def thresholded(
     assert y_score is not None
     labels, scores = check_pair(y_true, y_score)
     workspace = Workspace(PreparedLabels(labels, None), scores, threshold)
-    workspace.warn_if_predicted(stacklevel=stacklevel)
+    workspace.warn_if_predicted()
     return workspace
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from numpy.typing import ArrayLike
 
-from vuskit.measures.buffered import areas_of
+from vuskit.measures.buffered import area_settings, areas_of
 from vuskit.measures.registry import register_measure
-from vuskit.measures.workspace import BufferOptions, Workspace, range_auc
+from vuskit.measures.settings import Buffer, EvaluationSettings
+from vuskit.measures.workspace import Workspace, range_auc
 
 __all__ = ["range_auc_pr", "range_auc_roc"]
 
@@ -34,10 +35,11 @@ def range_auc_roc(
     y_true: ArrayLike,
     y_score: ArrayLike,
     *,
-    buffer: int,
-    thresholds: int | None = None,
-    definition: str = "journal",
-    side: str = "both",
+    buffer: Buffer,
+    values: ArrayLike | None = None,
+    thresholds: int | None = EvaluationSettings.thresholds,
+    definition: str = EvaluationSettings.definition,
+    side: str = EvaluationSettings.side,
     algorithm: str = "fast",
     memory_limit: int | None = None,
 ) -> float:
@@ -53,8 +55,11 @@ def range_auc_roc(
         1 for anomalous points, 0 for normal ones.
     y_score : array-like of shape (n,)
         Anomaly scores, finite, higher meaning more anomalous.
-    buffer : int
-        Total width of the two ramps; 0 switches them off.
+    buffer : int, str or BufferChoice
+        Total width of the two ramps: a number of points (0 switches them off), or the name of a
+        strategy of :func:`choose_buffer`.
+    values : array-like of shape (n,) or (n, d), optional
+        The series, for strategies that look for a period.
     thresholds : int, optional
         Number of thresholds, taken at evenly spaced ranks of the scores; published tables use 250.
         By default every distinct score is a threshold, and the value is exact.
@@ -90,8 +95,14 @@ def range_auc_roc(
     >>> round(range_auc_roc(y_true, y_score, buffer=2), 3)
     0.969
     """
-    options = BufferOptions.of(
-        "buffer", buffer, thresholds, definition=definition, side=side, only_longest=True
+    options = area_settings(
+        buffer,
+        y_true=y_true,
+        values=values,
+        with_volume=False,
+        thresholds=thresholds,
+        definition=definition,
+        side=side,
     )
     return areas_of(y_true, y_score, options, algorithm, memory_limit, "range_auc_roc", _roc)
 
@@ -109,10 +120,11 @@ def range_auc_pr(
     y_true: ArrayLike,
     y_score: ArrayLike,
     *,
-    buffer: int,
-    thresholds: int | None = None,
-    definition: str = "journal",
-    side: str = "both",
+    buffer: Buffer,
+    values: ArrayLike | None = None,
+    thresholds: int | None = EvaluationSettings.thresholds,
+    definition: str = EvaluationSettings.definition,
+    side: str = EvaluationSettings.side,
     algorithm: str = "fast",
     memory_limit: int | None = None,
 ) -> float:
@@ -120,7 +132,7 @@ def range_auc_pr(
 
     Parameters
     ----------
-    y_true, y_score, buffer, thresholds, definition, side, algorithm, memory_limit
+    y_true, y_score, buffer, values, thresholds, definition, side, algorithm, memory_limit
         As for :func:`range_auc_roc`.
 
     Returns
@@ -144,7 +156,13 @@ def range_auc_pr(
     >>> round(range_auc_pr(y_true, y_score, buffer=2), 3)
     0.94
     """
-    options = BufferOptions.of(
-        "buffer", buffer, thresholds, definition=definition, side=side, only_longest=True
+    options = area_settings(
+        buffer,
+        y_true=y_true,
+        values=values,
+        with_volume=False,
+        thresholds=thresholds,
+        definition=definition,
+        side=side,
     )
     return areas_of(y_true, y_score, options, algorithm, memory_limit, "range_auc_pr", _pr)

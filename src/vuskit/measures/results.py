@@ -11,8 +11,9 @@ from vuskit.errors import MissingDependencyError
 
 if TYPE_CHECKING:
     from vuskit.measures.chance import ChanceLevel
+    from vuskit.measures.evaluate import Evaluator
     from vuskit.measures.registry import Measure
-    from vuskit.measures.suite import Evaluator
+    from vuskit.measures.settings import EvaluationSettings
 
 __all__ = ["Comparison", "Evaluation", "html_table", "pandas", "text_table"]
 
@@ -93,63 +94,47 @@ class _WithSettings:
     _evaluator: Evaluator
     _n_predicted: float | None
 
-    @property
-    def definition(self) -> str:
-        """Definition of R-AUC and VUS."""
-        return self._evaluator.options.definition
-
-    @property
-    def buffer(self) -> int:
-        """Buffer of R-AUC and longest buffer of VUS."""
-        return self._evaluator.options.buffer
-
-    @property
-    def thresholds(self) -> int | None:
-        """Number of thresholds; None: every distinct score."""
-        return self._evaluator.options.thresholds
-
-    @property
-    def step(self) -> int:
-        """Distance between the buffer lengths of VUS."""
-        return self._evaluator.options.step
-
-    @property
-    def side(self) -> str:
-        """Where the buffers are: both, before or after."""
-        return self._evaluator.options.side
-
-    @property
-    def k(self) -> int | None:
-        """The k of Precision@k; None: the number of anomalous points."""
-        return self._evaluator.k
-
-    @property
-    def settings(self) -> str:
-        """The settings in one line, to be quoted with the values.
+    @cached_property
+    def settings(self) -> EvaluationSettings:
+        """The settings, with the buffer of this series; quote their text with the values.
 
         Examples
         --------
         >>> from vuskit import evaluate
-        >>> evaluate([0, 1, 1, 1, 1, 0], range(6), buffer=2, thresholds=6).settings
-        'buffer=2, thresholds=6, definition=journal'
+        >>> print(evaluate([0, 1, 1, 1, 1, 0], range(6), buffer=2, thresholds=6).settings)
+        buffer=2, thresholds=6, definition=journal
         """
-        options = self._evaluator.options
-        thresholds = "all" if options.thresholds is None else options.thresholds
-        text = f"buffer={options.buffer}, thresholds={thresholds}, definition={options.definition}"
-        if options.step != 1:
-            text += f", step={options.step}"
-        if options.side != "both":
-            text += f", side={options.side}"
-        if self._evaluator.threshold != "sigma":
-            text += f", threshold={self._threshold_text}"
-        if self.k is not None:
-            text += f", k={self.k}"
-        return text
+        return self._evaluator.settings.replace(buffer=self._evaluator.buffer)
 
     @property
-    def _threshold_text(self) -> str:
-        rule = self._evaluator.threshold
-        return str(getattr(rule, "__name__", rule))
+    def definition(self) -> str:
+        """Definition of R-AUC and VUS."""
+        return self.settings.definition
+
+    @property
+    def buffer(self) -> int:
+        """Buffer of R-AUC, a number of points."""
+        return self._evaluator.buffer.length
+
+    @property
+    def thresholds(self) -> int | None:
+        """Number of thresholds; None: every distinct score."""
+        return self.settings.thresholds
+
+    @property
+    def step(self) -> int:
+        """Distance between the buffer lengths of VUS."""
+        return self.settings.step
+
+    @property
+    def side(self) -> str:
+        """Where the buffers are: both, before or after."""
+        return self.settings.side
+
+    @property
+    def k(self) -> int | None:
+        """The k of Precision@k; None: the number of anomalous points."""
+        return self.settings.k
 
     @property
     def _columns(self) -> dict[str, Any]:
@@ -160,7 +145,7 @@ class _WithSettings:
             "definition": self.definition,
             "step": self.step,
             "side": self.side,
-            "threshold": self._threshold_text,
+            "threshold": self.settings.threshold_text,
             "k": self.k,
         }
 
@@ -266,7 +251,7 @@ class Evaluation(_WithSettings, Mapping[str, float]):
         return f"{text_table(*self._table())}\n({self.settings})"
 
     def _repr_html_(self) -> str:
-        return html_table(*self._table(), self.settings)
+        return html_table(*self._table(), str(self.settings))
 
 
 class Comparison(_WithSettings, Mapping[str, Evaluation]):
@@ -318,7 +303,7 @@ class Comparison(_WithSettings, Mapping[str, Evaluation]):
             return _frame([{"score": name, **row} for name, one in items for row in one._rows()])
         frame = pandas().DataFrame.from_dict(self.to_dict(), orient="index")
         frame.index.name = "score"
-        frame.attrs["settings"] = self.settings
+        frame.attrs["settings"] = str(self.settings)
         return frame
 
     def _table(self) -> tuple[list[str], list[list[str]]]:
@@ -339,4 +324,4 @@ class Comparison(_WithSettings, Mapping[str, Evaluation]):
         return "\n\n".join(tables) + f"\n({self.settings})"
 
     def _repr_html_(self) -> str:
-        return html_table(*self._table(), self.settings)
+        return html_table(*self._table(), str(self.settings))

@@ -16,9 +16,10 @@ from vuskit.errors import InvalidInputError
 from vuskit.inputs import check_pair
 from vuskit.kernels.range_areas import grid_ranks, grid_rates
 from vuskit.kernels.ranking import rank_table
-from vuskit.measures.buffered import check_algorithm
+from vuskit.measures.buffered import area_settings, check_algorithm
 from vuskit.measures.results import pandas
-from vuskit.measures.workspace import BufferOptions, PreparedLabels, Workspace
+from vuskit.measures.settings import Buffer, EvaluationSettings
+from vuskit.measures.workspace import AreaSettings, PreparedLabels, Workspace
 
 __all__ = ["Surface", "Volume", "surface", "volume"]
 
@@ -83,11 +84,12 @@ def surface(
     y_true: ArrayLike,
     y_score: ArrayLike,
     *,
-    max_buffer: int,
+    buffer: Buffer,
+    values: ArrayLike | None = None,
     thresholds: int | None = 250,
-    definition: str = "journal",
-    step: int = 1,
-    side: str = "both",
+    definition: str = EvaluationSettings.definition,
+    step: int = EvaluationSettings.step,
+    side: str = EvaluationSettings.side,
     algorithm: str = "fast",
     memory_limit: int | None = None,
 ) -> Surface:
@@ -99,14 +101,16 @@ def surface(
         1 for anomalous points, 0 for normal ones.
     y_score : array-like of shape (n,)
         Anomaly scores, finite, higher meaning more anomalous.
-    max_buffer : int
-        Longest buffer.
+    buffer : int, str or BufferChoice
+        Longest buffer: a number of points, or the name of a strategy of :func:`choose_buffer`.
+    values : array-like of shape (n,) or (n, d), optional
+        The series, for strategies that look for a period.
     thresholds : int or None, default=250
         Number of thresholds, taken at evenly spaced ranks of the scores; a picture needs no more.
         None takes every distinct score, which makes arrays of (buffers x scores).
     step : int, default=1
-        Distance between buffer lengths. The surface has 0, step, 2 step, ..., and ``max_buffer`` in
-        any case; VUS with the same step leaves ``max_buffer`` out where it is not a multiple.
+        Distance between buffer lengths. The surface has 0, step, 2 step, ..., and ``buffer`` in any
+        case; VUS with the same step leaves ``buffer`` out where it is not a multiple.
     definition, side, algorithm, memory_limit
         As for :func:`vuskit.vus_roc`.
 
@@ -127,18 +131,25 @@ def surface(
     Examples
     --------
     >>> from vuskit import surface
-    >>> s = surface([0, 0, 1, 1, 1, 1], [0, 1, 3, 5, 4, 2], max_buffer=5, step=2, thresholds=6)
+    >>> s = surface([0, 0, 1, 1, 1, 1], [0, 1, 3, 5, 4, 2], buffer=5, step=2, thresholds=6)
     >>> s.thresholds.tolist(), s.tpr.shape
     ([5, 4, 3, 2, 1, 0], (4, 6))
     >>> s.buffers.tolist()
     [0, 2, 4, 5]
     """
-    options = BufferOptions.of(
-        "max_buffer", max_buffer, thresholds, definition=definition, step=step, side=side
+    options = area_settings(
+        buffer,
+        y_true=y_true,
+        values=values,
+        with_volume=True,
+        thresholds=thresholds,
+        definition=definition,
+        step=step,
+        side=side,
     )
     check_algorithm(algorithm, options)
     prepared, scores = _prepared(y_true, y_score, options)
-    prepared.warn_if_coarse(stacklevel=2)
+    prepared.warn_if_coarse()
     if algorithm == "fast":
         return _fast(prepared, scores)
     assert options.thresholds is not None
@@ -157,7 +168,7 @@ def surface_to_draw(
     y_true: ArrayLike,
     y_score: ArrayLike,
     *,
-    max_buffer: int,
+    buffer: Buffer,
     thresholds: int | None,
     **options: Any,
 ) -> Surface:
@@ -168,12 +179,14 @@ def surface_to_draw(
     InvalidInputError
         As there.
     """
-    checked = BufferOptions.of("max_buffer", max_buffer, thresholds, **options)
+    checked = area_settings(
+        buffer, y_true=y_true, values=None, with_volume=True, thresholds=thresholds, **options
+    )
     return _fast(*_prepared(y_true, y_score, checked))
 
 
 def _prepared(
-    y_true: ArrayLike, y_score: ArrayLike, options: BufferOptions
+    y_true: ArrayLike, y_score: ArrayLike, options: AreaSettings
 ) -> tuple[PreparedLabels, NDArray[Any]]:
     labels, scores = check_pair(y_true, y_score)
     if not labels.has_both_classes:
@@ -196,7 +209,7 @@ def _fast(prepared: PreparedLabels, scores: NDArray[Any]) -> Surface:
     return _surface(options, rates, Workspace(prepared, scores, needs={"areas"}).areas)
 
 
-def _surface(options: BufferOptions, rates: RangeRates, found: tuple[Floats, Floats]) -> Surface:
+def _surface(options: AreaSettings, rates: RangeRates, found: tuple[Floats, Floats]) -> Surface:
     """Surface of rates and areas."""
     levels, fpr, tpr, precision = rates
     roc, pr = found
@@ -269,7 +282,7 @@ def volume(function: Callable[..., float], grid: Mapping[str, Iterable[Any]]) ->
     >>> over_buffers = volume(
     ...     lambda buffer: range_auc_roc(y_true, y_score, buffer=buffer), {"buffer": range(5)}
     ... )
-    >>> round(over_buffers.mean - vus_roc(y_true, y_score, max_buffer=4), 12)
+    >>> round(over_buffers.mean - vus_roc(y_true, y_score, buffer=4), 12)
     0.0
     """
     listed = _listed(grid)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from numpy.typing import ArrayLike
 
-from vuskit.measures.buffered import areas_of
+from vuskit.measures.buffered import area_settings, areas_of
 from vuskit.measures.registry import register_measure
-from vuskit.measures.workspace import BufferOptions, Workspace, volume_under_surface
+from vuskit.measures.settings import Buffer, EvaluationSettings
+from vuskit.measures.workspace import Workspace, volume_under_surface
 
 __all__ = ["vus_pr", "vus_roc"]
 
@@ -34,15 +35,17 @@ def vus_roc(
     y_true: ArrayLike,
     y_score: ArrayLike,
     *,
-    max_buffer: int,
-    thresholds: int | None = None,
-    definition: str = "journal",
-    step: int = 1,
-    side: str = "both",
+    buffer: Buffer | None = None,
+    max_buffer: Buffer | None = None,
+    values: ArrayLike | None = None,
+    thresholds: int | None = EvaluationSettings.thresholds,
+    definition: str = EvaluationSettings.definition,
+    step: int = EvaluationSettings.step,
+    side: str = EvaluationSettings.side,
     algorithm: str = "fast",
     memory_limit: int | None = None,
 ) -> float:
-    """Volume under the ROC surface: mean of R-AUC-ROC over the buffers 0, 1, ..., max_buffer.
+    """Volume under the ROC surface: mean of R-AUC-ROC over the buffers 0, 1, ..., buffer.
 
     Parameters
     ----------
@@ -50,15 +53,20 @@ def vus_roc(
         1 for anomalous points, 0 for normal ones.
     y_score : array-like of shape (n,)
         Anomaly scores, finite, higher meaning more anomalous.
-    max_buffer : int
-        Longest buffer; the period of the series is a good choice (see ``vuskit.periods``).
+    buffer : int, str or BufferChoice
+        Longest buffer: a number of points, or the name of a strategy of :func:`choose_buffer`. The
+        period of the series is a good choice.
+    max_buffer
+        Synonym of ``buffer``.
+    values : array-like of shape (n,) or (n, d), optional
+        The series, for strategies that look for a period.
     thresholds : int, optional
         Number of thresholds, taken at evenly spaced ranks of the scores; published tables use 250.
         By default every distinct score is a threshold, and the value is exact.
     definition : {"journal", "pvldb2022", "timeeval"}, default="journal"
         Which of the published definitions.
     step : int, default=1
-        Distance between buffer lengths: 0, step, 2 step, ..., up to ``max_buffer``.
+        Distance between buffer lengths: 0, step, 2 step, ..., up to ``buffer``.
     side : {"both", "before", "after"}, default="both"
         Where ramps are: ``"after"`` forgives late detections only.
     algorithm : {"fast", "naive", "opt", "opt_mem"}, default="fast"
@@ -84,11 +92,19 @@ def vus_roc(
     Examples
     --------
     >>> y_true, y_score = [0, 0, 1, 1, 0, 0], [0.1, 0.2, 0.3, 0.9, 0.8, 0.1]
-    >>> round(vus_roc(y_true, y_score, max_buffer=4), 3)
+    >>> round(vus_roc(y_true, y_score, buffer=4), 3)
     0.937
     """
-    options = BufferOptions.of(
-        "max_buffer", max_buffer, thresholds, definition=definition, step=step, side=side
+    options = area_settings(
+        buffer,
+        max_buffer,
+        y_true=y_true,
+        values=values,
+        with_volume=True,
+        thresholds=thresholds,
+        definition=definition,
+        step=step,
+        side=side,
     )
     return areas_of(y_true, y_score, options, algorithm, memory_limit, "vus_roc", _roc)
 
@@ -106,19 +122,23 @@ def vus_pr(
     y_true: ArrayLike,
     y_score: ArrayLike,
     *,
-    max_buffer: int,
-    thresholds: int | None = None,
-    definition: str = "journal",
-    step: int = 1,
-    side: str = "both",
+    buffer: Buffer | None = None,
+    max_buffer: Buffer | None = None,
+    values: ArrayLike | None = None,
+    thresholds: int | None = EvaluationSettings.thresholds,
+    definition: str = EvaluationSettings.definition,
+    step: int = EvaluationSettings.step,
+    side: str = EvaluationSettings.side,
     algorithm: str = "fast",
     memory_limit: int | None = None,
 ) -> float:
-    """Volume under the PR surface: mean of R-AUC-PR over the buffer lengths 0, 1, ..., max_buffer.
+    """Volume under the PR surface: mean of R-AUC-PR over the buffer lengths 0, 1, ..., buffer.
 
     Parameters
     ----------
-    y_true, y_score, max_buffer, thresholds, definition, step, side, algorithm, memory_limit
+    y_true, y_score, buffer, max_buffer, values, thresholds, definition, step, side
+        As for :func:`vus_roc`.
+    algorithm, memory_limit
         As for :func:`vus_roc`.
 
     Returns
@@ -139,10 +159,18 @@ def vus_pr(
     Examples
     --------
     >>> y_true, y_score = [0, 0, 1, 1, 0, 0], [0.1, 0.2, 0.3, 0.9, 0.8, 0.1]
-    >>> round(vus_pr(y_true, y_score, max_buffer=4), 3)
+    >>> round(vus_pr(y_true, y_score, buffer=4), 3)
     0.908
     """
-    options = BufferOptions.of(
-        "max_buffer", max_buffer, thresholds, definition=definition, step=step, side=side
+    options = area_settings(
+        buffer,
+        max_buffer,
+        y_true=y_true,
+        values=values,
+        with_volume=True,
+        thresholds=thresholds,
+        definition=definition,
+        step=step,
+        side=side,
     )
     return areas_of(y_true, y_score, options, algorithm, memory_limit, "vus_pr", _pr)

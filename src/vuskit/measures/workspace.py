@@ -6,7 +6,6 @@ that one evaluation of all thirteen measures ranks the scores once and walks the
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Set
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -20,8 +19,9 @@ from vuskit.errors import (
     PredictionAsScoreWarning,
     ThresholdResolutionWarning,
     UndefinedMeasureWarning,
+    warn,
 )
-from vuskit.inputs import Labels, check_choice, check_int
+from vuskit.inputs import Labels
 from vuskit.intervals import Ints, event_bounds
 from vuskit.kernels.areas import Levels, plain_areas
 from vuskit.kernels.buffers import BufferPlan, plan_buffers
@@ -35,6 +35,7 @@ from vuskit.kernels.range_areas import (
     perfect_pr_areas,
 )
 from vuskit.kernels.ranking import RankTable, rank_table
+from vuskit.measures.settings import EvaluationSettings
 from vuskit.measures.thresholds import (
     ThresholdRule,
     is_best,
@@ -44,7 +45,7 @@ from vuskit.measures.thresholds import (
 )
 
 __all__ = [
-    "BufferOptions",
+    "AreaSettings",
     "PreparedLabels",
     "Workspace",
     "defined",
@@ -54,54 +55,86 @@ __all__ = [
 
 Floats = NDArray[np.float64]
 
-_SIDES = ("both", "before", "after")
 _COARSE = 4  # a grid is coarse when its step exceeds P / 4 points
-_LONGEST, _MOST_WIDTHS = 1 << 60, 1 << 28  # of buffers; beyond, integers and memory end
+_MOST_WIDTHS = 1 << 28  # buffer lengths of one volume; beyond, memory ends
 _ALMOST_ONE = 0.9995  # shown as 1.000
 
 
 @dataclass(frozen=True)
-class BufferOptions:
-    """Options of R-AUC and VUS, checked."""
+class AreaSettings:
+    """What the areas of one series depend on: the chosen buffer and the settings of R-AUC and VUS.
+
+    ``longest`` is the longest buffer of VUS; None: only R-AUC at ``buffer`` is wanted.
+    """
 
     buffer: int
-    thresholds: int | None = None
-    definition: str = "journal"
-    step: int = 1
-    side: str = "both"
-    only_longest: bool = False
-
-    def __post_init__(self) -> None:
-        check_int("buffer", self.buffer, minimum=0)
-        if self.thresholds is not None:
-            check_int("thresholds", self.thresholds, minimum=2)
-        check_choice("definition", self.definition, DEFINITIONS)
-        check_int("step", self.step, minimum=1)
-        check_choice("side", self.side, _SIDES)
+    longest: int | None
+    thresholds: int | None
+    definition: str
+    step: int
+    side: str
 
     @classmethod
-    def of(cls, name: str, buffer: Any, thresholds: Any, **options: Any) -> BufferOptions:
-        """Options whose buffer is called ``name`` by the caller."""
-        grid = None if thresholds is None else check_int("thresholds", thresholds, minimum=2)
-        step = check_int("step", options.pop("step", 1), minimum=1)
-        checked = cls(check_int(name, buffer, minimum=0), grid, step=step, **options)
-        most = _LONGEST if checked.only_longest else _MOST_WIDTHS * step
-        if checked.buffer > most:
-            raise InvalidInputError(f"`{name}` must be at most {most}, got {buffer!r}")
-        return checked
+    def of(
+        cls,
+        settings: EvaluationSettings,
+        buffer: int,
+        *,
+        with_volume: bool = True,
+        name: str = "buffer",
+    ) -> AreaSettings:
+        """Area settings of checked settings, for a chosen buffer.
+
+        Raises
+        ------
+        InvalidInputError
+            If the volume would have too many buffer lengths.
+        """
+        longest = round(settings.volume_factor * buffer) if with_volume else None
+        most = _MOST_WIDTHS * settings.step
+        if longest is not None and longest > most:
+            raise InvalidInputError(f"`{name}` must be at most {most}, got {longest}")
+        return cls(
+            buffer,
+            longest,
+            settings.thresholds,
+            settings.definition,
+            settings.step,
+            settings.side,
+        )
 
     @property
     def n_volume(self) -> int:
-        """How many of the widths, from the first, make up the volume."""
-        return 0 if self.only_longest else self.buffer // self.step + 1
+        """Number of buffer lengths of the volume."""
+        return 0 if self.longest is None else self.longest // self.step + 1
+
+    @cached_property
+    def widths(self) -> Ints:
+        """Buffer lengths 0, step, 2 step, ... of the volume, and R-AUC's own, ascending."""
+        lengths = np.arange(self.n_volume, dtype=np.intp) * self.step
+        if self._buffer_is_in_volume:
+            return lengths
+        return np.insert(lengths, self.buffer_row, self.buffer)
 
     @property
-    def widths(self) -> Ints:
-        """Buffer lengths 0, step, 2 step, ... and the longest one, ascending."""
-        lengths = np.arange(self.n_volume, dtype=np.intp) * self.step
-        if lengths.size and lengths[-1] == self.buffer:
-            return lengths
-        return np.append(lengths, self.buffer)
+    def _buffer_is_in_volume(self) -> bool:
+        row, rest = divmod(self.buffer, self.step)
+        return rest == 0 and row < self.n_volume
+
+    @property
+    def buffer_row(self) -> int:
+        """Index of R-AUC's buffer in ``widths``."""
+        if self._buffer_is_in_volume:
+            return self.buffer // self.step
+        return min(self.buffer // self.step + 1, self.n_volume)
+
+    def volume(self, areas: Floats) -> float:
+        """Mean of the areas over the buffer lengths of the volume."""
+        if not self._buffer_is_in_volume:
+            row = self.buffer_row
+            areas = areas[:row] if row == self.n_volume else np.delete(areas, row)
+        # Not np.mean, which takes longer than the sum.
+        return float(areas.sum() / self.n_volume)
 
 
 @dataclass(frozen=True)
@@ -109,7 +142,7 @@ class PreparedLabels:
     """Labels of one series and the buffers around their events."""
 
     labels: Labels
-    options: BufferOptions | None
+    options: AreaSettings | None
 
     @cached_property
     def plan(self) -> BufferPlan:
@@ -124,7 +157,7 @@ class PreparedLabels:
             labels.n,
             options.widths,
             DEFINITIONS[options.definition],
-            options.side,  # type: ignore[arg-type]  # checked with the options
+            options.side,  # type: ignore[arg-type]  # checked with the settings
         )
 
     @cached_property
@@ -137,28 +170,26 @@ class PreparedLabels:
         assert self.options is not None
         assert self.options.thresholds is not None
         areas = perfect_pr_areas(self.plan, self.options.thresholds)
-        size = max(self.options.n_volume, 1)
-        return float(areas[:size].sum() / size)
+        return float(areas[0]) if self.options.longest is None else self.options.volume(areas)
 
-    def warn_if_coarse(self, stacklevel: int) -> None:
+    def warn_if_coarse(self) -> None:
         """Warn when the grid steps over a quarter of the anomalous points or more."""
         size = None if self.options is None else self.options.thresholds
         if size is None or not self.labels.has_both_classes:
             return
         assert self.options is not None
-        measure = "R-AUC-PR" if self.options.only_longest else "VUS-PR"
+        measure = "R-AUC-PR" if self.options.longest is None else "VUS-PR"
         step = self.labels.n / size
         if step * _COARSE <= self.labels.n_anomalous:
             return
         best = self.best_on_grid()
         if best > _ALMOST_ONE:
             return
-        warnings.warn(
+        warn(
             f"{size} thresholds step over {step:.4g} points at a time, but only "
             f"{self.labels.n_anomalous} points are anomalous: on this grid a perfect detector "
             f"reaches {measure} {best:.3f}; thresholds=None uses every score.",
             ThresholdResolutionWarning,
-            stacklevel=stacklevel + 1,
         )
 
 
@@ -287,17 +318,16 @@ class Workspace:
     def _threshold(self) -> np.float64:
         return threshold_value(self.threshold, self.ranked_scores)
 
-    def warn_if_predicted(self, stacklevel: int) -> None:
+    def warn_if_predicted(self) -> None:
         """Warn when the score is a prediction, of which the threshold would leave nothing."""
         if self.scores is None or is_best(self.threshold) or not isinstance(self.threshold, str):
             return
         if looks_predicted(self.scores, self._threshold):
-            warnings.warn(
+            warn(
                 f"`y_score` holds only 0 and 1, and the threshold {self.threshold!r} of "
                 f"{self._threshold:.3g} is above both: nothing counts as predicted. If it is a "
                 "prediction, pass it as y_pred, or use threshold=1.",
                 PredictionAsScoreWarning,
-                stacklevel=stacklevel + 1,
             )
 
     @property
@@ -333,29 +363,29 @@ class Workspace:
         return self._kept[key]
 
 
-def defined(labels: Labels, name: str, stacklevel: int = 2) -> bool:
+def defined(labels: Labels, name: str) -> bool:
     """Whether both classes are present; warn where they are not."""
     if labels.has_both_classes:
         return True
-    warnings.warn(
+    warn(
         f"{name} needs both normal and anomalous points; returning NaN.",
         UndefinedMeasureWarning,
-        stacklevel=stacklevel + 1,
     )
     return False
 
 
 def range_auc(workspace: Workspace, curve: int) -> float:
-    """Area at the longest buffer; curve 0 is ROC, 1 is PR."""
-    return _within_bounds(workspace.areas[curve][-1])
+    """Area at R-AUC's buffer; curve 0 is ROC, 1 is PR."""
+    options = workspace.prepared.options
+    assert options is not None
+    return _within_bounds(workspace.areas[curve][options.buffer_row])
 
 
 def volume_under_surface(workspace: Workspace, curve: int) -> float:
     """Mean area over the buffer lengths of the volume; curve 0 is ROC, 1 is PR."""
     options = workspace.prepared.options
     assert options is not None
-    # Not np.mean, which takes longer than the sum.
-    return _within_bounds(workspace.areas[curve][: options.n_volume].sum() / options.n_volume)
+    return _within_bounds(options.volume(workspace.areas[curve]))
 
 
 def _within_bounds(area: float) -> float:

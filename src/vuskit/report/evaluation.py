@@ -12,13 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vuskit import __version__
+from vuskit.buffers import BufferChoice
 from vuskit.inputs import check_labels
 from vuskit.measures.breakdown import EventTable, events
 from vuskit.measures.chance import ChanceLevel, chance_of
 from vuskit.measures.registry import Measure
 from vuskit.measures.results import Comparison
 from vuskit.measures.thresholds import ThresholdRule
-from vuskit.periods import BufferChoice
 
 __all__ = ["RECORD_FIELDS", "EvaluationReport"]
 

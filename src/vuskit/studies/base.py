@@ -29,6 +29,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from vuskit._util.environment import describe_environment
+from vuskit.buffers import buffer_strategy_title, parse_buffer
 from vuskit.datasets import ScoredSeries
 from vuskit.datasets.optional import require
 from vuskit.errors import (
@@ -40,9 +41,8 @@ from vuskit.errors import (
 from vuskit.inputs import check_int
 from vuskit.interrupts import deaf_children
 from vuskit.kernels.compiled import warm_up
+from vuskit.measures.evaluate import Evaluator
 from vuskit.measures.registry import Measure, list_measures, resolve_measures
-from vuskit.measures.suite import Evaluator
-from vuskit.periods import buffer_strategy_title, parse_buffer
 from vuskit.studies.sources import Source, content_of
 
 __all__ = [

@@ -17,9 +17,9 @@ from vuskit.bench.files import ScoreFiles
 from vuskit.bench.reading import DATABASE, open_for_reading
 from vuskit.bench.sources import SeriesSource
 from vuskit.bench.states import Kind, Status
+from vuskit.buffers import BufferChoice, choose_buffer
 from vuskit.datasets import ScoredSeries, read_collection, read_scores
 from vuskit.errors import InvalidInputError
-from vuskit.periods import BufferChoice, choose_buffer
 
 __all__ = [
     "BenchSeries",

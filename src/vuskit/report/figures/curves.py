@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from vuskit.inputs import check_choice, check_int, check_labels, check_pair
-from vuskit.measures.suite import evaluate
+from vuskit.measures.evaluate import evaluate
 from vuskit.measures.surface import Surface, surface_to_draw
 from vuskit.report.figures._canvas import COLUMN, PAGE, SMALL, TEXT, Cell, open_canvas
 from vuskit.report.figures.base import Display, register_figure
@@ -43,7 +43,7 @@ def _rates(y_true: ArrayLike, y_score: ArrayLike, longest: int, step: int, **opt
     return surface_to_draw(
         y_true,
         y_score,
-        max_buffer=longest,
+        buffer=longest,
         step=step,
         thresholds=_THRESHOLDS if many else None,
         **options,

@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from vuskit.datasets.optional import require
 from vuskit.errors import InvalidInputError
 from vuskit.inputs import check_labels, check_series
+from vuskit.measures.evaluate import evaluate_many
 from vuskit.measures.registry import Measure
-from vuskit.measures.suite import evaluate_many
 from vuskit.report.figures._canvas import COLUMN, PAGE, TEXT, Cell, open_canvas
 from vuskit.report.figures._drawing import (
     CURVES,
@@ -180,7 +180,7 @@ class DetectorBarsDisplay(Display):
                 f"got {type(evaluations).__name__}"
             )
         values = {str(name): found for name, found in evaluations.to_dict().items()}
-        return cls(values, tuple(evaluations.measures), evaluations.settings)
+        return cls(values, tuple(evaluations.measures), str(evaluations.settings))
 
     def plot(self, ax: Any = None, *, legend: bool = True) -> DetectorBarsDisplay:
         """Draw the bars.

@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from vuskit.errors import InvalidInputError
 from vuskit.inputs import check_choice, check_labels, check_pair, check_scores, check_series
+from vuskit.measures.evaluate import evaluate
 from vuskit.measures.registry import Measure, resolve_measures
-from vuskit.measures.suite import evaluate
 from vuskit.measures.thresholds import Sigma, threshold_value
 from vuskit.report.figures._canvas import COLUMN, PAGE, SMALL, TEXT, Cell, grid_cells, open_canvas
 from vuskit.report.figures._drawing import (

@@ -11,7 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from vuskit.errors import InvalidInputError
 from vuskit.inputs import check_int, check_labels, check_prediction, check_scores
-from vuskit.measures.workspace import BufferOptions, PreparedLabels
+from vuskit.measures.settings import EvaluationSettings
+from vuskit.measures.workspace import AreaSettings, PreparedLabels
 from vuskit.report.figures._canvas import COLUMN, SMALL, TEXT, grid_cells, open_canvas
 from vuskit.report.figures._drawing import draw_line, shade
 from vuskit.report.figures.base import Display, register_figure
@@ -35,7 +36,7 @@ def soft_label(
     *,
     buffer: int,
     y_pred: ArrayLike | None = None,
-    definition: str = "journal",
+    definition: str = EvaluationSettings.definition,
     side: str = "both",
 ) -> Floats:
     """Soft label of every point: 1 in events, falling over the buffer around them.
@@ -64,9 +65,9 @@ def soft_label(
     [0.0, 0.0, 0.87, 1.0, 0.0, 0.0]
     """
     labels = check_labels(y_true)
-    options = BufferOptions.of("buffer", buffer, None, definition=definition, side=side)
-    only = BufferOptions(options.buffer, definition=definition, side=side, only_longest=True)
-    plan = PreparedLabels(labels, only).plan
+    settings = EvaluationSettings(buffer=buffer, definition=definition, side=side)
+    length = settings.choose_buffer(y_true=labels.as_array()).length
+    plan = PreparedLabels(labels, AreaSettings.of(settings, length, with_volume=False)).plan
     weights = plan.table[0, plan.code] / plan.full_weight
     weights[plan.second <= plan.halves[0]] = 1.0  # reached from two events
     weights[: plan.n_inside] = 1.0

@@ -27,13 +27,13 @@ from vuskit.bench.results import Failure, RunStatus, main_measure, read_status, 
 from vuskit.bench.sources import SeriesSource
 from vuskit.bench.specs import EvaluationSpec
 from vuskit.bench.states import Kind, Status
+from vuskit.buffers import BufferChoice
 from vuskit.datasets import Series
 from vuskit.datasets.optional import require
 from vuskit.errors import InvalidInputError
 from vuskit.inputs import did_you_mean
 from vuskit.measures.registry import Measure
 from vuskit.measures.results import Comparison, Evaluation
-from vuskit.periods import BufferChoice
 from vuskit.report.evaluation import EvaluationReport
 from vuskit.report.figures._families import FAMILY_TITLES, family_of
 from vuskit.report.page.document import (

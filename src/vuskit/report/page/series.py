@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from vuskit.inputs import check_labels
 from vuskit.kernels.definitions import DEFINITIONS
 from vuskit.measures.surface import surface_to_draw
-from vuskit.measures.workspace import BufferOptions, PreparedLabels, Workspace
+from vuskit.measures.workspace import AreaSettings, PreparedLabels, Workspace
 from vuskit.report.evaluation import EvaluationReport
 from vuskit.report.figures._drawing import thinned
 from vuskit.report.page.document import (
@@ -165,7 +165,7 @@ def _surfaces(report: EvaluationReport, score: Floats, detail: Detail) -> dict[s
     found = surface_to_draw(
         report.labels,
         score,
-        max_buffer=report.table.buffer,
+        buffer=report.table.buffer,
         thresholds=None if score.size <= detail.all_scores else detail.thresholds,
         definition=report.table.definition,
         step=_step(report.table.buffer, detail.buffers),
@@ -185,14 +185,8 @@ def _surfaces(report: EvaluationReport, score: Floats, detail: Detail) -> dict[s
 
 def _areas(report: EvaluationReport, score: Floats, detail: Detail) -> dict[str, list[float]]:
     """R-AUC by buffer, with the thresholds of the evaluation."""
-    options = BufferOptions.of(
-        "buffer",
-        report.table.buffer,
-        report.table.thresholds,
-        definition=report.table.definition,
-        step=_step(report.table.buffer, detail.areas),
-        side=report.table.side,
-    )
+    step = _step(report.table.buffer, detail.areas)
+    options = AreaSettings.of(report.table.settings.replace(step=step), report.table.buffer)
     prepared = PreparedLabels(check_labels(report.labels), options)
     roc, pr = Workspace(prepared, score, needs={"areas"}).areas
     return {"area_roc": _rounded(roc), "area_pr": _rounded(pr)}

@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import vuskit
+from vuskit.buffers import autocorrelation, parse_buffer, prominences
 from vuskit.datasets import synthetic
-from vuskit.periods import autocorrelation, parse_buffer, prominences
 
 LABELS = [0, 1, 1, 0, 0, 1, 1, 1, 1, 1, 1, 0, 1]
 

@@ -2,35 +2,34 @@
 
 from __future__ import annotations
 
-import inspect
 import warnings
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from vuskit.buffers import BufferChoice
 from vuskit.errors import (
     InvalidInputError,
     MeasureError,
     ThresholdResolutionWarning,
     VuskitError,
 )
-from vuskit.inputs import (
-    Labels,
-    check_labels,
-    check_labels_beside,
-    check_pair,
-    check_scores,
-    did_you_mean,
-)
+from vuskit.inputs import Labels, check_labels, check_labels_beside, check_pair, check_scores
 from vuskit.measures.point import check_k
 from vuskit.measures.registry import Measure, Measures, resolve_measures
 from vuskit.measures.results import Comparison, Evaluation
-from vuskit.measures.thresholds import ThresholdRule, check_rule
-from vuskit.measures.workspace import BufferOptions, PreparedLabels, Workspace, defined
+from vuskit.measures.settings import (
+    EvaluationSettings,
+    SettingOptions,
+    settings_from,
+    with_setting_keywords,
+)
+from vuskit.measures.thresholds import ThresholdRule
+from vuskit.measures.workspace import AreaSettings, PreparedLabels, Workspace, defined
 
-__all__ = ["Evaluator", "evaluate", "evaluate_many", "prepared_evaluator"]
+__all__ = ["Evaluator", "evaluate", "evaluate_many"]
 
 
 class Evaluator:
@@ -40,10 +39,15 @@ class Evaluator:
     ----------
     y_true : array-like of shape (n,)
         1 for anomalous points, 0 for normal ones.
-    buffer : int
-        Buffer length of R-AUC and longest buffer of VUS.
-    measures : "paper", "extra", "all", name, function, or iterable of these, default="paper"
+    measures : "paper", "extra", "all", name, title, function, or iterable of these, default="paper"
         What to compute.
+    settings : EvaluationSettings, optional
+        Settings made before; keywords change them.
+    values : array-like of shape (n,) or (n, d), optional
+        The series, for strategies that look for a period.
+    buffer : int, str or BufferChoice
+        Buffer length of R-AUC and longest buffer of VUS: a number of points, the name of a strategy
+        or a choice. Required unless there are settings.
     thresholds : int, optional
         Number of thresholds for R-AUC and VUS; by default every distinct score.
     definition : {"journal", "pvldb2022", "timeeval"}, default="journal"
@@ -53,9 +57,13 @@ class Evaluator:
     side : {"both", "before", "after"}, default="both"
         Where the buffers are.
     threshold : {"sigma", "quantile", "best"}, number or callable, default="sigma"
-        Threshold of the threshold-based measures; "best" looks at the labels.
+        Threshold of the threshold-based measures; "best" uses the labels.
     k : int, optional
         The k of Precision@k; by default the number of anomalous points.
+    buffer_fallback : int, optional
+        Buffer length where the strategy finds none.
+    volume_factor : float, default=1
+        Longest buffer of VUS in multiples of R-AUC's buffer.
 
     Raises
     ------
@@ -77,58 +85,28 @@ class Evaluator:
     {'auc_pr': 0.417, 'vus_pr': 0.456}
     """
 
+    @with_setting_keywords
     def __init__(
         self,
-        y_true: ArrayLike,
+        y_true: ArrayLike | Labels,
         *,
-        buffer: int,
         measures: Measures = "paper",
-        thresholds: int | None = None,
-        definition: str = "journal",
-        step: int = 1,
-        side: str = "both",
-        threshold: ThresholdRule = "sigma",
-        k: int | None = None,
+        settings: EvaluationSettings | None = None,
+        values: ArrayLike | None = None,
+        **options: Unpack[SettingOptions],
     ) -> None:
-        self._prepare(
-            check_labels(y_true),
-            stacklevel=3,
-            buffer=buffer,
-            measures=measures,
-            thresholds=thresholds,
-            definition=definition,
-            step=step,
-            side=side,
-            threshold=threshold,
-            k=k,
-        )
-
-    def _prepare(
-        self,
-        labels: Labels,
-        *,
-        stacklevel: int,
-        buffer: int,
-        measures: Measures = "paper",
-        thresholds: int | None = None,
-        definition: str = "journal",
-        step: int = 1,
-        side: str = "both",
-        threshold: ThresholdRule = "sigma",
-        k: int | None = None,
-    ) -> None:
-        options = BufferOptions.of(
-            "buffer", buffer, thresholds, definition=definition, step=step, side=side
-        )
-        self._prepared = PreparedLabels(labels, options)
+        labels = y_true if isinstance(y_true, Labels) else check_labels(y_true)
+        self._settings = settings_from(settings, options)
         self._measures = resolve_measures(measures)
-        self._threshold = check_rule(threshold)
-        self._k = check_k(k, labels.n)
+        array = labels.as_array() if isinstance(self._settings.buffer, str) else None
+        self._buffer = self._settings.choose_buffer(y_true=array, values=values)
+        check_k(self._settings.k, labels.n)
         self._needs = frozenset(
             measure.needs for measure in self.measures if measure.shared is not None
         )
+        self._prepared = PreparedLabels(labels, AreaSettings.of(self._settings, int(self._buffer)))
         if any(_on_grid(measure) for measure in self.measures):
-            self._prepared.warn_if_coarse(stacklevel=stacklevel)
+            self._prepared.warn_if_coarse()
 
     # Results read their settings here, so that nothing of it may change afterwards.
 
@@ -138,20 +116,14 @@ class Evaluator:
         return self._measures
 
     @property
-    def threshold(self) -> ThresholdRule:
-        """Rule of the threshold-based measures."""
-        return self._threshold
+    def settings(self) -> EvaluationSettings:
+        """What it is computed with."""
+        return self._settings
 
     @property
-    def k(self) -> int | None:
-        """The k of Precision@k; None: the number of anomalous points."""
-        return self._k
-
-    @property
-    def options(self) -> BufferOptions:
-        """Buffer, thresholds, definition, step and side."""
-        assert self._prepared.options is not None
-        return self._prepared.options
+    def buffer(self) -> BufferChoice:
+        """Buffer of this series, with the strategy and the reason."""
+        return self._buffer
 
     def __call__(self, y_score: ArrayLike) -> Evaluation:
         """Evaluate one score.
@@ -161,22 +133,23 @@ class Evaluator:
         InvalidInputError
             If the score cannot be evaluated.
         """
-        return self._evaluate(check_scores(y_score, self._prepared.labels), stacklevel=2)
+        return self._evaluate(check_scores(y_score, self._prepared.labels))
 
-    def _evaluate(self, scores: NDArray[Any], stacklevel: int) -> Evaluation:
+    def _evaluate(self, scores: NDArray[Any]) -> Evaluation:
         labels = self._prepared.labels
         if labels.has_both_classes:
-            workspace = self._workspace(scores, self.threshold)
+            workspace = self._workspace(scores, self.settings.threshold)
             values = self._values(workspace)
             if "_threshold" in workspace.__dict__:
-                workspace.warn_if_predicted(stacklevel=stacklevel + 1)
+                workspace.warn_if_predicted()
             return Evaluation(values, self, workspace.n_predicted)
         names = [measure.name for measure in self.measures]
-        defined(labels, ", ".join(names), stacklevel=stacklevel + 1)
+        defined(labels, ", ".join(names))
         return Evaluation(dict.fromkeys(names, float("nan")), self)
 
     def _workspace(self, scores: NDArray[Any], threshold: ThresholdRule) -> Workspace:
-        return Workspace(self._prepared, scores, threshold, k=self.k, needs=self._needs)
+        k = self.settings.k
+        return Workspace(self._prepared, scores, threshold, k=k, needs=self._needs)
 
     def _values(self, workspace: Workspace) -> dict[str, float]:
         return {
@@ -188,13 +161,13 @@ class Evaluator:
 
     def _call(self, measure: Measure, workspace: Workspace) -> float:
         """Value of a measure that shares no work, with those of our options that it takes."""
+        settings = self.settings
         offered = {
-            "buffer": self.options.buffer,
-            "max_buffer": self.options.buffer,
-            "thresholds": self.options.thresholds,
-            "definition": self.options.definition,
-            "step": self.options.step,
-            "side": self.options.side,
+            "buffer": self.buffer.length,
+            "thresholds": settings.thresholds,
+            "definition": settings.definition,
+            "step": settings.step,
+            "side": settings.side,
             "threshold": workspace.threshold,
         }
         options = {name: value for name, value in offered.items() if measure.takes(name)}
@@ -222,33 +195,16 @@ def _on_grid(measure: Measure) -> bool:
     return measure.takes("thresholds")
 
 
-_OPTIONS = tuple(inspect.signature(Evaluator).parameters)
-
-
-def prepared_evaluator(labels: Labels, *, stacklevel: int, **options: Any) -> Evaluator:
-    """Evaluator of checked labels; its warnings name the caller ``stacklevel`` frames up."""
-    for name in options:
-        if name not in _OPTIONS:
-            hint = did_you_mean(name, _OPTIONS)
-            raise TypeError(f"got an unexpected keyword argument {name!r}{hint}")
-    evaluator = Evaluator.__new__(Evaluator)
-    evaluator._prepare(labels, stacklevel=stacklevel + 2, **options)
-    return evaluator
-
-
+@with_setting_keywords
 def evaluate(
     y_true: ArrayLike,
     y_score: ArrayLike,
     *,
-    buffer: int,
     measures: Measures = "paper",
-    thresholds: int | None = None,
-    definition: str = "journal",
-    step: int = 1,
-    side: str = "both",
-    threshold: ThresholdRule = "sigma",
-    k: int | None = None,
+    settings: EvaluationSettings | None = None,
+    values: ArrayLike | None = None,
     chance: bool = False,
+    **options: Unpack[SettingOptions],
 ) -> Evaluation:
     """Compute many measures of one score, sharing the ranking and the labels' work.
 
@@ -258,12 +214,15 @@ def evaluate(
         1 for anomalous points, 0 for normal ones.
     y_score : array-like of shape (n,)
         Anomaly scores, finite, higher meaning more anomalous.
-    buffer : int
-        Buffer length of R-AUC and longest buffer of VUS.
-    measures, thresholds, definition, step, side, threshold, k
-        As for :class:`Evaluator`.
+    buffer : int, str or BufferChoice
+        Buffer length of R-AUC and longest buffer of VUS: a number of points, the name of a strategy
+        or a choice. Required unless there are settings.
     chance : bool, default=False
         Compute the chance level at once; it is computed on first use otherwise.
+    measures, settings, values
+        As for :class:`Evaluator`.
+    thresholds, definition, step, side, threshold, k, buffer_fallback, volume_factor
+        As for :class:`Evaluator`.
 
     Returns
     -------
@@ -292,31 +251,23 @@ def evaluate(
     0.869
     """
     labels, scores = check_pair(y_true, y_score)
-    evaluator = prepared_evaluator(
-        labels,
-        stacklevel=2,
-        buffer=buffer,
-        measures=measures,
-        thresholds=thresholds,
-        definition=definition,
-        step=step,
-        side=side,
-        threshold=threshold,
-        k=k,
-    )
-    result = evaluator._evaluate(scores, stacklevel=2)
+    evaluator = Evaluator(labels, measures=measures, settings=settings, values=values, **options)
+    result = evaluator._evaluate(scores)
     if chance:
         _ = result.chance  # computed and kept
     return result
 
 
+@with_setting_keywords
 def evaluate_many(
     y_true: ArrayLike,
     y_scores: Mapping[str, ArrayLike],
     *,
-    buffer: int,
+    measures: Measures = "paper",
+    settings: EvaluationSettings | None = None,
+    values: ArrayLike | None = None,
     chance: bool = False,
-    **options: Any,
+    **options: Unpack[SettingOptions],
 ) -> Comparison:
     """Compute many measures of several scores of one series.
 
@@ -326,11 +277,14 @@ def evaluate_many(
         1 for anomalous points, 0 for normal ones.
     y_scores : mapping from name to array-like of shape (n,)
         Scores by the name of their detector. A pandas or polars frame of score columns will do.
-    buffer : int
-        Buffer length of R-AUC and longest buffer of VUS.
+    buffer : int, str or BufferChoice
+        Buffer length of R-AUC and longest buffer of VUS: a number of points, the name of a strategy
+        or a choice. Required unless there are settings.
     chance : bool, default=False
         Compute the chance level at once; it is computed on first use otherwise.
-    **options
+    measures, settings, values
+        As for :class:`Evaluator`.
+    thresholds, definition, step, side, threshold, k, buffer_fallback, volume_factor
         As for :class:`Evaluator`.
 
     Returns
@@ -360,7 +314,7 @@ def evaluate_many(
     """
     names = _names(y_scores)
     labels = check_labels_beside(y_true, y_scores=y_scores[names[0]])
-    evaluator = prepared_evaluator(labels, stacklevel=2, buffer=buffer, **options)
+    evaluator = Evaluator(labels, measures=measures, settings=settings, values=values, **options)
     evaluations: dict[str, Evaluation] = {}
     for name in names:
         if str(name) in evaluations:
@@ -369,7 +323,7 @@ def evaluate_many(
             scores = check_scores(y_scores[name], evaluator._prepared.labels)
         except InvalidInputError as error:
             raise InvalidInputError(f"{error} (score {name!r})") from None
-        evaluations[str(name)] = evaluator._evaluate(scores, stacklevel=2)
+        evaluations[str(name)] = evaluator._evaluate(scores)
     result = Comparison(evaluations, evaluator)
     if chance:
         _ = result.chance  # computed and kept

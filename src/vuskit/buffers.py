@@ -14,6 +14,7 @@ from vuskit.inputs import check_choice, check_int, check_labels, check_series, d
 __all__ = [
     "BufferChoice",
     "buffer_strategy_title",
+    "check_buffer",
     "choose_buffer",
     "estimate_period",
     "list_buffer_strategies",
@@ -22,6 +23,7 @@ __all__ = [
 
 Floats = NDArray[np.float64]
 
+_LONGEST = 1 << 60  # beyond, integers overflow
 _MAX_POINTS = 20_000
 _MAX_LAG = 400
 _LONGEST_AUTO = 1000  # a longer period is a trend or a season, not the shape of an anomaly
@@ -303,8 +305,44 @@ def buffer_strategy_title(name: str) -> str:
     return _STRATEGIES[check_choice("name", name, _STRATEGIES)][1]
 
 
+def check_buffer(
+    buffer: int | str | BufferChoice, *, name: str = "buffer"
+) -> int | str | BufferChoice:
+    """Return a buffer length, the name of a strategy, or a choice, checked.
+
+    Parameters
+    ----------
+    buffer : int, str or BufferChoice
+        What to check; names may be written with dashes and in any case.
+    name : str, default="buffer"
+        Name of the argument in an error.
+
+    Raises
+    ------
+    InvalidInputError
+        If it is none of these.
+
+    Examples
+    --------
+    >>> check_buffer(100), check_buffer("median-anomaly")
+    (100, 'median_anomaly')
+    """
+    if isinstance(buffer, str):
+        word = buffer.strip().lower().replace("-", "_")
+        if word in _STRATEGIES:
+            return word
+        raise InvalidInputError(
+            f"`{name}` must be an int >= 0 or one of {', '.join(map(repr, _STRATEGIES))}, "
+            f"got {buffer!r}{did_you_mean(word, _STRATEGIES)}"
+        )
+    length = check_int(name, buffer, minimum=0)
+    if length > _LONGEST:
+        raise InvalidInputError(f"`{name}` must be at most {_LONGEST}, got {length}")
+    return buffer if isinstance(buffer, BufferChoice) else length
+
+
 def parse_buffer(buffer: str | int, *, name: str = "buffer") -> str | int:
-    """Read a buffer as people write it, in a command, a plan or a call.
+    """Read a buffer as people write it, in a command or a plan.
 
     Parameters
     ----------
@@ -343,14 +381,18 @@ def parse_buffer(buffer: str | int, *, name: str = "buffer") -> str | int:
 
 
 def choose_buffer(
-    strategy: str | int, *, values: ArrayLike | None = None, y_true: ArrayLike | None = None
+    strategy: str | int | BufferChoice,
+    *,
+    values: ArrayLike | None = None,
+    y_true: ArrayLike | None = None,
 ) -> BufferChoice:
     """Choose a buffer length by a named strategy, or take a number.
 
     Parameters
     ----------
-    strategy : str or int
-        One of :func:`list_buffer_strategies`, or the length itself. ``"auto"``: the period if
+    strategy : str, int or BufferChoice
+        One of :func:`list_buffer_strategies`, the length itself, or a choice made before.
+        ``"auto"``: the period if
         there are values that repeat within 1,000 points, else the median length of the anomalies.
     values : array-like of shape (n,) or (n, d), optional
         The series, for the strategies that look for a period.
@@ -374,6 +416,8 @@ def choose_buffer(
     >>> choose_buffer(100).length
     100
     """
+    if isinstance(strategy, BufferChoice):
+        return strategy
     if not isinstance(strategy, str):
         length = check_int("strategy", strategy, minimum=0)
         return BufferChoice(length, "number", "given")

@@ -1,0 +1,313 @@
+"""Settings of an evaluation: validated once, then passed to everything that evaluates."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, dataclass, fields, is_dataclass, replace
+from numbers import Real
+from typing import Any, TypedDict, TypeVar, get_args
+
+from numpy.typing import ArrayLike
+
+from vuskit.buffers import BufferChoice, check_buffer, choose_buffer
+from vuskit.errors import InvalidInputError
+from vuskit.inputs import check_choice, check_int, did_you_mean
+from vuskit.kernels.definitions import DEFINITIONS, JOURNAL, Side
+from vuskit.measures.thresholds import ThresholdRule, check_rule, is_best
+
+__all__ = [
+    "Buffer",
+    "EvaluationSettings",
+    "SettingOptions",
+    "settings_from",
+    "with_setting_keywords",
+]
+
+Buffer = int | str | BufferChoice
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+class SettingOptions(TypedDict, total=False):
+    """Keywords that stand for fields of :class:`EvaluationSettings`."""
+
+    buffer: Buffer
+    thresholds: int | None
+    definition: str
+    step: int
+    side: str
+    threshold: ThresholdRule
+    k: int | None
+    buffer_fallback: int | None
+    volume_factor: float
+
+
+@dataclass(frozen=True)
+class EvaluationSettings:
+    """Everything that an evaluation depends on besides labels, scores and measures.
+
+    Printing gives the line under every table.
+
+    Parameters
+    ----------
+    buffer : int, str, BufferChoice or None
+        Buffer length of R-AUC and longest buffer of VUS: a number of points, the name of a strategy
+        (see :func:`vuskit.list_buffer_strategies`) or a choice. None: measures that need a buffer
+        cannot be computed.
+    thresholds : int, optional
+        Number of thresholds for R-AUC and VUS; by default every distinct score.
+    definition : {"journal", "pvldb2022", "timeeval"}, default="journal"
+        Definition of R-AUC and VUS.
+    step : int, default=1
+        Distance between the buffer lengths of VUS.
+    side : {"both", "before", "after"}, default="both"
+        Where the buffers are.
+    threshold : {"sigma", "quantile", "best"}, number or callable, default="sigma"
+        Threshold of the threshold-based measures; "best" uses the labels.
+    k : int, optional
+        The k of Precision@k; by default the number of anomalous points.
+    buffer_fallback : int, optional
+        Buffer length for series on which the strategy finds none.
+    volume_factor : float, default=1
+        Longest buffer of VUS in multiples of R-AUC's buffer. The published studies use 2.
+
+    Raises
+    ------
+    InvalidInputError
+        If a value is invalid; the text names the parameter.
+
+    Examples
+    --------
+    >>> settings = EvaluationSettings(buffer=100, thresholds=250)
+    >>> print(settings)
+    buffer=100, thresholds=250, definition=journal
+    >>> print(settings.replace(side="after"))
+    buffer=100, thresholds=250, definition=journal, side=after
+    """
+
+    buffer: Buffer | None
+    thresholds: int | None = None
+    definition: str = JOURNAL.name
+    step: int = 1
+    side: str = "both"
+    threshold: ThresholdRule = "sigma"
+    k: int | None = None
+    buffer_fallback: int | None = None
+    volume_factor: float = 1.0
+
+    def __post_init__(self) -> None:
+        if self.buffer is not None:
+            self._set("buffer", check_buffer(self.buffer))
+        for name, minimum in (("thresholds", 2), ("k", 1), ("buffer_fallback", 0)):
+            if getattr(self, name) is not None:
+                self._set(name, check_int(name, getattr(self, name), minimum=minimum))
+        check_choice("definition", self.definition, DEFINITIONS)
+        self._set("step", check_int("step", self.step, minimum=1))
+        check_choice("side", self.side, get_args(Side))
+        self._set("threshold", check_rule(self.threshold))
+        factor = self.volume_factor
+        if not isinstance(factor, Real) or not 0 < factor < float("inf"):
+            raise InvalidInputError(f"`volume_factor` must be a number > 0, got {factor!r}")
+        self._set("volume_factor", float(factor))
+
+    def _set(self, name: str, value: Any) -> None:
+        """Replace a value by its checked form, during validation only."""
+        object.__setattr__(self, name, value)
+
+    def choose_buffer(
+        self, *, y_true: ArrayLike | None = None, values: ArrayLike | None = None
+    ) -> BufferChoice:
+        """Return the buffer of one series, with the strategy and the reason.
+
+        Parameters
+        ----------
+        y_true : array-like of shape (n,), optional
+            The labels, for strategies that use the anomalies.
+        values : array-like of shape (n,) or (n, d), optional
+            The series, for strategies that look for a period.
+
+        Raises
+        ------
+        InvalidInputError
+            If there is no buffer, or the strategy finds none and there is no fallback.
+
+        Examples
+        --------
+        >>> labels = [0, 1, 1, 0, 0, 1, 1, 1, 1, 0]
+        >>> EvaluationSettings(buffer="median_anomaly").choose_buffer(y_true=labels).length
+        3
+        """
+        if self.buffer is None:
+            raise InvalidInputError(
+                "`buffer` must be an int >= 0, the name of a strategy or a BufferChoice, got None"
+            )
+        try:
+            return choose_buffer(self.buffer, values=values, y_true=y_true)
+        except InvalidInputError as error:
+            if self.buffer_fallback is None:
+                raise InvalidInputError(f"{error}; or set `buffer_fallback`") from error
+            return BufferChoice(self.buffer_fallback, "fallback", str(error))
+
+    def replace(self, **changes: Any) -> EvaluationSettings:
+        """Return the same settings with some values changed.
+
+        Raises
+        ------
+        InvalidInputError
+            If a value is invalid.
+        """
+        return replace(self, **changes) if changes else self
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the settings as JSON-ready values; callables by their qualified name.
+
+        Examples
+        --------
+        >>> EvaluationSettings(buffer="auto", threshold=0.5).to_dict()["threshold"]
+        0.5
+        """
+        found = {field.name: getattr(self, field.name) for field in fields(self)}
+        if isinstance(self.buffer, BufferChoice):
+            found["buffer"] = _to_dict(self.buffer)
+        if callable(self.threshold):
+            found["threshold"] = _callable_to_json(self.threshold)
+        return found
+
+    @classmethod
+    def from_dict(cls, found: Mapping[str, Any]) -> EvaluationSettings:
+        """Return the settings that :meth:`to_dict` described.
+
+        Raises
+        ------
+        InvalidInputError
+            If a key is unknown, a value invalid, or a callable cannot be imported.
+
+        Examples
+        --------
+        >>> settings = EvaluationSettings(buffer="auto", threshold=0.5)
+        >>> EvaluationSettings.from_dict(settings.to_dict()) == settings
+        True
+        """
+        values = dict(found)
+        known = [field.name for field in fields(cls)]
+        for name in values:
+            if name not in known:
+                raise InvalidInputError(
+                    f"settings must have known names, got {name!r}{did_you_mean(name, known)}"
+                )
+        if isinstance(values.get("buffer"), Mapping):
+            values["buffer"] = BufferChoice(**values["buffer"])
+        if isinstance(values.get("threshold"), Mapping):
+            values["threshold"] = _callable_from_json(values["threshold"])
+        values.setdefault("buffer", None)
+        return cls(**values)
+
+    @property
+    def threshold_text(self) -> str:
+        """The threshold rule as text."""
+        return str(getattr(self.threshold, "__name__", self.threshold))
+
+    def __str__(self) -> str:
+        is_choice = isinstance(self.buffer, BufferChoice)
+        text = f"buffer={int(self.buffer) if is_choice else self.buffer}"  # type: ignore[arg-type]
+        if isinstance(self.buffer, str) and self.buffer_fallback is not None:
+            text += f" else {self.buffer_fallback}"
+        thresholds = "all" if self.thresholds is None else self.thresholds
+        text += f", thresholds={thresholds}, definition={self.definition}"
+        if self.step != type(self).step:
+            text += f", step={self.step}"
+        if self.side != type(self).side:
+            text += f", side={self.side}"
+        if not (isinstance(self.threshold, str) and self.threshold == type(self).threshold):
+            text += f", threshold={self.threshold_text}"
+        if self.k is not None:
+            text += f", k={self.k}"
+        if self.volume_factor != type(self).volume_factor:
+            text += f", volume_factor={self.volume_factor:g}"
+        return text
+
+    @property
+    def uses_rule(self) -> bool:
+        """Whether the threshold is computed from the scores: neither a number nor "best"."""
+        rule = self.threshold
+        return callable(rule) or (isinstance(rule, str) and not is_best(rule))
+
+
+def settings_from(
+    settings: EvaluationSettings | None, options: Mapping[str, Any]
+) -> EvaluationSettings:
+    """Return settings changed by keywords; without settings, from keywords alone.
+
+    Raises
+    ------
+    TypeError
+        If a keyword is unknown, or there is neither a buffer nor settings.
+    InvalidInputError
+        If a value is invalid.
+    """
+    known = [field.name for field in fields(EvaluationSettings)]
+    for name in options:
+        if name not in known:
+            hint = did_you_mean(name, [*known, "measures", "values", "settings"])
+            raise TypeError(f"got an unexpected keyword argument {name!r}{hint}")
+    if settings is None:
+        if "buffer" not in options:
+            raise TypeError("missing a required keyword argument: 'buffer' or 'settings'")
+        return EvaluationSettings(**options)
+    if not isinstance(settings, EvaluationSettings):
+        raise InvalidInputError(
+            f"`settings` must be an EvaluationSettings, got {type(settings).__name__}"
+        )
+    return settings.replace(**options)
+
+
+def with_setting_keywords(function: Function) -> Function:
+    """List the fields of the settings in the signature, in place of ``**options``."""
+    signature = inspect.signature(function)
+    own = [entry for entry in signature.parameters.values() if entry.kind != entry.VAR_KEYWORD]
+    keywords = [
+        inspect.Parameter(
+            field.name,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=inspect.Parameter.empty if field.default is MISSING else field.default,
+            annotation=field.type,
+        )
+        for field in fields(EvaluationSettings)
+    ]
+    arrays = [entry for entry in own if entry.kind != entry.KEYWORD_ONLY]
+    parameters = [*arrays, keywords[0], *own[len(arrays) :], *keywords[1:]]
+    listed: Any = function
+    listed.__signature__ = signature.replace(parameters=parameters)
+    listed.__annotations__ = {entry.name: entry.annotation for entry in parameters}
+    listed.__annotations__["return"] = signature.return_annotation
+    return function
+
+
+def _to_dict(instance: Any) -> dict[str, Any]:
+    return {field.name: getattr(instance, field.name) for field in fields(instance)}
+
+
+def _callable_to_json(function: Any) -> dict[str, Any]:
+    """A function as ``module:name``, an instance of a dataclass with its values."""
+    if is_dataclass(function) and not isinstance(function, type):
+        kind = type(function)
+        return {"callable": f"{kind.__module__}:{kind.__qualname__}", "values": _to_dict(function)}
+    name = getattr(function, "__qualname__", None)
+    if name is None:
+        return {"callable": repr(function)}
+    return {"callable": f"{function.__module__}:{name}"}
+
+
+def _callable_from_json(described: Mapping[str, Any]) -> Any:
+    path = str(described.get("callable"))
+    module, _, name = path.partition(":")
+    try:
+        found: Any = importlib.import_module(module)
+        for part in name.split("."):
+            found = getattr(found, part)
+    except (ImportError, AttributeError, ValueError):
+        raise InvalidInputError(
+            f"`threshold` must be a callable that can be imported, got {path!r}"
+        ) from None
+    return found(**described["values"]) if "values" in described else found
