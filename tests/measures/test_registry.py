@@ -192,3 +192,13 @@ def test_what_is_no_measure(asked, text):
 def test_get_measure_proposes_no_group():
     with pytest.raises(vuskit.InvalidInputError, match=r"`name` must .* got 'extras'$"):
         vuskit.get_measure("extras")
+
+
+def test_titles_stand_for_their_measures():
+    for measure in vuskit.list_measures():
+        assert vuskit.get_measure(measure.title) is measure
+    asked = ["VUS-PR", "vus_pr", "Precision@k"]
+    assert list(vuskit.evaluate(LABELS, SCORES, buffer=4, measures=asked)) == [
+        "vus_pr",
+        "precision_at_k",
+    ]

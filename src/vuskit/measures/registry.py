@@ -252,7 +252,7 @@ def list_measures() -> list[Measure]:
 
 
 def get_measure(name: str) -> Measure:
-    """Return the registered measure of that name.
+    """Return the registered measure of that name or title.
 
     Raises
     ------
@@ -264,18 +264,23 @@ def get_measure(name: str) -> Measure:
     >>> from vuskit import get_measure
     >>> get_measure("vus_pr").title
     'VUS-PR'
+    >>> get_measure("VUS-PR").name
+    'vus_pr'
     """
     return _registered(name, "name", _MEASURES)
 
 
 def _registered(name: Any, argument: str, choices: Iterable[str]) -> Measure:
-    """The measure of a name; ``choices`` are what an error may propose."""
-    try:
-        return _MEASURES[name]
-    except (KeyError, TypeError):
-        raise InvalidInputError(
-            f"`{argument}` must be a registered measure, got {name!r}{did_you_mean(name, choices)}"
-        ) from None
+    """The measure of a name or title; ``choices`` are what an error may propose."""
+    if isinstance(name, str):
+        if name in _MEASURES:
+            return _MEASURES[name]
+        for measure in _MEASURES.values():
+            if measure.title == name:
+                return measure
+    raise InvalidInputError(
+        f"`{argument}` must be a registered measure, got {name!r}{did_you_mean(name, choices)}"
+    )
 
 
 def resolve_measures(measures: Measures, *, name: str = "measures") -> tuple[Measure, ...]:
@@ -283,7 +288,7 @@ def resolve_measures(measures: Measures, *, name: str = "measures") -> tuple[Mea
 
     Parameters
     ----------
-    measures : "paper", "extra", "all", name, measure, function, or iterable of these
+    measures : "paper", "extra", "all", name, title, measure, function, or iterable of these
         What is asked for; functions stand for the measures that they compute.
     name : str, default="measures"
         What an error calls it.
