@@ -163,7 +163,7 @@ def answer(case, call):
             "surface",
             case["y_true"],
             case["y_score"],
-            max_buffer=buffer,
+            buffer=buffer,
             step=max(buffer, 1),
             **options,
         )

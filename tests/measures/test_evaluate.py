@@ -202,7 +202,8 @@ def test_alone_as_in_company(name):
     alone = vuskit.evaluate(LABELS, POOR, measures=name, **options)
     assert alone[name] == vuskit.evaluate(LABELS, POOR, **options)[name]
     exact = vuskit.evaluate(LABELS, POOR, measures=[name], buffer=9)
-    assert exact[name] == vuskit.evaluate(LABELS, POOR, buffer=9)[name]
+    together = vuskit.evaluate(LABELS, POOR, buffer=9)[name]
+    assert exact[name] == pytest.approx(together, abs=1e-15)  # one of them may be compiled
 
 
 def test_all_includes_registered_measures(measures):

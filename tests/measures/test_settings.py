@@ -150,7 +150,7 @@ def test_no_word_where_a_perfect_detector_loses_nothing():
 # Settings stay with the numbers
 
 
-@pytest.mark.parametrize("name", ["threshold", "k", "measures", "options"])
+@pytest.mark.parametrize("name", ["settings", "buffer", "measures"])
 def test_an_evaluator_does_not_change(name):
     evaluator = vuskit.Evaluator(LABELS, buffer=4)
     with pytest.raises(AttributeError):
