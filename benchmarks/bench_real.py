@@ -14,8 +14,8 @@ from pathlib import Path
 from bench_runs import all_values, finish, jobs_done, kill, leftovers, query, start
 from docs_block import replace_block
 
+from vuskit._util.text import format_duration
 from vuskit.bench.results import leaderboard, read_values_table
-from vuskit.cli.durations import format_duration
 
 PAGE = Path(__file__).parents[1] / "docs" / "bench.md"
 DETECTORS = ("iforest", "pca", "poly", "mp", "moving_zscore", "random")

@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 import vuskit
-from vuskit.inputs import check_choice, check_fraction, check_int, check_labels, did_you_mean
+from vuskit._util.names import did_you_mean
+from vuskit.inputs import check_choice, check_fraction, check_int, check_labels
 
 N = 60
 LABELS = np.zeros(N, dtype=np.int64)

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from vuskit._util.names import did_you_mean
 from vuskit.errors import InvalidInputError
-from vuskit.inputs import check_choice, check_int, check_labels, check_series, did_you_mean
+from vuskit.inputs import check_choice, check_int, check_labels, check_series
 
 __all__ = [
     "BufferChoice",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import operator
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from vuskit._util.names import did_you_mean
 from vuskit.errors import InvalidInputError
 from vuskit.intervals import Ints, event_bounds
 
@@ -27,7 +27,6 @@ __all__ = [
     "check_prediction",
     "check_scores",
     "check_series",
-    "did_you_mean",
 ]
 
 _NUMBERS = "biuf"
@@ -254,19 +253,6 @@ def check_choice(name: str, value: Any, choices: Iterable[str]) -> str:
     raise InvalidInputError(
         f"`{name}` must be one of {listed}, got {_show(value)}{did_you_mean(value, known)}"
     )
-
-
-def did_you_mean(value: Any, known: Iterable[str]) -> str:
-    """``'; did you mean ...?'`` where a known name is near, else nothing.
-
-    Examples
-    --------
-    >>> did_you_mean("vus-pr", ["vus_pr", "auc_pr"])
-    "; did you mean 'vus_pr'?"
-    """
-    names = {name.lower(): name for name in known}
-    near = difflib.get_close_matches(str(value).lower(), list(names), n=1, cutoff=0.6)
-    return f"; did you mean {names[near[0]]!r}?" if near else ""
 
 
 def _one_dimensional(name: str, values: ArrayLike) -> NDArray[Any]:

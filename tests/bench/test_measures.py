@@ -118,7 +118,7 @@ def test_a_page_ranks_it_the_right_way_and_names_whom_it_leaves_out(own):
 
 def test_compare_knows_the_direction_in_another_process(own):
     code = (
-        "from vuskit.cli.results_table import read_results\n"
+        "from vuskit.cli._results_table import read_results\n"
         "found = read_results(folder)\n"
         "print(found.title('misplaced'), found.direction('misplaced'), found.direction('auc_pr'))\n"
         "counts = found.frame.groupby('detector')['value'].count()\n"

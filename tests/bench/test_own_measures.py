@@ -12,8 +12,8 @@ from vuskit.bench.export import run_table
 from vuskit.bench.results import read_status, read_values_table
 from vuskit.bench.states import Kind, Status
 from vuskit.bench.store import Store
-from vuskit.cli.bench_board import board_content, board_text
-from vuskit.cli.results_table import chosen_measure, read_results
+from vuskit.cli._results_table import chosen_measure, read_results
+from vuskit.cli.bench.leaderboard import leaderboard_content, leaderboard_text
 from vuskit.measures import registry
 from vuskit.report.page.run import RunReport, run_sections
 
@@ -145,7 +145,7 @@ def test_a_measure_without_any_value_keeps_its_place_in_every_table(workshop, ca
     board = run_table(folder, shape="leaderboard")
     assert list(board)[-4:] == ["auc_pr", "vus_pr", "boom", "undefined"]
     assert board[["boom", "undefined"]].isna().all(axis=None)
-    board_text(board_content(folder, "series"))
+    leaderboard_text(leaderboard_content(folder, "series"))
     shown = capsys.readouterr().out
     assert "VUS-PR  AUC-PR  boom  undefined\n" in shown
     assert shown.endswith("No value on any series: boom, undefined\n")

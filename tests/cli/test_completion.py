@@ -10,7 +10,8 @@ import sys
 import pytest
 
 from vuskit.buffers import list_buffer_strategies
-from vuskit.cli import completion, main
+from vuskit.cli import _completion as completion
+from vuskit.cli import main
 from vuskit.datasets import list_datasets
 from vuskit.detectors import list_detectors
 

@@ -312,9 +312,9 @@ def test_gaps_in_the_values_do_not_matter(command):
     assert "buffer: 12 (auto" in command("evaluate", "x.csv", "--html", "x.html").err
 
 
-def test_warnings_are_notes(command, scores_csv):
+def test_warnings_are_one_line(command, scores_csv):
     outcome = command("evaluate", "scores.csv", "--thresholds=20", "--measure=vus_pr")
-    assert "note: 20 thresholds step over 500 points at a time" in outcome.err
+    assert "warning: 20 thresholds step over 500 points at a time" in outcome.err
     assert "Warning" not in outcome.err
 
 

@@ -37,6 +37,6 @@ def test_evaluate(command, threshold):
 
 
 def test_shell_offers_the_groups():
-    from vuskit.cli.completion import complete_measures
+    from vuskit.cli._completion import complete_measures
 
     assert [name for name, _ in complete_measures()][:3] == ["paper", "extra", "all"]

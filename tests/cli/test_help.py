@@ -14,7 +14,7 @@ import pytest
 from cli.tree import LEAVES
 from waiting import PATIENCE
 
-from vuskit.cli.exits import ExitCode
+from vuskit.cli._exit_codes import ExitCode
 
 DOCS = Path(__file__).parents[2] / "docs" / "cli.md"
 
@@ -61,7 +61,7 @@ def test_mistyped_words_get_the_right_ones(command, line):
     assert re.search(r"[Dd]id you mean|[Pp]ossible options", text)
 
 
-def test_no_colours_where_they_are_not_wanted(tmp_path):
+def test_no_colors_where_they_are_not_wanted(tmp_path):
     reader, writer = pty.openpty()
     code = "import sys; sys.argv[0] = 'vuskit'; from vuskit.cli.main import run; run()"
     process = subprocess.Popen(
@@ -80,7 +80,7 @@ def test_no_colours_where_they_are_not_wanted(tmp_path):
     os.close(reader)
     assert process.wait(timeout=PATIENCE) == 0
     assert b"Evaluate the anomaly scores" in shown
-    # Bold and dim are no colours; 30 to 37 and 90 to 97 would be.
+    # Bold and dim are no colors; 30 to 37 and 90 to 97 would be.
     assert not re.search(rb"\x1b\[(?:\d+;)*(?:3[0-7]|9[0-7])(?:;\d+)*m", shown)
 
 

@@ -106,9 +106,9 @@ def test_page_is_shown_if_wanted(command, run_folder, monkeypatch):
 def test_bar_on_a_terminal_that_waits(command, run_folder, monkeypatch):
     monkeypatch.setenv("TTY_COMPATIBLE", "1")
     monkeypatch.delenv("NO_COLOR", raising=False)
-    monkeypatch.setattr("vuskit.cli.bench_progress._PATIENCE", 1e9)
+    monkeypatch.setattr("vuskit.cli._progress._DELAY", 1e9)
     assert "drawing" not in command("report", "night run").err
-    monkeypatch.setattr("vuskit.cli.bench_progress._PATIENCE", 0.0)
+    monkeypatch.setattr("vuskit.cli._progress._DELAY", 0.0)
     outcome = command("report", "night run")
     assert "drawing" in outcome.err
     assert outcome.out == "night run/page.html\n"

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from vuskit.cli.results_table import Results, read_results, selected
+from vuskit.cli._results_table import Results, read_results, selected
 from vuskit.errors import InvalidInputError
 
 # B lacks the second series of the first data set, on which A is bad; C ran with two seeds on one.

@@ -13,7 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from vuskit.datasets.archive import UnpackLimits, UnsafeArchiveError, unpack
+from vuskit.datasets import UnpackLimits, UnsafeArchiveError
+from vuskit.datasets._download import unpack
 
 
 @pytest.fixture

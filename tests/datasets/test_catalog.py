@@ -12,6 +12,9 @@ import pytest
 
 from datasets.web import Site, serving
 from vuskit.datasets import (
+    DownloadError,
+    UnpackLimits,
+    UnsafeArchiveError,
     cache_folder,
     fetch,
     get_dataset,
@@ -19,9 +22,7 @@ from vuskit.datasets import (
     list_formats,
     read_series,
 )
-from vuskit.datasets.archive import UnpackLimits, UnsafeArchiveError
-from vuskit.datasets.cache import _platform_folder, locked
-from vuskit.datasets.download import DownloadError
+from vuskit.datasets.catalog import _locked, _platform_folder
 from vuskit.errors import InvalidInputError
 
 
@@ -50,7 +51,7 @@ def test_every_entry_is_complete():
         assert info.url is None or info.url.startswith("https://")
         assert info.part_of is None or info.part_of in names
         assert info.citation
-        assert info.licence
+        assert info.license
         assert info.layout
         assert info.n_series > 0
 
@@ -131,7 +132,7 @@ def fetch_in_process(url, cache):
 def test_processes_wait_for_each_other(tmp_path):
     with serving(Site(ARCHIVE)) as site:
         spawn = multiprocessing.get_context("spawn")
-        with locked(tmp_path / "mine.lock"):
+        with _locked(tmp_path / "mine.lock"):
             workers = [
                 spawn.Process(target=fetch_in_process, args=(site.url, tmp_path)) for _ in range(2)
             ]
@@ -162,7 +163,7 @@ def test_bad_arguments(tmp_path):
         InvalidInputError, match="`sha256` must be 64 hexadecimal digits, got 'abc'"
     ):
         fetch("NAB", sha256="abc", cache=tmp_path)
-    assert get_dataset("MGAB").licence == "CC0 1.0"
+    assert get_dataset("MGAB").license == "CC0 1.0"
 
 
 def test_where_the_cache_is(monkeypatch, tmp_path):

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from vuskit.datasets import read_scores, read_series
-from vuskit.datasets.readers.csv_dialect import Dialect, sniff
-from vuskit.datasets.readers.registry import recognise
+from vuskit.datasets.readers._columns import Dialect, sniff
+from vuskit.datasets.readers.registry import recognize
 from vuskit.errors import InvalidInputError
 
 VALUES = [0.5, -1.25, 3e-3, 12.0, 7.75]
@@ -57,7 +57,7 @@ def test_every_form_gives_the_same_series(form, name, tmp_path):
     is_headed = ".csv" in name
     text = text_of(**writing, header=("value", "label") if is_headed else ())
     path = save(tmp_path / name, text, encoding)
-    assert recognise(path).name == ("table" if is_headed else "tsb_uad")
+    assert recognize(path).name == ("table" if is_headed else "tsb_uad")
     series = read_series(path)
     assert series.values.tolist() == VALUES
     assert series.labels.astype(int).tolist() == LABELS
@@ -69,15 +69,15 @@ def test_letters_of_windows_in_the_header(tmp_path):
     assert read_series(path).channels == ("Größe",)
 
 
-def test_formats_with_a_header_are_recognised_with_semicolons(tmp_path):
+def test_formats_with_a_header_are_recognized_with_semicolons(tmp_path):
     scores = "value;label;LOF\n0,5;0;1,5\n1,5;1;2,5\n"
     scored = read_scores(save(tmp_path / "a.csv", scores))
     assert scored.scores["LOF"].tolist() == [1.5, 2.5]
     timed = save(tmp_path / "b.csv", "timestamp;v;is_anomaly\n0;0,5;0\n1;1,5;1\n")
-    assert recognise(timed).name == "timeeval"
+    assert recognize(timed).name == "timeeval"
     name = "001_NAB_id_1_Facility_tr_1_1st_1.csv"
     published = save(tmp_path / name, "Data;Label\n0,5;0\n1,5;1\n")
-    assert recognise(published).name == "tsb_ad"
+    assert recognize(published).name == "tsb_ad"
 
 
 def many(first, last, *, header="", n_bytes=2 * BLOCK):

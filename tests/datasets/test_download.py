@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from datasets.web import Site, serving
-from vuskit.datasets.download import DownloadError, download
+from vuskit.datasets import DownloadError
+from vuskit.datasets._download import download
 from vuskit.errors import InvalidInputError
 
 CONTENT = np.random.default_rng(0).bytes(300_000)

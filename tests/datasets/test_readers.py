@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from vuskit.datasets import list_formats, read_scores, read_series
-from vuskit.datasets.readers.registry import Candidate, recognise
+from vuskit.datasets.readers.registry import Candidate, recognize
 from vuskit.errors import InvalidInputError, MissingDependencyError
 
 NAB_TIMES = [f"2014-04-01 00:{minute:02d}:00" for minute in range(0, 30, 5)]
@@ -115,10 +115,10 @@ EXAMPLES = {
 
 
 @pytest.mark.parametrize("name", [entry.name for entry in list_formats()])
-def test_format_is_recognised_and_read(name, tmp_path):
+def test_format_is_recognized_and_read(name, tmp_path):
     make, expected, labels = EXAMPLES[name]
     path = make(tmp_path)
-    assert recognise(path).name == name
+    assert recognize(path).name == name
     for series in (read_series(path), read_series(str(path), format=name)):
         for attribute, value in expected.items():
             actual = getattr(series, attribute)
@@ -236,8 +236,8 @@ def test_missing_values_are_nan(missing, tmp_path):
         ("a_1_2_3.txt", b"1\n2\nx\n4\n", r"line 3: values must be numbers, got 'x'"),
         ("a_1_2_9.txt", b"1\n2\n3\n", "train end <= start < stop <= 3 .* got 1, 2, 9"),
         ("1_X_id_1_Y_tr_9_1st_1.csv", b"Data,Label\n1,0\n", r"csv: `train_length` must be in 0..1"),
-        ("a.bin", b"1", "no format recognises the file"),
-        ("a.csv", b"x,y\n1,0\n", "no format recognises the file"),
+        ("a.bin", b"1", "no format recognizes the file"),
+        ("a.csv", b"x,y\n1,0\n", "no format recognizes the file"),
     ],
 )
 def test_broken_files(name, content, message, tmp_path):
@@ -351,7 +351,7 @@ def test_nab_needs_its_windows(tmp_path):
     with pytest.raises(InvalidInputError, match=r"must list .* windows for 'realX/cpu.csv'"):
         read_series(path)
     windows.unlink()
-    assert recognise(path) is None
+    assert recognize(path) is None
     elsewhere = write(tmp_path / "w.json", json.dumps({"realX/cpu.csv": []}))
     assert read_series(path, format="nab", windows=elsewhere).n_anomalies == 0
 

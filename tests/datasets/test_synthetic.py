@@ -14,7 +14,7 @@ from vuskit.datasets import Series
 from vuskit.datasets.synthetic import (
     DIFFICULTIES,
     KINDS,
-    labelled_scores,
+    labeled_scores,
     labels_with_events,
     list_families,
     make_series,
@@ -117,11 +117,11 @@ def test_labels_that_cannot_be(changes, message):
 
 def test_scores_go_with_their_labels():
     arguments = {"n": 50_000, "n_anomalies": 100, "mean_length": 20, "std_length": 5, "seed": 9}
-    labels, scores = labelled_scores(**arguments)
+    labels, scores = labeled_scores(**arguments)
     assert np.array_equal(labels, labels_with_events(**arguments))
     assert np.unique(scores).size == scores.size
     assert scores[labels].mean() - scores[~labels].mean() == pytest.approx(2, abs=0.1)
-    _, chance = labelled_scores(**arguments, separation=0)
+    _, chance = labeled_scores(**arguments, separation=0)
     assert chance[labels].mean() == pytest.approx(0, abs=0.1)
 
 

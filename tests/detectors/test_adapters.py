@@ -15,7 +15,7 @@ from vuskit.detectors import (
     SklearnDetector,
     get_detector,
 )
-from vuskit.detectors.windows import all_windows, centre_on_points
+from vuskit.detectors._windows import all_windows, center_on_points
 from vuskit.errors import InvalidInputError
 
 
@@ -34,7 +34,7 @@ ROWS = all_windows(spiked()[:, None], 4)
     ids=lambda estimator: type(estimator).__name__,
 )
 def test_scikit_learn_scores_are_turned_round(estimator):
-    expected = centre_on_points(-estimator.fit(ROWS).score_samples(ROWS), 300)
+    expected = center_on_points(-estimator.fit(ROWS).score_samples(ROWS), 300)
     scores = SklearnDetector(estimator, window=4).fit_score(spiked())
     np.testing.assert_allclose(scores, expected)
     assert 196 <= scores.argmax() <= 207
@@ -60,7 +60,7 @@ def test_a_training_share_makes_it_semi_supervised():
     detector = SklearnDetector(KernelDensity(), window=4, train_share=0.5)
     assert detector.supervision == "semi-supervised"
     expected = -KernelDensity().fit(ROWS[:147]).score_samples(ROWS)
-    np.testing.assert_allclose(detector.fit_score(spiked()), centre_on_points(expected, 300))
+    np.testing.assert_allclose(detector.fit_score(spiked()), center_on_points(expected, 300))
 
 
 def test_training_windows_can_be_limited():
@@ -121,9 +121,9 @@ def test_pyod_keeps_the_scores_of_the_fitted_series():
     knn = pytest.importorskip("pyod.models.knn", reason="PyOD is not installed")
     model = knn.KNN(n_neighbors=3).fit(ROWS)
     detector = PyODDetector(knn.KNN(n_neighbors=3), window=4).fit(spiked())
-    expected = centre_on_points(model.decision_scores_, 300)
+    expected = center_on_points(model.decision_scores_, 300)
     np.testing.assert_allclose(detector.score(spiked()), expected)
-    other = centre_on_points(model.decision_function(ROWS[:97]), 100)
+    other = center_on_points(model.decision_function(ROWS[:97]), 100)
     np.testing.assert_allclose(detector.score(spiked()[:100]), other)
 
 

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from vuskit.detectors import CNN, LSTMAD, AutoEncoder
-from vuskit.detectors.deep.training import predict, train
+from vuskit.detectors.deep._torch import predict, train
 
 NEURAL = [AutoEncoder, CNN, LSTMAD]
 

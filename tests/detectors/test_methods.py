@@ -8,8 +8,8 @@ from sklearn.neighbors import LocalOutlierFactor
 from sklearn.svm import OneClassSVM
 
 from vuskit.detectors import LOF, MP, OCSVM, PCA, POLY, IForest, MovingZScore, NormA
+from vuskit.detectors._windows import all_windows, center_on_points
 from vuskit.detectors.norma import _cluster, _moving_average, _normal_model
-from vuskit.detectors.windows import all_windows, centre_on_points
 
 
 def walk(n=150, seed=0):
@@ -24,7 +24,7 @@ def zscore(part):
     return (part - part.mean()) / part.std()
 
 
-def centred(window_scores, window):
+def centered(window_scores, window):
     before, after = int(np.ceil((window - 1) / 2)), (window - 1) // 2
     return np.concatenate([[window_scores[0]] * before, window_scores, [window_scores[-1]] * after])
 
@@ -32,20 +32,20 @@ def centred(window_scores, window):
 # -- PCA ---------------------------------------------------------------------------------------
 
 
-def standardised(series, window):
+def standardized(series, window):
     rows = rows_of(series, window)
     return (rows - rows.mean(axis=0)) / rows.std(axis=0)
 
 
 def test_pca_is_the_mahalanobis_distance():
-    rows = standardised(walk(), 6)
+    rows = standardized(walk(), 6)
     inverse = np.linalg.inv(np.cov(rows.T, bias=True))
     distances = np.array([row @ inverse @ row for row in rows]) * 6
-    np.testing.assert_allclose(PCA(window=6).fit_score(walk()), centred(distances, 6), rtol=1e-8)
+    np.testing.assert_allclose(PCA(window=6).fit_score(walk()), centered(distances, 6), rtol=1e-8)
 
 
 def test_pca_as_pyod_sums_it():
-    rows = standardised(walk(), 6)
+    rows = standardized(walk(), 6)
     variances, components = np.linalg.eigh(np.cov(rows.T, bias=True))
     shares = variances / variances.sum()
     scores = [
@@ -53,7 +53,7 @@ def test_pca_as_pyod_sums_it():
         for row in rows
     ]
     np.testing.assert_allclose(
-        PCA(window=6, distance="pyod").fit_score(walk()), centred(scores, 6), rtol=1e-8
+        PCA(window=6, distance="pyod").fit_score(walk()), centered(scores, 6), rtol=1e-8
     )
 
 
@@ -81,7 +81,7 @@ def naive_poly(series, window, power, neighborhood, compare):
         if compare == "fourier":
             actual, predicted = np.abs(np.fft.rfft(actual)), np.abs(np.fft.rfft(predicted))
         scores.append(np.sqrt(((actual - predicted) ** 2).sum()) / window)
-    return centred(scores, window)
+    return centered(scores, window)
 
 
 @pytest.mark.parametrize("compare", ["fourier", "values"])
@@ -102,21 +102,21 @@ def test_poly_does_not_err_on_a_polynomial():
 # -- LOF, OCSVM, IForest -----------------------------------------------------------------------
 
 
-def test_lof_leaves_a_window_out_of_its_own_neighbourhood():
+def test_lof_leaves_a_window_out_of_its_own_neighborhood():
     rows = rows_of(walk(), 6)
     expected = -LocalOutlierFactor(n_neighbors=9).fit(rows).negative_outlier_factor_
     scores = LOF(window=6, n_neighbors=9).fit_score(walk())
-    np.testing.assert_allclose(scores, centred(expected, 6))
+    np.testing.assert_allclose(scores, centered(expected, 6))
 
 
 def test_lof_scores_another_series_against_the_fitted_windows():
     model = LocalOutlierFactor(n_neighbors=9, novelty=True).fit(rows_of(walk(), 6))
     expected = -model.score_samples(rows_of(walk(80, seed=1), 6))
     scores = LOF(window=6, n_neighbors=9).fit(walk()).score(walk(80, seed=1))
-    np.testing.assert_allclose(scores, centred(expected, 6))
+    np.testing.assert_allclose(scores, centered(expected, 6))
 
 
-def test_lof_takes_a_smaller_neighbourhood_in_a_short_series():
+def test_lof_takes_a_smaller_neighborhood_in_a_short_series():
     assert LOF(window=5, n_neighbors=500).fit_score(walk(30)).shape == (30,)
 
 
@@ -125,10 +125,10 @@ def test_ocsvm_learns_from_the_first_tenth_scaled_window_by_window():
     rows = np.array([(r - r.min()) / (r.max() - r.min()) for r in rows_of(series, 6)])
     model = OneClassSVM(nu=0.05, gamma="auto").fit(rows[: 30 - 5])
     scores = OCSVM(window=6).fit_score(series)
-    np.testing.assert_allclose(scores, centred(-model.decision_function(rows), 6))
+    np.testing.assert_allclose(scores, centered(-model.decision_function(rows), 6))
 
 
-def test_normalisation_is_a_parameter():
+def test_normalization_is_a_parameter():
     series = walk() * np.linspace(1, 50, 150)
     plain = IForest(window=6).fit_score(series)
     scaled = IForest(window=6, normalize="zscore").fit_score(series)
@@ -156,13 +156,13 @@ def naive_nearest(series, reference, window, is_self):
 
 def test_mp_of_a_fitted_series_is_its_self_join():
     expected = naive_nearest(walk(80), walk(80), 8, is_self=True)
-    np.testing.assert_allclose(MP(window=8).fit_score(walk(80)), centred(expected, 8), atol=1e-6)
+    np.testing.assert_allclose(MP(window=8).fit_score(walk(80)), centered(expected, 8), atol=1e-6)
 
 
 def test_mp_of_another_series_is_a_join_with_the_fitted_one():
     expected = naive_nearest(walk(60, seed=1), walk(80), 8, is_self=False)
     scores = MP(window=8).fit(walk(80)).score(walk(60, seed=1))
-    np.testing.assert_allclose(scores, centred(expected, 8), atol=1e-6)
+    np.testing.assert_allclose(scores, centered(expected, 8), atol=1e-6)
 
 
 # -- NormA -------------------------------------------------------------------------------------
@@ -198,11 +198,11 @@ def test_norma_scores_by_weighted_distance_to_the_patterns():
         total += weight * np.array(
             [min(np.linalg.norm(zscore(row) - sub) for sub in subsequences) for row in rows]
         )
-    expected = _moving_average(centred(total, 12), 12)
+    expected = _moving_average(centered(total, 12), 12)
     np.testing.assert_allclose(detector.score(series), expected, atol=1e-5)
 
 
-def test_moving_average_is_centred_and_keeps_the_length():
+def test_moving_average_is_centered_and_keeps_the_length():
     spike = np.zeros(11)
     spike[5] = 1
     np.testing.assert_allclose(_moving_average(spike, 3), [0] * 4 + [1 / 3] * 3 + [0] * 4)
@@ -215,6 +215,6 @@ def test_moving_average_is_centred_and_keeps_the_length():
 def test_moving_zscore():
     series = walk(60)
     rows = all_windows(series[:, None], 7)
-    mean, spread = centre_on_points(rows.mean(1), 60), centre_on_points(rows.std(1), 60)
+    mean, spread = center_on_points(rows.mean(1), 60), center_on_points(rows.std(1), 60)
     scores = MovingZScore(window=7).fit_score(series)
     np.testing.assert_allclose(scores, np.abs(series - mean) / spread)

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 import torch
 
-from vuskit.detectors.values import read_values
+from vuskit.detectors._values import read_values
 from vuskit.errors import InvalidInputError
 
 NAN = np.nan

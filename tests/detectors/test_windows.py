@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vuskit.detectors import windows as module
-from vuskit.detectors.windows import (
+from vuskit.detectors import _windows as module
+from vuskit.detectors._windows import (
     all_windows,
-    centre_on_points,
+    center_on_points,
     iterate_windows,
     sample_windows,
     window_view,
@@ -85,10 +85,10 @@ def test_nothing_is_sampled_where_all_fit():
 
 
 @given(n=st.integers(1, 40), window=st.integers(1, 40))
-def test_a_score_stands_at_the_centre_of_its_window(n, window):
+def test_a_score_stands_at_the_center_of_its_window(n, window):
     window = min(window, n)
     scores = np.arange(n - window + 1.0)
-    placed = centre_on_points(scores, n)
+    placed = center_on_points(scores, n)
     before = int(np.ceil((window - 1) / 2))
     after = int(np.floor((window - 1) / 2))
     expected = [scores[0]] * before + list(scores) + [scores[-1]] * after

@@ -1,1 +1,1 @@
-"""Helpers that every layer may use."""
+"""Helpers of every layer: names, files, text, optional libraries, signals and gaps."""

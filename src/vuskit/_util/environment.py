@@ -10,8 +10,6 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-import vuskit
-
 __all__ = ["describe_environment", "describe_machine", "digest_of_measured_code"]
 
 _MEASURED = ("*.py", "kernels/**/*.py", "measures/**/*.py", "algorithms/**/*.py")
@@ -27,7 +25,7 @@ def describe_environment() -> dict[str, Any]:
     ['code', 'cpu', 'cpus']
     """
     return {
-        "vuskit": vuskit.__version__,
+        "vuskit": metadata.version("vuskit"),
         "code": digest_of_measured_code(),
         "python": platform.python_version(),
         "implementation": sys.implementation.name,
@@ -62,7 +60,7 @@ def digest_of_measured_code() -> str:
     >>> len(digest_of_measured_code())
     16
     """
-    package = Path(vuskit.__file__).parent
+    package = Path(__file__).parents[1]
     digest = hashlib.sha256()
     for path in sorted(path for part in _MEASURED for path in package.glob(part)):
         digest.update(path.read_bytes())

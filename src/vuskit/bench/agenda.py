@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fnmatch
 import json
 import re
 import sqlite3
@@ -22,7 +21,7 @@ from vuskit.bench.sources import SeriesRef, SeriesSource, describe_series
 from vuskit.bench.specs import DetectorSpec
 from vuskit.bench.states import Kind, Status
 from vuskit.datasets import read_collection
-from vuskit.datasets.readers.registry import Candidate
+from vuskit.datasets.readers import Candidate
 from vuskit.errors import InvalidInputError
 
 __all__ = ["Agenda", "Catalogue", "draw_up"]
@@ -240,10 +239,10 @@ def _requested(
         return [_synthetic(entry, catalogue) for entry in request.synthetic]
     assert request.folder is not None
     collection = read_collection(request.folder, format=request.format, **request.options)
-    kept = [collection.filter(name=name).files for name in request.names] or [collection.files]
-    files = sorted({file.path: file for part in kept for file in part}.values(), key=_by_path)
+    kept = collection.filter(name=request.names) if request.names else collection
+    files = sorted(kept.files, key=_by_path)
     if not files:
-        notes.append(f"{request.folder}: no series fits {list(request.names) or 'any format'}")
+        notes.append(f"{request.folder}: no series found")
     notes += unclaimed_files(request.folder, collection.skipped, request.names)
     found = []
     for file in files:
@@ -321,9 +320,7 @@ def _tables(request: ScoresRequest, catalogue: Catalogue, notes: list[str]) -> I
     notes += unclaimed_files(
         request.folder, collection.skipped, request.names, wanted="value,label,<detector>,..."
     )
-    for file in collection.files:
-        if request.names and not any(fnmatch.fnmatch(file.key, name) for name in request.names):
-            continue
+    for file in (collection.filter(name=request.names) if request.names else collection).files:
         try:
             ref = catalogue.describe(SeriesSource.file(file.path, "scores", {}))
             columns = _columns(file.path)

@@ -6,12 +6,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from vuskit._util.optional import require
 from vuskit.bench.means import AVERAGES
 from vuskit.bench.measures import measures_in_order, read_measures
 from vuskit.bench.outcomes import read_outcomes_table
 from vuskit.bench.results import leaderboard, read_detectors, read_values_table
 from vuskit.bench.states import Status
-from vuskit.datasets.optional import require
 from vuskit.errors import InvalidInputError
 from vuskit.inputs import check_choice
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
 import shutil
 from pathlib import Path
 from typing import BinaryIO
@@ -11,6 +9,7 @@ from typing import BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
+from vuskit._util.files import atomic_path
 from vuskit.bench.identity import scores_digest
 
 __all__ = ["ScoreFiles"]
@@ -56,18 +55,11 @@ class ScoreFiles:
             return digest
         final.parent.mkdir(parents=True, exist_ok=True)
         self.scratch.mkdir(parents=True, exist_ok=True)
-        temporary = self.scratch / f"{digest}.npy"
-        try:
-            with temporary.open("wb") as stream:
-                _write_npy(stream, np.ascontiguousarray(scores, dtype="<f8"))
-                stream.flush()
-                os.fsync(stream.fileno())
-            temporary.replace(final)
-        except BaseException:
-            with contextlib.suppress(OSError):
-                temporary.unlink(missing_ok=True)
-            raise
-        _sync_folder(final.parent)
+        with (
+            atomic_path(final, durable=True, scratch=self.scratch) as temporary,
+            temporary.open("wb") as stream,
+        ):
+            _write_npy(stream, np.ascontiguousarray(scores, dtype="<f8"))
         return digest
 
     def clean(self) -> None:
@@ -80,17 +72,3 @@ def _write_npy(stream: BinaryIO, array: NDArray[np.float64]) -> None:
     header = np.lib.format.header_data_from_array_1_0(array)
     np.lib.format.write_array_header_1_0(stream, header)
     stream.write(array.data)
-
-
-def _sync_folder(folder: Path) -> None:
-    """Make a rename durable, where the system lets folders be synchronised."""
-    try:
-        handle = os.open(folder, os.O_RDONLY)
-    except OSError:
-        return
-    try:
-        os.fsync(handle)
-    except OSError:
-        pass
-    finally:
-        os.close(handle)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import fnmatch
 import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from vuskit._util.names import matches_name
+from vuskit._util.text import listed, quoted
 from vuskit.bench.sources import SeriesRef
 from vuskit.bench.specs import DetectorSpec
 
@@ -37,7 +38,7 @@ def unclaimed_files(
     ["data: 1 file has no known format (a table needs a column of labels) and is left out: 'a.tab'"]
     """
     keys = [path.relative_to(folder).as_posix() for path in paths]
-    kept = [key for key in keys if not names or any(_fits(key, name) for name in names)]
+    kept = [key for key in keys if not names or any(matches_name(key, name) for name in names)]
     if not kept:
         return []
     lacking = (
@@ -80,22 +81,18 @@ def series_notes(series: Iterable[SeriesRef], detectors: Iterable[DetectorSpec])
         if ref.n_missing:
             missing.append(ref.title)
     notes = [
-        f"left out as a channel: {column}, in {_listed(titles)}; "
+        f"left out as a channel: {column}, in {listed(titles, most=_SHOWN)}; "
         "options = {values = [...]} names the channels"
         for column, titles in by_reason.items()
     ]
     unready = [one.label for one in detectors if json.loads(one.params).get("impute") is None]
     if missing and unready:
+        labels = listed(list(dict.fromkeys(unready)), most=_SHOWN)
         notes.append(
-            f"missing values (NaN) in {_listed(missing)}; without `impute` these fail there: "
-            f"{_listed(list(dict.fromkeys(unready)))}"
+            f"missing values (NaN) in {listed(missing, most=_SHOWN)}; "
+            f"without `impute` these fail there: {labels}"
         )
     return notes
-
-
-def _fits(key: str, pattern: str) -> bool:
-    last = key.rpartition("/")[2]
-    return any(fnmatch.fnmatchcase(text, pattern) for text in (key, last, Path(last).stem))
 
 
 def _files(names: Sequence[str], one: str, many: str) -> str:
@@ -104,9 +101,4 @@ def _files(names: Sequence[str], one: str, many: str) -> str:
 
 def _left_out(names: Sequence[str]) -> str:
     verb = "is" if len(names) == 1 else "are"
-    return f"{verb} left out: {_listed(list(map(repr, names)))}"
-
-
-def _listed(names: Sequence[str]) -> str:
-    more = f" and {len(names) - _SHOWN:,} more" if len(names) > _SHOWN else ""
-    return ", ".join(names[:_SHOWN]) + more
+    return f"{verb} left out: {quoted(names, most=_SHOWN)}"

@@ -9,11 +9,11 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from vuskit._util.optional import require
 from vuskit.bench.measures import measures_of
 from vuskit.bench.reading import latest_run, open_for_reading
 from vuskit.bench.results import read_values_table
 from vuskit.bench.states import Kind, Status
-from vuskit.datasets.optional import require
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -10,6 +10,7 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
+from vuskit._util.names import did_you_mean
 from vuskit.bench.identity import canonical, import_object
 from vuskit.bench.plan_parts import (
     Evaluations,
@@ -29,12 +30,11 @@ from vuskit.bench.toml_table import (
     text,
     whole,
 )
-from vuskit.datasets.readers.registry import get_format
-from vuskit.datasets.synthetic import make_series
-from vuskit.datasets.synthetic.registry import get_family
+from vuskit.datasets.readers import get_format
+from vuskit.datasets.synthetic import get_family, make_series
 from vuskit.detectors import detector_class
 from vuskit.errors import InvalidInputError
-from vuskit.inputs import check_choice, did_you_mean
+from vuskit.inputs import check_choice
 from vuskit.measures.registry import GROUPS, list_measures, resolve_measures
 from vuskit.measures.settings import EvaluationSettings
 

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from vuskit._util.optional import require
 from vuskit.bench.means import AVERAGES, rows_of_mean
 from vuskit.bench.measures import measure_called, measures_in_order, measures_of
 from vuskit.bench.reading import latest_run, open_for_reading
 from vuskit.bench.states import Kind, Status
 from vuskit.bench.storage import is_gone
-from vuskit.datasets.optional import require
 from vuskit.inputs import check_choice
 
 if TYPE_CHECKING:

@@ -11,8 +11,7 @@ from typing import Any
 
 from vuskit.bench.identity import canonical, code_version, import_object
 from vuskit.buffers import BufferChoice, list_buffer_strategies
-from vuskit.detectors import Detector, FunctionDetector, detector_class, get_detector
-from vuskit.detectors.values import KEEP
+from vuskit.detectors import KEEP, Detector, FunctionDetector, detector_class, get_detector
 from vuskit.errors import InvalidInputError
 from vuskit.inputs import check_choice, check_int
 from vuskit.measures.evaluate import Evaluator

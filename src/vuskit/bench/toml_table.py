@@ -6,8 +6,9 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
+from vuskit._util.names import did_you_mean
 from vuskit.errors import InvalidInputError
-from vuskit.inputs import check_int, did_you_mean
+from vuskit.inputs import check_int
 
 __all__ = [
     "TomlTable",

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import functools
-import importlib.util
 import os
 import platform
 import time
@@ -19,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import vuskit
+from vuskit._util.optional import is_installed
 from vuskit.bench.identity import import_object, scores_digest
 from vuskit.bench.jobs import EvaluateJob, ImportJob, Outcome, ScoreJob, Task
 from vuskit.bench.memory import peak_memory, reset_peak_memory
@@ -26,9 +26,8 @@ from vuskit.bench.specs import EvaluationSpec
 from vuskit.bench.states import Kind, Status
 from vuskit.buffers import BufferChoice, choose_buffer
 from vuskit.datasets import ScoredSeries, Series
-from vuskit.datasets.readers.scores import open_scores
-from vuskit.datasets.readers.tables import Table
-from vuskit.detectors.values import read_values
+from vuskit.datasets.readers import Table, open_scores
+from vuskit.detectors import read_values
 from vuskit.errors import InvalidInputError, MeasureError
 
 __all__ = ["carry_out", "load_inputs", "perform", "warm_up"]
@@ -252,7 +251,7 @@ def _evaluate(task: Task) -> Outcome:
 def _compile_once() -> None:
     # Compiled and interpreted sweeps differ in the last digits. Always the compiled one where
     # there is one: so a value does not depend on what else its worker has done.
-    if importlib.util.find_spec("numba") is not None and os.environ.get("VUSKIT_NUMBA") != "0":
+    if is_installed("numba") and os.environ.get("VUSKIT_NUMBA") != "0":
         vuskit.warm_up()
 
 

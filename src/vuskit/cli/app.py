@@ -1,27 +1,113 @@
-"""The commands, put together."""
+"""The command line application: its commands, and how their errors are shown."""
 
 from __future__ import annotations
 
-from typing import Annotated
+import errno
+import os
+import sys
+import traceback
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from vuskit import __version__
-from vuskit.cli import bench, data, list_, studies
+from vuskit.cli import bench, data, list_, study
+from vuskit.cli._exit_codes import ExitCode, exit_codes_text
+from vuskit.cli._files import reason_of
+from vuskit.cli._options import flag
+from vuskit.cli._output import clean_warnings, say
 from vuskit.cli.compare import compare
 from vuskit.cli.demo import demo
 from vuskit.cli.doctor import doctor
 from vuskit.cli.evaluate import evaluate
-from vuskit.cli.exits import exit_codes_text
-from vuskit.cli.group import PatientGroup
-from vuskit.cli.options import flag
 from vuskit.cli.report import report
+from vuskit.errors import VuskitError
 
 __all__ = ["app"]
 
+_DEBUG = "--debug"
+_PRIMARY_CODE = 0xFF  # the other bits of SQLite's error codes only add details
+
+
+class CommandGroup(TyperGroup):
+    """Commands that report errors of the operating system in one sentence, without a traceback."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Let ``--debug`` stand anywhere in the line."""
+        if _DEBUG in args:
+            args = [_DEBUG, *(word for word in args if word != _DEBUG)]
+        return super().parse_args(ctx, args)
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command; with ``--debug`` errors show where they come from."""
+        try:
+            with clean_warnings():
+                result = super().invoke(ctx)
+            sys.stdout.flush()  # a full disk or a closed pipe shows here, not when Python exits
+            return result
+        except KeyboardInterrupt:
+            say("vuskit: stopped")
+            raise typer.Exit(ExitCode.INTERRUPTED) from None
+        except VuskitError:
+            _trace(ctx)
+            raise
+        except Exception as error:
+            sentence = _sentence(error)
+            if sentence is None:
+                raise
+            _trace(ctx)
+            _forget_stdout(error)
+            raise VuskitError(sentence) from error
+
+
+def _trace(ctx: Any) -> None:
+    if ctx.params.get("debug"):
+        traceback.print_exc()
+
+
+def _forget_stdout(error: BaseException) -> None:
+    # What could not be written would be tried, and complained about, once more at exit.
+    if getattr(error, "errno", None) in (errno.ENOSPC, errno.EDQUOT):
+        try:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        except (OSError, ValueError, AttributeError):
+            return
+
+
+def _sentence(error: Exception) -> str | None:
+    """What the machine refused, or None where that is not what went wrong."""
+    if isinstance(error, MemoryError):
+        return "there is not enough memory for this; give fewer columns or rows"
+    damage = _damage(error)
+    if damage is not None:
+        return (
+            f"the database of the run is damaged: {damage}; "
+            "what of it can still be read says: vuskit bench verify RUN"
+        )
+    if isinstance(error, OSError):
+        if error.errno == errno.EPIPE:
+            return None  # the reader has seen enough: typer ends the program quietly
+        place = f"{error.filename}: " if error.filename else ""
+        return f"{place}{reason_of(error)}"
+    sqlite = sys.modules.get("sqlite3")  # not loaded means that it is not its error
+    if sqlite is not None and isinstance(error, sqlite.OperationalError):
+        return f"the database of the run cannot be used: {error}"
+    return None
+
+
+def _damage(error: Exception) -> str | None:
+    """What SQLite says of a file that it finds damaged."""
+    sqlite = sys.modules.get("sqlite3")  # not loaded means that it is not its error
+    if sqlite is None or not isinstance(error, sqlite.DatabaseError):
+        return None
+    code = getattr(error, "sqlite_errorcode", 0) & _PRIMARY_CODE
+    return str(error) if code in (sqlite.SQLITE_CORRUPT, sqlite.SQLITE_NOTADB) else None
+
+
 app = typer.Typer(
     name="vuskit",
-    cls=PatientGroup,
+    cls=CommandGroup,
     no_args_is_help=True,
     epilog=exit_codes_text(),
     pretty_exceptions_enable=False,
@@ -31,7 +117,7 @@ app.add_typer(list_.app, name="list")
 app.add_typer(data.app, name="data")
 app.command()(doctor)
 app.add_typer(bench.app, name="bench")
-app.add_typer(studies.app, name="study")
+app.add_typer(study.app, name="study")
 app.command()(compare)
 app.command()(report)
 app.command()(demo)

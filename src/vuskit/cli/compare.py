@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from pathlib import Path
 from textwrap import fill
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from vuskit.cli.completion import complete_measures
-from vuskit.cli.files import whole_file
-from vuskit.cli.options import Alpha, AsLatexFiles, By, Detectors, flag, output_option, seed_option
-from vuskit.cli.output import (
+from vuskit._util.text import folded_tables
+from vuskit.cli._completion import complete_measures
+from vuskit.cli._files import atomic_file
+from vuskit.cli._options import Alpha, AsLatexFiles, By, Detectors, flag, output_option, seed_option
+from vuskit.cli._output import (
     AsCsv,
     AsJson,
     chosen_format,
@@ -28,12 +29,14 @@ from vuskit.errors import InvalidInputError
 from vuskit.inputs import check_choice
 
 if TYPE_CHECKING:
-    from vuskit.cli.results_table import Selection
+    from vuskit.cli._results_table import Selection
     from vuskit.studies import TableComparison
 
-__all__ = ["compare"]
+__all__ = ["compare", "rank_diagram"]
 
 _FIGURES = (".pdf", ".svg", ".png")
+_NAME_ROOM = 24
+_MOST_GROUPS = 12
 
 
 def compare(
@@ -87,7 +90,7 @@ def compare(
     Example: vuskit compare results.csv --figure ranks.pdf
     """
     from vuskit.bench.means import AVERAGES
-    from vuskit.cli.results_table import chosen_measure, read_results, selected
+    from vuskit.cli._results_table import chosen_measure, read_results, selected
     from vuskit.studies import compare as compare_results
 
     form = chosen_format(json=as_json, csv=as_csv, latex=as_latex)
@@ -142,13 +145,13 @@ def _fewer(chosen: Selection) -> str:
 def _save_figure(found: TableComparison, path: Path) -> None:
     from vuskit.report.figures import CriticalDifferenceDisplay
 
-    with whole_file(path) as draft:
-        CriticalDifferenceDisplay.from_comparison(found).save(draft)
+    with atomic_file(path) as temporary:
+        CriticalDifferenceDisplay.from_comparison(found).save(temporary)
     say(f"diagram: {path}")
 
 
 def _write_page(found: TableComparison, folder: Path, *, latex: bool) -> None:
-    from vuskit.cli.studies_output import written
+    from vuskit.cli.study._output import written
     from vuskit.report.page.studies import write_comparison
 
     page, *_ = written(write_comparison, found, folder, latex=latex)
@@ -156,16 +159,13 @@ def _write_page(found: TableComparison, folder: Path, *, latex: bool) -> None:
 
 
 def _text(found: TableComparison) -> str:
-    from vuskit.cli.rank_diagram import MOST_GROUPS, rank_diagram
-    from vuskit.report.tables import folded_tables
-
     width = terminal_width()
     groups = [
         f"{number}: {', '.join(map(str, group))}"
-        for number, group in enumerate(found.groups[:MOST_GROUPS], start=1)
+        for number, group in enumerate(found.groups[:_MOST_GROUPS], start=1)
     ]
-    if len(found.groups) > MOST_GROUPS:
-        groups.append(f"and {len(found.groups) - MOST_GROUPS} more: see --json")
+    if len(found.groups) > _MOST_GROUPS:
+        groups.append(f"and {len(found.groups) - _MOST_GROUPS} more: see --json")
     return "\n".join(
         [
             f"by {found.title} ({'higher' if found.higher_is_better else 'lower'} is better)",
@@ -174,7 +174,7 @@ def _text(found: TableComparison) -> str:
             rank_diagram(found, width),
             "",
             *(fill(test, width, subsequent_indent="  ") for test in found.tests),
-            "Groups of neighbours without a significant difference:",
+            "Groups of neighbors without a significant difference:",
             *(
                 fill(group, width, initial_indent="  ", subsequent_indent="     ")
                 for group in groups or ["none"]
@@ -240,6 +240,79 @@ def _latex(found: TableComparison) -> str:
         row[3] = rf"\textbf{{{row[3]}}}" if row[3] == best else row[3]
         row[4] = row[4].replace(" - ", "--")
     return latex_tabular(header, rows, notes=[f"by {found.title}", *found.tests])
+
+
+def rank_diagram(comparison: TableComparison, width: int) -> str:
+    """Mean ranks with their intervals on a scale, and a bar for each group of the comparison.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from vuskit.studies import compare
+    >>> rows = [[0.9, 0.5, 0.1], [0.8, 0.6, 0.2], [0.7, 0.5, 0.3], [0.9, 0.4, 0.4]]
+    >>> print(rank_diagram(compare(pd.DataFrame(rows, columns=list("abc"))), 40))
+    mean rank  1             2             3
+               |-------------|-------------|
+    a    1.00  o
+    b    2.12                (-o--)
+    c    2.88                         (--o-)
+    group 1    ===========================
+    """
+    ranks = comparison.to_frame()
+    names = [_shortened(name) for name in ranks["name"]]
+    label = max(len("mean rank"), max(map(len, names)) + 6)
+    scale = _Scale(len(ranks), width - label - 2)
+    lines = [f"{'mean rank':<{label}}  {scale.numbers()}", f"{'':<{label}}  {scale.axis()}"]
+    for name, row in zip(names, ranks.itertuples(index=False), strict=True):
+        drawn = scale.interval(row.lower, row.mean_rank, row.upper)
+        lines.append(f"{name:<{label - 5}}{row.mean_rank:5.2f}  {drawn}")
+    by_name = dict(zip(ranks["name"], ranks["mean_rank"], strict=True))
+    for number, group in enumerate(comparison.groups[:_MOST_GROUPS], start=1):
+        places = [by_name[name] for name in group]
+        lines.append(f"{f'group {number}':<{label}}  {scale.bar(min(places), max(places))}")
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def _shortened(name: Hashable) -> str:
+    text = str(name)
+    return text if len(text) <= _NAME_ROOM else text[: _NAME_ROOM - 1] + "~"
+
+
+class _Scale:
+    """Ranks from 1 to the number of names, over some columns of text."""
+
+    def __init__(self, highest: int, width: int) -> None:
+        self.highest = highest
+        self.width = max(width, 12)
+
+    def place(self, rank: float) -> int:
+        return round((rank - 1) / max(self.highest - 1, 1) * (self.width - 1))
+
+    def ticks(self) -> list[int]:
+        step = math.ceil(self.highest / (self.width / 5))
+        return list(range(1, self.highest + 1, step))
+
+    def numbers(self) -> str:
+        line = ""
+        for rank in self.ticks():
+            line = line.ljust(self.place(rank)) + str(rank)
+        return line
+
+    def axis(self) -> str:
+        marks = {self.place(rank) for rank in self.ticks()}
+        return "".join("|" if column in marks else "-" for column in range(self.width))
+
+    def interval(self, lower: float, middle: float, upper: float) -> str:
+        line = [" "] * self.width
+        first, last = self.place(lower), self.place(upper)
+        line[first : last + 1] = "-" * (last - first + 1)
+        line[first], line[last] = "(", ")"
+        line[self.place(middle)] = "o"
+        return "".join(line)
+
+    def bar(self, first: float, last: float) -> str:
+        start, stop = self.place(first), self.place(last)
+        return " " * start + "=" * (stop - start + 1)
 
 
 _WRITERS: dict[str, Callable[[TableComparison], str]] = {

@@ -10,16 +10,16 @@ from typing import Annotated, Any
 
 import typer
 
-from vuskit.cli.completion import complete_datasets
-from vuskit.cli.options import flag
-from vuskit.cli.output import (
+from vuskit._util.text import wrapped_table
+from vuskit.cli._completion import complete_datasets
+from vuskit.cli._options import flag
+from vuskit.cli._output import (
     AsCsv,
     AsJson,
     chosen_format,
     csv_text,
     emit_table,
     json_text,
-    left_table,
     say,
     terminal_width,
     write,
@@ -84,7 +84,7 @@ def show(name: Name, as_json: AsJson = False, as_csv: AsCsv = False) -> None:
     rows = [[labels[field], _number(value)] for field, value in info.items() if value is not None]
     folder = cache_folder() / name
     rows.append(["here", str(folder) if folder.is_dir() else "no"])
-    write(left_table(rows[0], rows[1:], terminal_width()))
+    write(wrapped_table(rows[0], rows[1:], terminal_width()))
 
 
 def _number(value: Any) -> str:

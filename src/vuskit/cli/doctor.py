@@ -18,14 +18,14 @@ import numpy as np
 import typer
 
 from vuskit import __version__
-from vuskit.cli.exits import ExitCode
-from vuskit.cli.output import (
+from vuskit._util.text import wrapped_table
+from vuskit.cli._exit_codes import ExitCode
+from vuskit.cli._output import (
     AsCsv,
     AsJson,
     chosen_format,
     csv_text,
     document,
-    left_table,
     terminal_width,
     write,
 )
@@ -89,7 +89,7 @@ def _parts() -> Iterator[dict[str, Any]]:
 
 
 def _cache() -> dict[str, Any]:
-    from vuskit.datasets.cache import cache_folder
+    from vuskit.datasets import cache_folder
 
     folder = cache_folder()
     there = folder.is_dir()
@@ -157,7 +157,7 @@ def _text(found: dict[str, Any]) -> str:
         for part in found["parts"]
     ]
     if parts:
-        lines += ["", left_table(["optional part", "version", ""], parts, width)]
+        lines += ["", wrapped_table(["optional part", "version", ""], parts, width)]
     cache = found["cache"]
     state = "" if cache["writable"] else " (cannot be written; set VUSKIT_CACHE)"
     held = ", ".join(cache["datasets"]) or "no data sets yet"

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -13,11 +11,12 @@ import numpy as np
 import typer
 from numpy.typing import NDArray
 
+from vuskit._util.gaps import bridge_gaps
 from vuskit.buffers import BufferChoice, choose_buffer, parse_buffer
-from vuskit.cli.completion import complete_columns, complete_definitions, complete_sides
-from vuskit.cli.exits import ExitCode
-from vuskit.cli.files import check_page, write_file
-from vuskit.cli.options import (
+from vuskit.cli._completion import complete_columns, complete_definitions, complete_sides
+from vuskit.cli._exit_codes import ExitCode
+from vuskit.cli._files import check_page, write_file
+from vuskit.cli._options import (
     AsLatex,
     Buffer,
     Definition,
@@ -29,7 +28,7 @@ from vuskit.cli.options import (
     Thresholds,
     chosen_measures,
 )
-from vuskit.cli.output import (
+from vuskit.cli._output import (
     AsCsv,
     AsJson,
     chosen_format,
@@ -48,7 +47,7 @@ from vuskit.report.latex import latex_table
 from vuskit.report.tables import plain_table
 
 if TYPE_CHECKING:
-    from vuskit.cli.score_file import ScoreFile
+    from vuskit.cli._score_file import ScoreFile
     from vuskit.measures.registry import Measure
     from vuskit.measures.results import Comparison
 
@@ -104,7 +103,8 @@ def evaluate(
     threshold: Annotated[
         str,
         typer.Option(
-            metavar="X|RULE", help="Of F and its like; a number, sigma, quantile or best."
+            metavar="X|RULE",
+            help="Threshold for F-type measures: a number, `sigma`, `quantile` or `best`.",
         ),
     ] = "sigma",
     k: Annotated[
@@ -127,7 +127,7 @@ def evaluate(
 
     Example: vuskit evaluate scores.csv --html page.html
     """
-    from vuskit.cli.score_file import read_score_file
+    from vuskit.cli._score_file import read_score_file
 
     form = chosen_format(json=as_json, csv=as_csv, latex=as_latex)
     check_page("--html", html)
@@ -137,47 +137,44 @@ def evaluate(
     check_choice("--side", side, complete_sides())
     strategy = parse_buffer(buffer, name="--buffer")
     rule = _threshold(threshold)
-    with _warnings_told():
-        scored = read_score_file(
-            file, label=label, scores=score or (), value=value, positive=positive
-        )
-        _tell_columns(scored)
-        _check_classes(scored)
-        choice = _buffer(strategy, scored)
-        say(f"buffer: {choice.length} ({choice.strategy}: {choice.reason})")
-        if choice.length > scored.labels.size:
-            say(f"it is longer than the series of {scored.labels.size:,} points")
-        table, failures = _evaluated(
-            wanted,
-            partial(
-                evaluate_many,
-                scored.labels,
-                scored.scores,
-                buffer=choice.length,
-                definition=definition,
-                thresholds=thresholds,
-                step=step,
-                side=side,
-                threshold=rule,
-                k=k,
-            ),
-        )
-        report = EvaluationReport(
-            name=file.name,
-            labels=scored.labels,
-            values=scored.values,
-            scores=scored.scores,
-            table=table,
-            buffer=choice,
+    scored = read_score_file(file, label=label, scores=score or (), value=value, positive=positive)
+    _tell_columns(scored)
+    _check_classes(scored)
+    choice = _buffer(strategy, scored)
+    say(f"buffer: {choice.length} ({choice.strategy}: {choice.reason})")
+    if choice.length > scored.labels.size:
+        say(f"it is longer than the series of {scored.labels.size:,} points")
+    table, failures = _evaluated(
+        wanted,
+        partial(
+            evaluate_many,
+            scored.labels,
+            scored.scores,
+            buffer=choice.length,
+            definition=definition,
+            thresholds=thresholds,
+            step=step,
+            side=side,
             threshold=rule,
-            draws=_draws(scored.labels.size) if chance is None else chance,
-        )
-        write(_WRITERS[form](report))
-        if html is not None:
-            from vuskit.report.page import page_html
+            k=k,
+        ),
+    )
+    report = EvaluationReport(
+        name=file.name,
+        labels=scored.labels,
+        values=scored.values,
+        scores=scored.scores,
+        table=table,
+        buffer=choice,
+        threshold=rule,
+        draws=_draws(scored.labels.size) if chance is None else chance,
+    )
+    write(_WRITERS[form](report))
+    if html is not None:
+        from vuskit.report.page import page_html
 
-            write_file(html, page_html(report))
-            say(f"page: {html}")
+        write_file(html, page_html(report))
+        say(f"page: {html}")
     if failures:
         say("\n".join(failures))
         raise typer.Exit(ExitCode.FAILED_JOBS)
@@ -201,16 +198,6 @@ def _evaluated(
     if not rest:
         raise first
     return evaluating(measures=rest), list(failures.values())
-
-
-@contextmanager
-def _warnings_told() -> Iterator[None]:
-    """Warnings as sentences on stderr, each once."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        yield
-    for text in dict.fromkeys(str(warning.message) for warning in caught):
-        say(f"note: {text}")
 
 
 def _tell_columns(scored: ScoreFile) -> None:
@@ -248,11 +235,8 @@ def _without_gaps(scored: ScoreFile) -> NDArray[np.float64] | None:
     """Values with missing ones filled in, for looking at the period; None if there are none."""
     if scored.values is None:
         return None
-    there = np.isfinite(scored.values)
-    if there.all() or not there.any():
-        return scored.values if there.all() else None
-    place = np.arange(there.size)
-    return np.interp(place, place[there], scored.values[there])
+    finite = np.isfinite(scored.values)
+    return bridge_gaps(np.where(finite, scored.values, np.nan)) if finite.any() else None
 
 
 def _threshold(text: str) -> ThresholdRule:

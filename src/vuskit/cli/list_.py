@@ -7,7 +7,7 @@ from typing import Any
 
 import typer
 
-from vuskit.cli.output import AsCsv, AsJson, chosen_format, emit_table
+from vuskit.cli._output import AsCsv, AsJson, chosen_format, emit_table
 from vuskit.measures.registry import list_measures
 
 __all__ = ["app"]
@@ -72,7 +72,7 @@ def detectors(as_json: AsJson = False, as_csv: AsCsv = False) -> None:
 
 @app.command()
 def readers(as_json: AsJson = False, as_csv: AsCsv = False) -> None:
-    """List the file formats that are recognised, with their options.
+    """List the file formats that are recognized, with their options.
 
     Example: vuskit list readers
     """

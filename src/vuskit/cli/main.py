@@ -1,4 +1,4 @@
-"""Where the command ``vuskit`` begins."""
+"""Entry point of the command ``vuskit``."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from vuskit.cli.exits import ExitCode
+from vuskit.cli._exit_codes import ExitCode
 from vuskit.errors import MissingDependencyError, VuskitError
 
 __all__ = ["run"]
 
 
 def run() -> None:
-    """Run the command line; what goes wrong is told in a sentence, without a traceback."""
+    """Run the command line; report an error in one sentence, without a traceback."""
     try:
         _app()()
     except VuskitError as error:

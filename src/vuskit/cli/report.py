@@ -9,18 +9,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from vuskit.cli.bench_progress import PatientBar
-from vuskit.cli.files import check_page, plan_folder, write_file
-from vuskit.cli.options import OpenPage, output_option, series_option
-from vuskit.cli.output import say, write
+from vuskit._util.names import match_names
+from vuskit.cli._files import check_page, plan_folder, write_file
+from vuskit.cli._options import OpenPage, output_option, series_option
+from vuskit.cli._output import say, write
+from vuskit.cli._progress import DelayedProgressBar
 from vuskit.errors import InvalidInputError
 
 if TYPE_CHECKING:
     from vuskit.report.page.run import RunReport
 
 __all__ = ["report"]
-
-_WILD = frozenset("*?[")
 
 
 def report(
@@ -63,7 +62,7 @@ def report(
         from vuskit.report.page.run import RunReport
 
         found = RunReport.read(folder)
-        with PatientBar("drawing") as told:
+        with DelayedProgressBar("drawing") as told:
             page = run_page_html(
                 found, studies=results, series=_chosen(found, series or ()), progress=told
             )
@@ -75,16 +74,8 @@ def report(
 
 
 def _chosen(found: RunReport, patterns: Sequence[str]) -> list[str]:
-    """Series by name or pattern; of those that fit nothing the page says what is wrong."""
-    from vuskit.studies.sources import fits
-
     titles = [series.title for series in found.series]
-    chosen: dict[str, None] = {}
-    for pattern in patterns:
-        is_name = pattern in titles or not _WILD.intersection(pattern)
-        fitting = [] if is_name else [title for title in titles if fits(title, pattern)]
-        chosen |= dict.fromkeys(fitting or [pattern])
-    return list(chosen)
+    return match_names(titles, patterns, argument="--series")
 
 
 def _read_studies(place: Path, read: Any, *, alone: bool) -> list[Any]:

@@ -1,8 +1,7 @@
-"""A folder of series, read one by one when they are asked for."""
+"""Files and folders of series: one function reads both; a folder is read lazily."""
 
 from __future__ import annotations
 
-import fnmatch
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,15 +10,24 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from vuskit.datasets.optional import require
-from vuskit.datasets.readers.registry import Format
+from vuskit._util.names import match_names
+from vuskit._util.optional import require
+from vuskit._util.text import plural
+from vuskit.datasets.readers.registry import (
+    Candidate,
+    Format,
+    get_format,
+    list_formats,
+    plain_name,
+    recognize,
+)
 from vuskit.datasets.series import Series
 from vuskit.errors import InvalidInputError
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Collection", "SeriesFile"]
+__all__ = ["Collection", "SeriesFile", "read_collection", "read_series"]
 
 
 @dataclass(frozen=True)
@@ -120,7 +128,7 @@ class Collection:
     def filter(
         self,
         *,
-        name: str | None = None,
+        name: str | Iterable[str] | None = None,
         dataset: str | Iterable[str] | None = None,
         where: Callable[[Series], bool] | None = None,
     ) -> Collection:
@@ -128,9 +136,9 @@ class Collection:
 
         Parameters
         ----------
-        name : str, optional
-            Pattern for the path below the folder or its last part, such as ``"ECG/*"``; decided
-            without reading.
+        name : str or iterable of str, optional
+            Shell patterns for the path below the folder or its last part, such as ``"ECG/*"``.
+            Reads no file. A pattern without a match is an error.
         dataset : str or iterable of str, optional
             Names of data sets. Reads every file that is left.
         where : callable, optional
@@ -141,6 +149,11 @@ class Collection:
         -------
         Collection
             A new one; failures found so far go with it.
+
+        Raises
+        ------
+        InvalidInputError
+            If a pattern matches no file; the error lists available names.
 
         Examples
         --------
@@ -154,7 +167,8 @@ class Collection:
         """
         kept = self
         if name is not None:
-            kept = kept._only(file for file in kept._files if _fits(file.key, name))
+            wanted_keys = set(match_names(kept.keys, name, argument="name"))
+            kept = kept._only(file for file in kept._files if file.key in wanted_keys)
         wanted = None if dataset is None else {dataset} if isinstance(dataset, str) else {*dataset}
         if wanted is not None or where is not None:
             kept = kept._only(
@@ -240,8 +254,8 @@ class Collection:
     def __repr__(self) -> str:
         failures = len(self._failures)
         return (
-            f"Collection({len(self)} file{'s' * (len(self) != 1)}, "
-            f"{failures} failure{'s' * (failures != 1)}, {len(self.skipped)} skipped)"
+            f"Collection({plural(len(self), 'file')}, {plural(failures, 'failure')}, "
+            f"{len(self.skipped)} skipped)"
         )
 
     def _readable(self) -> Iterator[tuple[SeriesFile, Series]]:
@@ -272,10 +286,124 @@ class Collection:
         return kept
 
 
-def _fits(key: str, pattern: str) -> bool:
-    return any(fnmatch.fnmatchcase(text, pattern) for text in (key, *_short_names(key)))
-
-
 def _short_names(key: str) -> tuple[str, str]:
     last = key.rpartition("/")[2]
     return last, Path(last).stem
+
+
+def read_series(
+    path: str | Path,
+    *,
+    format: str | None = None,  # noqa: A002
+    **options: Any,
+) -> Series | Collection:
+    r"""Read a file, or open a folder.
+
+    Parameters
+    ----------
+    path : str or Path
+        A file, or a folder that is searched with all its subfolders.
+    format : str, optional
+        Name of a format (see `list_formats`); recognized from name and first line by default.
+    **options
+        Keywords of the format, such as ``label=`` and ``values=`` for tables; ``dataset=`` is
+        understood by all of them.
+
+    Returns
+    -------
+    Series or Collection
+        A series for a file, a lazy collection for a folder.
+
+    Raises
+    ------
+    InvalidInputError
+        If the path does not exist, no format claims the file, the format does not have an option,
+        or the file is broken. In a folder, broken files are listed in ``failures`` instead.
+    MissingDependencyError
+        If the format needs a library that is not installed.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> folder = pathlib.Path(tempfile.mkdtemp()) / "Plant"
+    >>> folder.mkdir()
+    >>> text = "time,flow,heat,anomaly\n0,1.5,20,False\n1,9,21,True\n"
+    >>> _ = (folder / "pump.csv").write_text(text)
+    >>> series = read_series(folder / "pump.csv")
+    >>> series, series.channels
+    (Series('Plant/pump', 2 points, 2 channels, 1 anomaly), ('flow', 'heat'))
+    >>> read_series(folder)
+    Collection(1 file, 0 failures, 0 skipped)
+    """
+    source = Path(path)
+    if source.is_dir():
+        return read_collection(source, format=format, **options)
+    if not source.is_file():
+        raise InvalidInputError(f"`path` must be a file or a folder, got {str(path)!r}")
+    entry = get_format(format) if format is not None else recognize(source)
+    if entry is None:
+        names = ", ".join(known.name for known in list_formats())
+        raise InvalidInputError(
+            f"{source}: no format recognizes the file; name one by format= ({names})"
+        )
+    entry.check_options(options)
+    return entry.load(source, options)
+
+
+def read_collection(
+    folder: str | Path,
+    *,
+    format: str | None = None,  # noqa: A002
+    **options: Any,
+) -> Collection:
+    """Open a folder of series; nothing but first lines is read until a series is asked for.
+
+    Parameters
+    ----------
+    folder : str or Path
+        Searched with all its subfolders; hidden files and folders are left out.
+    format : str, optional
+        Read all files that can be of this format by it; each by its own format by default.
+    **options
+        Keywords for the format or formats found.
+
+    Returns
+    -------
+    Collection
+        Files that no format claims are in its ``skipped``.
+
+    Raises
+    ------
+    InvalidInputError
+        If it is not a folder, or a format that was found does not have an option.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> read_collection(tempfile.mkdtemp())
+    Collection(0 files, 0 failures, 0 skipped)
+    """
+    root = Path(folder)
+    if not root.is_dir():
+        raise InvalidInputError(f"`folder` must be a folder, got {str(folder)!r}")
+    only = get_format(format) if format is not None else None
+    files, skipped = [], []
+    for path in _visible_files(root):
+        entry = (
+            recognize(path) if only is None else only if only.possible(Candidate(path)) else None
+        )
+        if entry is None:
+            skipped.append(path)
+            continue
+        entry.check_options(options)
+        key = path.relative_to(root).with_name(plain_name(path)).as_posix()
+        files.append(SeriesFile(path, key, entry, options))
+    return Collection(files, skipped)
+
+
+def _visible_files(root: Path) -> list[Path]:
+    return sorted(
+        path
+        for path in root.rglob("*")
+        if path.is_file() and not any(part.startswith(".") for part in path.relative_to(root).parts)
+    )

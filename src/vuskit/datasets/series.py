@@ -1,4 +1,4 @@
-"""A labelled time series, and one with the scores of detectors beside it."""
+"""A labeled time series, and one with the scores of detectors beside it."""
 
 from __future__ import annotations
 
@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from vuskit._util.gaps import bridge_gaps
+from vuskit._util.optional import require
+from vuskit._util.text import plural
 from vuskit.buffers import estimate_period
-from vuskit.datasets.optional import require
 from vuskit.errors import InvalidInputError
 from vuskit.intervals import event_bounds
 
@@ -162,9 +164,9 @@ class Series:
 
     def __repr__(self) -> str:
         return (
-            f"Series({f'{self.dataset}/{self.name}'!r}, {_count(self.n_points, 'point')}, "
-            f"{_count(self.n_channels, 'channel')}, "
-            f"{_count(self.n_anomalies, 'anomaly', 'anomalies')})"
+            f"Series({f'{self.dataset}/{self.name}'!r}, {plural(self.n_points, 'point')}, "
+            f"{plural(self.n_channels, 'channel')}, "
+            f"{plural(self.n_anomalies, 'anomaly', 'anomalies')})"
         )
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -180,7 +182,7 @@ class ScoredSeries:
     Parameters
     ----------
     series : Series
-        The labelled series.
+        The labeled series.
     scores : mapping of str to array-like of shape (n,)
         One finite score per point and detector; kept as read-only float64 copies.
 
@@ -279,17 +281,10 @@ def _default_channels(values: NDArray[np.float64]) -> tuple[str, ...]:
     return tuple(f"value_{channel}" for channel in range(values.shape[1]))
 
 
-def _count(number: int, one: str, many: str | None = None) -> str:
-    return f"{number:,} {one if number == 1 else many or one + 's'}"
-
-
 def _events(labels: NDArray[np.bool_]) -> tuple[tuple[int, int], ...]:
     starts, stops = event_bounds(np.flatnonzero(labels))
     return tuple(zip(starts.tolist(), stops.tolist(), strict=True))
 
 
 def _period(values: NDArray[np.float64]) -> int | None:
-    known = np.flatnonzero(~np.isnan(values))
-    if known.size == 0:
-        return None
-    return estimate_period(np.interp(np.arange(values.size), known, values[known]))
+    return None if np.isnan(values).all() else estimate_period(bridge_gaps(values))

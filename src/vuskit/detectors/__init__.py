@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+from vuskit.detectors._values import KEEP, read_values
 from vuskit.detectors.adapters import (
     AeonDetector,
     FunctionDetector,
     PyODDetector,
     SklearnDetector,
 )
-from vuskit.detectors.base import Detector, ModelDetector, Progress, TrainingProgress, Windowed
+from vuskit.detectors.base import (
+    Detector,
+    ModelDetector,
+    Progress,
+    TrainingProgress,
+    Windowed,
+    WindowModel,
+)
 from vuskit.detectors.baselines import Constant, MovingZScore, Random, Values
 from vuskit.detectors.deep.ae import AutoEncoder
 from vuskit.detectors.deep.cnn import CNN
@@ -26,10 +34,10 @@ from vuskit.detectors.registry import (
     list_detectors,
     register_detector,
 )
-from vuskit.detectors.window_model import WindowModel
 
 __all__ = [
     "CNN",
+    "KEEP",
     "LOF",
     "LSTMAD",
     "MP",
@@ -56,5 +64,6 @@ __all__ = [
     "detector_class",
     "get_detector",
     "list_detectors",
+    "read_values",
     "register_detector",
 ]

@@ -10,10 +10,9 @@ from typing import Any, ClassVar, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from vuskit.detectors.base import Detector, ModelDetector, Progress
+from vuskit.detectors._values import IMPUTERS, KEEP
+from vuskit.detectors.base import Detector, ModelDetector, Progress, WindowModel
 from vuskit.detectors.parameters import at_least, checked, none_or, one_of, parameter
-from vuskit.detectors.values import IMPUTERS, KEEP
-from vuskit.detectors.window_model import WindowModel
 from vuskit.errors import InvalidInputError
 
 __all__ = ["AeonDetector", "FunctionDetector", "PyODDetector", "SklearnDetector"]
@@ -107,7 +106,7 @@ class PyODDetector(_WindowEstimator):
     """Any PyOD detector, on windows.
 
     A series that was fitted gets the scores that PyOD keeps from fitting, which leave each
-    window out of its own neighbourhood.
+    window out of its own neighborhood.
 
     Parameters
     ----------
@@ -179,7 +178,7 @@ class FunctionDetector(Detector):
     function : callable
         Gets its own copy of the values.
     impute : {None, "linear", "previous", "keep"}, default=None
-        What to do with NaN: an error, fill from the neighbouring values, or let the function see
+        What to do with NaN: an error, fill from the neighboring values, or let the function see
         it.
 
     Examples
@@ -211,7 +210,7 @@ class FunctionDetector(Detector):
         return True
 
     def _fit(self, train: Floats, progress: Progress | None) -> None:
-        """Nothing is learnt: the function sees the series it scores."""
+        """Nothing is learned: the function sees the series it scores."""
 
     def _score(self, values: Floats) -> Floats:
         return np.asarray(self.function(_one_or_two_dimensional(values)), dtype=np.float64)

@@ -11,6 +11,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from vuskit.buffers import estimate_period
+from vuskit.detectors._values import IMPUTERS, read_values
+from vuskit.detectors._windows import (
+    NORMALIZERS,
+    center_on_points,
+    iterate_windows,
+    sample_windows,
+)
 from vuskit.detectors.parameters import (
     at_least,
     none_or,
@@ -20,10 +27,17 @@ from vuskit.detectors.parameters import (
     share,
     window_length,
 )
-from vuskit.detectors.values import IMPUTERS, read_values
 from vuskit.errors import InvalidInputError
 
-__all__ = ["Detector", "ModelDetector", "Progress", "Supervision", "TrainingProgress", "Windowed"]
+__all__ = [
+    "Detector",
+    "ModelDetector",
+    "Progress",
+    "Supervision",
+    "TrainingProgress",
+    "WindowModel",
+    "Windowed",
+]
 
 Floats: TypeAlias = NDArray[np.float64]
 Supervision: TypeAlias = Literal["unsupervised", "semi-supervised"]
@@ -57,8 +71,8 @@ class Detector(abc.ABC):
     seed : int, default=0
         The only source of randomness.
     impute : {None, "linear", "previous"}, default=None
-        What to do with NaN: an error, or fill from the neighbouring values. A class that can do
-        something else with it may declare the field anew and accept `vuskit.detectors.values.KEEP`.
+        What to do with NaN: an error, or fill from the neighboring values. A class that can do
+        something else with it may declare the field anew and accept `vuskit.detectors.KEEP`.
 
     Attributes
     ----------
@@ -366,3 +380,34 @@ class Windowed(Detector):
 
     def _shortest_score(self) -> int:
         return self.window_ + 1
+
+
+@dataclasses.dataclass(kw_only=True, repr=False, eq=False)
+class WindowModel(Windowed, ModelDetector):
+    """Base class: score each window as a row of numbers, place the scores at the centers.
+
+    Parameters
+    ----------
+    normalize : {None, "zscore", "minmax"}, default=None
+        Scaling of each window (and channel) by itself.
+    """
+
+    normalize: str | None = parameter(None, none_or(one_of(NORMALIZERS)))
+
+    @abc.abstractmethod
+    def _score_windows(self, windows: Floats) -> Floats:
+        """Score windows of shape (m, d * window)."""
+
+    def _training_windows(self, train: Floats, *, limit: int | None = None) -> Floats:
+        """Windows as rows, sampled down where there are more than ``limit``."""
+        rng = np.random.default_rng(self.seed)
+        return sample_windows(train, self.window_, self.normalize, limit, rng)
+
+    def _score(self, values: Floats) -> Floats:
+        scores = np.empty(len(values) - self.window_ + 1)
+        for rows, chunk in iterate_windows(values, self.window_, self.normalize):
+            scores[rows] = self._score_windows(chunk)
+        return self._place(scores, values)
+
+    def _place(self, window_scores: Floats, values: Floats) -> Floats:
+        return center_on_points(window_scores, len(values))

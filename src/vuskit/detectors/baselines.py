@@ -8,9 +8,9 @@ from typing import ClassVar, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from vuskit.detectors._windows import center_on_points, iterate_windows
 from vuskit.detectors.base import Detector, Progress, Windowed
 from vuskit.detectors.registry import register_detector
-from vuskit.detectors.windows import centre_on_points, iterate_windows
 
 __all__ = ["Constant", "MovingZScore", "Random", "Values"]
 
@@ -21,7 +21,7 @@ class _Baseline(Detector):
     """A detector that learns nothing."""
 
     def _fit(self, train: Floats, progress: Progress | None) -> None:
-        """Nothing is learnt."""
+        """Nothing is learned."""
 
 
 @register_detector("random", title="Random")
@@ -96,8 +96,8 @@ class MovingZScore(Windowed, _Baseline):
         total = np.zeros(n)
         for channel in values.T:
             mean, spread = self._moments(channel[:, None])
-            apart = np.abs(channel - centre_on_points(mean, n))
-            around = centre_on_points(spread, n)
+            apart = np.abs(channel - center_on_points(mean, n))
+            around = center_on_points(spread, n)
             flat = around <= 1e-12 * np.maximum(np.abs(channel), 1e-300)
             total += np.where(flat, 0.0, apart / np.where(flat, 1.0, around))
         return np.asarray(total / channels)

@@ -8,11 +8,10 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from vuskit.datasets.optional import require
-from vuskit.detectors.base import Progress
+from vuskit._util.optional import require
+from vuskit.detectors.base import Progress, WindowModel
 from vuskit.detectors.parameters import at_least, parameter
 from vuskit.detectors.registry import register_detector
-from vuskit.detectors.window_model import WindowModel
 
 __all__ = ["IForest"]
 

@@ -9,11 +9,10 @@ from typing import ClassVar, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from vuskit.datasets.optional import require
-from vuskit.detectors.base import Progress
+from vuskit._util.optional import require
+from vuskit.detectors.base import Progress, WindowModel
 from vuskit.detectors.parameters import at_least, parameter
 from vuskit.detectors.registry import register_detector
-from vuskit.detectors.window_model import WindowModel
 
 __all__ = ["LOF"]
 
@@ -23,7 +22,7 @@ Floats: TypeAlias = NDArray[np.float64]
 @register_detector("lof", title="LOF", reference="doi:10.1145/335191.335388")
 @dataclasses.dataclass(kw_only=True, repr=False, eq=False)
 class LOF(WindowModel):
-    """Windows in a thinner neighbourhood than their neighbours' are anomalous.
+    """Windows in a thinner neighborhood than their neighbors' are anomalous.
 
     A series that was fitted is scored against itself, each window without itself; another
     series is scored against the fitted windows. Time grows with the square of the number of
@@ -32,7 +31,7 @@ class LOF(WindowModel):
     Parameters
     ----------
     n_neighbors : int, default=20
-        Size of the neighbourhood.
+        Size of the neighborhood.
 
     Examples
     --------

@@ -1,20 +1,21 @@
-"""Matrix profile."""
+"""Matrix profile: distances of z-normalized windows to their nearest neighbors (stumpy)."""
 
 from __future__ import annotations
 
 import dataclasses
+import warnings
 from typing import ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from vuskit._util.optional import require
+from vuskit.detectors._windows import center_on_points
 from vuskit.detectors.base import ModelDetector, Progress, Windowed
 from vuskit.detectors.parameters import parameter, window_length
-from vuskit.detectors.profile import nearest_distances, require_stumpy
 from vuskit.detectors.registry import register_detector
-from vuskit.detectors.windows import centre_on_points
 
-__all__ = ["MP"]
+__all__ = ["MP", "nearest_distances", "require_stumpy"]
 
 Floats: TypeAlias = NDArray[np.float64]
 
@@ -22,7 +23,7 @@ Floats: TypeAlias = NDArray[np.float64]
 @register_detector("mp", title="MP", reference="doi:10.1109/ICDM.2016.0179")
 @dataclasses.dataclass(kw_only=True, repr=False, eq=False)
 class MP(Windowed, ModelDetector):
-    """Windows far from their nearest neighbour, after z-normalisation, are anomalous.
+    """Windows far from their nearest neighbor, after z-normalization, are anomalous.
 
     A series that was fitted is joined with itself, without the windows that overlap; another
     series is joined with the fitted one.
@@ -47,4 +48,38 @@ class MP(Windowed, ModelDetector):
     def _score(self, values: Floats) -> Floats:
         reference = None if self._remembers(values) else self._train[:, 0].copy()
         distances = nearest_distances(values[:, 0].copy(), self.window_, reference)
-        return centre_on_points(distances, len(values))
+        return center_on_points(distances, len(values))
+
+
+def require_stumpy(name: str) -> None:
+    """Fail early, with the install line, where the detector of this name lacks stumpy."""
+    require("stumpy", purpose=f"detector `{name}`")
+
+
+def nearest_distances(series: Floats, window: int, reference: Floats | None = None) -> Floats:
+    """Distance of each window to the nearest window of the reference, after z-normalization.
+
+    Parameters
+    ----------
+    series : ndarray of shape (n,)
+        The series whose windows are looked at.
+    window : int
+        Their length, at least 3.
+    reference : ndarray of shape (m,), optional
+        Where neighbors are looked for; without it in the series itself, leaving out the windows
+        that start within a quarter of the window's length.
+
+    Returns
+    -------
+    ndarray of shape (n - window + 1,)
+        Finite distances.
+    """
+    stumpy = require("stumpy", purpose="matrix profiles")
+    with warnings.catch_warnings():
+        # Repeated windows have distance zero; stumpy suspects a self-join behind them.
+        warnings.filterwarnings("ignore", message="A large number of values", category=UserWarning)
+        if reference is None:
+            profile = stumpy.stump(series, window)
+        else:
+            profile = stumpy.stump(series, window, reference, ignore_trivial=False)
+    return np.asarray(profile[:, 0].astype(np.float64))

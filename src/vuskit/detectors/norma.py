@@ -8,12 +8,12 @@ from typing import ClassVar, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from vuskit.datasets.optional import require
+from vuskit._util.optional import require
+from vuskit.detectors._windows import NORMALIZERS, center_on_points, window_view
 from vuskit.detectors.base import ModelDetector, Progress, Windowed
+from vuskit.detectors.mp import nearest_distances, require_stumpy
 from vuskit.detectors.parameters import at_least, parameter, window_length
-from vuskit.detectors.profile import nearest_distances, require_stumpy
 from vuskit.detectors.registry import register_detector
-from vuskit.detectors.windows import NORMALIZERS, centre_on_points, window_view
 
 __all__ = ["NormA"]
 
@@ -26,7 +26,7 @@ Ints: TypeAlias = NDArray[np.int64]
 class NormA(Windowed, ModelDetector):
     """Windows unlike the recurrent patterns of the series are anomalous.
 
-    Long subsequences are sampled and clustered under the z-normalised distance; each cluster's
+    Long subsequences are sampled and clustered under the z-normalized distance; each cluster's
     centroid is a normal pattern, weighted by how often and over how much of the series it
     occurs. A window's score is the weighted sum of its distances to the patterns, smoothed.
 
@@ -67,13 +67,13 @@ class NormA(Windowed, ModelDetector):
         total = np.zeros(len(series) - self.window_ + 1)
         for pattern, weight in zip(self.patterns_, self.weights_, strict=True):
             total += weight * nearest_distances(series, self.window_, pattern)
-        return _moving_average(centre_on_points(total, len(series)), self.window_)
+        return _moving_average(center_on_points(total, len(series)), self.window_)
 
 
 def _sample(
     train: Floats, length: int, limit: int, rng: np.random.Generator
 ) -> tuple[Ints, Floats]:
-    """Start and z-normalised values of random subsequences, in time order."""
+    """Start and z-normalized values of random subsequences, in time order."""
     view = window_view(train, length)
     starts = np.sort(rng.choice(len(view), size=min(limit, len(view)), replace=False))
     return starts, NORMALIZERS["zscore"](view[starts])[:, 0]

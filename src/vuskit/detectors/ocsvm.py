@@ -8,12 +8,11 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from vuskit.datasets.optional import require
-from vuskit.detectors.base import Progress
+from vuskit._util.optional import require
+from vuskit.detectors._windows import NORMALIZERS
+from vuskit.detectors.base import Progress, WindowModel
 from vuskit.detectors.parameters import at_least, none_or, one_of, parameter, share
 from vuskit.detectors.registry import register_detector
-from vuskit.detectors.window_model import WindowModel
-from vuskit.detectors.windows import NORMALIZERS
 
 __all__ = ["OCSVM"]
 

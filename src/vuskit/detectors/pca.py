@@ -9,11 +9,10 @@ from typing import ClassVar, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from vuskit.detectors.base import Progress
+from vuskit.detectors._windows import iterate_windows
+from vuskit.detectors.base import Progress, WindowModel
 from vuskit.detectors.parameters import one_of, parameter
 from vuskit.detectors.registry import register_detector
-from vuskit.detectors.window_model import WindowModel
-from vuskit.detectors.windows import iterate_windows
 
 __all__ = ["PCA"]
 
@@ -21,7 +20,7 @@ Floats: TypeAlias = NDArray[np.float64]
 
 
 def _mahalanobis(rows: Floats, components: Floats, shares: Floats) -> Floats:
-    """Squared distance from the centre along each component, in units of its variance."""
+    """Squared distance from the center along each component, in units of its variance."""
     return np.asarray(((rows @ components) ** 2 / shares).sum(axis=1))
 
 
@@ -40,9 +39,9 @@ _DISTANCES: dict[str, Callable[[Floats, Floats, Floats], Floats]] = {
 @register_detector("pca", title="PCA", reference="Shyu et al., ICDM Foundations Workshop 2003")
 @dataclasses.dataclass(kw_only=True, repr=False, eq=False)
 class PCA(WindowModel):
-    """Windows far from the centre, above all along components of little variance, are anomalous.
+    """Windows far from the center, above all along components of little variance, are anomalous.
 
-    Every position of the window is standardised first; all components count.
+    Every position of the window is standardized first; all components count.
 
     Parameters
     ----------
@@ -69,8 +68,8 @@ class PCA(WindowModel):
         self._mean = sum(chunk.sum(axis=0) for chunk in chunks) / count
         scatter = np.zeros((self._mean.size, self._mean.size))
         for _, chunk in iterate_windows(train, self.window_, self.normalize):
-            centred = chunk - self._mean
-            scatter += centred.T @ centred
+            centered = chunk - self._mean
+            scatter += centered.T @ centered
         spread = np.sqrt(np.diag(scatter) / count)
         # A position that never changes carries nothing; its rounding errors must not either.
         still = spread <= 1e-12 * np.maximum(np.abs(self._mean), 1e-300)

@@ -8,10 +8,10 @@ from typing import ClassVar, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from vuskit.detectors._windows import CHUNK_VALUES, center_on_points, window_view
 from vuskit.detectors.base import Progress, Windowed
 from vuskit.detectors.parameters import at_least, one_of, parameter
 from vuskit.detectors.registry import register_detector
-from vuskit.detectors.windows import CHUNK_VALUES, centre_on_points, window_view
 
 __all__ = ["POLY"]
 
@@ -47,11 +47,11 @@ class POLY(Windowed):
     stochastic: ClassVar[bool] = False
 
     def _fit(self, train: Floats, progress: Progress | None) -> None:
-        """Nothing is learnt: every window is predicted from its own surroundings."""
+        """Nothing is learned: every window is predicted from its own surroundings."""
 
     def _score(self, values: Floats) -> Floats:
         squares = sum(self._channel_error(channel) ** 2 for channel in values.T)
-        return centre_on_points(np.sqrt(squares), len(values))
+        return center_on_points(np.sqrt(squares), len(values))
 
     def _channel_error(self, channel: Floats) -> Floats:
         window = self.window_
@@ -94,11 +94,11 @@ class POLY(Windowed):
             return rows
 
         coefficients = np.empty((n - window + 1, self.power + 1))
-        centre = slice(lead, lead + n - length + 1)
+        center = slice(lead, lead + n - length + 1)
         for row, weights in enumerate(inverse(lead)):
-            coefficients[centre, row] = np.correlate(channel, weights, mode="valid")
+            coefficients[center, row] = np.correlate(channel, weights, mode="valid")
         for start in range(lead):
             coefficients[start] = inverse(start) @ channel[:length]
-        for start in range(centre.stop, n - window + 1):
+        for start in range(center.stop, n - window + 1):
             coefficients[start] = inverse(start - (n - length)) @ channel[n - length :]
         return coefficients, design(lead)[lead : lead + window].T

@@ -6,9 +6,9 @@ import importlib.metadata
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from vuskit._util.names import did_you_mean
 from vuskit.detectors.base import Detector
 from vuskit.errors import InvalidInputError
-from vuskit.inputs import did_you_mean
 
 __all__ = ["ENTRY_POINTS", "detector_class", "get_detector", "list_detectors", "register_detector"]
 

@@ -6,13 +6,12 @@ Once compiled (``warm_up`` does it on purpose), every series large enough to rep
 
 from __future__ import annotations
 
-import importlib.util
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from vuskit.errors import MissingDependencyError
+from vuskit._util.optional import is_installed, require
 
 __all__ = ["LANE", "MOST_WIDTHS", "Kernels", "compiled_kernels", "warm_up"]
 
@@ -39,7 +38,7 @@ def compiled_kernels(steps: int) -> Kernels | None:
     """The compiled kernels if they pay for so many (widths x points) steps, else None."""
     if os.environ.get("VUSKIT_NUMBA") == "0" or steps < _WORTH_A_CALL:
         return None
-    if not _loaded and (steps < _START_UP or importlib.util.find_spec("numba") is None):
+    if not _loaded and (steps < _START_UP or not is_installed("numba")):
         return None
     return _load()
 
@@ -59,10 +58,7 @@ def warm_up() -> None:
     >>> import vuskit
     >>> vuskit.warm_up()
     """
-    if importlib.util.find_spec("numba") is None:
-        raise MissingDependencyError(
-            'numba is not installed; it comes with: pip install "vuskit[fast]"'
-        )
+    require("numba", purpose="warm_up()", extra="fast")
     _load()
 
 

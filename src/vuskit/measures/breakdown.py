@@ -8,13 +8,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from vuskit._util.optional import require
+from vuskit._util.text import text_table
 from vuskit.errors import InvalidInputError
 from vuskit.inputs import Labels, check_pair
 from vuskit.intervals import event_bounds
 from vuskit.kernels.overlap import meets
 from vuskit.kernels.ranking import rank_table
 from vuskit.measures.best_level import best_finder
-from vuskit.measures.results import html_table, pandas, text_table
+from vuskit.measures.results import html_table
 from vuskit.measures.settings import Buffer, EvaluationSettings
 from vuskit.measures.thresholds import (
     ThresholdRule,
@@ -99,7 +101,7 @@ class EventTable:
         MissingDependencyError
             If pandas is not installed.
         """
-        return pandas().DataFrame(self._columns())
+        return require("pandas", purpose="to_frame()").DataFrame(self._columns())
 
     def _table(self) -> tuple[list[str], list[list[str]]]:
         header = ["start", "stop", "peak", "rank", "found share", "points", "delay"]

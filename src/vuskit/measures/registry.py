@@ -9,8 +9,8 @@ from dataclasses import dataclass, field, replace
 from types import CodeType
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from vuskit._util.names import did_you_mean
 from vuskit.errors import InvalidInputError
-from vuskit.inputs import did_you_mean
 
 if TYPE_CHECKING:
     from vuskit.measures.workspace import Workspace

@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from vuskit.errors import MissingDependencyError
+from vuskit._util.optional import require
+from vuskit._util.text import folded_tables, text_table
 
 if TYPE_CHECKING:
     from vuskit.measures.chance import ChanceLevel
@@ -15,59 +16,9 @@ if TYPE_CHECKING:
     from vuskit.measures.registry import Measure
     from vuskit.measures.settings import EvaluationSettings
 
-__all__ = ["Comparison", "Evaluation", "html_table", "pandas", "text_table"]
+__all__ = ["Comparison", "Evaluation", "html_table"]
 
 _LINE = 79
-
-
-def pandas() -> Any:
-    """Import pandas, or say how to install it."""
-    try:
-        import pandas as pd
-    except ImportError:
-        raise MissingDependencyError(
-            'pandas is not installed; it comes with: pip install "vuskit[bench]"'
-        ) from None
-    return pd
-
-
-def text_table(header: list[str], rows: list[list[str]]) -> str:
-    """Columns of text, the first flush left, the others flush right."""
-    cells = [header, *rows]
-    widths = [max(len(row[i]) for row in cells) for i in range(len(header))]
-    lines = []
-    for row in cells:
-        first = row[0].ljust(widths[0])
-        rest = [cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True)]
-        lines.append("  ".join([first, *rest]).rstrip())
-    return "\n".join(lines)
-
-
-def _table_width(header: list[str], rows: list[list[str]]) -> int:
-    """Length of the longest line of a table."""
-    return max(map(len, text_table(header, rows).splitlines()))
-
-
-def _fitting(
-    header: list[str], rows: list[list[str]]
-) -> Iterator[tuple[list[str], list[list[str]]]]:
-    """Tables of as many columns as fit a line, each with the first column."""
-    first = 1
-    while first < len(header):
-        last = first + 1
-        while (
-            last < len(header) and _table_width(*_columns(header, rows, first, last + 1)) <= _LINE
-        ):
-            last += 1
-        yield _columns(header, rows, first, last)
-        first = last
-
-
-def _columns(
-    header: list[str], rows: list[list[str]], first: int, last: int
-) -> tuple[list[str], list[list[str]]]:
-    """The first column and some of the others."""
-    return [header[0], *header[first:last]], [[row[0], *row[first:last]] for row in rows]
 
 
 def html_table(header: list[str], rows: list[list[str]], caption: str) -> str:
@@ -83,7 +34,7 @@ def html_table(header: list[str], rows: list[list[str]], caption: str) -> str:
 
 
 def _frame(rows: list[dict[str, Any]]) -> Any:
-    frame = pandas().DataFrame(rows)
+    frame = require("pandas", purpose="to_frame()").DataFrame(rows)
     # None where there is no number, without turning the others into floats.
     return frame.astype({"thresholds": "Int64", "k": "Int64"})
 
@@ -301,7 +252,8 @@ class Comparison(_WithSettings, Mapping[str, Evaluation]):
         if long:
             items = self._evaluations.items()
             return _frame([{"score": name, **row} for name, one in items for row in one._rows()])
-        frame = pandas().DataFrame.from_dict(self.to_dict(), orient="index")
+        pandas = require("pandas", purpose="to_frame()")
+        frame = pandas.DataFrame.from_dict(self.to_dict(), orient="index")
         frame.index.name = "score"
         frame.attrs["settings"] = str(self.settings)
         return frame
@@ -317,10 +269,11 @@ class Comparison(_WithSettings, Mapping[str, Evaluation]):
 
     def __repr__(self) -> str:
         header, rows = self._table()
-        if _table_width(header, rows) > _LINE:
+        tables = folded_tables(header, rows, _LINE)
+        if len(tables) > 1:
             # Wide tables read better with one line per measure.
             header, *rows = (list(column) for column in zip(header, *rows, strict=True))
-        tables = [text_table(*part) for part in _fitting(header, rows)]
+            tables = folded_tables(header, rows, _LINE)
         return "\n\n".join(tables) + f"\n({self.settings})"
 
     def _repr_html_(self) -> str:

@@ -11,9 +11,10 @@ from typing import Any, TypedDict, TypeVar, get_args
 
 from numpy.typing import ArrayLike
 
+from vuskit._util.names import did_you_mean
 from vuskit.buffers import BufferChoice, check_buffer, choose_buffer
 from vuskit.errors import InvalidInputError
-from vuskit.inputs import check_choice, check_int, did_you_mean
+from vuskit.inputs import check_choice, check_int
 from vuskit.kernels.definitions import DEFINITIONS, JOURNAL, Side
 from vuskit.measures.thresholds import ThresholdRule, check_rule, is_best
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from vuskit._util.optional import require
 from vuskit.algorithms import areas, range_rates
 from vuskit.algorithms.problem import RangeRates
 from vuskit.errors import InvalidInputError
@@ -17,7 +18,6 @@ from vuskit.inputs import check_pair
 from vuskit.kernels.range_areas import grid_ranks, grid_rates
 from vuskit.kernels.ranking import rank_table
 from vuskit.measures.buffered import area_settings, check_algorithm
-from vuskit.measures.results import pandas
 from vuskit.measures.settings import Buffer, EvaluationSettings
 from vuskit.measures.workspace import AreaSettings, PreparedLabels, Workspace
 
@@ -69,7 +69,7 @@ class Surface:
             If pandas is not installed.
         """
         size = self.thresholds.size
-        return pandas().DataFrame(
+        return require("pandas", purpose="to_frame()").DataFrame(
             {
                 "buffer": np.repeat(self.buffers, size),
                 "threshold": np.tile(self.thresholds, self.buffers.size),
@@ -245,7 +245,7 @@ class Volume:
         MissingDependencyError
             If pandas is not installed.
         """
-        frame = pandas().DataFrame(
+        frame = require("pandas", purpose="to_frame()").DataFrame(
             list(itertools.product(*self.grid.values())), columns=list(self.grid)
         )
         frame["value"] = self.values.ravel()

@@ -5,36 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from vuskit._util.text import escape_latex, format_cell
 from vuskit.report.evaluation import EvaluationReport
-from vuskit.report.tables import footnotes, format_cell
+from vuskit.report.tables import footnotes
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["latex_frame", "latex_table", "latex_tabular", "latex_text"]
-
-_LATEX = str.maketrans(
-    {
-        "\\": r"\textbackslash{}",
-        "~": r"\textasciitilde{}",
-        "^": r"\textasciicircum{}",
-        "<": r"\textless{}",
-        ">": r"\textgreater{}",
-        "|": r"\textbar{}",
-        **{letter: "\\" + letter for letter in "&%$#_{}"},
-    }
-)
-
-
-def latex_text(text: str) -> str:
-    r"""Write a text so that LaTeX shows it as it is.
-
-    Examples
-    --------
-    >>> print(latex_text("a_b < 50% | c"))
-    a\_b \textless{} 50\% \textbar{} c
-    """
-    return text.translate(_LATEX)
+__all__ = ["latex_frame", "latex_table", "latex_tabular"]
 
 
 def latex_tabular(
@@ -60,8 +38,8 @@ def latex_tabular(
     \bottomrule
     \end{tabular}
     """
-    lines = [[latex_text(cell) for cell in header]]
-    lines += [[latex_text(row[0]), *row[1:]] for row in rows]
+    lines = [[escape_latex(cell) for cell in header]]
+    lines += [[escape_latex(row[0]), *row[1:]] for row in rows]
     first, *rest = [" & ".join(line) + r" \\" for line in lines]
     return "\n".join(
         [
@@ -106,7 +84,7 @@ def _latex_cell(value: object) -> str:
     """A cell as LaTeX; a minus is no hyphen, and powers of ten are raised."""
     text = format_cell(value)
     if isinstance(value, bool) or not isinstance(value, (int, float)):
-        return latex_text(text)
+        return escape_latex(text)
     digits, _, power = text.replace("inf", r"\infty").partition("e")
     number = rf"{digits} \times 10^{{{int(power)}}}" if power else digits
     return f"${number}$" if number != text or number.startswith("-") else text

@@ -2,34 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from vuskit.measures.results import text_table
+from vuskit._util.text import folded_tables, format_cell, text_table
 from vuskit.report.evaluation import EvaluationReport
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["folded_tables", "footnotes", "format_cell", "markdown_table", "plain_table"]
-
-
-def format_cell(value: object) -> str:
-    """Three significant digits for numbers; nothing for what is not there.
-
-    Examples
-    --------
-    >>> [format_cell(value) for value in (0.0123456, 1234.5, float("nan"), 7, "opt")]
-    ['0.0123', '1,230', '', '7', 'opt']
-    """
-    if not isinstance(value, float):
-        return str(value)
-    if np.isnan(value):
-        return ""
-    rounded = float(f"{value:.3g}")
-    return f"{rounded:,.0f}" if abs(rounded) >= 1000 else f"{rounded:g}"
+__all__ = ["footnotes", "markdown_table", "plain_table"]
 
 
 def markdown_table(frame: pd.DataFrame) -> str:
@@ -48,30 +29,6 @@ def markdown_table(frame: pd.DataFrame) -> str:
     lines = [[cell.replace("|", "\\|") for cell in row] for row in texts]
     lines.insert(1, ["---"] * frame.shape[1])
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
-
-
-def folded_tables(header: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> list[str]:
-    r"""Tables of as many columns as the width holds, each with the first column.
-
-    Examples
-    --------
-    >>> print(*folded_tables(["name", "a", "b"], [["x", "1", "2"]], width=8), sep="\n")
-    name  a
-    x     1
-    name  b
-    x     2
-    """
-    sizes = [2 + max(len(row[i]) for row in (header, *rows)) for i in range(len(header))]
-    first = sizes[0] - 2
-    tables, start = [], 1
-    while start < len(sizes):
-        stop = start + 1
-        while stop < len(sizes) and first + sum(sizes[start : stop + 1]) <= width:
-            stop += 1
-        body = [[row[0], *row[start:stop]] for row in rows]
-        tables.append(text_table([header[0], *header[start:stop]], body))
-        start = stop
-    return tables
 
 
 def plain_table(report: EvaluationReport, *, width: int = 80) -> str:

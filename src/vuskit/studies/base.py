@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-import importlib.util
 import inspect
 import io
 import itertools
 import json
 import multiprocessing
-import os
 import signal
 import sys
-import tempfile
 import time
 import warnings
 import zipfile
@@ -29,9 +26,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from vuskit._util.environment import describe_environment
+from vuskit._util.files import write_atomically
+from vuskit._util.optional import is_installed, require
+from vuskit._util.signals import ignore_sigint_in_children
 from vuskit.buffers import buffer_strategy_title, parse_buffer
 from vuskit.datasets import ScoredSeries
-from vuskit.datasets.optional import require
 from vuskit.errors import (
     InvalidInputError,
     ThresholdResolutionWarning,
@@ -39,7 +38,6 @@ from vuskit.errors import (
     VuskitError,
 )
 from vuskit.inputs import check_int
-from vuskit.interrupts import deaf_children
 from vuskit.kernels.compiled import warm_up
 from vuskit.measures.evaluate import Evaluator
 from vuskit.measures.registry import Measure, list_measures, resolve_measures
@@ -154,14 +152,7 @@ class SeriesStore:
     def save(self, key: str, values: SeriesValues) -> None:
         """Save under the key."""
         self.folder.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=self.folder, prefix=".", suffix=".tmp")
-        try:
-            with os.fdopen(handle, "wb") as stream:
-                stream.write(values.to_bytes())
-            os.replace(temporary, self._path(key))
-        except BaseException:
-            Path(temporary).unlink(missing_ok=True)
-            raise
+        write_atomically(self._path(key), values.to_bytes())
 
     def _path(self, key: str) -> Path:
         return self.folder / f"{key}.npz"
@@ -466,7 +457,7 @@ def _in_processes(
         while True:
             # No more than the workers can take: what waits in their queue cannot be called back.
             for index, source in itertools.islice(waiting, workers - len(running)):
-                with deaf_children():
+                with ignore_sigint_in_children():
                     future = pool.submit(_study_in_worker, source)
                 running[future] = index
             if not running:
@@ -511,7 +502,7 @@ def same_arithmetic() -> Iterator[None]:
 
 
 def _warm_up() -> None:
-    if importlib.util.find_spec("numba") is not None:
+    if is_installed("numba"):
         warm_up()
 
 

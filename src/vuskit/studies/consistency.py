@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from vuskit._util.optional import require
 from vuskit.datasets import ScoredSeries
-from vuskit.datasets.optional import require
 from vuskit.errors import InvalidInputError
 from vuskit.inputs import check_choice, check_int
 from vuskit.measures.registry import Measure
@@ -254,10 +254,10 @@ def consistency_study(
     Examples
     --------
     >>> from vuskit.datasets import ScoredSeries, Series
-    >>> from vuskit.datasets.synthetic import labelled_scores
+    >>> from vuskit.datasets.synthetic import labeled_scores
     >>> several = []
     >>> for seed in range(3):
-    ...     labels, good = labelled_scores(400, n_anomalies=3, mean_length=8, seed=seed)
+    ...     labels, good = labeled_scores(400, n_anomalies=3, mean_length=8, seed=seed)
     ...     scores = {"good": good, "bad": np.random.default_rng(seed).random(400)}
     ...     several.append(ScoredSeries(Series(f"s{seed}", "docs", good, labels), scores))
     >>> found = consistency_study(several, measures=["auc_pr", "vus_pr"], buffer=20)

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from vuskit._util.optional import require
 from vuskit.datasets import ScoredSeries
-from vuskit.datasets.optional import require
 from vuskit.errors import InvalidInputError
 from vuskit.inputs import check_choice, check_fraction, check_int
 from vuskit.measures.registry import Measure
@@ -398,8 +398,8 @@ def robustness_study(
     Examples
     --------
     >>> from vuskit.datasets import ScoredSeries, Series
-    >>> from vuskit.datasets.synthetic import labelled_scores
-    >>> labels, score = labelled_scores(400, n_anomalies=3, mean_length=8, seed=1)
+    >>> from vuskit.datasets.synthetic import labeled_scores
+    >>> labels, score = labeled_scores(400, n_anomalies=3, mean_length=8, seed=1)
     >>> scored = ScoredSeries(Series("a", "docs", score, labels), {"mine": score})
     >>> found = robustness_study(scored, measures=["auc_pr", "vus_pr"], buffer=20, count=4)
     >>> found.averages()["lag"].round(3).to_dict()

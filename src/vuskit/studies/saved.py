@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import io
 import json
-import os
 import zipfile
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -19,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vuskit import __version__
+from vuskit._util.files import write_atomically
 from vuskit.errors import InvalidInputError
 from vuskit.studies.consistency import ConsistencyResult
 from vuskit.studies.robustness import RobustnessResult
@@ -127,13 +127,7 @@ TimingResult
     np.savez_compressed(stream, allow_pickle=False, header=encoded, **arrays)
     path = Path(folder) / f"{kind}{_ENDING}"
     path.parent.mkdir(parents=True, exist_ok=True)
-    beside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        # Complete or not there: a reader never meets half a file.
-        beside.write_bytes(stream.getvalue())
-        os.replace(beside, path)
-    finally:
-        beside.unlink(missing_ok=True)
+    write_atomically(path, stream.getvalue())
     return path
 
 

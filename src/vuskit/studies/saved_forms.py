@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from vuskit.datasets.optional import require
+from vuskit._util.optional import require
 from vuskit.errors import InvalidInputError
 from vuskit.measures.registry import Measure, list_measures
 from vuskit.studies.base import Failure, MeasureSettings, SeriesValues

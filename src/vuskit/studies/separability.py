@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from vuskit._util.optional import require
 from vuskit.datasets import ScoredSeries
-from vuskit.datasets.optional import require
 from vuskit.errors import InvalidInputError
 from vuskit.inputs import check_fraction, check_int
 from vuskit.intervals import event_bounds
@@ -398,8 +398,8 @@ def separability_study(
     Examples
     --------
     >>> from vuskit.datasets import ScoredSeries, Series
-    >>> from vuskit.datasets.synthetic import labelled_scores
-    >>> labels, good = labelled_scores(400, n_anomalies=3, mean_length=8, seed=1)
+    >>> from vuskit.datasets.synthetic import labeled_scores
+    >>> labels, good = labeled_scores(400, n_anomalies=3, mean_length=8, seed=1)
     >>> scores = {"good": good, "bad": -good}
     >>> scored = ScoredSeries(Series("a", "docs", good, labels), scores)
     >>> found = separability_study(scored, measures=["auc_pr", "vus_pr"], buffer=20, count=10)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fnmatch
 import hashlib
 from collections import defaultdict
 from collections.abc import Iterable
@@ -13,6 +12,8 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
+from vuskit._util.gaps import bridge_gaps
+from vuskit._util.names import match_names
 from vuskit.bench.files import ScoreFiles
 from vuskit.bench.reading import DATABASE, open_for_reading
 from vuskit.bench.sources import SeriesSource
@@ -79,7 +80,7 @@ class _InMemory:
         return self.scored
 
 
-def open_scores(source: Any, *, pattern: str | None = None) -> tuple[Source, ...]:
+def open_scores(source: Any, *, pattern: str | Iterable[str] | None = None) -> tuple[Source, ...]:
     """Sources of series with scores.
 
     Parameters
@@ -88,8 +89,8 @@ def open_scores(source: Any, *, pattern: str | None = None) -> tuple[Source, ...
         A folder of saved scores (searched with its subfolders), a file, the folder of a benchmark
         run, or what was read already.
         Anything with a ``name`` and a ``read()`` that gives a `ScoredSeries` will do.
-    pattern : str, optional
-        Take only the files of a folder whose path below it, or its last part, fits: ``"ECG/*"``.
+    pattern : str or iterable of str, optional
+        Select series by name, such as ``"ECG/*"``: the path below the folder or its last part.
 
     Returns
     -------
@@ -99,7 +100,7 @@ def open_scores(source: Any, *, pattern: str | None = None) -> tuple[Source, ...
     Raises
     ------
     InvalidInputError
-        If there is nothing, or something else.
+        If there are no scores, or a pattern matches no series.
 
     Examples
     --------
@@ -126,23 +127,20 @@ def open_scores(source: Any, *, pattern: str | None = None) -> tuple[Source, ...
     return found
 
 
-def fits(name: str, pattern: str | None) -> bool:
-    """Whether a name, or its last part, fits the pattern; without a pattern all do."""
-    names = (name, name.rpartition("/")[2])
-    return pattern is None or any(fnmatch.fnmatchcase(text, pattern) for text in names)
-
-
-def _from_path(path: Path, pattern: str | None) -> tuple[Source, ...]:
+def _from_path(path: Path, pattern: str | Iterable[str] | None) -> tuple[Source, ...]:
     if path.is_file():
         return (ScoreFile(path),)
     if not path.is_dir():
         raise InvalidInputError(f"`source` must be a file or a folder, got {str(path)!r}")
     if is_bench_run(path):
-        return tuple(one for one in bench_scores(path) if fits(one.name, pattern))
-    files = read_collection(path)
-    if pattern is not None:
-        files = files.filter(name=pattern)
-    return tuple(ScoreFile(file.path) for file in files.files if file.format.name == "scores")
+        found: list[tuple[str, Source]] = [(one.name, one) for one in bench_scores(path)]
+    else:
+        files = (file for file in read_collection(path).files if file.format.name == "scores")
+        found = [(file.key, ScoreFile(file.path)) for file in files]
+    if pattern is None:
+        return tuple(source for _, source in found)
+    names = set(match_names([name for name, _ in found], pattern, argument="pattern"))
+    return tuple(source for name, source in found if name in names)
 
 
 def buffer_of(scored: ScoredSeries, strategy: str | int) -> BufferChoice:
@@ -162,15 +160,8 @@ def buffer_of(scored: ScoredSeries, strategy: str | int) -> BufferChoice:
     """
     values = scored.series.values
     if isinstance(strategy, str) and np.isnan(values).any():
-        values = _bridged(values if values.ndim == 1 else values[:, 0])
+        values = bridge_gaps(values if values.ndim == 1 else values[:, 0])
     return choose_buffer(strategy, values=values, y_true=scored.series.labels)
-
-
-def _bridged(values: np.ndarray[Any, np.dtype[np.float64]]) -> Any:
-    known = np.flatnonzero(~np.isnan(values))
-    if known.size == 0:
-        return np.zeros(values.size)
-    return np.interp(np.arange(values.size), known, values[known])
 
 
 def content_of(scored: ScoredSeries) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from vuskit.datasets.optional import require
+from vuskit._util.optional import require
 from vuskit.errors import InvalidInputError
 from vuskit.inputs import check_choice
 from vuskit.measures.registry import Measure
@@ -88,11 +88,11 @@ def summarise(
     --------
     >>> import numpy as np
     >>> from vuskit.datasets import ScoredSeries, Series
-    >>> from vuskit.datasets.synthetic import labelled_scores
+    >>> from vuskit.datasets.synthetic import labeled_scores
     >>> from vuskit.studies import consistency_study, robustness_study, separability_study
     >>> several = []
     >>> for seed in range(3):
-    ...     labels, good = labelled_scores(500, n_anomalies=3, mean_length=8, seed=seed)
+    ...     labels, good = labeled_scores(500, n_anomalies=3, mean_length=8, seed=seed)
     ...     scores = {"good": good, "bad": np.random.default_rng(seed).random(500)}
     ...     several.append(ScoredSeries(Series(f"s{seed}", "docs", good, labels), scores))
     >>> chosen = {"measures": ["precision", "vus_pr"], "buffer": 20}

@@ -10,15 +10,15 @@ import traceback
 from pathlib import Path
 from typing import Any
 
+from vuskit._util.optional import require
+from vuskit._util.signals import ignore_sigint_in_children
 from vuskit.bench.executors.base import Executor, lost
 from vuskit.bench.executors.pair import WorkerPair
 from vuskit.bench.jobs import Outcome, Task
 from vuskit.bench.plan_parts import Limits
 from vuskit.bench.states import Status
 from vuskit.bench.work import load_inputs
-from vuskit.datasets.optional import require
 from vuskit.errors import InvalidInputError
-from vuskit.interrupts import deaf_children
 
 __all__ = ["DaskExecutor"]
 
@@ -56,7 +56,7 @@ class DaskExecutor(Executor):
         self._limits = limits
         self._cluster: Any = None
         if address is None:
-            with deaf_children():
+            with ignore_sigint_in_children():
                 self._cluster = distributed.LocalCluster(
                     n_workers=workers,
                     threads_per_worker=1,

@@ -15,6 +15,8 @@ from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 from typing import Any
 
+from vuskit._util.optional import require
+from vuskit._util.signals import ignore_sigint_in_children
 from vuskit.bench.executors.base import lost
 from vuskit.bench.executors.offspring import end_offspring_with_this_process
 from vuskit.bench.executors.witness import ALARM_MARK, stack_written_late
@@ -29,8 +31,6 @@ from vuskit.bench.memory import (
 from vuskit.bench.plan_parts import Limits
 from vuskit.bench.states import Status
 from vuskit.bench.work import perform, warm_up
-from vuskit.datasets.optional import require
-from vuskit.interrupts import deaf_children
 
 __all__ = ["Slot"]
 
@@ -69,7 +69,7 @@ class Slot:
             self._pool = self._new_pool()
         self._warm_up_seconds = None
         engine = task.job.engine
-        with deaf_children():  # what is scheduled first starts the process
+        with ignore_sigint_in_children():  # what is scheduled first starts the process
             if engine is None or engine in self._warm | self._unwarmable:
                 self._future = self._schedule(task)
             else:

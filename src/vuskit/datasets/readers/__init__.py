@@ -12,9 +12,40 @@ from vuskit.datasets.readers import (
     tsb_uad,
     ucr,
 )
-from vuskit.datasets.readers.registry import Format, get_format, list_formats, register_format
-from vuskit.datasets.readers.scores import read_scores
+from vuskit.datasets.readers._columns import Table, header_of, read_csv, read_parquet
+from vuskit.datasets.readers.generic import (
+    LABEL_NAMES,
+    PLACE_NAMES,
+    RISING,
+    label_column,
+    only_rises,
+)
+from vuskit.datasets.readers.registry import (
+    Candidate,
+    Format,
+    get_format,
+    list_formats,
+    register_format,
+)
+from vuskit.datasets.readers.scores import open_scores, read_scores
 
-__all__ = ["Format", "get_format", "list_formats", "read_scores", "register_format"]
+__all__ = [
+    "LABEL_NAMES",
+    "PLACE_NAMES",
+    "RISING",
+    "Candidate",
+    "Format",
+    "Table",
+    "get_format",
+    "header_of",
+    "label_column",
+    "list_formats",
+    "only_rises",
+    "open_scores",
+    "read_csv",
+    "read_parquet",
+    "read_scores",
+    "register_format",
+]
 
 FORMAT_MODULES = (generic, nab, scores, telemanom, timeeval, tsb_ad, tsb_uad, ucr)

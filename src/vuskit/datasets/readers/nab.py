@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from vuskit.datasets.readers._columns import read_csv
 from vuskit.datasets.readers.registry import Candidate, register_format
-from vuskit.datasets.readers.tables import read_csv
 from vuskit.datasets.series import Series
 from vuskit.errors import InvalidInputError
 

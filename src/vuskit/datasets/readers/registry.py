@@ -1,4 +1,4 @@
-"""The list of file formats: how each is recognised and read."""
+"""The list of file formats: how each is recognized and read."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from vuskit.datasets.readers.csv_dialect import header_of
+from vuskit.datasets.readers._columns import header_of
 from vuskit.datasets.series import Series
 from vuskit.errors import InvalidInputError
 from vuskit.inputs import check_choice
 
-__all__ = ["Candidate", "Format", "get_format", "list_formats", "recognise", "register_format"]
+__all__ = ["Candidate", "Format", "get_format", "list_formats", "recognize", "register_format"]
 
 # Reads one file; everything after the path is a keyword of the format.
 ReadFunction = Callable[..., Series]
@@ -172,14 +172,14 @@ def get_format(name: str) -> Format:
     return _FORMATS[check_choice("format", name, [entry.name for entry in list_formats()])]
 
 
-def recognise(path: Path) -> Format | None:
+def recognize(path: Path) -> Format | None:
     """Return the format that claims the file, or None.
 
     Examples
     --------
-    >>> recognise(Path("005_UCR_Anomaly_x_4000_5391_5392.txt")).name
+    >>> recognize(Path("005_UCR_Anomaly_x_4000_5391_5392.txt")).name
     'ucr'
-    >>> recognise(Path("README.md")) is None
+    >>> recognize(Path("README.md")) is None
     True
     """
     candidate = Candidate(path)

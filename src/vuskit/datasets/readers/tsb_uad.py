@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from vuskit.datasets.readers._columns import read_csv
 from vuskit.datasets.readers.registry import parent_name, plain_name, register_format
-from vuskit.datasets.readers.tables import read_csv
 from vuskit.datasets.series import Series
 
 __all__ = ["read_tsb_uad"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from vuskit.datasets.synthetic import ecg, kpi, mackey_glass, telemetry, vibration
 from vuskit.datasets.synthetic.demo import demo_series, three_scores
-from vuskit.datasets.synthetic.labels import labelled_scores, labels_with_events
+from vuskit.datasets.synthetic.labels import labeled_scores, labels_with_events
 from vuskit.datasets.synthetic.make import DIFFICULTIES, KINDS, make_series
 from vuskit.datasets.synthetic.registry import (
     Family,
@@ -19,7 +19,7 @@ __all__ = [
     "Family",
     "demo_series",
     "get_family",
-    "labelled_scores",
+    "labeled_scores",
     "labels_with_events",
     "list_families",
     "make_series",

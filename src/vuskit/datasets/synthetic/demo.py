@@ -120,6 +120,6 @@ def three_scores(seed: int = 0) -> ScoredSeries:
 def _bumps(series: Series) -> Floats:
     """Rise over each anomaly, a little wider than it is, as a detector with a window gives it."""
     time = np.arange(series.n_points)
-    centres = [((start + stop - 1) / 2, stop - start) for start, stop in series.events]
-    bumps = [np.exp(-0.5 * ((time - centre) / (0.4 * width)) ** 2) for centre, width in centres]
+    centers = [((start + stop - 1) / 2, stop - start) for start, stop in series.events]
+    bumps = [np.exp(-0.5 * ((time - center) / (0.4 * width)) ** 2) for center, width in centers]
     return np.asarray(np.max(bumps, axis=0))

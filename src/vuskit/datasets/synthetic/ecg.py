@@ -15,7 +15,7 @@ __all__ = ["ecg"]
 Floats = NDArray[np.float64]
 
 _BEAT = 100
-# Waves of a beat: centre and width in beats from the R peak, height. P, Q, R, S, T.
+# Waves of a beat: center and width in beats from the R peak, height. P, Q, R, S, T.
 _NORMAL = np.array(
     [
         [-0.20, 0.030, 0.15],
@@ -91,5 +91,5 @@ def _add_beat(values: Floats, time: float, waves: Floats, rng: np.random.Generat
     if first >= last:
         return
     phase = (np.arange(first, last) - time) / stretch
-    for centre, width, size in waves:
-        values[first:last] += height * size * np.exp(-0.5 * ((phase - centre) / width) ** 2)
+    for center, width, size in waves:
+        values[first:last] += height * size * np.exp(-0.5 * ((phase - center) / width) ** 2)

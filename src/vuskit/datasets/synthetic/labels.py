@@ -9,7 +9,7 @@ from vuskit.errors import InvalidInputError
 from vuskit.inputs import check_int
 from vuskit.intervals import events_to_labels
 
-__all__ = ["labelled_scores", "labels_with_events", "place_events"]
+__all__ = ["labeled_scores", "labels_with_events", "place_events"]
 
 Labels = NDArray[np.bool_]
 Floats = NDArray[np.float64]
@@ -70,7 +70,7 @@ def labels_with_events(
     return events_to_labels(starts, starts + lengths, n)
 
 
-def labelled_scores(
+def labeled_scores(
     n: int,
     *,
     n_anomalies: int,
@@ -102,7 +102,7 @@ def labelled_scores(
 
     Examples
     --------
-    >>> labels, scores = labelled_scores(1000, n_anomalies=10, mean_length=5, seed=0)
+    >>> labels, scores = labeled_scores(1000, n_anomalies=10, mean_length=5, seed=0)
     >>> bool(scores[labels].mean() > scores[~labels].mean() + 1)
     True
     """

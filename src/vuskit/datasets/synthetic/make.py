@@ -30,7 +30,7 @@ def make_series(
     train_share: float = 0.1,
     seed: int,
 ) -> Series:
-    """Make a labelled series of a family.
+    """Make a labeled series of a family.
 
     The same arguments give the same series (to the rounding of the machine's sine and exponential;
     `mackey_glass` is exact). Anomalies stand in the same places whatever kind and difficulty are.
@@ -89,7 +89,7 @@ def make_series(
     )
     lengths = np.full(n_anomalies, anomaly_length, dtype=np.intp)
     train_length = int(n * train_share)
-    # A period of normal behaviour around each anomaly, so that it has something to differ from.
+    # A period of normal behavior around each anomaly, so that it has something to differ from.
     starts = place_events(n, lengths, places, first=train_length, gap=entry.period)
     stops = starts + lengths
     events = tuple(zip(starts.tolist(), stops.tolist(), strict=True))

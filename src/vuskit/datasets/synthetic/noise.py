@@ -30,7 +30,7 @@ def slow_wander(n: int, scale: int, rng: np.random.Generator) -> Floats:
 
 
 def autoregressive(n: int, memory: float, rng: np.random.Generator) -> Floats:
-    """AR(1) noise with unit deviation; `memory` is the correlation of neighbours.
+    """AR(1) noise with unit deviation; `memory` is the correlation of neighbors.
 
     Examples
     --------

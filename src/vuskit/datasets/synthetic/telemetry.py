@@ -14,8 +14,8 @@ __all__ = ["telemetry"]
 
 Floats = NDArray[np.float64]
 
-# The programme of commands repeats; only the time at each level varies.
-_PROGRAMME = (0.0, 1.0, 0.6, -1.0)
+# The program of commands repeats; only the time at each level varies.
+_PROGRAM = (0.0, 1.0, 0.6, -1.0)
 _DWELL = 60
 
 
@@ -23,13 +23,13 @@ _DWELL = 60
     name="telemetry",
     title="telemetry channel",
     anomaly="a level nobody commanded, a drift away from the level, or chatter between levels",
-    period=_DWELL * len(_PROGRAMME),
+    period=_DWELL * len(_PROGRAM),
     anomaly_length=50,
 )
 def telemetry(
     n: int, events: Sequence[Event], *, strength: float, rng: np.random.Generator
 ) -> Floats:
-    """Step through a programme of four levels with a short lag, sensor noise and thermal drift.
+    """Step through a program of four levels with a short lag, sensor noise and thermal drift.
 
     Level changes are normal here, so a detector that fires at every step is wrong.
 
@@ -51,10 +51,10 @@ def telemetry(
 
 def _commanded(n: int, rng: np.random.Generator) -> Floats:
     levels = np.empty(n)
-    position, step = 0, int(rng.integers(len(_PROGRAMME)))
+    position, step = 0, int(rng.integers(len(_PROGRAM)))
     while position < n:
         dwell = int(_DWELL * rng.uniform(0.85, 1.15))
-        levels[position : position + dwell] = _PROGRAMME[step % len(_PROGRAMME)]
+        levels[position : position + dwell] = _PROGRAM[step % len(_PROGRAM)]
         position, step = position + dwell, step + 1
     # The channel follows its command within a few points.
     lag = np.exp(-np.arange(12) / 3.0)

@@ -8,12 +8,11 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from vuskit.detectors.base import Progress
-from vuskit.detectors.deep.network import NeuralDetector, require_torch
+from vuskit.detectors._windows import NORMALIZERS
+from vuskit.detectors.base import Progress, WindowModel
+from vuskit.detectors.deep._base import NeuralDetector, require_torch
 from vuskit.detectors.parameters import at_least, none_or, one_of, parameter
 from vuskit.detectors.registry import register_detector
-from vuskit.detectors.window_model import WindowModel
-from vuskit.detectors.windows import NORMALIZERS
 
 __all__ = ["AutoEncoder"]
 
@@ -49,7 +48,7 @@ class AutoEncoder(NeuralDetector, WindowModel):
 
     def _fit(self, train: Floats, progress: Progress | None) -> None:
         require_torch(self.name)
-        from vuskit.detectors.deep.networks import autoencoder
+        from vuskit.detectors.deep._torch import autoencoder
 
         windows = self._training_windows(train, limit=self.max_train_windows)
         rows = windows.astype(np.float32)
@@ -60,7 +59,7 @@ class AutoEncoder(NeuralDetector, WindowModel):
         self._network = self._train_network(build, rows, rows, progress)
 
     def _score_windows(self, windows: Floats) -> Floats:
-        from vuskit.detectors.deep.training import predict
+        from vuskit.detectors.deep._torch import predict
 
         rebuilt = predict(self._network, windows, device=self.device)
         return np.asarray(np.abs(windows - rebuilt).mean(axis=1), dtype=np.float64)

@@ -8,10 +8,10 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from vuskit.detectors.deep.forecasting import Forecaster
+from vuskit.detectors._windows import window_view
+from vuskit.detectors.deep._base import Forecaster
 from vuskit.detectors.parameters import at_least, parameter
 from vuskit.detectors.registry import register_detector
-from vuskit.detectors.windows import window_view
 from vuskit.inputs import check_fraction
 
 __all__ = ["CNN"]
@@ -42,7 +42,7 @@ class CNN(Forecaster):
     dropout: float = parameter(0.2, check_fraction)
 
     def _build(self, n_channels: int) -> Any:
-        from vuskit.detectors.deep.networks import convolutional_forecaster
+        from vuskit.detectors.deep._torch import convolutional_forecaster
 
         return convolutional_forecaster(n_channels, self.window_, self.dropout)
 
@@ -51,7 +51,7 @@ class CNN(Forecaster):
         return window_view(scaled, self.window_)[rows], scaled[rows + self.window_]
 
     def _predict(self, scaled: Singles) -> Singles:
-        from vuskit.detectors.deep.training import predict
+        from vuskit.detectors.deep._torch import predict
 
         windows = window_view(scaled, self.window_)[:-1]
         return predict(self._network, windows, device=self.device)

@@ -8,10 +8,10 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from vuskit.detectors.deep.forecasting import Forecaster
+from vuskit.detectors._windows import window_view
+from vuskit.detectors.deep._base import Forecaster
 from vuskit.detectors.parameters import at_least, none_or, parameter, positive
 from vuskit.detectors.registry import register_detector
-from vuskit.detectors.windows import window_view
 
 __all__ = ["LSTMAD"]
 
@@ -52,7 +52,7 @@ class LSTMAD(Forecaster):
     layers: int = parameter(2, at_least(1))
 
     def _build(self, n_channels: int) -> Any:
-        from vuskit.detectors.deep.networks import recurrent_forecaster
+        from vuskit.detectors.deep._torch import recurrent_forecaster
 
         return recurrent_forecaster(n_channels, self.window_, self.units, self.layers)
 
@@ -64,7 +64,7 @@ class LSTMAD(Forecaster):
         return self._stretches(inputs[rows]), self._stretches(targets[rows])
 
     def _predict(self, scaled: Singles) -> Singles:
-        from vuskit.detectors.deep.training import predict
+        from vuskit.detectors.deep._torch import predict
 
         window, n_targets = self.window_, len(scaled) - self.window_
         length = min(2 * window, len(scaled) - 1)

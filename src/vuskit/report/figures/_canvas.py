@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from vuskit.datasets.optional import require
+from vuskit._util.optional import require
 from vuskit.errors import InvalidInputError
 from vuskit.report.figures._text import POINTS_PER_INCH, fit_text
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from vuskit.datasets.optional import require
+from vuskit._util.optional import require
 
 __all__ = ["POINTS_PER_INCH", "Fitted", "fit_text", "text_width", "wrapped"]
 

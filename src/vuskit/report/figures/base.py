@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
-from vuskit.datasets.optional import require
+from vuskit._util.names import did_you_mean
+from vuskit._util.optional import require
 from vuskit.errors import InvalidInputError
-from vuskit.inputs import check_choice, check_int, did_you_mean
+from vuskit.inputs import check_choice, check_int
 from vuskit.report.figures._canvas import Canvas
 
 if TYPE_CHECKING:

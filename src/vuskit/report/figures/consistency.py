@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from vuskit.datasets.optional import require
+from vuskit._util.optional import require
 from vuskit.inputs import check_choice
 from vuskit.measures.registry import Measure
 from vuskit.report.figures._canvas import COLUMN, PAGE, SMALL, TEXT, Cell, open_canvas

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from vuskit.datasets.optional import require
+from vuskit._util.optional import require
 from vuskit.report.figures._canvas import PAGE, SMALL, TEXT, open_canvas
 from vuskit.report.figures._drawing import measures_named
 from vuskit.report.figures._families import titles_of

@@ -190,8 +190,8 @@ class SensitivityDisplay(Display):
 
         Examples
         --------
-        >>> from vuskit.datasets.synthetic import labelled_scores
-        >>> labels, score = labelled_scores(500, n_anomalies=3, mean_length=9, seed=0)
+        >>> from vuskit.datasets.synthetic import labeled_scores
+        >>> labels, score = labeled_scores(500, n_anomalies=3, mean_length=9, seed=0)
         >>> SensitivityDisplay.from_scores(labels, score, buffer=20, vary="noise")
         SensitivityDisplay(13 measures at 9 values of noise)
         """
@@ -297,8 +297,8 @@ class CasesDisplay(Display):
 
         Examples
         --------
-        >>> from vuskit.datasets.synthetic import labelled_scores
-        >>> labels, score = labelled_scores(500, n_anomalies=3, mean_length=9, seed=0)
+        >>> from vuskit.datasets.synthetic import labeled_scores
+        >>> labels, score = labeled_scores(500, n_anomalies=3, mean_length=9, seed=0)
         >>> CasesDisplay.from_scores(labels, score, buffer=20, vary="lag")
         CasesDisplay('lag 0' and 'lag 5', 13 measures)
         """

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from vuskit.datasets.optional import require
+from vuskit._util.optional import require
 from vuskit.inputs import check_choice
 from vuskit.report.figures._canvas import PAGE, TEXT, Canvas, grid_cells, open_canvas
 from vuskit.report.figures.base import Display, register_figure

@@ -20,6 +20,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from vuskit._util.names import did_you_mean
+from vuskit._util.optional import require
+from vuskit._util.text import plural
 from vuskit.bench.files import ScoreFiles
 from vuskit.bench.measures import measure_called, read_measures
 from vuskit.bench.reading import open_for_reading
@@ -29,9 +32,7 @@ from vuskit.bench.specs import EvaluationSpec
 from vuskit.bench.states import Kind, Status
 from vuskit.buffers import BufferChoice
 from vuskit.datasets import Series
-from vuskit.datasets.optional import require
 from vuskit.errors import InvalidInputError
-from vuskit.inputs import did_you_mean
 from vuskit.measures.registry import Measure
 from vuskit.measures.results import Comparison, Evaluation
 from vuskit.report.evaluation import EvaluationReport
@@ -904,19 +905,15 @@ def _series(run: RunReport, place: int) -> Section:
 # -- markup ------------------------------------------------------------------------------------
 
 
-def _counted(number: int, one: str, many: str = "") -> str:
-    return f"{number:,} {one if number == 1 else many or one + 's'}"
-
-
 def _run_html(run: RunReport, data: dict[str, Any], left_out: Sequence[str]) -> str:
-    failed = _counted(run.failures, "failed job")
+    failed = plural(run.failures, "failed job")
     summary = [
         html.escape(run.state[:1].upper() + run.state[1:]),
         f'<a href="#failures">{failed}</a>' if run.failures else "none failed",
-        _counted(len(run.series), "series", "series"),
-        _counted(len(run.datasets), "data set"),
-        _counted(len(run.detectors), "detector"),
-        _counted(len(run.measures), "measure"),
+        plural(len(run.series), "series", "series"),
+        plural(len(run.datasets), "data set"),
+        plural(len(run.detectors), "detector"),
+        plural(len(run.measures), "measure"),
     ]
     details = [f"Settings: {text}." for text in run.settings]
     if run.seeds > 1:
@@ -931,11 +928,11 @@ def _run_html(run: RunReport, data: dict[str, Any], left_out: Sequence[str]) -> 
         details.append(f"No value on any series: {', '.join(blank)}.")
     if left_out:
         details.append(
-            f"There is no room for {_counted(len(left_out), 'measure')}: {', '.join(left_out)}; "
+            f"There is no room for {plural(len(left_out), 'measure')}: {', '.join(left_out)}; "
             "`vuskit bench export` writes all values as a table."
         )
     notes = "".join(element("li", note) for note in run.status.notes)
-    listed = _counted(len(run.status.notes), "note")
+    listed = plural(len(run.status.notes), "note")
     return fill(
         part("run.html"),
         {
@@ -973,7 +970,7 @@ def _failures(run: RunReport) -> Section:
     listed = run.status.failures
     told = f"The latest {len(listed):,} of {run.failures:,}, the latest first."
     pieces = {
-        "summary": html.escape(f"{_counted(run.failures, 'job')} of {run.name} did not end well."),
+        "summary": html.escape(f"{plural(run.failures, 'job')} of {run.name} did not end well."),
         "counts": _failure_counts(run),
         "listed": html.escape(told if len(listed) < run.failures else "The latest first."),
         "failures": "\n".join(map(_failure, listed)),

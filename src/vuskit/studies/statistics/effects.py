@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from vuskit.datasets.optional import require
+from vuskit._util.optional import require
 from vuskit.studies.statistics.tables import complete_rows, without_noise
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from vuskit.datasets.optional import require
+from vuskit._util.optional import require
 from vuskit.inputs import check_fraction, check_int
 from vuskit.studies.statistics.tables import complete_rows, row_ranks
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from vuskit.datasets.optional import require
+from vuskit._util.optional import require
 from vuskit.errors import InvalidInputError
 from vuskit.inputs import check_fraction
 from vuskit.studies.statistics.tables import complete_rows, without_noise

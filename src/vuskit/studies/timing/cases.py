@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vuskit.datasets import ScoredSeries, SeriesFile, read_collection, read_scores
-from vuskit.datasets.synthetic import labelled_scores
+from vuskit.datasets.synthetic import labeled_scores
 from vuskit.errors import InvalidInputError
 from vuskit.intervals import event_bounds
 from vuskit.studies.sources import buffer_of
@@ -291,7 +291,7 @@ def is_generated(name: str) -> bool:
 
 
 def _generate(setting: Setting, seed: int) -> Arrays:
-    return labelled_scores(
+    return labeled_scores(
         setting.n_points,
         n_anomalies=setting.n_anomalies,
         mean_length=setting.mean_length,

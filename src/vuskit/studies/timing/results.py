@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 
-from vuskit.datasets.optional import require
+from vuskit._util.optional import require
 from vuskit.errors import InvalidInputError
 from vuskit.studies.timing.cases import PARAMETERS, Setting, is_generated
 from vuskit.studies.timing.contestants import CONTESTANTS

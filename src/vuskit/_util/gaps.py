@@ -1,0 +1,39 @@
+"""Missing values within a series."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["bridge_gaps"]
+
+
+def bridge_gaps(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Replace NaN by linear interpolation; the ends repeat the nearest known value.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n,) or (n, d)
+        Each channel of a 2-D array is interpolated separately.
+
+    Returns
+    -------
+    ndarray
+        The same array if it has no gaps. A channel without any known value becomes zeros.
+
+    Examples
+    --------
+    >>> bridge_gaps(np.array([np.nan, 1.0, np.nan, 3.0]))
+    array([1., 1., 2., 3.])
+    """
+    missing = np.isnan(values)
+    if not missing.any():
+        return values
+    filled = np.zeros_like(values)
+    channels = values.reshape(len(values), -1)
+    for index, channel in enumerate(channels.T):
+        known = np.flatnonzero(~np.isnan(channel))
+        if known.size:
+            line = np.interp(np.arange(channel.size), known, channel[known])
+            filled.reshape(channels.shape)[:, index] = line
+    return filled

@@ -1,0 +1,95 @@
+"""Selecting by name, and proposing the name that was probably meant."""
+
+from __future__ import annotations
+
+import difflib
+import fnmatch
+from collections.abc import Iterable, Sequence
+from pathlib import PurePosixPath
+from typing import Any
+
+from vuskit._util.text import quoted
+from vuskit.errors import InvalidInputError
+
+__all__ = ["did_you_mean", "match_names", "matches_name"]
+
+
+def did_you_mean(value: Any, known: Iterable[str]) -> str:
+    """``'; did you mean ...?'`` if a known name is similar, else an empty text.
+
+    Examples
+    --------
+    >>> did_you_mean("vus-pr", ["vus_pr", "auc_pr"])
+    "; did you mean 'vus_pr'?"
+    """
+    names = {name.lower(): name for name in known}
+    near = difflib.get_close_matches(str(value).lower(), list(names), n=1, cutoff=0.6)
+    return f"; did you mean {names[near[0]]!r}?" if near else ""
+
+
+def matches_name(name: str, pattern: str) -> bool:
+    """Whether a shell pattern matches a name.
+
+    The pattern may match the full name (``dataset/series``), the part after the last slash, or
+    that part without its file ending. Case matters. A name always matches itself, also if it
+    contains characters such as ``[``.
+
+    Examples
+    --------
+    >>> [matches_name("ECG/s0.csv", pattern) for pattern in ("ECG/*", "s0.csv", "s0", "S0", "ECG")]
+    [True, True, True, False, False]
+    """
+    last = name.rpartition("/")[2]
+    return any(
+        text == pattern or fnmatch.fnmatchcase(text, pattern)
+        for text in (name, last, PurePosixPath(last).stem)
+    )
+
+
+def match_names(
+    names: Iterable[str], patterns: str | Iterable[str], *, argument: str = "names"
+) -> list[str]:
+    """Return the names that any of the patterns matches, in their order.
+
+    See :func:`matches_name` for what a pattern matches.
+
+    Parameters
+    ----------
+    names : iterable of str
+        Available names.
+    patterns : str or iterable of str
+        Shell patterns.
+    argument : str, default="names"
+        Name of the argument or option, for the error.
+
+    Raises
+    ------
+    InvalidInputError
+        If a pattern matches none of the names.
+
+    Examples
+    --------
+    >>> match_names(["ECG/a", "ECG/b", "KPI/a"], ["b", "KPI/*"])
+    ['ECG/b', 'KPI/a']
+    >>> match_names(["ECG/a", "ECG/b"], "ECG/c")
+    Traceback (most recent call last):
+    vuskit.errors.InvalidInputError: `names` must match an available name ('ECG/a', 'ECG/b'), ...
+    """
+    available = list(names)
+    wanted = [patterns] if isinstance(patterns, str) else list(patterns)
+    chosen: set[str] = set()
+    for pattern in wanted:
+        found = [name for name in available if matches_name(name, pattern)]
+        if not found:
+            raise InvalidInputError(_no_match(argument, pattern, available))
+        chosen.update(found)
+    return [name for name in available if name in chosen]
+
+
+def _no_match(argument: str, pattern: str, available: Sequence[str]) -> str:
+    if not available:
+        return f"`{argument}` must match an available name, got {pattern!r}, but there are none"
+    shown = quoted(available)
+    last = [name.rpartition("/")[2] for name in available]
+    near = did_you_mean(pattern, [*last, *available])
+    return f"`{argument}` must match an available name ({shown}), got {pattern!r}{near}"

@@ -1,0 +1,58 @@
+"""Optional libraries: imported when needed; a missing one is reported with its install command."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+from typing import Any
+
+from vuskit.errors import MissingDependencyError
+
+__all__ = ["is_installed", "require"]
+
+
+def require(module: str, *, purpose: str, extra: str = "bench") -> Any:
+    """Import an optional library; the error tells how to install it.
+
+    Parameters
+    ----------
+    module : str
+        Name to import, such as ``"pyarrow.csv"``.
+    purpose : str
+        What needs it; the subject of the error's sentence.
+    extra : str, default="bench"
+        The extra of vuskit that brings it.
+
+    Returns
+    -------
+    module
+        The imported module.
+
+    Raises
+    ------
+    MissingDependencyError
+        If it is not installed.
+
+    Examples
+    --------
+    >>> require("json", purpose="reading windows").loads("[1, 2]")
+    [1, 2]
+    """
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        top = module.partition(".")[0]
+        raise MissingDependencyError(
+            f'{purpose} needs {top}, which is not installed: pip install "vuskit[{extra}]"'
+        ) from error
+
+
+def is_installed(module: str) -> bool:
+    """Whether a library can be imported; does not import it.
+
+    Examples
+    --------
+    >>> is_installed("json"), is_installed("no_such_library")
+    (True, False)
+    """
+    return importlib.util.find_spec(module) is not None

@@ -1,0 +1,42 @@
+"""Ctrl-C in a terminal reaches every process of a command; only the first one handles it."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+__all__ = ["ignore_sigint_in_children"]
+
+
+@contextmanager
+def ignore_sigint_in_children() -> Iterator[None]:
+    """Block Ctrl-C (SIGINT) in every process started within the block.
+
+    A child that ignores the signal once its program runs still dies, with a traceback, if the
+    signal arrives while its interpreter starts. A signal blocked here is blocked in a child from
+    its first moment, and in the threads that a pool starts to replace its processes. This process
+    receives a blocked signal when the block ends.
+
+    Examples
+    --------
+    >>> import signal, subprocess, sys
+    >>> with ignore_sigint_in_children():
+    ...     child = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    >>> child.send_signal(signal.SIGINT)
+    >>> _ = child.communicate(b"the end")
+    >>> child.returncode
+    0
+    """
+    if not hasattr(signal, "pthread_sigmask"):  # Windows has no such masks
+        yield
+        return
+    from multiprocessing import resource_tracker
+
+    # The first spawned process would start the tracker, which resets the mask.
+    resource_tracker.ensure_running()
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)

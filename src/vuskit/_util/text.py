@@ -1,0 +1,176 @@
+"""Text: counts, lists, numbers and tables, and text that LaTeX shows unchanged."""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from collections.abc import Iterable, Sequence
+
+__all__ = [
+    "escape_latex",
+    "folded_tables",
+    "format_cell",
+    "format_duration",
+    "listed",
+    "plural",
+    "quoted",
+    "text_table",
+    "wrapped_table",
+]
+
+_LEAST_LAST_COLUMN = 20
+_LATEX = str.maketrans(
+    {
+        "\\": r"\textbackslash{}",
+        "~": r"\textasciitilde{}",
+        "^": r"\textasciicircum{}",
+        "<": r"\textless{}",
+        ">": r"\textgreater{}",
+        "|": r"\textbar{}",
+        **{letter: "\\" + letter for letter in "&%$#_{}"},
+    }
+)
+
+
+def plural(count: int, noun: str, many: str | None = None) -> str:
+    """Count with its noun; `many` is the plural form if it is not the noun with an "s".
+
+    Examples
+    --------
+    >>> plural(1, "point"), plural(2000, "point"), plural(0, "anomaly", "anomalies")
+    ('1 point', '2,000 points', '0 anomalies')
+    """
+    return f"{count:,} {noun if count == 1 else many or noun + 's'}"
+
+
+def listed(names: Sequence[str], *, most: int = 12) -> str:
+    """Names with commas, shortened after the first few.
+
+    Examples
+    --------
+    >>> listed(["a", "b", "c", "d"], most=2)
+    'a, b and 2 more'
+    """
+    more = f" and {len(names) - most:,} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
+
+
+def quoted(names: Iterable[str], *, most: int = 12) -> str:
+    """Names in quotes with commas, shortened after the first few.
+
+    Examples
+    --------
+    >>> quoted(["a", "b", "c", "d"], most=2)
+    "'a', 'b' and 2 more"
+    """
+    return listed([repr(name) for name in names], most=most)
+
+
+def format_cell(value: object) -> str:
+    """Three significant digits for a float, an empty text for NaN, anything else as it is.
+
+    Examples
+    --------
+    >>> [format_cell(value) for value in (0.0123456, 1234.5, float("nan"), 7, "opt")]
+    ['0.0123', '1,230', '', '7', 'opt']
+    """
+    if not isinstance(value, float):
+        return str(value)
+    if math.isnan(value):
+        return ""
+    rounded = float(f"{value:.3g}")
+    return f"{rounded:,.0f}" if abs(rounded) >= 1000 else f"{rounded:g}"
+
+
+def format_duration(seconds: float) -> str:
+    """Duration in at most two units.
+
+    Examples
+    --------
+    >>> [format_duration(value) for value in (3.2, 75, 4000)]
+    ['3s', '1m15s', '1h06m']
+    """
+    whole = round(seconds)
+    minutes, rest = divmod(whole, 60)
+    hours, minutes = divmod(minutes, 60)
+    if hours:
+        return f"{hours}h{minutes:02d}m"
+    return f"{minutes}m{rest:02d}s" if minutes else f"{rest}s"
+
+
+def text_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Lay out columns of text, the first aligned left, the others right.
+
+    Examples
+    --------
+    >>> print(text_table(["name", "value"], [["a", "1"], ["long", "22"]]))
+    name  value
+    a         1
+    long     22
+    """
+    cells = [header, *rows]
+    widths = [max(len(row[i]) for row in cells) for i in range(len(header))]
+    lines = []
+    for row in cells:
+        first = row[0].ljust(widths[0])
+        rest = [cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True)]
+        lines.append("  ".join([first, *rest]).rstrip())
+    return "\n".join(lines)
+
+
+def folded_tables(header: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> list[str]:
+    r"""Split a table into tables that fit the width, each with the first column.
+
+    Examples
+    --------
+    >>> print(*folded_tables(["name", "a", "b"], [["x", "1", "2"]], width=8), sep="\n")
+    name  a
+    x     1
+    name  b
+    x     2
+    """
+    sizes = [2 + max(len(row[i]) for row in (header, *rows)) for i in range(len(header))]
+    first = sizes[0] - 2
+    tables, start = [], 1
+    while start < len(sizes):
+        stop = start + 1
+        while stop < len(sizes) and first + sum(sizes[start : stop + 1]) <= width:
+            stop += 1
+        body = [[row[0], *row[start:stop]] for row in rows]
+        tables.append(text_table([header[0], *header[start:stop]], body))
+        start = stop
+    return tables
+
+
+def wrapped_table(header: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> str:
+    """Lay out columns aligned left; the last one is wrapped to fit the width.
+
+    Examples
+    --------
+    >>> print(wrapped_table(["name", "what"], [["a", "one two three four five"]], 20))
+    name  what
+    a     one two three four
+          five
+    """
+    columns = list(zip(header, *rows, strict=True))
+    widths = [max(map(len, column)) for column in columns[:-1]]
+    indent = sum(widths) + 2 * len(widths)
+    room = max(width - indent, _LEAST_LAST_COLUMN)
+    lines = []
+    for row in (header, *rows):
+        first = "".join(f"{cell:<{size}}  " for cell, size in zip(row[:-1], widths, strict=True))
+        wrapped = textwrap.wrap(row[-1], room, break_on_hyphens=False) or [""]
+        lines.append(first + wrapped[0])
+        lines.extend(" " * indent + rest for rest in wrapped[1:])
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def escape_latex(text: str) -> str:
+    r"""Escape a text so that LaTeX shows it unchanged.
+
+    Examples
+    --------
+    >>> print(escape_latex("a_b < 50% | c"))
+    a\_b \textless{} 50\% \textbar{} c
+    """
+    return text.translate(_LATEX)

@@ -1,0 +1,129 @@
+"""What the shell offers on Tab; looked up only then."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Iterable
+from pathlib import Path
+from typing import get_args
+
+__all__ = [
+    "complete_averages",
+    "complete_buffers",
+    "complete_columns",
+    "complete_contestants",
+    "complete_datasets",
+    "complete_definitions",
+    "complete_detectors",
+    "complete_figures",
+    "complete_measure_lists",
+    "complete_measures",
+    "complete_shapes",
+    "complete_sides",
+    "complete_statuses",
+]
+
+
+def complete_measures() -> list[tuple[str, str]]:
+    """Measures, and the names for several of them."""
+    from vuskit.measures.registry import GROUPS, list_measures
+
+    return [*GROUPS.items(), *((measure.name, measure.title) for measure in list_measures())]
+
+
+def complete_measure_lists(incomplete: str) -> list[tuple[str, str]]:
+    """Measures with commas between: the last of them is completed."""
+    before, comma, _ = incomplete.rpartition(",")
+    return [(f"{before}{comma}{name}", title) for name, title in complete_measures()]
+
+
+def complete_definitions() -> list[tuple[str, str]]:
+    """Definitions of R-AUC and VUS."""
+    from vuskit.kernels.definitions import DEFINITIONS
+
+    return [(one.name, one.title) for one in DEFINITIONS.values()]
+
+
+def complete_buffers() -> list[tuple[str, str]]:
+    """Strategies for the buffer."""
+    from vuskit.buffers import buffer_strategy_title, list_buffer_strategies
+
+    return [
+        (name.replace("_", "-"), buffer_strategy_title(name)) for name in list_buffer_strategies()
+    ]
+
+
+def complete_sides() -> list[str]:
+    """Where buffers can be."""
+    from vuskit.kernels.definitions import Side
+
+    return list(get_args(Side))
+
+
+def complete_detectors() -> list[tuple[str, str]]:
+    """Detectors by name."""
+    from vuskit.detectors import detector_class, list_detectors
+
+    return [(name, detector_class(name).title) for name in list_detectors()]
+
+
+def complete_averages() -> list[str]:
+    """What counts once in a mean."""
+    from vuskit.bench.means import AVERAGES
+
+    return list(AVERAGES)
+
+
+def complete_statuses() -> list[str]:
+    """How a job can fail."""
+    from vuskit.bench.states import Status
+
+    return [status.value for status in Status if status is not Status.OK]
+
+
+def complete_shapes() -> list[str]:
+    """Shapes of an exported table."""
+    from vuskit.bench.export import SHAPES
+
+    return list(SHAPES)
+
+
+def complete_contestants() -> list[tuple[str, str]]:
+    """What the study of times compares."""
+    from vuskit.studies.timing import CONTESTANTS
+
+    return [(name, contestant.title) for name, contestant in CONTESTANTS.items()]
+
+
+def complete_datasets() -> list[tuple[str, str]]:
+    """Data sets of the catalog."""
+    from vuskit.datasets import list_datasets
+
+    return [(info.name, info.title) for info in list_datasets()]
+
+
+def complete_figures() -> list[str]:
+    """Formats of figures."""
+    from vuskit.report.figures.base import FIGURE_FORMATS
+
+    return list(FIGURE_FORMATS)
+
+
+def complete_columns() -> Iterable[str]:
+    """Columns of the file that the line names."""
+    from vuskit.cli._score_file import column_names
+
+    try:
+        return next((column_names(path) for path in map(Path, _line()) if path.is_file()), [])
+    except Exception:  # a broken file has no columns to offer; the command will say why
+        return []
+
+
+def _line() -> list[str]:
+    """Words of the line that is completed; it ends in an option, so nothing has parsed them."""
+    text = os.environ.get("COMP_WORDS") or os.environ.get("_TYPER_COMPLETE_ARGS") or ""
+    try:
+        return shlex.split(text)[1:]
+    except ValueError:  # a quotation mark is still open
+        return text.split()[1:]

@@ -1,0 +1,268 @@
+"""Options that several commands share: one name, one meaning, one place.
+
+A command may add details to a help text after a semicolon; the text before it is the same
+everywhere.
+"""
+
+from __future__ import annotations
+
+import re
+import traceback
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from vuskit.cli._completion import (
+    complete_averages,
+    complete_buffers,
+    complete_definitions,
+    complete_detectors,
+    complete_figures,
+    complete_measure_lists,
+    complete_sides,
+)
+from vuskit.errors import InvalidInputError
+from vuskit.measures.registry import Measure, list_measures, resolve_measures
+
+__all__ = [
+    "Alpha",
+    "AsLatex",
+    "AsLatexFiles",
+    "Buffer",
+    "By",
+    "Definition",
+    "Detectors",
+    "FigureFormat",
+    "Html",
+    "Load",
+    "Measures",
+    "OpenPage",
+    "Processes",
+    "Side",
+    "Step",
+    "Thresholds",
+    "VolumeFactor",
+    "chosen_measures",
+    "count_option",
+    "flag",
+    "output_option",
+    "parse_duration",
+    "quick_flag",
+    "seed_option",
+    "series_option",
+    "split_list",
+]
+
+FOLDER, FILE = "FOLDER", "FILE"
+_UNITS = {"h": 3600, "m": 60, "s": 1}
+_DURATION = re.compile(r"(?:(\d+(?:\.\d+)?)h)?(?:(\d+(?:\.\d+)?)m)?(?:(\d+(?:\.\d+)?)s?)?")
+
+
+def flag(name: str, text: str) -> Any:
+    """Option without a value; typer would show a type for it."""
+    return typer.Option(name, metavar="", help=text)
+
+
+def output_option(metavar: str, text: str) -> Any:
+    """``--output``: a file or a folder, as the metavar says."""
+    return typer.Option("--output", "-o", metavar=metavar, help=f"Where to write; {text}")
+
+
+def series_option(text: str) -> Any:
+    """``--series``, and what for."""
+    return typer.Option("--series", metavar="PATTERN", help=f"Series such as 'ECG/*'; {text}")
+
+
+def seed_option(text: str) -> Any:
+    """``--seed``, and of what."""
+    return typer.Option("--seed", min=0, metavar="N", help=f"Random seed; {text}")
+
+
+def count_option(text: str) -> Any:
+    """``--count``, and of what."""
+    return typer.Option("--count", min=2, metavar="N", help=f"Number of perturbations; {text}")
+
+
+def quick_flag(text: str) -> Any:
+    """``--quick``, and what is left out."""
+    return flag("--quick", f"Do less; {text}")
+
+
+def split_list(names: list[str] | None) -> list[str] | None:
+    """Names that were given one by one or with commas between.
+
+    Examples
+    --------
+    >>> split_list(["vus_pr,auc_pr", "f_score"])
+    ['vus_pr', 'auc_pr', 'f_score']
+    """
+    return [name.strip() for text in names for name in text.split(",")] if names else None
+
+
+def parse_duration(text: str) -> float:
+    """Read a duration; return seconds.
+
+    Raises
+    ------
+    typer.BadParameter
+        If it is not a duration.
+
+    Examples
+    --------
+    >>> parse_duration("5m"), parse_duration("1h30m"), parse_duration("90"), parse_duration("2.5s")
+    (300.0, 5400.0, 90.0, 2.5)
+    """
+    match = _DURATION.fullmatch(text.strip())
+    amounts = [0.0 if part is None else float(part) for part in match.groups()] if match else []
+    seconds = sum(a * unit for a, unit in zip(amounts, _UNITS.values(), strict=False))
+    if seconds <= 0:
+        raise typer.BadParameter(f"must be a time such as 90s, 5m or 1h30m, got {text!r}")
+    return seconds
+
+
+AsLatex = Annotated[bool, flag("--latex", "Write a LaTeX table.")]
+AsLatexFiles = Annotated[
+    bool, flag("--latex", "Write a LaTeX table; also .tex beside every .csv of up to 200 rows.")
+]
+OpenPage = Annotated[bool, flag("--open", "Open the page in the browser.")]
+Html = Annotated[
+    Path | None,
+    typer.Option("--html", metavar=FILE, help="Also write a page to look at and send."),
+]
+Load = Annotated[
+    Path | None,
+    typer.Option("--load", metavar=FILE, help="Python file that registers measures of your own."),
+]
+Measures = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--measure",
+        "--measures",
+        metavar="NAME",
+        help="Measure; paper, extra, all or a name. May be repeated, or with commas.",
+        autocompletion=complete_measure_lists,
+    ),
+]
+Buffer = Annotated[
+    str,
+    typer.Option(
+        "--buffer",
+        metavar="N|RULE",
+        help="Buffer of R-AUC; points, or auto, period, median-anomaly, ...",
+        autocompletion=complete_buffers,
+    ),
+]
+VolumeFactor = Annotated[
+    float,
+    typer.Option(
+        "--volume-factor", metavar="X", help="Longest buffer of VUS, in buffers of R-AUC."
+    ),
+]
+Side = Annotated[
+    str,
+    typer.Option(
+        "--side",
+        metavar="SIDE",
+        help="Where the buffers are; both, before or after an anomaly.",
+        autocompletion=complete_sides,
+    ),
+]
+Step = Annotated[
+    int, typer.Option("--step", min=1, metavar="N", help="Distance of the buffers of VUS.")
+]
+Thresholds = Annotated[
+    int | None,
+    typer.Option(
+        "--thresholds",
+        min=2,
+        metavar="N",
+        help="Thresholds of R-AUC and VUS; every score unless given. Published tables: 250.",
+    ),
+]
+Definition = Annotated[
+    str,
+    typer.Option(
+        "--definition",
+        metavar="NAME",
+        help="Definition of R-AUC and VUS; journal, pvldb2022 or timeeval.",
+        autocompletion=complete_definitions,
+    ),
+]
+Detectors = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--detector",
+        metavar="NAME",
+        help="Only this detector. May be repeated.",
+        autocompletion=complete_detectors,
+    ),
+]
+By = Annotated[
+    str,
+    typer.Option(
+        "--by",
+        metavar="ROWS",
+        help="What counts once; series, or dataset: the mean of its series.",
+        autocompletion=complete_averages,
+    ),
+]
+Alpha = Annotated[
+    float, typer.Option("--alpha", min=0, max=1, metavar="X", help="Level of significance.")
+]
+Processes = Annotated[
+    int,
+    typer.Option(
+        "--processes",
+        min=0,
+        metavar="N",
+        help="Series studied at once; 0: as many as there are cores.",
+    ),
+]
+FigureFormat = Annotated[
+    str,
+    typer.Option(
+        "--figure-format",
+        metavar="FORMAT",
+        help="Format of the figures; png, pdf or svg.",
+        autocompletion=complete_figures,
+    ),
+]
+
+
+def chosen_measures(names: list[str] | None, load: Path | None) -> tuple[Measure, ...]:
+    """Measures by name; without names the paper's and those that the file registers.
+
+    Raises
+    ------
+    InvalidInputError
+        If a name is unknown or the file cannot be run.
+    """
+    before = {measure.name for measure in list_measures()}
+    if load is not None:
+        _run_file(load)
+    own = [measure.name for measure in list_measures() if measure.name not in before]
+    return resolve_measures(split_list(names) or ["paper", *own], name="--measure")
+
+
+def _run_file(path: Path) -> None:
+    if not path.is_file():
+        raise InvalidInputError(f"`--load` must be a Python file, got {str(path)!r}")
+    # Not a module: what it defines travels to other processes by value.
+    namespace = {"__name__": f"<{path.name}>", "__file__": str(path)}
+    try:
+        exec(compile(path.read_bytes(), str(path), "exec"), namespace)
+    except Exception as error:
+        place = next((f" in line {line}" for line in _lines_of(error, path)), "")
+        raise InvalidInputError(
+            f"`--load {path}` cannot be run: {type(error).__name__}{place}: {error}"
+        ) from error
+
+
+def _lines_of(error: BaseException, path: Path) -> Iterator[int]:
+    """Lines of a file that an error went through, the innermost first."""
+    if isinstance(error, SyntaxError) and error.lineno is not None:
+        yield error.lineno
+    frames = traceback.extract_tb(error.__traceback__)
+    yield from (frame.lineno or 0 for frame in reversed(frames) if frame.filename == str(path))

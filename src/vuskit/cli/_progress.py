@@ -1,0 +1,276 @@
+"""Progress on standard error: bars on a terminal, plain lines elsewhere."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+from vuskit._util.text import format_duration
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.progress import Progress as Bar
+
+    from vuskit.bench.jobs import Job, Outcome
+    from vuskit.bench.runner import Progress
+
+__all__ = ["DelayedProgressBar", "RunDisplay", "StepProgress", "stderr_console", "study_progress"]
+
+_LINE_SECONDS = 10.0
+_SHOWN_RUNNING = 8
+_DELAY = 2.0  # seconds before a bar appears
+_DOING_WIDTH = 40
+
+
+def stderr_console() -> Console:
+    """Console of standard error, where progress is shown."""
+    from rich.console import Console  # slow to import; the help does not need it
+
+    return Console(stderr=True)
+
+
+def _bar(console: Console) -> Bar:
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+    return Progress(
+        BarColumn(bar_width=24),
+        MofNCompleteColumn(),
+        TextColumn("{task.description}"),
+        console=console,
+        transient=True,
+    )
+
+
+def _summary(progress: Progress) -> str:
+    left = progress.seconds_left
+    return (
+        f"{progress.per_minute:,.0f} jobs/min, "
+        f"{'?' if left is None else format_duration(left)} left, {progress.failed:,} failed"
+    )
+
+
+class RunDisplay:
+    """Progress of a benchmark run.
+
+    Parameters
+    ----------
+    console : Console
+        Where to write.
+    plain : bool
+        Write lines (at most one per ten seconds, and one per failure) instead of a bar.
+    """
+
+    def __init__(self, console: Console, *, plain: bool) -> None:
+        from rich.live import Live
+
+        self._console = console
+        self._plain = plain
+        self._told = float("-inf")
+        self._began = time.monotonic()
+        self._bar = _bar(console)
+        self._task = self._bar.add_task("", total=None)
+        self._live = Live(console=console, refresh_per_second=4, transient=True)
+
+    def __enter__(self) -> RunDisplay:
+        if not self._plain:
+            self._live.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if not self._plain:
+            with contextlib.suppress(OSError):  # the terminal may be what has gone
+                self._live.stop()
+
+    def reading(self, count: int) -> None:
+        """Show how many series were read while the plan is expanded."""
+        if not self._plain:
+            self._live.update(f"Reading series: {count:,}")
+        elif time.monotonic() - max(self._told, self._began) > _LINE_SECONDS:
+            self._told = time.monotonic()
+            self._console.print(f"Reading series: {count:,}", highlight=False)
+
+    def update(self, progress: Progress, ended: list[tuple[Job, Outcome]]) -> None:
+        """Show a new state."""
+        for job, outcome in ended:
+            if outcome.status.failed:
+                message = (outcome.message or "").partition("\n")[0]
+                text = f"{outcome.status} {job.kind} {job.title}: {message}"
+                self._console.print(text, soft_wrap=True, highlight=False, markup=False)
+        if self._plain:
+            self._line(progress)
+        else:
+            self._redraw(progress)
+
+    def _line(self, progress: Progress) -> None:
+        last = progress.done == progress.total
+        if not last and time.monotonic() - self._told < _LINE_SECONDS:
+            return
+        self._told = time.monotonic()
+        now = f"; now: {', '.join(progress.running[:2])}" if progress.running else ""
+        self._console.print(
+            f"{progress.done:,}/{progress.total:,} jobs, {_summary(progress)}{now}",
+            soft_wrap=True,
+            highlight=False,
+            markup=False,
+        )
+
+    def _redraw(self, progress: Progress) -> None:
+        self._bar.update(
+            self._task,
+            completed=progress.done,
+            total=progress.total,
+            description=_summary(progress),
+        )
+        from rich.console import Group
+        from rich.text import Text
+
+        running = [
+            Text(f"  {title}", style="dim", no_wrap=True, overflow="ellipsis")
+            for title in progress.running[:_SHOWN_RUNNING]
+        ]
+        self._live.update(Group(self._bar, *running))
+
+
+class DelayedProgressBar:
+    """Progress bar on a terminal that appears after a delay.
+
+    Parameters
+    ----------
+    title : str
+        Shown beside the bar.
+    delay : float, optional
+        Seconds before the bar appears; two by default.
+    """
+
+    def __init__(self, title: str, *, delay: float | None = None) -> None:
+        self._title = title
+        self._delay = _DELAY if delay is None else delay
+        self._console = stderr_console()
+        self._begun = time.monotonic()
+        self._bar: Bar | None = None
+
+    def __enter__(self) -> DelayedProgressBar:
+        return self
+
+    def __call__(self, done: int, total: int) -> None:
+        """Update the bar."""
+        if self._bar is None:
+            waited = time.monotonic() - self._begun
+            if waited < self._delay or not self._console.is_terminal:
+                return
+            self._bar = _bar(self._console)
+            self._bar.add_task(self._title)
+            self._bar.start()
+        self._bar.update(self._bar.task_ids[0], completed=done, total=total)
+
+    def __exit__(self, *_: object) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+
+class StepProgress:
+    """Progress of a command with several steps: a bar each, or a line where there is no terminal.
+
+    Parameters
+    ----------
+    console : Console
+        Where to write.
+    total : int
+        Number of steps.
+    """
+
+    def __init__(self, console: Console, total: int) -> None:
+        from rich.progress import (
+            BarColumn,
+            MofNCompleteColumn,
+            Progress,
+            TextColumn,
+            TimeElapsedColumn,
+        )
+
+        self._console = console
+        self._total = total
+        self._begun = 0
+        self._bars = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(bar_width=16),
+            MofNCompleteColumn(),
+            TimeElapsedColumn(),
+            console=console,
+        )
+
+    def __enter__(self) -> StepProgress:
+        if self._console.is_terminal:
+            self._bars.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._console.is_terminal:
+            self._bars.stop()
+
+    @contextmanager
+    def step(self, title: str) -> Iterator[Callable[[int, int], None]]:
+        """Begin a step; yield a function that takes the number done and the total."""
+        self._begun += 1
+        shown = f"{self._begun}/{self._total} {title}"
+        if not self._console.is_terminal:
+            self._console.print(shown, soft_wrap=True, highlight=False, markup=False)
+        task = self._bars.add_task(shown, total=1)
+
+        def tell(done: int, total: int) -> None:
+            self._bars.update(task, completed=done, total=total)
+
+        yield tell
+        known = next(bar.total for bar in self._bars.tasks if bar.id == task)
+        self._bars.update(task, completed=known)
+
+
+@contextmanager
+def study_progress(
+    title: str = "", describe: Callable[[Any], str] = lambda progress: progress.name
+) -> Iterator[Callable[[Any], None]]:
+    """Show a bar with the remaining time and the current task."""
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
+    from rich.progress import Progress as Bar
+
+    columns = (
+        *([TextColumn(title)] if title else []),
+        BarColumn(bar_width=16),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[left]:>6} left", style="cyan"),
+        TextColumn("{task.fields[doing]}", style="dim", markup=False),
+    )
+    console = stderr_console()
+    with Bar(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task("", total=None, left="?", doing="")
+
+        def advance(progress: Any) -> None:
+            known = progress.seconds_left == progress.seconds_left  # NaN before the first
+            bar.update(
+                task,
+                completed=progress.done,
+                total=progress.total,
+                left=format_duration(progress.seconds_left) if known else "?",
+                doing=_short(describe(progress)),
+            )
+
+        yield advance
+
+
+def _short(text: str) -> str:
+    """Shorten a text to the room beside the bar."""
+    return text if len(text) <= _DOING_WIDTH else text[: _DOING_WIDTH - 1] + "…"

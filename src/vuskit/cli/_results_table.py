@@ -1,0 +1,290 @@
+"""A table of results: from a benchmark run or a file, as detectors over series."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from vuskit._util.names import did_you_mean
+from vuskit._util.optional import require
+from vuskit._util.text import quoted
+from vuskit.cli._files import check_file
+from vuskit.datasets.readers import LABEL_NAMES, Table, read_csv, read_parquet
+from vuskit.errors import InvalidInputError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Results", "Selection", "chosen_measure", "read_results", "selected"]
+
+_DETECTOR = "detector"
+_KEYS = ("dataset", "series", _DETECTOR, "seed", "settings")
+_NOT_MEASURES = {*_KEYS, "measure", "higher_is_better", "buffer", "fit_seconds", "score_seconds"}
+_NOT_MEASURES |= {"warm_up_seconds", "peak_bytes", "cold", "own", "datasets"}
+_DEFAULT_MEASURE = "vus_pr"
+_INDEX = {"", "__index_level_0__"}  # names that pandas gives to the numbers of rows
+_READERS: dict[str, Callable[..., Table]] = {
+    ".csv": read_csv,
+    ".tsv": read_csv,
+    ".parquet": read_parquet,
+    ".pq": read_parquet,
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Results:
+    """A table of results.
+
+    Attributes
+    ----------
+    frame : pandas.DataFrame
+        Long or wide.
+    """
+
+    frame: pd.DataFrame
+
+    def direction(self, measure: str | None) -> bool | None:
+        """Whether higher is better, where the table says so."""
+        found = self._stored(measure, "higher_is_better")
+        return None if found is None else bool(found)
+
+    def title(self, measure: str | None) -> str | None:
+        """The measure's name for people, where the table has one."""
+        found = self._stored(measure, "measure_title")
+        return measure if found is None else str(found)
+
+    def _stored(self, measure: str | None, column: str) -> Any:
+        if measure is None or not {"measure", column} <= set(self.frame.columns):
+            return None
+        rows = self.frame.loc[self.frame["measure"] == measure, column].dropna()
+        return rows.iloc[0] if len(rows) else None
+
+
+@dataclass(frozen=True, eq=False)
+class Selection:
+    """What of a table of results is to be compared.
+
+    Attributes
+    ----------
+    table : pandas.DataFrame
+        Columns of numbers of a wide table, or rows of a long one.
+    counts : dict from str to int
+        Series that each detector has a value for.
+    """
+
+    table: pd.DataFrame
+    counts: dict[str, int]
+
+    @property
+    def empty(self) -> tuple[str, ...]:
+        """Detectors without any value."""
+        return tuple(name for name, count in self.counts.items() if not count)
+
+    @property
+    def uneven(self) -> bool:
+        """Whether detectors have values for different numbers of series."""
+        return len(set(self.counts.values())) > 1
+
+
+def read_results(path: Path) -> Results:
+    """Read the values of a run folder, of its plan, or of a csv or parquet file.
+
+    Raises
+    ------
+    InvalidInputError
+        If it is none of them, or the scores of one series.
+    """
+    from vuskit.bench.outcomes import read_outcomes_table
+    from vuskit.studies.sources import is_bench_run
+
+    if path.suffix == ".toml" and path.is_file():
+        from vuskit.bench.plan import load_plan
+
+        path = load_plan(path).folder
+    if is_bench_run(path):
+        frame = read_outcomes_table(path)
+        if not frame["value"].notna().any():
+            raise InvalidInputError(f"{path}: the run has no values yet; see: vuskit bench status")
+        return Results(frame)
+    if path.is_dir():
+        raise InvalidInputError(
+            f"`table` must be a file or the folder of a benchmark run, got the folder {str(path)!r}"
+        )
+    check_file(path, holds="a table of results")
+    frame = _read_file(path)
+    labels = [name for name in frame.columns if str(name).strip().lower() in LABEL_NAMES]
+    if labels and _DETECTOR not in frame.columns:
+        raise InvalidInputError(
+            f"{path} looks like the scores of one series (column {labels[0]!r}), not like a table "
+            f"of results; evaluate it with: vuskit evaluate {path}"
+        )
+    return Results(frame)
+
+
+def _read_file(path: Path) -> pd.DataFrame:
+    require("pandas", purpose="vuskit compare")
+    suffix = Path(path.name.lower().removesuffix(".gz")).suffix
+    if suffix not in _READERS:
+        raise InvalidInputError(
+            f"`table` must be a .csv or .parquet file or a run folder, got {str(path)!r}"
+        )
+    return _READERS[suffix](path, unread=_INDEX).to_frame()
+
+
+def chosen_measure(frame: pd.DataFrame, measure: str | None) -> tuple[str | None, str]:
+    """Which measure to compare by, and why if it was not asked for.
+
+    Raises
+    ------
+    InvalidInputError
+        If it is not in the table or has no value, or there are several and none is an obvious
+        choice.
+    """
+    if _DETECTOR not in frame.columns:
+        return measure, ""
+    named = _measures(frame)
+    present = [name for name in named if _has_values(frame, name)]
+    if measure is not None:
+        plain = {_plain(name): name for name in present}
+        if _plain(measure) in set(map(_plain, named)) - set(plain):
+            raise InvalidInputError(
+                f"`--measure` must have values, got {measure!r}: no value on any series; "
+                f"there are {quoted(present)}"
+            )
+        if _plain(measure) not in plain:
+            raise InvalidInputError(
+                f"`--measure` must be one of {quoted(present)}, "
+                f"got {measure!r}{did_you_mean(measure, present)}"
+            )
+        return plain[_plain(measure)], ""
+    if len(present) == 1:
+        return present[0], ""
+    if _DEFAULT_MEASURE in present:
+        return (
+            _DEFAULT_MEASURE,
+            f"by {_DEFAULT_MEASURE}; the table also has other measures, see --measure",
+        )
+    raise InvalidInputError(f"`--measure` must be one of {quoted(present)}, got none")
+
+
+def _plain(name: str) -> str:
+    """VUS-PR, vus_pr and Vus PR are the same."""
+    return name.lower().replace("-", "_").replace(" ", "_")
+
+
+def _measures(frame: pd.DataFrame) -> list[str]:
+    if "measure" in frame.columns:
+        return [str(name) for name in dict.fromkeys(frame["measure"])]
+    numbers = frame.select_dtypes("number").columns
+    found = [str(name) for name in numbers if name not in _NOT_MEASURES]
+    if not found:
+        raise InvalidInputError(
+            "`table` must have a column of values beside "
+            f"{quoted([str(name) for name in frame.columns])}"
+        )
+    return found
+
+
+def _has_values(frame: pd.DataFrame, measure: str) -> bool:
+    values = frame[measure] if measure in frame.columns else frame["value"]
+    rows = frame["measure"] == measure if "measure" in frame.columns else slice(None)
+    return bool(values[rows].notna().any())
+
+
+def selected(
+    frame: pd.DataFrame,
+    *,
+    measure: str | None,
+    detectors: Sequence[str],
+    ignored: Sequence[str],
+    settings: str | None,
+    by: str,
+    missing: str,
+) -> Selection:
+    """Columns of numbers of a wide table, or rows of a long one, as far as they are wanted.
+
+    Detectors without any value are left out if series that lack a value are.
+
+    Raises
+    ------
+    InvalidInputError
+        If a name is unknown, several settings are mixed, or there are no data sets.
+    """
+    if by == "dataset" and "dataset" not in frame.columns:
+        raise InvalidInputError(
+            "`--by dataset` needs a column 'dataset', "
+            f"got {quoted([str(name) for name in frame.columns])}"
+        )
+    long = _DETECTOR in frame.columns
+    if long:
+        if not _place(frame):
+            raise InvalidInputError("`table` must have a column 'series', got none")
+        frame = _of_settings(frame, settings)
+        known, values = list(dict.fromkeys(frame[_DETECTOR])), _by_series(frame, measure)
+    else:
+        numbers = frame.select_dtypes("number")
+        known = list(map(str, numbers.columns))
+        values = frame.set_index(_place(frame))[known] if _place(frame) else numbers
+    wanted = _kept(known, detectors, ignored)
+    counts = {name: int(values[name].notna().sum()) for name in wanted}
+    kept = [name for name in wanted if counts[name] or missing != "drop"]
+    if by == "dataset":
+        return Selection(_by_dataset(values[kept], missing), counts)
+    if long:
+        return Selection(frame[frame[_DETECTOR].isin(kept)], counts)
+    if len(kept) < 2:
+        raise InvalidInputError(
+            f"`table` must have a column of numbers for each of two detectors or more, got {kept}"
+        )
+    return Selection(numbers[kept], counts)
+
+
+def _place(frame: pd.DataFrame) -> list[str]:
+    """Columns that say where a value is from."""
+    return [name for name in ("dataset", "series") if name in frame.columns]
+
+
+def _by_series(frame: pd.DataFrame, measure: str | None) -> pd.DataFrame:
+    """One row for each series, one column for each detector, means over seeds."""
+    column = measure if measure in frame.columns else "value"
+    rows = frame[frame["measure"] == measure] if "measure" in frame.columns else frame
+    means = rows.groupby([*_place(rows), _DETECTOR], sort=False, observed=True)[column].mean()
+    table: pd.DataFrame = means.unstack(_DETECTOR)
+    return table.reindex(columns=list(dict.fromkeys(frame[_DETECTOR])))
+
+
+def _by_dataset(table: pd.DataFrame, missing: str) -> pd.DataFrame:
+    """Mean over the series of each data set, of all columns over the same series."""
+    from vuskit.bench.means import rows_of_mean
+    from vuskit.studies.statistics import complete_rows
+
+    if missing != "worst":  # which is a rank, and has no mean
+        table, _ = complete_rows(table, missing=missing)
+    return rows_of_mean(table, "dataset")
+
+
+def _of_settings(frame: pd.DataFrame, wanted: str | None) -> pd.DataFrame:
+    """Rows of one way to evaluate: averages over several would mean nothing."""
+    if "settings" not in frame.columns:
+        return frame
+    present = [str(name) for name in dict.fromkeys(frame["settings"])]
+    if wanted is None and len(present) > 1:
+        raise InvalidInputError(f"`--settings` must be one of {quoted(present)}, got none")
+    if wanted is not None and wanted not in present:
+        raise InvalidInputError(f"`--settings` must be one of {quoted(present)}, got {wanted!r}")
+    chosen: Any = frame["settings"].astype(str) == (wanted or present[0])
+    rows: pd.DataFrame = frame[chosen]
+    return rows
+
+
+def _kept(known: list[str], wanted: Sequence[str], unwanted: Sequence[str]) -> list[str]:
+    options = [("--detector", name) for name in wanted] + [("--ignore", name) for name in unwanted]
+    for option, name in options:
+        if name not in known:
+            near = did_you_mean(name, known)
+            raise InvalidInputError(
+                f"`{option}` must be one of {quoted(known)}, got {name!r}{near}"
+            )
+    return [name for name in (wanted or known) if name not in unwanted]

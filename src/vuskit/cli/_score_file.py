@@ -1,0 +1,422 @@
+"""A file of labels and scores: opening its columns, and finding out which column is which."""
+
+from __future__ import annotations
+
+import difflib
+import zipfile
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from shlex import quote
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vuskit._util.names import did_you_mean
+from vuskit._util.optional import require
+from vuskit._util.text import quoted
+from vuskit.cli._files import check_file
+from vuskit.datasets.readers import (
+    LABEL_NAMES,
+    PLACE_NAMES,
+    RISING,
+    header_of,
+    label_column,
+    only_rises,
+    read_csv,
+    read_parquet,
+)
+from vuskit.errors import InvalidInputError
+
+__all__ = ["ScoreFile", "column_names", "read_score_file"]
+
+_VALUES = ("value", "values", "data", "series", "signal")
+_SOUND_ANOMALOUS = ("anom", "outl", "abno", "fault", "attack", "fail", "bad", "true", "yes", "-1")
+_SOUND_NORMAL = ("norm", "ok", "good", "heal", "inl", "nomin", "benign", "regular", "no")
+_EMPTY = "None"
+_FEW = 12
+_MOST_SHOWN = 6
+_MISSPELLED = 0.75  # least similarity of a misspelled name
+
+
+@dataclass(frozen=True)
+class ScoreFile:
+    """Labels and scores of one series, and where they came from.
+
+    Attributes
+    ----------
+    path : Path
+        The file.
+    labels : ndarray of bool
+        One per point.
+    scores : dict of str to ndarray
+        By the name of their column.
+    values : ndarray or None
+        The series itself, if the file has it.
+    label_name, value_name : str, str or None
+        Columns that were taken.
+    left_out : tuple of str
+        Columns that were taken for nothing.
+    notes : tuple of str
+        What was understood that could have been meant otherwise.
+    """
+
+    path: Path
+    labels: NDArray[np.bool_]
+    scores: dict[str, NDArray[np.float64]]
+    values: NDArray[np.float64] | None
+    label_name: str
+    value_name: str | None
+    left_out: tuple[str, ...]
+    notes: tuple[str, ...] = ()
+
+
+def read_score_file(
+    path: Path,
+    *,
+    label: str | None = None,
+    scores: Sequence[str] = (),
+    value: str | None = None,
+    positive: str | None = None,
+) -> ScoreFile:
+    """Read a csv, parquet, npy or npz file of labels and scores.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    label, value : str, optional
+        Columns of the labels and of the series; by their usual names otherwise.
+    scores : sequence of str, optional
+        Columns of the scores; all others that hold numbers if empty.
+    positive : str, optional
+        The label that means anomalous, where labels are not 0 and 1.
+
+    Raises
+    ------
+    InvalidInputError
+        If the file, a column or a cell cannot be used; says what to do.
+    MissingDependencyError
+        If the format needs a library that is not installed.
+    """
+    named = {name for name in (label, value, *scores) if name is not None}
+    columns = open_columns(path, unread=PLACE_NAMES - {name.strip().lower() for name in named})
+    for option, name in (("--label", label), ("--value", value), *(("--score", s) for s in scores)):
+        _check_column(path, columns.names, option, name)
+    label_name = label or _find_label(path, columns)
+    value_name = value or _usual(_VALUES, columns.names, taken={label_name, *scores})
+    labels, understood = _labels(path, columns, label_name, positive)
+    found, left_out = _scores_of(path, columns, scores, {label_name, value_name})
+    if not found:
+        raise InvalidInputError(
+            f"{path}: there must be a column of scores beside {quoted(columns.names)}; "
+            "name one with --score"
+        )
+    values = None if value_name is None else columns.numbers(value_name)
+    notes = [f"{path.name} is read as {columns.form}"] if columns.form else []
+    return ScoreFile(
+        path, labels, found, values, label_name, value_name, left_out, (*notes, *understood)
+    )
+
+
+def _check_column(path: Path, names: tuple[str, ...], option: str, name: str | None) -> None:
+    if name is not None and name not in names:
+        raise InvalidInputError(
+            f"`{option}` must be a column of {path} ({quoted(names)}), "
+            f"got {name!r}{did_you_mean(name, names)}"
+        )
+
+
+def _usual(usual: Sequence[str], names: Sequence[str], taken: set[str]) -> str | None:
+    lower = {name.strip().lower(): name for name in reversed(names) if name not in taken}
+    return next((lower[name] for name in usual if name in lower), None)
+
+
+def _find_label(path: Path, columns: Columns) -> str:
+    found = label_column(columns.names)
+    if found is None and isinstance(columns, ArrayColumns):
+        binary = [name for name in columns.names if _is_binary(columns.distinct(name)[0])]
+        found = binary[0] if len(binary) == 1 else None
+    if found is not None:
+        return found
+    if all(_same_number(name, name) for name in columns.names):
+        raise InvalidInputError(
+            f"{path}: the first line must name the columns, such as label,score; "
+            f"got {quoted(columns.names)}"
+        )
+    near = next((name for name in columns.names if _is_misspelled(name)), None)
+    hint = "; name it with --label" if near is None else f"; did you mean --label {quote(near)}?"
+    raise InvalidInputError(
+        f"{path}: no column is named like labels ({', '.join(LABEL_NAMES[:4])}, ...) "
+        f"among {quoted(columns.names)}{hint}"
+    )
+
+
+def _is_misspelled(name: str) -> bool:
+    """Whether this could be the name of labels with a letter wrong; 'late' is none."""
+    return bool(
+        difflib.get_close_matches(name.strip().lower(), LABEL_NAMES, n=1, cutoff=_MISSPELLED)
+    )
+
+
+def _is_binary(words: list[str]) -> bool:
+    return set(words) <= {"0", "1", "0.0", "1.0", "True", "False"}
+
+
+def _labels(
+    path: Path, columns: Columns, name: str, positive: str | None
+) -> tuple[NDArray[np.bool_], tuple[str, ...]]:
+    """Labels, and what was understood without being told."""
+    if positive is None and not columns.is_text(name):
+        numbers = columns.numbers(name)
+        if np.isin(numbers, (0, 1)).all():
+            return numbers == 1, ()
+        if np.isnan(numbers).any():
+            raise _gap(path, name, "0 or 1", int(np.isnan(numbers).argmax()))
+    words, codes = columns.distinct(name)
+    if positive is not None:
+        return _is_one_of(codes, words, _meant(path, name, words, positive)), ()
+    if _EMPTY in words:
+        raise _gap(path, name, "a label", int((codes == words.index(_EMPTY)).argmax()))
+    if {word.lower() for word in words} <= {"true", "false", "0", "1"}:
+        return _is_one_of(codes, words, [w for w in words if w.lower() in ("true", "1")]), ()
+    sounding = [word for word in words if word.lower().startswith(_SOUND_ANOMALOUS)]
+    others = [word for word in words if word not in sounding]
+    if len(sounding) == 1 and others and all(w.lower().startswith(_SOUND_NORMAL) for w in others):
+        note = f"label {sounding[0]!r} is taken for anomalous; --positive says otherwise"
+        return _is_one_of(codes, words, sounding), (note,)
+    counts = np.bincount(codes, minlength=len(words))
+    by_count = [words[place] for place in np.argsort(-counts, kind="stable")]
+    raise InvalidInputError(_label_complaint(path, name, by_count))
+
+
+def _is_one_of(codes: NDArray[np.intp], words: list[str], wanted: list[str]) -> NDArray[np.bool_]:
+    return np.array([word in wanted for word in words])[codes]
+
+
+def _gap(path: Path, name: str, wanted: str, row: int) -> InvalidInputError:
+    return InvalidInputError(
+        f"{path}: label column {name!r} must hold {wanted} in every row, got none in row {row + 1}"
+    )
+
+
+def _label_complaint(path: Path, name: str, words: list[str]) -> str:
+    shown = ", ".join(map(repr, words[:_MOST_SHOWN])) + (
+        ", ..." if len(words) > _MOST_SHOWN else ""
+    )
+    text = f"{path}: label column {name!r} must hold 0 and 1, got {shown}"
+    if len(words) > _FEW:
+        return f"{text}; if the labels are in another column, name it with --label"
+    sounds = (word for word in words if word.lower().startswith(_SOUND_ANOMALOUS))
+    return f"{text}; say which one means anomalous, such as --positive {next(sounds, words[-1])}"
+
+
+def _meant(path: Path, name: str, words: list[str], positive: str) -> list[str]:
+    wanted = [word for word in words if word == positive or _same_number(word, positive)]
+    known = sorted(word for word in words if word != _EMPTY)
+    if not wanted:
+        raise InvalidInputError(
+            f"`--positive` must be a label of column {name!r} in {path} "
+            f"({quoted(known)}), got {positive!r}{did_you_mean(positive, known)}"
+        )
+    return wanted
+
+
+def _same_number(first: str, second: str) -> bool:
+    try:
+        return float(first) == float(second)
+    except ValueError:
+        return False
+
+
+def _scores_of(
+    path: Path, columns: Columns, asked: Sequence[str], taken: set[str | None]
+) -> tuple[dict[str, NDArray[np.float64]], tuple[str, ...]]:
+    """Scores by name, and the columns that are left out."""
+    if asked:
+        return {name: _scores(path, columns, name) for name in dict.fromkeys(asked)}, ()
+    found, left_out = {}, list(columns.unread)
+    for name in columns.names:
+        if name in taken:
+            continue
+        plain = name.strip().lower()
+        if plain in PLACE_NAMES or columns.is_text(name):
+            left_out.append(name)
+            continue
+        scores = _scores(path, columns, name)
+        if only_rises(scores):
+            left_out.append(f"{name} ({RISING})")
+        elif plain in LABEL_NAMES and np.isin(scores, (0, 1)).all():
+            left_out.append(f"{name} (looks like labels; --score takes it)")
+        else:
+            found[name] = scores
+    return found, tuple(name if name.strip() else "a column without a name" for name in left_out)
+
+
+def _scores(path: Path, columns: Columns, name: str) -> NDArray[np.float64]:
+    numbers = columns.numbers(name)
+    missing = ~np.isfinite(numbers)
+    if missing.any():
+        raise InvalidInputError(
+            f"{path}: score column {name!r} must hold a number in every row, got none in "
+            f"{int(missing.sum()):,} of {numbers.size:,} (first: row {int(missing.argmax()) + 1}); "
+            "fill or drop those rows, or name the columns to evaluate with --score"
+        )
+    return numbers
+
+
+# -- columns of a file ---------------------------------------------------------------------------
+
+_WORKBOOKS = (".xlsx", ".xls", ".xlsm", ".ods")
+
+
+class Columns(Protocol):
+    """What a file offers."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the columns."""
+
+    @property
+    def form(self) -> str:
+        """What is unusual about the way the file is written."""
+
+    @property
+    def unread(self) -> tuple[str, ...]:
+        """Columns that were passed over."""
+
+    def numbers(self, name: str) -> NDArray[np.float64]:
+        """Return a column as numbers, NaN where a cell is empty."""
+
+    def distinct(self, name: str) -> tuple[list[str], NDArray[np.intp]]:
+        """Distinct cells as text, and which of them each row holds; ``"None"`` for empty ones."""
+
+    def is_text(self, name: str) -> bool:
+        """Whether a column holds words or dates, and not numbers with a bad cell among them."""
+
+
+class _Opener(Protocol):
+    def __call__(self, path: Path, *, unread: Collection[str]) -> Columns: ...
+
+
+def open_columns(path: Path, *, unread: Collection[str] = ()) -> Columns:
+    """Open a file by the ending of its name.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    unread : collection of str, optional
+        Columns to leave alone, in small letters; see `vuskit.datasets.readers.read_csv`.
+
+    Raises
+    ------
+    InvalidInputError
+        If there is no such file or it cannot be read; says what to do.
+    MissingDependencyError
+        If the format needs a library that is not installed.
+    """
+    check_file(path)
+    suffix = Path(path.name.lower().removesuffix(".gz")).suffix
+    if suffix in _WORKBOOKS:
+        raise InvalidInputError(
+            f"{path}: a workbook must be saved as csv first: in the spreadsheet with "
+            "File > Save As, or in Python with pandas.read_excel(...).to_csv(..., index=False)"
+        )
+    if suffix not in _OPENERS:
+        raise InvalidInputError(
+            f"{path}: the name must end in {', '.join(_OPENERS)} or .csv.gz, got {suffix!r}"
+        )
+    return _OPENERS[suffix](path, unread=unread)
+
+
+def column_names(path: Path) -> list[str]:
+    """Names of the columns of a csv file, and of others as far as that is quick; for completion."""
+    if path.name.lower().removesuffix(".gz").endswith((".csv", ".tsv")):
+        return header_of(path)
+    if path.suffix.lower() in (".parquet", ".pq"):
+        parquet = require("pyarrow.parquet", purpose="reading parquet files")
+        return list(parquet.read_schema(path).names)
+    return list(open_columns(path).names)
+
+
+class ArrayColumns:
+    """Named arrays of a NumPy file."""
+
+    form = ""
+    unread: tuple[str, ...] = ()
+
+    def __init__(self, path: Path, arrays: dict[str, NDArray[Any]]) -> None:
+        self.path = path
+        self._arrays = arrays
+        if len({array.shape[0] for array in arrays.values()}) > 1:
+            sizes = ", ".join(f"{name}: {len(array)}" for name, array in arrays.items())
+            raise InvalidInputError(f"{path}: arrays must have equal length, got {sizes}")
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the arrays."""
+        return tuple(self._arrays)
+
+    def numbers(self, name: str) -> NDArray[np.float64]:
+        """Return an array as numbers."""
+        try:
+            return self._arrays[name].astype(np.float64)
+        except (TypeError, ValueError) as error:
+            raise InvalidInputError(
+                f"{self.path}: {name!r} must hold numbers, got dtype {self._arrays[name].dtype}"
+            ) from error
+
+    def distinct(self, name: str) -> tuple[list[str], NDArray[np.intp]]:
+        """Distinct cells as text, and which of them each row holds."""
+        words, codes = np.unique(self._arrays[name], return_inverse=True)
+        return [str(word) for word in words.tolist()], codes
+
+    def is_text(self, name: str) -> bool:
+        """Whether an array holds anything but numbers."""
+        return self._arrays[name].dtype.kind not in "fiub"
+
+
+def _open_npy(path: Path, *, unread: Collection[str]) -> ArrayColumns:
+    array = _loaded(path)
+    if array.dtype.names:
+        return ArrayColumns(path, {name: array[name] for name in array.dtype.names})
+    if array.ndim != 2 or array.shape[1] < 2:
+        raise InvalidInputError(
+            f"{path}: the array must have a column of labels and one for each score, "
+            f"got shape {array.shape}"
+        )
+    return ArrayColumns(path, {str(i): array[:, i] for i in range(array.shape[1])})
+
+
+def _open_npz(path: Path, *, unread: Collection[str]) -> ArrayColumns:
+    with _loaded(path) as archive:
+        try:
+            arrays = {name: archive[name] for name in archive.files}
+        except ValueError as error:  # Python objects, which are not loaded from strangers' files
+            raise InvalidInputError(f"{path}: arrays must hold numbers or text") from error
+    flat = {name: array for name, array in arrays.items() if array.ndim == 1}
+    if not flat:
+        raise InvalidInputError(f"{path}: must hold 1-D arrays, got {quoted(tuple(arrays))}")
+    return ArrayColumns(path, flat)
+
+
+def _loaded(path: Path) -> Any:
+    try:
+        return np.load(path, allow_pickle=False)
+    except (ValueError, EOFError, zipfile.BadZipFile) as error:
+        raise InvalidInputError(
+            f"{path}: not a NumPy file of plain numbers; save one with np.save or np.savez"
+        ) from error
+
+
+_OPENERS: dict[str, _Opener] = {
+    ".csv": partial(read_csv, threads=True),
+    ".tsv": partial(read_csv, threads=True),
+    ".parquet": partial(read_parquet, threads=True),
+    ".pq": partial(read_parquet, threads=True),
+    ".npy": _open_npy,
+    ".npz": _open_npz,
+}

@@ -1,0 +1,27 @@
+"""``vuskit bench``: many detectors on many series; one module per command."""
+
+from __future__ import annotations
+
+import typer
+
+from vuskit.cli.bench.export import export
+from vuskit.cli.bench.leaderboard import leaderboard
+from vuskit.cli.bench.plan import init, plan
+from vuskit.cli.bench.run import retry, run
+from vuskit.cli.bench.run_job import run_job
+from vuskit.cli.bench.status import status
+from vuskit.cli.bench.verify import verify
+
+__all__ = ["app"]
+
+app = typer.Typer(help="Benchmarks of detectors on many series.", no_args_is_help=True)
+
+
+@app.callback()
+def bench() -> None:
+    """Run detectors on many series, evaluate them, keep everything."""
+
+
+for _command in (init, plan, run, retry, status, leaderboard, export, verify):
+    app.command()(_command)
+app.command("run-job")(run_job)

@@ -1,0 +1,64 @@
+"""Writing the result of a bench command: a document, csv rows or text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from vuskit._util.text import folded_tables
+from vuskit.cli._output import csv_text, document, say, terminal_width, write
+
+__all__ = ["Content", "Rows", "emit", "number_table", "say_list"]
+
+Content = Mapping[str, Any]
+Rows = tuple[list[str], Sequence[Sequence[Any]]]
+
+
+def emit(
+    form: str,
+    kind: str,
+    content: Content,
+    *,
+    rows: Callable[[Content], Rows],
+    text: Callable[[Content], None],
+    latex: Callable[[Content], str] | None = None,
+) -> None:
+    """Write the content of a command in the chosen form.
+
+    Parameters
+    ----------
+    form : {"json", "csv", "latex", "table"}
+        What to write.
+    kind : str
+        Name of the schema, without ``bench-``.
+    content : mapping
+        Everything that the command found; written as JSON.
+    rows : callable
+        Returns header and rows for csv.
+    text : callable
+        Writes the content for reading.
+    latex : callable, optional
+        Returns LaTeX tables.
+    """
+    if form == "json":
+        write(document(f"bench-{kind}", **content))
+    elif form == "csv":
+        write(csv_text(*rows(content)))
+    elif form == "latex" and latex is not None:
+        write(latex(content))
+    else:
+        text(content)
+
+
+def number_table(header: list[str], rows: Sequence[Sequence[Any]]) -> str:
+    """Lay out a table that fits the terminal; integers get thousands separators."""
+    cells = [[f"{cell:,}" if isinstance(cell, int) else str(cell) for cell in row] for row in rows]
+    return "\n\n".join(folded_tables(header, cells, terminal_width()))
+
+
+def say_list(title: str, lines: Sequence[str]) -> None:
+    """Write a titled list to standard error; nothing if it is empty."""
+    if lines:
+        say(f"{title}:")
+        for line in lines:
+            say(f"  {line}")

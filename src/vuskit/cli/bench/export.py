@@ -1,0 +1,77 @@
+"""``vuskit bench export``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from vuskit.cli._completion import complete_shapes
+from vuskit.cli._files import atomic_file
+from vuskit.cli._options import By, output_option
+from vuskit.cli._output import (
+    AsCsv,
+    AsJson,
+    chosen_format,
+    frame_csv,
+    frame_records,
+    json_text,
+    say,
+    write,
+)
+from vuskit.cli.bench._arguments import DEFAULT_PLAN, RunFolder, run_folder
+from vuskit.errors import InvalidInputError
+
+__all__ = ["export"]
+
+_DEFAULT_TABLE = Path("bench.csv")
+
+
+def export(
+    target: RunFolder = DEFAULT_PLAN,
+    output: Annotated[
+        Path | None, output_option("FILE", "ends in .csv or .parquet; bench.csv unless given.")
+    ] = None,
+    shape: Annotated[
+        str,
+        typer.Option(
+            metavar="SHAPE",
+            help="values, wide or leaderboard.",
+            autocompletion=complete_shapes,
+        ),
+    ] = "values",
+    by: By = "series",
+    as_json: AsJson = False,
+    as_csv: AsCsv = False,
+) -> None:
+    """Write the values into a file, or to standard output with --json or --csv.
+
+    One row per value, one row per score (wide), or means (leaderboard). What
+    failed or was skipped has its rows too, with a status and empty cells.
+
+    Example: vuskit bench export my-plan.toml -o board.csv --shape leaderboard
+    """
+    from vuskit.bench.export import FORMATS, export_run, run_table
+
+    form = chosen_format(json=as_json, csv=as_csv)
+    if output is not None and output.suffix.removeprefix(".") not in FORMATS:
+        endings = " or ".join(f".{name}" for name in FORMATS)
+        raise InvalidInputError(
+            f"`--output` must be a file that ends in {endings}, got {str(output)!r}"
+        )
+    folder = run_folder(target)
+    if form == "table" or output is not None:
+        place = output or _DEFAULT_TABLE
+        place.parent.mkdir(parents=True, exist_ok=True)
+        with atomic_file(place) as temporary:
+            frame = export_run(folder, temporary, shape=shape, by=by)
+        say(f"{len(frame):,} rows: {place}")
+    else:
+        frame = run_table(folder, shape=shape, by=by)
+    if form == "json":
+        write(json_text(frame_records(frame)))
+    elif form == "csv":
+        write(frame_csv(frame))
+    else:
+        write(str(place))

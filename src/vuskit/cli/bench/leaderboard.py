@@ -1,0 +1,223 @@
+"""``vuskit bench leaderboard``: means of every detector, the best marked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from vuskit._util.text import folded_tables, plural
+from vuskit.cli._options import AsLatex, By
+from vuskit.cli._output import (
+    AsCsv,
+    AsJson,
+    chosen_format,
+    frame_records,
+    terminal_width,
+    wrapped,
+    write,
+)
+from vuskit.cli.bench._arguments import DEFAULT_PLAN, RunFolder, run_folder
+from vuskit.cli.bench._output import Content, Rows, emit
+from vuskit.errors import InvalidInputError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import pandas as pd
+
+    from vuskit.measures.registry import Measure
+
+__all__ = ["leaderboard", "leaderboard_content", "leaderboard_text"]
+
+_COUNTS = ("datasets", "series", "own")
+
+
+def leaderboard(
+    target: RunFolder = DEFAULT_PLAN,
+    by: By = "series",
+    as_json: AsJson = False,
+    as_csv: AsCsv = False,
+    as_latex: AsLatex = False,
+) -> None:
+    """Show the means of every detector, the best first.
+
+    Means are over the series that every detector has a value for.
+
+    Example: vuskit bench leaderboard my-plan.toml --by dataset
+    """
+    from vuskit.bench.means import AVERAGES
+    from vuskit.inputs import check_choice
+
+    form = chosen_format(json=as_json, csv=as_csv, latex=as_latex)
+    check_choice("--by", by, AVERAGES)
+    content = leaderboard_content(run_folder(target), by)
+    emit(form, "leaderboard", content, rows=_rows, text=leaderboard_text, latex=_latex)
+
+
+def leaderboard_content(folder: Path, by: str) -> dict[str, Any]:
+    """Means of every detector, apart for each of the run's settings.
+
+    Raises
+    ------
+    InvalidInputError
+        If there is no run, or it has no values yet.
+    """
+    from vuskit.bench import results
+    from vuskit.bench.measures import read_measures, read_wanted_measures
+    from vuskit.bench.results import read_detectors, read_values_table
+
+    values = read_values_table(folder)
+    if not len(values):
+        raise InvalidInputError(
+            f"`RUN` must have values, got none yet in {str(folder)!r}; see: vuskit bench status"
+        )
+    measures, detectors = read_measures(folder), read_detectors(folder)
+    asked = read_wanted_measures(folder)
+    boards = [
+        _board(
+            results.leaderboard(rows, by=by, detectors=detectors, measures=asked[str(settings)]),
+            str(settings),
+            measures,
+        )
+        for settings, rows in values.groupby("settings", sort=False)
+    ]
+    return {"folder": folder, "by": by, "boards": boards}
+
+
+def _board(table: pd.DataFrame, settings: str, measures: Mapping[str, Measure]) -> dict[str, Any]:
+    from vuskit.bench.results import main_measure
+
+    names = [name for name in measures if name in table.columns]
+    present = table["own"] > 0
+    counts = {name: int(table[name].iloc[0]) for name in _COUNTS[:2] if name in table}
+    return {
+        "settings": settings,
+        "ordered_by": main_measure([name for name in names if table[name].notna().any()]),
+        **counts,
+        "measures": [
+            {
+                "name": name,
+                "title": measures[name].title,
+                "family": measures[name].family,
+                "higher_is_better": measures[name].higher_is_better,
+            }
+            for name in names
+        ],
+        "detectors": [
+            {
+                "name": record["detector"],
+                "own_series": record["own"],
+                "values": {name: record[name] for name in names},
+            }
+            for record in frame_records(table[present])
+        ],
+        "without_values": [str(name) for name in table.loc[~present, "detector"]],
+    }
+
+
+def _rows(content: Content) -> Rows:
+    """One row per settings, detector and measure, also for detectors without any value."""
+    counts = ["datasets", "series"] if content["by"] == "dataset" else ["series"]
+    header = ["settings", "by", *counts, "detector", "own_series"]
+    header += ["measure", "higher_is_better", "mean"]
+    rows = [
+        [board["settings"], content["by"], *(board[name] for name in counts),
+         entry["name"], entry["own_series"],
+         measure["name"], measure["higher_is_better"], entry["values"].get(measure["name"])]
+        for board in content["boards"]
+        for entry in (*board["detectors"], *map(_without_values, board["without_values"]))
+        for measure in board["measures"]
+    ]  # fmt: skip
+    return header, rows
+
+
+def _without_values(name: str) -> dict[str, Any]:
+    return {"name": name, "own_series": 0, "values": {}}
+
+
+def leaderboard_text(content: Content) -> None:
+    """Tables for reading: the measure that orders them first, the best of each marked."""
+    write("\n\n".join(_board_text(board, content["by"]) for board in content["boards"]))
+
+
+def _latex(content: Content) -> str:
+    """LaTeX tables (package booktabs): the same as for reading, the best of each bold."""
+    from vuskit.report.latex import latex_tabular
+
+    tables = []
+    for board in content["boards"]:
+        header, rows = _cells(board, best=r"\textbf{{{}}}".format)
+        tables.append(latex_tabular(header, rows, notes=[_title(board, content["by"])]))
+    return "\n\n".join(tables)
+
+
+def _cells(
+    board: Content, *, best: Callable[[str], str], other: Callable[[str], str] = str
+) -> tuple[list[str], list[list[str]]]:
+    """Header and rows, the measure that orders them first; the best value of each is told apart."""
+    ordered = _ordered(board)
+    top = {measure["name"]: _best(board["detectors"], measure) for measure in ordered}
+
+    def cell(name: str, value: float | None) -> str:
+        return "" if value is None else (best if value == top[name] else other)(f"{value:.3f}")
+
+    rows = [
+        [entry["name"], *(cell(name, entry["values"][name]) for name in top)]
+        for entry in board["detectors"]
+    ]
+    return ["detector", *map(_heading, ordered)], rows
+
+
+def _ordered(board: Content) -> list[Content]:
+    return sorted(board["measures"], key=lambda one: bool(one["name"] != board["ordered_by"]))
+
+
+def _title(board: Content, by: str) -> str:
+    over = f"{board['series']:,} series that every detector has values for"
+    if by == "dataset":
+        counted = plural(board["datasets"], "data set")
+        over = f"{counted}, each the mean of its series ({over})"
+    first = _ordered(board)[0]["title"]
+    return f"Means over {over}; best by {first} first ({board['settings']})"
+
+
+def _board_text(board: Content, by: str) -> str:
+    header, rows = _cells(board, best="{}*".format, other="{} ".format)
+    lines = [
+        wrapped(_title(board, by)),
+        *folded_tables(header, rows, terminal_width()),
+        wrapped("* best" + _directions(board["measures"])),
+    ]
+    fewest = min(entry["own_series"] for entry in board["detectors"])
+    most = max(entry["own_series"] for entry in board["detectors"])
+    if fewest < most:
+        lacking = [e["name"] for e in board["detectors"] if e["own_series"] < most]
+        lines.append(wrapped(f"With values for fewer series than others: {', '.join(lacking)}"))
+    blank = [one["title"] for one in board["measures"] if _is_blank(board, one)]
+    if blank:
+        lines.append(wrapped(f"No value on any series: {', '.join(blank)}"))
+    if board["without_values"]:
+        lines.append(wrapped(f"Without any value: {', '.join(board['without_values'])}"))
+    return "\n".join(lines)
+
+
+def _is_blank(board: Content, measure: Content) -> bool:
+    return all(entry["values"][measure["name"]] is None for entry in board["detectors"])
+
+
+def _heading(measure: Content) -> str:
+    return str(measure["title"]) + ("" if measure["higher_is_better"] else " (-)")
+
+
+def _directions(measures: Sequence[Content]) -> str:
+    lower = any(not measure["higher_is_better"] for measure in measures)
+    return "; (-) lower is better" if lower else ""
+
+
+def _best(detectors: Sequence[Content], measure: Content) -> float | None:
+    values = [entry["values"][measure["name"]] for entry in detectors]
+    known = [value for value in values if value is not None]
+    if not known or len(detectors) < 2:
+        return None
+    return float(max(known) if measure["higher_is_better"] else min(known))

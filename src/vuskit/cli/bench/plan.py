@@ -1,0 +1,160 @@
+"""``vuskit bench init`` and ``vuskit bench plan``."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from vuskit.cli._files import write_file
+from vuskit.cli._options import flag
+from vuskit.cli._output import AsCsv, AsJson, chosen_format, say, wrapped, write
+from vuskit.cli.bench._arguments import DEFAULT_PLAN, PlanFile, Reread
+from vuskit.cli.bench._output import Content, Rows, emit, number_table, say_list
+from vuskit.errors import InvalidInputError
+
+if TYPE_CHECKING:
+    from vuskit.bench.agenda import Agenda
+
+__all__ = ["init", "plan"]
+
+_FEW_SERIES = 8  # more are summarized by data set
+
+
+def init(
+    path: PlanFile = DEFAULT_PLAN,
+    force: Annotated[bool, flag("--force", "Replace what is there.")] = False,
+) -> None:
+    """Write a commented plan to start from.
+
+    Example: vuskit bench init my-plan.toml
+    """
+    from vuskit.bench.template import TEMPLATE
+
+    if path.exists() and not force:
+        raise InvalidInputError(f"`path` must be a new file (or use --force), got {str(path)!r}")
+    write_file(path, TEMPLATE)
+    write(str(path))
+    say(f"Next: vuskit bench plan {shlex.quote(str(path))}")
+
+
+def plan(
+    path: PlanFile = DEFAULT_PLAN,
+    reread: Reread = False,
+    as_json: AsJson = False,
+    as_csv: AsCsv = False,
+) -> None:
+    """Show what would run, and how much of it is done.
+
+    Nothing is written; also while the plan is being run.
+
+    Example: vuskit bench plan my-plan.toml
+    """
+    from vuskit.bench.agenda import draw_up
+    from vuskit.bench.knowledge import read_knowledge
+    from vuskit.bench.plan import load_plan
+
+    form = chosen_format(json=as_json, csv=as_csv)
+    loaded = load_plan(path)
+    with closing(read_knowledge(loaded.folder)) as known:
+        content = _content(path, draw_up(loaded, known, reread=reread))
+    emit(form, "plan", content, rows=_rows, text=_text)
+
+
+def _content(path: Path, agenda: Agenda) -> dict[str, Any]:
+    """What would run, and how much of it is done."""
+    plan = agenda.plan
+    first, second = agenda.todo(), agenda.waiting_evaluations()
+    per_score = len(plan.evaluations)
+    series = {job.series.hash: job.series for job in agenda.jobs}
+    return {
+        "plan": path,
+        "folder": plan.folder,
+        "executor": plan.executor.kind,
+        "series": len(series),
+        "data": [
+            {
+                "dataset": ref.dataset,
+                "name": ref.name,
+                "points": ref.n_points,
+                "channels": ref.n_channels,
+                "anomalies": ref.n_anomalies,
+                "missing": ref.n_missing,
+            }
+            for ref in series.values()
+        ],
+        "detectors": sorted({job.label for job in agenda.jobs}),
+        "seeds": list(plan.seeds),
+        "without_seed": sorted(spec.label for spec in plan.detectors if not spec.stochastic),
+        "evaluations": [
+            {
+                "settings": entry.spec.identity,
+                "measures": [measure.build().title for measure in entry.measures],
+            }
+            for entry in plan.evaluations
+        ],
+        "jobs": {
+            "scores": {"all": len(agenda.jobs), "to_do": len(first)},
+            "evaluations": {
+                "all": len(agenda.jobs) * per_score,
+                "to_do": len(first) * per_score + len(second),
+            },
+        },
+        "done_before": len(set(agenda.done_ids())),
+        "notes": list(agenda.notes),
+    }
+
+
+def _rows(content: Content) -> Rows:
+    rows = [[name, jobs["all"], jobs["to_do"]] for name, jobs in content["jobs"].items()]
+    return ["jobs", "all", "to_do"], rows
+
+
+def _text(content: Content) -> None:
+    _, ((first, *scores), (second, *evaluations)) = _rows(content)
+    rows = [[first, *scores], [f"{second}, at most", *evaluations]]
+    lines = [f"Plan {content['plan']}", number_table(["", "jobs", "to do"], rows), ""]
+    lines += [_datanumber_table(content), ""]
+    several = len(content["seeds"]) > 1
+    once = content["without_seed"] if several else []
+    lines.append("Detectors:")
+    lines += [f"  {name}" + ", once" * (name in once) for name in content["detectors"]]
+    if several:
+        rest = "; once: scores that no seed changes" if once else ""
+        lines.append(wrapped(f"Seeds: {', '.join(map(str, content['seeds']))}{rest}"))
+    for entry in content["evaluations"]:
+        lines.append(wrapped(f"Measures: {', '.join(entry['measures'])}"))
+        lines.append(wrapped(f"  ({entry['settings']})"))
+    lines.append(
+        f"{content['series']:,} series, {content['done_before']:,} jobs done before; "
+        f"{content['executor']} executor, results in {content['folder']}"
+    )
+    write("\n".join(lines))
+    say_list("Notes", content["notes"])
+
+
+def _datanumber_table(content: Content) -> str:
+    """The series, or the data sets if there are many."""
+    data = content["data"]
+    if len(data) <= _FEW_SERIES:
+        titled = [
+            [f"{one['dataset']}/{one['name']}", one["points"], one["channels"], one["anomalies"]]
+            for one in data
+        ]
+        return number_table(["series", "points", "channels", "anomalies"], titled)
+    by_dataset: dict[str, list[Content]] = {}
+    for one in data:
+        by_dataset.setdefault(one["dataset"], []).append(one)
+    rows = [
+        [name, len(ones), *(_range_of(ones, fact) for fact in ("points", "channels", "anomalies"))]
+        for name, ones in sorted(by_dataset.items())
+    ]
+    return number_table(["data set", "series", "points", "channels", "anomalies"], rows)
+
+
+def _range_of(ones: Sequence[Content], fact: str) -> str:
+    numbers = [one[fact] for one in ones]
+    low, high = min(numbers), max(numbers)
+    return f"{low:,}" if low == high else f"{low:,}-{high:,}"

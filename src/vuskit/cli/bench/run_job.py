@@ -1,0 +1,85 @@
+"""``vuskit bench run-job``."""
+
+from __future__ import annotations
+
+import traceback
+from contextlib import closing
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from vuskit.cli._exit_codes import ExitCode
+from vuskit.cli._output import AsCsv, AsJson, chosen_format, say, write
+from vuskit.cli.bench._arguments import RunFolder, run_folder
+from vuskit.cli.bench._output import Content, Rows, emit
+
+if TYPE_CHECKING:
+    from vuskit.bench.jobs import Job, Outcome
+
+__all__ = ["run_job"]
+
+
+def run_job(
+    target: RunFolder,
+    key: Annotated[str, typer.Argument(help="Key of the job, or its beginning.")],
+    as_json: AsJson = False,
+    as_csv: AsCsv = False,
+) -> None:
+    """Run one job again, here in the terminal and without limits; nothing is stored.
+
+    What the job raises is shown with its whole traceback; the key of a job
+    that failed is in: vuskit bench status
+
+    Example: vuskit bench run-job my-run 3f2a91
+    """
+    from vuskit.bench.reading import open_for_reading, read_job
+    from vuskit.bench.stored import task_maker
+    from vuskit.bench.work import carry_out
+
+    form = chosen_format(json=as_json, csv=as_csv)
+    folder = run_folder(target)
+    with closing(open_for_reading(folder)) as connection:
+        job, row = read_job(connection, key)
+    task = task_maker(folder)(job)
+    try:
+        outcome = carry_out(task)
+    except Exception:
+        say(traceback.format_exc())
+        say(f"{job.title}: failed again")
+        raise typer.Exit(ExitCode.FAILED_JOBS) from None
+    content = _content(job, row["status"], outcome)
+    emit(form, "job", content, rows=_rows, text=_text)
+
+
+def _content(job: Job, status: str, outcome: Outcome) -> dict[str, Any]:
+    """What a job that was done again gave."""
+    scores = outcome.scores
+    return {
+        "kind": job.kind.value,
+        "title": job.title,
+        "identity": job.identity,
+        "stored_as": status,
+        "values": outcome.values or {},
+        "scores": None
+        if scores is None
+        else {"points": scores.size, "lowest": scores.min(), "highest": scores.max()},
+    }
+
+
+def _rows(content: Content) -> Rows:
+    found = {**content["values"], **(content["scores"] or {})}
+    return ["name", "value"], list(found.items())
+
+
+def _text(content: Content) -> None:
+    lines = [
+        f"{content['kind']}: {content['title']}",
+        content["identity"],
+        f"stored as {content['stored_as']}",
+    ]
+    lines += [f"{name:24} {value:.6f}" for name, value in content["values"].items()]
+    scores = content["scores"]
+    if scores is not None:
+        low, high = scores["lowest"], scores["highest"]
+        lines.append(f"{scores['points']:,} scores from {low:.6g} to {high:.6g}")
+    write("\n".join(lines))

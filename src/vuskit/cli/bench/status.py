@@ -1,0 +1,134 @@
+"""``vuskit bench status``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from vuskit._util.text import format_duration
+from vuskit.cli._output import AsCsv, AsJson, chosen_format, say, wrapped, write
+from vuskit.cli.bench._arguments import DEFAULT_PLAN, RunFolder, run_folder
+from vuskit.cli.bench._output import Content, Rows, emit, number_table
+
+if TYPE_CHECKING:
+    from vuskit.bench.results import RunStatus
+
+__all__ = ["status"]
+
+_FAILED = ("ERROR", "TIMEOUT", "OOM")
+
+
+def status(
+    target: RunFolder = DEFAULT_PLAN,
+    failures: Annotated[
+        int, typer.Option(min=0, metavar="N", help="How many failures to list.")
+    ] = 10,
+    as_json: AsJson = False,
+    as_csv: AsCsv = False,
+) -> None:
+    """Show how far a run is; also from another terminal, while it runs.
+
+    Example: vuskit bench status my-plan.toml --failures 3
+    """
+    from vuskit.bench.results import read_status
+
+    form = chosen_format(json=as_json, csv=as_csv)
+    content = _content(read_status(run_folder(target), failures=failures))
+    emit(form, "status", content, rows=_rows, text=_text)
+
+
+def _content(status: RunStatus) -> dict[str, Any]:
+    """How far a run is."""
+    from vuskit.bench.states import Kind, Status
+
+    return {
+        "run": status.run,
+        "progress": status.progress,
+        "counts": {
+            kind.value: {entry.value: status.counts.get((kind, entry), 0) for entry in Status}
+            for kind in Kind
+        },
+        "detectors": [
+            {
+                "name": name,
+                "kind": kind.value,
+                "counts": {
+                    entry.value: status.by_detector.get((name, kind, entry), 0) for entry in Status
+                },
+            }
+            for name, kind in dict.fromkeys((name, kind) for name, kind, _ in status.by_detector)
+        ],
+        "values": status.n_values,
+        "failures": [
+            {
+                "key": one.key,
+                "status": one.status.value,
+                "kind": one.kind.value,
+                "detector": one.detector,
+                "dataset": one.dataset,
+                "series": one.series,
+                "seed": one.seed,
+                "title": one.title,
+                "message": one.message,
+                "command": one.command,
+            }
+            for one in status.failures
+        ],
+        "notes": list(status.notes),
+    }
+
+
+def _rows(content: Content) -> Rows:
+    """One row per detector and kind of jobs."""
+    rows = [[one["name"], one["kind"], *one["counts"].values()] for one in content["detectors"]]
+    return ["detector", "jobs", *next(iter(content["counts"].values()))], rows
+
+
+def _counts_text(content: Content) -> list[str]:
+    """How jobs ended, by kind."""
+    counts = content["counts"]
+    rows = [[kind, *by_status.values()] for kind, by_status in counts.items()]
+    done = [row for row in rows if any(row[1:])]
+    return [number_table(["jobs", *next(iter(counts.values()))], done)] if done else []
+
+
+def _failed_text(content: Content) -> list[str]:
+    """The same by detector, of those that have jobs that did not end well."""
+    header, rows = _rows(content)
+    unwell = [row for row in rows if any(row[header.index("OK") + 1 :])]
+    return ["", number_table(header, unwell), ""] if unwell else []
+
+
+def _text(content: Content) -> None:
+    run, progress = content["run"], content["progress"]
+    running = run["state"] == "running"
+    started = run["started"][:19].replace("T", " ")
+    lines = [
+        f"Run {run['id']}: {run['state']}, started {started} UTC",
+        f"  on {run['host']} (process {run['pid']}), vuskit {run['vuskit']}, {run['executor']}",
+    ]
+    if progress:
+        left = progress["seconds_left"]
+        rest = "" if not running or left is None else f", {format_duration(left)} left"
+        # Jobs may have ended since the run last spoke of itself.
+        counted = sum(sum(by_status.values()) for by_status in content["counts"].values())
+        lines.append(
+            f"{max(counted, progress['done']):,} of {progress['total']:,} jobs, "
+            f"{progress['per_minute']:,.0f} jobs/min{rest}"
+        )
+    lines += _counts_text(content)
+    lines.append(f"{content['values']:,} values")
+    lines += _failed_text(content)
+    if running:
+        lines += [f"running: {title}" for title in progress.get("running", [])]
+    for failure in content["failures"]:
+        first = failure["message"].partition("\n")[0]
+        lines.append(wrapped(f"{failure['status']} {failure['title']}: {first}"))
+        lines.append(f"    {failure['command']}")  # whole, to be copied
+    failed = sum(by[name] for by in content["counts"].values() for name in _FAILED)
+    if failed > len(content["failures"]):
+        lines.append(f"{failed - len(content['failures']):,} more failed: --failures {failed}")
+    write("\n".join(lines))
+    for note in content["notes"]:
+        say(f"note: {note}")

@@ -1,0 +1,290 @@
+"""``vuskit demo``: everything once, from series to page, with nothing but this package."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import shlex
+import shutil
+import sys
+import textwrap
+import time
+import webbrowser
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from vuskit._util.optional import is_installed
+from vuskit._util.text import folded_tables
+from vuskit.cli._exit_codes import ExitCode
+from vuskit.cli._files import atomic_file, write_file
+from vuskit.cli._options import OpenPage, output_option, quick_flag, seed_option
+from vuskit.cli._output import (
+    AsCsv,
+    AsJson,
+    chosen_format,
+    csv_text,
+    document,
+    frame_records,
+    say,
+    terminal_width,
+    write,
+)
+from vuskit.cli._progress import stderr_console
+from vuskit.cli.demo.files import DemoFolder, plan_text
+from vuskit.errors import MissingDependencyError
+
+if TYPE_CHECKING:
+    from vuskit.cli._progress import StepProgress
+    from vuskit.cli.demo.findings import Findings
+    from vuskit.studies import RobustnessResult, ScenarioResult
+
+__all__ = ["demo"]
+
+_NEEDED = ("pandas", "scipy", "sklearn", "pebble", "matplotlib", "cloudpickle")
+_DEFAULT_FOLDER = Path("vuskit-demo")
+_STEPS = 4
+
+
+@dataclass(frozen=True)
+class _Size:
+    """How much the demo does."""
+
+    detectors: tuple[str, ...]
+    perturbations: int
+    scenario_points: int
+    in_processes: bool = True
+
+
+_SIZES = {
+    # None that is compiled first, which takes longer than all the rest; quick leaves out more.
+    True: _Size(
+        ('name = "iforest"', 'name = "pca"', 'name = "moving_zscore"\nwindow = 50'),
+        perturbations=2,
+        scenario_points=1000,
+        in_processes=False,
+    ),
+    False: _Size(
+        (
+            'name = "iforest"',
+            'name = "lof"',
+            'name = "ocsvm"',
+            'name = "pca"',
+            'name = "poly"',
+            'name = "moving_zscore"\nwindow = 50',
+            'name = "values"',
+            'name = "random"',
+        ),
+        perturbations=5,
+        scenario_points=10_000,
+    ),
+}
+
+
+def demo(
+    output: Annotated[Path, output_option("FOLDER", "all that it makes.")] = _DEFAULT_FOLDER,
+    seed: Annotated[int, seed_option("of the series and the detectors.")] = 0,
+    quick: Annotated[bool, quick_flag("fewer detectors, shorter series.")] = False,
+    open_page: OpenPage = False,
+    as_json: AsJson = False,
+    as_csv: AsCsv = False,
+) -> None:
+    """Run a benchmark and two studies on made-up series; write a page of it.
+
+    Needs no data, no network and no answers. A stopped demo goes on where
+    it was; a second one with the same options has little left to do.
+
+    Example: vuskit demo --quick --open
+    """
+    form = chosen_format(json=as_json, csv=as_csv)
+    _check_installed()
+    begin = time.monotonic()
+    folder = DemoFolder(output)
+    again = _again(output, seed, quick)
+    try:
+        findings, robustness = _make(folder, seed, _SIZES[quick], quick=quick)
+    except KeyboardInterrupt:
+        say(f"Stopped. What is finished is in {output}; go on with: {again}")
+        raise typer.Exit(ExitCode.INTERRUPTED) from None
+    say(f"Done in {time.monotonic() - begin:.0f} s.\n")
+    write(_WRITERS[form](findings, robustness, folder))
+    if open_page:
+        webbrowser.open(folder.page.resolve().as_uri())
+    failed = findings.report.failures
+    if failed:
+        look = shlex.join([_program(), "bench", "status", str(folder.run)])
+        say(f"\n{failed} jobs failed: {look}")
+        raise typer.Exit(ExitCode.FAILED_JOBS)
+
+
+def _check_installed() -> None:
+    missing = [name for name in _NEEDED if not is_installed(name)]
+    if missing:
+        raise MissingDependencyError(
+            f"the demo runs detectors and studies and needs {', '.join(missing)}, "
+            f'not installed here: pip install "vuskit[bench]"'
+        )
+
+
+def _again(output: Path, seed: int, quick: bool) -> str:
+    given = ["--output", str(output)] if output != _DEFAULT_FOLDER else []
+    given += ["--seed", str(seed)] if seed else []
+    return shlex.join([_program(), "demo", *given, *(["--quick"] if quick else [])])
+
+
+def _program() -> str:
+    """How to call this command from here: by its path where its name alone does not find it."""
+    called, found = sys.argv[0], shutil.which("vuskit")
+    if not os.path.isfile(called) or (found is not None and os.path.samefile(found, called)):
+        return "vuskit"
+    return called
+
+
+def _make(
+    folder: DemoFolder, seed: int, size: _Size, *, quick: bool
+) -> tuple[Findings, RobustnessResult]:
+    from vuskit.cli._progress import StepProgress
+    from vuskit.cli.demo.findings import Findings
+    from vuskit.datasets.synthetic import demo_series
+    from vuskit.report.page.run import RunReport
+    from vuskit.studies.saved import save_study_result
+
+    series = demo_series(seed, short=quick)
+    folder.claim(plan_text(series, size.detectors, seed=seed))
+    folder.write_series(series)
+    with StepProgress(stderr_console(), _STEPS) as steps:
+        _benchmark(folder, steps, f"{len(series)} series x {len(size.detectors)} detectors")
+        robustness = _robustness(folder, steps, size, seed)
+        scenarios = _scenarios(steps, size)
+        for result in (robustness, scenarios):
+            save_study_result(result, folder.studies)
+        findings = Findings(RunReport.read(folder.run))
+        _page(folder, steps, findings, [robustness, scenarios])
+    return findings, robustness
+
+
+def _benchmark(folder: DemoFolder, steps: StepProgress, what: str) -> None:
+    from vuskit.bench import load_plan, run_plan
+
+    with steps.step(f"Benchmark: {what}") as tell:
+        run_plan(
+            load_plan(folder.plan), observer=lambda progress, _: tell(progress.done, progress.total)
+        )
+
+
+def _sources(folder: DemoFolder) -> list[Any]:
+    """Series of this plan; the folder may hold those of an earlier demo too."""
+    from vuskit.bench.results import read_values_table
+    from vuskit.studies.sources import bench_scores
+
+    table = read_values_table(folder.run)
+    wanted = set(table["dataset"] + "/" + table["series"])
+    return [source for source in bench_scores(folder.run) if source.name in wanted]
+
+
+def _robustness(
+    folder: DemoFolder, steps: StepProgress, size: _Size, seed: int
+) -> RobustnessResult:
+    from vuskit.bench import load_plan
+    from vuskit.studies import robustness_study
+
+    with steps.step("Robustness: lag, noise, crops") as tell:
+        return robustness_study(
+            _sources(folder),
+            buffer="median_anomaly",
+            count=size.perturbations,
+            seed=seed,
+            processes=load_plan(folder.plan).executor.workers if size.in_processes else 1,
+            folder=folder.studies / "series",
+            progress=lambda progress: tell(progress.done, progress.total),
+        )
+
+
+def _scenarios(steps: StepProgress, size: _Size) -> ScenarioResult:
+    from vuskit.studies import scenario_study
+
+    with steps.step("Scenarios: near miss to match"):
+        return scenario_study(n_points=size.scenario_points)
+
+
+def _page(folder: DemoFolder, steps: StepProgress, findings: Findings, studies: list[Any]) -> None:
+    from vuskit.cli.demo.overview import busiest_series, write_overview
+    from vuskit.report.page import run_page_html
+
+    with steps.step("Page and picture") as tell:
+        page = run_page_html(findings.report, studies=studies, progress=tell)
+        write_file(folder.page, page)
+        scored = busiest_series(findings, _sources(folder))
+        write_file(folder.scores, scored.to_frame().round(6).to_csv(index=False))
+        with atomic_file(folder.overview) as temporary:
+            write_overview(findings, scored, temporary)
+
+
+def _commands(folder: DemoFolder) -> list[str]:
+    """What to try next."""
+    series_page = folder.path / "series.html"
+    commands = [
+        ["compare", str(folder.run), "--measure", "vus_pr"],
+        ["evaluate", str(folder.scores), "--html", str(series_page)],
+        ["report", str(folder.run), "--studies", str(folder.studies)],
+    ]
+    return [shlex.join([_program(), *command]) for command in commands]
+
+
+def _summary(findings: Findings, robustness: RobustnessResult, folder: DemoFolder) -> str:
+    width = terminal_width()
+    header, rows = findings.leaderboard()
+    count = findings.values.shape[2]
+    told = [_wrapped(sentence, width) for sentence in findings.surprises(robustness)]
+    return "\n".join(
+        [
+            f"Means over {count} series; wins: series on which VUS-PR is highest.\n",
+            "\n\n".join(folded_tables(header, rows, width)),
+            "",
+            *told,
+            "",
+            f"The page: {folder.page}",
+            "",
+            "Try next:",
+            *(f"  {command}" for command in _commands(folder)),
+        ]
+    )
+
+
+def _wrapped(sentence: str, width: int) -> str:
+    return textwrap.fill(
+        sentence, width, initial_indent="- ", subsequent_indent="  ", break_on_hyphens=False
+    )
+
+
+def _json(findings: Findings, robustness: RobustnessResult, folder: DemoFolder) -> str:
+    averages = robustness.averages().rename_axis("measure").reset_index()
+    return document(
+        "demo",
+        series=findings.values.shape[2],
+        failed=findings.report.failures,
+        detectors=[dataclasses.asdict(one) for one in findings.standings()],
+        robustness=frame_records(averages),
+        findings=findings.surprises(robustness),
+        files=folder.to_dict(),
+        next=_commands(folder),
+    )
+
+
+def _csv(findings: Findings, robustness: RobustnessResult, folder: DemoFolder) -> str:
+    """One row for each detector."""
+    header = ["detector", *findings.measures, "wins", "seconds"]
+    rows = [
+        [one.detector, *one.means.values(), one.wins, one.seconds] for one in findings.standings()
+    ]
+    return csv_text(header, rows)
+
+
+_WRITERS: dict[str, Callable[[Findings, RobustnessResult, DemoFolder], str]] = {
+    "table": _summary,
+    "json": _json,
+    "csv": _csv,
+}

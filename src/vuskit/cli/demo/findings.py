@@ -1,0 +1,210 @@
+"""What the demo says about its run: a short leaderboard, and what may surprise."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vuskit._util.text import listed
+from vuskit.errors import VuskitError
+from vuskit.report.page.run import RunReport, measure_called
+
+if TYPE_CHECKING:
+    from vuskit.studies import RobustnessResult
+
+__all__ = ["CHANCE", "DECIDING", "Findings", "Floats", "Standing"]
+
+SHOWN = ("f_score", "auc_roc", "auc_pr", "range_auc_pr", "vus_roc", "vus_pr")
+DECIDING = "vus_pr"
+CHANCE = "Random"
+_EVEN = 1e-9  # values closer than this are a draw, not a win
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Standing:
+    """How a detector did.
+
+    Attributes
+    ----------
+    detector : str
+        Its name.
+    means : dict of str to float
+        Means over the series, by measure.
+    wins : int
+        Series on which it is best by the deciding measure.
+    seconds : float
+        Median time of fitting and scoring.
+    """
+
+    detector: str
+    means: dict[str, float]
+    wins: int
+    seconds: float
+
+
+@dataclass(frozen=True, eq=False)
+class Findings:
+    """A run, summed up.
+
+    Parameters
+    ----------
+    report : RunReport
+        The run; its measures are those where higher is better.
+    """
+
+    report: RunReport
+
+    @property
+    def measures(self) -> tuple[str, ...]:
+        """Names of the measures."""
+        return self.report.measures
+
+    @cached_property
+    def _present(self) -> NDArray[np.bool_]:
+        """Which detectors have any values."""
+        return np.asarray(np.isfinite(self.report.values[0]).any(axis=(0, 2)))
+
+    @cached_property
+    def detectors(self) -> tuple[str, ...]:
+        """Names of the detectors that did not fail everywhere."""
+        pairs = zip(self.report.detectors, self._present, strict=True)
+        return tuple(name for name, present in pairs if present)
+
+    @cached_property
+    def values(self) -> Floats:
+        """By measure, detector and series; only series that every detector has values for.
+
+        Raises
+        ------
+        VuskitError
+            If there is none.
+        """
+        values = self.report.values[0][:, self._present]
+        complete = np.isfinite(values).all(axis=(0, 1))
+        if not complete.any():
+            raise VuskitError(
+                "no series has values of all detectors; what failed: "
+                f"vuskit bench status {self.report.folder}"
+            )
+        return np.asarray(values[:, :, complete])
+
+    @cached_property
+    def means(self) -> Floats:
+        """By measure and detector."""
+        return np.asarray(self.values.mean(axis=2))
+
+    @cached_property
+    def places(self) -> NDArray[np.intp]:
+        """Place of each detector by each measure, 1 the best; equals share the better place."""
+        better = self.means[:, None, :] > self.means[:, :, None] + _EVEN
+        return np.asarray(better.sum(axis=2) + 1)
+
+    @cached_property
+    def order(self) -> list[int]:
+        """Detectors from the best to the worst, by the deciding measure."""
+        return list(np.argsort(-self.means[self.measures.index(DECIDING)], kind="stable"))
+
+    def wins(self, measure: str) -> Counter[str]:
+        """Number of series on which each detector is best; a shared win counts for each."""
+        values = self.values[self.measures.index(measure)]
+        best = values >= values.max(axis=0) - _EVEN
+        return Counter(dict(zip(self.detectors, best.sum(axis=1).tolist(), strict=True)))
+
+    def standings(self) -> list[Standing]:
+        """How each detector did, from the best to the worst."""
+        wins = self.wins(DECIDING)
+        seconds = np.nanmedian(self.report.seconds[self._present], axis=1)
+        return [
+            Standing(
+                self.detectors[d],
+                dict(zip(self.measures, self.means[:, d].tolist(), strict=True)),
+                wins[self.detectors[d]],
+                float(seconds[d]),
+            )
+            for d in self.order
+        ]
+
+    def leaderboard(self) -> tuple[list[str], list[list[str]]]:
+        """Header and rows of a table of means over the series."""
+        header = ["detector", *(_title(name) for name in SHOWN), "wins", "seconds"]
+        rows = [
+            [
+                one.detector,
+                *(f"{one.means[name]:.3f}" for name in SHOWN),
+                str(one.wins),
+                f"{one.seconds:.2f}",
+            ]
+            for one in self.standings()
+        ]
+        return header, rows
+
+    def surprises(self, robustness: RobustnessResult) -> list[str]:
+        """Sentences about what the numbers say and one may not expect."""
+        told = [self._winners(), self._jump(), self._chance(), _most_and_least(robustness)]
+        return [sentence for sentence in told if sentence]
+
+    def _winners(self) -> str:
+        """Which detector each measure calls the best."""
+        winners: dict[str, list[str]] = {}
+        for measure, places in zip(self.measures, self.places, strict=True):
+            for d in np.flatnonzero(places == 1):
+                winners.setdefault(self.detectors[d], []).append(_title(measure))
+        if len(winners) == 1:
+            return f"All {len(self.measures)} measures agree that {next(iter(winners))} is best."
+        ranked = sorted(winners.items(), key=lambda item: -len(item[1]))
+        parts = "; ".join(f"{name} by {_listed(titles)}" for name, titles in ranked)
+        return f"Who is best depends on the measure: {parts}."
+
+    def _jump(self) -> str:
+        """The detector whose place changes most between two measures."""
+        spread = self.places.max(axis=0) - self.places.min(axis=0)
+        d = int(spread.argmax())
+        if spread[d] < 2:  # neighbors that change places surprise nobody
+            return ""
+        high, low = int(self.places[:, d].argmin()), int(self.places[:, d].argmax())
+        return (
+            f"{self.detectors[d]} is number {self.places[high, d]} of {len(self.detectors)} by "
+            f"{_title(self.measures[high])} and number {self.places[low, d]} by "
+            f"{_title(self.measures[low])}, with the same scores."
+        )
+
+    def _chance(self) -> str:
+        """The measure by which random numbers look best."""
+        if CHANCE not in self.detectors:
+            return ""
+        d = self.detectors.index(CHANCE)
+        beaten = (self.means[:, [d]] > self.means + _EVEN).sum(axis=1)
+        measure = int(beaten.argmax())
+        mean = f"{_title(self.measures[measure])} gives random numbers {self.means[measure, d]:.2f}"
+        if not beaten[measure]:
+            return ""
+        others = "a detector" if beaten[measure] == 1 else f"{beaten[measure]} detectors"
+        return f"{mean}, more than {others}: compare with chance before you believe a number."
+
+
+def _title(measure: str) -> str:
+    return measure_called(measure).title
+
+
+def _listed(titles: list[str], most: int = 3) -> str:
+    return listed(titles, most=most if len(titles) > most + 1 else most + 1)
+
+
+def _most_and_least(robustness: RobustnessResult) -> str:
+    """Measures that a late score moves most and least."""
+    averages = robustness.averages()
+    if "lag" not in averages:
+        return ""
+    lag = averages["lag"].dropna()
+    most, least = lag.idxmax(), lag.idxmin()
+    return (
+        f"A score that comes a little late moves {_title(most)} most (by {lag[most]:.3f}, standard "
+        f"deviation) and {_title(least)} least ({lag[least]:.3f})."
+    )

@@ -1,0 +1,194 @@
+"""``vuskit study timing``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from vuskit.buffers import parse_buffer
+from vuskit.cli._completion import complete_contestants
+from vuskit.cli._files import check_exists, check_page
+from vuskit.cli._options import (
+    Buffer,
+    FigureFormat,
+    Html,
+    output_option,
+    parse_duration,
+    quick_flag,
+    seed_option,
+)
+from vuskit.cli._output import (
+    AsCsv,
+    AsJson,
+    chosen_format,
+    document,
+    frame_csv,
+    frame_records,
+    frame_table,
+    say,
+    write,
+)
+from vuskit.cli._progress import study_progress
+from vuskit.cli.study._options import check_figure_format, resumable
+from vuskit.cli.study._output import write_study_page, written
+from vuskit.errors import InvalidInputError
+from vuskit.inputs import check_choice
+
+if TYPE_CHECKING:
+    from vuskit.studies.timing import Progress, TimingResult
+
+__all__ = ["timing"]
+
+_QUICK_REPEATS, _QUICK_BUDGET = 3, 120.0
+_REPEATS = 10
+_LISTED = 8
+_THRESHOLDS = 250
+_BUFFER = "5"
+
+
+def timing(
+    scores: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="SCORES", help="Series or saved scores to measure; generated ones if none."
+        ),
+    ] = None,
+    quick: Annotated[bool, quick_flag("3 runs each, a budget of two minutes.")] = False,
+    output: Annotated[
+        Path | None,
+        output_option("FOLDER", "out/timing, or out/timing-series of SCORES, unless given."),
+    ] = None,
+    budget: Annotated[
+        float | None,
+        typer.Option(
+            parser=parse_duration,
+            metavar="TIME",
+            help="Such as 90s, 5m, 1h; drops what is most expensive.",
+        ),
+    ] = None,
+    repeats: Annotated[
+        int | None,
+        typer.Option(min=1, metavar="N", help="Timed runs of each cell; 10, or 3 with --quick."),
+    ] = None,
+    clock: Annotated[
+        str, typer.Option(metavar="CLOCK", help="wall, or cpu: steadier on a busy machine.")
+    ] = "wall",
+    only: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help="A contestant, such as opt. May be repeated.",
+            autocompletion=complete_contestants,
+        ),
+    ] = None,
+    buffer: Buffer = _BUFFER,
+    thresholds: Annotated[
+        int | None,
+        typer.Option(min=2, metavar="N", help="Thresholds of R-AUC and VUS; 250 unless given."),
+    ] = None,
+    seed: Annotated[int, seed_option("of the generated series.")] = 0,
+    table_format: Annotated[
+        str, typer.Option(metavar="FORMAT", help="Format of the tables; csv or parquet.")
+    ] = "csv",
+    figure_format: FigureFormat = "png",
+    html: Html = None,
+    as_json: AsJson = False,
+    as_csv: AsCsv = False,
+) -> None:
+    """Measure execution time and memory of AUC, R-AUC and VUS.
+
+    Varies the number and length of anomalies, the length of the series,
+    the buffer and the thresholds, one at a time. Results are kept as they
+    are made: the same command goes on where an earlier one stopped.
+    With SCORES it measures those instead, all with one buffer.
+
+    Example: vuskit study timing --quick --only opt --only fast_exact
+    """
+    from vuskit.report.page.studies import TABLE_FORMATS, write_report
+    from vuskit.studies.timing import CLOCKS, TimingStore, real_cases, synthetic_cases, timing_study
+
+    form = chosen_format(json=as_json, csv=as_csv)
+    folder = output or Path("out") / ("timing" if scores is None else "timing-series")
+    check_page("--html", html, made=folder)
+    check_choice("--clock", clock, CLOCKS)
+    check_choice("--table-format", table_format, TABLE_FORMATS)
+    figures = check_figure_format(figure_format)
+    length = parse_buffer(buffer, name="--buffer")
+    if scores is None:
+        if buffer != _BUFFER or thresholds is not None:
+            raise InvalidInputError(
+                "`--buffer` and `--thresholds` must come with SCORES: of generated series the "
+                "study varies both"
+            )
+        cases = synthetic_cases(quick=quick, seed=seed)
+    else:
+        if not check_exists(scores).is_dir():
+            raise InvalidInputError(f"`SCORES` must be a folder, got the file {str(scores)!r}")
+        cases = real_cases(scores, max_buffer=length, n_thresholds=thresholds or _THRESHOLDS)
+    store = TimingStore(folder)
+    with resumable(store.path), study_progress(describe=_doing) as progress:
+        result = timing_study(
+            cases,
+            contestants=only,
+            repeats=repeats or (_QUICK_REPEATS if quick else _REPEATS),
+            clock=clock,
+            budget=budget or (_QUICK_BUDGET if quick else None),
+            store=store,
+            progress=progress,
+        )
+    if not result.samples:
+        raise InvalidInputError("the budget is too short for any cell; give a larger --budget")
+    files = written(write_report, result, folder, figures=figures, table_format=table_format)
+    _emit(form, result, files)
+    write_study_page(html, [result])
+
+
+def _doing(progress: Progress) -> str:
+    from vuskit.report.page.studies import describe_job
+
+    return describe_job(progress.job) if progress.job else ""
+
+
+def _emit(form: str, result: TimingResult, files: list[Path]) -> None:
+    from vuskit.report.page.studies import describe_job, ratio_table
+    from vuskit.studies.timing import speed_ratios
+
+    ratios = speed_ratios(result).to_frame()
+    if form == "json":
+        write(document("timing", **_content(result), files=files))
+    elif form == "csv":
+        write(frame_csv(ratios))
+    elif len(ratios):
+        write("How many times longer the paper's algorithms take")
+        write(frame_table(ratio_table(result)))
+    if result.dropped:
+        say(f"Left out, more than the budget allowed: {len(result.dropped)}")
+        for job in result.dropped[-_LISTED:][::-1]:
+            say(f"  {describe_job(job)}")
+        if len(result.dropped) > _LISTED:
+            say(f"  and {len(result.dropped) - _LISTED} more, see the page")
+        say("The same command with a larger --budget adds them.")
+    cells = len({sample.key for sample in result.samples})
+    say(f"{cells} cells, {len(result.samples)} timed runs: {files[0]}")
+
+
+def _content(result: TimingResult) -> dict[str, Any]:
+    """Everything that was measured, as plain data."""
+    from vuskit.report.page.studies import describe_job
+    from vuskit.studies.timing import joint_slopes, single_slopes, speed_ratios
+
+    tables = {
+        "ratios": speed_ratios(result).to_frame(),
+        "joint_slopes": joint_slopes(result).to_frame(),
+    }
+    if result.generated:
+        tables["slopes"] = single_slopes(result).to_frame()
+    return {
+        "generated": result.generated,
+        "cells": frame_records(result.summary()),
+        **{name: frame_records(table) for name, table in tables.items()},
+        "dropped": [describe_job(job) for job in result.dropped],
+        "environment": result.environment,
+    }

@@ -1,0 +1,531 @@
+"""Columns of a csv or parquet file as arrays; errors name file, line and value."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import gzip
+import io
+import re
+import zlib
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vuskit._util.optional import require
+from vuskit.errors import InvalidInputError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Dialect", "Table", "header_of", "read_csv", "read_parquet", "sniff"]
+
+_MISSING = ("NAN", "None")  # beside those that pyarrow knows
+_LABEL_WORDS = {"0": False, "1": True, "0.0": False, "1.0": True, "false": False, "true": True}
+_LOOKED_AT = 1 << 16
+_LINES = 20
+_SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar", " ": "space"}
+_DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+(?:[eE][+-]?\d+)?")
+_DECIMAL_POINT = re.compile(r"[+-]?\d*\.\d+(?:[eE][+-]?\d+)?")
+_SIGNATURES = {
+    b"PK\x03\x04": "an Excel workbook or another archive; save the sheet as csv first",
+    b"\xd0\xcf\x11\xe0": "an old Excel workbook; save the sheet as csv first",
+    b"\x1f\x8b": "gzipped; give it a name that ends in .csv.gz",
+    b"PAR1": "a parquet file; give it a name that ends in .parquet",
+    b"\x93NUMPY": "a NumPy file; give it a name that ends in .npy",
+    b"%PDF": "a PDF; save the table as csv first",
+}
+
+
+class Table:
+    """The columns of one file, converted on demand.
+
+    Parameters
+    ----------
+    path : Path
+        The file, for messages.
+    columns : dict of str to pyarrow array
+        By name, in the file's order.
+    dialect : Dialect, optional
+        How the file is written; None for one without lines.
+    header_lines : int, default=0
+        Lines before the first row.
+    unread : tuple of str, optional
+        Columns that were passed over.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        columns: dict[str, Any],
+        *,
+        dialect: Dialect | None = None,
+        header_lines: int = 0,
+        unread: tuple[str, ...] = (),
+    ) -> None:
+        self.path = path
+        self.unread = unread
+        self._columns = columns
+        self._dialect = dialect
+        self._header_lines = header_lines
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the columns."""
+        return tuple(self._columns)
+
+    @property
+    def form(self) -> str:
+        """What is unusual about the way the file is written; nothing mostly."""
+        return str(self._dialect or "")
+
+    def check_columns(self, wanted: Sequence[str]) -> None:
+        """Refuse names that the file does not have.
+
+        Raises
+        ------
+        InvalidInputError
+            Naming the first one and the columns there are.
+        """
+        for name in wanted:
+            if name not in self._columns:
+                raise InvalidInputError(
+                    f"{self.path}: column {name!r} must be one of {list(self._columns)}"
+                )
+
+    def numbers(self, name: str) -> NDArray[np.float64]:
+        """Return a column as float64; empty cells and NaN are missing values.
+
+        Raises
+        ------
+        InvalidInputError
+            If a cell is not a finite number; names file, line and value.
+        """
+        column = self._columns[name]
+        if _is_numeric(column):
+            numbers = np.asarray(column.to_numpy(zero_copy_only=False), dtype=np.float64)
+        else:
+            numbers = self._each(name, self._number, "a number")
+        infinite = np.isinf(numbers)
+        if infinite.any():
+            self._refuse(int(np.argmax(infinite)), name, "a finite number")
+        return numbers
+
+    def labels(self, name: str) -> NDArray[np.bool_]:
+        """Return a column as labels: 0/1 in digits, as 0.0/1.0 or as True/False.
+
+        Raises
+        ------
+        InvalidInputError
+            If a cell is anything else; names file, line and value.
+        """
+        column = self._columns[name]
+        if _is_numeric(column) and column.null_count == 0:
+            array = column.to_numpy(zero_copy_only=False)
+            wrong = ~np.isin(array, (0, 1))
+            if wrong.any():
+                self._refuse(int(np.argmax(wrong)), name, "a label (0, 1, True or False)")
+            return np.asarray(array, dtype=np.bool_)
+        return self._each(name, _label, "a label (0, 1, True or False)").astype(np.bool_)
+
+    def texts(self, name: str) -> list[str]:
+        """Return a column as text."""
+        return [str(cell) for cell in self._columns[name].to_pylist()]
+
+    def distinct(self, name: str) -> tuple[list[str], NDArray[np.intp]]:
+        """Distinct cells as text, and which of them each row holds; ``"None"`` for empty ones."""
+        encoded = self._columns[name].dictionary_encode(null_encoding="encode")
+        words = [str(cell) for cell in encoded.dictionary.to_pylist()]
+        return words, encoded.indices.to_numpy(zero_copy_only=False).astype(np.intp)
+
+    def is_text(self, name: str) -> bool:
+        """Whether a column holds words or dates, and not numbers with a bad cell among them."""
+        column = self._columns[name]
+        if _is_numeric(column):
+            return False
+        first = column.is_valid().index(True).as_py()
+        try:
+            self._number(column[first].as_py() if first >= 0 else "")
+        except ValueError:
+            return True
+        return False
+
+    def to_frame(self) -> pd.DataFrame:
+        """All columns as a frame."""
+        pyarrow = require("pyarrow", purpose="reading files", extra="cli")
+        frame: pd.DataFrame = pyarrow.table(self._columns).to_pandas()
+        return frame
+
+    def _number(self, cell: Any) -> float:
+        if cell is None:
+            return float("nan")
+        if not isinstance(cell, str):
+            raise ValueError
+        if self._dialect is not None and self._dialect.decimal != ".":
+            cell = cell.replace(self._dialect.decimal, ".")
+        return float(cell)
+
+    def _each(self, name: str, convert: Callable[[Any], float], rule: str) -> NDArray[Any]:
+        # Each distinct cell is converted once: columns that end here repeat a few words.
+        distinct: dict[Any, float] = {}
+        cells = self._columns[name].to_pylist()
+        for row, cell in enumerate(cells):
+            if cell not in distinct:
+                try:
+                    distinct[cell] = convert(cell)
+                except ValueError:
+                    self._refuse(row, name, rule)
+        return np.array([distinct[cell] for cell in cells])
+
+    def _refuse(self, row: int, name: str, rule: str) -> None:
+        cell = self._columns[name][row].as_py()
+        shown = "an empty cell" if cell is None else repr(cell)
+        if self._dialect is None:
+            place = f"row {row}"
+        else:
+            number = line_of_row(self.path, row + self._header_lines, self._dialect.encoding)
+            place = f"line {number}"
+        raise InvalidInputError(
+            f"{self.path}, {place}: column {name!r} must hold {rule}, got {shown}"
+        )
+
+
+def read_csv(
+    path: Path,
+    *,
+    columns: Sequence[str] | None = None,
+    unread: Collection[str] = (),
+    threads: bool = False,
+) -> Table:
+    r"""Read a file of cells with commas, semicolons, tabs, bars or spaces between, gzipped or not.
+
+    Separator, decimal sign and encoding are found out from the file's beginning; the kind of a
+    column from all of its cells.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    columns : sequence of str, optional
+        Names of the columns of a file without a header line.
+    unread : collection of str, optional
+        Names (in small letters) of columns that nobody will ask for; they cost nothing then.
+    threads : bool, default=False
+        Use all processors. Worker processes that read many small files at once do better without.
+
+    Raises
+    ------
+    InvalidInputError
+        If the file is empty or a line has the wrong number of cells; names file and line.
+    MissingDependencyError
+        If pyarrow is not installed.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "pump.csv"
+    >>> _ = path.write_text("value;label\n0,5;0\n1,5;1\n")
+    >>> table = read_csv(path)
+    >>> table.numbers("value"), table.labels("label"), table.form
+    (array([0.5, 1.5]), array([False,  True]), 'semicolon-separated, decimal commas')
+    """
+    pyarrow = require("pyarrow", purpose="reading csv files", extra="cli")
+    arrow_csv = require("pyarrow.csv", purpose="reading csv files", extra="cli")
+    dialect = Dialect()
+    try:
+        dialect = sniff(path)
+        options = _csv_options(dialect, columns, threads=threads)
+        passed_over = _pass_over(path, options, unread) if unread else []
+        table = arrow_csv.read_csv(path, **options)
+    except (pyarrow.ArrowException, OSError, EOFError, UnicodeError, zlib.error) as error:
+        raise InvalidInputError(_csv_complaint(path, dialect, columns, error)) from error
+    return Table(
+        path,
+        _named(path, table),
+        dialect=dialect,
+        header_lines=int(columns is None),
+        unread=tuple(map(str.strip, passed_over)),
+    )
+
+
+def read_parquet(path: Path, *, unread: Collection[str] = (), threads: bool = False) -> Table:
+    """Read a parquet file.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    unread : collection of str, optional
+        Names (in small letters) of columns that nobody will ask for; they cost nothing then.
+    threads : bool, default=False
+        Use all processors.
+
+    Raises
+    ------
+    InvalidInputError
+        If it is not one.
+    MissingDependencyError
+        If pyarrow is not installed.
+    """
+    pyarrow = require("pyarrow", purpose="reading parquet files", extra="cli")
+    parquet = require("pyarrow.parquet", purpose="reading parquet files")
+    try:
+        names = parquet.read_schema(path).names
+        _check_distinct(path, names)
+        passed_over = _among(names, unread)
+        wanted = [name for name in names if name not in passed_over]
+        table = parquet.read_table(path, columns=wanted, use_threads=threads, partitioning=None)
+    except (pyarrow.ArrowException, OSError) as error:
+        raise InvalidInputError(f"{path}: not a readable parquet file: {error}") from error
+    return Table(path, _named(path, table), unread=tuple(map(str.strip, passed_over)))
+
+
+def _csv_options(
+    dialect: Dialect, columns: Sequence[str] | None, *, threads: bool, **parsing: Any
+) -> dict[str, Any]:
+    arrow_csv = require("pyarrow.csv", purpose="reading csv files", extra="cli")
+    return {
+        "read_options": arrow_csv.ReadOptions(
+            use_threads=threads,
+            encoding=dialect.encoding,
+            column_names=None if columns is None else list(columns),
+        ),
+        "parse_options": arrow_csv.ParseOptions(delimiter=dialect.separator, **parsing),
+        "convert_options": arrow_csv.ConvertOptions(
+            decimal_point=dialect.decimal,
+            null_values=[*arrow_csv.ConvertOptions().null_values, *_MISSING],
+            strings_can_be_null=True,
+        ),
+    }
+
+
+def _pass_over(path: Path, options: dict[str, Any], unread: Collection[str]) -> list[str]:
+    """Let the parser leave out some columns; return them by the names that it knows them by."""
+    arrow_csv = require("pyarrow.csv", purpose="reading csv files", extra="cli")
+    with arrow_csv.open_csv(path, **options) as stream:
+        names = stream.schema.names
+    _check_distinct(path, names)
+    passed_over = _among(names, unread)
+    wanted = [name for name in names if name not in passed_over]
+    options["convert_options"].include_columns = wanted
+    return passed_over
+
+
+def _among(names: Sequence[str], unwanted: Collection[str]) -> list[str]:
+    return [name for name in names if name.strip().lower() in unwanted]
+
+
+def _check_distinct(path: Path, names: Sequence[str]) -> None:
+    plain = [name.strip() for name in names]
+    twice = sorted({name for name in plain if plain.count(name) > 1})
+    if twice:
+        raise InvalidInputError(f"{path}: names of columns must be distinct, got {twice} twice")
+
+
+def _named(path: Path, table: Any) -> dict[str, Any]:
+    if table.num_rows == 0:
+        raise InvalidInputError(f"{path}: the file must have at least one row, got none")
+    _check_distinct(path, table.column_names)
+    arrays = (column.combine_chunks() for column in table.columns)
+    return dict(zip(map(str.strip, table.column_names), arrays, strict=True))
+
+
+def _is_numeric(column: Any) -> bool:
+    types = require("pyarrow", purpose="reading files", extra="cli").types
+    kinds = (types.is_integer, types.is_floating, types.is_boolean, types.is_null)
+    return any(is_kind(column.type) for is_kind in kinds)
+
+
+def _label(cell: Any) -> bool:
+    word = str(cell).strip().lower()
+    if word not in _LABEL_WORDS:
+        raise ValueError
+    return _LABEL_WORDS[word]
+
+
+def _csv_complaint(
+    path: Path, dialect: Dialect, columns: Sequence[str] | None, error: Exception
+) -> str:
+    """Name the first line with the wrong number of cells, if that is what is wrong."""
+    arrow_csv = require("pyarrow.csv", purpose="reading csv files", extra="cli")
+    seen: list[Any] = []
+
+    def look(row: Any) -> str:
+        seen.append(row)
+        return "error"
+
+    # Rows are counted only without threads.
+    options = _csv_options(dialect, columns, threads=False, invalid_row_handler=look)
+    try:
+        arrow_csv.read_csv(path, **options)
+    except Exception:  # the second failure is looked at only for the row it is about
+        if seen:
+            row = seen[0]
+            number = line_of_row(path, row.number - 1, dialect.encoding)
+            return (
+                f"{path}, line {number}: every line must have {row.expected_columns} cells, "
+                f"got {row.actual_columns}: {row.text[:80]!r}"
+            )
+    return f"{path}: not a readable csv file: {error}"
+
+
+# -- how a csv file is written -------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """How to read a csv file.
+
+    Attributes
+    ----------
+    separator : str
+        Between cells.
+    decimal : str
+        Point or comma.
+    encoding : str
+        Name as Python knows it.
+    """
+
+    separator: str = ","
+    decimal: str = "."
+    encoding: str = "utf-8"
+
+    def __str__(self) -> str:
+        parts = []
+        if self.separator != ",":
+            parts.append(f"{_SEPARATORS[self.separator]}-separated")
+        if self.decimal != ".":
+            parts.append("decimal commas")
+        if self.encoding != "utf-8":
+            parts.append(self.encoding.upper())
+        return ", ".join(parts)
+
+
+def sniff(path: Path) -> Dialect:
+    r"""Find out how a file is written from its beginning.
+
+    Parameters
+    ----------
+    path : Path
+        A text file, gzipped if its name ends in ``.gz``.
+
+    Raises
+    ------
+    InvalidInputError
+        If it is another kind of file, whatever its name says.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "pump.csv"
+    >>> _ = path.write_text("value;label\n0,5;0\n1,5;1\n")
+    >>> sniff(path)
+    Dialect(separator=';', decimal=',', encoding='utf-8')
+    >>> print(sniff(path))
+    semicolon-separated, decimal commas
+    """
+    return _looked_at(path)[0]
+
+
+def header_of(path: Path) -> list[str]:
+    """Names of the columns, without reading the rest.
+
+    Raises
+    ------
+    InvalidInputError
+        If it is another kind of file, whatever its name says.
+    """
+    dialect, lines = _looked_at(path)
+    return [name.strip() for name in _cells(lines[0], dialect.separator)] if lines else []
+
+
+def line_of_row(path: Path, row: int, encoding: str) -> int:
+    """Return the number (from 1) of the line of a row (from 0), which is not counted if blank."""
+    with _opened(path) as stream:
+        text = io.TextIOWrapper(stream, encoding=encoding, errors="replace")
+        filled = (number for number, line in enumerate(text, start=1) if line.rstrip("\n"))
+        return next(islice(filled, row, None))
+
+
+def _looked_at(path: Path) -> tuple[Dialect, list[str]]:
+    with _opened(path) as stream:
+        start = stream.read(_LOOKED_AT)
+    for signature, what in _SIGNATURES.items():
+        if start.startswith(signature):
+            raise InvalidInputError(f"{path}: not a csv file but {what}")
+    encoding = _encoding(start)
+    text = start.decode(encoding, errors="replace").removeprefix("\ufeff")
+    if "\0" in text:
+        raise InvalidInputError(f"{path}: not a csv file: it holds bytes that are no text")
+    lines = [line for line in text.splitlines() if line]
+    if len(start) == _LOOKED_AT and len(lines) > 1:
+        lines.pop()  # cut in the middle
+    lines = lines[:_LINES]
+    separator = _separator(lines)
+    return Dialect(separator, _decimal(lines, separator), encoding), lines
+
+
+def _opened(path: Path) -> IO[bytes]:
+    is_packed = path.suffix.lower() == ".gz"
+    return cast("IO[bytes]", gzip.open(path)) if is_packed else path.open("rb")
+
+
+def _encoding(start: bytes) -> str:
+    if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return "utf-16"
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(start)  # may end within a letter
+    except UnicodeDecodeError:
+        return "cp1252"
+    return "utf-8"
+
+
+def _separator(lines: Sequence[str]) -> str:
+    """The one that cuts the most lines into as many cells as the first, the more the better.
+
+    Of those that cut alike, as comma and semicolon do in ``0,5;1``, the one that leaves the most
+    numbers.
+    """
+    rows = {
+        separator: [_cells(line, separator) for line in lines]
+        for separator in _SEPARATORS
+        if lines and separator in lines[0]
+    }
+    quality = {separator: _fit(cut) for separator, cut in rows.items() if len(cut[0]) > 1}
+    alike = [separator for separator in quality if quality[separator] == max(quality.values())]
+    if len(alike) > 1:
+        return max(alike, key=lambda separator: _numbers(rows[separator], separator))
+    return alike[0] if alike else ","
+
+
+def _fit(rows: list[list[str]]) -> tuple[int, int]:
+    """How many rows have as many cells as the first, and how many these are."""
+    size = len(rows[0])
+    return sum(len(row) == size for row in rows), size
+
+
+def _numbers(rows: list[list[str]], separator: str) -> int:
+    decimals = "." if separator == "," else ".,"
+    number = re.compile(rf"\s*[+-]?\d*[{decimals}]?\d+(?:[eE][+-]?\d+)?\s*")
+    return sum(bool(number.fullmatch(cell)) for row in rows for cell in row)
+
+
+def _decimal(lines: Sequence[str], separator: str) -> str:
+    if separator == ",":
+        return "."
+    cells = [cell.strip() for line in lines for cell in _cells(line, separator)]
+    points = sum(bool(_DECIMAL_POINT.fullmatch(cell)) for cell in cells)
+    commas = sum(bool(_DECIMAL_COMMA.fullmatch(cell)) for cell in cells)
+    return "," if commas > points else "."
+
+
+def _cells(line: str, separator: str) -> list[str]:
+    try:
+        return next(csv.reader([line], delimiter=separator), [])
+    except csv.Error:
+        return []

@@ -1,0 +1,126 @@
+"""Sliding windows: views, normalization, bounded chunks, and scores put back on the points."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, TypeAlias, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = [
+    "NORMALIZERS",
+    "all_windows",
+    "center_on_points",
+    "iterate_windows",
+    "sample_windows",
+    "window_view",
+]
+
+Floats: TypeAlias = NDArray[np.float64]
+AnyFloat = TypeVar("AnyFloat", np.float32, np.float64)
+
+# A chunk holds at most this many values (32 MB), whatever the series' length.
+CHUNK_VALUES = 2**22
+
+
+def window_view(values: NDArray[AnyFloat], window: int) -> NDArray[AnyFloat]:
+    """All windows of a series of shape (n, d), as a view of shape (n - window + 1, d, window).
+
+    Examples
+    --------
+    >>> window_view(np.arange(4.0)[:, None], 3)[:, 0]
+    array([[0., 1., 2.],
+           [1., 2., 3.]])
+    """
+    return np.lib.stride_tricks.sliding_window_view(values, window, axis=0)
+
+
+def _zscore(windows: Floats) -> Floats:
+    centered = windows - windows.mean(axis=-1, keepdims=True)
+    return _divide(centered, windows.std(axis=-1, keepdims=True), windows)
+
+
+def _minmax(windows: Floats) -> Floats:
+    low = windows.min(axis=-1, keepdims=True)
+    return _divide(windows - low, windows.max(axis=-1, keepdims=True) - low, windows)
+
+
+def _divide(centered: Floats, spread: Floats, windows: Floats) -> Floats:
+    # A flat window has a spread of rounding errors only; dividing would blow them up.
+    flat = spread <= 1e-12 * np.maximum(np.abs(windows).max(axis=-1, keepdims=True), 1e-300)
+    return np.where(flat, 0.0, centered / np.where(flat, 1.0, spread))
+
+
+NORMALIZERS: dict[str, Callable[[Floats], Floats]] = {
+    "zscore": _zscore,
+    "minmax": _minmax,
+}
+
+
+def _matrix(view: Floats, normalize: str | None) -> Floats:
+    scaled = view if normalize is None else NORMALIZERS[normalize](view)
+    return np.ascontiguousarray(scaled.reshape(len(scaled), -1))
+
+
+def all_windows(values: Floats, window: int, normalize: str | None = None) -> Floats:
+    """Every window as one row of a new matrix of shape (n - window + 1, d * window).
+
+    Examples
+    --------
+    >>> all_windows(np.array([[0.0], [1.0], [3.0]]), 2, "minmax")
+    array([[0., 1.],
+           [0., 1.]])
+    """
+    return _matrix(window_view(values, window), normalize)
+
+
+def iterate_windows(
+    values: Floats, window: int, normalize: str | None = None
+) -> Iterator[tuple[slice, Floats]]:
+    """Rows of `all_windows` in chunks of bounded size, with the slice each chunk covers.
+
+    Examples
+    --------
+    >>> [(rows, chunk.shape) for rows, chunk in iterate_windows(np.zeros((5, 1)), 2)]
+    [(slice(0, 4, None), (4, 2))]
+    """
+    view = window_view(values, window)
+    step = max(1, CHUNK_VALUES // (window * values.shape[1]))
+    for start in range(0, len(view), step):
+        rows = slice(start, min(start + step, len(view)))
+        yield rows, _matrix(view[rows], normalize)
+
+
+def sample_windows(
+    values: Floats,
+    window: int,
+    normalize: str | None,
+    limit: int | None,
+    rng: np.random.Generator,
+) -> Floats:
+    """Rows of `all_windows`: all of them, or ``limit`` drawn without replacement, in time order.
+
+    Examples
+    --------
+    >>> sample_windows(np.zeros((9, 1)), 2, None, 3, np.random.default_rng(0)).shape
+    (3, 2)
+    """
+    view = window_view(values, window)
+    if limit is not None and limit < len(view):
+        view = view[np.sort(rng.choice(len(view), size=limit, replace=False))]
+    return _matrix(view, normalize)
+
+
+def center_on_points(window_scores: NDArray[Any], n_points: int) -> Floats:
+    """One score per point: each window's score at its center, the ends repeated.
+
+    Examples
+    --------
+    >>> center_on_points(np.array([1.0, 2.0, 3.0]), 6)
+    array([1., 1., 1., 2., 3., 3.])
+    """
+    missing = n_points - len(window_scores)
+    before = (missing + 1) // 2
+    scores = np.asarray(window_scores, dtype=np.float64)
+    return np.pad(scores, (before, missing - before), mode="edge")

@@ -1,0 +1,210 @@
+"""The networks and their training loop. Imports torch, so import this module when needed."""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import nn
+
+from vuskit.detectors.base import Progress, TrainingProgress
+
+__all__ = ["autoencoder", "convolutional_forecaster", "predict", "recurrent_forecaster", "train"]
+
+# Rows a network is applied to at once outside training.
+_PREDICTION_ROWS = 2048
+# Short training series get smaller batches, so that an epoch is more than a step or two.
+_SMALLEST_BATCH, _STEPS_PER_EPOCH = 16, 8
+
+
+@contextlib.contextmanager
+def _one_thread() -> Iterator[None]:
+    """Keep to one thread inside, and give back the caller's number at the end.
+
+    The layers are so small that waiting for each other costs threads more than they save, and
+    very much more where several jobs share the machine.
+    """
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(threads)
+
+
+def train(
+    build: Callable[[], torch.nn.Module],
+    inputs: NDArray[np.float32],
+    targets: NDArray[np.float32],
+    *,
+    epochs: int,
+    patience: int,
+    batch_size: int,
+    learning_rate: float,
+    validation_share: float,
+    seed: int,
+    device: str,
+    progress: Progress | None,
+) -> torch.nn.Module:
+    """Train a network to map inputs to targets, with early stopping.
+
+    Parameters
+    ----------
+    build : callable
+        Makes the network; its weights are drawn under the seed.
+    inputs, targets : ndarray of shape (m, ...)
+        Training pairs in time order; the last share of them validates.
+    epochs, patience, batch_size, learning_rate, validation_share, seed, device, progress
+        As in `vuskit.detectors.deep._base.NeuralDetector`.
+
+    Returns
+    -------
+    torch.nn.Module
+        The network of the best epoch, in evaluation mode.
+    """
+    batch_size = min(batch_size, max(_SMALLEST_BATCH, len(inputs) // _STEPS_PER_EPOCH))
+    held_out = max(1, int(validation_share * len(inputs)))
+    split = max(1, len(inputs) - held_out)
+    x, y = torch.from_numpy(inputs).to(device), torch.from_numpy(targets).to(device)
+    x_valid, y_valid = (x[split:], y[split:]) if split < len(x) else (x, y)
+    # The global generator is given back as it was: dropout and initial weights draw from it.
+    with _one_thread(), torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        network = build().to(device)
+        optimizer = torch.optim.Adam(network.parameters(), lr=learning_rate)
+        best, best_loss, waited = copy.deepcopy(network.state_dict()), float("inf"), 0
+        for epoch in range(1, epochs + 1):
+            train_loss = _run_epoch(network, optimizer, x[:split], y[:split], batch_size)
+            loss = _validate(network, x_valid, y_valid)
+            if progress is not None:
+                progress(TrainingProgress(epoch, epochs, train_loss, loss))
+            if loss < best_loss:
+                best, best_loss, waited = copy.deepcopy(network.state_dict()), loss, 0
+            else:
+                waited += 1
+            if waited == patience:
+                break
+    network.load_state_dict(best)
+    return network.eval()
+
+
+def _batches(n_rows: int, batch_size: int) -> Iterator[torch.Tensor]:
+    order = torch.randperm(n_rows)
+    for start in range(0, n_rows, batch_size):
+        rows = order[start : start + batch_size]
+        # Batch norm needs two rows: a last row alone joins the next epoch's shuffle instead.
+        if len(rows) > 1 or n_rows == 1:
+            yield rows
+
+
+def _run_epoch(
+    network: torch.nn.Module,
+    optimizer: torch.optim.Optimizer,
+    x: torch.Tensor,
+    y: torch.Tensor,
+    batch_size: int,
+) -> float:
+    network.train()
+    total, rows_seen = 0.0, 0
+    for rows in _batches(len(x), batch_size):
+        optimizer.zero_grad()
+        loss = torch.nn.functional.mse_loss(network(x[rows]), y[rows])
+        loss.backward()  # type: ignore[no-untyped-call]
+        optimizer.step()
+        total += float(loss.detach()) * len(rows)
+        rows_seen += len(rows)
+    return total / rows_seen
+
+
+def _validate(network: torch.nn.Module, x: torch.Tensor, y: torch.Tensor) -> float:
+    network.eval()
+    with torch.inference_mode():
+        squares = [
+            torch.nn.functional.mse_loss(network(a), b, reduction="sum")
+            for a, b in zip(
+                torch.split(x, _PREDICTION_ROWS), torch.split(y, _PREDICTION_ROWS), strict=True
+            )
+        ]
+    return float(sum(squares)) / y.numel()
+
+
+def predict(network: torch.nn.Module, inputs: NDArray[Any], *, device: str) -> NDArray[np.float32]:
+    """Apply a trained network to rows, a bounded number at a time.
+
+    Parameters
+    ----------
+    network : torch.nn.Module
+        The network, in evaluation mode.
+    inputs : ndarray of shape (m, ...)
+        May be a view that would not fit in memory when copied.
+    device : str
+        Torch device.
+
+    Returns
+    -------
+    ndarray
+        Outputs, one per row.
+    """
+    outputs = []
+    with _one_thread(), torch.inference_mode():
+        for start in range(0, len(inputs), _PREDICTION_ROWS):
+            rows = np.array(inputs[start : start + _PREDICTION_ROWS], dtype=np.float32, order="C")
+            outputs.append(network(torch.from_numpy(rows).to(device)).cpu().numpy())
+    return np.concatenate(outputs)
+
+
+# -- networks ------------------------------------------------------------------------------------
+
+
+def autoencoder(n_inputs: int, hidden: int, code: int) -> nn.Module:
+    """Dense layers ``hidden - code - hidden`` around a narrow code, with batch norm."""
+    return nn.Sequential(
+        nn.Linear(n_inputs, hidden),
+        nn.BatchNorm1d(hidden),
+        nn.ReLU(),
+        nn.Linear(hidden, code),
+        nn.BatchNorm1d(code),
+        nn.ReLU(),
+        nn.Linear(code, hidden),
+        nn.BatchNorm1d(hidden),
+        nn.ReLU(),
+        nn.Linear(hidden, n_inputs),
+    )
+
+
+def convolutional_forecaster(n_channels: int, window: int, dropout: float) -> nn.Module:
+    """Three convolutions with pooling and a dense layer: a window in, the next point out."""
+    layers: list[nn.Module] = []
+    length, filters_in = window, n_channels
+    for filters in (8, 16, 32):
+        layers += [nn.Conv1d(filters_in, filters, 3, padding=1), nn.ReLU()]
+        layers += [nn.MaxPool1d(2, ceil_mode=True)]
+        length, filters_in = (length + 1) // 2, filters
+    dense = [nn.Flatten(), nn.Linear(length * filters_in, 64), nn.ReLU(), nn.Dropout(dropout)]
+    return nn.Sequential(*layers, *dense, nn.Linear(64, n_channels))
+
+
+class _RecurrentForecaster(nn.Module):
+    """Reads a stretch point by point; from the first full window on predicts the next point."""
+
+    def __init__(self, n_channels: int, window: int, units: int, layers: int) -> None:
+        super().__init__()
+        self._window = window
+        self._memory = nn.LSTM(n_channels, units, num_layers=layers, batch_first=True)
+        self._output = nn.Linear(units, n_channels)
+
+    def forward(self, stretches: torch.Tensor) -> torch.Tensor:
+        """Map stretches (m, s, d) to the predictions (m, s - window + 1, d)."""
+        states, _ = self._memory(stretches)
+        predictions: torch.Tensor = self._output(states[:, self._window - 1 :])
+        return predictions
+
+
+def recurrent_forecaster(n_channels: int, window: int, units: int, layers: int) -> nn.Module:
+    """LSTM layers that predict each next point from at least a window of points before it."""
+    return _RecurrentForecaster(n_channels, window, units, layers)

@@ -1,0 +1,60 @@
+"""Children ignore Ctrl-C, this process does not."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import threading
+
+import pytest
+
+from vuskit._util.signals import ignore_sigint_in_children
+
+pytestmark = pytest.mark.skipif(
+    not hasattr(signal, "pthread_sigmask"), reason="no masks of signals here"
+)
+
+
+def blocked():
+    return signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, [])
+
+
+def run(code):
+    command = [sys.executable, "-c", code]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
+
+
+def asked_of_child():
+    code = "import signal; print(signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, []))"
+    return run(code) == ["True"]
+
+
+def test_children_and_threads_ignore_sigint():
+    seen = []
+    with ignore_sigint_in_children():
+        assert asked_of_child()
+        thread = threading.Thread(target=lambda: seen.append(blocked()))
+        thread.start()
+        thread.join()
+    assert seen == [True]
+    assert not blocked()
+    assert not asked_of_child()
+
+
+MEANWHILE = """
+import os, signal
+from vuskit._util.signals import ignore_sigint_in_children
+signal.signal(signal.SIGINT, signal.default_int_handler)
+try:
+    with ignore_sigint_in_children():
+        os.kill(os.getpid(), signal.SIGINT)
+        print("pending")
+    print("never")
+except KeyboardInterrupt:
+    print("heard")
+"""
+
+
+def test_signal_arrives_when_the_block_ends():
+    assert run(MEANWHILE) == ["pending", "heard"]

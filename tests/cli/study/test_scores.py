@@ -1,0 +1,228 @@
+"""The command line of the studies of measures, and of the comparison, as a user meets it."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+
+import pandas as pd
+import pytest
+from cli.terminal import COMMAND
+from studies.scored import make_several, write_scored
+from typer.testing import CliRunner
+from waiting import PATIENCE, eventually
+
+from vuskit.cli.app import app
+from vuskit.errors import InvalidInputError
+from vuskit.studies import separability_study
+from vuskit.studies.saved import read_study_results
+
+OWN = """
+from vuskit import register_measure
+
+@register_measure(name="first_half", title="First half")
+def first_half(y_true, y_score):
+    return float(y_score[: len(y_score) // 2].mean())
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    source = tmp_path_factory.mktemp("scores")
+    for scored in make_several():
+        write_scored(source, scored)
+    return source
+
+
+def invoke(*arguments):
+    return CliRunner().invoke(app, list(map(str, arguments)), env={"COLUMNS": "80"})
+
+
+QUICK = ("--measure", "auc_pr", "--measure", "vus_pr", "--buffer", "24", "--processes", "1")
+
+
+@pytest.mark.parametrize(
+    "command", ["robustness", "separability", "consistency", "scenarios", "summary", "all"]
+)
+def test_help_fits_eighty_columns(command):
+    result = invoke("study", command, "--help")
+    assert result.exit_code == 0
+    assert max(map(len, result.output.splitlines())) <= 80
+    assert "--output" in result.output
+
+
+def test_all_writes_every_page_and_repeats_to_the_byte(folder, tmp_path):
+    first = invoke("study", "all", folder, *QUICK, "--output", tmp_path / "a")
+    assert first.exit_code == 0, first.output
+    pages = {"robustness", "separability", "consistency", "scenarios", "summary"}
+    assert {path.stem for path in (tmp_path / "a").glob("*.md")} == pages
+    again = invoke("study", "all", folder, *QUICK, "--output", tmp_path / "b")
+    assert again.exit_code == 0
+    tables = sorted(path.name for path in (tmp_path / "a").glob("*.csv"))
+    assert len(tables) > 20
+    for name in tables:
+        assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes(), name
+    for page in (tmp_path / "a").glob("*.md"):
+        pictures = [
+            line.split("(")[-1][:-1] for line in page.read_text().splitlines() if "![" in line
+        ]
+        assert pictures
+        assert all((tmp_path / "a" / name).stat().st_size > 5000 for name in pictures)
+
+
+def test_data_sets_that_are_too_small_show_before_the_long_studies(folder, tmp_path):
+    small = (*QUICK, "--series", "*/s[0-3]*", "--output", tmp_path)  # two series in each data set
+    refused = invoke("study", "summary", folder, *small)
+    assert "`min_series` must leave a data set, got 3" in str(refused.exception)
+    assert not (tmp_path / "robustness.md").exists()
+    assert invoke("study", "summary", folder, *small, "--min-series", "2").exit_code == 0
+    assert (tmp_path / "summary.md").exists()
+
+
+def test_series_by_several_patterns(folder, tmp_path):
+    line = ("study", "robustness", folder, *QUICK, "--count", "2", "--json", "--output", tmp_path)
+    found = json.loads(invoke(*line, "--series", "mill/s1*", "--series", "*/s[0-3]*").stdout)
+    alone = json.loads(invoke(*line, "--series", "mill/s1*").stdout)
+    assert found["studies"][0]["facts"]["values"] > alone["studies"][0]["facts"]["values"]
+    refused = invoke(*line, "--series", "mill/s1*", "--series", "mil/s1.csv")
+    assert re.search(r"`--series` must match .*mill/s1.csv.*, got 'mil/s1", str(refused.exception))
+
+
+@pytest.mark.parametrize(
+    ("buffer", "told"),
+    [
+        ("24", "robustness: buffer: 24 points; VUS up to 2 times that"),
+        ("median-anomaly", "robustness: buffer: the median length of the anomalies (median_anom"),
+    ],
+)
+def test_which_buffers_were_used(folder, tmp_path, buffer, told):
+    line = ("--measure", "auc_pr,vus_pr", "--count", "2", "--processes", "1", "--series", "mill/*")
+    result = invoke("study", "robustness", folder, *line, "--buffer", buffer, "--output", tmp_path)
+    assert result.exit_code == 0, result.output
+    assert told in result.stderr
+    page = (tmp_path / "robustness.md").read_text(encoding="utf-8")
+    assert f"Buffer: {told.partition('buffer: ')[2]}" in page
+
+
+def test_scenarios_know_their_anomaly_only(tmp_path):
+    line = ("study", "scenarios", "--measure", "f_score", "--points", "600", "--output", tmp_path)
+    result = invoke(*line, "--buffer", "median-anomaly", "--json")
+    assert json.loads(result.stdout)["studies"][0]["facts"]["buffer"] == 20
+    refused = invoke(*line, "--buffer", "fft")
+    assert "`--buffer fft` needs values, and scenarios have none" in str(refused.exception)
+
+
+def test_a_file_adds_a_measure_of_ones_own(folder, tmp_path):
+    own = tmp_path / "own.py"
+    own.write_text(OWN)
+    options = ("--load", own, "--buffer", "24", "--count", "3", "--series", "mill/s1*")
+    result = invoke("study", "robustness", folder, *options, "--output", tmp_path / "out")
+    assert result.exit_code == 0, result.output
+    assert "First half" in result.output
+    table = pd.read_csv(tmp_path / "out" / "robustness_averages.csv")
+    assert len(table) == 14
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of process groups")
+def test_ctrl_c_keeps_what_is_finished_and_says_how_to_go_on(folder, tmp_path):
+    arguments = ["study", "robustness", str(folder), "--count", "150", "--processes", "2"]
+    process = subprocess.Popen(
+        [*COMMAND, *arguments, "--output", str(tmp_path)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    assert eventually(lambda: list(tmp_path.glob("series/*.npz"))), "no series is finished"
+    os.killpg(process.pid, signal.SIGINT)
+    _, errors = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 130, errors
+    assert "Traceback" not in errors
+    assert "Go on with: vuskit study robustness" in errors
+    assert 1 <= len(list(tmp_path.glob("series/*.npz"))) < 6
+    assert not list(tmp_path.glob("series/.*"))
+
+
+def test_pairs_from_the_command_line(folder, tmp_path):
+    command = ("study", "separability", folder, *QUICK, "--count", "4", "--output", tmp_path)
+    result = invoke(*command, "--pair", "good:useless")
+    assert result.exit_code == 0, result.output
+    assert "pairs as given" in result.output
+    wrong = invoke(*command, "--pair", "good")
+    assert isinstance(wrong.exception, InvalidInputError)
+    assert str(wrong.exception) == "`--pair` must be GOOD:BAD, got 'good'"
+
+
+PERTURBED = {"count": 5, "lag": 0.1, "noise": 0.2, "seed": 3}
+AS_PERTURBED = [f"--{name}={value}" for name, value in PERTURBED.items()]
+
+
+def test_summary_takes_the_options_of_its_studies(folder, tmp_path):
+    line = ("study", "summary", folder, *QUICK, "--series", "mill/*", *AS_PERTURBED)
+    result = invoke(*line, "--pair", "good:useless", "--output", tmp_path)
+    assert result.exit_code == 0, result.output
+    studied = {type(one).__name__: one for one in read_study_results(tmp_path)}
+    task = studied["RobustnessResult"].task
+    assert {name: getattr(task, name) for name in PERTURBED} == PERTURBED
+    separable = studied["SeparabilityResult"]
+    assert separable.rule == "pairs as given"
+    assert {one.values.shape[1] for one in separable.values} == {5}
+    told = "robustness, consistency: all 3 series are in one data set (mill)"
+    assert result.stderr.count("in one data set") == result.stderr.count(told) == 1
+
+
+def test_pairs_are_perturbed_as_asked(folder, tmp_path):
+    line = ("study", "separability", folder, *QUICK, *AS_PERTURBED, "--series", "mill/*")
+    result = invoke(*line, "--pair", "good:useless", "--output", tmp_path)
+    assert result.exit_code == 0, result.output
+    assert "in one data set" not in result.stderr  # there are no means over data sets
+    expected = separability_study(
+        folder / "mill",
+        measures=["auc_pr", "vus_pr"],
+        buffer=24,
+        pairs=[("good", "useless")],
+        **PERTURBED,
+    ).to_frame()
+    assert pd.read_csv(tmp_path / "separability_z.csv")["z"].to_list() == expected["z"].to_list()
+
+
+def test_rules_of_pairs_reach_the_study_of_all(folder, tmp_path):
+    line = ("study", "all", folder, *QUICK, "--count", "5", "--output", tmp_path)
+    rule = ("--criterion", "auc_roc", "--top", "1", "--bottom", "2", "--min-gap", "0.2")
+    result = invoke(*line, *rule)
+    assert result.exit_code == 0, result.output
+    assert (
+        "separability: pairs: the 1 highest detectors against the 2 lowest by the criterion "
+        "'AUC-ROC', pairs that differ by less than 0.2 left out; series without: "
+    ) in result.stderr
+    assert "in one data set" not in result.stderr
+
+
+def test_latex_on_standard_output_and_beside_csv(tmp_path):
+    line = ("study", "scenarios", "--measure", "f_score", "--points", "600", "--output", tmp_path)
+    result = invoke(*line, "--buffer", "20", "--latex")
+    assert result.exit_code == 0, result.output
+    assert result.stdout.startswith("% scenarios\n\\begin{tabular}{lrrrrrr}\n\\toprule\nmeasure &")
+    assert "\nF & 0 & 0 & " in result.stdout
+    assert (tmp_path / "scenarios_touch.tex").read_text().count("\nF & ") == 1
+    both = invoke(*line, "--latex", "--json")
+    assert "only one form can be written at a time" in str(both.exception)
+
+
+@pytest.mark.parametrize("form", ["pdf", "svg"])
+def test_figures_for_papers(tmp_path, form):
+    command = ("study", "scenarios", "--measure", "f_score", "--points", "600", "--buffer", "20")
+    result = invoke(*command, "--figure-format", form, "--output", tmp_path)
+    assert result.exit_code == 0, result.output
+    assert {path.suffix for path in tmp_path.iterdir()} >= {".md", ".csv", f".{form}"}
+    assert not list(tmp_path.glob("*.png"))
+
+
+def test_unknown_form_of_figures(folder, tmp_path):
+    result = invoke("study", "consistency", folder, "--figure-format", "pfd", "--output", tmp_path)
+    assert "got 'pfd'; did you mean 'pdf'?" in str(result.exception)
+    assert list(tmp_path.iterdir()) == []
