@@ -14,6 +14,8 @@ from together import group_of
         ("tests/report/test_study_sections.py::test_items_are_drawn_evenly", "browser"),
         ("tests/docs/test_site.py::test_text_can_be_read[index-dark]", "site"),
         ("tests/bench/test_executors.py::test_every_misdeed[local]", "executors"),
+        ("tests/engine/test_executors.py::test_dask_starts_a_local_cluster", "executors"),
+        ("tests/engine/test_run.py::test_progress", "executors"),
         ("tests/detectors/test_contract.py::test_constant_series[mp-0.0]", "stumpy"),
         ("tests/detectors/test_methods.py::test_norma_finds_what_is_rare", "stumpy"),
         ("src/vuskit/detectors/norma.py::vuskit.detectors.norma.NormA", "stumpy"),
@@ -38,7 +40,13 @@ def test_all_others_are_on_their_own(nodeid):
 
 def test_the_files_are_there(request):
     root = request.config.rootpath
-    for name in ("report/test_study_sections", "docs/test_site", "bench/test_executors"):
+    for name in (
+        "report/test_study_sections",
+        "docs/test_site",
+        "bench/test_executors",
+        "engine/test_executors",
+        "engine/test_run",
+    ):
         assert (root / "tests" / f"{name}.py").is_file()
     assert list((root / "tests" / "report").glob("test_*browser*.py"))
 

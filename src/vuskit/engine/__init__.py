@@ -1,0 +1,48 @@
+"""Run many tasks under limits, in this process, in local processes or on a Dask cluster.
+
+The engine knows nothing about series or measures. Benchmarks, studies and timings describe their
+work as `Action` objects; `run_tasks` runs them, keeps failures as failures, and resumes.
+"""
+
+from vuskit.engine._process import run_action
+from vuskit.engine.executors import (
+    DaskExecutor,
+    Executor,
+    ExecutorSettings,
+    InProcessExecutor,
+    LocalExecutor,
+    make_executor,
+)
+from vuskit.engine.results import ResultFolder, decode_value, encode_value
+from vuskit.engine.run import TaskProgress, run_tasks
+from vuskit.engine.tasks import (
+    UNLIMITED,
+    Action,
+    Limits,
+    NotApplicableError,
+    Outcome,
+    Status,
+    Task,
+)
+
+__all__ = [
+    "UNLIMITED",
+    "Action",
+    "DaskExecutor",
+    "Executor",
+    "ExecutorSettings",
+    "InProcessExecutor",
+    "Limits",
+    "LocalExecutor",
+    "NotApplicableError",
+    "Outcome",
+    "ResultFolder",
+    "Status",
+    "Task",
+    "TaskProgress",
+    "decode_value",
+    "encode_value",
+    "make_executor",
+    "run_action",
+    "run_tasks",
+]

@@ -1,0 +1,123 @@
+"""Pickling of actions and values for other processes, also those that users define themselves."""
+
+from __future__ import annotations
+
+import functools
+import site
+import sys
+import sysconfig
+from dataclasses import dataclass
+from importlib.machinery import BuiltinImporter, FrozenImporter, ModuleSpec, PathFinder
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from vuskit._util.optional import require
+
+__all__ = ["PackedValue", "pack", "unpack"]
+
+_PURPOSE = "running tasks in other processes"
+
+
+@dataclass(frozen=True)
+class PackedValue:
+    """A value on its way back; only the process that asked for it unpacks it."""
+
+    data: bytes
+
+
+def pack(value: Any, *, portable: bool = False) -> bytes:
+    """Pickle a value for another process.
+
+    Modules that the other process cannot import are sent by value: those of a notebook or a
+    script, and those that only this process can find.
+
+    Parameters
+    ----------
+    value : object
+        An action or its result.
+    portable : bool, default=False
+        Whether the process may run on another machine. It can import installed packages there,
+        but no modules from folders of this machine.
+
+    Examples
+    --------
+    >>> unpack(pack(lambda: 3))()
+    3
+    """
+    cloudpickle = require("cloudpickle", purpose=_PURPOSE)
+    registered = cloudpickle.list_registry_pickle_by_value()
+    by_value: list[ModuleType] = []
+    try:
+        while True:
+            data = bytes(cloudpickle.dumps(value))
+            missing = [
+                module
+                for module in _modules_to_send(portable)
+                if module.__name__.encode() in data
+                and module.__name__ not in registered
+                and module not in by_value
+            ]
+            if not missing:
+                return data
+            # Code that is sent may refer to further modules, which then appear in the data.
+            for module in missing:
+                cloudpickle.register_pickle_by_value(module)
+                by_value.append(module)
+    finally:
+        for module in by_value:
+            cloudpickle.unregister_pickle_by_value(module)
+
+
+def unpack(data: bytes) -> Any:
+    """Undo `pack`."""
+    return require("cloudpickle", purpose=_PURPOSE).loads(data)
+
+
+def _modules_to_send(portable: bool) -> list[ModuleType]:
+    return [
+        module
+        for name, module in tuple(sys.modules.items())
+        if isinstance(module, ModuleType)
+        and module.__name__ == name
+        and _must_be_sent(name.partition(".")[0], portable)
+    ]
+
+
+@functools.cache
+def _must_be_sent(package: str, portable: bool) -> bool:
+    """Whether a worker cannot import a top-level package."""
+    if package in ("__main__", "__mp_main__", "vuskit"):
+        return False  # cloudpickle sends __main__ by value anyway
+    if BuiltinImporter.find_spec(package) or FrozenImporter.find_spec(package):
+        return False
+    spec = PathFinder.find_spec(package)
+    if spec is None:
+        return not _is_editable_install(package)
+    return portable and not _is_installed(spec)
+
+
+def _is_editable_install(package: str) -> bool:
+    finders = (
+        finder for finder in sys.meta_path if "__editable__" in getattr(finder, "__module__", "")
+    )
+    return any(finder.find_spec(package, None) for finder in finders)
+
+
+def _is_installed(spec: ModuleSpec) -> bool:
+    places = list(spec.submodule_search_locations or ())
+    if spec.origin is not None:
+        places.append(spec.origin)
+    return any(Path(place).is_relative_to(root) for place in places for root in _package_folders())
+
+
+@functools.cache
+def _package_folders() -> tuple[str, ...]:
+    schemes = ("stdlib", "platstdlib", "purelib", "platlib")
+    folders = {sysconfig.get_paths()[scheme] for scheme in schemes}
+    folders.update(site.getsitepackages(), [site.getusersitepackages()])
+    # A virtual environment may see the packages of another one.
+    folders.update(
+        entry for entry in sys.path if entry.endswith(("site-packages", "dist-packages"))
+    )
+    return tuple(folders)

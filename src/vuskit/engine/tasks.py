@@ -1,0 +1,194 @@
+"""Tasks, the limits they run under, and their outcomes."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+from typing import Any, Protocol, Self
+
+from vuskit import errors
+from vuskit.errors import InvalidInputError
+
+__all__ = ["UNLIMITED", "Action", "Limits", "NotApplicableError", "Outcome", "Status", "Task"]
+
+
+class Status(enum.StrEnum):
+    """How a finished task ended. An unfinished task has no status."""
+
+    OK = "OK"
+    ERROR = "ERROR"
+    TIMEOUT = "TIMEOUT"
+    OOM = "OOM"
+    SKIPPED = "SKIPPED"
+
+    @property
+    def failed(self) -> bool:
+        """Whether something went wrong."""
+        return self in (Status.ERROR, Status.TIMEOUT, Status.OOM)
+
+
+class NotApplicableError(Exception):
+    """Raised by an action that does not apply; its task is SKIPPED and the text is the reason."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Limits of one task.
+
+    Attributes
+    ----------
+    seconds : float or None
+        Wall time after which the task is killed; None: no limit.
+    warm_up_seconds : float
+        Wall time for loading and compiling what a task needs. It does not count as task time.
+    memory : int or None
+        Bytes of the worker process, libraries included; None: no limit.
+    threads : int
+        Threads of BLAS, OpenMP, numba and torch.
+
+    Raises
+    ------
+    InvalidInputError
+        If a limit is not positive.
+
+    Examples
+    --------
+    >>> Limits(seconds=60.0).threads
+    1
+    >>> Limits(seconds=0)
+    Traceback (most recent call last):
+    vuskit.errors.InvalidInputError: `seconds` must be > 0 or None, got 0
+    """
+
+    seconds: float | None = 3600.0
+    warm_up_seconds: float = 300.0
+    memory: int | None = None
+    threads: int = 1
+
+    def __post_init__(self) -> None:
+        for name in ("seconds", "memory"):
+            value = getattr(self, name)
+            if value is not None and not value > 0:
+                raise InvalidInputError(f"`{name}` must be > 0 or None, got {value}")
+        if not self.warm_up_seconds > 0:
+            raise InvalidInputError(f"`warm_up_seconds` must be > 0, got {self.warm_up_seconds}")
+        if not self.threads >= 1:
+            raise InvalidInputError(f"`threads` must be >= 1, got {self.threads}")
+
+
+UNLIMITED = Limits(seconds=None)
+"""One thread, but as much time and memory as a task takes."""
+
+
+class Action(Protocol):
+    """What a task does: a small object that can be pickled and sent to a worker.
+
+    Classes that inherit from `Action` only need `run`. Return values are pickled too. Functions
+    and classes from notebooks, scripts and modules that workers cannot import are sent by value.
+
+    The value must not depend on earlier tasks of the process. `run` cannot rely on `warm_up`,
+    which may be stopped by its own time limit: if compiled and interpreted code round
+    differently, `run` has to load the compiled code itself. This costs nothing after a warm-up.
+    """
+
+    @property
+    def group(self) -> str | None:
+        """Name shared by tasks with the same warm-up; None: no warm-up."""
+        return None
+
+    def run(self) -> Any:
+        """Do the work and return its value.
+
+        Raises
+        ------
+        NotApplicableError
+            If there is nothing to do; the task is SKIPPED.
+        Exception
+            Any other error makes the task fail.
+        """
+        raise NotImplementedError
+
+    def warm_up(self) -> None:
+        """Load and compile what `run` needs. Called once per group and worker process.
+
+        Errors are ignored here: they occur again in `run`.
+        """
+
+    def load(self) -> Self:
+        """Return the action with its inputs attached, for workers that cannot read our files."""
+        return self
+
+
+@dataclass(frozen=True)
+class Task:
+    """One piece of work.
+
+    Attributes
+    ----------
+    key : str
+        Content identity: tasks with equal keys have equal values.
+    title : str
+        One line for progress displays.
+    action : Action
+        What to do.
+    """
+
+    key: str
+    title: str
+    action: Action
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a task ended.
+
+    Attributes
+    ----------
+    status : Status
+        Only an OK outcome has a value.
+    value : object
+        What the action returned.
+    message : str or None
+        Why the task failed or was skipped.
+    traceback : str or None
+        Stack of the error, or the last output of a worker process that died.
+    error_type : str or None
+        Name of the exception's class.
+    seconds : float or None
+        Wall time of the action.
+    peak_bytes : int or None
+        Highest resident memory of the process during the task, libraries included.
+    warm_up_seconds : float or None
+        Wall time of the warm-up before this task, if there was one.
+    worker : str or None
+        Host and process that finished the task; None if its process ended before.
+    stored : bool
+        Whether the value was read from a `ResultFolder` instead of computed.
+    """
+
+    status: Status
+    value: Any = None
+    message: str | None = None
+    traceback: str | None = None
+    error_type: str | None = None
+    seconds: float | None = None
+    peak_bytes: int | None = None
+    warm_up_seconds: float | None = None
+    worker: str | None = None
+    stored: bool = False
+
+    @property
+    def reason(self) -> str | None:
+        """The message without the class of the exception if vuskit itself raised it.
+
+        Examples
+        --------
+        >>> Outcome(Status.ERROR, message="KeyError: 'a'", error_type="KeyError").reason
+        "KeyError: 'a'"
+        >>> text = "InvalidInputError: `a` must be > 0, got 0"
+        >>> Outcome(Status.ERROR, message=text, error_type="InvalidInputError").reason
+        '`a` must be > 0, got 0'
+        """
+        if self.message is None or self.error_type not in errors.__all__:
+            return self.message
+        return self.message.removeprefix(f"{self.error_type}: ")

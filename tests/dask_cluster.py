@@ -1,0 +1,62 @@
+"""A Dask cluster for tests, with workers that can be killed."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import psutil
+from waiting import eventually
+
+
+@contextlib.contextmanager
+def scheduler(workers=2):
+    """A Dask scheduler with worker processes, as a user would start them."""
+    # A result that a killed worker still held is looked for no longer than this.
+    environment = {**os.environ, "DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT": "5s"}
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    file = f"/tmp/vuskit-test-scheduler-{os.getpid()}-{time.monotonic_ns()}.json"
+    command = [sys.executable, "-m", "distributed.cli.dask_scheduler"]
+    options = ["--port", "0", "--no-dashboard", "--scheduler-file", file]
+    processes = [subprocess.Popen([*command, *options], env=environment, **quiet)]
+    worker = [sys.executable, "-m", "distributed.cli.dask_worker", "--scheduler-file", file]
+    options = ["--nthreads", "1", "--no-dashboard"]
+    processes += [subprocess.Popen([*worker, *options], **quiet) for _ in range(workers)]
+    try:
+        assert eventually(lambda: os.path.exists(file) and os.path.getsize(file))
+        yield file, processes[1:]
+    finally:
+        for process in reversed(processes):
+            process.terminate()
+        for process in processes:
+            process.wait()
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(file)
+
+
+def address_in(file):
+    """The address in a scheduler file."""
+    with open(file) as stream:
+        return json.load(stream)["address"]
+
+
+def kill_tree(pid):
+    """Kill a process and everything that it has started."""
+    processes = [psutil.Process(pid)]
+    processes += processes[0].children(recursive=True)
+    for process in processes:
+        with contextlib.suppress(psutil.NoSuchProcess):
+            os.kill(process.pid, signal.SIGKILL)
+
+
+def alive(pid):
+    """Whether a process runs."""
+    try:
+        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False

@@ -1,0 +1,275 @@
+"""One suite for every executor: tasks that behave and tasks that do not."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+
+import pytest
+from dask_cluster import address_in, alive, scheduler
+from engine import actions
+from engine.actions import ReadFile, call
+from waiting import eventually
+
+from vuskit import InvalidInputError
+from vuskit.engine import (
+    UNLIMITED,
+    DaskExecutor,
+    ExecutorSettings,
+    InProcessExecutor,
+    Limits,
+    LocalExecutor,
+    Status,
+    Task,
+    executors,
+    make_executor,
+    run_tasks,
+)
+
+# Generous: the machine may be busy. Only an action that sleeps forever meets a short limit.
+LIMITS = Limits(seconds=300.0, memory=400_000_000)
+SHORT = Limits(seconds=2.0)
+ANY = [1, 2]
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    with scheduler(2) as (file, _):
+        yield file
+
+
+@pytest.fixture(params=["local", "dask"])
+def make(request, tmp_path):
+    """Function that makes an executor with one worker process per thread."""
+    if request.param == "local":
+        return lambda limits, workers=1: LocalExecutor(
+            workers=workers, limits=limits, scratch=tmp_path / "scratch"
+        )
+    file = request.getfixturevalue("cluster")
+    return lambda limits, workers=1: DaskExecutor(address=address_in(file), limits=limits)
+
+
+def test_every_failure_has_its_status_and_costs_its_task_only(make, tmp_path):
+    tasks = [
+        call(function)
+        for function in (
+            actions.allocates,
+            actions.raises,
+            actions.interrupts,
+            actions.segfaults,
+            actions.killed,
+            actions.exits,
+            actions.returns_what_cannot_be_pickled,
+            actions.skips,
+            actions.prints,
+            actions.counts_threads,
+            actions.receives_interrupts,
+        )
+    ]
+    lock = Task("lock", "not picklable", actions.Call(threading.Lock().acquire))
+    with make(LIMITS, 2) as executor:
+        found = run_tasks([*tasks, lock, call(actions.numbers, 1)], executor=executor)
+    assert executor.running == ()
+    assert {key: str(outcome.status) for key, outcome in found.items()} == {
+        "allocates": "OOM",
+        "raises": "ERROR",
+        "interrupts": "ERROR",
+        "segfaults": "ERROR",
+        "killed": "OOM",
+        "exits": "ERROR",
+        "returns_what_cannot_be_pickled": "ERROR",
+        "skips": "SKIPPED",
+        "prints": "OK",
+        "counts_threads": "OK",
+        "receives_interrupts": "OK",
+        "lock": "ERROR",
+        "numbers-1": "OK",
+    }
+    assert "Unable to allocate" in found["allocates"].message
+    assert "in allocates" in found["allocates"].traceback
+    assert found["raises"].message == "RuntimeError: this action does not work"
+    assert found["raises"].error_type == "RuntimeError"
+    assert "in raises" in found["raises"].traceback
+    assert found["segfaults"].message == "the worker process died of signal 11 (SIGSEGV)"
+    assert "in segfaults" in found["segfaults"].traceback
+    assert "SIGKILL" in found["killed"].message
+    assert found["exits"].message == "SystemExit: 3"
+    assert "could not send its result" in found["returns_what_cannot_be_pickled"].message
+    assert "cannot pickle" in found["lock"].message
+    assert found["skips"].message == "there is nothing to do"
+    assert found["counts_threads"].value == 1
+    assert found["receives_interrupts"].value is False
+    assert found["numbers-1"].peak_bytes > 10_000_000
+    assert found["numbers-1"].seconds > 0
+    assert not (tmp_path / "scratch").exists()
+
+
+def test_task_over_its_time_is_killed_and_its_stack_kept(make, tmp_path):
+    with make(SHORT) as executor:
+        (outcome,) = run_tasks([call(actions.sleeps)], executor=executor).values()
+    assert (outcome.status, outcome.message) == (Status.TIMEOUT, "took more than 2 s")
+    assert "in sleeps" in outcome.traceback
+    assert not (tmp_path / "scratch").exists()
+
+
+def test_processes_of_a_task_end_with_its_time(tmp_path):
+    note = tmp_path / "children"
+    with LocalExecutor(limits=SHORT) as executor:
+        (outcome,) = run_tasks([call(actions.has_children, note)], executor=executor).values()
+        assert outcome.status is Status.TIMEOUT
+        children = [int(pid) for pid in note.read_text().split()]
+        assert len(children) == 2
+        assert eventually(lambda: not any(map(alive, children)))
+
+
+def test_task_that_dies_of_the_alarm_had_no_time_left():
+    with LocalExecutor(limits=SHORT) as executor:
+        (outcome,) = run_tasks([call(actions.dies_of_the_alarm)], executor=executor).values()
+    # It dies just before it would be killed.
+    assert outcome.status is Status.TIMEOUT
+    assert outcome.message.startswith("took more than 2 s")
+    assert "in dies_of_the_alarm" in outcome.traceback
+
+
+def test_warm_up_does_not_count_as_time_of_a_task(make):
+    """It takes three seconds, a task may take two and a half."""
+    tasks = [call(actions.compiles, number) for number in ANY]
+    with make(Limits(seconds=2.5)) as executor:
+        found = run_tasks(tasks, executor=executor, one_at_a_time=True)
+    assert [str(outcome.status) for outcome in found.values()] == ["OK"] * 2
+    warmed = [outcome.warm_up_seconds for outcome in found.values()]
+    assert max(filter(None, warmed)) >= 3.0
+    assert all(outcome.seconds < 2.5 for outcome in found.values())
+
+
+def test_warm_up_happens_once_per_process():
+    with LocalExecutor() as executor:
+        found = run_tasks([call(actions.loads, number) for number in ANY], executor=executor)
+    assert [outcome.warm_up_seconds is not None for outcome in found.values()] == [True, False]
+
+
+def test_group_that_kills_its_process_does_so_only_once_to_others():
+    """Of two groups one takes long to load, the other gets every process killed."""
+    tasks = [
+        call(function, number)
+        for number in range(5)
+        for function in (actions.loads, actions.killed_each_time)
+    ]
+    with LocalExecutor() as executor:
+        found = run_tasks(tasks, executor=executor)
+    statuses = {key.rpartition("-")[0]: outcome.status for key, outcome in found.items()}
+    assert statuses == {"loads": Status.OK, "killed_each_time": Status.OOM}
+    loaded = [
+        outcome.warm_up_seconds is not None for key, outcome in found.items() if "loads" in key
+    ]
+    assert loaded == [True, True, False, False, False]
+
+
+def test_failing_warm_up_costs_its_time_only():
+    functions = (
+        actions.sleeps_when_warmed_up,
+        actions.crashes_when_warmed_up,
+        actions.raises_when_warmed_up,
+    )
+    tasks = [call(function, number) for function in functions for number in ANY]
+    with LocalExecutor(limits=Limits(seconds=300.0, warm_up_seconds=1.0)) as executor:
+        found = run_tasks(tasks, executor=executor)
+    assert [str(outcome.status) for outcome in found.values()] == ["OK"] * 6
+    slept = [outcome.warm_up_seconds for key, outcome in found.items() if "sleeps" in key]
+    assert slept == [1.0, None]  # it is not tried again
+
+
+def test_worker_processes_end_with_their_executor(make):
+    with make(UNLIMITED) as executor:
+        found = run_tasks([call(actions.numbers, seed) for seed in ANY], executor=executor)
+        workers = {int(outcome.worker.rpartition(":")[2]) for outcome in found.values()}
+        assert os.getpid() not in workers
+    assert eventually(lambda: not any(map(alive, workers)))
+
+
+def test_worker_that_dies_idle_is_replaced(make):
+    with make(UNLIMITED) as executor:
+        first = run_tasks([call(actions.numbers, 1)], executor=executor)
+        worker = int(first["numbers-1"].worker.rpartition(":")[2])
+        os.kill(worker, signal.SIGKILL)
+        assert eventually(lambda: not alive(worker))
+        found = run_tasks([call(actions.numbers, seed) for seed in ANY], executor=executor)
+    assert [str(outcome.status) for outcome in found.values()] == ["OK"] * 2
+    assert str(worker) not in {outcome.worker.rpartition(":")[2] for outcome in found.values()}
+
+
+def test_memory_limit_below_the_libraries_is_an_outcome():
+    with LocalExecutor(limits=Limits(seconds=60.0, memory=20_000_000)) as executor:
+        (outcome,) = run_tasks([call(actions.numbers, 1)], executor=executor).values()
+    assert outcome.status.failed
+
+
+def test_inputs_travel_to_a_cluster_only(make, tmp_path, request):
+    (tmp_path / "input").write_text("text")
+    tasks = [Task("there", "", ReadFile(tmp_path / "input"))]
+    tasks.append(Task("missing", "", ReadFile(tmp_path / "nothing")))
+    with make(UNLIMITED) as executor:
+        found = run_tasks(tasks, executor=executor)
+    dask = "dask" in request.node.name
+    assert found["there"].value == ("loaded: text" if dask else "text")
+    assert found["missing"].message.startswith("FileNotFoundError: ")
+
+
+def test_tasks_in_this_process():
+    executor = InProcessExecutor()
+    functions = (actions.raises, actions.exits, actions.skips, actions.counts_threads)
+    found = run_tasks(
+        [*map(call, functions), *(call(actions.loads, number) for number in ANY)],
+        executor=executor,
+    )
+    statuses = [str(outcome.status) for outcome in found.values()]
+    assert statuses == ["ERROR", "ERROR", "SKIPPED", "OK", "OK", "OK"]
+    assert found["counts_threads"].value == 1
+    assert found["loads-1"].warm_up_seconds >= 1.5
+    assert found["loads-2"].warm_up_seconds is None
+    with pytest.raises(KeyboardInterrupt), executor:
+        run_tasks([call(actions.interrupts)], executor=executor)
+    assert executor.running == ()
+
+
+def test_dask_starts_a_local_cluster():
+    settings = ExecutorSettings(kind="dask", workers=1)
+    with make_executor(settings) as executor:
+        assert executor._cluster.dashboard_link.startswith("http://127.0.0.1:")
+        found = run_tasks([call(actions.numbers, seed) for seed in ANY], executor=executor)
+    assert [str(outcome.status) for outcome in found.values()] == ["OK"] * 2
+
+
+def test_address_without_scheduler(monkeypatch):
+    monkeypatch.setattr(executors, "_CONNECT_SECONDS", 1)
+    with pytest.raises(InvalidInputError, match=r"`executor\.address` must be a Dask scheduler"):
+        DaskExecutor(address="tcp://127.0.0.1:9")
+
+
+def test_settings_decide_the_executor():
+    with make_executor(ExecutorSettings()) as executor:
+        assert isinstance(executor, InProcessExecutor)
+    for settings, limits in [
+        (ExecutorSettings(workers=2), UNLIMITED),
+        (ExecutorSettings(), SHORT),
+        (ExecutorSettings(), LIMITS),
+    ]:
+        with make_executor(settings, limits) as executor:
+            assert isinstance(executor, LocalExecutor)
+            assert executor.capacity == settings.workers
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"kind": "dsk"}, "`kind` must be one of 'local', 'dask', got 'dsk'; did you mean 'dask'"),
+        ({"workers": 0}, "`workers` must be an integer >= 1, got 0"),
+        ({"workers": 1.5}, "`workers` must be an integer >= 1, got 1.5"),
+        ({"address": "tcp://a:1"}, "`address` must be None unless"),
+    ],
+)
+def test_wrong_settings(wrong, message):
+    with pytest.raises(InvalidInputError) as error:
+        ExecutorSettings(**wrong)
+    assert message in str(error.value)
