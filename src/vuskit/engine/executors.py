@@ -285,9 +285,10 @@ class LocalExecutor(Executor):
     def _outcome(self, key: str, handle: Any) -> Outcome | None:
         if isinstance(handle, Outcome):
             return handle
-        if handle is not self._futures.get(key):
+        future = self._futures.get(key)
+        if future is None or handle is not future:
             return None  # an earlier attempt
-        outcome = self._busy[key].outcome(handle)
+        outcome = self._busy[key].outcome(future)
         if outcome is None and self._starts[key] < ATTEMPTS:
             self._start_packed(key)
             return None
