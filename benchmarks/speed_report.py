@@ -421,6 +421,6 @@ def disturbances(records: Records, settings: list[Setting]) -> str:
     names = ", ".join(f"{name} ({cores:.1f})" for name, cores in busy.items())
     text = (
         "Not to be trusted, because other processes kept this many cores busy: "
-        f"{names}. Measure again on an idle machine with --fresh."
+        f"{names}. On an idle machine, measure them again with --fresh --only {','.join(busy)}."
     )
     return textwrap.fill(text, 100)

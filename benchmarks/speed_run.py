@@ -23,6 +23,7 @@ from speed_worker import CONTESTANTS, OWN_ENVIRONMENTS, REFERENCE, environment_v
 
 from vuskit._util.environment import describe_machine
 from vuskit.studies.timing import Setting, synthetic_cases
+from vuskit.studies.timing.sampling import OtherWork
 from vuskit.studies.timing.storage import LineFile
 
 WORKER = Path(__file__).parent / "speed_worker.py"
@@ -326,10 +327,13 @@ class Runner:
             "shortest": effort.shortest,
             "memory": effort.memory if job.is_peer else 0,
         }
+        other_work = OtherWork()
         collect(
             worker_events(python_of(job.environment, self._peers_folder), job, request, effort),
             records,
         )
+        for record in records.values():
+            record.other_cores = other_work.cores()
         return list(records.values())
 
 
@@ -353,7 +357,7 @@ def collect(events: Iterator[dict[str, Any]], records: dict[tuple[str, int], Rec
             _spoil([record] if record else list(records.values()), event, reference)
         elif kind == "done":
             for one in records.values():
-                one.peak_kib, one.other_cores = event["peak_kib"], event["other_cores"]
+                one.peak_kib = event["peak_kib"]
 
 
 def _spoil(records: list[Record], event: dict[str, Any], reference: dict[int, float]) -> None:

@@ -371,11 +371,9 @@ def measure(job: dict[str, Any], channel: TextIO) -> None:
 
     report("ready", versions=versions())
     entries = warm_up_all(job, report)
-    other_work = load_sampling().OtherWork()
     if entries and entries[0].name == REFERENCE:
         run_rounds(entries, job, report)
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    report("done", peak_kib=peak, other_cores=other_work.cores())
+    report("done", peak_kib=resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
 
 
 # Memory of one evaluation on memory maps ---------------------------------------------------------

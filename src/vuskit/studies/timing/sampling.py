@@ -123,7 +123,8 @@ def peak_memory(call: Callable[[], Any]) -> int:
 class OtherWork:
     """Cores that other processes keep busy, from the creation of this object on.
 
-    The load average cannot tell: it counts the measurement itself, and lags by a minute.
+    This process and its ended children do not count. The load average cannot tell: it counts the
+    measurement itself, and lags by a minute.
     """
 
     def __init__(self) -> None:
@@ -146,7 +147,7 @@ class OtherWork:
 
     @staticmethod
     def _now() -> tuple[float, float, float] | None:
-        """Wall time, busy time of all cores, and time of this process, in seconds."""
+        """Wall time, busy time of all cores, and our own processor time, in seconds."""
         stat = Path("/proc/stat")
         if not stat.exists():
             return None
@@ -154,4 +155,4 @@ class OtherWork:
             int, stat.read_text().split(maxsplit=9)[1:9]
         )
         ticks = user + nice + system + interrupt + soft + steal
-        return time.perf_counter(), ticks / os.sysconf("SC_CLK_TCK"), time.process_time()
+        return time.perf_counter(), ticks / os.sysconf("SC_CLK_TCK"), sum(os.times()[:4])
