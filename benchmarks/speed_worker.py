@@ -112,9 +112,13 @@ def _vuskit() -> Any:
 def _studied(name: str) -> Call:
     """Contestant of the timing study."""
     _vuskit()
-    from vuskit.studies.timing.contestants import CONTESTANTS as STUDIED
+    from vuskit.studies.timing import CONTESTANTS as STUDIED
+    from vuskit.studies.timing import Setting
 
-    return STUDIED[name].run
+    def call(y: Any, s: Any, setting: Any) -> Values:
+        return STUDIED[name].run(y, s, Setting(**vars(setting)))
+
+    return call
 
 
 @own_contestant("fast_grid", "VUS, grid 250", definition="journal")

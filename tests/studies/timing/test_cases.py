@@ -75,7 +75,7 @@ def test_real_cases_read_scores_and_plain_series(tmp_path):
     write_values(tmp_path, "b.out", labels, [5.0, 1.0, 9.0, 5.0, 5.0, 4.0, 5.0, 5.0])
     write_values(tmp_path, "c.out", np.zeros(8), np.arange(8))  # nothing to find
     (tmp_path / "broken.out").write_text("1,maybe\n")
-    cases = real_cases(tmp_path, max_buffer=4, n_thresholds=6)
+    cases = real_cases(tmp_path, buffer=4, thresholds=6)
     assert [case.name for case in cases] == ["a.csv", "b.out"]
     assert cases[0].setting == Setting(2, 1.5, 0.5, 8, 4, 6)
     assert cases[0].load()[1].tolist() == [0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7]

@@ -28,7 +28,7 @@ def test_all_contestants_compute_the_same_volume():
 
 @pytest.mark.parametrize("kind", ["scores", "series"])
 def test_published_folder(test_data, kind):
-    cases = real_cases(test_data / "data" / kind / "Dodgers", n_thresholds=10)
+    cases = real_cases(test_data / "data" / kind / "Dodgers", thresholds=10)
     values = {}
     labels, scores = cases[0].load()
     for name in (*PAPERS, "fast_grid"):

@@ -126,7 +126,7 @@ def timing(
     else:
         if not check_exists(scores).is_dir():
             raise InvalidInputError(f"`SCORES` must be a folder, got the file {str(scores)!r}")
-        cases = real_cases(scores, max_buffer=length, n_thresholds=thresholds or _THRESHOLDS)
+        cases = real_cases(scores, buffer=length, thresholds=thresholds or _THRESHOLDS)
     store = TimingStore(folder)
     with resumable(store.path), study_progress(describe=_doing) as progress:
         result = timing_study(

@@ -15,6 +15,7 @@ from vuskit.datasets import ScoredSeries, SeriesFile, read_collection, read_scor
 from vuskit.datasets.synthetic import labeled_scores
 from vuskit.errors import InvalidInputError
 from vuskit.intervals import event_bounds
+from vuskit.measures.settings import EvaluationSettings
 from vuskit.studies.sources import buffer_of
 
 __all__ = [
@@ -79,6 +80,17 @@ class Setting:
             max_buffer=max_buffer,
             n_thresholds=n_thresholds,
         )
+
+    @property
+    def evaluation(self) -> EvaluationSettings:
+        """Settings of the measures on the grid.
+
+        Examples
+        --------
+        >>> print(Setting().evaluation)
+        buffer=5, thresholds=250, definition=journal
+        """
+        return EvaluationSettings(buffer=self.max_buffer, thresholds=self.n_thresholds)
 
     def differs_in(self, other: Setting) -> tuple[str, ...]:
         """Names of the parameters in which two settings differ."""
@@ -301,11 +313,14 @@ def _generate(setting: Setting, seed: int) -> Arrays:
 
 
 def real_cases(
-    folder: str | Path, *, max_buffer: int | str = 5, n_thresholds: int = 250
+    folder: str | Path,
+    *,
+    buffer: int | str = Setting.max_buffer,
+    thresholds: int = Setting.n_thresholds,
 ) -> tuple[Case, ...]:
-    """Every series below a folder that holds anomalous and normal points.
+    """Every series below a folder that has anomalous and normal points.
 
-    A file of saved scores lends the scores of its first detector. A series without scores is
+    A file of saved scores contributes the scores of its first detector. A series without scores is
     scored by the distance of its first channel from the median: the time depends on the order
     of the scores, hardly on how good they are.
 
@@ -313,9 +328,9 @@ def real_cases(
     ----------
     folder : str or Path
         Files of any format that `vuskit.datasets.read_collection` knows.
-    max_buffer : int or str
-        Longest buffer, or a strategy of :func:`vuskit.choose_buffer` that each series is asked.
-    n_thresholds : int
+    buffer : int or str
+        Longest buffer, or a strategy of :func:`vuskit.choose_buffer` applied to each series.
+    thresholds : int
         Number of thresholds.
 
     Returns
@@ -326,7 +341,7 @@ def real_cases(
     Raises
     ------
     InvalidInputError
-        If it is no folder, no file below it can be used, or the strategy finds no buffer.
+        If it is not a folder, no file below it can be used, or the strategy finds no buffer.
     """
     cases = []
     for file in read_collection(folder).files:
@@ -336,8 +351,8 @@ def real_cases(
             continue
         labels = scored.series.labels
         if 0 < np.count_nonzero(labels) < labels.size:
-            buffer = _buffer(file, scored, max_buffer)
-            setting = Setting.of(labels, max_buffer=buffer, n_thresholds=n_thresholds)
+            length = _buffer_length(file, scored, buffer)
+            setting = Setting.of(labels, max_buffer=length, n_thresholds=thresholds)
             cases.append(Case(file.key, setting, partial(_load_file, file)))
     if not cases:
         raise InvalidInputError(
@@ -346,9 +361,9 @@ def real_cases(
     return tuple(cases)
 
 
-def _buffer(file: SeriesFile, scored: ScoredSeries, strategy: int | str) -> int:
+def _buffer_length(file: SeriesFile, scored: ScoredSeries, buffer: int | str) -> int:
     try:
-        return buffer_of(scored, strategy).length
+        return buffer_of(scored, buffer).length
     except InvalidInputError as error:
         raise InvalidInputError(f"{file.key}: {error}") from error
 

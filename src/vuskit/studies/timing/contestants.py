@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from vuskit import evaluate
+from vuskit import EvaluationSettings, evaluate
 from vuskit.algorithms import areas, range_rates
 from vuskit.errors import InvalidInputError, ThresholdResolutionWarning
 from vuskit.studies.timing.cases import Setting
@@ -63,50 +63,34 @@ def _measures(
     names: tuple[str, str],
     labels: NDArray[np.bool_],
     scores: NDArray[Any],
-    setting: Setting,
-    *,
-    thresholds: int | None,
-    step: int = 1,
+    settings: EvaluationSettings,
 ) -> Areas:
     """Two public measures in one call, as the paper times them."""
     with warnings.catch_warnings():
         # The grid is the paper's, and it is too coarse for the paper's default series.
         warnings.simplefilter("ignore", ThresholdResolutionWarning)
-        values = evaluate(
-            labels,
-            scores,
-            buffer=setting.max_buffer,
-            measures=names,
-            thresholds=thresholds,
-            step=step,
-        )
+        values = evaluate(labels, scores, measures=names, settings=settings)
     roc, pr = (values[name] for name in names)
     return roc, pr
 
 
 def _auc(labels: NDArray[np.bool_], scores: NDArray[Any], setting: Setting) -> Areas:
-    return _measures(("auc_roc", "auc_pr"), labels, scores, setting, thresholds=None)
+    return _measures(("auc_roc", "auc_pr"), labels, scores, setting.evaluation)
 
 
 def _range_auc(labels: NDArray[np.bool_], scores: NDArray[Any], setting: Setting) -> Areas:
     # A step as long as the buffer: no buffer lengths but 0 and the one that counts.
-    return _measures(
-        ("range_auc_roc", "range_auc_pr"),
-        labels,
-        scores,
-        setting,
-        thresholds=setting.n_thresholds,
-        step=max(setting.max_buffer, 1),
-    )
+    settings = setting.evaluation.replace(step=max(setting.max_buffer, 1))
+    return _measures(("range_auc_roc", "range_auc_pr"), labels, scores, settings)
 
 
 def _fast_grid(labels: NDArray[np.bool_], scores: NDArray[Any], setting: Setting) -> Areas:
-    names = ("vus_roc", "vus_pr")
-    return _measures(names, labels, scores, setting, thresholds=setting.n_thresholds)
+    return _measures(("vus_roc", "vus_pr"), labels, scores, setting.evaluation)
 
 
 def _fast_exact(labels: NDArray[np.bool_], scores: NDArray[Any], setting: Setting) -> Areas:
-    return _measures(("vus_roc", "vus_pr"), labels, scores, setting, thresholds=None)
+    settings = EvaluationSettings(buffer=setting.max_buffer)
+    return _measures(("vus_roc", "vus_pr"), labels, scores, settings)
 
 
 def _pairs(setting: Setting) -> float:

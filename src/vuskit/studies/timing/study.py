@@ -207,6 +207,7 @@ def timing_study(
 
     Examples
     --------
+    >>> from vuskit.studies.timing import Setting, synthetic_cases
     >>> cases = synthetic_cases([Setting(n_points=300, n_anomalies=2)])
     >>> result = timing_study(cases, contestants=["naive", "opt"], repeats=2)
     >>> result.to_frame().groupby("contestant").size().to_dict()
