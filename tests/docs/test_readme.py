@@ -1,4 +1,4 @@
-"""The README's table of what others lack: the cells about vuskit, and those that files tell."""
+"""The README's comparison table: the cells about vuskit, and those that files tell."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[2]
 def cells():
     """Cells of the column vuskit, by the first words of their row."""
     text = (ROOT / "README.md").read_text(encoding="utf-8")
-    table = text.split("## What others lack")[1].split("<details>")[0]
+    table = text.split("## Comparison with other packages")[1].split("<details>")[0]
     rows = [re.split(r"\s*\|\s*", line.strip("| \n")) for line in table.splitlines()]
     return {row[0].split(" [")[0]: row[1] for row in rows if len(row) > 1}
 
