@@ -70,7 +70,7 @@ def test_stored_results_are_not_computed_again(tmp_path):
     )
     # A failure is repeated, and the order is that of the tasks.
     assert list(again) == ["raises", "numbers-1", "numbers-2"]
-    assert seen == [("numbers-1", True), ("raises", False), ("numbers-2", False)]
+    assert sorted(seen) == [("numbers-1", True), ("numbers-2", False), ("raises", False)]
     assert encode_value(again["numbers-1"].value) == encode_value(found["numbers-1"].value)
     # Nothing to do, so no cluster is looked for.
     dask = ExecutorSettings(kind="dask", address="tcp://127.0.0.1:9")
@@ -94,6 +94,29 @@ def test_progress_without_tasks():
     told = []
     assert run_tasks([], progress=told.append) == {}
     assert told == [TaskProgress(done=0, total=0)]
+
+
+def test_tasks_are_requested_when_a_worker_is_free():
+    asked, told = [], []
+
+    def make_tasks():
+        for seed in range(4):
+            asked.append(seed)
+            yield call(actions.numbers, seed % 3)  # the last one is a duplicate
+
+    run_tasks(
+        make_tasks(),
+        total=4,
+        on_outcome=lambda task, outcome: told.append((task.key, len(asked))),
+        progress=lambda state: told.append(state.total),
+    )
+    # The next task is made while one runs.
+    assert [entry for entry in told if isinstance(entry, tuple)] == [
+        ("numbers-0", 2),
+        ("numbers-1", 3),
+        ("numbers-2", 4),
+    ]
+    assert [told[0], told[-1]] == [4, 3]
 
 
 def test_one_at_a_time():

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sized
 from contextlib import nullcontext
 from dataclasses import dataclass
 
@@ -47,6 +46,7 @@ class TaskProgress:
 def run_tasks(
     tasks: Iterable[Task],
     *,
+    total: int | None = None,
     executor: ExecutorSettings | Executor | None = None,
     limits: Limits | None = None,
     results: ResultFolder | None = None,
@@ -64,6 +64,9 @@ def run_tasks(
     ----------
     tasks : iterable of Task
         What to do. Tasks with equal keys run once.
+    total : int, optional
+        Number of tasks, if `tasks` is an iterator. Then the next task is requested when a worker
+        is free, so that making tasks may take time.
     executor : ExecutorSettings or Executor, optional
         Where to run them. Default: in this process, or in one worker process if there are limits.
         An `Executor` stays open.
@@ -72,7 +75,7 @@ def run_tasks(
     results : ResultFolder, optional
         Tasks with a result there are not run. New results are saved there as they arrive.
     on_outcome : callable, optional
-        Called with a task and its outcome, stored ones first, the others as they finish.
+        Called with a task and its outcome as it finishes or is found in `results`.
     progress : callable, optional
         Called with a `TaskProgress` whenever tasks start or end.
     one_at_a_time : bool, default=False
@@ -105,18 +108,20 @@ def run_tasks(
     """
     if isinstance(executor, Executor) and limits is not None:
         raise InvalidInputError("`limits` must be None with an Executor, which has its own limits")
-    unique = {task.key: task for task in tasks}
-    run = _Run(unique, results, on_outcome, progress)
-    run.load_stored()
-    if run.waiting:
+    if total is None:
+        tasks = tasks if isinstance(tasks, Sized) else list(tasks)
+        total = len(tasks)
+    run = _Run(iter(tasks), total, results, on_outcome, progress)
+    first = run.next_task()
+    if first is not None:
         used = (
             nullcontext(executor)
             if isinstance(executor, Executor)
             else make_executor(executor or ExecutorSettings(), limits or UNLIMITED)
         )
         with used as open_executor:
-            run.run_rest(open_executor, one_at_a_time=one_at_a_time)
-    return {key: run.outcomes[key] for key in unique}
+            run.run_from(first, open_executor, one_at_a_time=one_at_a_time)
+    return {key: run.outcomes[key] for key in run.tasks}
 
 
 class _Run:
@@ -124,67 +129,77 @@ class _Run:
 
     def __init__(
         self,
-        tasks: dict[str, Task],
+        waiting: Iterator[Task],
+        total: int,
         results: ResultFolder | None,
         on_outcome: Callable[[Task, Outcome], None] | None,
         progress: Callable[[TaskProgress], None] | None,
     ) -> None:
-        self.tasks = tasks
+        self.waiting = waiting
+        self.total = total
         self.results = results
         self.on_outcome = on_outcome
         self.progress = progress
+        self.tasks: dict[str, Task] = {}
         self.outcomes: dict[str, Outcome] = {}
-        self.waiting: deque[Task] = deque()
+        self.running: tuple[Task, ...] = ()
+        self.ran = self.failed = 0
         self.last_title = ""
-        self.stored = 0
         self.begin = time.perf_counter()
+        self._report()
 
-    def load_stored(self) -> None:
-        for task in self.tasks.values():
+    def next_task(self) -> Task | None:
+        """Next task that has to run; None if there is none."""
+        for task in self.waiting:
+            if task.key in self.tasks:
+                self.total -= 1
+                continue
+            self.tasks[task.key] = task
             found = None if self.results is None else self.results.load(task.key)
             if found is None:
-                self.waiting.append(task)
-            else:
-                self._add(task, found)
-        self.stored = len(self.outcomes)
-        self.begin = time.perf_counter()
-        self._report(())
+                return task
+            self._add(task, found)
+        return None
 
-    def run_rest(self, executor: Executor, *, one_at_a_time: bool) -> None:
-        while self.waiting or len(self.outcomes) < len(self.tasks):
+    def run_from(self, task: Task | None, executor: Executor, *, one_at_a_time: bool) -> None:
+        """Run a task and all that follow."""
+        while task is not None or len(self.outcomes) < len(self.tasks):
             room = 1 - len(executor.running) if one_at_a_time else executor.free
-            started = min(room, len(self.waiting))
-            for _ in range(started):
-                executor.submit(self.waiting.popleft())
-            if started > 0:
-                self._report(executor.running)
-            for task, outcome in executor.collect(_POLL_SECONDS):
-                if self.tasks.get(task.key) is not task:
+            while task is not None and room > 0:
+                executor.submit(task)
+                room -= 1
+                self.running = executor.running
+                self._report()
+                task = self.next_task()
+            for ended, outcome in executor.collect(_POLL_SECONDS):
+                if self.tasks.get(ended.key) is not ended:
                     continue  # left over from an interrupted call
                 if self.results is not None and outcome.status is Status.OK:
-                    self.results.save(task.key, outcome.value)
-                self._add(task, outcome)
-                self._report(executor.running)
+                    self.results.save(ended.key, outcome.value)
+                self.running = executor.running
+                self._add(ended, outcome)
 
     def _add(self, task: Task, outcome: Outcome) -> None:
         self.outcomes[task.key] = outcome
+        self.ran += not outcome.stored
+        self.failed += outcome.status.failed
         self.last_title = task.title
         if self.on_outcome is not None:
             self.on_outcome(task, outcome)
+        self._report()
 
-    def _report(self, running: tuple[Task, ...]) -> None:
+    def _report(self) -> None:
         if self.progress is None:
             return
-        done, total = len(self.outcomes), len(self.tasks)
-        ran = done - self.stored
+        done = len(self.outcomes)
         spent = time.perf_counter() - self.begin
         self.progress(
             TaskProgress(
                 done=done,
-                total=total,
-                failed=sum(outcome.status.failed for outcome in self.outcomes.values()),
-                seconds_left=spent / ran * (total - done) if ran else None,
+                total=self.total,
+                failed=self.failed,
+                seconds_left=spent / self.ran * (self.total - done) if self.ran else None,
                 name=self.last_title,
-                running=tuple(task.title for task in running),
+                running=tuple(task.title for task in self.running),
             )
         )
