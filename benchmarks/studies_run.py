@@ -28,15 +28,15 @@ from vuskit._util.environment import describe_environment
 from vuskit.report.page.studies import average_table
 from vuskit.report.tables import markdown_table
 from vuskit.studies import (
+    Robustness,
     consistency_study,
     open_scores,
     robustness_study,
     scenario_study,
     separability_study,
-    summarise,
+    summarize,
 )
 from vuskit.studies.robustness import RobustnessResult
-from vuskit.studies.sources import buffer_of
 
 PUBLISHED = {
     "vus_roc": "VUS_ROC", "vus_pr": "VUS_PR", "range_auc_roc": "R_AUC_ROC",
@@ -98,7 +98,7 @@ def estimate_authors(scores: Path, python: str, sample: int, count: int = 10) ->
         cells += len(scored.detectors)
         if index in chosen:
             detector = str(random.choice(scored.detectors))
-            buffer = buffer_of(scored, "authors").length
+            buffer = Robustness().choose_buffer(scored).length
             jobs.append([str(source.path.resolve()), detector, buffer])  # type: ignore[attr-defined]
     done = subprocess.run(
         [python, str(Path(__file__).with_name("studies_authors.py"))],
@@ -145,7 +145,7 @@ def run_studies(arguments: argparse.Namespace, options: dict[str, Any]) -> None:
         rows += [row, timed("scenarios", scenario_study)[1]]
         separable, row = timed("separability", lambda: separability_study(scores, **options))
         rows.append(row)
-        found = summarise(robust, separable, consistent)
+        found = summarize(robust, separable, consistent)
         print(markdown_table(average_table(found.ranks, found.measures)))
         print(markdown_table(average_table(separable.averages(), found.measures)))
         print(markdown_table(average_table(consistent.averages(), found.measures)))

@@ -9,7 +9,6 @@ import pytest
 from report.runs import ONLY_FAILURES, run_inline, write_plan, write_series
 
 from vuskit.studies import scenario_study
-from vuskit.studies.saved import save_study_result
 
 
 @pytest.fixture
@@ -23,7 +22,7 @@ def run_folder(tmp_path, monkeypatch):
 @pytest.fixture
 def studies(tmp_path):
     folder = tmp_path / "studies"
-    save_study_result(scenario_study(measures=["vus_pr", "auc_pr"]), folder)
+    scenario_study(measures=["vus_pr", "auc_pr"]).save(folder)
     return folder
 
 

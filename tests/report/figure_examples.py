@@ -14,7 +14,7 @@ from vuskit.studies import (
     robustness_study,
     scenario_study,
     separability_study,
-    summarise,
+    summarize,
 )
 from vuskit.studies.timing import CONTESTANTS, Sample, Setting, TimingResult, settings_of
 
@@ -56,7 +56,7 @@ def consistent():
 
 @functools.cache
 def summary():
-    return summarise(robust(), separable(), consistent())
+    return summarize(robust(), separable(), consistent())
 
 
 @functools.cache

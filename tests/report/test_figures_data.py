@@ -263,7 +263,7 @@ def test_own_measures_and_tables_are_drawn():
 def test_centered_boxes_are_centred():
     display = figures.CenteredBoxDisplay.from_result(robust(), "plant/s0")
     assert list(display.panels) == ["lag", "noise", "ratio"]
-    expected = robust().centred("plant/s0", "noise")
+    expected = robust().centered("plant/s0", "noise")
     pd.testing.assert_frame_equal(display.panels["noise"], expected)
     by_detector = figures.CenteredBoxDisplay.from_result(robust(), "s0", perturbation="lag")
     assert list(by_detector.panels) == ["good", "late", "noisy", "useless"]

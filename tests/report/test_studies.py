@@ -26,7 +26,7 @@ from vuskit.studies import (
     robustness_study,
     scenario_study,
     separability_study,
-    summarise,
+    summarize,
 )
 
 
@@ -92,7 +92,7 @@ def test_other_pages(robust, separable, consistent, tmp_path):
         "consistency_entropies.png", "consistency_ranks.png", "consistency_detectors.png",
     }  # fmt: skip
     assert "consistency_rank_table_mill.csv" in {path.name for path in files}
-    summary = summarise(robust, separable, consistent)
+    summary = summarize(robust, separable, consistent)
     assert shown(write_summary(summary, tmp_path)) == {"summary_ranks.png", "summary_scatter.png"}
 
 

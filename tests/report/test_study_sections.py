@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -40,7 +41,7 @@ from vuskit.studies import (
     robustness_study,
     scenario_study,
     separability_study,
-    summarise,
+    summarize,
 )
 from vuskit.studies.base import Failure
 from vuskit.studies.separability import SeparabilityResult
@@ -72,7 +73,7 @@ def walked():
 
 @pytest.fixture(scope="module")
 def summary(robust, separable, consistent):
-    return summarise(robust, separable, consistent)
+    return summarize(robust, separable, consistent)
 
 
 def timings(settings, name):
@@ -156,7 +157,7 @@ def test_only_results_of_studies_are_taken():
 
 def test_families_have_the_colors_of_the_figures(robust, walked):
     data = data_of(walked)
-    assert [one["name"] for one in data["measures"]] == list(walked.settings.names)
+    assert [one["name"] for one in data["measures"]] == list(walked.study.names)
     for measure, shown in zip(walked.measures, data["measures"], strict=True):
         family = data["families"][shown["family"]]
         assert family == {
@@ -168,7 +169,7 @@ def test_families_have_the_colors_of_the_figures(robust, walked):
 def test_robustness_holds_averages_data_sets_and_tests(robust):
     data = data_of(robust)
     averages = robust.averages()
-    for kind in robust.task.perturbations:
+    for kind in robust.study.perturbations:
         assert data["averages"][kind] == averages[kind].to_list()
         assert data["over_series"][kind] == robust.averages(over="series")[kind].to_list()
         table = robust.by_dataset().loc[kind]
@@ -187,8 +188,8 @@ def test_robustness_boxes_are_those_of_the_centered_values(robust):
     assert data["note"] == ""
     one = data["series"][1]
     boxes = decoded(one["boxes"], 3, 1 + len(one["detectors"]), 4, 5)
-    for k, kind in enumerate(robust.task.perturbations):
-        centered = robust.centred(one["name"], kind)
+    for k, kind in enumerate(robust.study.perturbations):
+        centered = robust.centered(one["name"], kind)
         np.testing.assert_allclose(boxes[k, 0], box_numbers(centered.to_numpy().T), rtol=1e-6)
         for j, detector in enumerate(one["detectors"], start=1):
             own = centered.loc[detector].to_numpy().T
@@ -328,7 +329,8 @@ def test_undefined_and_infinite_values_are_not_hidden(separable):
     flat[:, :, 1] = np.nan
     odd = type(first)(first.dataset, first.series, first.buffer, first.axes, flat, first.notes)
     values = (odd, *separable.values[1:])
-    result = SeparabilityResult(values, (Failure("x/y", "why"),), separable.settings, "rule")
+    failed = (Failure("x/y", "why"),)
+    result = SeparabilityResult(values, study=separable.study, failures=failed)
     data = data_of(result)
     z = decoded(data["series"][0]["z"], -1, 4)
     assert np.isinf(z[:, 0]).all()
@@ -354,7 +356,7 @@ def evil_page():
     own = Measure(EVIL, EVIL_DETECTOR, lambda y_true, y_score: float(y_score.mean()), EVIL)
     options = {**SOME, "measures": [*SOME["measures"], own]}
     found = robustness_study(several, **options)
-    failed = type(found)(found.values, (Failure(EVIL, EVIL_DETECTOR),), found.task)
+    failed = replace(found, failures=(Failure(EVIL, EVIL_DETECTOR),))
     others = [separability_study(several, count=4, **options)]
     others.append(consistency_study(several, **options))
     return studies_page_html([failed, *others])
@@ -411,7 +413,7 @@ def test_the_slider_moves_the_prediction(page, open_page, walked):
     header, row = copied(shown, "walk")
     assert row[0] == "S8"
     assert [float(value) for value in row[4:]] == exact.tolist()
-    assert header[4:] == list(walked.settings.names)
+    assert header[4:] == list(walked.study.names)
 
 
 def test_selects_show_other_series_detectors_and_pairs(page, open_page, robust, separable):
@@ -421,7 +423,7 @@ def test_selects_show_other_series_detectors_and_pairs(page, open_page, robust, 
     shown.select_option("#boxes-detector", label="late")
     row = next(row for row in copied(shown, "boxes") if row[2:4] == ["noise", "vus_pr"])
     assert row[:2] == ["mill/s3", "late"]
-    expected = box_numbers(robust.centred("mill/s3", "noise").loc["late"]["vus_pr"].to_numpy())
+    expected = box_numbers(robust.centered("mill/s3", "noise").loc["late"]["vus_pr"].to_numpy())
     assert [float(value) for value in row[4:]] == pytest.approx(expected.tolist(), rel=1e-5)
     go(shown, "separability")
     shown.select_option("#pairs-series", label="plant/s2")

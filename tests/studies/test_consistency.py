@@ -7,8 +7,7 @@ import pytest
 from studies.scored import SOME, make_scored, make_several
 
 from vuskit.errors import InvalidInputError
-from vuskit.studies import consistency_study
-from vuskit.studies.base import MeasureSettings, SeriesValues
+from vuskit.studies import Consistency, SeriesValues, consistency_study
 from vuskit.studies.consistency import ConsistencyResult, rank_entropy
 
 
@@ -55,7 +54,7 @@ def test_rounding_errors_break_no_ties():
     axes = {"detector": ("a", "b", "c"), "measure": ("auc_pr", "vus_pr")}
     values = np.array([[0.1 + 0.2, 1e-9], [0.3, 3e-9], [0.5, 2e-9]])
     series = SeriesValues("made", "s", 24, axes, values)
-    settings = MeasureSettings.of(["auc_pr", "vus_pr"], 24, 2.0, {})
-    ranks = ConsistencyResult((series,), (), settings).rank_table()
+    study = Consistency(["auc_pr", "vus_pr"])
+    ranks = ConsistencyResult((series,), study=study).rank_table()
     assert ranks["auc_pr"].to_list() == [2.5, 2.5, 1.0]
     assert ranks["vus_pr"].to_list() == [3.0, 1.0, 2.0]

@@ -5,8 +5,7 @@ from __future__ import annotations
 from studies.scored import make_scored
 
 import vuskit
-from vuskit.studies import separability_study
-from vuskit.studies.saved import read_study_result, save_study_result
+from vuskit.studies import load_study_result, separability_study
 
 EXTRA = [measure.name for measure in vuskit.list_measures() if measure.extra]
 
@@ -19,8 +18,8 @@ def test_a_study_takes_the_group(tmp_path):
         *EXTRA,
         "point_adjusted_f_score(k=0.5)",
     ]
-    path = save_study_result(result, tmp_path)
-    read = read_study_result(path)
+    path = result.save(tmp_path)
+    read = load_study_result(path)
     assert [(one.name, one.group, one.with_chance) for one in read.measures] == [
         (one.name, one.group, one.with_chance) for one in result.measures
     ]

@@ -39,7 +39,7 @@ def test_exact_match_is_the_eighth_and_perfect(scenarios):
     frame = scenarios.to_frame().set_index("scenario")
     assert frame.index.tolist() == [f"S{k}" for k in range(1, 13)]
     assert frame.loc["S8", "prediction"] == "exact match"
-    assert (frame.loc["S8", list(scenarios.settings.names)].astype(float) >= 1 - 1e-3).all()
+    assert (frame.loc["S8", list(scenarios.study.names)].astype(float) >= 1 - 1e-3).all()
     assert sum(scenarios.undefined().values()) == 0
     inside = frame.loc["S9":"S12"]
     assert (inside["start"] >= 0).all()

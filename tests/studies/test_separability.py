@@ -8,8 +8,7 @@ from studies.scored import SOME, make_scored, make_several
 
 from vuskit.datasets import ScoredSeries
 from vuskit.errors import InvalidInputError
-from vuskit.studies import separability_study
-from vuskit.studies.base import MeasureSettings, SeriesValues
+from vuskit.studies import Separability, SeriesValues, separability_study
 from vuskit.studies.separability import SeparabilityResult, peak_percentile, z_statistic
 
 
@@ -94,8 +93,7 @@ def test_columns_say_what_they_do_with_infinite_and_undefined_z():
         made_series("b", [["high", "between"], ["low", "between"], ["low", "between"]]),
         made_series("c", [["high", "low"]]),  # without any finite z: not in the mean
     )
-    settings = MeasureSettings.of(["auc_pr"], 24, 2.0, {})
-    row = SeparabilityResult(values, (), settings, "made").averages().loc["auc_pr"]
+    row = SeparabilityResult(values, study=Separability("auc_pr")).averages().loc["auc_pr"]
     z = 0.5 / np.sqrt(0.02 / 2)  # between and low, by the definition
     assert row["mean"] == pytest.approx(np.mean([(z + 0) / 2, (z - z - z) / 3]))
     assert row["pairs"] == 9

@@ -13,7 +13,7 @@ from vuskit.studies import (
     robustness_study,
     scenario_study,
     separability_study,
-    summarise,
+    summarize,
 )
 
 
@@ -49,7 +49,7 @@ def test_a_measure_of_ones_own_appears_in_every_study(several):
     assert "custom" in consistency.by_family().index
     found = scenario_study(measures=own["measures"]).to_frame()
     assert found["hit_at_peak"].tolist() == [0, 0, 0] + [0, 0, 0, 0] + [1] * 5
-    summary = summarise(robustness, separability, consistency)
+    summary = summarize(robustness, separability, consistency)
     assert set(summary.ranks.index) == set(own["measures"])
     assert summary.ranks["mean"].is_monotonic_increasing
 
@@ -57,15 +57,15 @@ def test_a_measure_of_ones_own_appears_in_every_study(several):
 def test_summary_ranks_from_the_averages(several, robust):
     separability = separability_study(several, count=8, **SOME)
     consistency = consistency_study(several, **SOME)
-    found = summarise(robust, separability, consistency)
+    found = summarize(robust, separability, consistency)
     assert found.ranks.loc[robust.averages()["lag"].idxmin(), "lag"] == 1
     assert found.ranks.loc[separability.averages()["median"].idxmax(), "separability"] == 1
-    paper = summarise(robust, separability, consistency, z="mean")
+    paper = summarize(robust, separability.with_options(average="mean"), consistency)
     assert paper.scores["separability"].to_dict() == separability.averages()["mean"].to_dict()
     expected = found.ranks[["lag", "noise", "ratio", "separability", "consistency"]].mean(axis=1)
     assert found.ranks["mean"].to_dict() == pytest.approx(expected.to_dict())
     with pytest.raises(InvalidInputError, match="the studies must have equal measures"):
-        summarise(robust, separability, consistency_study(several, buffer=24))
+        summarize(robust, separability, consistency_study(several, buffer=24))
 
 
 def test_measures_that_differ_by_rounding_errors_share_their_rank(several):
@@ -73,7 +73,7 @@ def test_measures_that_differ_by_rounding_errors_share_their_rank(several):
     robust = robustness_study(several[:3], **own)
     of_lag = robust.averages()["lag"]
     assert of_lag["auc_pr"] != of_lag["auc_pr_summed_otherwise"]
-    ranks = summarise(
+    ranks = summarize(
         robust,
         separability_study(several[:3], count=4, **own),
         consistency_study(several[:3], min_series=2, **own),

@@ -46,14 +46,14 @@ def report(
     Example: vuskit report bench-run --open
     """
     from vuskit.report.page import run_page_html, studies_page_html
-    from vuskit.studies.saved import read_study_results
+    from vuskit.studies import load_study_results
     from vuskit.studies.sources import is_bench_run
 
     folder = plan_folder(run)
     results: list[Any] = []
     only_studies = not is_bench_run(folder)
     for place in [*([folder] if only_studies else []), *(studies or ())]:
-        results += _read_studies(place, read_study_results, alone=place is folder)
+        results += _read_studies(place, load_study_results, alone=place is folder)
     target = folder / "page.html" if output is None else output
     check_page("--output", target)
     if only_studies:

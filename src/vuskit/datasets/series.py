@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
@@ -17,6 +17,7 @@ from vuskit._util.optional import require
 from vuskit._util.text import plural
 from vuskit.buffers import estimate_period
 from vuskit.errors import InvalidInputError
+from vuskit.inputs import check_choice
 from vuskit.intervals import event_bounds
 
 if TYPE_CHECKING:
@@ -184,7 +185,10 @@ class ScoredSeries:
     series : Series
         The labeled series.
     scores : mapping of str to array-like of shape (n,)
-        One finite score per point and detector; kept as read-only float64 copies.
+        One finite score per point and run; kept as read-only float64 copies. A run has the name
+        of its detector, unless it is one of several.
+    repeats : mapping of str to tuple of str, optional
+        Names of the runs of each detector that ran several times, with different seeds.
 
     Raises
     ------
@@ -197,14 +201,31 @@ class ScoredSeries:
     >>> scored = ScoredSeries(series, {"values": [1.0, 9.0, 1.0]})
     >>> scored.detectors, scored.scores["values"]
     (('values',), array([1., 9., 1.]))
+
+    Runs with different seeds belong to one detector:
+
+    >>> runs = {"PCA": [0, 1, 0], "AE (seed 0)": [0, 2, 1], "AE (seed 1)": [1, 2, 0]}
+    >>> scored = ScoredSeries(series, runs, {"AE": ("AE (seed 0)", "AE (seed 1)")})
+    >>> scored.detectors, len(scored.runs("AE"))
+    (('PCA', 'AE'), 2)
     """
 
     series: Series
     scores: Mapping[str, NDArray[np.float64]]
+    repeats: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         frozen = {name: self._checked(name, score) for name, score in self.scores.items()}
         object.__setattr__(self, "scores", MappingProxyType(frozen))
+        repeats = {detector: tuple(runs) for detector, runs in self.repeats.items()}
+        named = [run for runs in repeats.values() for run in runs]
+        if len(set(named)) != len(named) or not frozen.keys() >= set(named):
+            raise InvalidInputError(f"`repeats` must name each of its scores once, got {repeats}")
+        if taken := [name for name in repeats if name in frozen and name not in repeats[name]]:
+            raise InvalidInputError(
+                f"`repeats` must not name the detector of another score, got {taken[0]!r}"
+            )
+        object.__setattr__(self, "repeats", MappingProxyType(repeats))
 
     def _checked(self, name: str, score: ArrayLike) -> NDArray[np.float64]:
         array = _freeze(np.array(score, dtype=np.float64))
@@ -217,8 +238,33 @@ class ScoredSeries:
 
     @property
     def detectors(self) -> tuple[str, ...]:
-        """Names of the detectors, in the order of the file."""
-        return tuple(self.scores)
+        """Names of the detectors, in the order of their first scores."""
+        detector_of = {run: name for name, runs in self.repeats.items() for run in runs}
+        return tuple(dict.fromkeys(detector_of.get(run, run) for run in self.scores))
+
+    def runs(self, detector: str) -> tuple[NDArray[np.float64], ...]:
+        """Scores of a detector, one for each of its runs.
+
+        Raises
+        ------
+        InvalidInputError
+            If there is no such detector.
+        """
+        check_choice("detector", detector, self.detectors)
+        return tuple(self.scores[run] for run in self.repeats.get(detector, (detector,)))
+
+    def select(self, detectors: Iterable[str]) -> ScoredSeries:
+        """Return the series with the scores of some detectors, in this order.
+
+        Raises
+        ------
+        InvalidInputError
+            If there is no such detector.
+        """
+        chosen = [check_choice("detectors", name, self.detectors) for name in detectors]
+        repeats = {name: self.repeats[name] for name in chosen if name in self.repeats}
+        runs = [run for name in chosen for run in repeats.get(name, (name,))]
+        return ScoredSeries(self.series, {run: self.scores[run] for run in runs}, repeats)
 
     def to_frame(self) -> pd.DataFrame:
         """Channels, label and scores as a pandas DataFrame.
@@ -242,7 +288,7 @@ class ScoredSeries:
         return f"ScoredSeries({self.series!r}, detectors={list(self.scores)})"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return ScoredSeries, (self.series, dict(self.scores))
+        return ScoredSeries, (self.series, dict(self.scores), dict(self.repeats))
 
 
 def _freeze(array: NDArray[Any]) -> NDArray[Any]:

@@ -2,32 +2,82 @@
 
 from __future__ import annotations
 
-from vuskit.studies.base import Failure, Progress
-from vuskit.studies.consistency import ConsistencyResult, consistency_study
-from vuskit.studies.robustness import RobustnessResult, robustness_study
-from vuskit.studies.scenarios import Scenario, ScenarioResult, paper_scenarios, scenario_study
-from vuskit.studies.separability import SeparabilityResult, separability_study
-from vuskit.studies.sources import open_scores
+from vuskit.studies import timing as _timing  # noqa: F401 - registers the study
+from vuskit.studies.base import (
+    BufferUse,
+    Failure,
+    Option,
+    Progress,
+    SeriesValues,
+    Study,
+    StudyResult,
+    ValuesResult,
+    evaluate_detectors,
+    get_study,
+    list_studies,
+    load_study_result,
+    load_study_results,
+    option,
+    run_study,
+    study,
+)
+from vuskit.studies.consistency import Consistency, ConsistencyResult, consistency_study
+from vuskit.studies.robustness import Robustness, RobustnessResult, robustness_study
+from vuskit.studies.scenarios import (
+    Scenario,
+    ScenarioResult,
+    Scenarios,
+    paper_scenarios,
+    scenario_study,
+)
+from vuskit.studies.separability import (
+    Separability,
+    SeparabilityResult,
+    peak_percentile,
+    separability_study,
+)
+from vuskit.studies.sources import Source, open_scores
 from vuskit.studies.statistics.comparison import TableComparison, compare, list_pairwise_tests
-from vuskit.studies.summary import Summary, summarise
+from vuskit.studies.summary import Summary, SummaryStudy, summarize
 
 __all__ = [
+    "BufferUse",
+    "Consistency",
     "ConsistencyResult",
     "Failure",
+    "Option",
     "Progress",
+    "Robustness",
     "RobustnessResult",
     "Scenario",
     "ScenarioResult",
+    "Scenarios",
+    "Separability",
     "SeparabilityResult",
+    "SeriesValues",
+    "Source",
+    "Study",
+    "StudyResult",
     "Summary",
+    "SummaryStudy",
     "TableComparison",
+    "ValuesResult",
     "compare",
     "consistency_study",
+    "evaluate_detectors",
+    "get_study",
     "list_pairwise_tests",
+    "list_studies",
+    "load_study_result",
+    "load_study_results",
     "open_scores",
+    "option",
     "paper_scenarios",
+    "peak_percentile",
     "robustness_study",
+    "run_study",
     "scenario_study",
     "separability_study",
-    "summarise",
+    "study",
+    "summarize",
 ]

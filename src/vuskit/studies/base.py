@@ -1,35 +1,44 @@
-"""Running a study: its settings, its work on one series, many series in parallel, saved parts."""
+"""Studies: what they are, the registry of them, how they run, and how results are saved.
+
+A study asks a question about measures. `Study.per_series` looks at one series with its scores, on a
+worker; `Study.combine` makes the result of what was found on all of them. Everything that lists
+studies (the command line, pages, the summary) is built from the registry.
+"""
 
 from __future__ import annotations
 
+import abc
+import functools
 import hashlib
+import importlib.metadata
 import inspect
-import io
 import itertools
 import json
 import multiprocessing
+import re
 import signal
 import sys
 import time
+import typing
 import warnings
-import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from contextlib import contextmanager
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import MISSING, dataclass, field, fields, replace
 from importlib.machinery import PathFinder
 from pathlib import Path
 from statistics import median
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from vuskit._util.environment import describe_environment
+import vuskit
+from vuskit import __version__
 from vuskit._util.files import write_atomically
 from vuskit._util.optional import is_installed, require
 from vuskit._util.signals import ignore_sigint_in_children
-from vuskit.buffers import buffer_strategy_title, parse_buffer
+from vuskit.buffers import BufferChoice, buffer_strategy_title
 from vuskit.datasets import ScoredSeries
 from vuskit.errors import (
     InvalidInputError,
@@ -37,303 +46,452 @@ from vuskit.errors import (
     UndefinedMeasureWarning,
     VuskitError,
 )
-from vuskit.inputs import check_int
+from vuskit.inputs import check_choice, check_int, did_you_mean
 from vuskit.kernels.compiled import warm_up
 from vuskit.measures.evaluate import Evaluator
-from vuskit.measures.registry import Measure, list_measures, resolve_measures
-from vuskit.studies.sources import Source, content_of
+from vuskit.measures.registry import Measure, Measures, list_measures, resolve_measures
+from vuskit.measures.settings import EvaluationSettings
+from vuskit.studies.saved import UNREADABLE, pack, read_archive, unpack
+from vuskit.studies.sources import Source, bridged_values, content_of, open_scores
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = [
     "BufferUse",
     "Failure",
-    "MeasureSettings",
+    "Option",
     "Progress",
-    "SeriesEvaluator",
-    "SeriesStore",
     "SeriesValues",
-    "Task",
+    "Study",
+    "StudyResult",
+    "ValuesResult",
+    "evaluate_detectors",
     "evaluate_scores",
-    "fingerprint",
-    "quiet",
+    "get_study",
+    "list_studies",
+    "load_study_result",
+    "load_study_results",
+    "option",
     "run_study",
     "same_arithmetic",
+    "study",
 ]
 
-_UNREADABLE = (OSError, ValueError, KeyError, zipfile.BadZipFile)
 
-
-@dataclass(frozen=True, eq=False)
-class SeriesValues:
-    """Values of measures on one series.
-
-    Attributes
-    ----------
-    dataset, series : str
-        Names.
-    buffer : int
-        Buffer of R-AUC and longest buffer of VUS.
-    axes : mapping from str to tuple of str
-        What the axes of `values` are, in order, and the name of each place on them.
-    values : array
-        NaN where a measure is undefined.
-    notes : mapping
-        Further facts, of kinds that JSON knows.
-    """
-
-    dataset: str
-    series: str
-    buffer: int
-    axes: Mapping[str, tuple[str, ...]]
-    values: NDArray[np.float64]
-    notes: Mapping[str, Any] = field(default_factory=dict)
-
-    @property
-    def name(self) -> str:
-        """Data set and series."""
-        return f"{self.dataset}/{self.series}"
-
-    def to_bytes(self) -> bytes:
-        """Everything in one block of bytes; the same values give the same bytes."""
-        header = {
-            "dataset": self.dataset,
-            "series": self.series,
-            "buffer": self.buffer,
-            "axes": {axis: list(names) for axis, names in self.axes.items()},
-            "notes": dict(self.notes),
-        }
-        stream = io.BytesIO()
-        text = np.frombuffer(json.dumps(header, sort_keys=False).encode(), dtype=np.uint8)
-        np.savez(stream, header=text, values=self.values)
-        return stream.getvalue()
-
-    @classmethod
-    def from_bytes(cls, data: bytes) -> SeriesValues:
-        """Undo `to_bytes`.
-
-        Raises
-        ------
-        ValueError, KeyError, zipfile.BadZipFile
-            If the bytes are something else.
-        """
-        with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
-            header = json.loads(arrays["header"].tobytes().decode())
-            values = arrays["values"]
-        axes = {axis: tuple(names) for axis, names in header["axes"].items()}
-        return cls(
-            header["dataset"], header["series"], header["buffer"], axes, values, header["notes"]
-        )
+# ---- options ----
 
 
 @dataclass(frozen=True)
-class SeriesStore:
-    """One file for each finished series of a study, named by what went into it.
-
-    A file is complete or not there: it is written beside its place and moved. Other settings,
-    other data or other code give other names, so nothing stale is ever read.
-
-    Examples
-    --------
-    >>> store = SeriesStore(Path(tempfile.mkdtemp()))
-    >>> found = SeriesValues("docs", "a", 10, {"measure": ("vus_pr",)}, np.array([0.5]))
-    >>> store.save("0123", found)
-    >>> store.load("0123").values.tolist(), store.load("4567")
-    ([0.5], None)
-    """
-
-    folder: Path
-
-    def load(self, key: str) -> SeriesValues | None:
-        """What was saved under the key; None if nothing was, or the file is damaged."""
-        try:
-            return SeriesValues.from_bytes(self._path(key).read_bytes())
-        except _UNREADABLE:
-            return None
-
-    def save(self, key: str, values: SeriesValues) -> None:
-        """Save under the key."""
-        self.folder.mkdir(parents=True, exist_ok=True)
-        write_atomically(self._path(key), values.to_bytes())
-
-    def _path(self, key: str) -> Path:
-        return self.folder / f"{key}.npz"
-
-
-@dataclass(frozen=True)
-class MeasureSettings:
-    """Which measures, with which buffer and options.
+class Option:
+    """An option of a study, as data: checks, the command line and the docs are made from it.
 
     Attributes
     ----------
-    measures : tuple of Measure
-        What is computed.
-    buffer : str or int
-        Strategy of :func:`vuskit.choose_buffer`, or the length itself.
-    volume_factor : float
-        The longest buffer of VUS, in buffers of R-AUC.
-    options : mapping
-        Further options of :class:`vuskit.Evaluator`.
+    name : str
+        Name of the study's field.
+    default : object
+        Its default.
+    help : str
+        One line.
+    type : type
+        ``int``, ``float``, ``str`` or ``bool``; of the items where there may be many.
+    many : bool
+        Whether the value is a tuple.
+    minimum, maximum : number, optional
+        Least and greatest value.
+    choices : tuple of str
+        Allowed values; empty: any.
+    flag : str
+        Name on the command line, such as ``"--pair"``.
+    metavar : str
+        What stands for the value in the help of the command line.
+    parse : callable, optional
+        Makes the value, or one item of it, from the text of the command line.
+    hidden : bool
+        Whether the command line does without it.
+    stage : {"series", "result"}
+        Whether values of series depend on the option, or only what is made of them.
     """
 
-    measures: tuple[Measure, ...]
-    buffer: str | int = "authors"
-    volume_factor: float = 2.0
-    options: Mapping[str, Any] = field(default_factory=dict)
+    name: str
+    default: Any
+    help: str = ""
+    type: type = str
+    many: bool = False
+    minimum: float | None = None
+    maximum: float | None = None
+    choices: tuple[str, ...] = ()
+    flag: str = ""
+    metavar: str = ""
+    parse: Callable[[str], Any] | None = None
+    hidden: bool = False
+    stage: str = "series"
 
-    @classmethod
-    def of(
-        cls,
-        measures: str | Measure | Iterable[str | Measure],
-        buffer: str | int,
-        volume_factor: float,
-        options: Mapping[str, Any],
-    ) -> MeasureSettings:
-        """Settings of checked measures.
+    def check(self, value: Any) -> Any:
+        """Return a value that can be used.
 
         Raises
         ------
         InvalidInputError
-            If a measure or the buffer's strategy is unknown, or the factor not positive.
+            If it cannot.
+
+        Examples
+        --------
+        >>> Option("count", 10, type=int, minimum=2).check(5.0)
+        5
         """
-        if not volume_factor > 0:
-            raise InvalidInputError(f"`volume_factor` must be a number > 0, got {volume_factor}")
-        return cls(
-            resolve_measures(measures), parse_buffer(buffer), float(volume_factor), dict(options)
-        )
+        if value is None and self.default is None:
+            return None
+        if isinstance(value, Mapping):
+            return value
+        if not self.many:
+            return self._check_one(value)
+        if isinstance(value, str) or not isinstance(value, Iterable):
+            value = [value]
+        return tuple(map(self._check_one, value))
+
+    def _check_one(self, value: Any) -> Any:
+        if self.choices:
+            return check_choice(self.name, value, self.choices)
+        if self.type is int and self.minimum is not None:
+            return check_int(self.name, value, minimum=int(self.minimum))
+        if self.type is float:
+            return self._check_number(value)
+        return value
+
+    def _check_number(self, value: Any) -> float:
+        low = -np.inf if self.minimum is None else self.minimum
+        high = np.inf if self.maximum is None else self.maximum
+        try:
+            number = float(value)
+        except (TypeError, ValueError):
+            number = float("nan")
+        if low <= number <= high:
+            return number
+        limits = f" from {low:g} to {high:g}" if np.isfinite([low, high]).all() else ""
+        if not limits and np.isfinite(low):
+            limits = f" >= {low:g}"
+        raise InvalidInputError(f"`{self.name}` must be a number{limits}, got {value!r}")
+
+
+def option(
+    default: Any,
+    help: str = "",  # noqa: A002 - what everybody calls it
+    *,
+    type: type | None = None,  # noqa: A002
+    **about: Any,
+) -> Any:
+    """Declare a field of a study as an option with help, limits or choices.
+
+    Parameters
+    ----------
+    default : object
+        Default of the field.
+    help : str
+        One line.
+    type : type, optional
+        That of the default, or of its first item, if left out.
+    **about
+        Further attributes of :class:`Option`.
+
+    Returns
+    -------
+    dataclasses.Field
+        To be assigned in the body of a dataclass: ``count: int = option(10, "Draws.")``.
+    """
+    many = about.pop("many", isinstance(default, tuple))
+    example = default[0] if isinstance(default, tuple) and default else default
+    kind = type or (str if example is None else example.__class__)
+    declared = Option("", default, help, kind, many, **about)
+    return field(default=default, metadata={"option": declared})
+
+
+# ---- studies ----
+
+Result = TypeVar("Result", bound="StudyResult")
+Kind = TypeVar("Kind", bound="type[Study[Any]]")
+
+PUBLISHED = EvaluationSettings(buffer="authors", volume_factor=2.0)
+"""Settings of the published experiments: R-AUC at the period L, VUS over 0..2L."""
+
+
+@dataclass(frozen=True)
+class Study(Generic[Result]):
+    """A question about measures; subclasses are frozen dataclasses whose fields are options.
+
+    A study implements `per_series` and `combine`, and is registered with :func:`study`.
+
+    Parameters
+    ----------
+    measures : "paper", "extra", "all", name, measure, or iterable of these, default="paper"
+        What is studied; kept as a tuple of measures.
+    settings : EvaluationSettings
+        How measures are computed; by default as in the published experiments.
+
+    Attributes
+    ----------
+    name, title, question, better : str
+        As given to :func:`study`.
+    input : str
+        ``"scores"``: series with scores; ``"none"``: nothing; ``"results"``: results of studies.
+    """
+
+    name: ClassVar[str] = ""
+    title: ClassVar[str] = ""
+    question: ClassVar[str] = ""
+    better: ClassVar[str] = "higher"
+    input: ClassVar[str] = "scores"
+    order: ClassVar[int] = 100
+    result: ClassVar[type[StudyResult]]
+    known: ClassVar[tuple[Callable[..., Any], ...]] = ()
+
+    measures: Any = "paper"
+    settings: EvaluationSettings = PUBLISHED
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "measures", resolve_measures(self.measures))
+        for one in self.options():
+            object.__setattr__(self, one.name, one.check(getattr(self, one.name)))
+
+    @classmethod
+    def options(cls) -> tuple[Option, ...]:
+        """Options of this study, besides measures and settings, in order."""
+        return tuple(_option_of(cls, one) for one in fields(cls) if one.name not in _COMMON)
+
+    @classmethod
+    def create(cls, *, measures: Measures = "paper", settings: Any = None, **options: Any) -> Self:
+        """Make the study; options of :class:`vuskit.EvaluationSettings` can be given by name too.
+
+        Raises
+        ------
+        InvalidInputError
+            If an option is unknown or cannot be used.
+
+        Examples
+        --------
+        >>> from vuskit.studies import Consistency
+        >>> study = Consistency.create(measures=["vus_pr"], buffer=20, min_series=2)
+        >>> study.settings.buffer, study.min_series
+        (20, 2)
+        """
+        default = next(one.default for one in fields(cls) if one.name == "settings")
+        chosen: EvaluationSettings = default if settings is None else settings
+        own = {one.name for one in cls.options()}
+        general = {one.name for one in fields(EvaluationSettings)}
+        for name in options:
+            if name not in own | general:
+                near = did_you_mean(name, own | general)
+                raise InvalidInputError(f"{cls.name} has no option {name!r}{near}")
+        changed = {name: value for name, value in options.items() if name not in own}
+        given = {name: value for name, value in options.items() if name in own}
+        return cls(measures=measures, settings=chosen.replace(**changed), **given)
 
     @property
     def names(self) -> tuple[str, ...]:
         """Names of the measures."""
         return tuple(measure.name for measure in self.measures)
 
-    def evaluator(self, labels: ArrayLike, buffer: int) -> SeriesEvaluator:
-        """Evaluator of the measures for these labels."""
-        longest = round(self.volume_factor * buffer)
-        groups = self._groups(buffer, longest) if longest != buffer else [(self.measures, {})]
-        return SeriesEvaluator(
-            tuple(
-                Evaluator(labels, measures=group, **{"buffer": buffer, **self.options, **own})
-                for group, own in groups
-                if group
-            ),
-            self.names,
+    def sources(self, source: Any) -> tuple[Source, ...]:
+        """Return what the study looks at, one by one; series with scores unless overridden."""
+        return open_scores(source)
+
+    def per_series(self, scored: ScoredSeries) -> Any:
+        """Return what is found on one series; runs on a worker.
+
+        The value must be such as can be saved: a `SeriesValues`, a pandas table, arrays, or plain
+        data.
+        """
+        raise NotImplementedError
+
+    def combine(self, parts: list[Any]) -> Result:
+        """Make the result of what was found on the series, in their order."""
+        raise NotImplementedError
+
+    def run(self, source: Any = None, **how: Any) -> Result:
+        """Run the study; parameters as for :func:`run_study`."""
+        return run_study(self, source, **how)
+
+    # What `per_series` is made of.
+
+    def choose_buffer(self, scored: ScoredSeries) -> BufferChoice:
+        """Buffer of a series by the settings; gaps in its values are bridged by lines."""
+        return self.settings.choose_buffer(
+            y_true=scored.series.labels, values=bridged_values(scored)
         )
 
-    def _groups(
-        self, buffer: int, longest: int
-    ) -> list[tuple[tuple[Measure, ...], dict[str, Any]]]:
-        """Measures that can share work, with the options that only they take."""
-        volumes = tuple(measure for measure in self.measures if measure.family == "vus")
-        others = [measure for measure in self.measures if measure.family != "vus"]
-        shared = tuple(measure for measure in others if measure.shared is not None)
-        alone = tuple(measure for measure in others if measure.shared is None)
-        # Without volumes no buffer between none and the longest is needed.
-        return [(volumes, {"buffer": longest}), (shared, {"step": max(buffer, 1)}), (alone, {})]
+    def evaluator(self, labels: ArrayLike, buffer: int) -> Evaluator:
+        """Evaluator of the measures for these labels: R-AUC at the buffer, VUS up to a multiple."""
+        return Evaluator(
+            labels, measures=self.measures, settings=self.settings.replace(buffer=buffer)
+        )
 
 
-@dataclass(frozen=True)
-class SeriesEvaluator:
-    """Labels of one series, prepared for many scores; measures with different buffers."""
-
-    evaluators: tuple[Evaluator, ...]
-    names: tuple[str, ...]
-
-    def __call__(self, score: ArrayLike) -> list[float]:
-        """Values of the measures, in order."""
-        values: dict[str, float] = {}
-        for evaluator in self.evaluators:
-            values |= evaluator(score)
-        return [values[name] for name in self.names]
+_COMMON = ("measures", "settings")
 
 
-class Task(Protocol):
-    """A study, as far as one series goes; a frozen dataclass."""
-
-    @property
-    def study(self) -> str:
-        """Name of the study."""
-
-    @property
-    def settings(self) -> MeasureSettings:
-        """The measures."""
-
-    def run(self, scored: ScoredSeries) -> SeriesValues:
-        """Values of the measures on one series."""
+def _option_of(cls: type, one: Any) -> Option:
+    """Option of a field; declared with `option`, or made from its default."""
+    declared = one.metadata.get("option")
+    if declared is None:
+        default = None if one.default is MISSING else one.default
+        kind = str if default is None else type(default)
+        declared = Option("", default, type=kind, many=isinstance(default, tuple))
+    flag = declared.flag or f"--{one.name.replace('_', '-')}"
+    return replace(declared, name=one.name, flag=flag)
 
 
-@contextmanager
-def quiet() -> Iterator[list[str]]:
-    """Collect warnings of too coarse grids and drop those of undefined values.
+# ---- the registry ----
 
-    The studies count both; other warnings are passed on.
+ENTRY_POINTS = "vuskit.studies"
+_STUDIES: dict[str, type[Study[Any]]] = {}
+_BETTER = ("lower", "higher")
+_INPUTS = ("scores", "none", "results", "cases")
+
+
+def study(
+    *,
+    title: str,
+    question: str,
+    better: str,
+    name: str | None = None,
+    input: str = "scores",  # noqa: A002
+    order: int = 100,
+    known: Iterable[Callable[..., Any]] = (),
+) -> Callable[[Kind], Kind]:
+    """Register a study, by decoration of its class.
+
+    Parameters
+    ----------
+    title : str
+        Heading of its section and its page.
+    question : str
+        What it asks, as a sentence.
+    better : {"lower", "higher"}
+        Which values of its result's `score` are good.
+    name : str, optional
+        Name in commands and files; that of the class in lower case by default.
+    input : {"scores", "none", "results", "cases"}, default="scores"
+        What it looks at.
+    order : int, default=100
+        Place in lists; studies with equal numbers keep the order of their registration.
+    known : iterable of dataclasses and functions
+        Those that its result holds, besides the result itself; needed to read it again.
+
+    Raises
+    ------
+    InvalidInputError
+        If the name is taken by another study, or something else is wrong with the declaration.
+
+    Examples
+    --------
+    >>> from vuskit.studies import get_study
+    >>> get_study("consistency").question
+    'Are detectors ranked alike on series of the same kind?'
     """
-    coarse: list[str] = []
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", ThresholdResolutionWarning)
-        warnings.simplefilter("ignore", UndefinedMeasureWarning)
-        yield coarse
-    for warning in caught:
-        if issubclass(warning.category, ThresholdResolutionWarning):
-            coarse.append(str(warning.message))
-        else:
-            warnings.warn_explicit(
-                warning.message, warning.category, warning.filename, warning.lineno
+
+    def decorate(cls: Kind) -> Kind:
+        own = name or re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", cls.__name__).lower()
+        if re.fullmatch(r"[a-z][a-z0-9_-]*", own) is None:
+            raise InvalidInputError(
+                f"`name` must be lower-case letters, digits, - or _, got {own!r}"
             )
+        other = _STUDIES.get(own)
+        if other is not None and _where(other) != _where(cls):
+            raise InvalidInputError(f"`name` must be new, got {own!r} of {_where(other)}")
+        cls.name, cls.title, cls.question = own, title, question
+        cls.better = check_choice("better", better, _BETTER)
+        cls.input = check_choice("input", input, _INPUTS)
+        cls.order, cls.result, cls.known = order, _result_class(cls), tuple(known)
+        cls.result.kind = own
+        _STUDIES[own] = cls
+        return cls
+
+    return decorate
 
 
-def evaluate_scores(evaluator: SeriesEvaluator, scores: Iterable[ArrayLike]) -> NDArray[np.float64]:
-    """Values of all measures (columns) for each score (rows)."""
-    return np.array([evaluator(score) for score in scores], dtype=np.float64)
+def _where(cls: type) -> str:
+    return f"{cls.__module__}.{cls.__qualname__}"
 
 
-def fingerprint(task: Task, scored: ScoredSeries) -> str:
-    """Digest of everything that the values depend on: study, settings, measures, code, data."""
-    parts = {
-        entry.name: _identity(getattr(task, entry.name))
-        for entry in fields(task)  # type: ignore[arg-type]  # tasks are dataclasses
-    }
-    parts |= {"study": task.study, "code": _code_digest(), "content": content_of(scored)}
-    text = json.dumps(parts, sort_keys=True)
-    return hashlib.sha256(text.encode()).hexdigest()[:32]
+def _result_class(cls: type) -> type[StudyResult]:
+    """The class in ``Study[...]``."""
+    for base in getattr(cls, "__orig_bases__", ()):
+        (found,) = typing.get_args(base) or (None,)
+        if isinstance(found, type) and issubclass(found, StudyResult):
+            return found
+    raise InvalidInputError(
+        f"`{cls.__name__}` must be derived from Study[R] with the class R of its results, "
+        f"got {[base.__name__ for base in cls.__bases__]}"
+    )
 
 
-_known_digests: dict[str, str] = {}
+def list_studies() -> list[type[Study[Any]]]:
+    """Return all studies: ours, those of loaded modules, and those of installed packages.
+
+    Packages offer studies through the entry point group ``vuskit.studies``. Those that cannot be
+    imported are not listed; :func:`get_study` says why.
+
+    Examples
+    --------
+    >>> from vuskit.studies import list_studies
+    >>> [study.name for study in list_studies()][:3]
+    ['robustness', 'separability', 'consistency']
+    """
+    for point in _entry_points().values():
+        if point.name not in _STUDIES:
+            try:
+                _load_entry_point(point)
+            except Exception:
+                continue
+    return sorted(_STUDIES.values(), key=lambda one: one.order)
 
 
-def _code_digest() -> str:
-    if "code" not in _known_digests:
-        _known_digests["code"] = describe_environment()["code"]
-    return _known_digests["code"]
+def get_study(name: str) -> type[Study[Any]]:
+    """Return the study of that name.
+
+    Raises
+    ------
+    InvalidInputError
+        If there is none, or its package cannot be imported.
+    """
+    points = _entry_points()
+    if name not in _STUDIES and name in points:
+        try:
+            _load_entry_point(points[name])
+        except VuskitError:
+            raise
+        except Exception as error:
+            raise InvalidInputError(
+                f"entry point {name!r} of {ENTRY_POINTS!r} must be importable, "
+                f"got {type(error).__name__}: {error}"
+            ) from error
+    if name not in _STUDIES:
+        raise InvalidInputError(
+            f"`name` must be a registered study, got {name!r}"
+            f"{did_you_mean(name, [*_STUDIES, *points])}; load the module that defines it"
+        )
+    return _STUDIES[name]
 
 
-def _identity(value: Any) -> Any:
-    """The value as JSON knows it; functions by their code, so that an edit is noticed."""
-    if isinstance(value, MeasureSettings):
-        return {entry.name: _identity(getattr(value, entry.name)) for entry in fields(value)}
-    if isinstance(value, Measure):
-        return [
-            value.name,
-            value.higher_is_better,
-            _identity(value.options),
-            _source(value.function),
-        ]
-    if isinstance(value, Mapping):
-        return {str(key): _identity(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_identity(item) for item in value]
-    if callable(value):
-        return _source(value)
-    return value if isinstance(value, (str, int, float, bool, type(None))) else repr(value)
+def _entry_points() -> dict[str, importlib.metadata.EntryPoint]:
+    return {point.name: point for point in importlib.metadata.entry_points(group=ENTRY_POINTS)}
 
 
-def _source(function: Callable[..., Any]) -> str:
-    code = getattr(function, "__code__", None)
-    try:
-        text = inspect.getsource(function)
-    except (OSError, TypeError):
-        # Typed at a prompt, or made by other code: what it compiles to will do.
-        text = repr(function) if code is None else f"{code.co_code!r}{code.co_consts!r}"
-    name = getattr(function, "__qualname__", type(function).__name__)
-    return f"{name} {hashlib.sha256(text.encode()).hexdigest()[:16]}"
+def _load_entry_point(point: importlib.metadata.EntryPoint) -> None:
+    loaded = point.load()
+    if not (isinstance(loaded, type) and issubclass(loaded, Study)):
+        raise InvalidInputError(
+            f"entry point {point.name!r} of {ENTRY_POINTS!r} must be a Study class, got {loaded!r}"
+        )
+    if _STUDIES.get(point.name) is not loaded:
+        raise InvalidInputError(
+            f"entry point {point.name!r} of {ENTRY_POINTS!r} must have the name of its study, "
+            f"got a class registered as {loaded.name!r}; decorate it with @study"
+        )
+
+
+# ---- results ----
 
 
 @dataclass(frozen=True)
@@ -352,9 +510,385 @@ class Failure:
     reason: str
 
 
+@dataclass(frozen=True, eq=False)
+class StudyResult(abc.ABC):
+    """What a study found; subclasses are frozen dataclasses.
+
+    Fields hold plain data, arrays, pandas tables, measures, `SeriesValues`, or dataclasses that the
+    study declares as ``known``. Everything shown is computed from them. A class with other fields
+    defines ``to_saved()``, which returns plain data, and the class method ``from_saved(data)``.
+
+    Attributes
+    ----------
+    study : Study
+        The study with its settings and options.
+    failures : tuple of Failure
+        Series that could not be studied.
+    kind : str
+        Name of the study.
+    """
+
+    kind: ClassVar[str] = ""
+
+    study: Any = field(default=None, kw_only=True)
+    failures: tuple[Failure, ...] = field(default=(), kw_only=True)
+
+    @abc.abstractmethod
+    def tables(self) -> dict[str, pd.DataFrame]:
+        """Tables by name, as they are written to files."""
+
+    def figures(self) -> dict[str, Any]:
+        """Displays by name, in the order of a page."""
+        return {}
+
+    def score(self) -> pd.Series | pd.DataFrame | None:
+        """Return one number per measure for the summary.
+
+        A table has several such columns. None: the study is no part of the summary.
+        """
+        return None
+
+    def overview(self) -> pd.DataFrame:
+        """Return the table to print: one row for each measure, by name."""
+        found: Any = self.score()
+        if found is None:
+            raise InvalidInputError(f"`{type(self).__name__}` must have an overview() or a score()")
+        frame: pd.DataFrame = found if hasattr(found, "columns") else found.to_frame(self.kind)
+        return frame
+
+    def about(self) -> str:
+        """Return what was done, in sentences."""
+        return str(self.study.question)
+
+    def notes(self) -> tuple[str, ...]:
+        """Return what a reader should know besides the numbers, in half sentences."""
+        return ()
+
+    def facts(self) -> dict[str, Any]:
+        """Return the same as data."""
+        return {}
+
+    @property
+    def measures(self) -> tuple[Measure, ...]:
+        """The measures, in order."""
+        measures: tuple[Measure, ...] = self.study.measures
+        return measures
+
+    @property
+    def buffers(self) -> BufferUse | None:
+        """Buffers of the series; None where there are no series."""
+        return None
+
+    @property
+    def datasets(self) -> tuple[str, ...]:
+        """Data set of each series, where the numbers are means over data sets."""
+        return ()
+
+    def with_options(self, **options: Any) -> Self:
+        """Return the result with other options of the stage ``"result"``.
+
+        Raises
+        ------
+        InvalidInputError
+            If the values of the series depend on an option: run the study again.
+        """
+        free = [one.name for one in self.study.options() if one.stage == "result"]
+        for name in options:
+            check_choice("options", name, free)
+        return replace(self, study=replace(self.study, **options))
+
+    def save(self, folder: str | Path) -> Path:
+        """Save the result as ``<study>_result.npz``, over an earlier one of the same study.
+
+        Parameters
+        ----------
+        folder : str or Path
+            Made if it does not exist.
+
+        Returns
+        -------
+        Path
+            The file; :func:`load_study_result` reads it.
+
+        Examples
+        --------
+        >>> from vuskit.studies import load_study_result, scenario_study
+        >>> path = scenario_study(measures=["vus_pr"]).save(tempfile.mkdtemp())
+        >>> path.name, float(load_study_result(path).values.max())
+        ('scenarios_result.npz', 1.0)
+        """
+        data = pack(
+            self,
+            format=_FORMAT,
+            schema=SCHEMA_VERSION,
+            kind=self.kind,
+            vuskit=__version__,
+        )
+        path = Path(folder) / f"{self.kind}{_ENDING}"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(path, data)
+        return path
+
+
+@dataclass(frozen=True, eq=False)
+class SeriesValues:
+    """Values of measures on one series.
+
+    Attributes
+    ----------
+    dataset, series : str
+        Names.
+    buffer : int
+        Buffer of R-AUC.
+    axes : mapping from str to tuple of str
+        What the axes of `values` are, in order, and the name of each place on them.
+    values : array
+        NaN where a measure is undefined.
+    notes : mapping
+        Further facts, as plain data.
+    """
+
+    dataset: str
+    series: str
+    buffer: int
+    axes: Mapping[str, tuple[str, ...]]
+    values: NDArray[np.float64]
+    notes: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        shape = tuple(map(len, self.axes.values()))
+        if np.shape(self.values) != shape:
+            raise ValueError(f"values of shape {np.shape(self.values)} where the axes are {shape}")
+
+    @property
+    def name(self) -> str:
+        """Data set and series."""
+        return f"{self.dataset}/{self.series}"
+
+
+@dataclass(frozen=True, eq=False)
+class ValuesResult(StudyResult):
+    """A result that keeps the values of every series.
+
+    Attributes
+    ----------
+    values : tuple of SeriesValues
+        For each series.
+    """
+
+    values: tuple[SeriesValues, ...] = ()
+
+    @property
+    def buffers(self) -> BufferUse:
+        """Buffers of the series."""
+        return BufferUse.of(self.study.settings, (one.buffer for one in self.values))
+
+    def series_named(self, name: str) -> SeriesValues:
+        """Values of one series, named with or without its data set.
+
+        Raises
+        ------
+        InvalidInputError
+            If there is none, or more than one.
+        """
+        found = [one for one in self.values if name in (one.series, one.name)]
+        if len(found) != 1:
+            raise InvalidInputError(
+                f"`series` must name one series, got {name!r}, which names {len(found)}"
+                f"{did_you_mean(name, [one.name for one in self.values])}"
+            )
+        return found[0]
+
+    def _concat(self, frames: list[pd.DataFrame], **options: Any) -> pd.DataFrame:
+        """Join tables of series.
+
+        Raises
+        ------
+        InvalidInputError
+            If there are none.
+        """
+        if not frames:
+            raise InvalidInputError(
+                f"`values` must hold at least one series, got none ({len(self.failures)} failed)"
+            )
+        frame: pd.DataFrame = require("pandas", purpose="tables").concat(frames, **options)
+        return frame
+
+
+@dataclass(frozen=True)
+class BufferUse:
+    """Buffers that a study used.
+
+    Attributes
+    ----------
+    strategy : str or int
+        What chose them, or the number that was given.
+    shortest, typical, longest : int
+        Least, median and greatest buffer of R-AUC.
+    volume_factor : float
+        The longest buffer of VUS, in buffers of R-AUC.
+    """
+
+    strategy: str | int
+    shortest: int
+    typical: int
+    longest: int
+    volume_factor: float
+
+    @classmethod
+    def of(cls, settings: EvaluationSettings, buffers: Iterable[int]) -> BufferUse:
+        """Buffers that some series were studied with.
+
+        Examples
+        --------
+        >>> settings = EvaluationSettings(buffer="median_anomaly", volume_factor=1.0)
+        >>> print(BufferUse.of(settings, [20, 50, 30]))
+        the median length of the anomalies (median_anomaly): 20 to 50 points, median 30
+        >>> print(BufferUse.of(EvaluationSettings(buffer=24, volume_factor=2.0), [24, 24]))
+        24 points; VUS up to 2 times that
+        """
+        lengths = list(buffers) or [0]
+        return cls(
+            settings.buffer,
+            min(lengths),
+            round(median(lengths)),
+            max(lengths),
+            settings.volume_factor,
+        )
+
+    def __str__(self) -> str:
+        longer = self.volume_factor != 1
+        return self._lengths() + f"; VUS up to {self.volume_factor:g} times that" * longer
+
+    def _lengths(self) -> str:
+        if not isinstance(self.strategy, str):
+            return f"{self.strategy} points"
+        rule = f"{buffer_strategy_title(self.strategy)} ({self.strategy})"
+        if self.shortest == self.longest:
+            return f"{rule}: {self.longest} points"
+        return f"{rule}: {self.shortest} to {self.longest} points, median {self.typical}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, as plain data."""
+        return {
+            "strategy": self.strategy if isinstance(self.strategy, str) else "number",
+            "shortest": self.shortest,
+            "median": self.typical,
+            "longest": self.longest,
+            "volume_factor": self.volume_factor,
+        }
+
+
+# ---- saved results ----
+
+SCHEMA_VERSION = 2
+"""Grows when files that are written can no longer be read by an earlier version."""
+
+_FORMAT = "vuskit study result"
+_ENDING = "_result.npz"
+
+
+def load_study_result(path: str | Path) -> Any:
+    """Read what :meth:`StudyResult.save` wrote.
+
+    Measures come back with their names, titles and families. A measure that is not registered
+    here can be shown but not computed again.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file.
+
+    Returns
+    -------
+    StudyResult
+        A result equal to the one that was saved.
+
+    Raises
+    ------
+    InvalidInputError
+        If it is no such file, is damaged, comes from a later version, or from a study that is not
+        registered.
+    """
+    place = Path(path)
+    try:
+        data = place.read_bytes()
+        header, _ = read_archive(data)
+        if header["format"] != _FORMAT:
+            raise ValueError(header["format"])
+        schema, kind = int(header["schema"]), str(header["kind"])
+    except UNREADABLE as error:
+        raise InvalidInputError(
+            f"`path` must be a saved result of a study, got {str(place)!r}, which cannot be read "
+            f"as one ({type(error).__name__})"
+        ) from error
+    if schema != SCHEMA_VERSION:
+        raise InvalidInputError(
+            f"`path` must hold a result in schema {SCHEMA_VERSION} of vuskit {__version__}, got "
+            f"{kind!r} in schema {schema}, written by vuskit {header.get('vuskit')}: {place}"
+        )
+    cls = get_study(kind)
+    try:
+        _, result = unpack(data, (*_KNOWN, cls, cls.result, *cls.known))
+        if not isinstance(result, cls.result):
+            raise TypeError(type(result).__name__)
+    except UNREADABLE as error:
+        raise InvalidInputError(
+            f"`path` must be a whole result of a study, got {str(place)!r}, in which something "
+            f"is missing or damaged ({type(error).__name__}: {error})"
+        ) from error
+    return result
+
+
+def load_study_results(folder: str | Path) -> list[Any]:
+    """Read every saved result in a folder and in the folders below it.
+
+    Parameters
+    ----------
+    folder : str or Path
+        Such as the ``--output`` of ``vuskit study``; a single file will do too.
+
+    Returns
+    -------
+    list of StudyResult
+        In the order of :func:`list_studies`, each study's by path.
+
+    Raises
+    ------
+    InvalidInputError
+        If there is no such folder, it holds no results, or one of them cannot be read.
+
+    Examples
+    --------
+    >>> from vuskit.studies import scenario_study
+    >>> folder = tempfile.mkdtemp()
+    >>> _ = scenario_study(measures=["vus_pr"]).save(folder)
+    >>> [type(result).__name__ for result in load_study_results(folder)]
+    ['ScenarioResult']
+    """
+    place = Path(folder)
+    if place.is_file():
+        return [load_study_result(place)]
+    order = {f"{one.name}{_ENDING}": number for number, one in enumerate(list_studies())}
+    found = sorted(
+        place.rglob(f"*{_ENDING}"), key=lambda path: (order.get(path.name, len(order)), path)
+    )
+    if not found:
+        raise InvalidInputError(
+            f"`folder` must hold results of studies, such as robustness{_ENDING}, got none in "
+            f"{str(place)!r}; `vuskit study all SCORES --output FOLDER` makes them"
+        )
+    return [load_study_result(path) for path in found]
+
+
+_KNOWN = (SeriesValues, Failure, EvaluationSettings, BufferChoice)
+
+# ---- running ----
+
+
 @dataclass(frozen=True)
 class Progress:
-    """Told to the callback at the start and after each series.
+    """Passed to the callback at the start and after each series.
 
     Attributes
     ----------
@@ -372,56 +906,58 @@ class Progress:
     name: str = ""
 
 
-Outcome = SeriesValues | Failure
-
-
 def run_study(
-    task: Task,
-    sources: Sequence[Source],
+    study: Study[Result] | type[Study[Result]] | str,
+    source: Any = None,
     *,
     processes: int = 1,
     folder: str | Path | None = None,
     progress: Callable[[Progress], None] | None = None,
-) -> tuple[tuple[SeriesValues, ...], tuple[Failure, ...]]:
-    """Run a task on every series.
+) -> Result:
+    """Run a study on every series.
 
     Parameters
     ----------
-    task : Task
-        What to do with a series.
-    sources : sequence of Source
-        The series.
+    study : Study, its class, or its name
+        A class or a name stands for the study with its default options.
+    source : path, ScoredSeries, or iterable of these
+        Series with scores, as :func:`vuskit.studies.open_scores` takes them.
     processes : int, default=1
         How many work at once; 1 works in this process.
     folder : str or Path, optional
-        Keeps what is finished; what it holds already is not computed again.
+        Keeps finished series; a second run goes on where the first stopped.
     progress : callable, optional
         Called with a `Progress`.
 
     Returns
     -------
-    tuple of SeriesValues, tuple of Failure
-        In the order of the sources, whatever the number of processes.
+    StudyResult
+        The same, byte for byte, whatever the number of processes.
 
     Raises
     ------
     InvalidInputError
-        If the number of processes is not positive.
+        If there are no series or a parameter cannot be used. A single series that cannot be
+        studied is entered in the result's ``failures`` instead.
     """
+    chosen = get_study(study) if isinstance(study, str) else study
+    task: Study[Result] = chosen() if isinstance(chosen, type) else chosen
     check_int("processes", processes, minimum=1)
-    store = None if folder is None else SeriesStore(Path(folder))
+    sources = task.sources(source)
+    store = None if folder is None else PartStore(Path(folder))
     run = _in_processes if processes > 1 and len(sources) > 1 else _here
-    outcomes: dict[int, Outcome] = {}
+    outcomes: dict[int, Any] = {}
     begin = time.perf_counter()
     _report(progress, 0, len(sources), begin, "")
     for index, outcome in run(task, sources, store, processes):
         outcomes[index] = outcome
-        _report(progress, len(outcomes), len(sources), begin, outcome.name)
+        _report(progress, len(outcomes), len(sources), begin, sources[index].name)
     ordered = [outcomes[index] for index in range(len(sources))]
-    return (
-        tuple(outcome for outcome in ordered if isinstance(outcome, SeriesValues)),
-        tuple(outcome for outcome in ordered if isinstance(outcome, Failure)),
-    )
+    failures = tuple(one for one in ordered if isinstance(one, Failure))
+    if failures and task.input == "none":
+        raise InvalidInputError(failures[0].reason)
+    result = task.combine([one for one in ordered if not isinstance(one, Failure)])
+    return replace(result, study=task, failures=failures)
 
 
 def _report(
@@ -434,16 +970,16 @@ def _report(
 
 
 def _here(
-    task: Task, sources: Sequence[Source], store: SeriesStore | None, processes: int
-) -> Iterator[tuple[int, Outcome]]:
+    task: Study[Any], sources: Sequence[Source], store: PartStore | None, processes: int
+) -> Iterator[tuple[int, Any]]:
     with same_arithmetic():
         for index, source in enumerate(sources):
             yield index, _study(task, source, store)
 
 
 def _in_processes(
-    task: Task, sources: Sequence[Source], store: SeriesStore | None, processes: int
-) -> Iterator[tuple[int, Outcome]]:
+    task: Study[Any], sources: Sequence[Source], store: PartStore | None, processes: int
+) -> Iterator[tuple[int, Any]]:
     workers = min(processes, len(sources))
     pool = ProcessPoolExecutor(
         workers,
@@ -452,7 +988,7 @@ def _in_processes(
         initargs=(_pickled(task), store),
     )
     waiting = iter(enumerate(sources))
-    running: dict[Future[Outcome], int] = {}
+    running: dict[Future[Any], int] = {}
     try:
         while True:
             # No more than the workers can take: what waits in their queue cannot be called back.
@@ -469,13 +1005,14 @@ def _in_processes(
         pool.shutdown(cancel_futures=True)
 
 
-def _pickled(task: Task) -> bytes:
+def _pickled(task: Study[Any]) -> bytes:
     """The task for another process, with the measures that their module cannot bring there.
 
     A measure may come from a notebook, a script or a module that only this process can find.
     """
     cloudpickle = require("cloudpickle", purpose="more than one process")
     homes = {measure.function.__module__ for measure in list_measures()}
+    homes |= {type(task).__module__, type(task).result.__module__}
     own = [
         sys.modules[home]
         for home in sorted(homes & sys.modules.keys())
@@ -506,10 +1043,10 @@ def _warm_up() -> None:
         warm_up()
 
 
-_worker: dict[str, tuple[Task, SeriesStore | None]] = {}
+_worker: dict[str, tuple[Study[Any], PartStore | None]] = {}
 
 
-def _start_worker(pickled: bytes, store: SeriesStore | None) -> None:
+def _start_worker(pickled: bytes, store: PartStore | None) -> None:
     # Ctrl-C reaches every process of a terminal; the first one decides what ends.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     # Kept for as long as the process lives, so the limit of threads is never taken back.
@@ -518,92 +1055,186 @@ def _start_worker(pickled: bytes, store: SeriesStore | None) -> None:
     _worker["task"] = require("cloudpickle", purpose="a study").loads(pickled), store
 
 
-def _study_in_worker(source: Source) -> Outcome:
+def _study_in_worker(source: Source) -> Any:
     return _study(_worker["task"][0], source, _worker["task"][1])
 
 
-def _study(task: Task, source: Source, store: SeriesStore | None) -> Outcome:
+def _study(task: Study[Any], source: Source, store: PartStore | None) -> Any:
     try:
         scored = source.read()
         key = fingerprint(task, scored)
-        known = store.load(key) if store is not None else None
+        known = store.load(key, task.known) if store is not None else None
         if known is not None:
             return known
         with quiet() as coarse:
-            values = task.run(scored)
-        values = replace(values, notes={**values.notes, "coarse_grid": bool(coarse)})
+            value = task.per_series(scored)
+        if isinstance(value, SeriesValues):
+            value = replace(value, notes={**value.notes, "coarse_grid": bool(coarse)})
     except VuskitError as error:
         return Failure(source.name, str(error))
     if store is not None:
-        store.save(key, values)
-    return values
+        store.save(key, value)
+    return value
 
 
 @dataclass(frozen=True)
-class BufferUse:
-    """The buffers of the series of a study.
+class PartStore:
+    """One file for each finished series of a study, named by everything that its value depends on.
 
-    Attributes
-    ----------
-    strategy : str or int
-        What chose them, or the number that was given.
-    shortest, typical, longest : int
-        Least, median and greatest buffer of R-AUC.
-    volume_factor : float
-        The longest buffer of VUS, in buffers of R-AUC.
+    Other settings, data or code give other names, so nothing outdated is ever read.
     """
 
-    strategy: str | int
-    shortest: int
-    typical: int
-    longest: int
-    volume_factor: float
+    folder: Path
 
-    @classmethod
-    def of(cls, settings: MeasureSettings, values: Iterable[SeriesValues]) -> BufferUse:
-        """Buffers that some series were studied with.
+    def load(self, key: str, known: Iterable[Callable[..., Any]]) -> Any:
+        """Return what was saved under the key; None if nothing was, or the file is damaged."""
+        try:
+            return unpack(self._path(key).read_bytes(), (*_KNOWN, *known))[1]
+        except UNREADABLE:
+            return None
 
-        Examples
-        --------
-        >>> rows = [("a", 20), ("b", 50), ("c", 30)]
-        >>> found = [SeriesValues("docs", name, length, {}, None) for name, length in rows]
-        >>> print(BufferUse.of(MeasureSettings((), "median_anomaly", volume_factor=1.0), found))
-        the median length of the anomalies (median_anomaly): 20 to 50 points, median 30
-        >>> print(BufferUse.of(MeasureSettings((), 24), found))
-        24 points; VUS up to 2 times that
-        """
-        lengths = [one.buffer for one in values] or [0]
-        return cls(
-            settings.buffer,
-            min(lengths),
-            round(median(lengths)),
-            max(lengths),
-            settings.volume_factor,
-        )
+    def save(self, key: str, value: Any) -> None:
+        """Save under the key."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        write_atomically(self._path(key), pack(value))
 
-    @classmethod
-    def of_one(cls, strategy: str | int, length: int, volume_factor: float) -> BufferUse:
-        """Buffer of a single series."""
-        return cls(strategy, length, length, length, volume_factor)
+    def _path(self, key: str) -> Path:
+        return self.folder / f"{key}.npz"
 
-    def __str__(self) -> str:
-        longer = self.volume_factor != 1
-        return self._lengths() + f"; VUS up to {self.volume_factor:g} times that" * longer
 
-    def _lengths(self) -> str:
-        if not isinstance(self.strategy, str):
-            return f"{self.strategy} points"
-        rule = f"{buffer_strategy_title(self.strategy)} ({self.strategy})"
-        if self.shortest == self.longest:
-            return f"{rule}: {self.longest} points"
-        return f"{rule}: {self.shortest} to {self.longest} points, median {self.typical}"
+@contextmanager
+def quiet() -> Iterator[list[str]]:
+    """Collect warnings of too coarse grids and drop those of undefined values.
 
-    def to_dict(self) -> dict[str, Any]:
-        """Everything, as plain data."""
-        return {
-            "strategy": self.strategy if isinstance(self.strategy, str) else "number",
-            "shortest": self.shortest,
-            "median": self.typical,
-            "longest": self.longest,
-            "volume_factor": self.volume_factor,
-        }
+    The studies count both; other warnings are passed on.
+    """
+    coarse: list[str] = []
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", ThresholdResolutionWarning)
+        warnings.simplefilter("ignore", UndefinedMeasureWarning)
+        yield coarse
+    for warning in caught:
+        if issubclass(warning.category, ThresholdResolutionWarning):
+            coarse.append(str(warning.message))
+        else:
+            warnings.warn_explicit(
+                warning.message, warning.category, warning.filename, warning.lineno
+            )
+
+
+def evaluate_scores(evaluator: Evaluator, scores: Iterable[ArrayLike]) -> NDArray[np.float64]:
+    """Values of all measures (columns) for each score (rows)."""
+    return np.array([list(evaluator(score).values()) for score in scores], dtype=np.float64)
+
+
+def evaluate_detectors(
+    evaluator: Evaluator,
+    scored: ScoredSeries,
+    variants: Callable[[str, NDArray[np.float64]], Iterable[ArrayLike]] | None = None,
+) -> NDArray[np.float64]:
+    """Values of all measures for every detector of a series.
+
+    A detector that ran with several seeds counts once: its values are the means over its runs of
+    those that are defined.
+
+    Parameters
+    ----------
+    evaluator : Evaluator
+        Of the labels.
+    scored : ScoredSeries
+        The series and its scores.
+    variants : callable, optional
+        ``variants(detector, score)`` gives the scores to evaluate instead of the score itself; as
+        many for every run.
+
+    Returns
+    -------
+    array of shape (detectors, measures), or (detectors, variants, measures)
+        NaN where a measure is undefined.
+    """
+    if variants is None:
+        return evaluate_detectors(evaluator, scored, lambda _, score: [score])[:, 0]
+    if not scored.detectors:
+        raise InvalidInputError(f"`scored` must hold at least one score, got none in {scored!r}")
+    return np.stack(
+        [
+            _mean_of_defined(
+                [evaluate_scores(evaluator, variants(name, score)) for score in scored.runs(name)]
+            )
+            for name in scored.detectors
+        ]
+    )
+
+
+def _mean_of_defined(runs: list[NDArray[np.float64]]) -> NDArray[np.float64]:
+    """Mean over the runs of a detector; NaN where none is defined."""
+    if len(runs) == 1:
+        return runs[0]
+    values = np.stack(runs)
+    defined = ~np.isnan(values)
+    total = np.where(defined, values, 0.0).sum(axis=0)
+    count = defined.sum(axis=0)
+    return np.where(count > 0, total / np.maximum(count, 1), np.nan)
+
+
+def fingerprint(study: Study[Any], scored: ScoredSeries) -> str:
+    """Digest of everything that the value of a series depends on."""
+    late = {one.name for one in study.options() if one.stage == "result"}
+    parts = {
+        one.name: _identity(getattr(study, one.name))
+        for one in fields(study)
+        if one.name not in late
+    }
+    parts |= {
+        "study": study.name,
+        "class": _source(type(study)),
+        "code": _code_digest(),
+        "content": content_of(scored),
+    }
+    text = json.dumps(parts, sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+_CODE = ("*.py", "kernels/**/*.py", "measures/**/*.py", "algorithms/**/*.py", "studies/*.py")
+
+
+@functools.cache
+def _code_digest() -> str:
+    """Digest of the code that computes values: versions stay the same while code is worked on."""
+    package = Path(vuskit.__file__).parent
+    digest = hashlib.sha256()
+    for path in sorted({path for pattern in _CODE for path in package.glob(pattern)}):
+        digest.update(path.relative_to(package).as_posix().encode())
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+def _identity(value: Any) -> Any:
+    """The value as JSON knows it; functions by their code, so that an edit is noticed."""
+    if isinstance(value, (EvaluationSettings, BufferChoice)):
+        return {entry.name: _identity(getattr(value, entry.name)) for entry in fields(value)}
+    if isinstance(value, Measure):
+        return [
+            value.name,
+            value.higher_is_better,
+            _identity(value.options),
+            _source(value.function),
+        ]
+    if isinstance(value, Mapping):
+        return {str(key): _identity(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_identity(item) for item in value]
+    if callable(value):
+        return _source(value)
+    return value if isinstance(value, (str, int, float, bool, type(None))) else repr(value)
+
+
+def _source(function: Callable[..., Any]) -> str:
+    code = getattr(function, "__code__", None)
+    try:
+        text = inspect.getsource(function)
+    except (OSError, TypeError):
+        # Typed at a prompt, or made by other code: what it compiles to will do.
+        text = repr(function) if code is None else f"{code.co_code!r}{code.co_consts!r}"
+    name = getattr(function, "__qualname__", type(function).__name__)
+    return f"{name} {hashlib.sha256(text.encode()).hexdigest()[:16]}"

@@ -1,7 +1,7 @@
 """Consistency: whether a measure ranks the detectors alike on series of the same kind.
 
-The ranks of a detector over the series of a data set are looked at as draws; their Shannon
-entropy is low where the measure keeps placing the detector alike.
+The ranks of a detector over the series of a data set are taken as draws; their Shannon entropy is
+low where the measure keeps placing the detector alike.
 """
 
 from __future__ import annotations
@@ -18,25 +18,22 @@ from numpy.typing import NDArray
 from vuskit._util.optional import require
 from vuskit.datasets import ScoredSeries
 from vuskit.errors import InvalidInputError
-from vuskit.inputs import check_choice, check_int
-from vuskit.measures.registry import Measure
+from vuskit.inputs import check_choice
 from vuskit.studies.base import (
-    Failure,
-    MeasureSettings,
     Progress,
     SeriesValues,
-    evaluate_scores,
-    run_study,
+    Study,
+    ValuesResult,
+    evaluate_detectors,
+    option,
+    study,
 )
-from vuskit.studies.sources import buffer_of, open_scores
 from vuskit.studies.statistics.tables import without_noise
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["ConsistencyResult", "consistency_study", "rank_entropy"]
-
-_TIES = ("average", "min", "max", "dense")
+__all__ = ["Consistency", "ConsistencyResult", "consistency_study", "rank_entropy"]
 
 
 def rank_entropy(ranks: Iterable[float]) -> float:
@@ -55,69 +52,23 @@ def rank_entropy(ranks: Iterable[float]) -> float:
     return float(stats.entropy(np.unique(known, return_counts=True)[1], base=2))
 
 
-@dataclass(frozen=True)
-class ConsistencyTask:
-    """The measures, once for each detector; see :func:`consistency_study`."""
-
-    settings: MeasureSettings
-
-    @property
-    def study(self) -> str:
-        """Name of the study."""
-        return "consistency"
-
-    def run(self, scored: ScoredSeries) -> SeriesValues:
-        """Values of all measures for every detector's score."""
-        choice = buffer_of(scored, self.settings.buffer)
-        evaluator = self.settings.evaluator(scored.series.labels, choice.length)
-        return SeriesValues(
-            scored.series.dataset,
-            scored.series.name,
-            choice.length,
-            {"detector": scored.detectors, "measure": self.settings.names},
-            evaluate_scores(evaluator, scored.scores.values()),
-        )
-
-
 @dataclass(frozen=True, eq=False)
-class ConsistencyResult:
+class ConsistencyResult(ValuesResult):
     """Values of measures, and the ranks that they give the detectors.
 
     Attributes
     ----------
     values : tuple of SeriesValues
         By detector and measure, for each series.
+    study : Consistency
+        The settings.
     failures : tuple of Failure
         Series that could not be studied.
-    settings : MeasureSettings
-        The measures.
-    ties : str
-        Which rank equal values get.
-    min_series : int
-        Data sets with fewer series have no entropy.
     """
-
-    values: tuple[SeriesValues, ...]
-    failures: tuple[Failure, ...]
-    settings: MeasureSettings
-    ties: str = "average"
-    min_series: int = 3
-
-    @property
-    def measures(self) -> tuple[Measure, ...]:
-        """The measures, in order."""
-        return self.settings.measures
 
     @cached_property
     def _ranks(self) -> pd.DataFrame:
-        pandas = require("pandas", purpose="to_frame()")
-        frames = [self._frame_of(series) for series in self.values]
-        if not frames:
-            raise InvalidInputError(
-                f"`values` must hold at least one series, got none ({len(self.failures)} failed)"
-            )
-        frame: pd.DataFrame = pandas.concat(frames, ignore_index=True)
-        return frame
+        return self._concat([self._frame_of(series) for series in self.values], ignore_index=True)
 
     def _frame_of(self, series: SeriesValues) -> pd.DataFrame:
         pandas = require("pandas", purpose="to_frame()")
@@ -135,7 +86,7 @@ class ConsistencyResult:
         sign = np.array([-1.0 if measure.higher_is_better else 1.0 for measure in self.measures])
         rounded = without_noise(values.T, alone=True).T
         ranks: NDArray[np.float64] = stats.rankdata(
-            rounded * sign, method=self.ties, axis=0, nan_policy="omit"
+            rounded * sign, method=self.study.ties, axis=0, nan_policy="omit"
         )
         return ranks
 
@@ -147,11 +98,11 @@ class ConsistencyResult:
         """Entropy of each detector's ranks over each data set, one column for a measure."""
         frame = self._ranks
         sizes = frame.groupby("dataset")["series"].nunique()
-        kept = frame[frame["dataset"].isin(sizes.index[sizes >= self.min_series])]
+        kept = frame[frame["dataset"].isin(sizes.index[sizes >= self.study.min_series])]
         if kept.empty:
             raise InvalidInputError(
-                f"`min_series` must leave a data set, got {self.min_series} where the largest has "
-                f"{int(sizes.max())} series"
+                f"`min_series` must leave a data set, got {self.study.min_series} where the "
+                f"largest has {int(sizes.max())} series"
             )
         table: pd.DataFrame = kept.pivot_table(
             index=["dataset", "detector"],
@@ -162,13 +113,13 @@ class ConsistencyResult:
             sort=False,
             observed=True,
         )
-        return table[list(self.settings.names)].dropna(how="all")
+        return table[list(self.study.names)].dropna(how="all")
 
     @property
     def small_datasets(self) -> tuple[str, ...]:
         """Data sets with too few series for an entropy."""
         sizes = self._ranks.groupby("dataset")["series"].nunique()
-        return tuple(sizes.index[sizes < self.min_series])
+        return tuple(sizes.index[sizes < self.study.min_series])
 
     def by_dataset(self) -> pd.DataFrame:
         """Mean entropy over the detectors: one row for each data set."""
@@ -185,7 +136,7 @@ class ConsistencyResult:
             }
         )
         frame.index.name = "measure"
-        return frame.loc[list(self.settings.names)]
+        return frame.loc[list(self.study.names)]
 
     def by_family(self) -> pd.Series:
         """Mean entropy of the measures of each family."""
@@ -207,7 +158,7 @@ class ConsistencyResult:
         table: pd.DataFrame = frame.pivot_table(
             index="detector", columns="measure", values="rank", aggfunc="mean", sort=False
         )
-        return table[[name for name in self.settings.names if name in table]]
+        return table[[name for name in self.study.names if name in table]]
 
     def undefined(self) -> pd.Series:
         """Number of undefined values of each measure."""
@@ -216,15 +167,103 @@ class ConsistencyResult:
         )
         return counts
 
+    def tables(self) -> dict[str, pd.DataFrame]:
+        """Ranks, entropies, averages, and mean ranks by data set."""
+        tables = {
+            "ranks": self.to_frame(),
+            "entropies": self.entropies().reset_index(),
+            "averages": self.averages().reset_index(),
+            "families": self.by_family().reset_index(),
+            "rank_table": self.rank_table().reset_index(),
+        }
+        for dataset in dict.fromkeys(one.dataset for one in self.values):
+            tables[f"rank_table_{dataset}"] = self.rank_table(dataset).reset_index()
+        return tables
+
+    def score(self) -> pd.Series:
+        """Mean entropy of each measure; lower is better."""
+        column: pd.Series = self.averages()["entropy"]
+        return column
+
+    def overview(self) -> pd.DataFrame:
+        """Mean entropy of each measure, with its family."""
+        return self.averages()
+
+    def about(self) -> str:
+        """Return what was done, in sentences."""
+        left_out = ", ".join(self.small_datasets) or "none"
+        return (
+            f"{len(self.values):,} series. Shannon entropy of a detector's ranks over the series "
+            "of a data set, in bits; mean over detectors and data sets. Low is consistent. Equal "
+            f"values get the {self.study.ties} rank. Data sets of fewer than "
+            f"{self.study.min_series} series are left out: {left_out}. Undefined values: "
+            f"{int(self.undefined().sum()):,}."
+        )
+
+    def facts(self) -> dict[str, Any]:
+        """Data sets with too few series."""
+        return {"small_datasets": list(self.small_datasets)}
+
+    @property
+    def datasets(self) -> tuple[str, ...]:
+        """Data set of each series."""
+        return tuple(one.dataset for one in self.values)
+
+
+@study(
+    title="Consistency",
+    question="Are detectors ranked alike on series of the same kind?",
+    better="lower",
+    order=3,
+)
+@dataclass(frozen=True)
+class Consistency(Study[ConsistencyResult]):
+    """Shannon entropy of each detector's rank over the series of a data set.
+
+    Parameters
+    ----------
+    measures, settings
+        As for :class:`vuskit.studies.Study`.
+    ties : {"average", "min", "max", "dense"}, default="average"
+        Which rank detectors with equal values get.
+    min_series : int, default=3
+        Data sets with fewer series have no entropy; the result names them.
+    """
+
+    ties: str = option(
+        "average",
+        "Rank of equal values.",
+        choices=("average", "min", "max", "dense"),
+        stage="result",
+    )
+    min_series: int = option(
+        3,
+        "Data sets with fewer series have no consistency.",
+        minimum=2,
+        metavar="N",
+        stage="result",
+    )
+
+    def per_series(self, scored: ScoredSeries) -> SeriesValues:
+        """Values of all measures for every detector."""
+        choice = self.choose_buffer(scored)
+        evaluator = self.evaluator(scored.series.labels, choice.length)
+        return SeriesValues(
+            scored.series.dataset,
+            scored.series.name,
+            choice.length,
+            {"detector": scored.detectors, "measure": self.names},
+            evaluate_detectors(evaluator, scored),
+        )
+
+    def combine(self, parts: list[SeriesValues]) -> ConsistencyResult:
+        """Keep the values of all series."""
+        return ConsistencyResult(tuple(parts))
+
 
 def consistency_study(
     source: Any,
     *,
-    measures: str | Measure | Iterable[str | Measure] = "paper",
-    buffer: str | int = "authors",
-    volume_factor: float = 2.0,
-    ties: str = "average",
-    min_series: int = 3,
     processes: int = 1,
     folder: str | Path | None = None,
     progress: Callable[[Progress], None] | None = None,
@@ -234,12 +273,13 @@ def consistency_study(
 
     Parameters
     ----------
-    source, measures, buffer, volume_factor, processes, folder, progress, **options
-        As for :func:`vuskit.studies.robustness_study`.
-    ties : {"average", "min", "max", "dense"}, default="average"
-        Which rank detectors with equal values get.
-    min_series : int, default=3
-        Data sets with fewer series have no entropy; the result names them.
+    source : path, ScoredSeries, or iterable of these
+        Series with scores, as :func:`vuskit.studies.open_scores` takes them.
+    processes, folder, progress
+        As for :func:`vuskit.studies.run_study`.
+    **options
+        ``measures``, options of :class:`Consistency`, and fields of
+        :class:`vuskit.EvaluationSettings`.
 
     Returns
     -------
@@ -264,14 +304,5 @@ def consistency_study(
     >>> found.averages()["entropy"].to_dict()
     {'auc_pr': 0.0, 'vus_pr': 0.0}
     """
-    check_choice("ties", ties, _TIES)
-    settings = MeasureSettings.of(measures, buffer, volume_factor, options)
-    values, failures = run_study(
-        ConsistencyTask(settings),
-        open_scores(source),
-        processes=processes,
-        folder=folder,
-        progress=progress,
-    )
-    fewest = check_int("min_series", min_series, minimum=2)
-    return ConsistencyResult(values, failures, settings, ties, fewest)
+    chosen = Consistency.create(**options)
+    return chosen.run(source, processes=processes, folder=folder, progress=progress)

@@ -8,9 +8,9 @@ measures against each other over the series.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,161 +20,49 @@ from numpy.typing import NDArray
 from vuskit._util.optional import require
 from vuskit.datasets import ScoredSeries
 from vuskit.errors import InvalidInputError
-from vuskit.inputs import check_choice, check_fraction, check_int
-from vuskit.measures.registry import Measure
+from vuskit.inputs import check_choice
 from vuskit.studies.base import (
-    Failure,
-    MeasureSettings,
     Progress,
     SeriesValues,
-    evaluate_scores,
-    run_study,
+    Study,
+    ValuesResult,
+    evaluate_detectors,
+    option,
+    study,
 )
 from vuskit.studies.perturbations import add_noise, crops_by_ratio, even_lags, generator, shift
-from vuskit.studies.sources import buffer_of, open_scores
 from vuskit.studies.statistics.comparison import TableComparison, compare_columns
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["PERTURBATIONS", "RobustnessResult", "RobustnessTask", "robustness_study"]
+__all__ = ["Robustness", "RobustnessResult", "robustness_study"]
 
 Values = NDArray[np.float64]
 
 
-@dataclass(frozen=True)
-class RobustnessTask:
-    """Perturbations and measures; see :func:`vuskit.studies.robustness_study`."""
-
-    settings: MeasureSettings
-    perturbations: tuple[str, ...] = ("lag", "noise", "ratio")
-    count: int = 10
-    lag: float = 0.25
-    lag_fill: str = "edge"
-    noise: float = 0.05
-    ratio: tuple[float, float] = (0.01, 0.2)
-    ratio_tolerance: float = 0.05
-    seed: int = 0
-
-    @property
-    def study(self) -> str:
-        """Name of the study."""
-        return "robustness"
-
-    def run(self, scored: ScoredSeries) -> SeriesValues:
-        """Values of all measures under every perturbation of every detector's score."""
-        choice = buffer_of(scored, self.settings.buffer)
-        values = [PERTURBATIONS[name](self, scored, choice.length) for name in self.perturbations]
-        return SeriesValues(
-            scored.series.dataset,
-            scored.series.name,
-            choice.length,
-            {
-                "perturbation": self.perturbations,
-                "detector": scored.detectors,
-                "repeat": tuple(map(str, range(self.count))),
-                "measure": self.settings.names,
-            },
-            np.stack(values),
-            {"buffer_reason": choice.reason},
-        )
-
-
-def _on_whole_series(
-    task: RobustnessTask,
-    scored: ScoredSeries,
-    buffer: int,
-    variants: Callable[[str, Values], Iterator[Values]],
-) -> Values:
-    # The labels stay as they are, so their work is done once for all scores.
-    evaluator = task.settings.evaluator(scored.series.labels, buffer)
-    return np.stack(
-        [evaluate_scores(evaluator, variants(name, score)) for name, score in scored.scores.items()]
-    )
-
-
-def _lag(task: RobustnessTask, scored: ScoredSeries, buffer: int) -> Values:
-    lags = even_lags(buffer, count=task.count, fraction=task.lag)
-
-    def variants(detector: str, score: Values) -> Iterator[Values]:
-        return (shift(score, lag, fill=task.lag_fill) for lag in lags)
-
-    return _on_whole_series(task, scored, buffer, variants)
-
-
-def _noise(task: RobustnessTask, scored: ScoredSeries, buffer: int) -> Values:
-    def variants(detector: str, score: Values) -> Iterator[Values]:
-        names = (scored.series.dataset, scored.series.name, detector, "noise")
-        random = generator(task.seed, *names)
-        return (add_noise(score, random, amplitude=task.noise) for _ in range(task.count))
-
-    return _on_whole_series(task, scored, buffer, variants)
-
-
-def _ratio(task: RobustnessTask, scored: ScoredSeries, buffer: int) -> Values:
-    labels = scored.series.labels
-    low, high = task.ratio
-    crops = crops_by_ratio(
-        labels, count=task.count, low=low, high=high, tolerance=task.ratio_tolerance
-    )
-    values = np.full((len(scored.detectors), task.count, len(task.settings.measures)), np.nan)
-    for place, crop in enumerate(crops):
-        if crop.reached:
-            part = slice(crop.start, crop.stop)
-            evaluator = task.settings.evaluator(labels[part], buffer)
-            cut = (score[part] for score in scored.scores.values())
-            values[:, place] = evaluate_scores(evaluator, cut)
-    return values
-
-
-PERTURBATIONS: Mapping[str, Callable[[RobustnessTask, ScoredSeries, int], Values]] = {
-    "lag": _lag,
-    "noise": _noise,
-    "ratio": _ratio,
-}
-"""Name to function of a task, a series and its buffer: values by detector, repeat and measure."""
-
-
 @dataclass(frozen=True, eq=False)
-class RobustnessResult:
+class RobustnessResult(ValuesResult):
     """Values of measures under perturbations.
 
     Attributes
     ----------
     values : tuple of SeriesValues
         By perturbation, detector, repeat and measure, for each series.
+    study : Robustness
+        The settings.
     failures : tuple of Failure
         Series that could not be studied.
-    task : RobustnessTask
-        The settings.
-    min_values : int
-        Fewer defined values have no deviation.
     """
-
-    values: tuple[SeriesValues, ...]
-    failures: tuple[Failure, ...]
-    task: RobustnessTask
-    min_values: int = 5
-
-    @property
-    def measures(self) -> tuple[Measure, ...]:
-        """The measures, in order."""
-        return self.task.settings.measures
 
     @cached_property
     def _deviations(self) -> pd.DataFrame:
-        pandas = require("pandas", purpose="to_frame()")
-        frames = [self._frame_of(series) for series in self.values]
-        if not frames:
-            raise InvalidInputError(
-                f"`values` must hold at least one series, got none ({len(self.failures)} failed)"
-            )
-        frame: pd.DataFrame = pandas.concat(frames, ignore_index=True)
-        return frame
+        return self._concat([self._frame_of(series) for series in self.values], ignore_index=True)
 
     def _frame_of(self, series: SeriesValues) -> pd.DataFrame:
         pandas = require("pandas", purpose="to_frame()")
-        deviation, count = _deviation(series.values, self.min_values)
+        fewest = min(self.study.min_values, self.study.count)
+        deviation, count = _deviation(series.values, fewest)
         names = [series.axes[axis] for axis in ("perturbation", "detector", "measure")]
         places = pandas.MultiIndex.from_product(
             names, names=["perturbation", "detector", "measure"]
@@ -186,7 +74,7 @@ class RobustnessResult:
         return frame.assign(
             deviation=deviation.ravel(),
             n_values=count.ravel(),
-            n_undefined=self.task.count - count.ravel(),
+            n_undefined=self.study.count - count.ravel(),
         )
 
     def to_frame(self) -> pd.DataFrame:
@@ -199,7 +87,7 @@ class RobustnessResult:
 
     def by_series(self, perturbation: str) -> pd.DataFrame:
         """Mean deviation over the detectors: one row for each series, one column for a measure."""
-        check_choice("perturbation", perturbation, self.task.perturbations)
+        check_choice("perturbation", perturbation, self.study.perturbations)
         frame = self._deviations
         rows = frame[frame["perturbation"] == perturbation]
         table: pd.DataFrame = rows.pivot_table(
@@ -212,14 +100,14 @@ class RobustnessResult:
             observed=True,
         )
         order = list(dict.fromkeys(zip(rows["dataset"], rows["series"], strict=True)))
-        return table.loc[order, list(self.task.settings.names)]
+        return table.loc[order, list(self.study.names)]
 
     def by_dataset(self) -> pd.DataFrame:
         """Mean over the series of a data set: rows for perturbation and data set."""
         pandas = require("pandas", purpose="by_dataset()")
         parts = {
             name: self.by_series(name).groupby(level="dataset", sort=True).mean()
-            for name in self.task.perturbations
+            for name in self.study.perturbations
         }
         frame: pd.DataFrame = pandas.concat(parts, names=["perturbation"])
         return frame
@@ -237,16 +125,18 @@ class RobustnessResult:
         by_dataset = self.by_dataset() if over == "datasets" else None
         columns = {
             name: (self.by_series(name) if by_dataset is None else by_dataset.loc[name]).mean()
-            for name in self.task.perturbations
+            for name in self.study.perturbations
         }
         frame: pd.DataFrame = pandas.DataFrame(columns)
         return frame
 
-    def compare(self, perturbation: str, *, alpha: float = 0.1, **options: Any) -> TableComparison:
+    def compare(
+        self, perturbation: str, *, alpha: float | None = None, **options: Any
+    ) -> TableComparison:
         """Friedman's test and Wilcoxon's with Holm's correction over the series.
 
         Rank 1 is the most robust measure. Series on which the deviation of a measure is undefined
-        are left out, and counted in the tests.
+        are left out, and counted in the tests. The study's `alpha` is the default.
 
         Raises
         ------
@@ -257,9 +147,19 @@ class RobustnessResult:
             self.by_series(perturbation),
             title=f"standard deviation under {perturbation}",
             higher_is_better=False,
-            alpha=alpha,
+            alpha=self.study.alpha if alpha is None else alpha,
             **options,
         )
+
+    def comparisons(self) -> dict[str, TableComparison]:
+        """Tests by perturbation; only where there are enough series and measures."""
+        found = {}
+        for kind in self.study.perturbations:
+            try:
+                found[kind] = self.compare(kind)
+            except InvalidInputError:
+                continue
+        return found
 
     def undefined(self) -> pd.DataFrame:
         """Counts by perturbation and measure.
@@ -281,7 +181,7 @@ class RobustnessResult:
         empty = [int(self.by_series(kind)[measure].isna().sum()) for kind, measure in table.index]
         return table.assign(series_without=empty).reset_index()
 
-    def centred(self, series: str, perturbation: str) -> pd.DataFrame:
+    def centered(self, series: str, perturbation: str) -> pd.DataFrame:
         """Values of one series less their mean over the repeats: what a box plot shows.
 
         Parameters
@@ -296,22 +196,62 @@ class RobustnessResult:
         InvalidInputError
             If there is no such series.
         """
-        check_choice("perturbation", perturbation, self.task.perturbations)
-        found = [one for one in self.values if series in (one.series, one.name)]
-        if len(found) != 1:
-            raise InvalidInputError(f"`series` must name one series, got {series!r}")
-        values = found[0].values[self.task.perturbations.index(perturbation)]
+        check_choice("perturbation", perturbation, self.study.perturbations)
+        found = self.series_named(series)
+        values = found.values[self.study.perturbations.index(perturbation)]
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RuntimeWarning)  # all undefined: stays NaN
-            centred = values - np.nanmean(values, axis=1, keepdims=True)
-        pandas = require("pandas", purpose="centred()")
+            centered = values - np.nanmean(values, axis=1, keepdims=True)
+        pandas = require("pandas", purpose="centered()")
         places = pandas.MultiIndex.from_product(
-            [found[0].axes["detector"], range(self.task.count)], names=["detector", "repeat"]
+            [found.axes["detector"], range(self.study.count)], names=["detector", "repeat"]
         )
         frame: pd.DataFrame = pandas.DataFrame(
-            centred.reshape(-1, values.shape[-1]), index=places, columns=self.task.settings.names
+            centered.reshape(-1, values.shape[-1]), index=places, columns=self.study.names
         )
         return frame
+
+    def tables(self) -> dict[str, pd.DataFrame]:
+        """Deviations, averages, tests, and counts of undefined values."""
+        averages, over_series = self.averages(), self.averages(over="series")
+        tables = {
+            "deviations": self.to_frame(),
+            "datasets": self.by_dataset().reset_index(),
+            "averages": averages.rename_axis("measure").reset_index(),
+            "averages_over_series": over_series.rename_axis("measure").reset_index(),
+            "undefined": self.undefined(),
+        }
+        for kind, comparison in self.comparisons().items():
+            tables[f"ranks_{kind}"] = comparison.to_frame()
+            tables[f"pairs_{kind}"] = comparison.pairs_frame()
+        return tables
+
+    def score(self) -> pd.DataFrame:
+        """Mean deviation of each measure under each perturbation; lower is better."""
+        return self.averages()
+
+    def about(self) -> str:
+        """Return what was done, in sentences."""
+        return (
+            f"{len(self.values):,} series, {self.study.count} perturbations of each kind "
+            f"({', '.join(self.study.perturbations)}), seed {self.study.seed}. Mean standard "
+            "deviation of each measure: over detectors, series, data sets. Low is robust."
+        )
+
+    def notes(self) -> tuple[str, ...]:
+        """Return the number of undefined values."""
+        facts = self.facts()
+        return (f"undefined values: {facts['undefined']:,} of {facts['values']:,}",)
+
+    def facts(self) -> dict[str, Any]:
+        """Numbers of values and of undefined values."""
+        counts = self.undefined()[["values", "undefined"]].sum()
+        return {"values": int(counts["values"]), "undefined": int(counts["undefined"])}
+
+    @property
+    def datasets(self) -> tuple[str, ...]:
+        """Data set of each series."""
+        return tuple(one.dataset for one in self.values)
 
 
 def _deviation(values: Values, fewest: int) -> tuple[Values, NDArray[np.intp]]:
@@ -325,38 +265,20 @@ def _deviation(values: Values, fewest: int) -> tuple[Values, NDArray[np.intp]]:
     return np.where(count >= fewest, deviation, np.nan), count
 
 
-def robustness_study(
-    source: Any,
-    *,
-    measures: str | Measure | Iterable[str | Measure] = "paper",
-    buffer: str | int = "authors",
-    volume_factor: float = 2.0,
-    perturbations: Iterable[str] = ("lag", "noise", "ratio"),
-    count: int = 10,
-    lag: float = 0.25,
-    lag_fill: str = "edge",
-    noise: float = 0.05,
-    ratio: tuple[float, float] = (0.01, 0.2),
-    ratio_tolerance: float = 0.05,
-    min_values: int = 5,
-    seed: int = 0,
-    processes: int = 1,
-    folder: str | Path | None = None,
-    progress: Callable[[Progress], None] | None = None,
-    **options: Any,
-) -> RobustnessResult:
-    """Measure how much measures change under perturbations that should not matter.
+@study(
+    title="Robustness",
+    question="Does the value change when the score lags, gets noisy, or is cropped?",
+    better="lower",
+    order=1,
+)
+@dataclass(frozen=True)
+class Robustness(Study[RobustnessResult]):
+    """Standard deviation of measures under perturbations that should not matter.
 
     Parameters
     ----------
-    source : path, ScoredSeries, or iterable of these
-        Series with scores, as :func:`vuskit.studies.open_scores` takes them.
-    measures : "paper", "extra", "all", name, or iterable of names and measures, default="paper"
-        What to study; measures of your own too.
-    buffer : str or int, default="authors"
-        Strategy of :func:`vuskit.choose_buffer`, or the length itself.
-    volume_factor : float, default=2.0
-        The longest buffer of VUS, in buffers of R-AUC; 2 in the published experiments.
+    measures, settings
+        As for :class:`vuskit.studies.Study`.
     perturbations : iterable of {"lag", "noise", "ratio"}
         Which ones.
     count : int, default=10
@@ -371,18 +293,124 @@ def robustness_study(
         First and last share of anomalous points of the crops.
     ratio_tolerance : float, default=0.05
         How far a crop may be from its share, relatively; a share out of reach is undefined.
-    min_values : int, default=5
-        Fewer defined values than this (or than ``count``, if that is less) have no deviation.
     seed : int, default=0
         Of the noise.
-    processes : int, default=1
-        How many work at once.
-    folder : str or Path, optional
-        Keeps finished series; a second run goes on where the first stopped.
-    progress : callable, optional
-        Called with a :class:`vuskit.studies.Progress`.
+    min_values : int, default=5
+        Fewer defined values than this (or than ``count``, if that is less) have no deviation.
+    alpha : float, default=0.1
+        Level of significance of the tests.
+    """
+
+    perturbations: tuple[str, ...] = option(
+        ("lag", "noise", "ratio"),
+        "Perturbation to apply. May be repeated.",
+        choices=("lag", "noise", "ratio"),
+        flag="--perturbation",
+    )
+    count: int = option(10, "Perturbations of each kind.", minimum=2, metavar="N")
+    lag: float = option(0.25, "Longest lag, in buffers.", minimum=0, maximum=1, metavar="X")
+    lag_fill: str = option("edge", "What fills the free end.", choices=("edge", "wrap"))
+    noise: float = option(
+        0.05, "Largest noise, in ranges of the score.", minimum=0, maximum=1, metavar="X"
+    )
+    ratio: tuple[float, float] = option(
+        (0.01, 0.2), "First and last share of anomalous points.", minimum=0, maximum=1
+    )
+    ratio_tolerance: float = option(0.05, "Relative error of a share.", minimum=0, metavar="X")
+    seed: int = option(0, "Seed of lags and noise.", metavar="N")
+    min_values: int = option(
+        5, "Fewest values of a standard deviation.", minimum=2, metavar="N", stage="result"
+    )
+    alpha: float = option(
+        0.1, "Level of significance.", minimum=0, maximum=1, metavar="X", stage="result"
+    )
+
+    def per_series(self, scored: ScoredSeries) -> SeriesValues:
+        """Values of all measures under every perturbation of every detector's score."""
+        choice = self.choose_buffer(scored)
+        values = [_PERTURBATIONS[name](self, scored, choice.length) for name in self.perturbations]
+        return SeriesValues(
+            scored.series.dataset,
+            scored.series.name,
+            choice.length,
+            {
+                "perturbation": self.perturbations,
+                "detector": scored.detectors,
+                "repeat": tuple(map(str, range(self.count))),
+                "measure": self.names,
+            },
+            np.stack(values),
+            {"buffer_reason": choice.reason},
+        )
+
+    def combine(self, parts: list[SeriesValues]) -> RobustnessResult:
+        """Keep the values of all series."""
+        return RobustnessResult(tuple(parts))
+
+    def _lag(self, scored: ScoredSeries, buffer: int) -> Values:
+        lags = even_lags(buffer, count=self.count, fraction=self.lag)
+
+        def variants(detector: str, score: Values) -> Iterator[Values]:
+            return (shift(score, lag, fill=self.lag_fill) for lag in lags)
+
+        # The labels stay as they are, so their work is done once for all scores.
+        return evaluate_detectors(self.evaluator(scored.series.labels, buffer), scored, variants)
+
+    def _noise(self, scored: ScoredSeries, buffer: int) -> Values:
+        def variants(detector: str, score: Values) -> Iterator[Values]:
+            # All runs of a detector get the same noise: their mean is that of one perturbation.
+            names = (scored.series.dataset, scored.series.name, detector, "noise")
+            random = generator(self.seed, *names)
+            return (add_noise(score, random, amplitude=self.noise) for _ in range(self.count))
+
+        return evaluate_detectors(self.evaluator(scored.series.labels, buffer), scored, variants)
+
+    def _ratio(self, scored: ScoredSeries, buffer: int) -> Values:
+        labels = scored.series.labels
+        low, high = self.ratio
+        crops = crops_by_ratio(
+            labels, count=self.count, low=low, high=high, tolerance=self.ratio_tolerance
+        )
+        values = np.full((len(scored.detectors), self.count, len(self.measures)), np.nan)
+        for place, crop in enumerate(crops):
+            if crop.reached:
+                part = slice(crop.start, crop.stop)
+                evaluator = self.evaluator(labels[part], buffer)
+                values[:, place] = evaluate_detectors(evaluator, scored, partial(_cut, part))[:, 0]
+        return values
+
+
+def _cut(part: slice, detector: str, score: Values) -> list[Values]:
+    return [score[part]]
+
+
+_PERTURBATIONS: Mapping[str, Callable[[Robustness, ScoredSeries, int], Values]] = {
+    "lag": Robustness._lag,
+    "noise": Robustness._noise,
+    "ratio": Robustness._ratio,
+}
+"""Values by detector, repeat and measure."""
+
+
+def robustness_study(
+    source: Any,
+    *,
+    processes: int = 1,
+    folder: str | Path | None = None,
+    progress: Callable[[Progress], None] | None = None,
+    **options: Any,
+) -> RobustnessResult:
+    """Measure how much measures change under perturbations that should not matter.
+
+    Parameters
+    ----------
+    source : path, ScoredSeries, or iterable of these
+        Series with scores, as :func:`vuskit.studies.open_scores` takes them.
+    processes, folder, progress
+        As for :func:`vuskit.studies.run_study`.
     **options
-        Further options of :class:`vuskit.Evaluator`, such as ``thresholds`` or ``definition``.
+        ``measures``, options of :class:`Robustness`, and fields of
+        :class:`vuskit.EvaluationSettings` such as ``buffer``, ``thresholds`` or ``definition``.
 
     Returns
     -------
@@ -405,25 +433,5 @@ def robustness_study(
     >>> found.averages()["lag"].round(3).to_dict()
     {'auc_pr': 0.111, 'vus_pr': 0.063}
     """
-    names = tuple(check_choice("perturbations", name, PERTURBATIONS) for name in perturbations)
-    check_fraction("lag", lag)
-    check_fraction("noise", noise)
-    for share in ratio:
-        check_fraction("ratio", share)
-    task = RobustnessTask(
-        MeasureSettings.of(measures, buffer, volume_factor, options),
-        names,
-        check_int("count", count, minimum=2),
-        lag,
-        lag_fill,
-        noise,
-        (float(ratio[0]), float(ratio[1])),
-        ratio_tolerance,
-        seed,
-    )
-    values, failures = run_study(
-        task, open_scores(source), processes=processes, folder=folder, progress=progress
-    )
-    return RobustnessResult(
-        values, failures, task, min(check_int("min_values", min_values, minimum=2), count)
-    )
+    chosen = Robustness.create(**options)
+    return chosen.run(source, processes=processes, folder=folder, progress=progress)

@@ -1,237 +1,322 @@
-"""Results of studies in files, one for each study, to be looked at later.
+"""Saved form of results: JSON for structure and arrays for numbers, in one ``.npz`` archive.
 
-A file is an ``.npz`` archive: a header of JSON text that names the kind, the schema and the
-settings, and the numbers as arrays. The same result gives the same bytes.
+Plain data, arrays, pandas tables, measures, settings and dataclasses can be saved. The same value
+gives the same bytes. Reading a file never imports or executes code: dataclasses and functions come
+from a table of known ones.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import io
 import json
+import sys
 import zipfile
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
-from pathlib import Path
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from vuskit import __version__
-from vuskit._util.files import write_atomically
 from vuskit.errors import InvalidInputError
-from vuskit.studies.consistency import ConsistencyResult
-from vuskit.studies.robustness import RobustnessResult
-from vuskit.studies.saved_forms import (
-    Arrays,
-    Header,
-    consistency_parts,
-    restore_consistency,
-    restore_robustness,
-    restore_scenarios,
-    restore_separability,
-    restore_summary,
-    restore_timing,
-    robustness_parts,
-    scenarios_parts,
-    separability_parts,
-    summary_parts,
-    timing_parts,
-)
-from vuskit.studies.scenarios import ScenarioResult
-from vuskit.studies.separability import SeparabilityResult
-from vuskit.studies.summary import Summary
-from vuskit.studies.timing import TimingResult
+from vuskit.measures.registry import Measure, list_measures
 
-__all__ = [
-    "SCHEMA_VERSION",
-    "list_saved_studies",
-    "read_study_result",
-    "read_study_results",
-    "save_study_result",
-]
+__all__ = ["UNREADABLE", "pack", "unpack"]
 
-SCHEMA_VERSION = 1
-"""Grows when files that are written can no longer be read by an earlier version."""
+UNREADABLE = (OSError, EOFError, ValueError, KeyError, TypeError, IndexError, zipfile.BadZipFile)
+"""What `unpack` raises for damaged files."""
 
-_FORMAT = "vuskit study result"
-_ENDING = "_result.npz"
-_UNREADABLE = (OSError, EOFError, ValueError, KeyError, TypeError, IndexError, zipfile.BadZipFile)
+_HEADER = "header"
+_NUMBERS = "biufc"
+_MEASURE_FIELDS = (
+    "name", "title", "family", "bounds", "higher_is_better", "reference", "paper", "extra",
+    "with_chance", "options",
+)  # fmt: skip
+
+Known = Mapping[str, Callable[..., Any]]
 
 
-@dataclass(frozen=True)
-class _Form:
-    """How results of one kind are taken apart and put together."""
-
-    result: type
-    parts: Callable[[Any], tuple[Header, Arrays]]
-    restore: Callable[[Header, Mapping[str, NDArray[Any]]], Any]
-
-
-_FORMS: dict[str, _Form] = {
-    "robustness": _Form(RobustnessResult, robustness_parts, restore_robustness),
-    "separability": _Form(SeparabilityResult, separability_parts, restore_separability),
-    "consistency": _Form(ConsistencyResult, consistency_parts, restore_consistency),
-    "scenarios": _Form(ScenarioResult, scenarios_parts, restore_scenarios),
-    "summary": _Form(Summary, summary_parts, restore_summary),
-    "timing": _Form(TimingResult, timing_parts, restore_timing),
-}
-
-
-def list_saved_studies() -> list[str]:
-    """Names of the studies whose results can be saved.
-
-    Examples
-    --------
-    >>> list_saved_studies()
-    ['robustness', 'separability', 'consistency', 'scenarios', 'summary', 'timing']
-    """
-    return list(_FORMS)
-
-
-def save_study_result(result: Any, folder: str | Path) -> Path:
-    """Save the result of a study in a folder, over an earlier one of the same study.
+def pack(value: Any, **header: Any) -> bytes:
+    """Return a value and some JSON facts about it as bytes.
 
     Parameters
     ----------
-    result : RobustnessResult, SeparabilityResult, ConsistencyResult, ScenarioResult, Summary, \
-TimingResult
-        What a study returned.
-    folder : str or Path
-        Made if it does not exist.
-
-    Returns
-    -------
-    Path
-        The file, such as ``robustness_result.npz``.
+    value : object
+        Plain data, arrays, pandas tables, measures, settings, and dataclasses of these.
+    **header
+        Facts that can be read without the value.
 
     Raises
     ------
     InvalidInputError
-        If it is not the result of a study.
+        If the value holds anything else.
 
     Examples
     --------
-    >>> import tempfile
-    >>> from vuskit.studies import scenario_study
-    >>> path = save_study_result(scenario_study(measures=["vus_pr"]), tempfile.mkdtemp())
-    >>> path.name, float(read_study_result(path).values.max())
-    ('scenarios_result.npz', 1.0)
+    >>> data = pack({"pairs": (1, 2), "values": np.array([0.5])}, kind="docs")
+    >>> unpack(data)
+    ({'kind': 'docs'}, {'pairs': (1, 2), 'values': array([0.5])})
     """
-    kind = _kind_of(result)
-    header, arrays = _FORMS[kind].parts(result)
-    first = {"format": _FORMAT, "schema": SCHEMA_VERSION, "kind": kind, "vuskit": __version__}
-    text = json.dumps({**first, **header}, default=_plain)
+    encoder = _Encoder()
+    text = json.dumps({**header, "value": encoder.encode(value)})
     stream = io.BytesIO()
-    encoded = np.frombuffer(text.encode(), dtype=np.uint8)
-    np.savez_compressed(stream, allow_pickle=False, header=encoded, **arrays)
-    path = Path(folder) / f"{kind}{_ENDING}"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_atomically(path, stream.getvalue())
-    return path
+    np.savez_compressed(
+        stream,
+        allow_pickle=False,
+        header=np.frombuffer(text.encode(), dtype=np.uint8),
+        **{name: np.concatenate(parts) for name, parts in encoder.blocks.items()},
+    )
+    return stream.getvalue()
 
 
-def _kind_of(result: Any) -> str:
-    for kind, form in _FORMS.items():
-        if isinstance(result, form.result):
-            return kind
-    raise InvalidInputError(
-        f"`result` must be the result of a study ({', '.join(_FORMS)}), got {type(result).__name__}"
+def unpack(data: bytes, known: Iterable[Callable[..., Any]] = ()) -> tuple[dict[str, Any], Any]:
+    """Undo `pack`: the facts and the value.
+
+    Parameters
+    ----------
+    data : bytes
+        What `pack` returned.
+    known : iterable of classes and functions
+        Dataclasses and functions that the value may hold.
+
+    Raises
+    ------
+    OSError, EOFError, ValueError, KeyError, TypeError, IndexError, zipfile.BadZipFile
+        If the bytes are damaged or something else.
+    """
+    header, arrays = read_archive(data)
+    value = header.pop("value")
+    table = {one.__qualname__: one for one in known}
+    return header, _Decoder(arrays, table).decode(value)
+
+
+def read_archive(data: bytes) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """Return the JSON header and the arrays of an archive.
+
+    Raises
+    ------
+    OSError, EOFError, ValueError, KeyError, zipfile.BadZipFile
+        If the bytes are something else.
+    """
+    with np.load(io.BytesIO(data), allow_pickle=False) as archive:
+        arrays = {name: archive[name] for name in archive.files}
+    header = json.loads(arrays.pop(_HEADER).tobytes().decode())
+    if not isinstance(header, dict):
+        raise ValueError("the header is not an object")
+    return header, arrays
+
+
+class _Encoder:
+    """Makes JSON of a value and collects its arrays, those of one dtype in one block."""
+
+    def __init__(self) -> None:
+        self.blocks: dict[str, list[NDArray[Any]]] = {}
+        self._sizes: dict[str, int] = {}
+
+    def encode(self, value: Any) -> Any:
+        if isinstance(value, np.generic):
+            value = value.item()
+        if value is None or type(value) in (bool, int, float, str):
+            return value
+        for kind, encode in _ENCODERS:
+            if isinstance(value, kind):
+                return encode(self, value)
+        if _is_pandas(value):
+            return self._table(value)
+        if hasattr(value, "to_saved"):
+            return {"$type": [type(value).__qualname__, self.encode(value.to_saved())]}
+        if dataclasses.is_dataclass(value) and not isinstance(value, type):
+            return {"$type": [type(value).__qualname__, self.fields(value)]}
+        if callable(value):
+            return {"$function": getattr(value, "__qualname__", type(value).__name__)}
+        raise InvalidInputError(
+            "`value` must be plain data, an array, a pandas table or a dataclass to be saved, "
+            f"got {type(value).__name__}; convert it in the study's `combine`"
+        )
+
+    def fields(self, value: Any) -> dict[str, Any]:
+        """Fields of a dataclass by name."""
+        chosen = [one.name for one in dataclasses.fields(value) if one.init]
+        return {name: self.encode(getattr(value, name)) for name in chosen}
+
+    def array(self, value: NDArray[Any]) -> Any:
+        """Place of the numbers in the block of their dtype; texts as a list."""
+        if value.dtype.kind not in _NUMBERS:
+            return {"$texts": [list(value.shape), self.encode(value.ravel().tolist())]}
+        block = value.dtype.newbyteorder("<").str.lstrip("<|")
+        start = self._sizes.get(block, 0)
+        self._sizes[block] = start + value.size
+        flat = np.ascontiguousarray(value).ravel().astype(value.dtype.newbyteorder("<"))
+        self.blocks.setdefault(block, []).append(flat)
+        return {"$array": [block, start, list(value.shape)]}
+
+    def mapping(self, value: Mapping[Any, Any]) -> Any:
+        if all(isinstance(key, str) and not key.startswith("$") for key in value):
+            return {key: self.encode(item) for key, item in value.items()}
+        items = [[self.encode(key), self.encode(item)] for key, item in value.items()]
+        return {"$items": items}
+
+    def _table(self, value: Any) -> Any:
+        pandas = sys.modules["pandas"]
+        if isinstance(value, pandas.DataFrame):
+            columns = [self._column(value.iloc[:, place]) for place in range(value.shape[1])]
+            return {"$frame": [self._index(value.index), self._index(value.columns), columns]}
+        if isinstance(value, pandas.Series):
+            column = self._column(value)
+            return {"$series": [self._index(value.index), self.encode(value.name), column]}
+        return {"$index": self._index(value)}
+
+    def _column(self, column: Any) -> Any:
+        numbers = column.to_numpy()
+        if isinstance(column.dtype, np.dtype) and numbers.dtype.kind in _NUMBERS:
+            return self.array(numbers)
+        return [None if _is_missing(item) else self.encode(item) for item in column.tolist()]
+
+    def _index(self, index: Any) -> Any:
+        pandas = sys.modules["pandas"]
+        if isinstance(index, pandas.RangeIndex):
+            return {"name": index.name, "range": [index.start, index.stop, index.step]}
+        if isinstance(index, pandas.MultiIndex):
+            levels = [index.get_level_values(place).tolist() for place in range(index.nlevels)]
+            return {"names": list(index.names), "levels": self.encode(levels)}
+        return {"name": index.name, "values": self.encode(index.tolist())}
+
+
+class _Decoder:
+    """Undoes `_Encoder`."""
+
+    def __init__(self, arrays: Mapping[str, NDArray[Any]], known: Known) -> None:
+        self._arrays = arrays
+        self._known = known
+
+    def decode(self, value: Any) -> Any:
+        if isinstance(value, list):
+            return [self.decode(item) for item in value]
+        if not isinstance(value, dict):
+            return value
+        marker = next(iter(value), "")
+        if not marker.startswith("$"):
+            return {key: self.decode(item) for key, item in value.items()}
+        return _DECODERS[marker](self, value[marker])
+
+    def _array(self, parts: Any) -> NDArray[Any]:
+        block, start, shape = parts
+        stop = start + int(np.prod(shape))
+        numbers = self._arrays[block][start:stop]
+        if numbers.size != stop - start:
+            raise ValueError(f"{self._arrays[block].size} numbers where {stop} are needed")
+        return numbers.reshape(shape)
+
+    def _texts(self, parts: Any) -> NDArray[Any]:
+        shape, items = parts
+        return np.array(items).reshape(shape)
+
+    def _tuple(self, items: Any) -> tuple[Any, ...]:
+        return tuple(self.decode(items))
+
+    def _items(self, items: Any) -> dict[Any, Any]:
+        return {self.decode(key): self.decode(item) for key, item in items}
+
+    def _type(self, parts: Any) -> Any:
+        name, values = parts
+        kind = self._known[name]
+        restore = getattr(kind, "from_saved", None)
+        return kind(**self.decode(values)) if restore is None else restore(self.decode(values))
+
+    def _function(self, name: str) -> Any:
+        return self._known.get(name) or _SavedFunction(name)
+
+    def _measure(self, values: Any) -> Measure:
+        return _restored_measure(self.decode(values))
+
+    def _frame(self, parts: Any) -> Any:
+        import pandas as pd
+
+        index, columns, data = parts
+        numbers = {place: self.decode(column) for place, column in enumerate(data)}
+        frame = pd.DataFrame(numbers, index=self._index(index))
+        frame.columns = self._index(columns)
+        return frame
+
+    def _series(self, parts: Any) -> Any:
+        import pandas as pd
+
+        index, name, data = parts
+        return pd.Series(self.decode(data), index=self._index(index), name=self.decode(name))
+
+    def _index(self, parts: Any) -> Any:
+        import pandas as pd
+
+        if "range" in parts:
+            return pd.RangeIndex(*parts["range"], name=parts["name"])
+        if "levels" in parts:
+            return pd.MultiIndex.from_arrays(self.decode(parts["levels"]), names=parts["names"])
+        return pd.Index(self.decode(parts["values"]), name=parts["name"])
+
+
+def _is_pandas(value: Any) -> bool:
+    pandas = sys.modules.get("pandas")
+    return pandas is not None and isinstance(value, (pandas.DataFrame, pandas.Series, pandas.Index))
+
+
+def _is_missing(item: Any) -> bool:
+    return item is None or (isinstance(item, float) and item != item)
+
+
+class _SavedFunction:
+    """Stands for a function of which only the name was saved."""
+
+    def __init__(self, name: str) -> None:
+        self.__qualname__ = self.__name__ = name
+
+    def __call__(self, *_: Any, **__: Any) -> Any:
+        raise InvalidInputError(
+            f"`{self.__name__}` must be defined to be called, got its name from a saved result"
+        )
+
+
+def _encode_measure(encoder: _Encoder, measure: Measure) -> Any:
+    return {"$measure": {name: encoder.encode(getattr(measure, name)) for name in _MEASURE_FIELDS}}
+
+
+def _restored_measure(parts: dict[str, Any]) -> Measure:
+    """The measure; one that is not registered can be shown but not computed."""
+    known = {measure.name: measure for measure in list_measures()}
+    same = known.get(parts["name"].partition("(")[0])
+    function = partial(_cannot_compute, parts["name"]) if same is None else same.function
+    shared = same if same is not None and same.name == parts["name"] else None
+    return Measure(
+        **{**parts, "bounds": tuple(parts["bounds"])},
+        function=function,
+        shared=None if shared is None else shared.shared,
+        needs="" if shared is None else shared.needs,
     )
 
 
-def _plain(value: Any) -> Any:
-    """What JSON does not know: numbers of NumPy as numbers, anything else as its text."""
-    return value.item() if isinstance(value, np.generic) else str(value)
+def _cannot_compute(name: str, *_: Any, **__: Any) -> float:
+    raise InvalidInputError(
+        f"`measure` must be registered to be computed, got {name!r}, which is only known from a "
+        "saved result"
+    )
 
 
-def read_study_result(path: str | Path) -> Any:
-    """Read what :func:`save_study_result` wrote.
-
-    Measures come back with their names, titles and families. A measure that is not registered
-    here can be shown but not computed again.
-
-    Parameters
-    ----------
-    path : str or Path
-        The file.
-
-    Returns
-    -------
-    object
-        A result equal to the one that was saved.
-
-    Raises
-    ------
-    InvalidInputError
-        If it is no such file, is damaged, or comes from a later version.
-    """
-    place = Path(path)
-    try:
-        with np.load(io.BytesIO(place.read_bytes()), allow_pickle=False) as archive:
-            arrays = {name: archive[name] for name in archive.files}
-        header = json.loads(arrays.pop("header").tobytes().decode())
-        if header["format"] != _FORMAT:
-            raise ValueError(header["format"])
-        schema, kind = int(header["schema"]), str(header["kind"])
-    except _UNREADABLE as error:
-        raise InvalidInputError(
-            f"`path` must be a saved result of a study, got {str(place)!r}, which cannot be read "
-            f"as one ({type(error).__name__})"
-        ) from error
-    if schema > SCHEMA_VERSION or kind not in _FORMS:
-        raise InvalidInputError(
-            f"`path` must hold a result of a kind and schema that vuskit {__version__} knows "
-            f"(schema {SCHEMA_VERSION}), got {kind!r} in schema {schema}, written by vuskit "
-            f"{header.get('vuskit')}: {place}"
-        )
-    try:
-        return _FORMS[kind].restore(header, arrays)
-    except _UNREADABLE as error:
-        raise InvalidInputError(
-            f"`path` must be a whole result of a study, got {str(place)!r}, in which something "
-            f"is missing or damaged ({type(error).__name__}: {error})"
-        ) from error
-
-
-def read_study_results(folder: str | Path) -> list[Any]:
-    """Read every saved result in a folder and in the folders below it.
-
-    Parameters
-    ----------
-    folder : str or Path
-        Such as the ``--output`` of ``vuskit study``; a single file will do too.
-
-    Returns
-    -------
-    list
-        In the order of :func:`list_saved_studies`, each kind by path.
-
-    Raises
-    ------
-    InvalidInputError
-        If there is no such folder, it holds no results, or one of them cannot be read.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from vuskit.studies import scenario_study
-    >>> folder = tempfile.mkdtemp()
-    >>> _ = save_study_result(scenario_study(measures=["vus_pr"]), folder)
-    >>> [type(result).__name__ for result in read_study_results(folder)]
-    ['ScenarioResult']
-    """
-    place = Path(folder)
-    if place.is_file():
-        return [read_study_result(place)]
-    found = [path for kind in _FORMS for path in _files_of(place, kind)]
-    if not found:
-        raise InvalidInputError(
-            f"`folder` must hold results of studies, such as robustness{_ENDING}, got none in "
-            f"{str(place)!r}; `vuskit study all SCORES --output FOLDER` makes them"
-        )
-    return [read_study_result(path) for path in found]
-
-
-def _files_of(place: Path, kind: str) -> Iterable[Path]:
-    return sorted(place.rglob(f"{kind}{_ENDING}"))
+_ENCODERS: tuple[tuple[type | tuple[type, ...], Callable[[_Encoder, Any], Any]], ...] = (
+    (np.ndarray, _Encoder.array),
+    (Measure, _encode_measure),
+    (tuple, lambda encoder, value: {"$tuple": [encoder.encode(item) for item in value]}),
+    (list, lambda encoder, value: [encoder.encode(item) for item in value]),
+    (Mapping, _Encoder.mapping),
+)
+_DECODERS: dict[str, Callable[[_Decoder, Any], Any]] = {
+    "$array": _Decoder._array,
+    "$frame": _Decoder._frame,
+    "$function": _Decoder._function,
+    "$index": _Decoder._index,
+    "$items": _Decoder._items,
+    "$measure": _Decoder._measure,
+    "$series": _Decoder._series,
+    "$texts": _Decoder._texts,
+    "$tuple": _Decoder._tuple,
+    "$type": _Decoder._type,
+}

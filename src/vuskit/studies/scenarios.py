@@ -6,26 +6,39 @@ it, matches it exactly (S8), and shrinks inside it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from vuskit._util.optional import require
+from vuskit.buffers import BufferChoice
+from vuskit.datasets import ScoredSeries, Series
 from vuskit.errors import InvalidInputError
 from vuskit.inputs import check_int
-from vuskit.measures.registry import Measure
-from vuskit.studies.base import MeasureSettings, evaluate_scores, same_arithmetic
+from vuskit.measures.settings import EvaluationSettings
+from vuskit.studies.base import (
+    BufferUse,
+    Progress,
+    Study,
+    StudyResult,
+    evaluate_scores,
+    option,
+    study,
+)
+from vuskit.studies.sources import Source
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Scenario", "ScenarioResult", "paper_scenarios", "scenario_study"]
+__all__ = ["Scenario", "ScenarioResult", "Scenarios", "paper_scenarios", "scenario_study"]
 
 JUST_MISSING, TOUCHING, EXACT = "S3", "S4", "S8"
+_SETTINGS = EvaluationSettings(buffer=100)
 _SPARSE = 10  # with more anomalous points, mean + 3 std may exceed the score of a prediction
 
 
@@ -99,7 +112,7 @@ _OVERLAPS = (
 
 
 @dataclass(frozen=True, eq=False)
-class ScenarioResult:
+class ScenarioResult(StudyResult):
     """Values of measures in each scenario, and for every position in between.
 
     Attributes
@@ -113,30 +126,37 @@ class ScenarioResult:
         prediction moves point by point from S1 to the exact match.
     sweep : array of shape (positions, measures)
         The values there.
-    settings : MeasureSettings
-        The measures.
-    n_points, length, buffer : int
-        Of the series, the anomaly and the buffer.
+    buffer : int
+        Buffer of R-AUC.
+    study : Scenarios
+        The settings.
     """
 
     scenarios: tuple[Scenario, ...]
     values: NDArray[np.float64]
     positions: NDArray[np.intp]
     sweep: NDArray[np.float64]
-    settings: MeasureSettings
-    n_points: int
-    length: int
     buffer: int
 
     @property
-    def measures(self) -> tuple[Measure, ...]:
-        """The measures, in order."""
-        return self.settings.measures
+    def n_points(self) -> int:
+        """Length of the series."""
+        return int(self.study.n_points)
+
+    @property
+    def length(self) -> int:
+        """Length of the anomaly."""
+        return int(self.study.length)
+
+    @property
+    def buffers(self) -> BufferUse:
+        """The buffer."""
+        return BufferUse.of(self.study.settings, [self.buffer])
 
     def to_frame(self) -> pd.DataFrame:
         """One row for each scenario, one column for each measure."""
         pandas = require("pandas", purpose="to_frame()")
-        frame: pd.DataFrame = pandas.DataFrame(self.values, columns=list(self.settings.names))
+        frame: pd.DataFrame = pandas.DataFrame(self.values, columns=list(self.study.names))
         frame.insert(0, "scenario", [scenario.name for scenario in self.scenarios])
         frame.insert(1, "prediction", [scenario.title for scenario in self.scenarios])
         frame.insert(2, "start", [scenario.start for scenario in self.scenarios])
@@ -146,7 +166,7 @@ class ScenarioResult:
     def sweep_frame(self) -> pd.DataFrame:
         """One row for each position of the moving prediction."""
         pandas = require("pandas", purpose="sweep_frame()")
-        frame: pd.DataFrame = pandas.DataFrame(self.sweep, columns=list(self.settings.names))
+        frame: pd.DataFrame = pandas.DataFrame(self.sweep, columns=list(self.study.names))
         frame.insert(0, "end", self.positions)
         return frame
 
@@ -175,24 +195,139 @@ class ScenarioResult:
                 "credit": (missing - far) / (exact - far),
                 "jump": (touching - missing) / (touching - far),
             }
-        frame: pd.DataFrame = pandas.DataFrame(columns, index=list(self.settings.names))
+        frame: pd.DataFrame = pandas.DataFrame(columns, index=list(self.study.names))
         frame.index.name = "measure"
         return frame
 
     def undefined(self) -> dict[str, int]:
         """Number of undefined values of each measure over the scenarios."""
         counts = np.isnan(self.values).sum(axis=0)
-        return dict(zip(self.settings.names, map(int, counts), strict=True))
+        return dict(zip(self.study.names, map(int, counts), strict=True))
+
+    def tables(self) -> dict[str, pd.DataFrame]:
+        """Values by scenario and by position, and what happens at the first touch."""
+        return {
+            "values": self.to_frame(),
+            "sweep": self.sweep_frame(),
+            "touch": self.at_first_touch().reset_index(),
+        }
+
+    def overview(self) -> pd.DataFrame:
+        """What each measure does where the prediction comes to touch the anomaly."""
+        return self.at_first_touch()
+
+    def about(self) -> str:
+        """Return what was done, in sentences."""
+        return (
+            f"One anomaly of {self.length} points among {self.n_points:,}, buffer {self.buffer}, "
+            "and a prediction that moves over it. Undefined values: "
+            f"{sum(self.undefined().values()):,}."
+        )
+
+    def facts(self) -> dict[str, Any]:
+        """Sizes of the series, the anomaly and the buffer."""
+        return {"points": self.n_points, "length": self.length, "buffer": self.buffer}
+
+
+@dataclass(frozen=True)
+class _OneAnomaly:
+    """A series with one anomaly in its middle; the scores are made by the study."""
+
+    n_points: int
+    length: int
+    name: str = "scenarios"
+
+    def read(self) -> ScoredSeries:
+        """Make the series."""
+        first = self.n_points // 2
+        labels = _box(self.n_points, first, first + self.length)
+        return ScoredSeries(Series(self.name, "synthetic", labels, labels), {})
+
+
+@study(
+    title="Scenarios",
+    question="What is a prediction worth that just misses the anomaly?",
+    better="higher",
+    order=4,
+    input="none",
+    known=(Scenario,),
+)
+@dataclass(frozen=True)
+class Scenarios(Study[ScenarioResult]):
+    """A prediction that moves over one anomaly; its score is 1, that of other points 0.
+
+    Parameters
+    ----------
+    measures, settings
+        As for :class:`vuskit.studies.Study`; by default a buffer of 100 points.
+    n_points : int, default=10000
+        Length of the series; the anomaly is in its middle.
+    length : int, default=20
+        Length of the anomaly.
+    scenarios : sequence of Scenario, optional
+        Your own predictions; named S3, S4 and S8 where they just miss, touch and match.
+    """
+
+    settings: EvaluationSettings = _SETTINGS
+    n_points: int = option(10_000, "Length of the series.", minimum=1, flag="--points", metavar="N")
+    length: int = option(20, "Length of the anomaly.", minimum=10, metavar="N")
+    scenarios: Any = option(None, "Your own predictions.", hidden=True)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_int("n_points", self.n_points, minimum=_SPARSE * self.length)
+
+    def sources(self, source: Any) -> tuple[Source, ...]:
+        """Return the series with the anomaly.
+
+        Raises
+        ------
+        InvalidInputError
+            If a source is given: scenarios need none.
+        """
+        if source is not None:
+            raise InvalidInputError(f"`source` must be None for scenarios, got {source!r}")
+        return (_OneAnomaly(self.n_points, self.length),)
+
+    def choose_buffer(self, scored: ScoredSeries) -> BufferChoice:
+        """Buffer by the settings; there are no values from which a period could be estimated."""
+        return self.settings.choose_buffer(y_true=scored.series.labels)
+
+    def per_series(self, scored: ScoredSeries) -> dict[str, Any]:
+        """Values of all measures in every scenario and at every position in between."""
+        buffer = self.choose_buffer(scored).length
+        first = self.n_points // 2
+        chosen = self.scenarios or paper_scenarios(self.length, buffer)
+        for scenario in chosen:
+            if not 0 <= first + scenario.start < first + scenario.stop <= self.n_points:
+                raise InvalidInputError(
+                    f"`scenarios` must fit a series of {self.n_points} points, got {scenario}"
+                )
+        evaluator = self.evaluator(scored.series.labels, buffer)
+        at = (_box(self.n_points, first + one.start, first + one.stop) for one in chosen)
+        positions = np.arange(chosen[0].stop, self.length + 1)
+        moving = (
+            _box(self.n_points, first + end - self.length, first + end)
+            for end in positions.tolist()
+        )
+        return {
+            "values": evaluate_scores(evaluator, at),
+            "positions": positions,
+            "sweep": evaluate_scores(evaluator, moving),
+            "buffer": buffer,
+        }
+
+    def combine(self, parts: list[dict[str, Any]]) -> ScenarioResult:
+        """Name the scenarios."""
+        (part,) = parts
+        chosen = self.scenarios or paper_scenarios(self.length, part["buffer"])
+        return ScenarioResult(tuple(chosen), **part)
 
 
 def scenario_study(
     *,
-    measures: str | Measure | Iterable[str | Measure] = "paper",
-    n_points: int = 10_000,
-    length: int = 20,
-    buffer: int = 100,
-    volume_factor: float = 1.0,
-    scenarios: Sequence[Scenario] | None = None,
+    folder: str | Path | None = None,
+    progress: Callable[[Progress], None] | None = None,
     **options: Any,
 ) -> ScenarioResult:
     """Evaluate measures on a prediction that moves over an anomaly.
@@ -201,20 +336,11 @@ def scenario_study(
 
     Parameters
     ----------
-    measures : "paper", "extra", "all", name, or iterable of names and measures, default="paper"
-        What to study.
-    n_points : int, default=10000
-        Length of the series; the anomaly is in its middle.
-    length : int, default=20
-        Length of the anomaly.
-    buffer : int, default=100
-        Buffer length of R-AUC.
-    volume_factor : float, default=1.0
-        The longest buffer of VUS, in buffers of R-AUC.
-    scenarios : sequence of Scenario, optional
-        Predictions of your own; named S3, S4 and S8 where they just miss, touch and match.
+    folder, progress
+        As for :func:`vuskit.studies.run_study`.
     **options
-        Further options of :class:`vuskit.Evaluator`.
+        ``measures``, options of :class:`Scenarios`, and fields of
+        :class:`vuskit.EvaluationSettings`.
 
     Returns
     -------
@@ -236,23 +362,7 @@ def scenario_study(
     auc_pr           0.00    1.0    0.00  1.00
     vus_pr           0.42    1.0    0.41  0.11
     """
-    check_int("n_points", n_points, minimum=_SPARSE * length)
-    chosen = tuple(paper_scenarios(length, buffer) if scenarios is None else scenarios)
-    first = n_points // 2
-    for scenario in chosen:
-        if not 0 <= first + scenario.start < first + scenario.stop <= n_points:
-            raise InvalidInputError(
-                f"`scenarios` must fit a series of {n_points} points, got {scenario}"
-            )
-    settings = MeasureSettings.of(measures, buffer, volume_factor, options)
-    labels = _box(n_points, first, first + length)
-    evaluator = settings.evaluator(labels.astype(np.int8), buffer)
-    at = [_box(n_points, first + one.start, first + one.stop) for one in chosen]
-    positions = np.arange(chosen[0].stop, length + 1)
-    moving = (_box(n_points, first + end - length, first + end) for end in positions.tolist())
-    with same_arithmetic():
-        values, sweep = evaluate_scores(evaluator, at), evaluate_scores(evaluator, moving)
-    return ScenarioResult(chosen, values, positions, sweep, settings, n_points, length, buffer)
+    return Scenarios.create(**options).run(folder=folder, progress=progress)
 
 
 def _box(n_points: int, start: int, stop: int) -> NDArray[np.float64]:

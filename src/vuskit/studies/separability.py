@@ -6,7 +6,7 @@ together; the z statistic says how far apart a measure keeps the two.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -18,27 +18,35 @@ from numpy.typing import NDArray
 from vuskit._util.optional import require
 from vuskit.datasets import ScoredSeries
 from vuskit.errors import InvalidInputError
-from vuskit.inputs import check_fraction, check_int
 from vuskit.intervals import event_bounds
-from vuskit.measures.registry import Measure, get_measure
+from vuskit.measures.registry import get_measure, list_measures
 from vuskit.studies.base import (
-    Failure,
-    MeasureSettings,
     Progress,
     SeriesValues,
-    evaluate_scores,
-    run_study,
+    Study,
+    ValuesResult,
+    evaluate_detectors,
+    option,
+    study,
 )
 from vuskit.studies.perturbations import add_noise, generator, shift
-from vuskit.studies.sources import buffer_of, open_scores
+from vuskit.studies.sources import Source
 from vuskit.studies.statistics.comparison import TableComparison, compare_columns
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["PairRule", "SeparabilityResult", "peak_percentile", "separability_study", "z_statistic"]
+__all__ = [
+    "Separability",
+    "SeparabilityResult",
+    "peak_percentile",
+    "separability_study",
+    "z_statistic",
+]
 
 Values = NDArray[np.float64]
+Pairs = tuple[tuple[str, str], ...]
+Criterion = Callable[[NDArray[np.bool_], Values], float]
 
 
 def z_statistic(first: Values, second: Values) -> float:
@@ -62,31 +70,45 @@ def z_statistic(first: Values, second: Values) -> float:
     return difference / error
 
 
+def peak_percentile(y_true: NDArray[np.bool_], y_score: Values) -> float:
+    """Share of the normal points that score below an anomaly's peak, mean over the anomalies.
+
+    The criterion by which detectors are called accurate or not unless pairs are given: it looks at
+    each anomaly once, needs no threshold and no buffer, and is none of the measures under study.
+
+    Examples
+    --------
+    >>> labels = np.array([0, 0, 0, 0, 1, 1], dtype=bool)
+    >>> peak_percentile(labels, np.array([0.1, 0.2, 0.3, 0.8, 0.5, 0.0]))
+    0.75
+    """
+    labels = np.asarray(y_true, dtype=bool)
+    normal = np.sort(np.asarray(y_score)[~labels])
+    starts, stops = event_bounds(np.flatnonzero(labels))
+    if normal.size == 0 or starts.size == 0:
+        return float("nan")
+    peaks = [float(y_score[start:stop].max()) for start, stop in zip(starts, stops, strict=True)]
+    return float(np.mean(np.searchsorted(normal, peaks, side="left") / normal.size))
+
+
 @dataclass(frozen=True, eq=False)
-class SeparabilityResult:
+class SeparabilityResult(ValuesResult):
     """Values of measures for pairs of detectors.
 
     Attributes
     ----------
     values : tuple of SeriesValues
         By detector, repeat and measure; the pairs are among the notes.
+    study : Separability
+        The settings.
     failures : tuple of Failure
         Series that could not be studied.
-    settings : MeasureSettings
-        The measures.
-    rule : str
-        How the pairs were chosen, in words.
     """
 
-    values: tuple[SeriesValues, ...]
-    failures: tuple[Failure, ...]
-    settings: MeasureSettings
-    rule: str
-
     @property
-    def measures(self) -> tuple[Measure, ...]:
-        """The measures, in order."""
-        return self.settings.measures
+    def rule(self) -> str:
+        """How the pairs were chosen, in words."""
+        return str(self.study.rule)
 
     @property
     def series_without_pairs(self) -> tuple[str, ...]:
@@ -146,7 +168,7 @@ class SeparabilityResult:
             sort=False,
         )
         order = list(dict.fromkeys(zip(frame["dataset"], frame["series"], strict=True)))
-        return table.loc[order, list(self.settings.names)]
+        return table.loc[order, list(self.study.names)]
 
     def averages(self) -> pd.DataFrame:
         """Mean and median z of each measure, and how often it is on the right side.
@@ -166,19 +188,28 @@ class SeparabilityResult:
             undefined=lambda z: int(z.isna().sum()),
         )
         table.insert(0, "mean", means)
-        return table.loc[list(self.settings.names)]
+        return table.loc[list(self.study.names)]
 
-    def compare(self, *, alpha: float = 0.1, **options: Any) -> TableComparison:
+    def compare(self, *, alpha: float | None = None, **options: Any) -> TableComparison:
         """Friedman's test and Wilcoxon's with Holm's correction over the series; rank 1 is best.
 
         Of the means of finite z: a series on which a measure has none is left out, and counted.
+        The study's `alpha` is the default.
 
         Raises
         ------
         InvalidInputError
             If fewer than two series or measures are left.
         """
-        return compare_columns(self.by_series(), title="z statistic", alpha=alpha, **options)
+        level = self.study.alpha if alpha is None else alpha
+        return compare_columns(self.by_series(), title="z statistic", alpha=level, **options)
+
+    def comparisons(self) -> dict[str, TableComparison]:
+        """The test under the name ``"z"``; none if there are too few series or measures."""
+        try:
+            return {"z": self.compare()}
+        except InvalidInputError:
+            return {}
 
     def pair_values(self, series: str, accurate: str, inaccurate: str) -> pd.DataFrame:
         """Values of one pair: what the two box plots of each measure show.
@@ -197,74 +228,226 @@ class SeparabilityResult:
         pandas = require("pandas", purpose="pair_values()")
         parts = {
             name: pandas.DataFrame(
-                found[0].values[found[0].axes["detector"].index(name)], columns=self.settings.names
+                found[0].values[found[0].axes["detector"].index(name)], columns=self.study.names
             )
             for name in (accurate, inaccurate)
         }
         frame: pd.DataFrame = pandas.concat(parts, names=["detector", "repeat"])
         return frame
 
+    def tables(self) -> dict[str, pd.DataFrame]:
+        """Statistics of the pairs, means by series, averages and tests."""
+        tables = {
+            "z": self.to_frame(),
+            "series": self.by_series().reset_index(),
+            "averages": self.averages().reset_index(),
+        }
+        for comparison in self.comparisons().values():
+            tables["ranks"] = comparison.to_frame()
+            tables["measure_pairs"] = comparison.pairs_frame()
+        return tables
 
-Pairs = tuple[tuple[str, str], ...]
-Criterion = Callable[[NDArray[np.bool_], Values], float]
+    def score(self) -> pd.Series:
+        """Average z of each measure; higher is better."""
+        column: pd.Series = self.averages()[self.study.average]
+        return column
 
+    def overview(self) -> pd.DataFrame:
+        """Mean and median z of each measure, and counts."""
+        return self.averages()
 
-def peak_percentile(y_true: NDArray[np.bool_], y_score: Values) -> float:
-    """Share of the normal points that score below an anomaly's peak, mean over the anomalies.
-
-    The criterion by which detectors are called accurate or not unless pairs are given: it looks at
-    each anomaly once, needs no threshold and no buffer, and is none of the measures under study.
-
-    Examples
-    --------
-    >>> labels = np.array([0, 0, 0, 0, 1, 1], dtype=bool)
-    >>> peak_percentile(labels, np.array([0.1, 0.2, 0.3, 0.8, 0.5, 0.0]))
-    0.75
-    """
-    labels = np.asarray(y_true, dtype=bool)
-    normal = np.sort(np.asarray(y_score)[~labels])
-    starts, stops = event_bounds(np.flatnonzero(labels))
-    if normal.size == 0 or starts.size == 0:
-        return float("nan")
-    peaks = [float(y_score[start:stop].max()) for start, stop in zip(starts, stops, strict=True)]
-    return float(np.mean(np.searchsorted(normal, peaks, side="left") / normal.size))
-
-
-@dataclass(frozen=True)
-class PairRule:
-    """How accurate and inaccurate detectors are chosen where no pairs are given.
-
-    Attributes
-    ----------
-    criterion : callable
-        ``criterion(y_true, y_score)``, higher for better detectors.
-    name : str
-        Its name.
-    top, bottom : int
-        How many detectors of either end are taken; every one of the top is paired with every one
-        of the bottom.
-    min_gap : float
-        Pairs whose criteria differ by less are left out.
-    """
-
-    criterion: Criterion = peak_percentile
-    name: str = "mean percentile of the anomalies' peaks"
-    top: int = 3
-    bottom: int = 4
-    min_gap: float = 0.1
-
-    @property
-    def text(self) -> str:
-        """The rule in words."""
+    def about(self) -> str:
+        """Return what was done, in sentences."""
+        without = len(self.series_without_pairs)
         return (
-            f"the {self.top} highest detectors against the {self.bottom} lowest by the criterion "
-            f"'{self.name}', pairs that differ by less than {self.min_gap:g} left out"
+            f"Pairs: {self.rule}. {len(self.values) - without:,} series have such pairs, "
+            f"{without:,} have none. High z is separable. The mean is over the series of their "
+            "mean z, without infinite and undefined ones; the median, and the share of pairs that "
+            "are the right way round, include infinite z. Where nothing varies and the means are "
+            "equal z is 0."
         )
 
-    def pairs(self, scored: ScoredSeries) -> tuple[Pairs, dict[str, float]]:
-        """Pairs (accurate, inaccurate) on a series, and the criterion of every detector."""
+    def notes(self) -> tuple[str, ...]:
+        """Return the rule of the pairs and how many series have none."""
+        return (f"pairs: {self.rule}; series without: {len(self.series_without_pairs)}",)
+
+    def facts(self) -> dict[str, Any]:
+        """Rule of the pairs and number of series without."""
+        return {"pairs": self.rule, "series_without_pairs": len(self.series_without_pairs)}
+
+
+def _parse_pair(text: str) -> tuple[str, str]:
+    """Read ``GOOD:BAD``.
+
+    Raises
+    ------
+    InvalidInputError
+        If it is something else.
+    """
+    good, colon, bad = text.partition(":")
+    if not (good and colon and bad):
+        raise InvalidInputError(f"`--pair` must be GOOD:BAD, got {text!r}")
+    return good, bad
+
+
+@study(
+    title="Separability",
+    question="Do accurate and inaccurate detectors stay apart while their scores are perturbed?",
+    better="higher",
+    order=2,
+    known=(peak_percentile,),
+)
+@dataclass(frozen=True)
+class Separability(Study[SeparabilityResult]):
+    """Distance of accurate and inaccurate detectors under lag and noise.
+
+    Parameters
+    ----------
+    measures, settings
+        As for :class:`vuskit.studies.Study`.
+    pairs : sequence of (accurate, inaccurate), or mapping from series to such, optional
+        The pairs; by default they are chosen by the rule below.
+    criterion : callable or name of a measure, optional
+        What tells accurate from inaccurate detectors: ``criterion(y_true, y_score)``, higher for
+        better ones; :func:`peak_percentile` by default. May not be a measure under study.
+    top, bottom : int
+        How many detectors of either end; three times four make twelve pairs, as in the paper.
+    min_gap : float, default=0.1
+        Pairs whose criteria differ by less are left out.
+    count : int, default=50
+        Perturbations of each score, each with a random lag and random noise.
+    lag, lag_fill, noise
+        As for :class:`vuskit.studies.Robustness`.
+    seed : int, default=0
+        Of lags and noise.
+    average : {"median", "mean"}, default="median"
+        What stands for separability in the summary. The paper takes the mean, but where a measure
+        hardly varies a single pair can have a z of thousands, and a few such pairs decide it.
+    alpha : float, default=0.1
+        Level of significance of the tests.
+    """
+
+    pairs: Any = option(
+        None,
+        "Accurate and inaccurate detector. May be repeated.",
+        many=True,
+        flag="--pair",
+        metavar="GOOD:BAD",
+        parse=_parse_pair,
+    )
+    criterion: Any = option(
+        None, "Measure that chooses the pairs; not one under study.", metavar="NAME"
+    )
+    top: int = option(3, "Detectors called accurate.", minimum=1, metavar="N")
+    bottom: int = option(4, "Detectors called inaccurate.", minimum=1, metavar="N")
+    min_gap: float = option(0.1, "Least difference of the criterion.", metavar="X")
+    count: int = option(50, "Perturbations of each score.", minimum=2, metavar="N")
+    lag: float = option(0.25, "Longest lag, in buffers.", minimum=0, maximum=1, metavar="X")
+    lag_fill: str = option("edge", "What fills the free end.", choices=("edge", "wrap"))
+    noise: float = option(
+        0.05, "Largest noise, in ranges of the score.", minimum=0, maximum=1, metavar="X"
+    )
+    seed: int = option(0, "Seed of lags and noise.", metavar="N")
+    average: str = option(
+        "median",
+        "Average of z in the summary.",
+        choices=("median", "mean"),
+        stage="result",
+    )
+    alpha: float = option(
+        0.1, "Level of significance.", minimum=0, maximum=1, metavar="X", stage="result"
+    )
+
+    def __post_init__(self) -> None:
+        if self.pairs is not None:
+            object.__setattr__(self, "pairs", _pairs_by_series(self.pairs))
+        super().__post_init__()
+        self._check_criterion()
+
+    def _check_criterion(self) -> None:
+        functions = [measure.function for measure in self.measures]
+        if self.criterion in self.names or self.criterion in functions:
+            shown = getattr(self.criterion, "__name__", self.criterion)
+            raise InvalidInputError(f"`criterion` must not be a measure under study, got {shown!r}")
+
+    @property
+    def rule(self) -> str:
+        """How pairs are chosen, in words."""
+        if self.pairs is not None:
+            return "pairs as given"
+        return (
+            f"the {self.top} highest detectors against the {self.bottom} lowest by the criterion "
+            f"'{self._criterion_title()}', pairs that differ by less than {self.min_gap:g} left out"
+        )
+
+    def _criterion_title(self) -> str:
+        if self.criterion in (None, peak_percentile):
+            return "mean percentile of the anomalies' peaks"
+        titles = {measure.name: measure.title for measure in list_measures()}
+        if isinstance(self.criterion, str):
+            return titles.get(self.criterion, self.criterion)
+        return str(getattr(self.criterion, "__name__", "criterion"))
+
+    def sources(self, source: Any) -> tuple[Source, ...]:
+        """Series with scores."""
+        if isinstance(self.criterion, str):
+            get_measure(self.criterion)
+        return super().sources(source)
+
+    def per_series(self, scored: ScoredSeries) -> SeriesValues:
+        """Values of all measures for the perturbed scores of every detector in a pair."""
+        choice = self.choose_buffer(scored)
+        pairs, merit = self._choose_pairs(scored)
+        detectors = tuple(dict.fromkeys(name for pair in pairs for name in pair))
+        values = np.empty((0, self.count, len(self.measures)))
+        if detectors:
+
+            def variants(detector: str, score: Values) -> Iterator[Values]:
+                return self._variants(scored, detector, score, choice.length)
+
+            evaluator = self.evaluator(scored.series.labels, choice.length)
+            values = evaluate_detectors(evaluator, scored.select(detectors), variants)
+        return SeriesValues(
+            scored.series.dataset,
+            scored.series.name,
+            choice.length,
+            {
+                "detector": detectors,
+                "repeat": tuple(map(str, range(self.count))),
+                "measure": self.names,
+            },
+            values,
+            {"pairs": [list(pair) for pair in pairs], "criterion": merit},
+        )
+
+    def combine(self, parts: list[SeriesValues]) -> SeparabilityResult:
+        """Keep the values of all series."""
+        return SeparabilityResult(tuple(parts))
+
+    def _choose_pairs(self, scored: ScoredSeries) -> tuple[Pairs, dict[str, float]]:
+        if self.pairs is None:
+            return self._pairs_by_rule(scored)
+        series = scored.series
+        named = self.pairs.get(f"{series.dataset}/{series.name}", self.pairs.get(series.name))
+        pairs: Pairs = self.pairs.get("*", ()) if named is None else named
+        for name in (name for pair in pairs for name in pair):
+            if name not in scored.detectors:
+                raise InvalidInputError(
+                    f"`pairs` must name detectors of the series ({', '.join(scored.detectors)}), "
+                    f"got {name!r}"
+                )
+        return pairs, {}
+
+    def _pairs_by_rule(self, scored: ScoredSeries) -> tuple[Pairs, dict[str, float]]:
+        """Pair every one of the top with every one of the bottom, if they are far enough apart."""
+        criterion = self.criterion or peak_percentile
+        if isinstance(criterion, str):
+            criterion = get_measure(criterion).function
         labels = scored.series.labels
-        merit = {name: float(self.criterion(labels, s)) for name, s in scored.scores.items()}
+        merit = {
+            name: float(np.mean([criterion(labels, score) for score in scored.runs(name)]))
+            for name in scored.detectors
+        }
         order = sorted(
             (name for name in merit if np.isfinite(merit[name])), key=lambda n: -merit[n]
         )
@@ -278,87 +461,34 @@ class PairRule:
         )
         return pairs, merit
 
-
-@dataclass(frozen=True)
-class SeparabilityTask:
-    """Pairs, perturbations and measures; see :func:`separability_study`."""
-
-    settings: MeasureSettings
-    rule: PairRule
-    given: Mapping[str, Pairs] | None = None
-    count: int = 50
-    lag: float = 0.25
-    lag_fill: str = "edge"
-    noise: float = 0.05
-    seed: int = 0
-
-    @property
-    def study(self) -> str:
-        """Name of the study."""
-        return "separability"
-
-    def run(self, scored: ScoredSeries) -> SeriesValues:
-        """Values of all measures for the perturbed scores of every detector in a pair."""
-        choice = buffer_of(scored, self.settings.buffer)
-        pairs, merit = self._pairs(scored)
-        detectors = tuple(dict.fromkeys(name for pair in pairs for name in pair))
-        evaluator = self.settings.evaluator(scored.series.labels, choice.length)
-        values = np.empty((len(detectors), self.count, len(self.settings.measures)))
-        for place, name in enumerate(detectors):
-            values[place] = evaluate_scores(evaluator, self._variants(scored, name, choice.length))
-        return SeriesValues(
-            scored.series.dataset,
-            scored.series.name,
-            choice.length,
-            {
-                "detector": detectors,
-                "repeat": tuple(map(str, range(self.count))),
-                "measure": self.settings.names,
-            },
-            values,
-            {"pairs": [list(pair) for pair in pairs], "criterion": merit},
-        )
-
-    def _pairs(self, scored: ScoredSeries) -> tuple[Pairs, dict[str, float]]:
-        if self.given is None:
-            return self.rule.pairs(scored)
-        series = scored.series
-        named = self.given.get(f"{series.dataset}/{series.name}", self.given.get(series.name))
-        pairs = self.given.get("*", ()) if named is None else named
-        for name in (name for pair in pairs for name in pair):
-            if name not in scored.scores:
-                raise InvalidInputError(
-                    f"`pairs` must name detectors of the series ({', '.join(scored.detectors)}), "
-                    f"got {name!r}"
-                )
-        return pairs, {}
-
-    def _variants(self, scored: ScoredSeries, detector: str, buffer: int) -> Iterable[Values]:
+    def _variants(
+        self, scored: ScoredSeries, detector: str, score: Values, buffer: int
+    ) -> Iterator[Values]:
+        # All runs of a detector get the same lags and noise: their mean is that of one
+        # perturbation.
         names = (scored.series.dataset, scored.series.name, detector, "separability")
         random = generator(self.seed, *names)
         limit = int(self.lag * buffer)
         for _ in range(self.count):
             lag = int(random.integers(-limit, limit, endpoint=True))
-            moved = shift(scored.scores[detector], lag, fill=self.lag_fill)
+            moved = shift(score, lag, fill=self.lag_fill)
             yield add_noise(moved, random, amplitude=self.noise)
+
+
+def _pairs_by_series(pairs: Any) -> dict[str, Pairs]:
+    by_series: Mapping[Any, Any] = pairs if isinstance(pairs, Mapping) else {"*": pairs}
+    found = {}
+    for series, several in by_series.items():
+        checked = tuple(tuple(pair) for pair in several)
+        if any(len(pair) != 2 for pair in checked):
+            raise InvalidInputError(f"`pairs` must be (accurate, inaccurate), got {several!r}")
+        found[str(series)] = checked
+    return found
 
 
 def separability_study(
     source: Any,
     *,
-    measures: str | Measure | Iterable[str | Measure] = "paper",
-    pairs: Sequence[tuple[str, str]] | Mapping[str, Sequence[tuple[str, str]]] | None = None,
-    criterion: str | Criterion = peak_percentile,
-    top: int = 3,
-    bottom: int = 4,
-    min_gap: float = 0.1,
-    buffer: str | int = "authors",
-    volume_factor: float = 2.0,
-    count: int = 50,
-    lag: float = 0.25,
-    lag_fill: str = "edge",
-    noise: float = 0.05,
-    seed: int = 0,
     processes: int = 1,
     folder: str | Path | None = None,
     progress: Callable[[Progress], None] | None = None,
@@ -368,22 +498,13 @@ def separability_study(
 
     Parameters
     ----------
-    source, measures, buffer, volume_factor, processes, folder, progress, **options
-        As for :func:`vuskit.studies.robustness_study`.
-    pairs : sequence of (accurate, inaccurate), or mapping from series to such, optional
-        The pairs; by default they are chosen by the rule below.
-    criterion : callable or name of a measure, default=peak_percentile
-        What tells accurate from inaccurate detectors. May not be a measure under study.
-    top, bottom : int
-        How many detectors of either end; three times four make twelve pairs, as in the paper.
-    min_gap : float, default=0.1
-        Pairs whose criteria differ by less are left out.
-    count : int, default=50
-        Perturbations of each score, each with a random lag and random noise.
-    lag, lag_fill, noise
-        As for :func:`vuskit.studies.robustness_study`.
-    seed : int, default=0
-        Of lags and noise.
+    source : path, ScoredSeries, or iterable of these
+        Series with scores, as :func:`vuskit.studies.open_scores` takes them.
+    processes, folder, progress
+        As for :func:`vuskit.studies.run_study`.
+    **options
+        ``measures``, options of :class:`Separability`, and fields of
+        :class:`vuskit.EvaluationSettings`.
 
     Returns
     -------
@@ -406,47 +527,5 @@ def separability_study(
     >>> found.to_frame()[["accurate", "inaccurate", "measure"]].values.tolist()
     [['good', 'bad', 'auc_pr'], ['good', 'bad', 'vus_pr']]
     """
-    settings = MeasureSettings.of(measures, buffer, volume_factor, options)
-    check_fraction("lag", lag)
-    check_fraction("noise", noise)
-    rule = PairRule(
-        *_named_criterion(criterion, settings),
-        check_int("top", top, minimum=1),
-        check_int("bottom", bottom, minimum=1),
-        min_gap,
-    )
-    given = None if pairs is None else _given(pairs)
-    task = SeparabilityTask(
-        settings, rule, given, check_int("count", count, minimum=2), lag, lag_fill, noise, seed
-    )
-    values, failures = run_study(
-        task, open_scores(source), processes=processes, folder=folder, progress=progress
-    )
-    text = rule.text if given is None else "pairs as given"
-    return SeparabilityResult(values, failures, settings, text)
-
-
-def _named_criterion(
-    criterion: str | Criterion, settings: MeasureSettings
-) -> tuple[Criterion, str]:
-    if not isinstance(criterion, str):
-        known = {PairRule.criterion: PairRule.name}
-        name = known.get(criterion, getattr(criterion, "__name__", "criterion"))
-        if criterion in [measure.function for measure in settings.measures]:
-            raise InvalidInputError(f"`criterion` must not be a measure under study, got {name}")
-        return criterion, name
-    if criterion in settings.names:
-        raise InvalidInputError(f"`criterion` must not be a measure under study, got {criterion!r}")
-    measure = get_measure(criterion)
-    return measure.function, measure.title
-
-
-def _given(pairs: Any) -> dict[str, Pairs]:
-    by_series = pairs if isinstance(pairs, Mapping) else {"*": pairs}
-    found = {}
-    for series, several in by_series.items():
-        checked = tuple(tuple(pair) for pair in several)
-        if any(len(pair) != 2 for pair in checked):
-            raise InvalidInputError(f"`pairs` must be (accurate, inaccurate), got {several!r}")
-        found[str(series)] = checked
-    return found
+    chosen = Separability.create(**options)
+    return chosen.run(source, processes=processes, folder=folder, progress=progress)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections import defaultdict
 from collections.abc import Iterable
 from contextlib import closing
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
+from numpy.typing import NDArray
 
 from vuskit._util.gaps import bridge_gaps
 from vuskit._util.names import match_names
@@ -27,6 +29,7 @@ __all__ = [
     "ScoreFile",
     "Source",
     "bench_scores",
+    "bridged_values",
     "buffer_of",
     "content_of",
     "is_bench_run",
@@ -143,32 +146,31 @@ def _from_path(path: Path, pattern: str | Iterable[str] | None) -> tuple[Source,
     return tuple(source for name, source in found if name in names)
 
 
+def bridged_values(scored: ScoredSeries) -> NDArray[np.float64]:
+    """Values of a series for choosing its buffer; gaps are bridged by lines."""
+    values = scored.series.values
+    if not np.isnan(values).any():
+        return values
+    return bridge_gaps(values if values.ndim == 1 else values[:, 0])
+
+
 def buffer_of(scored: ScoredSeries, strategy: str | int) -> BufferChoice:
-    """Buffer of a series by a named strategy or a number; gaps in the values are bridged by lines.
+    """Buffer of a series by a named strategy or a number; gaps in the values are bridged.
 
     Raises
     ------
     InvalidInputError
         As :func:`vuskit.choose_buffer`.
-
-    Examples
-    --------
-    >>> from vuskit.datasets import Series
-    >>> scored = ScoredSeries(Series("a", "docs", [1.0, 9.0], [0, 1]), {"mine": [0.1, 0.9]})
-    >>> buffer_of(scored, 25).length
-    25
     """
-    values = scored.series.values
-    if isinstance(strategy, str) and np.isnan(values).any():
-        values = bridge_gaps(values if values.ndim == 1 else values[:, 0])
-    return choose_buffer(strategy, values=values, y_true=scored.series.labels)
+    return choose_buffer(strategy, values=bridged_values(scored), y_true=scored.series.labels)
 
 
 def content_of(scored: ScoredSeries) -> str:
     """Digest of the series, its names and its scores: changes when any of them does."""
     digest = hashlib.sha256()
-    names = (scored.series.dataset, scored.series.name, *scored.detectors)
-    digest.update("\0".join(names).encode())
+    names = (scored.series.dataset, scored.series.name, *scored.scores)
+    runs = sorted((name, *runs) for name, runs in scored.repeats.items())
+    digest.update(json.dumps([names, runs]).encode())
     digest.update(scored.series.content_hash.encode())
     for score in scored.scores.values():
         digest.update(np.ascontiguousarray(score, dtype="<f8").tobytes())
@@ -192,6 +194,7 @@ class BenchSeries:
     name: str
     spec: str
     scores: tuple[tuple[str, Path], ...]
+    repeats: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
     def read(self) -> ScoredSeries:
         """Read the series and the scores.
@@ -206,7 +209,7 @@ class BenchSeries:
             scores = {detector: np.load(path) for detector, path in self.scores}
         except (OSError, ValueError) as error:
             raise InvalidInputError(f"{self.name}: {error}") from error
-        return ScoredSeries(series, scores)
+        return ScoredSeries(series, scores, dict(self.repeats))
 
 
 def is_bench_run(folder: Path) -> bool:
@@ -217,7 +220,7 @@ def is_bench_run(folder: Path) -> bool:
 def bench_scores(folder: str | Path) -> tuple[BenchSeries, ...]:
     """Series of the latest plan with the scores that were stored; what failed is not there.
 
-    A detector that ran with several seeds appears once for each, as ``label (seed 1)``.
+    The runs of a detector with several seeds are named ``label (seed 1)``, ...
 
     Raises
     ------
@@ -229,14 +232,20 @@ def bench_scores(folder: str | Path) -> tuple[BenchSeries, ...]:
     with closing(open_for_reading(place)) as connection:
         wanted = (Kind.SCORE.value, Kind.IMPORT.value, Status.OK.value)
         rows = connection.execute(_SCORES, wanted).fetchall()
-    found: dict[str, list[tuple[str, Path]]] = defaultdict(list)
-    about: dict[str, tuple[str, str]] = {}
-    labels = {(row["hash"], row["label"]): 0 for row in rows}
+    by_series: dict[str, dict[str, list[Any]]] = defaultdict(lambda: defaultdict(list))
     for row in rows:
-        labels[row["hash"], row["label"]] += 1
-    for row in rows:
-        several = labels[row["hash"], row["label"]] > 1
-        detector = f"{row['label']} (seed {row['seed']})" if several else row["label"]
-        about[row["hash"]] = (f"{row['dataset']}/{row['name']}", row["spec"])
-        found[row["hash"]].append((detector, files.path(row["scores_hash"])))
-    return tuple(BenchSeries(*about[key], tuple(scores)) for key, scores in found.items())
+        by_series[row["hash"]][row["label"]].append(row)
+    found = []
+    for by_detector in by_series.values():
+        scores, repeats = [], []
+        for label, several in by_detector.items():
+            names = (label,)
+            if len(several) > 1:
+                names = tuple(f"{label} (seed {row['seed']})" for row in several)
+                repeats.append((label, names))
+            paths = (files.path(row["scores_hash"]) for row in several)
+            scores += zip(names, paths, strict=True)
+        first = next(iter(by_detector.values()))[0]
+        name = f"{first['dataset']}/{first['name']}"
+        found.append(BenchSeries(name, first["spec"], tuple(scores), tuple(repeats)))
+    return tuple(found)

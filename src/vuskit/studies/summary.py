@@ -2,41 +2,36 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 from vuskit._util.optional import require
 from vuskit.errors import InvalidInputError
-from vuskit.inputs import check_choice
-from vuskit.measures.registry import Measure
-from vuskit.studies.consistency import ConsistencyResult
-from vuskit.studies.robustness import RobustnessResult
-from vuskit.studies.separability import SeparabilityResult
+from vuskit.studies.base import Study, StudyResult, study
 from vuskit.studies.statistics.tables import without_noise
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Summary", "summarise"]
+__all__ = ["Summary", "SummaryStudy", "summarize"]
 
 
 @dataclass(frozen=True, eq=False)
-class Summary:
+class Summary(StudyResult):
     """What the studies say about each measure.
 
     Attributes
     ----------
     scores : pandas.DataFrame
-        Mean deviation under each perturbation, z, mean entropy; one row for each measure.
+        The studies' scores, such as the mean deviation under each perturbation, z and the mean
+        entropy; one row for each measure.
     ranks : pandas.DataFrame
         Their ranks, 1 is best, and the mean rank; the best measure first.
-    measures : tuple of Measure
-        The measures.
     """
 
     scores: pd.DataFrame
     ranks: pd.DataFrame
-    measures: tuple[Measure, ...]
 
     def to_frame(self) -> pd.DataFrame:
         """Ranks and, behind them, the numbers they come from; the best measure first."""
@@ -58,26 +53,106 @@ class Summary:
         )
         return frame
 
+    @property
+    def has_scatter(self) -> bool:
+        """Whether the studies that the picture needs are there."""
+        return {"lag", "noise", "ratio", "separability"} <= set(self.scores.columns)
 
-def summarise(
-    robustness: RobustnessResult,
-    separability: SeparabilityResult,
-    consistency: ConsistencyResult,
-    *,
-    z: str = "median",
-) -> Summary:
+    def tables(self) -> dict[str, pd.DataFrame]:
+        """Ranks with their numbers, and the scatter."""
+        tables = {"ranks": self.to_frame()}
+        if self.has_scatter:
+            tables["scatter"] = self.scatter().reset_index()
+        return tables
+
+    def overview(self) -> pd.DataFrame:
+        """Ranks, the best measure first."""
+        return self.ranks
+
+    def about(self) -> str:
+        """Return what was done, in sentences."""
+        return (
+            f"Rank of {len(self.measures)} measures in every study "
+            f"({', '.join(self.scores.columns)}), 1 is best, and the mean of the ranks."
+        )
+
+
+@study(
+    title="Summary",
+    question="Which measures are good in all studies?",
+    better="lower",
+    name="summary",
+    input="results",
+    order=5,
+)
+@dataclass(frozen=True)
+class SummaryStudy(Study[Summary]):
+    """Ranks of the measures by the score of every study; every score counts the same."""
+
+    def run(self, source: Any = None, **how: Any) -> Summary:
+        """Rank the measures by the scores of results.
+
+        Parameters
+        ----------
+        source : iterable of StudyResult
+            Results of studies of the same measures; those without a score are left out.
+        **how
+            Ignored: nothing is evaluated.
+
+        Raises
+        ------
+        InvalidInputError
+            If no result has a score, or the studies are about different measures.
+        """
+        scored = [(one, one.score()) for one in source or ()]
+        used = [(one, score) for one, score in scored if score is not None]
+        if not used:
+            raise InvalidInputError("`results` must hold a result with a score, got none")
+        names = used[0][0].study.names
+        for one, _ in used:
+            if one.study.names != names:
+                raise InvalidInputError(
+                    f"the studies must have equal measures, got {names} and {one.study.names}"
+                )
+        found = self.combine([self._columns(one, score) for one, score in used])
+        return replace(found, study=replace(self, measures=used[0][0].measures))
+
+    def _columns(self, result: StudyResult, score: Any) -> tuple[pd.DataFrame, str]:
+        table = score if hasattr(score, "columns") else score.to_frame(result.kind)
+        return table, result.study.better
+
+    def combine(self, parts: list[tuple[pd.DataFrame, str]]) -> Summary:
+        """Join the scores and rank the measures by each."""
+        pandas = require("pandas", purpose="a summary")
+        scores = pandas.concat([table for table, _ in parts], axis=1).rename_axis("measure")
+        if not scores.columns.is_unique:
+            twice = scores.columns[scores.columns.duplicated()][0]
+            raise InvalidInputError(f"`results` must be of different studies, got {twice!r} twice")
+        signs = [
+            1.0 if better == "lower" else -1.0 for table, better in parts for _ in table.columns
+        ]
+        rounded = without_noise((scores.to_numpy(float) * signs).T, alone=True).T
+        ranks = pandas.DataFrame(rounded, scores.index, scores.columns).rank()
+        ranks["mean"] = ranks.mean(axis=1)
+        return Summary(scores, ranks.sort_values("mean", kind="stable"))
+
+
+def summarize(*results: StudyResult | Iterable[StudyResult]) -> Summary:
     """Rank the measures in every study.
 
-    Low is best for deviations and entropies, high for z. The mean rank counts lag, noise, ratio,
-    separability and consistency the same.
+    Low is best for deviations and entropies, high for z. The mean rank counts every score the
+    same: lag, noise, ratio, separability, consistency, and those of your own studies.
 
     Parameters
     ----------
-    robustness, separability, consistency
-        Results of the studies, of the same measures.
-    z : {"median", "mean"}, default="median"
-        What stands for separability. The paper takes the mean, but where a measure hardly varies a
-        single pair can have a z of thousands, and a few such pairs decide it.
+    *results : StudyResult, or iterable of these
+        Results of studies, of the same measures. Those without a score, such as scenarios, are
+        left out.
+
+    Returns
+    -------
+    Summary
+        Scores and ranks.
 
     Raises
     ------
@@ -96,27 +171,20 @@ def summarise(
     ...     scores = {"good": good, "bad": np.random.default_rng(seed).random(500)}
     ...     several.append(ScoredSeries(Series(f"s{seed}", "docs", good, labels), scores))
     >>> chosen = {"measures": ["precision", "vus_pr"], "buffer": 20}
-    >>> found = summarise(
+    >>> found = summarize(
     ...     robustness_study(several, **chosen),
     ...     separability_study(several, min_gap=0.01, **chosen),
     ...     consistency_study(several, **chosen),
     ... )
     >>> list(found.ranks.columns)
     ['lag', 'noise', 'ratio', 'separability', 'consistency', 'mean']
+
+    The mean z stands for separability in the paper: pass
+    ``separability.with_options(average="mean")``.
     """
-    names = robustness.task.settings.names
-    for other in (separability.settings.names, consistency.settings.names):
-        if other != names:
-            raise InvalidInputError(
-                f"the studies must have equal measures, got {names} and {other}"
-            )
-    pandas = require("pandas", purpose="a summary")
-    scores = robustness.averages()
-    scores["separability"] = separability.averages()[check_choice("z", z, ("median", "mean"))]
-    scores["consistency"] = consistency.averages()["entropy"]
-    scores.index.name = "measure"
-    lower_is_better = scores.assign(separability=-scores["separability"])
-    rounded = without_noise(lower_is_better.to_numpy().T, alone=True).T
-    ranks = pandas.DataFrame(rounded, scores.index, scores.columns).rank()
-    ranks["mean"] = ranks.mean(axis=1)
-    return Summary(scores, ranks.sort_values("mean", kind="stable"), robustness.measures)
+    several = [one for part in results for one in (part if _is_many(part) else [part])]
+    return SummaryStudy().run(several)
+
+
+def _is_many(part: Any) -> bool:
+    return isinstance(part, Iterable)

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from vuskit.cli.app import app
 from vuskit.errors import InvalidInputError
-from vuskit.studies.saved import read_study_results
+from vuskit.studies import load_study_results
 
 QUICK = ("--measure", "auc_pr", "--measure", "vus_pr", "--buffer", "24", "--processes", "1")
 
@@ -49,7 +49,7 @@ def test_all_writes_one_page_of_all_studies(folder, tmp_path):
     assert "page" not in json.loads(result.stdout)
     names = ["scenarios", "robustness", "separability", "consistency", "summary"]
     assert sections_of(page) == names
-    saved = {type(one).__name__: one for one in read_study_results(out)}
+    saved = {type(one).__name__: one for one in load_study_results(out)}
     averages = saved["RobustnessResult"].averages()
     found = data_of(page, "robustness")
     assert found["averages"]["lag"] == averages["lag"].to_list()
@@ -62,7 +62,7 @@ def test_timings_have_a_page(tmp_path):
     result = invoke("study", "timing", *arguments, "--output", tmp_path, "--html", page)
     assert result.exit_code == 0, result.output
     assert sections_of(page) == ["timing"]
-    assert read_study_results(tmp_path)[0].samples
+    assert load_study_results(tmp_path)[0].samples
 
 
 @pytest.mark.parametrize("page", ["new/out/page.html", "new/page.html"])

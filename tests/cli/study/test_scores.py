@@ -18,8 +18,7 @@ from waiting import PATIENCE, eventually
 
 from vuskit.cli.app import app
 from vuskit.errors import InvalidInputError
-from vuskit.studies import separability_study
-from vuskit.studies.saved import read_study_results
+from vuskit.studies import load_study_results, separability_study
 
 OWN = """
 from vuskit import register_measure
@@ -165,8 +164,8 @@ def test_summary_takes_the_options_of_its_studies(folder, tmp_path):
     line = ("study", "summary", folder, *QUICK, "--series", "mill/*", *AS_PERTURBED)
     result = invoke(*line, "--pair", "good:useless", "--output", tmp_path)
     assert result.exit_code == 0, result.output
-    studied = {type(one).__name__: one for one in read_study_results(tmp_path)}
-    task = studied["RobustnessResult"].task
+    studied = {type(one).__name__: one for one in load_study_results(tmp_path)}
+    task = studied["RobustnessResult"].study
     assert {name: getattr(task, name) for name in PERTURBED} == PERTURBED
     separable = studied["SeparabilityResult"]
     assert separable.rule == "pairs as given"

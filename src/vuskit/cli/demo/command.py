@@ -150,7 +150,6 @@ def _make(
     from vuskit.cli.demo.findings import Findings
     from vuskit.datasets.synthetic import demo_series
     from vuskit.report.page.run import RunReport
-    from vuskit.studies.saved import save_study_result
 
     series = demo_series(seed, short=quick)
     folder.claim(plan_text(series, size.detectors, seed=seed))
@@ -160,7 +159,7 @@ def _make(
         robustness = _robustness(folder, steps, size, seed)
         scenarios = _scenarios(steps, size)
         for result in (robustness, scenarios):
-            save_study_result(result, folder.studies)
+            result.save(folder.studies)
         findings = Findings(RunReport.read(folder.run))
         _page(folder, steps, findings, [robustness, scenarios])
     return findings, robustness

@@ -14,8 +14,7 @@ from vuskit.measures.registry import Measure
 if TYPE_CHECKING:
     import pandas as pd
 
-    from vuskit.studies import Failure
-    from vuskit.studies.base import BufferUse
+    from vuskit.studies import BufferUse, Failure
 
 __all__ = ["StudyFiles", "StudyOutcome", "emit_studies", "write_study_page", "written"]
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from vuskit.buffers import choose_buffer, parse_buffer
+from vuskit.buffers import parse_buffer
 from vuskit.cli._files import check_page
 from vuskit.cli._options import (
     Alpha,
@@ -74,7 +74,6 @@ def robustness(
 def _robustness(request: Request, alpha: float, **own: Any) -> StudyOutcome:
     from vuskit.report.page.studies import write_robustness
     from vuskit.studies import robustness_study
-    from vuskit.studies.base import BufferUse
 
     result: RobustnessResult = request.run("robustness", robustness_study, **own)
     counts = result.undefined()[["values", "undefined"]].sum()
@@ -87,8 +86,8 @@ def _robustness(request: Request, alpha: float, **own: Any) -> StudyOutcome:
         result.failures,
         facts={"values": int(counts["values"]), "undefined": int(counts["undefined"])},
         notes=(f"undefined values: {counts['undefined']:,} of {counts['values']:,}",),
-        buffers=BufferUse.of(result.task.settings, result.values),
-        datasets=tuple(one.dataset for one in result.values),
+        buffers=result.buffers,
+        datasets=result.datasets,
     )
 
 
@@ -111,7 +110,6 @@ def separability(
 def _separability(request: Request, alpha: float, **own: Any) -> StudyOutcome:
     from vuskit.report.page.studies import write_separability
     from vuskit.studies import separability_study
-    from vuskit.studies.base import BufferUse
 
     result: SeparabilityResult = request.run("separability", separability_study, **own)
     without = len(result.series_without_pairs)
@@ -124,7 +122,7 @@ def _separability(request: Request, alpha: float, **own: Any) -> StudyOutcome:
         result.failures,
         facts={"pairs": result.rule, "series_without_pairs": without},
         notes=(f"pairs: {result.rule}; series without: {without}",),
-        buffers=BufferUse.of(result.settings, result.values),
+        buffers=result.buffers,
     )
 
 
@@ -143,7 +141,6 @@ def consistency(
 def _consistency(request: Request, **own: Any) -> StudyOutcome:
     from vuskit.report.page.studies import write_consistency
     from vuskit.studies import consistency_study
-    from vuskit.studies.base import BufferUse
 
     result: ConsistencyResult = request.run("consistency", consistency_study, **own)
     return StudyOutcome(
@@ -154,8 +151,8 @@ def _consistency(request: Request, **own: Any) -> StudyOutcome:
         request.files.write(write_consistency, result),
         result.failures,
         facts={"small_datasets": list(result.small_datasets)},
-        buffers=BufferUse.of(result.settings, result.values),
-        datasets=tuple(one.dataset for one in result.values),
+        buffers=result.buffers,
+        datasets=result.datasets,
     )
 
 
@@ -180,11 +177,9 @@ def scenarios(
     form = chosen_format(json=as_json, csv=as_csv, latex=as_latex)
     check_page("--html", html, made=output)
     files = StudyFiles(output, check_figure_format(figure_format), as_latex)
-    strategy = _scenario_strategy(buffer)
-    chosen = choose_buffer(strategy, y_true=[0] + [1] * length).length
     settings = {"n_points": points, "length": length, "volume_factor": volume_factor}
     measures = chosen_measures(measure, load)
-    outcome = _scenarios(files, measures, strategy, buffer=chosen, **settings)
+    outcome = _scenarios(files, measures, buffer=_scenario_strategy(buffer), **settings)
     emit_studies(form, [outcome])
     write_study_page(html, [outcome.result])
 
@@ -203,12 +198,10 @@ def _scenario_strategy(text: str) -> str | int:
 def _scenarios(
     files: StudyFiles,
     measures: tuple[Measure, ...],
-    strategy: str | int | None = None,
     **own: Any,
 ) -> StudyOutcome:
     from vuskit.report.page.studies import write_scenarios
     from vuskit.studies import scenario_study
-    from vuskit.studies.base import BufferUse
 
     result = scenario_study(measures=measures, **own)
     return StudyOutcome(
@@ -218,11 +211,7 @@ def _scenarios(
         result.measures,
         files.write(write_scenarios, result),
         facts={"points": result.n_points, "length": result.length, "buffer": result.buffer},
-        buffers=BufferUse.of_one(
-            result.buffer if strategy is None else strategy,
-            result.buffer,
-            result.settings.volume_factor,
-        ),
+        buffers=result.buffers,
     )
 
 
@@ -251,7 +240,7 @@ def _summary(
     min_series: int,
 ) -> list[StudyOutcome]:
     from vuskit.report.page.studies import write_summary
-    from vuskit.studies import summarise
+    from vuskit.studies import summarize
 
     perturbed = perturbing.to_options(count)
     # The quickest first: data sets that are too small for it show before the long ones begin.
@@ -261,7 +250,7 @@ def _summary(
         _separability(request, alpha, **pairs.to_options(), **perturbed),
         consistent,
     ]
-    found = summarise(*(outcome.result for outcome in studied))
+    found = summarize(*(outcome.result for outcome in studied))
     files = request.files.write(write_summary, found)
     return [*studied, StudyOutcome("summary", found, found.ranks, found.measures, files)]
 

@@ -127,7 +127,7 @@ class RobustnessBarsDisplay(_MeasureBars):
         """
         if perturbation is None:
             return cls.from_table(result.averages(over=over))
-        check_choice("perturbation", perturbation, result.task.perturbations)
+        check_choice("perturbation", perturbation, result.study.perturbations)
         table = result.by_dataset().loc[perturbation].T
         return cls(table, f"mean standard deviation under {perturbation}")
 

@@ -111,8 +111,8 @@ class CenteredBoxDisplay(Display):
             if not result.values:
                 raise InvalidInputError("`result` must hold at least one series, got none")
             series = result.values[0].name
-        kinds = result.task.perturbations if perturbation is None else (perturbation,)
-        tables = {kind: result.centred(series, kind) for kind in kinds}
+        kinds = result.study.perturbations if perturbation is None else (perturbation,)
+        tables = {kind: result.centered(series, kind) for kind in kinds}
         whole = next(one.name for one in result.values if series in (one.series, one.name))
         if perturbation is None:
             return cls(whole, tables)

@@ -63,7 +63,7 @@ class ScatterDisplay(Display):
         Parameters
         ----------
         summary : Summary
-            Of :func:`vuskit.studies.summarise`.
+            Of :func:`vuskit.studies.summarize`.
         z : {"median", "mean"}, default="median"
             What stands for separability in the summary.
 
@@ -188,7 +188,7 @@ class SummaryDisplay(Display):
 
     @classmethod
     def from_summary(cls, summary: Summary) -> SummaryDisplay:
-        """Make it from :func:`vuskit.studies.summarise`."""
+        """Make it from :func:`vuskit.studies.summarize`."""
         return cls(summary.ranks)
 
     @classmethod

@@ -44,10 +44,9 @@ from vuskit.report.figures.timing import (
 from vuskit.report.latex import latex_frame
 from vuskit.report.page.document import Section, page_document
 from vuskit.report.tables import markdown_table
-from vuskit.studies.base import BufferUse, Failure, MeasureSettings, SeriesValues
+from vuskit.studies.base import Failure, SeriesValues, ValuesResult
 from vuskit.studies.consistency import ConsistencyResult
 from vuskit.studies.robustness import RobustnessResult
-from vuskit.studies.saved import save_study_result
 from vuskit.studies.scenarios import EXACT, TOUCHING, ScenarioResult
 from vuskit.studies.separability import SeparabilityResult
 from vuskit.studies.statistics.comparison import TableComparison
@@ -220,8 +219,8 @@ def _if_possible(make: Callable[[], TableComparison]) -> TableComparison | None:
         return None
 
 
-def _buffers(settings: MeasureSettings, values: Iterable[SeriesValues]) -> str:
-    return f"Buffer: {BufferUse.of(settings, values)}."
+def _buffers(result: ValuesResult) -> str:
+    return f"Buffer: {result.buffers}."
 
 
 def _failures(failures: tuple[Failure, ...]) -> list[str]:
@@ -288,16 +287,16 @@ def write_robustness(
     }
     report.say(
         "# Robustness",
-        f"{len(result.values)} series, {result.task.count} perturbations of each kind, seed "
-        f"{result.task.seed}. Mean standard deviation of each measure: over detectors, series, "
+        f"{len(result.values)} series, {result.study.count} perturbations of each kind, seed "
+        f"{result.study.seed}. Mean standard deviation of each measure: over detectors, series, "
         "data sets. Low is robust.",
-        _buffers(result.task.settings, result.values),
+        _buffers(result),
     )
     report.show("averages", "averages", RobustnessBarsDisplay.from_result(result))
     report.say(markdown_table(average_table(averages, measures)))
     boxes = CenteredBoxDisplay.from_result(result, series)
     report.show(f"values on {boxes.series} less the detector's mean", "boxes", boxes)
-    for kind in result.task.perturbations:
+    for kind in result.study.perturbations:
         report.say(f"## {kind}")
         bars = RobustnessBarsDisplay.from_result(result, perturbation=kind)
         report.show(f"{kind} by data set", f"datasets_{kind}", bars)
@@ -312,7 +311,7 @@ def write_robustness(
         report.say(*_tests(comparison, measures))
     total = counts.groupby("perturbation", sort=False).sum(numeric_only=True).reset_index()
     report.say("## Undefined", markdown_table(total), *_failures(result.failures))
-    return [*report.write(folder), save_study_result(result, folder)]
+    return [*report.write(folder), result.save(folder)]
 
 
 def write_separability(
@@ -340,7 +339,7 @@ def write_separability(
         "series of their mean z, without infinite and undefined ones; the median, and the share "
         "of pairs that are the right way round, know infinite z. Where nothing varies and the "
         "means are equal z is 0.",
-        _buffers(result.settings, result.values),
+        _buffers(result),
     )
     report.show("z", "z", SeparabilityBarsDisplay.from_result(result))
     report.say(markdown_table(average_table(averages, result.measures)))
@@ -353,7 +352,7 @@ def write_separability(
         report.show("ranks", "ranks", CriticalDifferenceDisplay.from_comparison(comparison))
         report.say(*_tests(comparison, result.measures))
     report.say(*_failures(result.failures))
-    return [*report.write(folder), save_study_result(result, folder)]
+    return [*report.write(folder), result.save(folder)]
 
 
 def write_consistency(
@@ -378,9 +377,10 @@ def write_consistency(
     report.say(
         "# Consistency",
         f"Shannon entropy of a detector's ranks over the series of a data set, in bits; mean over "
-        f"detectors and data sets. Low is consistent. Equal values get the {result.ties} rank. "
-        f"Data sets of fewer than {result.min_series} series are left out: {left_out or 'none'}.",
-        _buffers(result.settings, result.values),
+        f"detectors and data sets. Low is consistent. Equal values get the {result.study.ties} "
+        f"rank. Data sets of fewer than {result.study.min_series} series are left out: "
+        f"{left_out or 'none'}.",
+        _buffers(result),
     )
     report.show("entropy", "entropies", EntropyDisplay.from_result(result))
     report.say(markdown_table(average_table(averages, result.measures)), markdown_table(families))
@@ -391,7 +391,7 @@ def write_consistency(
         report.tables[f"rank_table_{dataset}"] = result.rank_table(dataset).reset_index()
     undefined = f"Undefined values: {int(result.undefined().sum())}."
     report.say(undefined, *_failures(result.failures))
-    return [*report.write(folder), save_study_result(result, folder)]
+    return [*report.write(folder), result.save(folder)]
 
 
 def write_scenarios(
@@ -420,7 +420,7 @@ def write_scenarios(
     )
     report.show("sweep", "sweep", SweepDisplay.from_result(result))
     report.say(f"Undefined values: {sum(result.undefined().values())}.")
-    return [*report.write(folder), save_study_result(result, folder)]
+    return [*report.write(folder), result.save(folder)]
 
 
 def write_summary(
@@ -442,7 +442,7 @@ def write_summary(
     )
     title = "robustness against separability"
     report.show(title, "scatter", ScatterDisplay.from_summary(summary))
-    return [*report.write(folder), save_study_result(summary, folder)]
+    return [*report.write(folder), summary.save(folder)]
 
 
 def write_comparison(
@@ -590,7 +590,7 @@ def write_report(
         written.append(path)
     page = folder / "timing.md"
     page.write_text(_page(result, figure_format), encoding="utf-8")
-    return [page, *figures, *written, save_study_result(result, folder)]
+    return [page, *figures, *written, result.save(folder)]
 
 
 def _page(result: TimingResult, figure_format: str) -> str:
@@ -643,7 +643,7 @@ def study_sections(results: Iterable[Any], *, alpha: float = _ALPHA) -> list[Sec
     Parameters
     ----------
     results : iterable
-        What studies returned, or :func:`vuskit.studies.saved.read_study_results` read.
+        What studies returned, or :func:`vuskit.studies.load_study_results` read.
     alpha : float, default=0.1
         Level of significance of the tests.
 
@@ -845,7 +845,7 @@ _TIMING = (
 
 
 def _about_robustness(result: RobustnessResult) -> str:
-    task = result.task
+    task = result.study
     return (
         f"How much each measure changes under perturbations that should not matter: "
         f"{', '.join(task.perturbations)}; {len(result.values):,} series, {task.count} "
@@ -858,7 +858,7 @@ def _about_separability(result: SeparabilityResult) -> str:
     return (
         f"How far each measure keeps accurate and inaccurate detectors apart while lag and noise "
         f"perturb their scores. Pairs: {result.rule}. {len(result.values) - without:,} series have "
-        f"such pairs, {without:,} have none. {_settings(result.settings)}"
+        f"such pairs, {without:,} have none. {_settings(result.study.settings)}"
     )
 
 
@@ -866,9 +866,9 @@ def _about_consistency(result: ConsistencyResult) -> str:
     left_out = ", ".join(result.small_datasets) or "none"
     return (
         f"Whether each measure ranks the detectors alike on series of the same kind: "
-        f"{len(result.values):,} series; equal values get the {result.ties} rank. Data sets of "
-        f"fewer than {result.min_series} series are left out: {left_out}. "
-        f"Undefined values: {int(result.undefined().sum()):,}. {_settings(result.settings)}"
+        f"{len(result.values):,} series; equal values get the {result.study.ties} rank. Data sets "
+        f"of fewer than {result.study.min_series} series are left out: {left_out}. "
+        f"Undefined values: {int(result.undefined().sum()):,}. {_settings(result.study.settings)}"
     )
 
 
@@ -898,10 +898,7 @@ def _about_timing(result: TimingResult) -> str:
 
 
 def _settings(settings: Any) -> str:
-    options = "".join(
-        f", {name} {value}" for name, value in settings.options.items() if value is not None
-    )
-    return f"Buffer: {settings.buffer}, VUS up to {settings.volume_factor:g} times it{options}."
+    return f"Settings: {settings}."
 
 
 def _robustness(result: RobustnessResult, alpha: float) -> dict[str, Any]:
@@ -1081,7 +1078,7 @@ def _failures_data(failures: Sequence[Failure]) -> dict[str, Any]:
 
 def robustness_data(result: RobustnessResult, *, alpha: float) -> dict[str, Any]:
     """Averages, data sets, tests, and the boxes of as many series as there is room for."""
-    kinds, names = list(result.task.perturbations), list(result.task.settings.names)
+    kinds, names = list(result.study.perturbations), list(result.study.names)
     datasets, averages = result.by_dataset(), result.averages()
     over_series = result.averages(over="series")
     shown = _series_that_fit(
@@ -1113,9 +1110,9 @@ def _robustness_boxes(result: RobustnessResult, one: SeriesValues) -> dict[str, 
     """Boxes of centered values by perturbation: all detectors together, and each by itself."""
     detectors, measures = one.axes["detector"], len(result.measures)
     boxes = []
-    for kind in result.task.perturbations:
-        centered = result.centred(one.name, kind).to_numpy()
-        each = centered.reshape(len(detectors), result.task.count, measures).transpose(0, 2, 1)
+    for kind in result.study.perturbations:
+        centered = result.centered(one.name, kind).to_numpy()
+        each = centered.reshape(len(detectors), result.study.count, measures).transpose(0, 2, 1)
         boxes += [box_numbers(centered.T)[None], box_numbers(each)]
     return {
         "name": one.name,
@@ -1169,7 +1166,7 @@ def _pairs(
 
 def consistency_data(result: ConsistencyResult) -> dict[str, Any]:
     """Entropies, and mean ranks and entropies of every detector by data set."""
-    names = list(result.settings.names)
+    names = list(result.study.names)
     averages, entropies = result.averages(), result.entropies()
     everywhere = entropies.groupby(level="detector", sort=False).mean()
     datasets = list(dict.fromkeys(one.dataset for one in result.values))

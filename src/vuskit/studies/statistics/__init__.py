@@ -6,12 +6,7 @@ correction, alpha and n.
 
 from __future__ import annotations
 
-from vuskit.studies.statistics.comparison import (
-    TableComparison,
-    compare,
-    compare_columns,
-    list_pairwise_tests,
-)
+from vuskit.studies.statistics.comparison import compare_columns
 from vuskit.studies.statistics.effects import effect_sizes
 from vuskit.studies.statistics.ranks import RankIntervals, rank_groups, rank_intervals
 from vuskit.studies.statistics.tables import complete_rows, list_missing_policies, mean_ranks
@@ -27,14 +22,11 @@ __all__ = [
     "GlobalTest",
     "PairwiseTest",
     "RankIntervals",
-    "TableComparison",
-    "compare",
     "compare_columns",
     "complete_rows",
     "effect_sizes",
     "friedman_test",
     "list_missing_policies",
-    "list_pairwise_tests",
     "mean_ranks",
     "nemenyi_test",
     "rank_groups",

@@ -27,7 +27,7 @@ from vuskit.studies.timing.results import (
 )
 from vuskit.studies.timing.sampling import CLOCKS
 from vuskit.studies.timing.storage import Sample, TimingStore
-from vuskit.studies.timing.study import Job, Progress, timing_study
+from vuskit.studies.timing.study import Job, Progress, TimingStudy, timing_study
 
 __all__ = [
     "CLOCKS",
@@ -46,6 +46,7 @@ __all__ = [
     "Table",
     "TimingResult",
     "TimingStore",
+    "TimingStudy",
     "is_generated",
     "joint_slopes",
     "real_cases",

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
+from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 
 from vuskit._util.optional import require
 from vuskit.errors import InvalidInputError
-from vuskit.studies.timing.cases import PARAMETERS, Setting, is_generated
+from vuskit.studies.base import StudyResult
+from vuskit.studies.timing.cases import PARAMETERS, Case, Setting, is_generated
 from vuskit.studies.timing.contestants import CONTESTANTS
 from vuskit.studies.timing.storage import Sample
 
@@ -59,7 +61,7 @@ _REFERENCE = "naive"
 
 
 @dataclass(frozen=True)
-class TimingResult:
+class TimingResult(StudyResult):
     """Samples of a study.
 
     Attributes
@@ -117,6 +119,78 @@ class TimingResult:
         for position, (name, values) in enumerate(statistics.items(), start=1):
             table.insert(position, name, values)
         return table.reset_index()
+
+    def tables(self) -> dict[str, pd.DataFrame]:
+        """Timed runs and cells."""
+        return {"samples": self.to_frame(), "summary": self.summary()}
+
+    def overview(self) -> pd.DataFrame:
+        """Cells."""
+        return self.summary()
+
+    def about(self) -> str:
+        """Return what was measured, in a sentence."""
+        kind = "generated" if self.generated else "real"
+        clocks = " and ".join(sorted({sample.clock for sample in self.samples}))
+        cells = len({sample.key for sample in self.samples})
+        return (
+            f"Execution time and memory on {kind} series: {cells:,} cells, "
+            f"{len(self.samples):,} timed runs, {clocks} time."
+        )
+
+    def to_saved(self) -> dict[str, Any]:
+        """Every timed run, what was dropped, and the machine, as plain data."""
+        cells = list(dict.fromkeys(sample.key for sample in self.samples))
+        place = {key: number for number, key in enumerate(cells)}
+        return {
+            "cells": [_cell_parts(*key) for key in cells],
+            "dropped": [_cell_parts(*job.key) for job in self.dropped],
+            "environment": self.environment,
+            "cell": np.array([place[sample.key] for sample in self.samples], dtype=np.int64),
+            "seconds": np.array([sample.seconds for sample in self.samples], dtype=np.float64),
+            "peak_bytes": np.array([sample.peak_bytes for sample in self.samples], dtype=np.int64),
+        }
+
+    @classmethod
+    def from_saved(cls, saved: dict[str, Any]) -> TimingResult:
+        """Undo `to_saved`; the series of dropped jobs cannot be loaded again."""
+        from vuskit.studies.timing.study import Job
+
+        cells = [
+            (series, contestant, _setting(numbers), clock)
+            for series, contestant, numbers, clock in saved["cells"]
+        ]
+        columns = (saved[name].tolist() for name in ("cell", "seconds", "peak_bytes"))
+        samples = []
+        for cell, seconds, peak in zip(*columns, strict=True):
+            series, contestant, setting, clock = cells[cell]
+            samples.append(Sample(series, contestant, setting, seconds, peak, clock))
+        dropped = tuple(
+            Job(
+                Case(series, _setting(numbers), partial(_cannot_load, series)),
+                CONTESTANTS[contestant],
+                clock,
+            )
+            for series, contestant, numbers, clock in saved["dropped"]
+        )
+        return cls(tuple(samples), dropped, saved["environment"])
+
+
+_SETTING_FIELDS = tuple(entry.name for entry in fields(Setting))
+
+
+def _cell_parts(series: str, contestant: str, setting: Setting, clock: str) -> list[Any]:
+    return [series, contestant, [getattr(setting, name) for name in _SETTING_FIELDS], clock]
+
+
+def _setting(numbers: list[Any]) -> Setting:
+    return Setting(**dict(zip(_SETTING_FIELDS, numbers, strict=True)))
+
+
+def _cannot_load(series: str) -> Any:
+    raise InvalidInputError(
+        f"`case` must hold its series to be measured, got {series!r} from a saved result"
+    )
 
 
 @dataclass(frozen=True)

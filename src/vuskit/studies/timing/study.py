@@ -12,16 +12,18 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 from vuskit._util.environment import describe_environment
 from vuskit.errors import InvalidInputError
+from vuskit.studies.base import Study, study
 from vuskit.studies.timing.cases import Case
 from vuskit.studies.timing.contestants import Contestant, choose
 from vuskit.studies.timing.results import TimingResult
 from vuskit.studies.timing.sampling import CLOCKS, Timer, peak_memory
 from vuskit.studies.timing.storage import Key, Sample, TimingStore
 
-__all__ = ["Forecast", "Job", "Progress", "jobs_of", "measure", "timing_study"]
+__all__ = ["Forecast", "Job", "Progress", "TimingStudy", "jobs_of", "measure", "timing_study"]
 
 WARM_UP_RUNS = 1
 MEMORY_RUNS = 1
@@ -64,6 +66,23 @@ class Progress:
     total: int
     seconds_left: float
     job: Job | None
+
+
+@study(
+    title="Execution time",
+    question="What do the measures cost, and what does that depend on?",
+    better="lower",
+    name="timing",
+    input="cases",
+    order=6,
+)
+@dataclass(frozen=True)
+class TimingStudy(Study[TimingResult]):
+    """Execution time and memory of the measures and of the paper's algorithms."""
+
+    def run(self, source: Any = None, **how: Any) -> TimingResult:
+        """Run the study; parameters as for :func:`timing_study`."""
+        return timing_study(source, **how)
 
 
 def jobs_of(
