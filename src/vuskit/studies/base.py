@@ -275,7 +275,7 @@ class Study(Generic[Result]):
         >>> study.settings.buffer, study.min_series
         (20, 2)
         """
-        default = next(one.default for one in fields(cls) if one.name == "settings")
+        default: Any = next(one.default for one in fields(cls) if one.name == "settings")
         chosen: EvaluationSettings = default if settings is None else settings
         own = {one.name for one in cls.options()}
         general = {one.name for one in fields(EvaluationSettings)}
@@ -332,7 +332,7 @@ _COMMON = ("measures", "settings")
 
 def _option_of(cls: type, one: Any) -> Option:
     """Option of a field; declared with `option`, or made from its default."""
-    declared = one.metadata.get("option")
+    declared: Option | None = one.metadata.get("option")
     if declared is None:
         default = None if one.default is MISSING else one.default
         kind = str if default is None else type(default)
@@ -676,7 +676,7 @@ class ValuesResult(StudyResult):
         For each series.
     """
 
-    values: tuple[SeriesValues, ...] = ()
+    values: tuple[SeriesValues, ...]
 
     @property
     def buffers(self) -> BufferUse:

@@ -241,7 +241,7 @@ class _OneAnomaly:
         """Make the series."""
         first = self.n_points // 2
         labels = _box(self.n_points, first, first + self.length)
-        return ScoredSeries(Series(self.name, "synthetic", labels, labels), {})
+        return ScoredSeries(Series(self.name, "synthetic", labels, labels > 0), {})
 
 
 @study(

@@ -237,9 +237,10 @@ def bench_scores(folder: str | Path) -> tuple[BenchSeries, ...]:
         by_series[row["hash"]][row["label"]].append(row)
     found = []
     for by_detector in by_series.values():
-        scores, repeats = [], []
+        scores: list[tuple[str, Path]] = []
+        repeats: list[tuple[str, tuple[str, ...]]] = []
         for label, several in by_detector.items():
-            names = (label,)
+            names: tuple[str, ...] = (label,)
             if len(several) > 1:
                 names = tuple(f"{label} (seed {row['seed']})" for row in several)
                 repeats.append((label, names))

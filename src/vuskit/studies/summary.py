@@ -182,9 +182,7 @@ def summarize(*results: StudyResult | Iterable[StudyResult]) -> Summary:
     The mean z stands for separability in the paper: pass
     ``separability.with_options(average="mean")``.
     """
-    several = [one for part in results for one in (part if _is_many(part) else [part])]
+    several = [
+        one for part in results for one in ([part] if isinstance(part, StudyResult) else list(part))
+    ]
     return SummaryStudy().run(several)
-
-
-def _is_many(part: Any) -> bool:
-    return isinstance(part, Iterable)
