@@ -36,6 +36,7 @@ from numpy.typing import ArrayLike, NDArray
 import vuskit
 from vuskit import __version__
 from vuskit._util.files import write_atomically
+from vuskit._util.names import did_you_mean
 from vuskit._util.optional import is_installed, require
 from vuskit._util.signals import ignore_sigint_in_children
 from vuskit.buffers import BufferChoice, buffer_strategy_title
@@ -46,7 +47,7 @@ from vuskit.errors import (
     UndefinedMeasureWarning,
     VuskitError,
 )
-from vuskit.inputs import check_choice, check_int, did_you_mean
+from vuskit.inputs import check_choice, check_int
 from vuskit.kernels.compiled import warm_up
 from vuskit.measures.evaluate import Evaluator
 from vuskit.measures.registry import Measure, Measures, list_measures, resolve_measures
@@ -748,8 +749,9 @@ class BufferUse:
         24 points; VUS up to 2 times that
         """
         lengths = list(buffers) or [0]
+        rule = settings.buffer
         return cls(
-            settings.buffer,
+            rule if isinstance(rule, str) else int(rule or 0),
             min(lengths),
             round(median(lengths)),
             max(lengths),
