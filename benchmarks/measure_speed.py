@@ -60,7 +60,7 @@ def main() -> None:
         score = rng.exponential(size=given.points) + 2 * labels
         sort = seconds(functools.partial(np.sort, score), given.rounds)
         cases.append((labels, score, sort))
-    names = [measure.name for measure in vuskit.list_measures() if measure.extra]
+    names = [measure.name for measure in vuskit.list_measures() if measure.group == "extra"]
     rules = [(name, None) for name in names] + [(name, "best") for name in WITH_BEST]
     for name, rule in rules:
         options = {"buffer": BUFFER} if name == "pate" else {}

@@ -15,7 +15,7 @@ from strategies import buffers, labeled_scores
 
 import vuskit
 
-PAPER = [measure for measure in vuskit.list_measures() if measure.paper]
+PAPER = [measure for measure in vuskit.list_measures() if measure.group == "paper"]
 BUILT_IN = [measure for measure in vuskit.list_measures() if measure.group != "own"]
 NEEDED = {"range_auc": {"buffer": 6}, "vus": {"max_buffer": 6}, "pate": {"buffer": 6}}
 BY_THRESHOLD = [
@@ -126,7 +126,7 @@ def test_classes_are_documented():
 
 def test_groups():
     assert len(PAPER) == 13
-    assert len([measure for measure in BUILT_IN if measure.extra]) == 13
+    assert len([measure for measure in BUILT_IN if measure.group == "extra"]) == 13
     assert len(BY_THRESHOLD) == 6 + 10
     names = [measure.name for measure in BUILT_IN]
     both = vuskit.evaluate(LABELS, SCORE, buffer=2, measures=["paper", "extra"])

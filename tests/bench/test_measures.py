@@ -72,7 +72,7 @@ def test_measures_of_the_package_keep_what_it_knows_of_them(workshop, start):
     found = read_measures(workshop.folder)
     assert [measure.group for measure in found.values()] == ["paper", "extra"]
     assert list(found) == ["f_score(beta=2)", "ucr_score"]
-    assert found["ucr_score"].with_chance
+    assert found["ucr_score"].misleading_without_chance
 
 
 def test_title_family_bounds_and_direction_are_read_from_the_store(own):

@@ -41,7 +41,7 @@ def test_groups_of_measures_stand_beside_single_ones(workshop):
     ).plan()
     names = [spec.build().name for spec in plan.evaluations[0].measures]
     assert (names[0], names[13]) == ("vus_pr", "f_score(beta=2)")
-    assert names[14:] == [measure.name for measure in list_measures() if measure.extra]
+    assert names[14:] == [measure.name for measure in list_measures() if measure.group == "extra"]
 
 
 def test_measures_at_their_best_thresholds(workshop):

@@ -11,7 +11,7 @@ import pytest
 
 import vuskit
 
-EXTRA = [measure.name for measure in vuskit.list_measures() if measure.extra]
+EXTRA = [measure.name for measure in vuskit.list_measures() if measure.group == "extra"]
 PLACE = np.arange(80)
 LABELS = ((PLACE // 8) % 4 == 2).astype(int)
 SCORE = LABELS + (PLACE * 7 % 11) / 20

@@ -10,7 +10,7 @@ from strategies import buffers, labels, sides
 from vuskit.inputs import check_labels
 from vuskit.kernels.definitions import DEFINITIONS
 from vuskit.measures.settings import EvaluationSettings
-from vuskit.measures.workspace import AreaSettings, PreparedLabels
+from vuskit.measures.workspace import AreaSettings, BufferedLabels
 
 
 @pytest.mark.parametrize("definition", DEFINITIONS)
@@ -18,7 +18,7 @@ from vuskit.measures.workspace import AreaSettings, PreparedLabels
 def test_every_point_is_near_or_far(definition, y_true, buffer, side):
     settings = EvaluationSettings(buffer=buffer, definition=definition, side=side)
     options = AreaSettings.of(settings, buffer)
-    plan = PreparedLabels(check_labels(y_true), options).plan
+    plan = BufferedLabels(check_labels(y_true), options).plan
     far = [np.arange(a, b) for a, b in zip(plan.far_starts, plan.far_stops, strict=True)]
     points = np.concatenate((plan.positions, *far))
     assert sorted(points.tolist()) == list(range(len(y_true)))

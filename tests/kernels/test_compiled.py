@@ -16,7 +16,7 @@ from vuskit.inputs import check_labels
 from vuskit.kernels import buffers as buffer_plans
 from vuskit.kernels import compiled
 from vuskit.measures.settings import EvaluationSettings
-from vuskit.measures.workspace import AreaSettings, PreparedLabels
+from vuskit.measures.workspace import AreaSettings, BufferedLabels
 
 pytest.importorskip("numba", reason="numba is not installed: no compiled kernels to test")
 
@@ -82,7 +82,7 @@ def test_twins_agree_on_a_long_series(decimals, thresholds):
 def test_takes_scores_that_doubles_hold_exactly(dtype):
     rng = np.random.default_rng(3)
     labels, scores = long_labels(rng), (rng.random(20_000) * 200).astype(dtype)
-    plan = PreparedLabels(check_labels(labels), AREAS).compiled
+    plan = BufferedLabels(check_labels(labels), AREAS).compiled
     assert plan.rank(scores, None) is not None
     plain, fast = both(labels, scores, buffer=20)
     assert dict(fast) == pytest.approx(dict(plain), abs=1e-12)
@@ -92,7 +92,7 @@ def test_takes_scores_that_doubles_hold_exactly(dtype):
 def test_leaves_scores_to_numpy_that_doubles_would_round(dtype):
     rng = np.random.default_rng(4)
     labels = long_labels(rng)
-    plan = PreparedLabels(check_labels(labels), AREAS).compiled
+    plan = BufferedLabels(check_labels(labels), AREAS).compiled
     assert plan.rank(np.arange(labels.size).astype(dtype), None) is None
 
 

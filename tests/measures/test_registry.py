@@ -130,7 +130,7 @@ def test_two_measures_of_one_name_are_refused():
         vuskit.get_measure("f_score").with_options(threshold=rule)
         for rule in (lambda scores: 1.0, lambda scores: 0.5)
     ]
-    text = "`measures` must have names of their own, got two called 'f_score(threshold=<lambda>)'"
+    text = "`measures` must have unique names, got two called 'f_score(threshold=<lambda>)'"
     with pytest.raises(vuskit.InvalidInputError, match=re.escape(text)):
         vuskit.evaluate(LABELS, SCORES, buffer=4, measures=both)
     assert registry.resolve_measures([both[0], both[0].with_options()]) == (both[0],)

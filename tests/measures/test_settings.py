@@ -238,7 +238,7 @@ def test_whole_numbers_beyond_double_precision_are_refused():
     ("call", "name"),
     [
         (lambda: vuskit.range_auc_pr(LABELS, SCORE, buffer=10**30), "buffer"),
-        (lambda: vuskit.vus_pr(LABELS, SCORE, max_buffer=10**13), "max_buffer"),
+        (lambda: vuskit.vus_pr(LABELS, SCORE, max_buffer=10**13), "buffer"),
         (lambda: vuskit.evaluate(LABELS, SCORE, buffer=10**13), "buffer"),
     ],
 )

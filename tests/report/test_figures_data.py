@@ -27,7 +27,7 @@ from vuskit.errors import InvalidInputError
 from vuskit.report import figures
 from vuskit.report.figures._families import family_color
 
-TITLES = [measure.title for measure in vuskit.list_measures() if measure.paper]
+TITLES = [measure.title for measure in vuskit.list_measures() if measure.group == "paper"]
 
 
 def widths(axis):

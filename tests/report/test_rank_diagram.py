@@ -19,7 +19,7 @@ from vuskit.report import figures
 from vuskit.studies import compare
 
 TESTS = Path(__file__).parents[1]
-TITLES = [measure.title for measure in vuskit.list_measures() if measure.paper]
+TITLES = [measure.title for measure in vuskit.list_measures() if measure.group == "paper"]
 
 
 def bars_of(axis):

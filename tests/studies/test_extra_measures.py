@@ -7,7 +7,7 @@ from studies.scored import make_scored
 import vuskit
 from vuskit.studies import load_study_result, separability_study
 
-EXTRA = [measure.name for measure in vuskit.list_measures() if measure.extra]
+EXTRA = [measure.name for measure in vuskit.list_measures() if measure.group == "extra"]
 
 
 def test_a_study_takes_the_group(tmp_path):
@@ -20,7 +20,7 @@ def test_a_study_takes_the_group(tmp_path):
     ]
     path = result.save(tmp_path)
     read = load_study_result(path)
-    assert [(one.name, one.group, one.with_chance) for one in read.measures] == [
-        (one.name, one.group, one.with_chance) for one in result.measures
+    assert [(one.name, one.group, one.misleading_without_chance) for one in read.measures] == [
+        (one.name, one.group, one.misleading_without_chance) for one in result.measures
     ]
     assert read.to_frame().equals(result.to_frame())

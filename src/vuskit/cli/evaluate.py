@@ -189,7 +189,7 @@ def _evaluated(
     except MeasureError as error:
         first = error
     failures = {}
-    for measure in (one for one in wanted if one.shared is None):
+    for measure in (one for one in wanted if one.declaration is None):
         try:
             evaluating(measures=measure)
         except MeasureError as error:

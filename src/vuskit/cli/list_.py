@@ -35,7 +35,7 @@ def measures(as_json: AsJson = False, as_csv: AsCsv = False) -> None:
             "highest": measure.bounds[1],
             "higher_is_better": measure.higher_is_better,
             "group": measure.group,
-            "paper": measure.paper,
+            "paper": measure.group == "paper",
             "reference": measure.reference,
         }
         for measure in list_measures()

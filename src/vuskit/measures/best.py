@@ -1,4 +1,4 @@
-"""Best thresholds: what a threshold could reach at most, if it were chosen by the labels."""
+"""Best thresholds: the highest value that a threshold chosen by the labels can reach."""
 
 from __future__ import annotations
 
@@ -6,82 +6,62 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from vuskit.inputs import check_pair
-from vuskit.measures.best_level import at_best, best_finder
-from vuskit.measures.point import check_beta, combined
-from vuskit.measures.registry import check_option, register_measure
-from vuskit.measures.workspace import PreparedLabels, Workspace, defined
+from vuskit.inputs import check_choice, check_pair
+from vuskit.measures.point import best_level, f_score, harmonic_mean
+from vuskit.measures.registry import (
+    check_option,
+    list_measures,
+    measure,
+    positive_number,
+    warn_undefined,
+)
+from vuskit.measures.workspace import Workspace
 
 __all__ = ["best_f_score", "best_threshold"]
 
 
-def _best_f_score(workspace: Workspace, beta: float = 1.0) -> float:
-    asked = Workspace(workspace.prepared, workspace.scores, "best")
-    hits, predicted = at_best(asked, "f_score", beta).confusion
-    return combined(hits / predicted, hits / workspace.labels.n_anomalous, beta)
-
-
-@register_measure(
-    name="best_f_score",
+@measure(
     title="Best-F",
     family="threshold",
     reference="doi:10.1007/978-3-662-44851-9_15",
-    extra=True,
-    shared=_best_f_score,
+    parameters={"beta": positive_number()},
 )
-def best_f_score(y_true: ArrayLike, y_score: ArrayLike, *, beta: float = 1.0) -> float:
-    """Highest F-score over all thresholds: what a rule could reach at most.
+def best_f_score(work: Workspace, *, beta: float = 1.0) -> float:
+    """Return the highest F-score over all thresholds, an upper bound of what a rule can reach.
 
     Every distinct score is tried as a threshold, exactly and for less than the cost of sorting.
-    The threshold is chosen by the labels, so no detector in use reaches this value but by luck.
-    It equals ``f_score(y_true, y_score, threshold="best")``; :func:`best_threshold` gives the
-    threshold.
-
-    Parameters
-    ----------
-    y_true, y_score
-        As for :func:`precision`.
-    beta : float, default=1
-        Above 1, recall weighs more.
-
-    Returns
-    -------
-    float
-        In [0, 1]; NaN when only one class is present.
-
-    Raises
-    ------
-    InvalidInputError
-        If the arrays or a parameter cannot be evaluated.
+    The threshold is chosen by the labels, so a detector in use does not reach this value except by
+    chance. It equals ``f_score(y_true, y_score, threshold="best")``; :func:`best_threshold` returns
+    the threshold.
 
     Examples
     --------
     >>> best_f_score([0, 0, 1, 1, 0], [0.1, 0.2, 0.9, 0.4, 0.7])
     0.8
     """
-    beta = check_beta(beta)
-    labels, scores = check_pair(y_true, y_score)
-    if not defined(labels, "best_f_score"):
-        return float("nan")
-    return _best_f_score(Workspace(PreparedLabels(labels, None), scores), beta)
+    prediction = work.predict(best_level, {"threshold": "best"}, beta=beta)
+    hits, predicted = prediction.confusion
+    return harmonic_mean(hits / predicted, hits / work.labels.n_anomalous, beta)
 
 
 def best_threshold(
     y_true: ArrayLike,
     y_score: ArrayLike,
     *,
-    measure: str = "f_score",
+    measure: str = f_score.__name__,
     beta: float = 1.0,
     **options: Any,
 ) -> float:
-    """Threshold at which an F-score is highest, of all distinct scores.
+    """Return the threshold at which an F-score is highest, of all distinct scores.
 
     What ``threshold="best"`` stands for. It is chosen by the labels: an upper bound, not a rule.
 
     Parameters
     ----------
-    y_true, y_score
-        As for :func:`precision`.
+    y_true : array-like of shape (n,)
+        1 for anomalous points, 0 for normal ones.
+    y_score : array-like of shape (n,)
+        Anomaly scores, finite, higher meaning more anomalous.
     measure : str, default="f_score"
         ``"f_score"``, ``"range_f_score"``, ``"event_f_score"``, ``"composite_f_score"``,
         ``"point_adjusted_f_score"`` or ``"affiliation_f_score"``.
@@ -111,11 +91,18 @@ def best_threshold(
     >>> best_threshold(labels, score, measure="point_adjusted_f_score")
     0.9
     """
-    finder = best_finder(measure)
-    for option in options:
-        check_option(measure, finder, option)
-    beta = check_beta(beta)
+    known = {
+        one.name: (one, one.declaration.best_threshold)
+        for one in list_measures()
+        if one.declaration is not None and one.declaration.best_threshold is not None
+    }
+    found, finder = known[check_choice("measure", measure, known)]
+    checked = {}
+    for name, value in {"beta": beta, **options}.items():
+        check_option(measure, finder, name)
+        checked[name] = found.parameters[name].check(name, value)
     labels, scores = check_pair(y_true, y_score)
-    if not defined(labels, "best_threshold"):
+    if not labels.has_both_classes:
+        warn_undefined("best_threshold")
         return float("nan")
-    return float(finder(scores, labels, beta, **options))
+    return float(finder(scores, labels, **checked))

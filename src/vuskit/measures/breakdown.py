@@ -11,19 +11,13 @@ from numpy.typing import ArrayLike, NDArray
 from vuskit._util.optional import require
 from vuskit._util.text import text_table
 from vuskit.errors import InvalidInputError
-from vuskit.inputs import Labels, check_pair
-from vuskit.intervals import event_bounds
+from vuskit.inputs import check_pair
 from vuskit.kernels.overlap import meets
 from vuskit.kernels.ranking import rank_table
-from vuskit.measures.best_level import best_finder
+from vuskit.measures.point import best_level
 from vuskit.measures.results import html_table
 from vuskit.measures.settings import Buffer, EvaluationSettings
-from vuskit.measures.thresholds import (
-    ThresholdRule,
-    is_best,
-    positions_from,
-    threshold_value,
-)
+from vuskit.measures.thresholds import ThresholdRule, is_best
 from vuskit.measures.workspace import PreparedLabels, Workspace
 
 __all__ = ["EventTable", "events"]
@@ -193,8 +187,14 @@ def events(
     labels, scores = check_pair(y_true, y_score)
     length = settings.choose_buffer(y_true=y_true).length
     half = length // 2
-    Workspace(PreparedLabels(labels, None), scores, threshold).warn_if_predicted()
-    limit = _limit(threshold, scores, labels)
+    if is_best(threshold) and labels.n_anomalous == 0:
+        raise InvalidInputError(
+            "`threshold` must not be 'best' where no point is anomalous, got 'best'"
+        )
+    workspace = Workspace(PreparedLabels(labels), scores, settings)
+    prediction = workspace.predict(best_level, {})
+    workspace.warn_if_predicted()
+    limit = prediction.threshold
     begin = np.maximum(labels.starts - half * (side != "after"), 0)
     end = np.minimum(labels.stops + half * (side != "before"), labels.n)
     pieces = [scores[a:b] for a, b in zip(begin, end, strict=True)]
@@ -203,8 +203,7 @@ def events(
     peak = scores[peak_index]
     ranks = rank_table(scores, np.unique(peak), np.zeros(0, dtype=np.intp))
     levels = np.unique(scores)
-    predicted = positions_from(scores, limit)
-    ranges = event_bounds(predicted)
+    predicted, ranges = prediction.positions, prediction.ranges
     # The first predicted point from the beginning of each piece, if it lies in the piece.
     place = predicted.searchsorted(begin)
     first = np.append(predicted, labels.n)[place]
@@ -225,14 +224,3 @@ def events(
         side=side,
         false_alarms=int(np.count_nonzero(~meets(*ranges, begin, end))),
     )
-
-
-def _limit(threshold: ThresholdRule, scores: NDArray[Any], labels: Labels) -> Any:
-    """The threshold as a number."""
-    if not is_best(threshold):
-        return threshold_value(threshold, scores)
-    if labels.n_anomalous == 0:
-        raise InvalidInputError(
-            "`threshold` must not be 'best' where no point is anomalous, got 'best'"
-        )
-    return best_finder("f_score")(scores, labels, beta=1.0)

@@ -12,9 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from vuskit.errors import InvalidInputError
 from vuskit.inputs import check_int, check_labels
-from vuskit.measures.registry import Measures
+from vuskit.measures.registry import Measures, warn_undefined
 from vuskit.measures.settings import EvaluationSettings, SettingOptions, with_setting_keywords
-from vuskit.measures.workspace import defined
 
 if TYPE_CHECKING:
     from vuskit.measures.evaluate import Evaluator
@@ -121,7 +120,8 @@ def chance_level(
     is_number = not isinstance(rule, str) and not callable(rule)
     if is_number and any(measure.takes("threshold") for measure in evaluator.measures):
         raise InvalidInputError(f"`threshold` must be a rule for random scores, got {rule!r}")
-    defined(labels, "chance_level")
+    if not labels.has_both_classes:
+        warn_undefined("chance_level")
     return chance_of(evaluator, draws, seed)
 
 
@@ -137,11 +137,11 @@ def chance_of(
     labels = evaluator._prepared.labels
     if labels.has_both_classes:
         rng = np.random.default_rng(seed)
-        rule = evaluator.settings.threshold
-        if n_predicted is not None and not isinstance(rule, str):
-            rule = _Highest(round(n_predicted))
+        settings = evaluator.settings
+        if n_predicted is not None and not isinstance(settings.threshold, str):
+            settings = settings.replace(threshold=_Highest(round(n_predicted)))
         scores = (_random_score(rng, labels.n) for _ in range(draws))
-        found = [evaluator._values(evaluator._workspace(score, rule)) for score in scores]
+        found = [evaluator._values(evaluator._workspace(score, settings)) for score in scores]
         values = {name: np.array([one[name] for one in found]) for name in found[0]}
     else:
         values = {measure.name: np.array([np.nan]) for measure in evaluator.measures}

@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from typing import Any, Unpack
 
-import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from vuskit.buffers import BufferChoice
-from vuskit.errors import (
-    InvalidInputError,
-    MeasureError,
-    ThresholdResolutionWarning,
-    VuskitError,
-)
+from vuskit.errors import InvalidInputError
 from vuskit.inputs import Labels, check_labels, check_labels_beside, check_pair, check_scores
-from vuskit.measures.point import check_k
-from vuskit.measures.registry import Measure, Measures, resolve_measures
+from vuskit.measures.registry import Measure, Measures, resolve_measures, warn_undefined
 from vuskit.measures.results import Comparison, Evaluation
 from vuskit.measures.settings import (
     EvaluationSettings,
@@ -26,8 +18,14 @@ from vuskit.measures.settings import (
     settings_from,
     with_setting_keywords,
 )
-from vuskit.measures.thresholds import ThresholdRule
-from vuskit.measures.workspace import AreaSettings, PreparedLabels, Workspace, defined
+from vuskit.measures.workspace import (
+    Needs,
+    PreparedLabels,
+    Workspace,
+    changes_key,
+    check_k,
+    warn_if_coarse,
+)
 
 __all__ = ["Evaluator", "evaluate", "evaluate_many"]
 
@@ -98,15 +96,12 @@ class Evaluator:
         labels = y_true if isinstance(y_true, Labels) else check_labels(y_true)
         self._settings = settings_from(settings, options)
         self._measures = resolve_measures(measures)
-        array = labels.as_array() if isinstance(self._settings.buffer, str) else None
-        self._buffer = self._settings.choose_buffer(y_true=array, values=values)
-        check_k(self._settings.k, labels.n)
-        self._needs = frozenset(
-            measure.needs for measure in self.measures if measure.shared is not None
-        )
-        self._prepared = PreparedLabels(labels, AreaSettings.of(self._settings, int(self._buffer)))
-        if any(_on_grid(measure) for measure in self.measures):
-            self._prepared.warn_if_coarse()
+        self._prepared = PreparedLabels(labels, values)
+        self._buffer = self._prepared.choose_buffer(self._settings)
+        if self._settings.k is not None:
+            check_k(self._settings.k, labels.n)
+        self._needs = _needs_of(self.measures)
+        warn_if_coarse(self._prepared, self._settings, self._needs)
 
     # Results read their settings here, so that nothing of it may change afterwards.
 
@@ -137,62 +132,33 @@ class Evaluator:
 
     def _evaluate(self, scores: NDArray[Any]) -> Evaluation:
         labels = self._prepared.labels
-        if labels.has_both_classes:
-            workspace = self._workspace(scores, self.settings.threshold)
-            values = self._values(workspace)
-            if "_threshold" in workspace.__dict__:
-                workspace.warn_if_predicted()
-            return Evaluation(values, self, workspace.n_predicted)
         names = [measure.name for measure in self.measures]
-        defined(labels, ", ".join(names))
-        return Evaluation(dict.fromkeys(names, float("nan")), self)
+        if not labels.has_both_classes:
+            warn_undefined(", ".join(names))
+            return Evaluation(dict.fromkeys(names, float("nan")), self)
+        workspace = self._workspace(scores, self.settings)
+        values = self._values(workspace)
+        workspace.warn_if_predicted()
+        return Evaluation(values, self, workspace.n_predicted)
 
-    def _workspace(self, scores: NDArray[Any], threshold: ThresholdRule) -> Workspace:
-        k = self.settings.k
-        return Workspace(self._prepared, scores, threshold, k=k, needs=self._needs)
+    def _workspace(self, scores: NDArray[Any], settings: EvaluationSettings) -> Workspace:
+        return Workspace(self._prepared, scores, settings, self._needs)
 
     def _values(self, workspace: Workspace) -> dict[str, float]:
-        return {
-            measure.name: self._call(measure, workspace)
-            if measure.shared is None
-            else float(measure.shared(workspace))
-            for measure in self.measures
-        }
-
-    def _call(self, measure: Measure, workspace: Workspace) -> float:
-        """Value of a measure that shares no work, with those of our options that it takes."""
-        settings = self.settings
-        offered = {
-            "buffer": self.buffer.length,
-            "thresholds": settings.thresholds,
-            "definition": settings.definition,
-            "step": settings.step,
-            "side": settings.side,
-            "threshold": workspace.threshold,
-        }
-        options = {name: value for name, value in offered.items() if measure.takes(name)}
-        y_true = self._prepared.labels.as_array().astype(np.int8)
-        with warnings.catch_warnings():
-            if measure.takes("thresholds"):
-                # The evaluator has said it already, for all measures at once.
-                warnings.simplefilter("ignore", ThresholdResolutionWarning)
-            try:
-                value: Any = measure.function(
-                    y_true, workspace.ranked_scores, **{**options, **measure.options}
-                )
-                return float(value)
-            except VuskitError:
-                raise
-            except Exception as error:
-                reason = f"{type(error).__name__}: {error}"
-                raise MeasureError(f"measure {measure.name!r} failed: {reason}") from error
+        return {measure.name: measure.compute(workspace) for measure in self.measures}
 
 
-def _on_grid(measure: Measure) -> bool:
-    """Whether a measure uses the evaluator's grid of thresholds."""
-    if measure.shared is not None:
-        return measure.needs == "areas"
-    return measure.takes("thresholds")
+def _needs_of(measures: tuple[Measure, ...]) -> Needs:
+    """What measures will ask a workspace for, by the settings that they fix."""
+    needs: dict[Any, frozenset[str]] = {}
+    for measure in measures:
+        need = measure.needs
+        if measure.declaration is None and measure.takes("thresholds"):
+            need = "vus"  # a function of the user's own, on the evaluation's grid
+        key = changes_key(measure.options) if need != "levels" else ()
+        if need and measure.options.get("algorithm", "fast") == "fast":
+            needs[key] = needs.get(key, frozenset()) | {need}
+    return needs
 
 
 @with_setting_keywords

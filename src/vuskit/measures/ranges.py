@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from vuskit.inputs import Labels, check_choice, check_fraction
+from vuskit.inputs import Labels
 from vuskit.intervals import Ints
 from vuskit.kernels.overlap import overlaps
 from vuskit.kernels.range_best import best_range_level
 from vuskit.kernels.ranking import Scores
-from vuskit.measures.best_level import at_best, finds_best
-from vuskit.measures.point import check_beta, combined, thresholded
-from vuskit.measures.registry import register_measure
-from vuskit.measures.thresholds import ThresholdRule
-from vuskit.measures.workspace import PreparedLabels, Workspace, defined
+from vuskit.measures.point import harmonic_mean
+from vuskit.measures.registry import choice, fraction, measure, positive_number
+from vuskit.measures.settings import ThresholdOptions
+from vuskit.measures.workspace import Prediction, Workspace
 
 __all__ = ["range_f_score", "range_precision", "range_recall"]
 
@@ -47,16 +46,8 @@ def _weight_up_to(bias: str, offset: Ints, length: Ints) -> Floats:
     return np.asarray(up * (up + 1) / 2 + falling, dtype=np.float64)
 
 
-_BIASES = ("flat", "front", "middle", "back")
-_CARDINALITIES = ("one", "reciprocal")
-
-
-def _check_weights(cardinality: Cardinality, **biases: Bias) -> None:
-    for name, bias in biases.items():
-        if not callable(bias):
-            check_choice(name, bias, _BIASES)
-    if not callable(cardinality):
-        check_choice("cardinality", cardinality, _CARDINALITIES)
+_BIAS = choice("flat", "front", "middle", "back", or_callable=True)
+_CARDINALITY = choice("one", "reciprocal", or_callable=True)
 
 
 def _covered_share(
@@ -102,157 +93,115 @@ def _rewards(
     return min(float(reward.mean()), 1.0)
 
 
-def _events(workspace: Workspace) -> tuple[Ints, Ints]:
-    return workspace.labels.starts, workspace.labels.stops
+def _precision(prediction: Prediction, bias: Bias, cardinality: Cardinality) -> float:
+    events = prediction.labels.starts, prediction.labels.stops
+
+    def reward() -> float:
+        return _rewards(prediction.ranges, events, bias, cardinality)
+
+    value: float = prediction.keep(("range precision", bias, cardinality), reward)
+    return value
 
 
-def _precision(
-    workspace: Workspace, bias: Bias = "flat", cardinality: Cardinality = "one"
-) -> float:
-    return _rewards(workspace.predicted_ranges, _events(workspace), bias, cardinality)
+def _recall(prediction: Prediction, bias: Bias, cardinality: Cardinality, alpha: float) -> float:
+    events = prediction.labels.starts, prediction.labels.stops
+
+    def reward() -> float:
+        return _rewards(events, prediction.ranges, bias, cardinality, alpha)
+
+    value: float = prediction.keep(("range recall", bias, cardinality, alpha), reward)
+    return value
 
 
-def _recall(
-    workspace: Workspace,
-    bias: Bias = "flat",
-    cardinality: Cardinality = "one",
-    alpha: float = 0.0,
-) -> float:
-    return _rewards(_events(workspace), workspace.predicted_ranges, bias, cardinality, alpha)
-
-
-@finds_best("range_f_score")
 def _best_level(
     scores: Scores,
     labels: Labels,
-    beta: float,
+    *,
+    beta: float = 1.0,
     alpha: float = 0.0,
     precision_bias: Bias = "flat",
     recall_bias: Bias = "flat",
     cardinality: Cardinality = "one",
 ) -> Any:
-    alpha = check_fraction("alpha", alpha)
-    _check_weights(cardinality, precision_bias=precision_bias, recall_bias=recall_bias)
     if precision_bias == recall_bias == "flat" and cardinality == "one":
         events = labels.starts, labels.stops
         return best_range_level(scores, labels.inside, *events, alpha, beta)
 
     def value(level: Any) -> float:
-        cut = Workspace(PreparedLabels(labels, None), scores, prediction=scores >= level)
-        found = _precision(cut, precision_bias, cardinality)
-        return combined(found, _recall(cut, recall_bias, cardinality, alpha), beta)
+        prediction = Prediction(labels, scores, level)
+        precision = _precision(prediction, precision_bias, cardinality)
+        return harmonic_mean(precision, _recall(prediction, recall_bias, cardinality, alpha), beta)
 
     # Other weights have no shorter way than trying every score.
     return max(np.unique(scores)[::-1], key=value)
 
 
-def _shared_precision(workspace: Workspace) -> float:
-    cut = at_best(workspace, "range_f_score")
-    value: float = cut.keep("range_precision", lambda: _precision(cut))
-    return value
-
-
-def _shared_recall(workspace: Workspace) -> float:
-    cut = at_best(workspace, "range_f_score")
-    value: float = cut.keep("range_recall", lambda: _recall(cut))
-    return value
-
-
-def _shared_f(workspace: Workspace) -> float:
-    return combined(_shared_precision(workspace), _shared_recall(workspace), 1.0)
-
-
-@register_measure(
-    name="range_precision",
+@measure(
     title="Rprecision",
     family="range",
+    group="paper",
     reference=_TATBUL,
-    paper=True,
-    shared=_shared_precision,
+    parameters={"bias": _BIAS, "cardinality": _CARDINALITY},
+    settings=ThresholdOptions,
 )
 def range_precision(
-    y_true: ArrayLike,
-    y_score: ArrayLike | None = None,
+    work: Workspace,
     *,
     bias: Bias = "flat",
     cardinality: Cardinality = "one",
-    threshold: ThresholdRule = "sigma",
-    y_pred: ArrayLike | None = None,
+    **settings: Unpack[ThresholdOptions],
 ) -> float:
-    """Mean share of the predicted ranges that lies in anomalies.
+    """Return the mean share of the predicted ranges that lies in anomalies.
+
+    ``threshold="best"`` is that of the highest :func:`range_f_score` with its defaults.
 
     Parameters
     ----------
-    y_true, y_score, threshold, y_pred
-        As for :func:`vuskit.precision`; ``threshold="best"`` is that of the highest
-        :func:`range_f_score` with its defaults.
     bias : {"flat", "front", "middle", "back"} or callable, default="flat"
-        Which positions of a range weigh more; ``bias(i, length)`` gives the weight of position i,
+        Which positions of a range weigh more; ``bias(i, length)`` returns the weight of position i,
         counted from 1.
     cardinality : {"one", "reciprocal"} or callable, default="one"
-        Factor for a range that meets several anomalies; ``cardinality(count)`` gives it.
+        Factor for a range that meets several anomalies; ``cardinality(count)`` returns it.
 
     Returns
     -------
     float
         In [0, 1]; 0 when nothing is predicted, NaN when only one class is present.
 
-    Raises
-    ------
-    InvalidInputError
-        If the arrays or a parameter cannot be evaluated.
-
     Examples
     --------
     >>> range_precision([0, 1, 1, 1, 0, 0], y_pred=[1, 1, 0, 0, 0, 1])
     0.25
     """
-    _check_weights(cardinality, bias=bias)
-    workspace = thresholded(y_true, y_score, threshold, y_pred)
-    if not defined(workspace.labels, "range_precision"):
-        return float("nan")
-    return _precision(at_best(workspace, "range_f_score"), bias, cardinality)
+    return _precision(work.predict(_best_level, settings), bias, cardinality)
 
 
-@register_measure(
-    name="range_recall",
+@measure(
     title="Rrecall",
     family="range",
+    group="paper",
     reference=_TATBUL,
-    paper=True,
-    shared=_shared_recall,
+    parameters={"alpha": fraction(), "bias": _BIAS, "cardinality": _CARDINALITY},
+    settings=ThresholdOptions,
 )
 def range_recall(
-    y_true: ArrayLike,
-    y_score: ArrayLike | None = None,
+    work: Workspace,
     *,
     alpha: float = 0.0,
     bias: Bias = "flat",
     cardinality: Cardinality = "one",
-    threshold: ThresholdRule = "sigma",
-    y_pred: ArrayLike | None = None,
+    **settings: Unpack[ThresholdOptions],
 ) -> float:
-    """Mean share of the anomalies that is predicted.
+    """Return the mean share of the anomalies that is predicted.
+
+    ``threshold="best"`` is that of the highest :func:`range_f_score` with its defaults.
 
     Parameters
     ----------
-    y_true, y_score, threshold, y_pred
-        As for :func:`vuskit.precision`; ``threshold="best"`` is that of the highest
-        :func:`range_f_score` with its defaults.
     alpha : float, default=0
         Weight, from 0 to 1, of having found any point of an anomaly.
     bias, cardinality
         As for :func:`range_precision`.
-
-    Returns
-    -------
-    float
-        In [0, 1]; NaN when only one class is present.
-
-    Raises
-    ------
-    InvalidInputError
-        If the arrays or a parameter cannot be evaluated.
 
     Examples
     --------
@@ -261,42 +210,38 @@ def range_recall(
     >>> range_recall([0, 1, 1, 1, 1, 0], y_pred=[1, 1, 0, 0, 0, 1], bias="front")
     0.4
     """
-    alpha = check_fraction("alpha", alpha)
-    _check_weights(cardinality, bias=bias)
-    workspace = thresholded(y_true, y_score, threshold, y_pred)
-    if not defined(workspace.labels, "range_recall"):
-        return float("nan")
-    return _recall(at_best(workspace, "range_f_score"), bias, cardinality, alpha)
+    return _recall(work.predict(_best_level, settings), bias, cardinality, alpha)
 
 
-@register_measure(
-    name="range_f_score",
+@measure(
     title="RF",
     family="range",
+    group="paper",
     reference=_TATBUL,
-    paper=True,
-    shared=_shared_f,
+    parameters={
+        "beta": positive_number(),
+        "alpha": fraction(),
+        "precision_bias": _BIAS,
+        "recall_bias": _BIAS,
+        "cardinality": _CARDINALITY,
+    },
+    settings=ThresholdOptions,
+    best_threshold=_best_level,
 )
 def range_f_score(
-    y_true: ArrayLike,
-    y_score: ArrayLike | None = None,
+    work: Workspace,
     *,
     beta: float = 1.0,
     alpha: float = 0.0,
     precision_bias: Bias = "flat",
     recall_bias: Bias = "flat",
     cardinality: Cardinality = "one",
-    threshold: ThresholdRule = "sigma",
-    y_pred: ArrayLike | None = None,
+    **settings: Unpack[ThresholdOptions],
 ) -> float:
-    """Weighted harmonic mean of range precision and range recall.
+    """Return the weighted harmonic mean of range precision and range recall.
 
     Parameters
     ----------
-    y_true, y_score, threshold, y_pred
-        As for :func:`vuskit.precision`; ``threshold="best"`` gives the highest value there is.
-    beta : float, default=1
-        Above 1, recall weighs more.
     alpha
         As for :func:`range_recall`.
     precision_bias, recall_bias
@@ -309,32 +254,19 @@ def range_f_score(
     float
         In [0, 1]; 0 when nothing is predicted, NaN when only one class is present.
 
-    Raises
-    ------
-    InvalidInputError
-        If the arrays or a parameter cannot be evaluated.
-
     Examples
     --------
     >>> range_f_score([0, 1, 1, 1, 1, 0], y_pred=[1, 1, 0, 0, 0, 1])
     0.25
     """
-    beta, alpha = check_beta(beta), check_fraction("alpha", alpha)
-    _check_weights(cardinality, precision_bias=precision_bias, recall_bias=recall_bias)
-    workspace = thresholded(y_true, y_score, threshold, y_pred)
-    if not defined(workspace.labels, "range_f_score"):
-        return float("nan")
-    cut = at_best(
-        workspace,
-        "range_f_score",
-        beta,
+    prediction = work.predict(
+        _best_level,
+        settings,
+        beta=beta,
         alpha=alpha,
         precision_bias=precision_bias,
         recall_bias=recall_bias,
         cardinality=cardinality,
     )
-    return combined(
-        _precision(cut, precision_bias, cardinality),
-        _recall(cut, recall_bias, cardinality, alpha),
-        beta,
-    )
+    precision = _precision(prediction, precision_bias, cardinality)
+    return harmonic_mean(precision, _recall(prediction, recall_bias, cardinality, alpha), beta)

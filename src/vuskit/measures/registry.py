@@ -1,29 +1,61 @@
-"""The registry of measures: every list of measures anywhere is made from it."""
+"""The registry of measures: every list of measures anywhere is made from it.
+
+A measure of the package is declared once, by :func:`measure` on ``compute(workspace, **options)``.
+The declaration gives the public function, the registry entry and the documentation. A measure of
+a user is a plain function ``(y_true, y_score) -> float``; :func:`register_measure` registers it.
+"""
 
 from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, replace
-from types import CodeType
-from typing import TYPE_CHECKING, Any, TypeVar
+import warnings
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, fields, replace
+from types import CodeType, FunctionType
+from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike
 
 from vuskit._util.names import did_you_mean
-from vuskit.errors import InvalidInputError
-
-if TYPE_CHECKING:
-    from vuskit.measures.workspace import Workspace
+from vuskit.buffers import check_buffer
+from vuskit.errors import (
+    InvalidInputError,
+    MeasureError,
+    ThresholdResolutionWarning,
+    UndefinedMeasureWarning,
+    VuskitError,
+    warn,
+)
+from vuskit.inputs import (
+    check_choice,
+    check_fraction,
+    check_int,
+    check_labels_beside,
+    check_pair,
+    check_prediction,
+)
+from vuskit.measures.settings import EvaluationSettings
+from vuskit.measures.workspace import Finder, Needs, PreparedLabels, Workspace, check_k
 
 __all__ = [
     "GROUPS",
     "Measure",
+    "MeasureFunction",
     "Measures",
+    "Parameter",
     "check_option",
+    "choice",
+    "flag",
+    "fraction",
     "get_measure",
     "list_measures",
+    "measure",
+    "positive_number",
     "register_measure",
     "resolve_measures",
+    "whole_number",
 ]
 
 # Names for several measures at once, and what is shown of them.
@@ -34,6 +66,93 @@ GROUPS = {
 }
 
 Function = TypeVar("Function", bound=Callable[..., float])
+P = ParamSpec("P")
+_P = ParamSpec("_P")
+
+_DEFAULTS = EvaluationSettings(buffer=None)
+_SETTINGS = {entry.name: entry for entry in fields(EvaluationSettings)}
+
+
+# --- parameters ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A parameter of a measure.
+
+    Attributes
+    ----------
+    kind : str
+        What it accepts, in words.
+    default : object
+        Its default; ``inspect.Parameter.empty`` where there is none.
+    from_settings : bool
+        Whether the settings of an evaluation give its value unless it is fixed.
+    """
+
+    kind: str
+    check: Callable[[str, Any], Any] = field(repr=False)
+    default: Any = inspect.Parameter.empty
+    from_settings: bool = False
+
+
+def whole_number(*, minimum: int) -> Parameter:
+    """Parameter that is a whole number."""
+    return Parameter(f"int >= {minimum}", lambda name, value: check_int(name, value, minimum))
+
+
+def fraction() -> Parameter:
+    """Parameter that is a number from 0 to 1."""
+    return Parameter("number from 0 to 1", check_fraction)
+
+
+def positive_number() -> Parameter:
+    """Parameter that is a finite number above 0."""
+    return Parameter("number > 0", _check_positive)
+
+
+def flag() -> Parameter:
+    """Parameter that is true or false."""
+    return Parameter("bool", lambda name, value: bool(value))
+
+
+def choice(*names: str, or_callable: bool = False) -> Parameter:
+    """Parameter that is one of a few names, or perhaps a function."""
+
+    def check(name: str, value: Any) -> Any:
+        return value if or_callable and callable(value) else check_choice(name, value, names)
+
+    kind = " or ".join([", ".join(map(repr, names)), *(["a callable"] if or_callable else [])])
+    return Parameter(kind, check)
+
+
+def optional(parameter: Parameter) -> Parameter:
+    """The same parameter, which may also be None."""
+
+    def check(name: str, value: Any) -> Any:
+        return None if value is None else parameter.check(name, value)
+
+    return Parameter(f"{parameter.kind} or None", check)
+
+
+def _check_positive(name: str, value: Any) -> Any:
+    number = float(value) if isinstance(value, (int, float, np.number)) else float("nan")
+    if not 0 < number < float("inf"):
+        raise InvalidInputError(f"`{name}` must be a number > 0, got {value!r}")
+    return value
+
+
+def _setting(name: str) -> Parameter:
+    """Parameter that is a field of the settings."""
+
+    def check(name: str, value: Any) -> Any:
+        return getattr(_DEFAULTS.replace(**{name: value}), name)
+
+    default = inspect.Parameter.empty if name == "buffer" else getattr(_DEFAULTS, name)
+    return Parameter(str(_SETTINGS[name].type), check, default, from_settings=True)
+
+
+# --- measures ------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -57,12 +176,12 @@ class Measure:
         Direction of the measure.
     reference : str
         Where it is defined.
-    paper : bool
-        Whether it is one of the thirteen measures of the VUS paper.
-    extra : bool
-        Whether it is one of the measures of other papers that the package brings.
-    with_chance : bool
-        Whether its value misleads without what a random score gets; tables show that beside it.
+    group : str
+        ``"paper"`` (the thirteen of the VUS paper), ``"extra"`` (of other papers) or ``"own"``.
+    misleading_without_chance : bool
+        Whether tables show the chance level beside its value.
+    parameters : mapping
+        Its parameters by name; empty for functions of users.
     options : dict
         Options fixed by :meth:`with_options`.
     """
@@ -74,23 +193,79 @@ class Measure:
     bounds: tuple[float, float] = (0.0, 1.0)
     higher_is_better: bool = True
     reference: str = ""
-    paper: bool = False
-    extra: bool = False
-    with_chance: bool = False
+    group: str = "own"
+    misleading_without_chance: bool = False
+    parameters: Mapping[str, Parameter] = field(default_factory=dict, repr=False, compare=False)
     options: dict[str, Any] = field(default_factory=dict)
-    # How the measure is computed from work shared with other measures; None: by its function.
-    shared: Callable[[Workspace], float] | None = field(default=None, repr=False)
-    # What it looks up there: "areas" or "levels"; see Workspace.
-    needs: str = field(default="", repr=False)
+    declaration: Declaration | None = field(default=None, repr=False)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out what the function of a declared measure knows."""
+        state = dict(self.__dict__)
+        if self.declaration is not None:
+            del state["declaration"], state["parameters"]
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        if "declaration" not in state:
+            declared = state["function"].measure
+            state = {
+                **state, "declaration": declared.declaration, "parameters": declared.parameters,
+            }  # fmt: skip
+        self.__dict__.update(state)
 
     @property
-    def group(self) -> str:
-        """``"paper"``, ``"extra"`` or ``"own"``."""
-        return "paper" if self.paper else "extra" if self.extra else "own"
+    def needs(self) -> str:
+        """What it looks up in a workspace: "levels", "range_auc", "vus" or nothing."""
+        return "" if self.declaration is None else self.declaration.needs
 
     def takes(self, option: str) -> bool:
         """Whether the measure has an option of that name, and it is not fixed."""
-        return option in inspect.signature(self.function).parameters and option not in self.options
+        known = self.parameters or inspect.signature(self.function).parameters
+        return option in known and option not in self.options
+
+    def compute(self, workspace: Workspace, **options: Any) -> float:
+        """Return the value for the score of a workspace, sharing work with other measures.
+
+        Parameters
+        ----------
+        workspace : Workspace
+            The labels, the score and the settings.
+        **options
+            Options besides the fixed ones, checked before.
+        """
+        options = {**self.options, **options}
+        if self.declaration is None:
+            return self._call(workspace, options)
+        return float(self.declaration.compute(workspace, **options))
+
+    def _call(self, workspace: Workspace, options: dict[str, Any]) -> float:
+        """Value of a user's function, with those of the settings that it takes."""
+        settings = workspace.settings
+        offered = {
+            "thresholds": settings.thresholds,
+            "definition": settings.definition,
+            "step": settings.step,
+            "side": settings.side,
+            "threshold": settings.threshold,
+        }
+        known = inspect.signature(self.function).parameters
+        given = {name: value for name, value in offered.items() if name in known}
+        if "buffer" in known:
+            given["buffer"] = workspace.prepared.choose_buffer(settings).length
+        y_true = workspace.labels.as_array().astype(np.int8)
+        with warnings.catch_warnings():
+            if "thresholds" in known:
+                # The evaluator has warned already, for all measures at once.
+                warnings.simplefilter("ignore", ThresholdResolutionWarning)
+            try:
+                value: Any = self.function(y_true, workspace.scores, **{**given, **options})
+                return float(value)
+            except VuskitError:
+                raise
+            except Exception as error:
+                reason = f"{type(error).__name__}: {error}"
+                raise MeasureError(f"measure {self.name!r} failed: {reason}") from error
 
     def with_options(self, **options: Any) -> Measure:
         """Return the same measure with some options fixed; they become part of its name.
@@ -98,7 +273,7 @@ class Measure:
         Raises
         ------
         InvalidInputError
-            If the measure has no such option; the text proposes the nearest one.
+            If the measure has no such option, or a value is invalid.
 
         Examples
         --------
@@ -107,14 +282,14 @@ class Measure:
         'f_score(beta=2)'
         """
         base = self.name.split("(")[0]
-        for option in options:
+        for option, value in options.items():
             check_option(base, self.function, option)
+            if option in self.parameters:
+                self.parameters[option].check(option, value)
         merged = {**self.options, **options}
         listed = ", ".join(f"{key}={_in_words(merged[key])}" for key in sorted(merged))
         title = self.title.split("(")[0]
-        return replace(
-            self, name=f"{base}({listed})", title=f"{title}({listed})", options=merged, shared=None
-        )
+        return replace(self, name=f"{base}({listed})", title=f"{title}({listed})", options=merged)
 
 
 # What is taken wherever measures are asked for; a function must be that of a registered measure.
@@ -133,7 +308,9 @@ def check_option(measure: str, function: Callable[..., float], option: str) -> N
     """
     parameters = list(inspect.signature(function).parameters.values())
     known = [
-        one.name for one in parameters[2:] if one.kind not in (one.VAR_POSITIONAL, one.VAR_KEYWORD)
+        one.name
+        for one in parameters[2:]
+        if one.kind not in (one.VAR_POSITIONAL, one.VAR_KEYWORD) and one.name not in _INPUTS
     ]
     if option not in known and not any(one.kind is one.VAR_KEYWORD for one in parameters):
         raise InvalidInputError(f"{measure} has no option {option!r}{did_you_mean(option, known)}")
@@ -145,6 +322,328 @@ def _in_words(value: Any) -> str:
     return str(name) if name is not None else re.sub(r" at 0x[0-9A-Fa-f]+", "", str(value))
 
 
+# --- declaring a measure -------------------------------------------------------------------------
+
+
+# Keywords of public functions that are no options: arrays, and a second name of the buffer.
+_INPUTS = ("y_pred", "values", "max_buffer")
+
+
+class MeasureFunction(Protocol[_P]):
+    """Public function of a declared measure."""
+
+    __name__: str
+
+    def __call__(
+        self,
+        y_true: ArrayLike,
+        y_score: ArrayLike | None = None,
+        *args: _P.args,
+        **kwargs: _P.kwargs,
+    ) -> float:
+        """Value of the measure."""
+
+
+@dataclass(frozen=True)
+class Declaration:
+    """How a declared measure is computed.
+
+    ``needs`` says what it looks up in a workspace; ``best_threshold`` finds the threshold at which
+    it is highest; ``check`` refuses options that exclude each other.
+    """
+
+    compute: Callable[..., float]
+    needs: str
+    best_threshold: Finder | None
+    check: Callable[[EvaluationSettings, Mapping[str, Any]], None] | None
+
+
+def measure(
+    *,
+    title: str,
+    family: str,
+    reference: str,
+    group: str = "extra",
+    parameters: Mapping[str, Parameter] | None = None,
+    settings: type | None = None,
+    needs: str = "",
+    misleading_without_chance: bool = False,
+    best_threshold: Finder | None = None,
+    check: Callable[[EvaluationSettings, Mapping[str, Any]], None] | None = None,
+) -> Callable[[Callable[Concatenate[Workspace, P], float]], MeasureFunction[P]]:
+    """Declare a measure of the package, by decorating ``compute(workspace, **options)``.
+
+    The result is the public function ``name(y_true, y_score, **options)``. It checks arrays and
+    options once, and returns NaN with a warning where only one class is present.
+
+    Parameters
+    ----------
+    title, family, reference, group, misleading_without_chance
+        As for :class:`Measure`.
+    parameters : mapping, optional
+        Parameters of its own by name.
+    settings : type, optional
+        A ``TypedDict`` of the settings and arrays that it takes besides.
+    needs : {"", "levels", "range_auc", "vus"}
+        What it looks up in a workspace.
+    best_threshold : callable, optional
+        ``best_threshold(scores, labels, **options)``: where the measure is highest.
+    check : callable, optional
+        ``check(settings, options)`` refuses options that exclude each other.
+    """
+
+    def declare(compute: Callable[Concatenate[Workspace, P], float]) -> MeasureFunction[P]:
+        name = compute.__name__
+        taken = tuple(() if settings is None else settings.__annotations__)
+        own = {
+            key: replace(parameter, default=inspect.signature(compute).parameters[key].default)
+            for key, parameter in (parameters or {}).items()
+        }
+        listed = {key: _setting(key) for key in taken if key not in _INPUTS}
+        declaration = Declaration(compute, needs, best_threshold, check)
+        declared = Measure(
+            name=name,
+            title=title,
+            function=compute,
+            family=family,
+            reference=reference,
+            group=group,
+            misleading_without_chance=misleading_without_chance,
+            parameters={**listed, **own},
+            declaration=declaration,
+        )
+        function = _public_function(declared, compute, taken)
+        _MEASURES[name] = function.measure
+        return function  # type: ignore[no-any-return]
+
+    return declare
+
+
+def _public_function(declared: Measure, compute: Any, taken: tuple[str, ...]) -> Any:
+    """The function that users call, with the signature and the documentation of the measure."""
+    call = _Call(declared, taken)
+    if "y_pred" in taken:
+
+        def function(y_true, y_score=None, *, y_pred=None, **options):  # type: ignore[no-untyped-def]
+            return call(y_true, y_score, options, y_pred)
+    else:
+
+        def function(y_true, y_score, **options):  # type: ignore[no-untyped-def,misc]
+            return call(y_true, y_score, options)
+
+    # A function of the measure's module: doctest looks for those, and tracebacks show its name.
+    public: Any = FunctionType(
+        function.__code__.replace(co_name=declared.name, co_qualname=declared.name),
+        compute.__globals__,
+        declared.name,
+        function.__defaults__,
+        function.__closure__,
+    )
+    public.__kwdefaults__ = function.__kwdefaults__
+    public.__module__ = compute.__module__
+    public.__qualname__ = declared.name
+    public.__signature__ = _signature(declared, compute, taken)
+    public.__annotations__ = {
+        entry.name: entry.annotation for entry in public.__signature__.parameters.values()
+    }
+    public.__annotations__["return"] = "float"
+    public.__doc__ = _documentation(declared, compute.__doc__, taken)
+    public.__wrapped__ = compute
+    # Pickled by this path.
+    public.compute = compute
+    public.measure = replace(declared, function=public)
+    compute.__qualname__ = f"{declared.name}.compute"
+    return public
+
+
+class _Call:
+    """A call of a public function: check everything once, then compute."""
+
+    def __init__(self, measure: Measure, taken: tuple[str, ...]) -> None:
+        self.measure = measure
+        self.taken = taken
+        self.needs: Needs = {(): frozenset((measure.needs,))}
+
+    def __call__(
+        self, y_true: Any, y_score: Any, options: dict[str, Any], y_pred: Any = None
+    ) -> float:
+        measure = self.measure
+        declaration = measure.declaration
+        assert declaration is not None
+        values = options.pop("values", None) if "values" in self.taken else None
+        settings, own = self._checked(options)
+        if declaration.check is not None:
+            declaration.check(settings, own)
+        prediction = None
+        if "y_pred" in self.taken and (y_score is None) == (y_pred is None):
+            given = "neither" if y_score is None else "both"
+            raise InvalidInputError(f"`y_score` or `y_pred` must be given, got {given}")
+        if y_pred is not None:
+            labels, scores = check_labels_beside(y_true, y_pred=y_pred), None
+            prediction = check_prediction(y_pred, labels)
+        else:
+            labels, scores = check_pair(y_true, y_score)
+        if settings.k is not None:
+            check_k(settings.k, labels.n)
+        if not labels.has_both_classes:
+            warn_undefined(measure.name)
+            return float("nan")
+        prepared = PreparedLabels(labels, values)
+        workspace = Workspace(prepared, scores, settings, self.needs, prediction)
+        workspace.warn_if_coarse()
+        value = float(declaration.compute(workspace, **own))
+        workspace.warn_if_predicted()
+        return value
+
+    def _checked(self, options: dict[str, Any]) -> tuple[EvaluationSettings, dict[str, Any]]:
+        """The settings among the options, and the measure's own parameters."""
+        known = self.measure.parameters
+        if "max_buffer" in options and "max_buffer" in self.taken:
+            if "buffer" in options:
+                raise TypeError("got both 'buffer' and its synonym 'max_buffer'; give one of them")
+            options["buffer"] = check_buffer(options.pop("max_buffer"), name="max_buffer")
+        for name in options:
+            if name not in known:
+                hint = did_you_mean(name, [*known, *self.taken])
+                raise TypeError(
+                    f"{self.measure.name}() got an unexpected keyword argument {name!r}{hint}"
+                )
+        if "buffer" in known and "buffer" not in options:
+            raise TypeError(f"{self.measure.name}() missing a required keyword argument: 'buffer'")
+        changes = {name: options[name] for name in options if known[name].from_settings}
+        own = {
+            name: known[name].check(name, value)
+            for name, value in options.items()
+            if name not in changes
+        }
+        return _DEFAULTS.replace(**changes), own
+
+
+def warn_undefined(names: str) -> None:
+    """Warn that measures have no value because only one class is present."""
+    warn(f"{names} needs both normal and anomalous points; returning NaN.", UndefinedMeasureWarning)
+
+
+def _signature(declared: Measure, compute: Any, taken: tuple[str, ...]) -> inspect.Signature:
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    own = [
+        entry
+        for entry in inspect.signature(compute).parameters.values()
+        if entry.name in declared.parameters
+    ]
+    arrays = {"y_pred": "ArrayLike | None", "values": "ArrayLike | None"}
+    shared = {}
+    for name in taken:
+        if name in declared.parameters:
+            kind, default = declared.parameters[name].kind, declared.parameters[name].default
+        else:
+            kind, default = arrays.get(name, "Buffer | None"), None
+        shared[name] = inspect.Parameter(name, keyword, default=default, annotation=kind)
+    last = [shared.pop(name) for name in ("threshold", "y_pred") if name in shared]
+    either = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    y_true = inspect.Parameter("y_true", either, annotation="ArrayLike")
+    y_score = inspect.Parameter("y_score", either, annotation="ArrayLike")
+    if "y_pred" in taken:
+        y_score = y_score.replace(default=None, annotation="ArrayLike | None")
+    parameters = [y_true, y_score, *shared.values(), *own, *last]
+    return inspect.Signature(parameters, return_annotation="float")
+
+
+# Documentation that measures share, by parameter and by section.
+_PARAMETER_TEXTS = {
+    "y_true": """\
+y_true : array-like of shape (n,)
+    1 for anomalous points, 0 for normal ones.""",
+    "y_score": """\
+y_score : array-like of shape (n,)
+    Anomaly scores, finite, higher meaning more anomalous.""",
+    "buffer": """\
+buffer : int, str or BufferChoice
+    Buffer length: a number of points, the name of a strategy of :func:`choose_buffer`, or a
+    choice. Half of it lies before an anomaly, half after it; 0 switches buffers off.""",
+    "max_buffer": """\
+max_buffer
+    Synonym of ``buffer``.""",
+    "values": """\
+values : array-like of shape (n,) or (n, d), optional
+    The series, for buffer strategies that look for a period.""",
+    "thresholds": """\
+thresholds : int, optional
+    Number of thresholds, taken at evenly spaced ranks of the scores; published tables use 250.
+    By default every distinct score is a threshold, and the value is exact.""",
+    "definition": """\
+definition : {"journal", "pvldb2022", "timeeval"}, default="journal"
+    Which of the published definitions.""",
+    "step": """\
+step : int, default=1
+    Distance between buffer lengths: 0, step, 2 step, ..., up to ``buffer``.""",
+    "side": """\
+side : {"both", "before", "after"}, default="both"
+    Where buffers are: ``"after"`` forgives late detections only.""",
+    "k": """\
+k : int, optional
+    Number of points looked at; by default the number of anomalous points.""",
+    "beta": """\
+beta : float, default=1
+    Above 1, recall weighs more.""",
+    "algorithm": """\
+algorithm : {"fast", "naive", "opt", "opt_mem"}, default="fast"
+    The journal paper's own algorithms need ``thresholds`` and the journal definition.""",
+    "memory_limit": """\
+memory_limit : int, optional
+    Bytes that ``"opt_mem"`` may take for its predictions; 2 GiB by default.""",
+    "threshold": """\
+threshold : {"sigma", "quantile", "best"}, number or callable, default="sigma"
+    Points with a score >= the threshold are predicted. ``"sigma"`` is the mean plus three standard
+    deviations of the score; ``Sigma(factor)`` and ``Quantile(q)`` set their parameter; a callable
+    gets the scores. ``"best"`` uses the labels: it is the threshold at which the F-score (of this
+    kind) is highest, an upper bound of what a rule can reach.""",
+    "y_pred": """\
+y_pred : array-like of shape (n,), optional
+    A prediction of 0 and 1, instead of a score and a threshold.""",
+}
+_RETURNS = "float\n    In [0, 1]; NaN when only one class is present."
+_RAISES = "InvalidInputError\n    If the arrays or a parameter cannot be evaluated."
+_WARNS = "UndefinedMeasureWarning\n    If only one class is present."
+_WARNS_OF_GRID = """\
+ThresholdResolutionWarning
+    If a grid of thresholds is too coarse for the number of anomalous points."""
+_WARNS_OF_PREDICTION = """\
+PredictionAsScoreWarning
+    If the score is a prediction, of which the threshold would leave nothing."""
+
+
+def _documentation(declared: Measure, text: str | None, taken: tuple[str, ...]) -> str | None:
+    """The measure's docstring with the parameters and sections that measures share."""
+    if text is None:  # python -OO
+        return None
+    parts = re.split(r"\n\n(\w+)\n-+\n", "\n\n" + inspect.cleandoc(text))
+    sections = dict(zip(parts[1::2], parts[2::2], strict=True))
+    texts = {}
+    for described in re.split(r"\n(?=\S)", sections.pop("Parameters", "")):
+        first, *others = described.partition("\n")[0].partition(" : ")[0].split(", ")
+        texts.update({first: described, **dict.fromkeys(others, "")})
+    signature = _signature(declared, declared.function, taken)
+    warns = [_WARNS, *[_WARNS_OF_GRID] * ("thresholds" in taken)]
+    warns += [_WARNS_OF_PREDICTION] * ("y_pred" in taken)
+    made = {
+        "Parameters": "\n".join(
+            text
+            for name in signature.parameters
+            if (text := texts[name] if name in texts else _PARAMETER_TEXTS[name])
+        ),
+        "Returns": sections.pop("Returns", _RETURNS),
+        "Raises": _RAISES,
+        "Warns": "\n".join(warns),
+        **sections,
+    }
+    body = "".join(f"\n\n{name}\n{'-' * len(name)}\n{made[name]}" for name in made)
+    return parts[0].strip() + body + "\n"
+
+
+# --- registering and looking up ------------------------------------------------------------------
+
+
 def register_measure(
     *,
     name: str,
@@ -153,15 +652,12 @@ def register_measure(
     bounds: tuple[float, float] = (0.0, 1.0),
     higher_is_better: bool = True,
     reference: str = "",
-    paper: bool = False,
-    extra: bool = False,
-    with_chance: bool = False,
-    shared: Callable[[Workspace], float] | None = None,
-    needs: str = "",
+    misleading_without_chance: bool = False,
 ) -> Callable[[Function], Function]:
     """Register ``function(y_true, y_score) -> float`` as a measure, by decoration.
 
-    A registered measure can be named wherever vuskit takes the name of a measure.
+    A registered measure can be named wherever vuskit takes the name of a measure. Settings that the
+    function takes as keywords (``buffer``, ``threshold``, ...) are those of the evaluation.
 
     Parameters
     ----------
@@ -169,10 +665,8 @@ def register_measure(
         Its name in code, files and stores.
     title : str, optional
         Its name in tables and figures; the name by default.
-    family, bounds, higher_is_better, reference, paper, extra, with_chance
+    family, bounds, higher_is_better, reference, misleading_without_chance
         As for :class:`Measure`.
-    shared, needs
-        How it is computed from work that the package's own measures share; leave them out.
 
     Returns
     -------
@@ -208,11 +702,7 @@ def register_measure(
             bounds,
             higher_is_better,
             reference,
-            paper,
-            extra,
-            with_chance,
-            shared=shared,
-            needs=needs,
+            misleading_without_chance=misleading_without_chance,
         )
         return function
 
@@ -248,7 +738,8 @@ def list_measures() -> list[Measure]:
     >>> [measure.title for measure in list_measures()][:3]
     ['Precision', 'Recall', 'F']
     """
-    return sorted(_MEASURES.values(), key=lambda measure: (not measure.paper, not measure.extra))
+    order = ("paper", "extra", "own")
+    return sorted(_MEASURES.values(), key=lambda measure: order.index(measure.group))
 
 
 def get_measure(name: str) -> Measure:
@@ -284,7 +775,7 @@ def _registered(name: Any, argument: str, choices: Iterable[str]) -> Measure:
 
 
 def resolve_measures(measures: Measures, *, name: str = "measures") -> tuple[Measure, ...]:
-    """Measures from the name of a group, a name, a measure, or a list of these; each once.
+    """Return the measures of a group, a name, a title, a function, or a list of these; each once.
 
     Parameters
     ----------
@@ -318,7 +809,7 @@ def resolve_measures(measures: Measures, *, name: str = "measures") -> tuple[Mea
             known = found.setdefault(measure.name, measure)
             if known is not measure and not _are_same(known, measure):
                 raise InvalidInputError(
-                    f"`{name}` must have names of their own, got two called {measure.name!r}"
+                    f"`{name}` must have unique names, got two called {measure.name!r}"
                 )
     resolved = tuple(found.values())
     if not resolved:

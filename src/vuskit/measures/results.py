@@ -120,7 +120,7 @@ class _WithSettings:
     @property
     def _needs_chance(self) -> bool:
         """Whether a value misleads without what random scores get."""
-        return any(measure.with_chance for measure in self.measures)
+        return any(measure.misleading_without_chance for measure in self.measures)
 
     @property
     def _titles(self) -> dict[str, str]:

@@ -20,8 +20,13 @@ from vuskit.measures.thresholds import ThresholdRule, check_rule, is_best
 
 __all__ = [
     "Buffer",
+    "BufferOptions",
     "EvaluationSettings",
+    "RangeAucOptions",
     "SettingOptions",
+    "ThresholdOptions",
+    "TopOptions",
+    "VolumeOptions",
     "settings_from",
     "with_setting_keywords",
 ]
@@ -42,6 +47,52 @@ class SettingOptions(TypedDict, total=False):
     k: int | None
     buffer_fallback: int | None
     volume_factor: float
+
+
+# Settings and arrays that measures take besides their own parameters.
+
+
+class ThresholdOptions(TypedDict, total=False):
+    """Of measures of a prediction."""
+
+    threshold: ThresholdRule
+    y_pred: ArrayLike | None
+
+
+class TopOptions(TypedDict, total=False):
+    """Of measures of the highest scores."""
+
+    k: int | None
+
+
+class BufferOptions(TypedDict, total=False):
+    """Of measures with buffers around anomalies."""
+
+    buffer: Buffer
+    values: ArrayLike | None
+    side: str
+
+
+class RangeAucOptions(TypedDict, total=False):
+    """Of R-AUC."""
+
+    buffer: Buffer
+    values: ArrayLike | None
+    thresholds: int | None
+    definition: str
+    side: str
+
+
+class VolumeOptions(TypedDict, total=False):
+    """Of VUS."""
+
+    buffer: Buffer
+    max_buffer: Buffer
+    values: ArrayLike | None
+    thresholds: int | None
+    definition: str
+    step: int
+    side: str
 
 
 @dataclass(frozen=True)

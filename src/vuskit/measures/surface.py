@@ -11,19 +11,21 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from vuskit._util.optional import require
-from vuskit.algorithms import areas, range_rates
+from vuskit.algorithms import ALGORITHMS, areas, range_rates
 from vuskit.algorithms.problem import RangeRates
 from vuskit.errors import InvalidInputError
-from vuskit.inputs import check_pair
+from vuskit.inputs import Labels, check_choice, check_pair
 from vuskit.kernels.range_areas import grid_ranks, grid_rates
 from vuskit.kernels.ranking import rank_table
-from vuskit.measures.buffered import area_settings, check_algorithm
 from vuskit.measures.settings import Buffer, EvaluationSettings
-from vuskit.measures.workspace import AreaSettings, PreparedLabels, Workspace
+from vuskit.measures.vus import check_algorithm
+from vuskit.measures.workspace import AreaSettings, BufferedLabels, PreparedLabels, RankedScore
 
 __all__ = ["Surface", "Volume", "surface", "volume"]
 
 Floats = NDArray[np.float64]
+
+_ALGORITHMS = ("fast", *ALGORITHMS)
 
 
 @dataclass(frozen=True)
@@ -137,31 +139,25 @@ def surface(
     >>> s.buffers.tolist()
     [0, 2, 4, 5]
     """
-    options = area_settings(
-        buffer,
-        y_true=y_true,
-        values=values,
-        with_volume=True,
-        thresholds=thresholds,
-        definition=definition,
-        step=step,
-        side=side,
+    settings = EvaluationSettings(
+        buffer=buffer, thresholds=thresholds, definition=definition, step=step, side=side
     )
-    check_algorithm(algorithm, options)
-    prepared, scores = _prepared(y_true, y_score, options)
-    prepared.warn_if_coarse()
+    check_algorithm(settings, {"algorithm": check_choice("algorithm", algorithm, _ALGORITHMS)})
+    labels, scores = _checked(y_true, y_score)
+    buffered = PreparedLabels(labels, values).buffered(settings, with_volume=True)
+    buffered.warn_if_coarse(thresholds)
     if algorithm == "fast":
-        return _fast(prepared, scores)
-    assert options.thresholds is not None
+        return _fast(buffered, scores, settings.thresholds)
+    assert settings.thresholds is not None
     rates: RangeRates = range_rates(
-        prepared.labels.as_array(),
+        labels.as_array(),
         scores,
-        options.widths.tolist(),
-        options.thresholds,
+        buffered.settings.widths.tolist(),
+        settings.thresholds,
         algorithm=algorithm,
         memory_limit=memory_limit,
     )
-    return _surface(options, rates, areas(rates))
+    return _surface(buffered.settings, rates, areas(rates))
 
 
 def surface_to_draw(
@@ -179,42 +175,39 @@ def surface_to_draw(
     InvalidInputError
         As there.
     """
-    checked = area_settings(
-        buffer, y_true=y_true, values=None, with_volume=True, thresholds=thresholds, **options
-    )
-    return _fast(*_prepared(y_true, y_score, checked))
+    settings = EvaluationSettings(buffer=buffer, thresholds=thresholds, **options)
+    labels, scores = _checked(y_true, y_score)
+    buffered = PreparedLabels(labels).buffered(settings, with_volume=True)
+    return _fast(buffered, scores, settings.thresholds)
 
 
-def _prepared(
-    y_true: ArrayLike, y_score: ArrayLike, options: AreaSettings
-) -> tuple[PreparedLabels, NDArray[Any]]:
+def _checked(y_true: ArrayLike, y_score: ArrayLike) -> tuple[Labels, NDArray[Any]]:
     labels, scores = check_pair(y_true, y_score)
     if not labels.has_both_classes:
         raise InvalidInputError(
             "`y_true` must hold both normal and anomalous points, got one class"
         )
-    return PreparedLabels(labels, options), scores
+    return labels, scores
 
 
-def _fast(prepared: PreparedLabels, scores: NDArray[Any]) -> Surface:
-    options = prepared.options
-    assert options is not None
-    if options.thresholds is None:
+def _fast(buffered: BufferedLabels, scores: NDArray[Any], thresholds: int | None) -> Surface:
+    if thresholds is None:
         levels = np.unique(scores)[::-1]
     else:
-        ranks = grid_ranks(prepared.labels.n, options.thresholds)
+        ranks = grid_ranks(buffered.labels.n, thresholds)
         levels, _ = rank_table(scores, scores[:0], ranks).at_rank(ranks)
     table = rank_table(scores, levels, np.zeros(0, dtype=np.intp))
-    rates = RangeRates(levels, *grid_rates(scores, prepared.plan, table, levels))
-    return _surface(options, rates, Workspace(prepared, scores, needs={"areas"}).areas)
+    rates = RangeRates(levels, *grid_rates(scores, buffered.plan, table, levels))
+    found = RankedScore(buffered.labels, scores, buffered, thresholds, with_levels=False).areas
+    return _surface(buffered.settings, rates, (found.roc, found.pr))
 
 
-def _surface(options: AreaSettings, rates: RangeRates, found: tuple[Floats, Floats]) -> Surface:
+def _surface(settings: AreaSettings, rates: RangeRates, found: tuple[Floats, Floats]) -> Surface:
     """Surface of rates and areas."""
     levels, fpr, tpr, precision = rates
     roc, pr = found
-    settings = options.definition, options.side, options.step
-    return Surface(options.widths, levels, fpr, tpr, precision, roc, pr, *settings)
+    about = settings.definition, settings.side, settings.step
+    return Surface(settings.widths, levels, fpr, tpr, precision, roc, pr, *about)
 
 
 @dataclass(frozen=True)

@@ -1,24 +1,26 @@
-"""Work that measures share: labels prepared once, scores ranked once.
+"""Work that measures share: labels prepared once, scores ranked once, predictions made once.
 
-A measure asks a :class:`Workspace` for what it needs; every part is made on first use and kept, so
-that one evaluation of all thirteen measures ranks the scores once and walks the labels once.
+A measure asks a :class:`Workspace` for what it needs. Every part is computed on first use and kept,
+so that one evaluation of all thirteen measures ranks the scores once and reads the labels once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Set
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
+from vuskit.algorithms import areas as areas_of_rates
+from vuskit.algorithms import range_rates
+from vuskit.buffers import BufferChoice
 from vuskit.errors import (
     InvalidInputError,
     PredictionAsScoreWarning,
     ThresholdResolutionWarning,
-    UndefinedMeasureWarning,
     warn,
 )
 from vuskit.inputs import Labels
@@ -34,7 +36,7 @@ from vuskit.kernels.range_areas import (
     grid_ranks,
     perfect_pr_areas,
 )
-from vuskit.kernels.ranking import RankTable, rank_table
+from vuskit.kernels.ranking import RankTable, Scores, rank_table
 from vuskit.measures.settings import EvaluationSettings
 from vuskit.measures.thresholds import (
     ThresholdRule,
@@ -46,15 +48,27 @@ from vuskit.measures.thresholds import (
 
 __all__ = [
     "AreaSettings",
+    "Areas",
+    "BufferedLabels",
+    "Finder",
+    "Needs",
+    "Prediction",
     "PreparedLabels",
+    "RankedScore",
     "Workspace",
-    "defined",
-    "range_auc",
-    "volume_under_surface",
+    "changes_key",
 ]
 
 Floats = NDArray[np.float64]
+Curve = Literal["roc", "pr"]
+Finder = Callable[..., Any]  # (scores, labels, **options) -> the best threshold
+Changes = tuple[tuple[str, Any], ...]
+# What will be asked for, by the settings that differ from the workspace's: "levels" (the plain AUCs
+# and Precision@k), "range_auc", "vus".
+Needs = Mapping[Changes, frozenset[str]]
 
+_AREA_FIELDS = ("buffer", "thresholds", "definition", "step", "side", "volume_factor")
+_AREA_NEEDS = frozenset(("range_auc", "vus"))
 _COARSE = 4  # a grid is coarse when its step exceeds P / 4 points
 _MOST_WIDTHS = 1 << 28  # buffer lengths of one volume; beyond, memory ends
 _ALMOST_ONE = 0.9995  # shown as 1.000
@@ -62,26 +76,20 @@ _ALMOST_ONE = 0.9995  # shown as 1.000
 
 @dataclass(frozen=True)
 class AreaSettings:
-    """What the areas of one series depend on: the chosen buffer and the settings of R-AUC and VUS.
+    """What the buffered labels of one series depend on.
 
     ``longest`` is the longest buffer of VUS; None: only R-AUC at ``buffer`` is wanted.
     """
 
     buffer: int
     longest: int | None
-    thresholds: int | None
     definition: str
     step: int
     side: str
 
     @classmethod
     def of(
-        cls,
-        settings: EvaluationSettings,
-        buffer: int,
-        *,
-        with_volume: bool = True,
-        name: str = "buffer",
+        cls, settings: EvaluationSettings, buffer: int, *, with_volume: bool = True
     ) -> AreaSettings:
         """Area settings of checked settings, for a chosen buffer.
 
@@ -90,18 +98,14 @@ class AreaSettings:
         InvalidInputError
             If the volume would have too many buffer lengths.
         """
-        longest = round(settings.volume_factor * buffer) if with_volume else None
-        most = _MOST_WIDTHS * settings.step
-        if longest is not None and longest > most:
-            raise InvalidInputError(f"`{name}` must be at most {most}, got {longest}")
-        return cls(
-            buffer,
-            longest,
-            settings.thresholds,
-            settings.definition,
-            settings.step,
-            settings.side,
-        )
+        longest = None
+        if with_volume:
+            longest = round(settings.volume_factor * buffer)
+            if longest > _MOST_WIDTHS * settings.step:
+                raise InvalidInputError(
+                    f"`buffer` must be at most {_MOST_WIDTHS * settings.step}, got {longest}"
+                )
+        return cls(buffer, longest, settings.definition, settings.step, settings.side)
 
     @property
     def n_volume(self) -> int:
@@ -138,26 +142,24 @@ class AreaSettings:
 
 
 @dataclass(frozen=True)
-class PreparedLabels:
-    """Labels of one series and the buffers around their events."""
+class BufferedLabels:
+    """Labels of one series with the buffers around their events."""
 
     labels: Labels
-    options: AreaSettings | None
+    settings: AreaSettings
 
     @cached_property
     def plan(self) -> BufferPlan:
-        """Dynamic points and weights; made on first use."""
-        if self.options is None:
-            raise InvalidInputError("`buffer` must be an int >= 0, got None")
-        labels, options = self.labels, self.options
+        """Dynamic points and weights."""
+        labels, settings = self.labels, self.settings
         return plan_buffers(
             labels.inside,
             labels.starts,
             labels.stops,
             labels.n,
-            options.widths,
-            DEFINITIONS[options.definition],
-            options.side,  # type: ignore[arg-type]  # checked with the settings
+            settings.widths,
+            DEFINITIONS[settings.definition],
+            settings.side,  # type: ignore[arg-type]  # checked with the settings
         )
 
     @cached_property
@@ -165,108 +167,133 @@ class PreparedLabels:
         """The same for compiled kernels."""
         return CompiledPlan(self.plan)
 
-    def best_on_grid(self) -> float:
-        """VUS-PR (R-AUC-PR where one buffer is asked for) of a perfect detector on the grid."""
-        assert self.options is not None
-        assert self.options.thresholds is not None
-        areas = perfect_pr_areas(self.plan, self.options.thresholds)
-        return float(areas[0]) if self.options.longest is None else self.options.volume(areas)
-
-    def warn_if_coarse(self) -> None:
-        """Warn when the grid steps over a quarter of the anomalous points or more."""
-        size = None if self.options is None else self.options.thresholds
-        if size is None or not self.labels.has_both_classes:
+    def warn_if_coarse(self, thresholds: int | None) -> None:
+        """Warn when a grid steps over a quarter of the anomalous points or more."""
+        labels = self.labels
+        if thresholds is None or not labels.has_both_classes:
             return
-        assert self.options is not None
-        measure = "R-AUC-PR" if self.options.longest is None else "VUS-PR"
-        step = self.labels.n / size
-        if step * _COARSE <= self.labels.n_anomalous:
+        step = labels.n / thresholds
+        if step * _COARSE <= labels.n_anomalous:
             return
-        best = self.best_on_grid()
+        areas = perfect_pr_areas(self.plan, thresholds)
+        with_volume = self.settings.longest is not None
+        best = self.settings.volume(areas) if with_volume else float(areas[0])
         if best > _ALMOST_ONE:
             return
         warn(
-            f"{size} thresholds step over {step:.4g} points at a time, but only "
-            f"{self.labels.n_anomalous} points are anomalous: on this grid a perfect detector "
-            f"reaches {measure} {best:.3f}; thresholds=None uses every score.",
+            f"{thresholds} thresholds step over {step:.4g} points at a time, but only "
+            f"{labels.n_anomalous} points are anomalous: on this grid a perfect detector "
+            f"reaches {'VUS-PR' if with_volume else 'R-AUC-PR'} {best:.3f}; thresholds=None uses "
+            "every score.",
             ThresholdResolutionWarning,
         )
 
 
-@dataclass
-class Workspace:
-    """One score of one series, and everything computed from it so far.
+class PreparedLabels:
+    """Labels of one series, prepared once for many scores and settings."""
 
-    ``needs`` says which ranks will be asked for, so that one look at the scores finds them all:
-    ``"areas"`` (R-AUC and VUS), ``"levels"`` (the plain AUCs and Precision@k).
+    def __init__(self, labels: Labels, values: ArrayLike | None = None) -> None:
+        self.labels = labels
+        self._values = values
+        self._chosen: dict[tuple[str, int | None], BufferChoice] = {}
+        self._buffered: dict[AreaSettings, BufferedLabels] = {}
+
+    def choose_buffer(self, settings: EvaluationSettings) -> BufferChoice:
+        """Buffer of this series.
+
+        Raises
+        ------
+        InvalidInputError
+            As :meth:`EvaluationSettings.choose_buffer`.
+        """
+        if not isinstance(settings.buffer, str):
+            return settings.choose_buffer()
+        key = settings.buffer, settings.buffer_fallback
+        if key not in self._chosen:
+            self._chosen[key] = settings.choose_buffer(
+                y_true=self.labels.as_array(), values=self._values
+            )
+        return self._chosen[key]
+
+    def buffered(self, settings: EvaluationSettings, *, with_volume: bool) -> BufferedLabels:
+        """Labels with the buffers of some settings."""
+        length = self.choose_buffer(settings).length
+        key = AreaSettings.of(settings, length, with_volume=with_volume)
+        if key not in self._buffered:
+            self._buffered[key] = BufferedLabels(self.labels, key)
+        return self._buffered[key]
+
+
+@dataclass(frozen=True)
+class Areas:
+    """R-AUC-ROC and R-AUC-PR of one score for every buffer length."""
+
+    settings: AreaSettings
+    roc: Floats
+    pr: Floats
+
+    def range_auc(self, curve: Curve) -> float:
+        """Area at R-AUC's buffer."""
+        return _within_bounds(getattr(self, curve)[self.settings.buffer_row])
+
+    def volume(self, curve: Curve) -> float:
+        """Mean area over the buffer lengths of the volume."""
+        return _within_bounds(self.settings.volume(getattr(self, curve)))
+
+
+def _within_bounds(area: float) -> float:
+    """Remove a rounding error beyond 0 or 1."""
+    return min(max(float(area), 0.0), 1.0)
+
+
+@dataclass(frozen=True)
+class RankedScore:
+    """One score, ranked where areas or levels need it.
+
+    ``grid`` is the number of thresholds of the areas; None: every distinct score. With
+    ``with_levels``, one pass over the scores also finds the ranks of the anomalous points.
     """
 
-    prepared: PreparedLabels
-    scores: NDArray[Any] | None
-    threshold: ThresholdRule = "sigma"
-    prediction: NDArray[np.bool_] | None = None
-    k: int | None = None
-    needs: Set[str] = frozenset()
-    _kept: dict[str, Any] = field(default_factory=dict)
-
-    @property
-    def labels(self) -> Labels:
-        """Labels of the series."""
-        return self.prepared.labels
-
-    @property
-    def top(self) -> int:
-        """The k of Precision@k: the number of anomalous points unless given."""
-        return self.labels.n_anomalous if self.k is None else self.k
-
-    @property
-    def ranked_scores(self) -> NDArray[Any]:
-        """The scores, for measures that cannot do with a prediction."""
-        if self.scores is None:
-            raise InvalidInputError("`y_score` must be given for this measure, got None")
-        return self.scores
-
-    @property
-    def _grid(self) -> int | None:
-        """Number of thresholds of the areas, where they are on a grid."""
-        options = self.prepared.options
-        return options.thresholds if options is not None and "areas" in self.needs else None
+    labels: Labels
+    scores: Scores
+    buffered: BufferedLabels | None = None
+    grid: int | None = None
+    with_levels: bool = True
 
     @cached_property
     def _compiled(self) -> CompiledScore | None:
         """Ranks for the areas by compiled kernels, where they are used."""
-        if "areas" not in self.needs:
+        if self.buffered is None:
             return None
-        return self.prepared.compiled.rank(self.ranked_scores, self._grid)
+        return self.buffered.compiled.rank(self.scores, self.grid)
 
     @property
     def _compiled_exactly(self) -> CompiledScore | None:
-        return self._compiled if self._grid is None else None
+        return self._compiled if self.grid is None else None
 
     @cached_property
     def _dynamic(self) -> DynamicScores | None:
         """Order of the points near anomalies, where NumPy finds the exact areas."""
-        if "areas" not in self.needs or self._grid is not None or self._compiled is not None:
+        if self.buffered is None or self.grid is not None or self._compiled is not None:
             return None
-        return DynamicScores.of(self.prepared.plan, self.ranked_scores)
+        return DynamicScores.of(self.buffered.plan, self.scores)
 
     @cached_property
-    def _inside_scores(self) -> NDArray[Any]:
-        return np.sort(self.ranked_scores[self.labels.inside])
+    def _inside_scores(self) -> Scores:
+        return np.sort(self.scores[self.labels.inside])
 
     @cached_property
     def _ranks(self) -> RankTable:
         """Ranks of everything that will be asked for."""
-        dynamic = self._dynamic
-        needles = self.ranked_scores[:0]
-        if dynamic is not None:
-            needles = dynamic.levels
-        elif "levels" in self.needs:
+        needles = self.scores[:0]
+        if self._dynamic is not None:
+            needles = self._dynamic.levels
+        elif self.with_levels:
             needles = self._inside_scores
         ranks = np.zeros(0, dtype=np.intp)
-        if self._grid is not None and self._compiled is None:
-            ranks = grid_ranks(self.labels.n, self._grid)
-        return rank_table(self.ranked_scores, needles, ranks)
+        if self.grid is not None and self._compiled is None:
+            ranks = grid_ranks(self.labels.n, self.grid)
+        return rank_table(self.scores, needles, ranks)
 
     @cached_property
     def _dynamic_levels(self) -> Levels:
@@ -274,7 +301,7 @@ class Workspace:
         return self._dynamic.count(self._ranks)
 
     @cached_property
-    def point_levels(self) -> Levels:
+    def levels(self) -> Levels:
         """Counts at every score that an anomalous point has, and perhaps at others."""
         if self._compiled_exactly is not None:
             return self._compiled_exactly.levels
@@ -290,104 +317,280 @@ class Workspace:
         """AUC-ROC and AUC-PR."""
         if self._compiled_exactly is not None:
             return self._compiled_exactly.plain_areas()
-        return plain_areas(self.point_levels, self.labels.n)
-
-    def top_counts(self) -> tuple[float, int]:
-        """Anomalous points among the ``top`` highest scores (ties by their share), and ``top``."""
-        levels = self.point_levels
-        # Every anomalous point is at a level: between two of them nothing is found.
-        at = int(levels.predicted.searchsorted(self.top))
-        sure = int(levels.found[at - 1]) if at else 0
-        if at == levels.size or levels.predicted_before[at] >= self.top:
-            return float(sure), self.top
-        tied, above = int(levels.found[at]) - sure, int(levels.predicted_before[at])
-        return sure + tied * (self.top - above) / (int(levels.predicted[at]) - above), self.top
+        return plain_areas(self.levels, self.labels.n)
 
     @cached_property
-    def areas(self) -> tuple[Floats, Floats]:
+    def areas(self) -> Areas:
         """R-AUC-ROC and R-AUC-PR for every buffer length."""
+        assert self.buffered is not None
+        return Areas(self.buffered.settings, *self._areas())
+
+    def _areas(self) -> tuple[Floats, Floats]:
         if self._compiled is not None:
             return self._compiled.areas()
-        scores = self.ranked_scores
         if self._dynamic is not None:
-            return exact_areas(scores, self._dynamic, self._dynamic_levels)
-        assert self._grid is not None
-        return grid_areas(scores, self.prepared.plan, self._ranks, self._grid)
+            return exact_areas(self.scores, self._dynamic, self._dynamic_levels)
+        assert self.buffered is not None
+        assert self.grid is not None
+        return grid_areas(self.scores, self.buffered.plan, self._ranks, self.grid)
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """Points predicted at one threshold, or given as a prediction."""
+
+    labels: Labels
+    scores: Scores | None = None
+    threshold: Any = None
+    given: NDArray[np.bool_] | None = None
+    _kept: dict[Any, Any] = field(default_factory=dict, repr=False)
 
     @cached_property
-    def _threshold(self) -> np.float64:
-        return threshold_value(self.threshold, self.ranked_scores)
-
-    def warn_if_predicted(self) -> None:
-        """Warn when the score is a prediction, of which the threshold would leave nothing."""
-        if self.scores is None or is_best(self.threshold) or not isinstance(self.threshold, str):
-            return
-        if looks_predicted(self.scores, self._threshold):
-            warn(
-                f"`y_score` holds only 0 and 1, and the threshold {self.threshold!r} of "
-                f"{self._threshold:.3g} is above both: nothing counts as predicted. If it is a "
-                "prediction, pass it as y_pred, or use threshold=1.",
-                PredictionAsScoreWarning,
-            )
-
-    @property
-    def n_predicted(self) -> int | None:
-        """Number of points at or above the threshold, where a measure has asked for it."""
-        return int(self.predicted.size) if "predicted" in self.__dict__ else None
-
-    @cached_property
-    def predicted(self) -> Ints:
-        """Positions of the points at or above the threshold."""
-        if self.prediction is not None:
-            return np.flatnonzero(self.prediction)
-        return positions_from(self.ranked_scores, self._threshold)
+    def positions(self) -> Ints:
+        """Positions of the predicted points."""
+        if self.given is not None:
+            return np.flatnonzero(self.given)
+        assert self.scores is not None
+        return positions_from(self.scores, self.threshold)
 
     @cached_property
     def confusion(self) -> tuple[int, int]:
         """Predicted anomalous points, and predicted points."""
-        if self.prediction is not None:
-            inside = self.prediction[self.labels.inside]
+        if self.given is not None:
+            inside = self.given[self.labels.inside]
         else:
-            inside = self.ranked_scores[self.labels.inside] >= self._threshold
-        return int(np.count_nonzero(inside)), int(self.predicted.size)
+            assert self.scores is not None
+            inside = self.scores[self.labels.inside] >= self.threshold
+        return int(np.count_nonzero(inside)), int(self.positions.size)
 
     @cached_property
-    def predicted_ranges(self) -> tuple[Ints, Ints]:
+    def ranges(self) -> tuple[Ints, Ints]:
         """Starts and stops of the predicted ranges."""
-        return event_bounds(self.predicted)
+        return event_bounds(self.positions)
 
-    def keep(self, key: str, make: Callable[[], Any]) -> Any:
-        """Value of ``make()``, made once."""
-        if key not in self._kept:
-            self._kept[key] = make()
-        return self._kept[key]
+    def keep(self, key: Any, make: Callable[[], Any]) -> Any:
+        """Value of ``make()``, computed once per key."""
+        return _kept_in(self._kept, key, make)
 
 
-def defined(labels: Labels, name: str) -> bool:
-    """Whether both classes are present; warn where they are not."""
-    if labels.has_both_classes:
-        return True
-    warn(
-        f"{name} needs both normal and anomalous points; returning NaN.",
-        UndefinedMeasureWarning,
-    )
-    return False
+class Workspace:
+    """One score of one series, the settings, and everything computed from them so far.
+
+    Parameters
+    ----------
+    prepared : PreparedLabels
+        The labels.
+    scores : ndarray or None
+        Checked scores; None where a prediction is given.
+    settings : EvaluationSettings
+        Settings of every measure that fixes none of its own.
+    needs : mapping
+        What will be asked for, so that one pass over the scores finds it all; see ``Needs``.
+    prediction : ndarray of bool, optional
+        A prediction instead of scores.
+    """
+
+    def __init__(
+        self,
+        prepared: PreparedLabels,
+        scores: Scores | None,
+        settings: EvaluationSettings,
+        needs: Needs | None = None,
+        prediction: NDArray[np.bool_] | None = None,
+    ) -> None:
+        self.prepared = prepared
+        self.labels = prepared.labels
+        self.settings = settings
+        self._scores = scores
+        self._needs = needs or {}
+        self._given = prediction
+        self._ranked: dict[Any, RankedScore] = {}
+        self._predictions: dict[Any, Prediction] = {}
+
+    @property
+    def n(self) -> int:
+        """Number of points."""
+        return self.labels.n
+
+    @property
+    def scores(self) -> Scores:
+        """The scores, for measures that cannot use a prediction."""
+        if self._scores is None:
+            raise InvalidInputError("`y_score` must be given for this measure, got None")
+        return self._scores
+
+    def at(self, changes: Mapping[str, Any]) -> EvaluationSettings:
+        """The settings, with those changed that a measure fixes."""
+        return self.settings.replace(**changes) if changes else self.settings
+
+    # Ranks
+
+    @cached_property
+    def ranked(self) -> RankedScore:
+        """The score, ranked at the anomalous points, and for the areas if these are needed too."""
+        needs = self._needs.get((), frozenset())
+        if "levels" in needs and needs & _AREA_NEEDS:
+            return self._for_areas
+        return RankedScore(self.labels, self.scores)
+
+    @cached_property
+    def _for_areas(self) -> RankedScore:
+        return self._rank(self.settings, self._needs[()])
+
+    def _rank(self, settings: EvaluationSettings, needs: frozenset[str]) -> RankedScore:
+        buffered = self.prepared.buffered(settings, with_volume="vus" in needs)
+        return RankedScore(
+            self.labels, self.scores, buffered, settings.thresholds, "levels" in needs
+        )
+
+    def areas(
+        self,
+        need: Literal["range_auc", "vus"],
+        changes: Mapping[str, Any],
+        algorithm: str = "fast",
+        memory_limit: int | None = None,
+    ) -> Areas:
+        """R-AUC-ROC and R-AUC-PR for every buffer length, shared by measures of equal settings."""
+        if algorithm != "fast":
+            return self._areas_by(algorithm, memory_limit, need, self.at(changes))
+        key = changes_key(changes)
+        needs = self._needs.get(key, frozenset()) | {need}
+        if not key and needs == self._needs.get(key):
+            return self._for_areas.areas
+        place = key, "vus" in needs
+        if place not in self._ranked:
+            self._ranked[place] = self._rank(self.at(changes), needs - {"levels"})
+        return self._ranked[place].areas
+
+    def _areas_by(
+        self, algorithm: str, memory_limit: int | None, need: str, settings: EvaluationSettings
+    ) -> Areas:
+        """The same by an algorithm of the paper."""
+        assert settings.thresholds is not None
+        area_settings = self.prepared.buffered(settings, with_volume=need == "vus").settings
+        rates = range_rates(
+            self.labels.as_array(),
+            self.scores,
+            area_settings.widths.tolist(),
+            settings.thresholds,
+            algorithm=algorithm,
+            memory_limit=memory_limit,
+        )
+        return Areas(area_settings, *areas_of_rates(rates))
+
+    def warn_if_coarse(self) -> None:
+        """Warn of grids of thresholds that are too coarse for these labels."""
+        warn_if_coarse(self.prepared, self.settings, self._needs)
+
+    def top_counts(self, changes: Mapping[str, Any]) -> tuple[float, int]:
+        """Anomalous points among the k highest scores (ties by their share), and k."""
+        k = changes.get("k", self.settings.k)
+        k = self.labels.n_anomalous if k is None else check_k(k, self.n)
+        levels = self.ranked.levels
+        # Every anomalous point is at a level: between two of them nothing is found.
+        at = int(levels.predicted.searchsorted(k))
+        sure = int(levels.found[at - 1]) if at else 0
+        if at == levels.size or levels.predicted_before[at] >= k:
+            return float(sure), k
+        tied, above = int(levels.found[at]) - sure, int(levels.predicted_before[at])
+        return sure + tied * (k - above) / (int(levels.predicted[at]) - above), k
+
+    # Predictions
+
+    def predict(self, best: Finder, changes: Mapping[str, Any], **options: Any) -> Prediction:
+        """Prediction at the threshold of the settings.
+
+        Parameters
+        ----------
+        best : callable
+            ``best(scores, labels, **options)`` finds the threshold that "best" stands for.
+        changes : mapping
+            May hold a ``threshold`` that replaces that of the settings.
+        **options
+            Options of ``best``.
+        """
+        if self._given is not None:
+            return self._keep("given", lambda: Prediction(self.labels, given=self._given))
+        rule = changes.get("threshold", self.settings.threshold)
+        if not is_best(rule):
+            return self._keep(rule, lambda: self._cut(threshold_value(rule, self.scores)))
+        options = {**(best.__kwdefaults__ or {}), **options}  # equal calls have equal keys
+        key = best, *sorted(options.items())
+        return self._keep(key, lambda: self._cut(best(self.scores, self.labels, **options)))
+
+    def _cut(self, threshold: Any) -> Prediction:
+        return Prediction(self.labels, self.scores, threshold)
+
+    def _keep(self, key: Any, make: Callable[[], Prediction]) -> Prediction:
+        found: Prediction = _kept_in(self._predictions, key, make)
+        return found
+
+    def _cut_at(self, rule: ThresholdRule) -> Prediction | None:
+        """The prediction at a rule, if a measure has used it."""
+        if self._given is not None or is_best(rule):
+            return None
+        return self._predictions.get(rule) if isinstance(rule, Hashable) else None
+
+    @property
+    def n_predicted(self) -> int | None:
+        """Number of points at or above the settings' threshold, where a measure has used it."""
+        prediction = self._cut_at(self.settings.threshold)
+        return None if prediction is None else int(prediction.positions.size)
+
+    def warn_if_predicted(self) -> None:
+        """Warn when the score is a prediction, of which the threshold would leave nothing."""
+        for rule, prediction in self._predictions.items():
+            if (
+                isinstance(rule, str)
+                and prediction.scores is not None
+                and looks_predicted(prediction.scores, prediction.threshold)
+            ):
+                warn(
+                    f"`y_score` holds only 0 and 1, and the threshold {rule!r} of "
+                    f"{prediction.threshold:.3g} is above both: nothing counts as predicted. If it "
+                    "is a prediction, pass it as y_pred, or use threshold=1.",
+                    PredictionAsScoreWarning,
+                )
+                return
 
 
-def range_auc(workspace: Workspace, curve: int) -> float:
-    """Area at R-AUC's buffer; curve 0 is ROC, 1 is PR."""
-    options = workspace.prepared.options
-    assert options is not None
-    return _within_bounds(workspace.areas[curve][options.buffer_row])
+def _kept_in(kept: dict[Any, Any], key: Any, make: Callable[[], Any]) -> Any:
+    """Value of ``make()``, computed once per key; each time where the key has no hash."""
+    try:
+        if key in kept:
+            return kept[key]
+    except TypeError:
+        return make()
+    value = kept[key] = make()
+    return value
 
 
-def volume_under_surface(workspace: Workspace, curve: int) -> float:
-    """Mean area over the buffer lengths of the volume; curve 0 is ROC, 1 is PR."""
-    options = workspace.prepared.options
-    assert options is not None
-    return _within_bounds(options.volume(workspace.areas[curve]))
+def changes_key(changes: Mapping[str, Any]) -> Changes:
+    """The changed settings of the areas, as a key of ``Needs``."""
+    return tuple((name, changes[name]) for name in _AREA_FIELDS if name in changes)
 
 
-def _within_bounds(area: float) -> float:
-    """Take back a rounding error beyond 0 or 1."""
-    return min(max(float(area), 0.0), 1.0)
+def warn_if_coarse(prepared: PreparedLabels, settings: EvaluationSettings, needs: Needs) -> None:
+    """Warn of each grid of thresholds that is too coarse for the labels, once."""
+    told = set()
+    for key, what in needs.items():
+        if not what & _AREA_NEEDS:
+            continue
+        changed = settings.replace(**dict(key))
+        if changed.thresholds is not None and changed.thresholds not in told:
+            told.add(changed.thresholds)
+            buffered = prepared.buffered(changed, with_volume="vus" in what)
+            buffered.warn_if_coarse(changed.thresholds)
+
+
+def check_k(k: int, n: int) -> int:
+    """Return the k of Precision@k, at most the number of points.
+
+    Raises
+    ------
+    InvalidInputError
+        If it is larger.
+    """
+    if k > n:
+        raise InvalidInputError(f"`k` must be at most the number of points {n}, got {k}")
+    return k

@@ -30,8 +30,8 @@ UNREADABLE = (OSError, EOFError, ValueError, KeyError, TypeError, IndexError, zi
 _HEADER = "header"
 _NUMBERS = "biufc"
 _MEASURE_FIELDS = (
-    "name", "title", "family", "bounds", "higher_is_better", "reference", "paper", "extra",
-    "with_chance", "options",
+    "name", "title", "family", "bounds", "higher_is_better", "reference", "group",
+    "misleading_without_chance", "options",
 )  # fmt: skip
 
 Known = Mapping[str, Callable[..., Any]]
@@ -289,8 +289,8 @@ def _restored_measure(parts: dict[str, Any]) -> Measure:
     return Measure(
         **{**parts, "bounds": tuple(parts["bounds"])},
         function=function,
-        shared=None if shared is None else shared.shared,
-        needs="" if shared is None else shared.needs,
+        parameters={} if shared is None else shared.parameters,
+        declaration=None if shared is None else shared.declaration,
     )
 
 

@@ -13,7 +13,7 @@ from report.figures.layout import is_within, laid_out, overlap
 import vuskit
 from vuskit.report import figures
 
-PAPER = [measure.name for measure in vuskit.list_measures() if measure.paper]
+PAPER = [measure.name for measure in vuskit.list_measures() if measure.group == "paper"]
 
 
 def scattered(deviation, z, ratio):

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from vuskit.errors import InvalidInputError
 from vuskit.inputs import check_int, check_labels, check_prediction, check_scores
 from vuskit.measures.settings import EvaluationSettings
-from vuskit.measures.workspace import AreaSettings, PreparedLabels
+from vuskit.measures.workspace import PreparedLabels
 from vuskit.report.figures._canvas import COLUMN, SMALL, TEXT, grid_cells, open_canvas
 from vuskit.report.figures._drawing import draw_line, shade
 from vuskit.report.figures.base import Display, register_figure
@@ -66,8 +66,7 @@ def soft_label(
     """
     labels = check_labels(y_true)
     settings = EvaluationSettings(buffer=buffer, definition=definition, side=side)
-    length = settings.choose_buffer(y_true=labels.as_array()).length
-    plan = PreparedLabels(labels, AreaSettings.of(settings, length, with_volume=False)).plan
+    plan = PreparedLabels(labels).buffered(settings, with_volume=False).plan
     weights = plan.table[0, plan.code] / plan.full_weight
     weights[plan.second <= plan.halves[0]] = 1.0  # reached from two events
     weights[: plan.n_inside] = 1.0

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from vuskit.inputs import check_labels
 from vuskit.kernels.definitions import DEFINITIONS
 from vuskit.measures.surface import surface_to_draw
-from vuskit.measures.workspace import AreaSettings, PreparedLabels, Workspace
+from vuskit.measures.workspace import PreparedLabels, RankedScore
 from vuskit.report.evaluation import EvaluationReport
 from vuskit.report.figures._drawing import thinned
 from vuskit.report.page.document import (
@@ -186,10 +186,11 @@ def _surfaces(report: EvaluationReport, score: Floats, detail: Detail) -> dict[s
 def _areas(report: EvaluationReport, score: Floats, detail: Detail) -> dict[str, list[float]]:
     """R-AUC by buffer, with the thresholds of the evaluation."""
     step = _step(report.table.buffer, detail.areas)
-    options = AreaSettings.of(report.table.settings.replace(step=step), report.table.buffer)
-    prepared = PreparedLabels(check_labels(report.labels), options)
-    roc, pr = Workspace(prepared, score, needs={"areas"}).areas
-    return {"area_roc": _rounded(roc), "area_pr": _rounded(pr)}
+    settings = report.table.settings.replace(step=step)
+    labels = check_labels(report.labels)
+    buffered = PreparedLabels(labels).buffered(settings, with_volume=True)
+    areas = RankedScore(labels, score, buffered, settings.thresholds, with_levels=False).areas
+    return {"area_roc": _rounded(areas.roc), "area_pr": _rounded(areas.pr)}
 
 
 def _rounded(numbers: Floats) -> list[float]:

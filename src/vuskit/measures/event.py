@@ -1,0 +1,325 @@
+"""Event-wise, composite and point-adjusted measures: an anomaly is found or missed as a whole."""
+
+from __future__ import annotations
+
+from typing import Any, Unpack
+
+import numpy as np
+
+from vuskit.inputs import Labels
+from vuskit.kernels.best import (
+    best_composite_level,
+    best_event_level,
+    best_point_adjusted_level,
+)
+from vuskit.kernels.overlap import meets
+from vuskit.kernels.ranking import Scores
+from vuskit.measures.point import harmonic_mean
+from vuskit.measures.registry import flag, fraction, measure, positive_number
+from vuskit.measures.settings import ThresholdOptions
+from vuskit.measures.workspace import Prediction, Workspace
+
+__all__ = [
+    "composite_f_score",
+    "event_f_score",
+    "event_precision",
+    "event_recall",
+    "point_adjusted_f_score",
+    "point_adjusted_precision",
+    "point_adjusted_recall",
+]
+
+_HUNDMAN = "doi:10.1145/3219819.3219845"
+_GARG = "doi:10.1109/TNNLS.2021.3105827"
+_XU = "doi:10.1145/3178876.3185996"
+
+
+# --- by events -----------------------------------------------------------------------------------
+
+
+def _best_event_level(
+    scores: Scores, labels: Labels, *, beta: float = 1.0, false_alarm_rate: bool = False
+) -> Any:
+    events = labels.starts, labels.stops
+    return best_event_level(scores, labels.inside, *events, false_alarm_rate, beta)
+
+
+def _best_composite_level(scores: Scores, labels: Labels, *, beta: float = 1.0) -> Any:
+    return best_composite_level(scores, labels.inside, labels.starts, labels.stops, beta)
+
+
+def _event_counts(prediction: Prediction) -> tuple[int, int]:
+    """Anomalies that hold a predicted point, and predicted ranges that meet none."""
+
+    def count() -> tuple[int, int]:
+        events = prediction.labels.starts, prediction.labels.stops
+        found = int(np.count_nonzero(meets(*events, *prediction.ranges)))
+        return found, int(np.count_nonzero(~meets(*prediction.ranges, *events)))
+
+    counts: tuple[int, int] = prediction.keep("event counts", count)
+    return counts
+
+
+def _event_precision_and_recall(
+    work: Workspace, settings: ThresholdOptions, false_alarm_rate: bool = False, beta: float = 1.0
+) -> tuple[float, float]:
+    prediction = work.predict(
+        _best_event_level, settings, beta=beta, false_alarm_rate=false_alarm_rate
+    )
+    found, false = _event_counts(prediction)
+    precision = found / (found + false) if found else 0.0
+    if false_alarm_rate:
+        hits, predicted = prediction.confusion
+        precision *= 1 - (predicted - hits) / (work.n - work.labels.n_anomalous)
+    return precision, found / work.labels.starts.size
+
+
+@measure(
+    title="Event-P",
+    family="event",
+    reference=_HUNDMAN,
+    parameters={"false_alarm_rate": flag()},
+    settings=ThresholdOptions,
+)
+def event_precision(
+    work: Workspace, *, false_alarm_rate: bool = False, **settings: Unpack[ThresholdOptions]
+) -> float:
+    """Return the number of anomalies found, divided by that number plus the false alarms.
+
+    An anomaly is found when one of its points is predicted. A false alarm is a predicted range (a
+    maximal run of predicted points) that meets no anomaly. A range that meets an anomaly is never
+    false, however long it is: predicting everything gives 1, unless ``false_alarm_rate`` is set.
+
+    Parameters
+    ----------
+    false_alarm_rate : bool, default=False
+        Multiply by 1 minus the fraction of the normal points that are predicted (El Amine Sehili
+        and Zhang 2023).
+
+    Returns
+    -------
+    float
+        In [0, 1]; 0 when nothing is predicted, NaN when only one class is present.
+
+    Examples
+    --------
+    Two ranges meet the anomaly, one meets none:
+
+    >>> event_precision([0, 1, 1, 1, 0, 0, 0], y_pred=[1, 1, 0, 1, 0, 0, 1])
+    0.5
+    """
+    return _event_precision_and_recall(work, settings, false_alarm_rate)[0]
+
+
+@measure(title="Event-R", family="event", reference=_HUNDMAN, settings=ThresholdOptions)
+def event_recall(work: Workspace, **settings: Unpack[ThresholdOptions]) -> float:
+    """Return the fraction of the anomalies that hold a predicted point.
+
+    ``threshold="best"`` is that of the highest event F-score, the lowest score.
+
+    Examples
+    --------
+    >>> event_recall([0, 1, 1, 1, 0, 0, 1], y_pred=[0, 0, 0, 1, 1, 0, 0])
+    0.5
+    """
+    return _event_precision_and_recall(work, settings)[1]
+
+
+@measure(
+    title="Event-F",
+    family="event",
+    reference=_HUNDMAN,
+    parameters={"beta": positive_number(), "false_alarm_rate": flag()},
+    settings=ThresholdOptions,
+    best_threshold=_best_event_level,
+)
+def event_f_score(
+    work: Workspace,
+    *,
+    beta: float = 1.0,
+    false_alarm_rate: bool = False,
+    **settings: Unpack[ThresholdOptions],
+) -> float:
+    """Return the weighted harmonic mean of event precision and event recall.
+
+    ``threshold="best"`` always gives 1, because everything predicted is one range without a false
+    alarm, unless ``false_alarm_rate`` is set.
+
+    Parameters
+    ----------
+    false_alarm_rate
+        As for :func:`event_precision`.
+
+    Returns
+    -------
+    float
+        In [0, 1]; 0 when nothing is predicted, NaN when only one class is present.
+
+    Examples
+    --------
+    >>> event_f_score([0, 1, 1, 1, 0, 0, 1], y_pred=[1, 0, 0, 1, 0, 0, 0])
+    0.5
+    """
+    return harmonic_mean(*_event_precision_and_recall(work, settings, false_alarm_rate, beta), beta)
+
+
+@measure(
+    title="Composite-F",
+    family="event",
+    reference=_GARG,
+    parameters={"beta": positive_number()},
+    settings=ThresholdOptions,
+    best_threshold=_best_composite_level,
+)
+def composite_f_score(
+    work: Workspace, *, beta: float = 1.0, **settings: Unpack[ThresholdOptions]
+) -> float:
+    """Return the weighted harmonic mean of the precision by points and the recall by events.
+
+    An anomaly needs one predicted point to be found, and every false point counts: unlike point
+    adjustment, it gives no credit for points that were not predicted.
+
+    Returns
+    -------
+    float
+        In [0, 1]; 0 when nothing is predicted, NaN when only one class is present.
+
+    Examples
+    --------
+    One of two predicted points is anomalous, one of two anomalies is found:
+
+    >>> composite_f_score([0, 1, 1, 1, 0, 0, 1], y_pred=[1, 0, 0, 1, 0, 0, 0])
+    0.5
+    """
+    prediction = work.predict(_best_composite_level, settings, beta=beta)
+    hits, predicted = prediction.confusion
+    found, _ = _event_counts(prediction)
+    point_precision = hits / predicted if predicted else 0.0
+    return harmonic_mean(point_precision, found / work.labels.starts.size, beta)
+
+
+# --- by points, after point adjustment -----------------------------------------------------------
+
+
+def _best_adjusted_level(
+    scores: Scores, labels: Labels, *, beta: float = 1.0, k: float = 0.0
+) -> Any:
+    return best_point_adjusted_level(scores, labels.inside, labels.stops - labels.starts, k, beta)
+
+
+def _adjusted_precision_and_recall(
+    work: Workspace, settings: ThresholdOptions, k: float, beta: float = 1.0
+) -> tuple[float, float]:
+    prediction = work.predict(_best_adjusted_level, settings, beta=beta, k=k)
+
+    def count() -> tuple[int, int]:
+        """Anomalous points that count as found, and predicted points that are normal."""
+        labels = prediction.labels
+        lengths = labels.stops - labels.starts
+        bounds = np.searchsorted(prediction.positions, np.stack((labels.starts, labels.stops)))
+        hits = bounds[1] - bounds[0]
+        found = np.where(hits / lengths > k, lengths, hits)
+        return int(found.sum()), int(prediction.positions.size - hits.sum())
+
+    found, false = prediction.keep(("point-adjusted counts", k), count)
+    return found / (found + false) if found else 0.0, found / work.labels.n_anomalous
+
+
+@measure(
+    title="PA-P",
+    family="event",
+    reference=_XU,
+    parameters={"k": fraction()},
+    settings=ThresholdOptions,
+    misleading_without_chance=True,
+)
+def point_adjusted_precision(
+    work: Workspace, *, k: float = 0.0, **settings: Unpack[ThresholdOptions]
+) -> float:
+    """Return the precision by points, with every anomaly that was hit predicted completely.
+
+    Parameters
+    ----------
+    k
+        As for :func:`point_adjusted_f_score`.
+
+    Returns
+    -------
+    float
+        In [0, 1]; 0 when nothing is predicted, NaN when only one class is present.
+
+    Examples
+    --------
+    >>> point_adjusted_precision([1, 1, 1, 0, 0, 0], y_pred=[0, 0, 1, 0, 1, 0])
+    0.75
+    """
+    return _adjusted_precision_and_recall(work, settings, k)[0]
+
+
+@measure(
+    title="PA-R",
+    family="event",
+    reference=_XU,
+    parameters={"k": fraction()},
+    settings=ThresholdOptions,
+    misleading_without_chance=True,
+)
+def point_adjusted_recall(
+    work: Workspace, *, k: float = 0.0, **settings: Unpack[ThresholdOptions]
+) -> float:
+    """Return the recall by points, with every anomaly that was hit predicted completely.
+
+    Parameters
+    ----------
+    k
+        As for :func:`point_adjusted_f_score`.
+
+    Examples
+    --------
+    >>> point_adjusted_recall([1, 1, 1, 0, 0, 1], y_pred=[0, 0, 1, 0, 1, 0])
+    0.75
+    """
+    return _adjusted_precision_and_recall(work, settings, k)[1]
+
+
+@measure(
+    title="PA-F",
+    family="event",
+    reference=_XU,
+    parameters={"k": fraction(), "beta": positive_number()},
+    settings=ThresholdOptions,
+    misleading_without_chance=True,
+    best_threshold=_best_adjusted_level,
+)
+def point_adjusted_f_score(
+    work: Workspace, *, k: float = 0.0, beta: float = 1.0, **settings: Unpack[ThresholdOptions]
+) -> float:
+    """Return the F-score by points, with every anomaly that was hit predicted completely.
+
+    It is optimistic: one lucky point earns the points of a whole anomaly, so a random score gets a
+    high value where anomalies are long. Quote it with :func:`chance_level`; the tables of
+    :func:`evaluate` show both.
+
+    Parameters
+    ----------
+    k : float, default=0
+        PA%K (Kim et al. 2022): only anomalies of which more than this fraction is predicted are
+        adjusted; of the others the predicted points count. 0 adjusts at a single point, 1 never.
+
+    Returns
+    -------
+    float
+        In [0, 1]; 0 when nothing is predicted, NaN when only one class is present.
+
+    Examples
+    --------
+    >>> y_true, y_pred = [1, 1, 1, 0, 0, 0], [0, 0, 1, 0, 1, 0]
+    >>> from vuskit import f_score
+    >>> round(f_score(y_true, y_pred=y_pred), 3)
+    0.4
+    >>> round(point_adjusted_f_score(y_true, y_pred=y_pred), 3)
+    0.857
+    >>> round(point_adjusted_f_score(y_true, y_pred=y_pred, k=0.5), 3)
+    0.4
+    """
+    return harmonic_mean(*_adjusted_precision_and_recall(work, settings, k, beta), beta)

@@ -1,0 +1,165 @@
+"""Affiliation and PATE: predictions count by their distance from anomalies."""
+
+from __future__ import annotations
+
+from typing import Any, Unpack
+
+import numpy as np
+
+from vuskit.inputs import Labels
+from vuskit.kernels.affiliation import Zones, affiliation
+from vuskit.kernels.affiliation_best import best_affiliation_level
+from vuskit.kernels.pate import PateCounts
+from vuskit.kernels.ranking import Scores
+from vuskit.measures.point import harmonic_mean
+from vuskit.measures.registry import measure, positive_number
+from vuskit.measures.settings import BufferOptions, ThresholdOptions
+from vuskit.measures.workspace import Workspace
+
+__all__ = ["affiliation_f_score", "affiliation_precision", "affiliation_recall", "pate"]
+
+_HUET = "doi:10.1145/3534678.3539339"
+
+
+def _best_level(scores: Scores, labels: Labels, *, beta: float = 1.0) -> Any:
+    return best_affiliation_level(scores, Zones.of(labels.starts, labels.stops, labels.n), beta)
+
+
+def _precision_and_recall(
+    work: Workspace, settings: ThresholdOptions, beta: float = 1.0
+) -> tuple[float, float]:
+    """Mean precision and recall over the anomalies."""
+    prediction = work.predict(_best_level, settings, beta=beta)
+
+    def means() -> tuple[float, float]:
+        labels = prediction.labels
+        zones = Zones.of(labels.starts, labels.stops, labels.n)
+        precision, recall = affiliation(zones, *prediction.ranges)
+        known = precision[~np.isnan(precision)]
+        return float(known.mean()) if known.size else 0.0, float(recall.mean())
+
+    found: tuple[float, float] = prediction.keep("affiliation", means)
+    return found
+
+
+@measure(
+    title="Aff-P",
+    family="proximity",
+    reference=_HUET,
+    settings=ThresholdOptions,
+    misleading_without_chance=True,
+)
+def affiliation_precision(work: Workspace, **settings: Unpack[ThresholdOptions]) -> float:
+    """Return how near predictions are to anomalies, compared with a random place.
+
+    Every anomaly has a zone: the places that are nearer to it than to any other anomaly. A
+    predicted place x of the zone counts with the share of the zone that is at least as far from the
+    anomaly as x, and with 1 inside the anomaly. The precision of an anomaly is the mean over the
+    predicted places of its zone. Anomalies without a prediction in their zone are left out of the
+    mean over anomalies.
+
+    A prediction at a random place gets about a half, not 0; see :func:`chance_level`.
+
+    Returns
+    -------
+    float
+        In [0, 1]; 0 when nothing is predicted, NaN when only one class is present.
+
+    Examples
+    --------
+    Point i is the stretch from i to i + 1. Half of the zone is further away than the prediction is
+    in its middle:
+
+    >>> affiliation_precision([1, 0, 0, 0, 0], y_pred=[0, 0, 1, 0, 0])
+    0.5
+    """
+    return _precision_and_recall(work, settings)[0]
+
+
+@measure(
+    title="Aff-R",
+    family="proximity",
+    reference=_HUET,
+    settings=ThresholdOptions,
+    misleading_without_chance=True,
+)
+def affiliation_recall(work: Workspace, **settings: Unpack[ThresholdOptions]) -> float:
+    """Return how near anomalies are to predictions, compared with a random place.
+
+    A place y of an anomaly counts with the share of the anomaly's zone that is at least as far from
+    y as the nearest prediction in the zone, and with 1 where y is predicted. The recall of an
+    anomaly is the mean over its places, 0 where nothing is predicted in its zone.
+
+    Examples
+    --------
+    >>> affiliation_recall([1, 0, 0, 0, 0], y_pred=[0, 1, 0, 0, 0])
+    0.85
+    """
+    return _precision_and_recall(work, settings)[1]
+
+
+@measure(
+    title="Aff-F",
+    family="proximity",
+    reference=_HUET,
+    parameters={"beta": positive_number()},
+    settings=ThresholdOptions,
+    misleading_without_chance=True,
+    best_threshold=_best_level,
+)
+def affiliation_f_score(
+    work: Workspace, *, beta: float = 1.0, **settings: Unpack[ThresholdOptions]
+) -> float:
+    """Return the weighted harmonic mean of affiliation precision and affiliation recall.
+
+    Returns
+    -------
+    float
+        In [0, 1]; 0 when nothing is predicted, NaN when only one class is present.
+
+    Examples
+    --------
+    >>> round(affiliation_f_score([1, 0, 0, 0, 0], y_pred=[0, 1, 0, 0, 0]), 3)
+    0.768
+    """
+    return harmonic_mean(*_precision_and_recall(work, settings, beta), beta)
+
+
+@measure(
+    title="PATE",
+    family="proximity",
+    reference="arXiv:2405.12096",
+    settings=BufferOptions,
+)
+def pate(work: Workspace, **settings: Unpack[BufferOptions]) -> float:
+    """Return the area under a precision-recall curve that weighs points by their distance.
+
+    At a threshold, a predicted point of an anomaly is worth 1. A point in the zone before or after
+    it is worth less, the further it is from the anomaly's points; the zone before it counts only
+    once the anomaly is found. All other points are worth 0. Precision is the worth of the predicted
+    points over their number. Recall is the worth over itself plus the weight of the missed points,
+    of which the late ones of an anomaly weigh less once it is found. The value is the mean area
+    over four curves: without zones, with either, and with both.
+
+    Parameters
+    ----------
+    buffer : int, str or BufferChoice
+        The zones reach ``buffer // 2`` points to either side, and not beyond other anomalies. The
+        buffers of 100 points of the authors' package are a buffer of 200.
+
+    Examples
+    --------
+    >>> labels, score = [0, 0, 1, 1, 0, 0], [0.1, 0.2, 0.6, 0.9, 0.8, 0.3]
+    >>> round(pate(labels, score, buffer=4), 3)
+    0.837
+    """
+    labels, at = work.labels, work.at(settings)
+    half = work.prepared.choose_buffer(at).length // 2
+    counts = PateCounts.of(work.scores, labels.inside, labels.starts, labels.stops)
+    zones = [
+        (early, late)
+        for early in (0, half * (at.side != "after"))
+        for late in (0, half * (at.side != "before"))
+    ]
+    areas = {zone: counts.area(*zone) for zone in set(zones)}
+    return min(sum(areas[zone] for zone in zones) / len(zones), 1.0)

@@ -1,0 +1,176 @@
+"""R-AUC and VUS: anomalies with soft borders, all thresholds, one buffer length or all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Unpack
+
+from vuskit.algorithms import ALGORITHMS
+from vuskit.errors import InvalidInputError
+from vuskit.kernels.definitions import JOURNAL
+from vuskit.measures.registry import choice, measure, optional, whole_number
+from vuskit.measures.settings import EvaluationSettings, RangeAucOptions, VolumeOptions
+from vuskit.measures.workspace import Workspace
+
+__all__ = ["check_algorithm", "range_auc_pr", "range_auc_roc", "vus_pr", "vus_roc"]
+
+_PVLDB = "doi:10.14778/3551793.3551830"
+_JOURNAL = "VUS: Effective and Efficient Accuracy Measures for Time-Series Anomaly Detection"
+
+_PARAMETERS = {
+    "algorithm": choice("fast", *ALGORITHMS),
+    "memory_limit": optional(whole_number(minimum=0)),
+}
+
+
+def check_algorithm(settings: EvaluationSettings, options: Mapping[str, Any]) -> None:
+    """Refuse settings that the paper's own algorithms do not support.
+
+    Raises
+    ------
+    InvalidInputError
+        If there is no grid of thresholds, or another definition or side.
+    """
+    algorithm = options.get("algorithm", "fast")
+    if algorithm == "fast":
+        return
+    if settings.thresholds is None:
+        raise InvalidInputError(
+            f"`thresholds` must be an int >= 2 for algorithm={algorithm!r}, got None"
+        )
+    for name, only in (("definition", JOURNAL.name), ("side", EvaluationSettings.side)):
+        if getattr(settings, name) != only:
+            raise InvalidInputError(
+                f"`{name}` must be {only!r} for algorithm={algorithm!r}, "
+                f"got {getattr(settings, name)!r}"
+            )
+
+
+@measure(
+    title="R-AUC-ROC",
+    family="range_auc",
+    group="paper",
+    reference=_PVLDB,
+    parameters=_PARAMETERS,
+    settings=RangeAucOptions,
+    needs="range_auc",
+    check=check_algorithm,
+)
+def range_auc_roc(
+    work: Workspace,
+    *,
+    algorithm: str = "fast",
+    memory_limit: int | None = None,
+    **settings: Unpack[RangeAucOptions],
+) -> float:
+    """Return the area under the range-aware ROC curve.
+
+    Each anomaly gets a ramp of ``buffer // 2`` points on either side, so that a detector that fires
+    slightly early or late keeps part of its credit; a detector must also find every anomaly at
+    least once to reach a full true-positive rate.
+
+    Examples
+    --------
+    >>> y_true, y_score = [0, 0, 1, 1, 0, 0], [0.1, 0.2, 0.3, 0.9, 0.8, 0.1]
+    >>> range_auc_roc(y_true, y_score, buffer=0)
+    0.875
+    >>> round(range_auc_roc(y_true, y_score, buffer=2), 3)
+    0.969
+    """
+    return work.areas("range_auc", settings, algorithm, memory_limit).range_auc("roc")
+
+
+@measure(
+    title="R-AUC-PR",
+    family="range_auc",
+    group="paper",
+    reference=_PVLDB,
+    parameters=_PARAMETERS,
+    settings=RangeAucOptions,
+    needs="range_auc",
+    check=check_algorithm,
+)
+def range_auc_pr(
+    work: Workspace,
+    *,
+    algorithm: str = "fast",
+    memory_limit: int | None = None,
+    **settings: Unpack[RangeAucOptions],
+) -> float:
+    """Return the area under the range-aware precision-recall curve.
+
+    Examples
+    --------
+    >>> y_true, y_score = [0, 0, 1, 1, 0, 0], [0.1, 0.2, 0.3, 0.9, 0.8, 0.1]
+    >>> round(range_auc_pr(y_true, y_score, buffer=2), 3)
+    0.94
+    """
+    return work.areas("range_auc", settings, algorithm, memory_limit).range_auc("pr")
+
+
+@measure(
+    title="VUS-ROC",
+    family="vus",
+    group="paper",
+    reference=_JOURNAL,
+    parameters=_PARAMETERS,
+    settings=VolumeOptions,
+    needs="vus",
+    check=check_algorithm,
+)
+def vus_roc(
+    work: Workspace,
+    *,
+    algorithm: str = "fast",
+    memory_limit: int | None = None,
+    **settings: Unpack[VolumeOptions],
+) -> float:
+    """Return the volume under the ROC surface: the mean of R-AUC-ROC over buffers 0, ..., buffer.
+
+    Parameters
+    ----------
+    buffer : int, str or BufferChoice
+        Longest buffer: a number of points, the name of a strategy of :func:`choose_buffer`, or a
+        choice. The period of the series is a good one.
+
+    Examples
+    --------
+    >>> y_true, y_score = [0, 0, 1, 1, 0, 0], [0.1, 0.2, 0.3, 0.9, 0.8, 0.1]
+    >>> round(vus_roc(y_true, y_score, buffer=4), 3)
+    0.937
+    """
+    return work.areas("vus", settings, algorithm, memory_limit).volume("roc")
+
+
+@measure(
+    title="VUS-PR",
+    family="vus",
+    group="paper",
+    reference=_JOURNAL,
+    parameters=_PARAMETERS,
+    settings=VolumeOptions,
+    needs="vus",
+    check=check_algorithm,
+)
+def vus_pr(
+    work: Workspace,
+    *,
+    algorithm: str = "fast",
+    memory_limit: int | None = None,
+    **settings: Unpack[VolumeOptions],
+) -> float:
+    """Return the volume under the PR surface: the mean of R-AUC-PR over buffers 0, ..., buffer.
+
+    Parameters
+    ----------
+    buffer : int, str or BufferChoice
+        Longest buffer: a number of points, the name of a strategy of :func:`choose_buffer`, or a
+        choice. The period of the series is a good one.
+
+    Examples
+    --------
+    >>> y_true, y_score = [0, 0, 1, 1, 0, 0], [0.1, 0.2, 0.3, 0.9, 0.8, 0.1]
+    >>> round(vus_pr(y_true, y_score, buffer=4), 3)
+    0.908
+    """
+    return work.areas("vus", settings, algorithm, memory_limit).volume("pr")
