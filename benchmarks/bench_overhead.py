@@ -16,8 +16,7 @@ from pathlib import Path
 from bench_runs import finish, query
 from docs_block import replace_block
 
-from vuskit.bench.results import read_status
-from vuskit.bench.store import Store
+from vuskit.bench import Run, Store
 
 PAGE = Path(__file__).parents[1] / "docs" / "bench.md"
 N_MEASURES = 13
@@ -95,7 +94,7 @@ def large_store(base: Path, n_values: int) -> str:
             ((i // N_MEASURES + 1, i % N_MEASURES + 1) for i in range(n_values)),
         )
     begin = time.perf_counter()
-    status = read_status(folder)
+    status = Run(folder).status()
     inside = time.perf_counter() - begin
     assert status.n_values == n_values
     command = finish("status", folder)

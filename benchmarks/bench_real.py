@@ -15,7 +15,7 @@ from bench_runs import all_values, finish, jobs_done, kill, leftovers, query, st
 from docs_block import replace_block
 
 from vuskit._util.text import format_duration
-from vuskit.bench.results import leaderboard, read_values_table
+from vuskit.bench import Run, leaderboard
 
 PAGE = Path(__file__).parents[1] / "docs" / "bench.md"
 DETECTORS = ("iforest", "pca", "poly", "mp", "moving_zscore", "random")
@@ -58,7 +58,7 @@ def report(folder: Path, before: float, kept: int, after: float) -> str:
     statuses = query(folder, "SELECT kind, status, count(*) FROM jobs GROUP BY kind, status")
     counted = "; ".join(f"{kind} {status} {count:,}" for kind, status, count in statuses)
     assert not leftovers(folder), leftovers(folder)
-    table = leaderboard(read_values_table(folder))
+    table = leaderboard(Run(folder).values())
     names = [name for name in table if name not in ("settings", "detector", "series", "own")]
     lines = [
         f"Killed after {format_duration(before)} with {kept:,} jobs finished, started again, "

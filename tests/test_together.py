@@ -31,7 +31,7 @@ def test_groups(nodeid, group):
         "tests/report/test_run_page.py::test_nowhere",
         "tests/detectors/test_contract.py::test_constant_series[lof-0.0]",
         "tests/detectors/test_base.py::test_compared",
-        "src/vuskit/bench/work.py::vuskit.bench.work.perform",
+        "src/vuskit/bench/jobs.py::vuskit.bench.jobs.run_task_safely",
     ],
 )
 def test_all_others_are_on_their_own(nodeid):

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from vuskit.bench.executors.base import Executor
+from vuskit.bench.jobs import run_task_safely
 from vuskit.bench.plan import load_plan
 from vuskit.bench.runner import run_plan
-from vuskit.bench.work import perform
 
 COMMAND = [sys.executable, "-c", "from vuskit.cli.main import run; run()", "bench"]
 HERE = Path(__file__).parent
@@ -32,7 +32,7 @@ class InlineExecutor(Executor):
     capacity = 1
 
     def _start(self, task):
-        self._ended.put((task.job.key, perform(task)))
+        self._ended.put((task.job.key, run_task_safely(task)))
 
     def _outcome(self, key, handle):
         return handle
@@ -84,7 +84,7 @@ class Workshop:
         return {
             row[:4]: row[4]
             for row in self.query(
-                "SELECT series_hash, scores_hash, jobs.identity, measures.identity, value "
+                "SELECT series_hash, scores_hash, settings, measures.name || version, value "
                 'FROM "values" JOIN jobs ON jobs.id = job_id '
                 "JOIN measures ON measures.id = measure_id"
             )

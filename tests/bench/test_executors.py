@@ -15,11 +15,11 @@ import pytest
 from waiting import eventually
 
 from vuskit import InvalidInputError
+from vuskit.bench import Kind, Run, Status
 from vuskit.bench.executors import DaskExecutor, LocalExecutor, cluster
 from vuskit.bench.executors.slot import Slot
-from vuskit.bench.plan_parts import Limits
+from vuskit.bench.plan import Limits
 from vuskit.bench.runner import run_plan
-from vuskit.bench.states import Kind, Status
 
 # Generous: the machine may be busy. Only a job that sleeps for ever meets a short limit.
 LIMITS = Limits(seconds=300.0, memory=400_000_000, threads=1)
@@ -123,9 +123,9 @@ def test_every_misdeed_has_its_status_and_costs_its_job_only(workshop, make):
     assert found["fine"].fit_seconds >= 0
     assert found["fine"].score_seconds > 0
     # Every failure can be looked at again.
-    rows = dict(workshop.query("SELECT key, command FROM jobs WHERE status != 'OK'"))
-    assert len(rows) == 7
-    assert all(key in command and "run-job" in command for key, command in rows.items())
+    failures = Run(workshop.folder).status().failures
+    assert len(failures) == 7
+    assert all(one.key in one.command and "run-job" in one.command for one in failures)
     evaluated = [outcome for job, outcome in done if job.kind is Kind.EVALUATE]
     assert {outcome.status for outcome in evaluated} == {Status.OK}
     assert workshop.leftovers() == []

@@ -7,8 +7,7 @@ import re
 import pytest
 
 from vuskit import InvalidInputError, list_measures
-from vuskit.bench.plan import load_plan, parse_plan
-from vuskit.bench.template import TEMPLATE
+from vuskit.bench.plan import TEMPLATE, load_plan, parse_plan
 
 
 def complain(workshop, **parts):
@@ -31,7 +30,7 @@ def test_lists_of_parameters_expand_to_a_grid(workshop):
         for neighbors in (5, 10)
         for window in (20, 30, 40)
     ]
-    assert "normalize='zscore'" in plan.detectors[0].identity(seed=0)
+    assert "normalize='zscore'" in plan.detectors[0].settings(seed=0)
 
 
 def test_groups_of_measures_stand_beside_single_ones(workshop):
@@ -59,7 +58,7 @@ def test_synthetic_families_expand_to_a_grid(workshop):
         series='[[series]]\nfamily = ["ecg", "kpi"]\n'
         'difficulty = ["easy", "hard"]\nseed = [1, 2, 3]'
     ).plan()
-    assert len(plan.series[0].synthetic) == 12
+    assert len(plan.series[0].grid) == 12
 
 
 def test_the_template_is_a_valid_plan(tmp_path):
@@ -153,7 +152,7 @@ def test_every_commented_key_of_the_template_is_known(tmp_path):
             {"tail": '[limits]\nmemory = "4 pounds"'},
             "`limits.memory` must be an amount such as '4 GB', got '4 pounds'",
         ),
-        ({"tail": "[limits]\nseconds = 0"}, "`limits.seconds` must be a number above 0, got 0"),
+        ({"tail": "[limits]\nseconds = 0"}, "`limits.seconds` must be a number > 0, got 0"),
         (
             {"tail": '[executor]\nkind = "slurm"'},
             "`executor.kind` must be one of 'local', 'dask', got 'slurm'",
@@ -162,6 +161,10 @@ def test_every_commented_key_of_the_template_is_known(tmp_path):
         (
             {"tail": '[[scores]]\nfolder = "."\npattern = "{detector}.npy"'},
             "`scores[0].pattern` must hold {series} and end in .npy or .csv",
+        ),
+        (
+            {"series": '[[series]]\nfolder = "."\nformat = "tbale"'},
+            "`series[0].format` must be one of",
         ),
         ({"tail": "[[scores]]\nfolder = 'nowhere'"}, "`scores[0].folder` must be a folder, got"),
         ({"top": 'imports = ["no_such_module"]'}, "got No module named 'no_such_module'"),

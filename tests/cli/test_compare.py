@@ -10,8 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from vuskit.bench import load_plan, run_plan
-from vuskit.bench.export import export_run
+from vuskit.bench import Run, load_plan, run_plan
 from vuskit.studies import compare
 
 
@@ -285,7 +284,7 @@ def with_failures(tmp_path_factory):
         patch.setenv("VUSKIT_NUMBA", "0")
         run_plan(load_plan(place / "bench.toml"))
     for shape in ("values", "wide"):
-        export_run(place / "run", place / f"{shape}.csv", shape=shape)
+        Run(place / "run").export(place / f"{shape}.csv", shape=shape)
     return place
 
 

@@ -23,7 +23,7 @@ PUBLIC = {
     "measures": ["vuskit"],
     "datasets": ["vuskit.datasets", "vuskit.datasets.synthetic"],
     "detectors": ["vuskit.detectors"],
-    "bench": ["vuskit.bench", "vuskit.bench.export", "vuskit.bench.verify"],
+    "bench": ["vuskit.bench"],
     "studies": [
         "vuskit.studies",
         "vuskit.studies.perturbations",

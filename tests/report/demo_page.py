@@ -7,11 +7,11 @@ from pathlib import Path
 import numpy as np
 from report.runs import run_inline, write_plan
 
+from vuskit.bench import Run
 from vuskit.datasets.synthetic import demo_series
 from vuskit.report.page import run_page_html
 from vuskit.report.page.run import RunReport
 from vuskit.studies import robustness_study, scenario_study
-from vuskit.studies.sources import bench_scores
 
 SERIES = "ecg/early-beats-seed0"
 # How much of a score is noise, and by how many points it is late.
@@ -53,7 +53,7 @@ def demo_page(folder: Path) -> Path:
     write_scored_series(folder)
     run = run_inline(write_plan(folder, PLAN))
     robustness = robustness_study(
-        bench_scores(run)[:3],
+        list(Run(run).scored_series())[:3],
         measures=["f_score", "auc_pr", "vus_pr"],
         buffer="median_anomaly",
         count=3,

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from vuskit.bench.results import RunStatus
+from vuskit.bench import RunStatus
 from vuskit.measures.registry import Measure
 from vuskit.report.page.run import RunReport, RunSeries
 

@@ -6,9 +6,9 @@ import numpy as np
 from report.evaluated import EVIL, EVIL_SCORE
 
 from vuskit.bench.executors.base import Executor
+from vuskit.bench.jobs import run_task_safely
 from vuskit.bench.plan import load_plan
 from vuskit.bench.runner import run_plan
-from vuskit.bench.work import perform
 
 POINTS = 300
 
@@ -62,7 +62,7 @@ class InlineExecutor(Executor):
     capacity = 1
 
     def _start(self, task):
-        self._ended.put((task.job.key, perform(task)))
+        self._ended.put((task.job.key, run_task_safely(task)))
 
     def _outcome(self, key, handle):
         return handle

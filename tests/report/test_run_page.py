@@ -23,7 +23,7 @@ from report.runs import (
 )
 
 import vuskit
-from vuskit.bench.results import read_values_table
+from vuskit.bench import Run
 from vuskit.errors import InvalidInputError
 from vuskit.report.page import run_page_html
 from vuskit.report.page.run import RunReport, measure_called, series_report
@@ -73,7 +73,7 @@ def numbers(text, shape):
 
 
 def test_values_are_means_over_seeds(run, folder):
-    table = read_values_table(folder)
+    table = Run(folder).values()
     assert set(table["seed"].dropna()) == {0, 1}
     means = table.groupby(["measure", "detector", "dataset", "series"])["value"].mean()
     assert np.isfinite(run.values).sum() == len(means)

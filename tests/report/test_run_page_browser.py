@@ -30,7 +30,7 @@ from report.runs import (
     write_series,
 )
 
-from vuskit.bench.results import leaderboard, read_values_table
+from vuskit.bench import Run, leaderboard
 from vuskit.report.page import run_page_html
 from vuskit.report.page.run import RunReport
 
@@ -83,7 +83,7 @@ def board_values(page):
 
 def expected_board(run, **selected):
     """The leaderboard of the bench, without the detector that never works."""
-    table = read_values_table(run.folder)
+    table = Run(run.folder).values()
     for column, value in selected.items():
         table = table[table[column] == value]
     board = leaderboard(table).set_index("detector")

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from vuskit.bench import Run
 from vuskit.bench.executors.base import Executor
+from vuskit.bench.jobs import run_task_safely
 from vuskit.bench.plan import load_plan
-from vuskit.bench.results import read_values_table
 from vuskit.bench.runner import run_plan
-from vuskit.bench.work import perform
 from vuskit.cli.app import app
 from vuskit.studies import compare, consistency_study, open_scores
 
@@ -39,7 +39,7 @@ class Here(Executor):
     capacity = 1
 
     def _start(self, task):
-        self._ended.put((task.job.key, perform(task)))
+        self._ended.put((task.job.key, run_task_safely(task)))
 
     def _outcome(self, key, handle):
         return handle
@@ -73,7 +73,7 @@ def test_studies_and_bench_compute_the_same_values(run):
     ).to_frame()
     keys = ["dataset", "series", "detector", "measure"]
     ours = found.set_index(keys)["value"].sort_index()
-    theirs = read_values_table(run).set_index(keys)["value"].sort_index()
+    theirs = Run(run).values().set_index(keys)["value"].sort_index()
     assert ours.index.tolist() == theirs.index.tolist()
     np.testing.assert_allclose(ours, theirs, atol=1e-12)
 
@@ -82,7 +82,7 @@ def test_compare_takes_the_run_folder(run):
     result = CliRunner().invoke(app, ["compare", str(run), "--measure", "vus_pr"])
     assert result.exit_code == 0, result.output
     assert "n = 3" in result.output
-    table = compare(read_values_table(run), measure="auc_pr")
+    table = compare(Run(run).values(), measure="auc_pr")
     assert table.pairs.n == 3
 
 

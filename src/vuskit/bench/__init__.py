@@ -2,21 +2,50 @@
 
 from __future__ import annotations
 
-from vuskit.bench.plan import load_plan
-from vuskit.bench.plan_parts import Plan
+from vuskit.bench._leaderboard import (
+    AVERAGES,
+    directions,
+    leaderboard,
+    main_measure,
+    measure_called,
+    rows_of_mean,
+)
+from vuskit.bench.plan import Plan, load_plan, parse_plan
+from vuskit.bench.run import (
+    Failure,
+    Run,
+    RunSeries,
+    RunStatus,
+    ScoreRecord,
+    StoredScores,
+    Verification,
+)
 from vuskit.bench.runner import Progress, RunSummary, run_plan
 from vuskit.bench.states import Kind, Status
-from vuskit.bench.storage import BenchStorageError
-from vuskit.bench.store import Store
+from vuskit.bench.store import BenchStorageError, Store
 
 __all__ = [
+    "AVERAGES",
     "BenchStorageError",
+    "Failure",
     "Kind",
     "Plan",
     "Progress",
+    "Run",
+    "RunSeries",
+    "RunStatus",
     "RunSummary",
+    "ScoreRecord",
     "Status",
     "Store",
+    "StoredScores",
+    "Verification",
+    "directions",
+    "leaderboard",
     "load_plan",
+    "main_measure",
+    "measure_called",
+    "parse_plan",
+    "rows_of_mean",
     "run_plan",
 ]

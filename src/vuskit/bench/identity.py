@@ -10,7 +10,7 @@ import inspect
 import json
 import sys
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +28,7 @@ __all__ = [
     "import_object",
     "importable",
     "scores_digest",
+    "values_checksum",
 ]
 
 _KEY_LENGTH = 32  # hex digits; 128 bits
@@ -70,6 +71,17 @@ def scores_digest(scores: NDArray[np.float64]) -> str:
     digest = hashlib.sha256(f"vuskit-scores-1 {data.shape}\n".encode())
     digest.update(data.tobytes())
     return digest.hexdigest()
+
+
+def values_checksum(values: Mapping[str, float]) -> str:
+    """Digest of the values of an evaluation, by the names of the measures.
+
+    Examples
+    --------
+    >>> values_checksum({"b": 0.5, "a": 0.25}) == values_checksum({"a": 0.25, "b": 0.5})
+    True
+    """
+    return content_key("values", sorted(values.items()))
 
 
 def file_digest(path: Path) -> str:

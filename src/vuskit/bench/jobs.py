@@ -1,24 +1,399 @@
-"""Jobs: what is done to what, under a key made from content."""
+"""Jobs: what is computed from what, under a key made from content, and how a worker does it."""
 
 from __future__ import annotations
 
+import contextlib
+import dataclasses
+import functools
+import inspect
 import json
+import os
+import platform
+import time
+import traceback
+import warnings
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from vuskit.bench.identity import canonical, content_key
-from vuskit.bench.sources import SeriesRef, SeriesSource
-from vuskit.bench.specs import DetectorSpec, EvaluationSpec, MeasureSpec
+import vuskit
+from vuskit import __version__
+from vuskit._util.optional import is_installed
+from vuskit.bench.identity import (
+    canonical,
+    code_version,
+    content_key,
+    import_object,
+    scores_digest,
+)
+from vuskit.bench.memory import peak_memory, reset_peak_memory
 from vuskit.bench.states import Kind, Status
-from vuskit.datasets import Series
+from vuskit.buffers import BufferChoice
+from vuskit.datasets import ScoredSeries, Series, read_series
+from vuskit.datasets.readers import Table, open_scores
+from vuskit.datasets.synthetic import make_series
+from vuskit.detectors import (
+    KEEP,
+    Detector,
+    FunctionDetector,
+    detector_class,
+    get_detector,
+    read_values,
+)
+from vuskit.errors import InvalidInputError, MeasureError
+from vuskit.inputs import check_choice
+from vuskit.measures.evaluate import Evaluator
+from vuskit.measures.registry import Measure, get_measure
+from vuskit.measures.settings import EvaluationSettings
 
-__all__ = ["EvaluateJob", "ImportJob", "Job", "Outcome", "ScoreJob", "Task", "job_from_spec"]
+__all__ = [
+    "DetectorSpec",
+    "EvaluateJob",
+    "ImportJob",
+    "Job",
+    "MeasureSpec",
+    "MeasureVersion",
+    "Outcome",
+    "ScoreJob",
+    "SeriesRef",
+    "SeriesSource",
+    "Task",
+    "describe_series",
+    "job_from_spec",
+    "load_inputs",
+    "run_task",
+    "run_task_safely",
+    "warm_up",
+]
+
+Scores = NDArray[np.float64]
+
+# -- series ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class SeriesSource:
+    """A file with its format, or a synthetic series with its arguments.
+
+    Parameters
+    ----------
+    spec : str
+        Canonical JSON: ``{"file": ..., "format": ..., "options": {...}}`` or
+        ``{"synthetic": {...}}``.
+
+    Examples
+    --------
+    >>> source = SeriesSource.synthetic({"family": "ecg", "n": 4000, "seed": 1})
+    >>> source.load().n_points
+    4000
+    """
+
+    spec: str
+
+    @classmethod
+    def file(cls, path: Path, format_name: str, options: dict[str, Any]) -> SeriesSource:
+        """Return the source of a file."""
+        content = {"file": str(path.resolve()), "format": format_name, "options": options}
+        return cls(canonical(content))
+
+    @classmethod
+    def synthetic(cls, arguments: dict[str, Any]) -> SeriesSource:
+        """Return the source of a synthetic series."""
+        return cls(canonical({"synthetic": arguments}))
+
+    @functools.cached_property
+    def _content(self) -> dict[str, Any]:
+        return dict(json.loads(self.spec))
+
+    @property
+    def path(self) -> Path | None:
+        """The file, if it is one."""
+        return Path(self._content["file"]) if "file" in self._content else None
+
+    def stamp(self) -> str:
+        """What changes when the series may have changed: size and time of the file.
+
+        Raises
+        ------
+        InvalidInputError
+            If the file is gone.
+        """
+        if self.path is None:
+            return f"vuskit {__version__}"
+        try:
+            state = self.path.stat()
+        except OSError as error:
+            raise InvalidInputError(f"{self.path}: {error.strerror}") from error
+        return f"{state.st_size} {state.st_mtime_ns}"
+
+    def load(self) -> Series:
+        """Read or make the series.
+
+        Raises
+        ------
+        InvalidInputError
+            If it cannot be read.
+        """
+        if self.path is None:
+            return make_series(**self._content["synthetic"])
+        options = self._content["options"]
+        series = read_series(self.path, format=self._content["format"], **options)
+        assert isinstance(series, Series)
+        return series
+
+
+@dataclass(frozen=True)
+class SeriesRef:
+    """What a plan needs to know about a series without holding it.
+
+    Attributes
+    ----------
+    hash : str
+        Digest of its content.
+    dataset, name : str
+        What it is called.
+    n_points, n_channels, n_anomalies, anomalous_points : int
+        Sizes.
+    source : SeriesSource
+        Where it comes from.
+    n_missing : int
+        Values that are NaN.
+    left_out : tuple of str
+        Columns of the file that were taken for no channel, each with the reason.
+    """
+
+    hash: str
+    dataset: str
+    name: str
+    n_points: int
+    n_channels: int
+    n_anomalies: int
+    anomalous_points: int
+    source: SeriesSource = field(compare=False)
+    n_missing: int = 0
+    left_out: tuple[str, ...] = field(default=(), compare=False)
+
+    @property
+    def title(self) -> str:
+        """Data set and name."""
+        return f"{self.dataset}/{self.name}"
+
+    def load(self) -> Series:
+        """Read the series and make sure that it is still the one that was planned.
+
+        Raises
+        ------
+        InvalidInputError
+            If it has changed.
+        """
+        series = _recent(self.source)
+        if series.content_hash != self.hash:
+            raise InvalidInputError(
+                f"{self.title} must be the series that was planned, got another content; "
+                "plan again with --reread"
+            )
+        return series
+
+
+# Jobs on one series follow each other, so a worker reads each series about once.
+@functools.lru_cache(maxsize=2)
+def _recent(source: SeriesSource) -> Series:
+    return source.load()
+
+
+def describe_series(source: SeriesSource) -> SeriesRef:
+    """Read a series once and write down what a plan needs.
+
+    Raises
+    ------
+    InvalidInputError
+        If it cannot be read.
+
+    Examples
+    --------
+    >>> describe_series(SeriesSource.synthetic({"family": "kpi", "n": 4000, "seed": 0})).title
+    'synthetic/kpi-native-medium-10x40-seed0'
+    """
+    series = source.load()
+    return SeriesRef(
+        hash=series.content_hash,
+        dataset=series.dataset,
+        name=series.name,
+        n_points=series.n_points,
+        n_channels=series.n_channels,
+        n_anomalies=series.n_anomalies,
+        anomalous_points=int(series.labels.sum()),
+        source=source,
+        n_missing=int(np.isnan(series.values).sum()),
+        left_out=series.left_out,
+    )
+
+
+# -- detectors, measures, settings ----------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class DetectorSpec:
+    """A detector by name (or ``module:object``) with its parameters.
+
+    Parameters
+    ----------
+    name : str
+        A registered name, or ``module:name`` of a `Detector` class or a plain function.
+    params : str
+        Canonical JSON of the parameters, the seed aside.
+    label : str
+        Its name in tables.
+    folder : str, optional
+        Where the plan lies; modules beside it can be imported.
+
+    Examples
+    --------
+    >>> spec = DetectorSpec("lof", '{"n_neighbors":5}', "LOF")
+    >>> spec.build(seed=3)
+    lof(impute=None, n_neighbors=5, normalize=None, seed=3, train_share=None, window='period')
+    """
+
+    name: str
+    params: str
+    label: str
+    folder: str | None = None
+
+    @classmethod
+    def of(cls, name: str, params: dict[str, Any], label: str, folder: str | None) -> DetectorSpec:
+        """Make one from a mapping of parameters."""
+        return cls(name, canonical(params), label, folder)
+
+    def build(self, seed: int) -> Detector:
+        """Make the detector.
+
+        Raises
+        ------
+        InvalidInputError
+            If the name, a parameter or a value is not accepted.
+        """
+        params = json.loads(self.params)
+        if ":" not in self.name:
+            return get_detector(self.name, **params, seed=seed)
+        thing = self._imported()
+        if isinstance(thing, type) and issubclass(thing, Detector):
+            return thing(**params, seed=seed)
+        if not callable(thing):
+            raise InvalidInputError(
+                f"`{self.name}` must be a detector or a function, got {thing!r}"
+            )
+        # Every detector is told so what to do with NaN; a function may do it itself.
+        impute = params.get("impute")
+        if "impute" in inspect.signature(thing).parameters:
+            impute = None if impute is None else KEEP
+        else:
+            params.pop("impute", None)
+        bound = _bound(self.name, thing, params, seed)
+        return FunctionDetector(bound, seed=seed, impute=impute)
+
+    def settings(self, seed: int) -> str:
+        """Name, every parameter and the seed."""
+        if ":" not in self.name:
+            return repr(self.build(seed))
+        return f"{self.name} {self.params} seed={seed}"
+
+    @property
+    def code(self) -> str:
+        """Version of the code that computes the scores."""
+        return code_version(self._imported() if ":" in self.name else detector_class(self.name))
+
+    @property
+    def stochastic(self) -> bool:
+        """Whether the seed can make a difference; a function must take one for that."""
+        thing = detector_class(self.name) if ":" not in self.name else self._imported()
+        if isinstance(thing, type):
+            return bool(getattr(thing, "stochastic", True))
+        return "seed" in inspect.signature(thing).parameters
+
+    def accepts(self, n_channels: int) -> bool:
+        """Whether series with so many channels are accepted."""
+        if ":" not in self.name:
+            return n_channels == 1 or detector_class(self.name).multivariate
+        return n_channels == 1 or bool(getattr(self._imported(), "multivariate", True))
+
+    def _imported(self) -> Any:
+        return import_object(self.name, Path(self.folder) if self.folder else None)
+
+
+def _bound(name: str, function: Any, params: dict[str, Any], seed: int) -> Any:
+    """Fix the parameters of a function; one that takes a seed gets it."""
+    accepted = inspect.signature(function).parameters
+    takes_all = any(entry.kind is entry.VAR_KEYWORD for entry in accepted.values())
+    for given in params:
+        if given not in accepted and not takes_all:
+            raise InvalidInputError(f"{name} has no parameter {given!r}")
+    fixed = {**params, "seed": seed} if "seed" in accepted else params
+    bound = functools.partial(function, **fixed)
+    functools.update_wrapper(bound, function)  # errors name the function, not the wrapping
+    return bound
+
+
+class MeasureVersion(NamedTuple):
+    """Name of a measure with its options, and the version of its code."""
+
+    name: str
+    version: str
+
+    def __str__(self) -> str:
+        return f"{self.name} @ {self.version}"
+
+
+@dataclass(frozen=True)
+class MeasureSpec:
+    """A measure by name, with options fixed.
+
+    Examples
+    --------
+    >>> MeasureSpec("f_score", '{"beta":2}').build().name
+    'f_score(beta=2)'
+    """
+
+    name: str
+    options: str = "{}"
+
+    def build(self) -> Measure:
+        """Return the measure.
+
+        Raises
+        ------
+        InvalidInputError
+            If there is none of that name, or it does not have an option.
+        """
+        measure, options = get_measure(self.name), json.loads(self.options)
+        accepted = inspect.signature(measure.function).parameters
+        for option in options:
+            check_choice(f"{self.name}.{option}", option, list(accepted)[2:])
+        return measure.with_options(**options) if options else measure
+
+    @property
+    def identity(self) -> MeasureVersion:
+        """Name with options, and the version of its code."""
+        return _measure_identity(self)
+
+    @property
+    def of_package(self) -> bool:
+        """Whether it is one of vuskit's, not the user's own."""
+        return self.identity.version.startswith("vuskit ")
+
+
+# Asked once per job; looking it up takes as long as a small evaluation.
+@functools.lru_cache(maxsize=1024)
+def _measure_identity(spec: MeasureSpec) -> MeasureVersion:
+    measure = spec.build()
+    return MeasureVersion(measure.name, code_version(measure.function))
+
+
+# -- jobs -------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -42,9 +417,19 @@ class ScoreJob:
         return self.detector.name
 
     @cached_property
+    def settings(self) -> str:
+        """The detector with all parameters and the seed."""
+        return self.detector.settings(self.used_seed)
+
+    @cached_property
+    def code(self) -> str:
+        """Version of the detector's code."""
+        return self.detector.code
+
+    @property
     def identity(self) -> str:
-        """The detector with all parameters, seed and version of its code."""
-        return self.detector.identity(self.used_seed)
+        """Everything besides the series that decides the scores."""
+        return f"{self.settings} {self.code}"
 
     @cached_property
     def key(self) -> str:
@@ -63,10 +448,10 @@ class ScoreJob:
         return f"{self.label}{seed} on {self.series.title}"
 
     def spec(self) -> dict[str, Any]:
-        """All that is needed to do it again."""
+        """All that is needed to do it again, the series and names aside."""
+        names = ("name", "params", "folder")
         return {
-            "series": _series_spec(self.series),
-            "detector": asdict(self.detector),
+            "detector": {name: getattr(self.detector, name) for name in names},
             "seed": self.seed,
         }
 
@@ -78,6 +463,7 @@ class ImportJob:
     kind: ClassVar[Kind] = Kind.IMPORT
     seed: ClassVar[None] = None
     engine: ClassVar[None] = None
+    code: ClassVar[str] = ""
 
     series: SeriesRef
     path: str
@@ -86,14 +472,19 @@ class ImportJob:
     digest: str
 
     @property
+    def settings(self) -> str:
+        """The file's content and the column."""
+        return f"sha256:{self.digest[:16]} column={self.column}"
+
+    @property
     def identity(self) -> str:
-        """The file's bytes and the column."""
-        return f"external {self.label} sha256:{self.digest[:16]} column={self.column}"
+        """Everything besides the series that decides the scores."""
+        return self.settings
 
     @cached_property
     def key(self) -> str:
-        """Digest of the series' content and the file's."""
-        return content_key(self.kind, self.series.hash, self.digest, self.column, self.label)
+        """Digest of the series' content, the file's, and the column."""
+        return content_key(self.kind, self.series.hash, self.digest, self.column)
 
     @property
     def title(self) -> str:
@@ -101,10 +492,8 @@ class ImportJob:
         return f"{self.label} (external) on {self.series.title}"
 
     def spec(self) -> dict[str, Any]:
-        """All that is needed to do it again."""
-        names = ("path", "column", "label", "digest")
-        own = {name: getattr(self, name) for name in names}
-        return {"series": _series_spec(self.series), **own}
+        """All that is needed to do it again, the series and names aside."""
+        return {name: getattr(self, name) for name in ("path", "column", "digest")}
 
 
 @dataclass(frozen=True)
@@ -113,25 +502,31 @@ class EvaluateJob:
 
     kind: ClassVar[Kind] = Kind.EVALUATE
     seed: ClassVar[None] = None
+    code: ClassVar[str] = ""  # each measure has its own version
 
     series: SeriesRef
     scores_hash: str
-    evaluation: EvaluationSpec
+    evaluation: EvaluationSettings
     measures: tuple[MeasureSpec, ...]
     label: str
 
     @property
+    def settings(self) -> str:
+        """The settings in one line."""
+        return str(self.evaluation)
+
+    @property
     def identity(self) -> str:
         """The settings."""
-        return self.evaluation.identity
+        return self.settings
 
     @property
     def engine(self) -> str:
         """What a process must have loaded and compiled for it."""
-        return "\n".join(self.measure_identities)
+        return "\n".join(map(str, self.measure_identities))
 
     @cached_property
-    def measure_identities(self) -> tuple[str, ...]:
+    def measure_identities(self) -> tuple[MeasureVersion, ...]:
         """Names and versions of the measures."""
         return tuple(measure.identity for measure in self.measures)
 
@@ -142,8 +537,8 @@ class EvaluateJob:
             self.kind,
             self.series.hash,
             self.scores_hash,
-            self.identity,
-            sorted(self.measure_identities),
+            self.settings,
+            sorted(map(str, self.measure_identities)),
         )
 
     @property
@@ -161,60 +556,53 @@ class EvaluateJob:
         return tuple(replace(self, measures=part) for part in (package, *own) if part)
 
     def spec(self) -> dict[str, Any]:
-        """All that is needed to do it again."""
+        """All that is needed to do it again, the series, the scores and names aside."""
         return {
-            "series": _series_spec(self.series),
-            "scores_hash": self.scores_hash,
-            "evaluation": asdict(self.evaluation),
+            "settings": self.evaluation.to_dict(),
             "measures": [asdict(measure) for measure in self.measures],
-            "label": self.label,
         }
 
 
 Job: TypeAlias = ScoreJob | ImportJob | EvaluateJob
 
 
-def _series_spec(series: SeriesRef) -> dict[str, Any]:
-    content = {**asdict(series), "source": json.loads(series.source.spec)}
-    del content["left_out"]  # for people who read plans
-    return content
-
-
-def _series_from_spec(spec: dict[str, Any]) -> SeriesRef:
-    return SeriesRef(**{**spec, "source": SeriesSource(canonical(spec["source"]))})
-
-
-def job_from_spec(kind: str, spec: dict[str, Any]) -> Job:
+def job_from_spec(
+    kind: str, spec: dict[str, Any], *, series: SeriesRef, label: str, scores_hash: str | None
+) -> Job:
     """Undo ``spec()``.
+
+    Parameters
+    ----------
+    kind : str
+        Kind of the job.
+    spec : dict
+        From ``spec()``.
+    series : SeriesRef
+        The series of the job.
+    label : str
+        Name of the detector.
+    scores_hash : str or None
+        Digest of the scores that are evaluated.
 
     Examples
     --------
-    >>> from vuskit.bench.sources import SeriesSource, describe_series
     >>> series = describe_series(SeriesSource.synthetic({"family": "ecg", "n": 4000, "seed": 1}))
     >>> job = ScoreJob(series, DetectorSpec("random", "{}", "Random"), seed=4)
-    >>> job_from_spec("score", job.spec()).key == job.key
-    True
+    >>> again = job_from_spec("score", job.spec(), series=series, label="R", scores_hash=None)
+    >>> again.key == job.key, again.title
+    (True, 'R seed 4 on synthetic/ecg-native-medium-10x90-seed1')
     """
-    return _REBUILD[Kind(kind)]({**spec, "series": _series_from_spec(spec["series"])})
-
-
-def _evaluate_job(spec: dict[str, Any]) -> EvaluateJob:
-    return EvaluateJob(
-        spec["series"],
-        spec["scores_hash"],
-        EvaluationSpec(**spec["evaluation"]),
-        tuple(MeasureSpec(**measure) for measure in spec["measures"]),
-        spec["label"],
-    )
-
-
-_REBUILD: dict[Kind, Callable[[dict[str, Any]], Job]] = {
-    Kind.SCORE: lambda spec: ScoreJob(
-        spec["series"], DetectorSpec(**spec["detector"]), spec["seed"]
-    ),
-    Kind.IMPORT: lambda spec: ImportJob(**spec),
-    Kind.EVALUATE: _evaluate_job,
-}
+    match Kind(kind):
+        case Kind.SCORE:
+            detector = DetectorSpec(**spec["detector"], label=label)
+            return ScoreJob(series, detector, spec["seed"])
+        case Kind.IMPORT:
+            return ImportJob(series, **spec, label=label)
+        case Kind.EVALUATE:
+            assert scores_hash is not None
+            settings = EvaluationSettings.from_dict(spec["settings"])
+            measures = tuple(MeasureSpec(**measure) for measure in spec["measures"])
+            return EvaluateJob(series, scores_hash, settings, measures, label)
 
 
 @dataclass(frozen=True)
@@ -268,3 +656,256 @@ class Outcome:
     worker: str | None = None
     buffer: int | None = None
     buffer_reason: str | None = None
+
+
+# -- what a worker does -----------------------------------------------------------------------
+
+
+_WARM_UP_POINTS = 200
+
+_seen_detectors: set[str] = set()
+
+
+class _NotApplicableError(Exception):
+    """The job does not apply; its text says why."""
+
+
+def run_task_safely(task: Task) -> Outcome:
+    """Do a task; whatever happens is told in the outcome.
+
+    Examples
+    --------
+    >>> series = describe_series(SeriesSource.synthetic({"family": "ecg", "n": 4000, "seed": 1}))
+    >>> job = ScoreJob(series, DetectorSpec("random", "{}", "Random"), seed=4)
+    >>> outcome = run_task_safely(Task(job))
+    >>> str(outcome.status), outcome.scores.shape
+    ('OK', (4000,))
+    """
+    reset_peak_memory()
+    begin = time.perf_counter()
+    try:
+        outcome = run_task(task)
+    except _NotApplicableError as reason:
+        outcome = Outcome(Status.SKIPPED, message=str(reason))
+    except MemoryError as error:
+        # The frames still hold what filled the memory; telling what happened takes some, too.
+        traceback.clear_frames(error.__traceback__)
+        text = f"out of memory: {error}" if str(error) else "out of memory"
+        outcome = Outcome(Status.OOM, message=text, traceback=_traceback())
+    except KeyboardInterrupt:
+        raise  # meant for whoever waits: workers do not hear Ctrl-C
+    except BaseException as error:
+        # SystemExit too: a detector that calls exit() must not take the worker along.
+        text = f"{type(error).__name__}: {error}"
+        outcome = Outcome(Status.ERROR, message=text, traceback=_traceback())
+    return dataclasses.replace(
+        outcome,
+        seconds=time.perf_counter() - begin,
+        peak_bytes=peak_memory(),
+        worker=f"{platform.node()}:{os.getpid()}",
+    )
+
+
+def _traceback() -> str:
+    return traceback.format_exc(limit=-20)
+
+
+def run_task(task: Task) -> Outcome:
+    """Do a task and let errors through.
+
+    Raises
+    ------
+    Exception
+        Whatever the detector raises.
+    """
+    _import_modules(task)
+    return _ACTIONS[task.job.kind](task)
+
+
+def _import_modules(task: Task) -> None:
+    for module in task.imports:
+        import_object(module, task.base)
+
+
+def warm_up(task: Task) -> float:
+    """Load and compile what a task needs, before its time begins; return the seconds it took.
+
+    What goes wrong is left to the task itself to tell.
+
+    Examples
+    --------
+    >>> series = describe_series(SeriesSource.synthetic({"family": "ecg", "n": 4000, "seed": 1}))
+    >>> warm_up(Task(ScoreJob(series, DetectorSpec("pca", "{}", "PCA"), seed=None))) < 60
+    True
+    """
+    begin = time.perf_counter()
+    # Anything but KeyboardInterrupt: SystemExit too would take the worker along.
+    with contextlib.suppress(Exception, SystemExit), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        _import_modules(task)
+        _WARM_UPS[task.job.kind](task.job)
+    return time.perf_counter() - begin
+
+
+def _warm_detector(job: ScoreJob) -> None:
+    if job.detector.build(job.used_seed).warm_up():
+        _seen_detectors.add(job.detector.name)
+
+
+def _warm_measures(job: EvaluateJob) -> None:
+    _compile_once()
+    labels = np.arange(_WARM_UP_POINTS) // 10 % 5 == 1
+    buffer = BufferChoice(5, "number", "given")
+    measures = tuple(measure.build() for measure in job.measures)
+    settings = job.evaluation.replace(buffer=buffer)
+    evaluator = Evaluator(labels, measures=measures, settings=settings)
+    evaluator(np.sin(np.arange(float(len(labels)))))
+
+
+def load_inputs(task: Task) -> Task:
+    """Put the arrays into a task, for a worker that cannot read the files.
+
+    Raises
+    ------
+    InvalidInputError
+        If a file cannot be read.
+    """
+    job = task.job
+    scores = None
+    if isinstance(job, ImportJob):
+        scores = _external_scores(job)
+    elif isinstance(job, EvaluateJob):
+        scores = _stored_scores(task)
+    return dataclasses.replace(task, series=job.series.load(), scores=scores)
+
+
+def _score(task: Task) -> Outcome:
+    job = task.job
+    assert isinstance(job, ScoreJob)
+    if not job.detector.accepts(job.series.n_channels):
+        raise _NotApplicableError(f"{job.label} takes one channel, {job.series.title} has more")
+    series = _series(task)
+    detector = job.detector.build(job.used_seed)
+    cold = job.detector.name not in _seen_detectors
+    _seen_detectors.add(job.detector.name)
+    fitting = _Stopwatch(detector._fit)
+    # The hook that every detector implements: what is left of fit_score is preparing and scoring.
+    detector._fit = fitting  # type: ignore[method-assign]
+    begin = time.perf_counter()
+    scores = detector.fit_score(series)  # type: ignore[arg-type]
+    total = time.perf_counter() - begin
+    return Outcome(
+        Status.OK,
+        scores=scores,
+        fit_seconds=fitting.seconds,
+        score_seconds=total - fitting.seconds,
+        cold=cold,
+    )
+
+
+class _Stopwatch:
+    """Adds up the seconds spent in a function."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self._function = function
+        self.seconds = 0.0
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        begin = time.perf_counter()
+        try:
+            return self._function(*args, **kwargs)
+        finally:
+            self.seconds += time.perf_counter() - begin
+
+
+def _import(task: Task) -> Outcome:
+    job = task.job
+    assert isinstance(job, ImportJob)
+    scores = _external_scores(job) if task.scores is None else task.scores
+    series = _series(task)
+    checked = ScoredSeries(series, {job.label: scores}).scores[job.label]
+    return Outcome(Status.OK, scores=np.array(checked))
+
+
+def _external_scores(job: ImportJob) -> Scores:
+    path = Path(job.path)
+    if path.suffix == ".npy":
+        return np.load(path, allow_pickle=False)  # type: ignore[no-any-return]
+    if job.column is not None:
+        return _recent_table(path).numbers(job.column)
+    return np.loadtxt(path, delimiter=",", ndmin=1)
+
+
+# A file holds the scores of many detectors, and their jobs follow each other. Each looks at its
+# own column: what is wrong with one is no concern of the others.
+@functools.lru_cache(maxsize=1)
+def _recent_table(path: Path) -> Table:
+    return open_scores(path)
+
+
+def _evaluate(task: Task) -> Outcome:
+    job = task.job
+    assert isinstance(job, EvaluateJob)
+    if job.series.anomalous_points in (0, job.series.n_points):
+        raise _NotApplicableError("the measures are undefined: only one class in the labels")
+    scores = _stored_scores(task) if task.scores is None else task.scores
+    _compile_once()
+    series = _series(task)
+    with warnings.catch_warnings():
+        # Coarse grids are the plan's choice, and undefined values stay absent.
+        warnings.simplefilter("ignore")
+        channels = None
+        if isinstance(job.evaluation.buffer, str):
+            channels = read_values("series", series, impute="linear")
+        measures = tuple(measure.build() for measure in job.measures)
+        evaluator = Evaluator(
+            series.labels, measures=measures, settings=job.evaluation, values=channels
+        )
+        buffer = evaluator.buffer
+        try:
+            found = evaluator(scores)
+        except MeasureError as error:
+            if isinstance(error.__cause__, MemoryError):
+                raise error.__cause__ from None
+            raise
+    values = {name: value for name, value in found.items() if np.isfinite(value)}
+    return Outcome(
+        Status.OK,
+        values=values,
+        buffer=buffer.length,
+        buffer_reason=f"{buffer.strategy}: {buffer.reason}",
+    )
+
+
+@functools.cache
+def _compile_once() -> None:
+    # Compiled and interpreted sweeps differ in the last digits. Always the compiled one where
+    # there is one: so a value does not depend on what else its worker has done.
+    if is_installed("numba") and os.environ.get("VUSKIT_NUMBA") != "0":
+        vuskit.warm_up()
+
+
+def _stored_scores(task: Task) -> Scores:
+    assert isinstance(task.job, EvaluateJob)
+    assert task.scores_path is not None
+    scores: Scores = np.load(task.scores_path, allow_pickle=False)
+    if scores_digest(scores) != task.job.scores_hash:
+        raise InvalidInputError(
+            f"{task.scores_path} must hold the scores that were stored, got another content"
+        )
+    return scores
+
+
+def _series(task: Task) -> Series:
+    return task.job.series.load() if task.series is None else task.series
+
+
+_WARM_UPS: dict[Kind, Callable[[Any], None]] = {
+    Kind.SCORE: _warm_detector,
+    Kind.EVALUATE: _warm_measures,
+}
+_ACTIONS: dict[Kind, Callable[[Task], Outcome]] = {
+    Kind.SCORE: _score,
+    Kind.IMPORT: _import,
+    Kind.EVALUATE: _evaluate,
+}

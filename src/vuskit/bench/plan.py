@@ -5,42 +5,328 @@ from __future__ import annotations
 import inspect
 import itertools
 import os
+import re
 import shlex
 import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, TypeAlias, TypeVar, get_args
+
+import msgspec
+from msgspec import UNSET, Meta, Struct, UnsetType
 
 from vuskit._util.names import did_you_mean
 from vuskit.bench.identity import canonical, import_object
-from vuskit.bench.plan_parts import (
-    Evaluations,
-    ExecutorSpec,
-    Limits,
-    Plan,
-    ScoresRequest,
-    SeriesRequest,
-)
-from vuskit.bench.specs import DetectorSpec, EvaluationSpec, MeasureSpec
-from vuskit.bench.toml_table import (
-    TomlTable,
-    byte_count,
-    list_of,
-    one_or_many,
-    positive_number,
-    text,
-    whole,
-)
+from vuskit.bench.jobs import DetectorSpec, MeasureSpec
 from vuskit.datasets.readers import get_format
 from vuskit.datasets.synthetic import get_family, make_series
 from vuskit.detectors import detector_class
 from vuskit.errors import InvalidInputError
 from vuskit.inputs import check_choice
-from vuskit.measures.registry import GROUPS, list_measures, resolve_measures
+from vuskit.measures.registry import GROUPS, get_measure, resolve_measures
 from vuskit.measures.settings import EvaluationSettings
 
-__all__ = ["load_plan", "parse_plan"]
+__all__ = [
+    "TEMPLATE",
+    "Evaluations",
+    "ExecutorSpec",
+    "Limits",
+    "Plan",
+    "ScoresFolder",
+    "SeriesFolder",
+    "SyntheticSeries",
+    "load_plan",
+    "parse_plan",
+    "plan_schema",
+]
+
+TEMPLATE = """\
+# A benchmark: series x detectors x seeds -> scores -> measures.
+#   vuskit bench plan   shows what would run
+#   vuskit bench run    runs it; the same command goes on after an interruption
+
+folder = "bench-run"            # results; relative to this file
+seeds = [0]                     # a detector runs once per seed, if a seed can change its scores
+# imports = ["my_measures"]     # modules that register measures; also beside this file
+
+# -- series: folders of files, or synthetic families; as many entries as needed ----------------
+
+[[series]]
+family = ["ecg", "kpi"]         # lists expand to a grid
+n = 5000
+n_anomalies = 8
+difficulty = ["easy", "hard"]
+seed = [1, 2]
+
+# [[series]]
+# folder = "data/series"        # searched with all subfolders
+# names = ["ECG/*", "MGAB/*"]   # patterns for paths or file names
+# datasets = ["ECG"]
+# format = "tsb_uad"            # recognised by itself unless given
+# options = {}                  # keywords of the format
+# min_points = 1000
+# max_points = 200_000
+# min_anomalies = 1
+# sample = 20                   # so many of those that are left, the same ones every time
+# sample_seed = 0
+
+# -- detectors: keys after the name are parameters; lists expand to a grid ----------------------
+
+[[detectors]]
+name = "moving_zscore"
+window = [25, 100]
+
+[[detectors]]
+name = "iforest"
+
+[[detectors]]
+name = "random"
+
+# [[detectors]]
+# name = "my_module:my_function"  # function(values) -> scores, or a Detector class
+# label = "mine"
+
+# -- scores that were computed elsewhere --------------------------------------------------------
+
+# [[scores]]
+# folder = "data/scores"        # csv files: value,label,<detector>,...
+# detectors = ["LOF"]           # columns; all unless given
+
+# [[scores]]
+# folder = "my_scores"          # one file per series of this plan and detector, .npy or .csv
+# pattern = "{detector}/{dataset}/{series}.npy"
+
+# -- measures: of every score; as many entries as needed ----------------------------------------
+
+[[evaluate]]
+measures = "paper"              # or "extra", "all", or ["paper", {name = "f_score", beta = 2}]
+buffer = "authors"              # a number, or: period, fft, authors, median_anomaly, mean_anomaly
+# buffer_fallback = 100         # where the strategy finds nothing
+# thresholds = 250              # as in published tables; every distinct score unless given
+# definition = "journal"        # or pvldb2022, timeeval
+
+[limits]                        # of each job
+seconds = 3600                  # loading and compiling a detector's libraries does not count
+# warm_up_seconds = 300         # for those
+memory = "4 GB"
+threads = 1
+
+[executor]
+kind = "local"                  # or "dask"
+# workers = 2                   # processes; one per core unless given
+# address = "tcp://head:8786"   # a Dask scheduler, or its .json file; else dask starts one here
+"""
+
+
+# -- the tables of the file --------------------------------------------------------------------
+
+Text: TypeAlias = Annotated[str, Meta(min_length=1)]
+Texts: TypeAlias = Text | Annotated[tuple[Text, ...], Meta(min_length=1)]
+Count: TypeAlias = Annotated[int, Meta(ge=0)]
+Positive: TypeAlias = Annotated[int, Meta(ge=1)]
+Seconds: TypeAlias = Annotated[float, Meta(gt=0, lt=1e300)]
+T = TypeVar("T")
 
 EXECUTORS = ("local", "dask")
+
+
+class _Table(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """A table of the plan. A key with several values may be written with one."""
+
+    def _many(self, *names: str) -> None:
+        for name in names:
+            value = getattr(self, name)
+            if not isinstance(value, tuple):
+                msgspec.structs.force_setattr(self, name, (value,))
+
+    def given(self) -> dict[str, Any]:
+        """Keys that the table has."""
+        return {name: v for name, v in msgspec.structs.asdict(self).items() if v is not UNSET}
+
+
+class SeriesFolder(_Table, frozen=True):
+    """One ``[[series]]`` entry: files of a folder."""
+
+    folder: Text
+    names: Texts = ()
+    datasets: Texts = ()
+    format: Text | None = None
+    options: dict[str, Any] = {}
+    min_points: Positive = 1
+    max_points: Positive | None = None
+    min_anomalies: Count = 0
+    sample: Positive | None = None
+    sample_seed: Count = 0
+
+    def __post_init__(self) -> None:
+        self._many("names", "datasets")
+        if self.format is not None:
+            msgspec.structs.force_setattr(self, "format", get_format(self.format).name)
+
+
+class SyntheticSeries(_Table, frozen=True):
+    """One ``[[series]]`` entry: series of a synthetic family, one per combination of values."""
+
+    grid: tuple[dict[str, Any], ...]
+
+
+class ScoresFolder(_Table, frozen=True):
+    """One ``[[scores]]`` entry: scores that were computed elsewhere."""
+
+    folder: Text
+    pattern: Text | None = None
+    detectors: Texts = ()
+    names: Texts = ()
+
+    def __post_init__(self) -> None:
+        self._many("detectors", "names")
+        pattern = self.pattern
+        if pattern and ("{series}" not in pattern or not pattern.endswith((".npy", ".csv"))):
+            raise InvalidInputError(
+                "`pattern` must hold {series} and end in .npy or .csv, such as "
+                f"'{{detector}}/{{dataset}}/{{series}}.npy', got {pattern!r}"
+            )
+
+
+class _EvaluateTable(_Table, frozen=True):
+    """One ``[[evaluate]]`` entry; defaults are those of the settings."""
+
+    buffer: int | str
+    measures: str | dict[str, Any] | list[str | dict[str, Any]] = "paper"
+    buffer_fallback: Count | UnsetType = UNSET
+    thresholds: Annotated[int, Meta(ge=2)] | UnsetType = UNSET
+    definition: Text | UnsetType = UNSET
+    step: Positive | UnsetType = UNSET
+    side: Text | UnsetType = UNSET
+    threshold: float | str | UnsetType = UNSET
+    k: Positive | UnsetType = UNSET
+    volume_factor: Annotated[float, Meta(gt=0)] | UnsetType = UNSET
+
+
+class _LimitsTable(_Table, frozen=True):
+    """``[limits]``; defaults are those of `Limits`."""
+
+    seconds: Seconds | UnsetType = UNSET
+    warm_up_seconds: Seconds | UnsetType = UNSET
+    memory: int | str | UnsetType = UNSET
+    threads: Positive | UnsetType = UNSET
+
+    def __post_init__(self) -> None:
+        if self.memory is not UNSET:
+            msgspec.structs.force_setattr(self, "memory", _byte_count("memory", self.memory))
+
+
+class _ExecutorTable(_Table, frozen=True):
+    """``[executor]``."""
+
+    kind: Annotated[str, Meta(extra_json_schema={"enum": list(EXECUTORS)})] = "local"
+    workers: Positive | UnsetType = UNSET
+    address: Text | None = None
+
+    def __post_init__(self) -> None:
+        check_choice("kind", self.kind, EXECUTORS)
+
+
+class _PlanTable(_Table, frozen=True):
+    """The whole file. Entries with parameters of their own are checked one by one."""
+
+    folder: Text = "bench-run"
+    seeds: Count | Annotated[tuple[Count, ...], Meta(min_length=1)] = (0,)
+    imports: Annotated[tuple[Text, ...], Meta(min_length=1)] | UnsetType = UNSET
+    series: list[dict[str, Any]] = []
+    detectors: list[dict[str, Any]] = []
+    scores: list[ScoresFolder] = []
+    evaluate: list[_EvaluateTable] = []
+    limits: _LimitsTable = _LimitsTable()
+    executor: _ExecutorTable = _ExecutorTable()
+
+
+def plan_schema() -> dict[str, Any]:
+    """JSON schema of plans, generated from their types.
+
+    Examples
+    --------
+    >>> sorted(plan_schema()["properties"])[:4]
+    ['detectors', 'evaluate', 'executor', 'folder']
+    """
+    (_, folder), parts = msgspec.json.schema_components(
+        (_PlanTable, SeriesFolder), ref_template="#/$defs/{name}"
+    )
+    plan = parts.pop("_PlanTable")
+    arguments = inspect.signature(make_series).parameters
+    synthetic = {
+        "type": "object",
+        "properties": {name: {} for name in arguments},
+        "required": ["family"],
+        "additionalProperties": False,
+    }
+    plan["properties"]["series"]["items"] = {"anyOf": [folder, synthetic]}
+    plan["properties"]["detectors"]["items"] = {
+        "type": "object",
+        "properties": {"name": {"type": "string"}, "label": {"type": "string"}},
+        "required": ["name"],
+    }
+    return {**plan, "$defs": parts}
+
+
+# -- the checked plan --------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Evaluations:
+    """One ``[[evaluate]]`` entry: settings, and the measures under them."""
+
+    settings: EvaluationSettings
+    measures: tuple[MeasureSpec, ...]
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What one job may take.
+
+    Attributes
+    ----------
+    seconds : float
+        Wall time, after which the job is killed.
+    warm_up_seconds : float
+        Wall time for loading and compiling what a job needs, before its own time begins.
+    memory : int or None
+        Bytes of the worker process, libraries included; None: no limit.
+    threads : int
+        Threads of BLAS, OpenMP, numba and torch.
+    """
+
+    seconds: float = 3600.0
+    warm_up_seconds: float = 300.0
+    memory: int | None = None
+    threads: int = 1
+
+
+@dataclass(frozen=True)
+class ExecutorSpec:
+    """Where jobs run: ``local`` processes, or a ``dask`` scheduler."""
+
+    kind: str = "local"
+    workers: int = 1
+    address: str | None = None
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A checked plan; see `load_plan`."""
+
+    folder: Path
+    series: tuple[SeriesFolder | SyntheticSeries, ...]
+    detectors: tuple[DetectorSpec, ...]
+    seeds: tuple[int, ...]
+    scores: tuple[ScoresFolder, ...]
+    evaluations: tuple[Evaluations, ...]
+    limits: Limits
+    executor: ExecutorSpec
+    imports: tuple[str, ...]
+    base: Path
+    text: str
 
 
 def load_plan(path: str | Path) -> Plan:
@@ -78,7 +364,7 @@ def load_plan(path: str | Path) -> Plan:
     ... buffer = "median_anomaly"
     ... ''')
     >>> plan = load_plan(path)
-    >>> len(plan.series[0].synthetic), [spec.label for spec in plan.detectors]
+    >>> len(plan.series[0].grid), [spec.label for spec in plan.detectors]
     (4, ['Moving z-score(window=20)', 'Moving z-score(window=50)'])
     """
     source = Path(path)
@@ -112,31 +398,39 @@ def parse_plan(content: str, *, base: Path, name: str = "the plan") -> Plan:
     vuskit.errors.InvalidInputError: the plan: the plan has no key 'fodler'; did you mean 'folder'?
     """
     try:
-        return _plan(TomlTable("", tomllib.loads(content)), base, content)
+        return _checked(tomllib.loads(content), base, content)
     except (tomllib.TOMLDecodeError, InvalidInputError) as error:
         raise InvalidInputError(f"{name}: {error}") from error
 
 
-def _plan(table: TomlTable, base: Path, content: str) -> Plan:
-    imports = table.take("imports", list_of(text), ())
+def _checked(document: dict[str, Any], base: Path, content: str) -> Plan:
+    table = _converted(document, _PlanTable)
+    imports = () if table.imports is UNSET else table.imports
     for module in imports:
         import_object(module, base)
     plan = Plan(
-        folder=base / table.take("folder", text, "bench-run"),
-        seeds=table.take("seeds", one_or_many(whole(0)), (0,)),
-        series=tuple(_series(entry, base) for entry in table.tables("series")),
+        folder=base / table.folder,
+        seeds=table.seeds if isinstance(table.seeds, tuple) else (table.seeds,),
+        series=tuple(_series(f"series[{i}]", e, base) for i, e in enumerate(table.series)),
         detectors=_unique(
-            [spec for entry in table.tables("detectors") for spec in _detectors(entry, base)]
+            [
+                spec
+                for i, entry in enumerate(table.detectors)
+                for spec in _detectors(f"detectors[{i}]", entry, base)
+            ]
         ),
-        scores=tuple(_scores(entry, base) for entry in table.tables("scores")),
-        evaluations=tuple(_evaluations(entry) for entry in table.tables("evaluate")),
-        limits=_limits(table.table("limits")),
-        executor=_executor(table.table("executor"), base),
+        scores=tuple(
+            _with_folder(f"scores[{i}]", entry, base) for i, entry in enumerate(table.scores)
+        ),
+        evaluations=tuple(
+            _evaluations(f"evaluate[{i}]", entry) for i, entry in enumerate(table.evaluate)
+        ),
+        limits=Limits(**table.limits.given()),
+        executor=_executor(table.executor, base),
         imports=imports,
         base=base,
         text=content,
     )
-    table.close()
     if not plan.scores and not (plan.series and plan.detectors):
         raise InvalidInputError(
             "a plan must have [[series]] and [[detectors]], or [[scores]], "
@@ -145,31 +439,22 @@ def _plan(table: TomlTable, base: Path, content: str) -> Plan:
     return plan
 
 
-def _series(table: TomlTable, base: Path) -> SeriesRequest:
-    if "family" in table:
-        grid = [_checked_synthetic(table.where, arguments) for arguments in _grid(table.rest())]
-        return SeriesRequest(synthetic=tuple(grid))
-    folder = base / table.take("folder", text)
+def _series(where: str, entry: dict[str, Any], base: Path) -> SeriesFolder | SyntheticSeries:
+    if "family" in entry:
+        grid = [_checked_synthetic(where, arguments) for arguments in _grid(entry)]
+        return SyntheticSeries(tuple(grid))
+    return _with_folder(where, _converted(entry, SeriesFolder, where), base)
+
+
+_Folder = TypeVar("_Folder", SeriesFolder, ScoresFolder)
+
+
+def _with_folder(where: str, table: _Folder, base: Path) -> _Folder:
+    """Resolve the folder, which must exist."""
+    folder = base / table.folder
     if not folder.is_dir():
-        raise InvalidInputError(f"`{table.name('folder')}` must be a folder, got {str(folder)!r}")
-    request = SeriesRequest(
-        folder=folder,
-        names=table.take("names", one_or_many(text), ()),
-        datasets=table.take("datasets", one_or_many(text), ()),
-        format=table.take("format", lambda _, value: get_format(value).name, None),
-        options=table.take("options", _options, {}),
-        min_points=table.take("min_points", whole(1), 1),
-        max_points=table.take("max_points", whole(1), None),
-        min_anomalies=table.take("min_anomalies", whole(0), 0),
-        sample=table.take("sample", whole(1), None),
-        sample_seed=table.take("sample_seed", whole(0), 0),
-    )
-    table.close()
-    return request
-
-
-def _options(name: str, value: Any) -> dict[str, Any]:
-    return TomlTable(name, value).rest()
+        raise InvalidInputError(f"`{where}.folder` must be a folder, got {str(folder)!r}")
+    return msgspec.structs.replace(table, folder=str(folder))
 
 
 def _checked_synthetic(where: str, arguments: dict[str, Any]) -> dict[str, Any]:
@@ -195,17 +480,24 @@ def _grid(values: dict[str, Any]) -> list[dict[str, Any]]:
     return [dict(zip(values, chosen, strict=True)) for chosen in itertools.product(*lists)]
 
 
-def _detectors(table: TomlTable, base: Path) -> list[DetectorSpec]:
-    name = table.take("name", text)
-    label = table.take("label", text, None)
-    given = table.rest()
+class _DetectorNames(Struct, frozen=True):
+    """Keys of a ``[[detectors]]`` entry that are no parameters."""
+
+    name: Text
+    label: Text | None = None
+
+
+def _detectors(where: str, entry: dict[str, Any], base: Path) -> list[DetectorSpec]:
+    names = _converted(entry, _DetectorNames, where)
+    name = names.name
+    given = {key: value for key, value in entry.items() if key not in ("name", "label")}
     if "seed" in given or "seeds" in given:
         raise InvalidInputError(
-            f"`{table.where}` has no key 'seed': seeds of all detectors are the plan's `seeds`"
+            f"`{where}` has no key 'seed': seeds of all detectors are the plan's `seeds`"
         )
     varied = [key for key, value in given.items() if isinstance(value, list) and len(value) > 1]
     try:
-        title = label or (name if ":" in name else detector_class(name).title)
+        title = names.label or (name if ":" in name else detector_class(name).title)
         specs = []
         for params in _grid(given):
             shown = ", ".join(f"{key}={params[key]}" for key in varied)
@@ -213,7 +505,7 @@ def _detectors(table: TomlTable, base: Path) -> list[DetectorSpec]:
             spec.build(seed=0)
             specs.append(spec)
     except (InvalidInputError, TypeError) as error:
-        raise InvalidInputError(f"`{table.where}`: {error}") from error
+        raise InvalidInputError(f"`{where}`: {error}") from error
     return specs
 
 
@@ -229,89 +521,46 @@ def _unique(specs: list[DetectorSpec]) -> tuple[DetectorSpec, ...]:
     return tuple(specs)
 
 
-def _scores(table: TomlTable, base: Path) -> ScoresRequest:
-    folder = base / table.take("folder", text)
-    if not folder.is_dir():
-        raise InvalidInputError(f"`{table.name('folder')}` must be a folder, got {str(folder)!r}")
-    request = ScoresRequest(
-        folder=folder,
-        pattern=table.take("pattern", _pattern, None),
-        detectors=table.take("detectors", one_or_many(text), ()),
-        names=table.take("names", one_or_many(text), ()),
-    )
-    table.close()
-    return request
-
-
-def _pattern(name: str, value: Any) -> str:
-    pattern = text(name, value)
-    if "{series}" not in pattern or not pattern.endswith((".npy", ".csv")):
-        raise InvalidInputError(
-            f"`{name}` must hold {{series}} and end in .npy or .csv, such as "
-            f"'{{detector}}/{{dataset}}/{{series}}.npy', got {pattern!r}"
-        )
-    return pattern
-
-
-def _evaluations(table: TomlTable) -> Evaluations:
-    measures = table.take("measures", _measures, _measures("measures", "paper"))
+def _evaluations(where: str, table: _EvaluateTable) -> Evaluations:
+    settings = table.given()
+    measures = _measures(f"{where}.measures", settings.pop("measures"))
     try:
-        spec = EvaluationSpec(
-            buffer=table.take("buffer", lambda _, value: value),
-            buffer_fallback=table.take("buffer_fallback", whole(0), None),
-            thresholds=table.take("thresholds", whole(2), None),
-            definition=table.take("definition", text, EvaluationSettings.definition),
-            step=table.take("step", whole(1), 1),
-            side=table.take("side", text, "both"),
-            threshold=table.take("threshold", lambda _, value: value, "sigma"),
-        )
+        return Evaluations(EvaluationSettings(**settings), measures)
     except InvalidInputError as error:
-        inside = str(error).startswith(f"`{table.where}")
-        raise InvalidInputError(str(error) if inside else f"`{table.where}`: {error}") from error
-    table.close()
-    return Evaluations(spec, measures)
+        raise InvalidInputError(f"`{where}`: {error}") from error
 
 
 def _measures(name: str, value: Any) -> tuple[MeasureSpec, ...]:
-    given = one_or_many(_some_measures)(name, value)
-    return tuple(dict.fromkeys(spec for specs in given for spec in specs))
+    if isinstance(value, list):
+        if not value:
+            raise InvalidInputError(f"`{name}` must be a list with at least one entry, got []")
+        found = [spec for i, e in enumerate(value) for spec in _some_measures(f"{name}[{i}]", e)]
+        return tuple(dict.fromkeys(found))
+    return _some_measures(name, value)
 
 
-def _some_measures(name: str, value: Any) -> tuple[MeasureSpec, ...]:
+def _some_measures(name: str, value: str | dict[str, Any]) -> tuple[MeasureSpec, ...]:
     """Specs of a measure, or of a group of them."""
     if isinstance(value, str) and value in GROUPS:
         return tuple(MeasureSpec(measure.name) for measure in resolve_measures(value))
-    return (_measure(name, value),)
+    entry = {"name": value} if isinstance(value, str) else value
+    if "name" not in entry:
+        raise InvalidInputError(f"`{name}.name` must be given, got nothing")
+    options = {key: option for key, option in entry.items() if key != "name"}
+    try:
+        spec = MeasureSpec(get_measure(entry["name"]).name, canonical(options))
+        spec.build()
+    except InvalidInputError as error:
+        raise InvalidInputError(f"`{name}`: {error}") from error
+    return (spec,)
 
 
-def _measure(name: str, value: Any) -> MeasureSpec:
-    known = [measure.name for measure in list_measures()]
-    if isinstance(value, str):
-        return MeasureSpec(check_choice(name, value, known))
-    table = TomlTable(name, value)
-    spec = MeasureSpec(
-        table.take("name", lambda key, given: check_choice(key, given, known)),
-        canonical(table.rest()),
-    )
-    spec.build()
-    return spec
-
-
-def _limits(table: TomlTable) -> Limits:
-    limits = Limits(
-        seconds=table.take("seconds", positive_number, Limits.seconds),
-        warm_up_seconds=table.take("warm_up_seconds", positive_number, Limits.warm_up_seconds),
-        memory=table.take("memory", byte_count, None),
-        threads=table.take("threads", whole(1), 1),
-    )
-    table.close()
-    return limits
-
-
-def _address(name: str, value: Any, base: Path) -> str:
-    """Address of a scheduler, or its file, relative to the plan."""
-    address = text(name, value)
-    return str(base / address) if address.endswith(".json") else address
+def _executor(table: _ExecutorTable, base: Path) -> ExecutorSpec:
+    workers = _usable_cores() if isinstance(table.workers, UnsetType) else table.workers
+    address = table.address
+    if address is not None and address.endswith(".json"):
+        address = str(base / address)  # the scheduler's file, relative to the plan
+    return ExecutorSpec(table.kind, workers, address)
 
 
 def _usable_cores() -> int:
@@ -321,11 +570,93 @@ def _usable_cores() -> int:
     return os.cpu_count() or 1
 
 
-def _executor(table: TomlTable, base: Path) -> ExecutorSpec:
-    executor = ExecutorSpec(
-        kind=table.take("kind", lambda key, value: check_choice(key, value, EXECUTORS), "local"),
-        workers=table.take("workers", whole(1), _usable_cores()),
-        address=table.take("address", lambda key, value: _address(key, value, base), None),
-    )
-    table.close()
-    return executor
+_UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
+_UNITS |= {"KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40}
+
+
+def _byte_count(name: str, value: Any) -> int:
+    """Read an amount of memory: a number of bytes, or text with a unit.
+
+    Raises
+    ------
+    InvalidInputError
+        If it is none.
+
+    Examples
+    --------
+    >>> [_byte_count("memory", value) for value in ("1.5 GB", "2GiB", 4096)]
+    [1500000000, 2147483648, 4096]
+    """
+    if isinstance(value, int) and not isinstance(value, bool) and value > 0:
+        return value
+    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?i?B?)\s*", str(value), re.IGNORECASE)
+    unit = match[2].upper() if match else ""
+    if match is None or unit not in _UNITS or float(match[1]) == 0:
+        raise InvalidInputError(f"`{name}` must be an amount such as '4 GB', got {value!r}")
+    return round(float(match[1]) * _UNITS[unit])
+
+
+# -- errors that name the key ------------------------------------------------------------------
+
+_ERROR = re.compile(r"(?P<text>.*?)(?: - at `\$(?P<path>.*)`)?", re.DOTALL)
+_UNKNOWN = re.compile(r"Object contains unknown field `(.*)`", re.DOTALL)
+_MISSING = re.compile(r"Object missing required field `(.*)`")
+_EXPECTED = re.compile(r"Expected `(?P<kinds>[^`]*)`(?: (?P<limit>[<>]=? \S+))?(?P<rest>.*)")
+_KINDS = {
+    "int": "an int",
+    "float": "a number",
+    "str": "text",
+    "array": "a list",
+    "object": "a table",
+    "bool": "true or false",
+}
+
+
+def _converted(content: Any, kind: type[T], where: str = "") -> T:
+    """Convert a table of the file to its type; errors name the key and the value."""
+    try:
+        return msgspec.convert(content, kind)
+    except msgspec.ValidationError as error:
+        found = _ERROR.fullmatch(str(error))
+        assert found is not None
+        path = (found["path"] or "").removeprefix(".")
+        full = f"{where}.{path}" if where and path else where or path
+        raise InvalidInputError(_explained(found["text"], content, kind, path, full)) from None
+
+
+def _explained(text: str, content: Any, kind: Any, path: str, full: str) -> str:
+    steps = [int(i) if i else key for key, i in re.findall(r"([^.\[\]]+)|\[(\d+)\]", path)]
+    for step in steps:
+        content, kind = content[step], _kind_at(kind, step)
+    if unknown := _UNKNOWN.fullmatch(text):
+        known = [field.name for field in msgspec.structs.fields(_struct_in(kind))]
+        hint = did_you_mean(unknown[1], known) or f"; there are {', '.join(known)}"
+        return f"{f'`{full}`' if full else 'the plan'} has no key {unknown[1]!r}{hint}"
+    if missing := _MISSING.fullmatch(text):
+        return f"`{full}.{missing[1]}` must be given, got nothing"
+    if expected := _EXPECTED.fullmatch(text):
+        if expected["kinds"] == "array" and isinstance(content, Mapping):
+            return f"`{full}` must be written as [[{full}]], once per entry, got {content!r}"
+        if "of length" in expected["rest"]:
+            empty = "text that is not empty" if content == "" else "a list with at least one entry"
+            return f"`{full}` must be {empty}, got {content!r}"
+        kinds = " or ".join(_KINDS.get(one, one) for one in expected["kinds"].split(" | "))
+        limit = f" {expected['limit'].removesuffix('.0')}" if expected["limit"] else ""
+        return f"`{full}` must be {kinds}{limit}, got {content!r}"
+    # A check of our own: it names the key within its table.
+    return f"`{full}.{text[1:]}" if full and text.startswith("`") else text
+
+
+def _kind_at(kind: Any, step: str | int) -> Any:
+    """Type of a key of a table, or of the entries of a list."""
+    if isinstance(step, str):
+        table = _struct_in(kind)
+        return next(field.type for field in msgspec.structs.fields(table) if field.name == step)
+    return kind
+
+
+def _struct_in(kind: Any) -> Any:
+    """Type of the table in an annotation such as ``list[Table]``."""
+    if isinstance(kind, type) and issubclass(kind, Struct):
+        return kind
+    return next((found for part in get_args(kind) if (found := _struct_in(part))), None)

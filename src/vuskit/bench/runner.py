@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from vuskit.bench.agenda import Agenda, draw_up
 from vuskit.bench.executors import Executor, make_executor
-from vuskit.bench.jobs import EvaluateJob, Job, Outcome, Task
-from vuskit.bench.plan_parts import Plan
+from vuskit.bench.expand import ExpandedPlan, expand_plan
+from vuskit.bench.jobs import EvaluateJob, Job, MeasureVersion, Outcome, Task
+from vuskit.bench.plan import Plan
 from vuskit.bench.states import Status
 from vuskit.bench.store import Store
 
@@ -131,7 +131,7 @@ def run_plan(
     observer : callable, optional
         Called with a `Progress` and the jobs that have just ended.
     reading : callable, optional
-        Called with the number of series so far, while the plan is drawn up.
+        Called with the number of series so far, while the plan is expanded.
     reread : bool, default=False
         Read every series again, even where the file has not changed.
 
@@ -163,12 +163,15 @@ def run_plan(
     (4, 0)
     """
     with Store(plan.folder) as store:
-        agenda = draw_up(plan, store, reread=reread, progress=reading)
+        expanded = expand_plan(plan, store, reread=reread, progress=reading)
         own = executor is None
         used = executor or make_executor(plan.executor, plan.limits, store.files.scratch)
         try:
-            store.begin_run(plan, executor=used.name, notes=agenda.notes)
-            progress = _Loop(agenda, store, used, observer).run()
+            done = set(expanded.done_ids())
+            store.begin_run(
+                plan, expanded.planned, done=done, executor=used.name, notes=expanded.notes
+            )
+            progress = _Loop(expanded, store, used, observer, done).run()
         except BaseException as error:
             _end_quietly(store, "interrupted" if _is_interruption(error) else "failed")
             if own:
@@ -177,7 +180,7 @@ def run_plan(
         if own:
             used.close(kill=False)
         store.end_run("finished")
-    return RunSummary(plan.folder, progress, tuple(agenda.notes))
+    return RunSummary(plan.folder, progress, tuple(expanded.notes))
 
 
 def _is_interruption(error: BaseException) -> bool:
@@ -196,24 +199,22 @@ def _end_quietly(store: Store, state: str) -> None:
 class _Loop:
     """One run."""
 
-    agenda: Agenda
+    expanded: ExpandedPlan
     store: Store
     executor: Executor
     observer: Observer | None
+    adopted: set[int]
     counts: dict[Status, int] = field(default_factory=dict)
-    failed_measures: set[str] = field(default_factory=set)
+    failed_measures: set[MeasureVersion] = field(default_factory=set)
 
     def __post_init__(self) -> None:
-        store, agenda = self.store, self.agenda
-        done = set(agenda.done_ids())
-        store.adopt(done)
+        store, expanded = self.store, self.expanded
         self.failed_before = store.count_failed()
-        self.first: deque[Job] = deque(agenda.todo())
+        self.first: deque[Job] = deque(expanded.todo())
         # Evaluations go first: they are short, and a stopped run then has whole results.
-        self.second: deque[Job] = deque(agenda.waiting_evaluations())
+        self.second: deque[Job] = deque(expanded.waiting_evaluations())
         self.seen = {job.key for job in self.second}
-        self.adopted = done
-        self.awaited = len(self.first) * len(agenda.plan.evaluations)
+        self.awaited = len(self.first) * len(expanded.plan.evaluations)
         self.begin = time.perf_counter()
         self.noted = 0.0
 
@@ -239,7 +240,7 @@ class _Loop:
 
     def _task(self, job: Job) -> Task:
         path = self.store.files.path(job.scores_hash) if isinstance(job, EvaluateJob) else None
-        plan = self.agenda.plan
+        plan = self.expanded.plan
         return Task(job, path, plan.imports, plan.base)
 
     def _taken_apart(self, ended: list[tuple[Job, Outcome]]) -> list[tuple[Job, Outcome]]:
@@ -270,13 +271,13 @@ class _Loop:
             self.counts[outcome.status] = self.counts.get(outcome.status, 0) + 1
             if isinstance(job, EvaluateJob):
                 continue
-            self.awaited -= len(self.agenda.plan.evaluations)
+            self.awaited -= len(self.expanded.plan.evaluations)
             if job.key in digests:
                 # Scores that an earlier run knew by another detector or another name.
-                known = set(self.agenda.evaluation_ids(job, digests[job.key])) - self.adopted
+                known = set(self.expanded.evaluation_ids(job, digests[job.key])) - self.adopted
                 self.store.adopt(known)
                 self.adopted |= known
-                self._follow(self.agenda.followers(job, digests[job.key]))
+                self._follow(self.expanded.followers(job, digests[job.key]))
 
     def _tell(self, ended: list[tuple[Job, Outcome]]) -> None:
         self._note()

@@ -70,21 +70,21 @@ def complete_detectors() -> list[tuple[str, str]]:
 
 def complete_averages() -> list[str]:
     """What counts once in a mean."""
-    from vuskit.bench.means import AVERAGES
+    from vuskit.bench import AVERAGES
 
     return list(AVERAGES)
 
 
 def complete_statuses() -> list[str]:
     """How a job can fail."""
-    from vuskit.bench.states import Status
+    from vuskit.bench import Status
 
     return [status.value for status in Status if status is not Status.OK]
 
 
 def complete_shapes() -> list[str]:
     """Shapes of an exported table."""
-    from vuskit.bench.export import SHAPES
+    from vuskit.bench.run import SHAPES
 
     return list(SHAPES)
 

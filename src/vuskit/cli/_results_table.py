@@ -96,15 +96,15 @@ def read_results(path: Path) -> Results:
     InvalidInputError
         If it is none of them, or the scores of one series.
     """
-    from vuskit.bench.outcomes import read_outcomes_table
-    from vuskit.studies.sources import is_bench_run
+    from vuskit.bench import Run
 
     if path.suffix == ".toml" and path.is_file():
         from vuskit.bench.plan import load_plan
 
         path = load_plan(path).folder
-    if is_bench_run(path):
-        frame = read_outcomes_table(path)
+    run = Run(path)
+    if run.exists:
+        frame = run.outcomes()
         if not frame["value"].notna().any():
             raise InvalidInputError(f"{path}: the run has no values yet; see: vuskit bench status")
         return Results(frame)
@@ -257,7 +257,7 @@ def _by_series(frame: pd.DataFrame, measure: str | None) -> pd.DataFrame:
 
 def _by_dataset(table: pd.DataFrame, missing: str) -> pd.DataFrame:
     """Mean over the series of each data set, of all columns over the same series."""
-    from vuskit.bench.means import rows_of_mean
+    from vuskit.bench import rows_of_mean
     from vuskit.studies.statistics import complete_rows
 
     if missing != "worst":  # which is a rank, and has no mean

@@ -89,7 +89,7 @@ def compare(
 
     Example: vuskit compare results.csv --figure ranks.pdf
     """
-    from vuskit.bench.means import AVERAGES
+    from vuskit.bench import AVERAGES
     from vuskit.cli._results_table import chosen_measure, read_results, selected
     from vuskit.studies import compare as compare_results
 

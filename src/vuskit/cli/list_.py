@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 
-from vuskit.cli._output import AsCsv, AsJson, chosen_format, emit_table
+from vuskit.cli._output import AsCsv, AsJson, chosen_format, emit_table, json_text, write
 from vuskit.measures.registry import list_measures
 
 __all__ = ["app"]
@@ -114,21 +113,27 @@ def families(as_json: AsJson = False, as_csv: AsCsv = False) -> None:
 
 
 @app.command()
-def schemas(as_json: AsJson = False, as_csv: AsCsv = False) -> None:
-    """List the JSON schemas of what commands write with --json.
+def schemas(
+    name: Annotated[
+        str | None, typer.Argument(help="Print this schema.", metavar="[NAME]", show_default=False)
+    ] = None,
+    as_json: AsJson = False,
+    as_csv: AsCsv = False,
+) -> None:
+    """List the JSON schemas of plans and of what commands write with --json, or print one.
 
-    Example: vuskit list schemas
+    Example: vuskit list schemas evaluation
     """
-    from importlib import resources
+    from vuskit.cli._schemas import list_schemas
+    from vuskit.inputs import check_choice
 
-    folder = resources.files("vuskit.report") / "schemas"
-    found = sorted((file.name.removesuffix(".json"), file) for file in folder.iterdir())
-    records = []
-    for name, file in found:
-        schema = json.loads(file.read_text(encoding="utf-8"))
-        command = schema["description"].removeprefix("Output of: ")
-        records.append(
-            {"name": name, "title": schema["title"], "command": command, "path": str(file)}
-        )
-    shown = {"name": "name", "command": "describes the output of"}
+    known = {entry.name: entry for entry in list_schemas()}
+    if name is not None:
+        write(json_text(known[check_choice("NAME", name, known)].schema()))
+        return
+    records = [
+        {"name": entry.name, "title": entry.title, "command": entry.command}
+        for entry in known.values()
+    ]
+    shown = {"name": "name", "command": "describes"}
     emit_table(chosen_format(json=as_json, csv=as_csv), records, shown)

@@ -45,13 +45,13 @@ def report(
 
     Example: vuskit report bench-run --open
     """
+    from vuskit.bench import Run
     from vuskit.report.page import run_page_html, studies_page_html
     from vuskit.studies import load_study_results
-    from vuskit.studies.sources import is_bench_run
 
     folder = plan_folder(run)
     results: list[Any] = []
-    only_studies = not is_bench_run(folder)
+    only_studies = not Run(folder).exists
     for place in [*([folder] if only_studies else []), *(studies or ())]:
         results += _read_studies(place, load_study_results, alone=place is folder)
     target = folder / "page.html" if output is None else output

@@ -138,7 +138,7 @@ class EvaluationReport:
                 )
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything that was found, as plain data; ``schemas/evaluation.json`` describes it."""
+        """Everything that was found, as plain data; see ``vuskit list schemas evaluation``."""
         chance = self.chance
         return {
             "schema": SCHEMA,

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections import defaultdict
 from collections.abc import Iterable
-from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
@@ -16,23 +14,17 @@ from numpy.typing import NDArray
 
 from vuskit._util.gaps import bridge_gaps
 from vuskit._util.names import match_names
-from vuskit.bench.files import ScoreFiles
-from vuskit.bench.reading import DATABASE, open_for_reading
-from vuskit.bench.sources import SeriesSource
-from vuskit.bench.states import Kind, Status
+from vuskit.bench import Run
 from vuskit.buffers import BufferChoice, choose_buffer
 from vuskit.datasets import ScoredSeries, read_collection, read_scores
 from vuskit.errors import InvalidInputError
 
 __all__ = [
-    "BenchSeries",
     "ScoreFile",
     "Source",
-    "bench_scores",
     "bridged_values",
     "buffer_of",
     "content_of",
-    "is_bench_run",
     "open_scores",
 ]
 
@@ -135,8 +127,9 @@ def _from_path(path: Path, pattern: str | Iterable[str] | None) -> tuple[Source,
         return (ScoreFile(path),)
     if not path.is_dir():
         raise InvalidInputError(f"`source` must be a file or a folder, got {str(path)!r}")
-    if is_bench_run(path):
-        found: list[tuple[str, Source]] = [(one.name, one) for one in bench_scores(path)]
+    run = Run(path)
+    if run.exists:
+        found: list[tuple[str, Source]] = [(one.name, one) for one in run.scored_series()]
     else:
         files = (file for file in read_collection(path).files if file.format.name == "scores")
         found = [(file.key, ScoreFile(file.path)) for file in files]
@@ -175,78 +168,3 @@ def content_of(scored: ScoredSeries) -> str:
     for score in scored.scores.values():
         digest.update(np.ascontiguousarray(score, dtype="<f8").tobytes())
     return digest.hexdigest()
-
-
-_SCORES = """
-SELECT series.hash, series.dataset, series.name, jobs.label, jobs.seed, jobs.scores_hash,
-       (SELECT spec FROM sources WHERE series_hash = series.hash ORDER BY spec LIMIT 1) AS spec
-FROM jobs JOIN series ON series.hash = jobs.series_hash
-WHERE jobs.kind IN (?, ?) AND jobs.status = ? AND jobs.scores_hash IS NOT NULL
-  AND jobs.run_id = (SELECT max(id) FROM runs)
-ORDER BY series.dataset, series.name, series.hash, jobs.label, jobs.seed, jobs.id
-"""
-
-
-@dataclass(frozen=True)
-class BenchSeries:
-    """A series of a run and where the scores of its detectors are."""
-
-    name: str
-    spec: str
-    scores: tuple[tuple[str, Path], ...]
-    repeats: tuple[tuple[str, tuple[str, ...]], ...] = ()
-
-    def read(self) -> ScoredSeries:
-        """Read the series and the scores.
-
-        Raises
-        ------
-        InvalidInputError
-            If a file is gone or broken.
-        """
-        series = SeriesSource(self.spec).load()
-        try:
-            scores = {detector: np.load(path) for detector, path in self.scores}
-        except (OSError, ValueError) as error:
-            raise InvalidInputError(f"{self.name}: {error}") from error
-        return ScoredSeries(series, scores, dict(self.repeats))
-
-
-def is_bench_run(folder: Path) -> bool:
-    """Whether the folder is that of a benchmark run."""
-    return (folder / DATABASE).is_file()
-
-
-def bench_scores(folder: str | Path) -> tuple[BenchSeries, ...]:
-    """Series of the latest plan with the scores that were stored; what failed is not there.
-
-    The runs of a detector with several seeds are named ``label (seed 1)``, ...
-
-    Raises
-    ------
-    InvalidInputError
-        If the folder holds no run.
-    """
-    place = Path(folder)
-    files = ScoreFiles(place)
-    with closing(open_for_reading(place)) as connection:
-        wanted = (Kind.SCORE.value, Kind.IMPORT.value, Status.OK.value)
-        rows = connection.execute(_SCORES, wanted).fetchall()
-    by_series: dict[str, dict[str, list[Any]]] = defaultdict(lambda: defaultdict(list))
-    for row in rows:
-        by_series[row["hash"]][row["label"]].append(row)
-    found = []
-    for by_detector in by_series.values():
-        scores: list[tuple[str, Path]] = []
-        repeats: list[tuple[str, tuple[str, ...]]] = []
-        for label, several in by_detector.items():
-            names: tuple[str, ...] = (label,)
-            if len(several) > 1:
-                names = tuple(f"{label} (seed {row['seed']})" for row in several)
-                repeats.append((label, names))
-            paths = (files.path(row["scores_hash"]) for row in several)
-            scores += zip(names, paths, strict=True)
-        first = next(iter(by_detector.values()))[0]
-        name = f"{first['dataset']}/{first['name']}"
-        found.append(BenchSeries(name, first["spec"], tuple(scores), tuple(repeats)))
-    return tuple(found)

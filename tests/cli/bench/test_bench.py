@@ -15,8 +15,7 @@ from cli.terminal import on_terminal
 from report.runs import run_inline
 from typer.testing import CliRunner
 
-from vuskit.bench import load_plan
-from vuskit.bench.store import Store
+from vuskit.bench import Store, load_plan
 from vuskit.cli import main
 from vuskit.cli.app import app
 from vuskit.errors import VuskitError
@@ -144,7 +143,9 @@ def test_some_of_the_failures_are_run_again(folder):
     (folder / "mended").touch()
     with pytest.raises(VuskitError, match=r"`--detector` must be one of .*; did you mean 'picky"):
         invoke("retry", "--detector", "picky")
-    assert "0 jobs with ERROR" in invoke("retry", "--series", "*seed3").stderr
+    with pytest.raises(VuskitError, match=r"`--series` must match an available name \(.*seed2"):
+        invoke("retry", "--series", "*seed3")
+    assert "0 jobs with TIMEOUT" in invoke("retry", "--status", "TIMEOUT").stderr
     again = invoke("retry", "--detector", "picky:picky", "--series", "*seed2", "--plain")
     assert "1 jobs with ERROR to run again" in again.stderr
     assert again.exit_code == 3  # there are others

@@ -8,7 +8,7 @@ from pathlib import Path
 from vuskit.bench.executors.base import Executor
 from vuskit.bench.executors.cluster import DaskExecutor
 from vuskit.bench.executors.local import LocalExecutor
-from vuskit.bench.plan_parts import ExecutorSpec, Limits
+from vuskit.bench.plan import ExecutorSpec, Limits
 
 __all__ = ["DaskExecutor", "Executor", "LocalExecutor", "make_executor"]
 

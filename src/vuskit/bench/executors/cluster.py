@@ -14,10 +14,9 @@ from vuskit._util.optional import require
 from vuskit._util.signals import ignore_sigint_in_children
 from vuskit.bench.executors.base import Executor, lost
 from vuskit.bench.executors.pair import WorkerPair
-from vuskit.bench.jobs import Outcome, Task
-from vuskit.bench.plan_parts import Limits
+from vuskit.bench.jobs import Outcome, Task, load_inputs
+from vuskit.bench.plan import Limits
 from vuskit.bench.states import Status
-from vuskit.bench.work import load_inputs
 from vuskit.errors import InvalidInputError
 
 __all__ = ["DaskExecutor"]

@@ -9,7 +9,7 @@ from typing import Any
 from vuskit.bench.executors.base import Executor, lost
 from vuskit.bench.executors.pair import ATTEMPTS, WorkerPair
 from vuskit.bench.jobs import Outcome, Task
-from vuskit.bench.plan_parts import Limits
+from vuskit.bench.plan import Limits
 
 __all__ = ["LocalExecutor"]
 

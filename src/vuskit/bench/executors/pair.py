@@ -8,7 +8,7 @@ from pathlib import Path
 from vuskit.bench.executors.base import lost
 from vuskit.bench.executors.slot import Slot
 from vuskit.bench.jobs import Outcome, Task
-from vuskit.bench.plan_parts import Limits
+from vuskit.bench.plan import Limits
 
 __all__ = ["ATTEMPTS", "WorkerPair"]
 

@@ -20,7 +20,7 @@ from vuskit._util.signals import ignore_sigint_in_children
 from vuskit.bench.executors.base import lost
 from vuskit.bench.executors.offspring import end_offspring_with_this_process
 from vuskit.bench.executors.witness import ALARM_MARK, stack_written_late
-from vuskit.bench.jobs import Outcome, Task
+from vuskit.bench.jobs import Outcome, Task, run_task_safely, warm_up
 from vuskit.bench.memory import (
     OVER_MEMORY_EXIT,
     die_with_parent,
@@ -28,9 +28,8 @@ from vuskit.bench.memory import (
     limit_threads,
     watch,
 )
-from vuskit.bench.plan_parts import Limits
+from vuskit.bench.plan import Limits
 from vuskit.bench.states import Status
-from vuskit.bench.work import perform, warm_up
 
 __all__ = ["Slot"]
 
@@ -253,4 +252,4 @@ def _perform_under_limits(task: Task, seconds: float, stack: str) -> Outcome:
     """Do a task; shortly before the time is over, write down where it is."""
     os.ftruncate(1, 0)
     with stack_written_late(seconds, stack):
-        return perform(task)
+        return run_task_safely(task)

@@ -44,8 +44,7 @@ def run_folder(target: Path) -> Path:
 
 def plan_of(target: Path) -> Plan:
     """Return a plan, or the plan that a run folder stores."""
-    from vuskit.bench.plan import load_plan
-    from vuskit.bench.stored import stored_plan
+    from vuskit.bench import Run, load_plan
 
     run_folder(target)
-    return stored_plan(target) if target.is_dir() else load_plan(target)
+    return Run(target).plan() if target.is_dir() else load_plan(target)

@@ -52,7 +52,7 @@ def export(
 
     Example: vuskit bench export my-plan.toml -o board.csv --shape leaderboard
     """
-    from vuskit.bench.export import FORMATS, export_run, run_table
+    from vuskit.bench.run import FORMATS, Run
 
     form = chosen_format(json=as_json, csv=as_csv)
     if output is not None and output.suffix.removeprefix(".") not in FORMATS:
@@ -60,15 +60,15 @@ def export(
         raise InvalidInputError(
             f"`--output` must be a file that ends in {endings}, got {str(output)!r}"
         )
-    folder = run_folder(target)
+    run = Run(run_folder(target))
     if form == "table" or output is not None:
         place = output or _DEFAULT_TABLE
         place.parent.mkdir(parents=True, exist_ok=True)
         with atomic_file(place) as temporary:
-            frame = export_run(folder, temporary, shape=shape, by=by)
+            frame = run.export(temporary, shape=shape, by=by)
         say(f"{len(frame):,} rows: {place}")
     else:
-        frame = run_table(folder, shape=shape, by=by)
+        frame = run.table(shape=shape, by=by)
     if form == "json":
         write(json_text(frame_records(frame)))
     elif form == "csv":

@@ -46,7 +46,7 @@ def leaderboard(
 
     Example: vuskit bench leaderboard my-plan.toml --by dataset
     """
-    from vuskit.bench.means import AVERAGES
+    from vuskit.bench import AVERAGES
     from vuskit.inputs import check_choice
 
     form = chosen_format(json=as_json, csv=as_csv, latex=as_latex)
@@ -63,20 +63,19 @@ def leaderboard_content(folder: Path, by: str) -> dict[str, Any]:
     InvalidInputError
         If there is no run, or it has no values yet.
     """
-    from vuskit.bench import results
-    from vuskit.bench.measures import read_measures, read_wanted_measures
-    from vuskit.bench.results import read_detectors, read_values_table
+    from vuskit import bench
 
-    values = read_values_table(folder)
+    run = bench.Run(folder)
+    values = run.values()
     if not len(values):
         raise InvalidInputError(
             f"`RUN` must have values, got none yet in {str(folder)!r}; see: vuskit bench status"
         )
-    measures, detectors = read_measures(folder), read_detectors(folder)
-    asked = read_wanted_measures(folder)
+    measures, detectors = run.measures(), run.detectors()
+    asked = run.measures_by_settings()
     boards = [
         _board(
-            results.leaderboard(rows, by=by, detectors=detectors, measures=asked[str(settings)]),
+            bench.leaderboard(rows, by=by, detectors=detectors, measures=asked[str(settings)]),
             str(settings),
             measures,
         )
@@ -86,7 +85,7 @@ def leaderboard_content(folder: Path, by: str) -> dict[str, Any]:
 
 
 def _board(table: pd.DataFrame, settings: str, measures: Mapping[str, Measure]) -> dict[str, Any]:
-    from vuskit.bench.results import main_measure
+    from vuskit.bench import main_measure
 
     names = [name for name in measures if name in table.columns]
     present = table["own"] > 0

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
-from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -16,7 +15,7 @@ from vuskit.cli.bench._output import Content, Rows, emit, number_table, say_list
 from vuskit.errors import InvalidInputError
 
 if TYPE_CHECKING:
-    from vuskit.bench.agenda import Agenda
+    from vuskit.bench.expand import ExpandedPlan
 
 __all__ = ["init", "plan"]
 
@@ -31,7 +30,7 @@ def init(
 
     Example: vuskit bench init my-plan.toml
     """
-    from vuskit.bench.template import TEMPLATE
+    from vuskit.bench.plan import TEMPLATE
 
     if path.exists() and not force:
         raise InvalidInputError(f"`path` must be a new file (or use --force), got {str(path)!r}")
@@ -52,23 +51,23 @@ def plan(
 
     Example: vuskit bench plan my-plan.toml
     """
-    from vuskit.bench.agenda import draw_up
-    from vuskit.bench.knowledge import read_knowledge
+    from vuskit.bench.expand import expand_plan
     from vuskit.bench.plan import load_plan
+    from vuskit.bench.store import open_store_or_empty
 
     form = chosen_format(json=as_json, csv=as_csv)
     loaded = load_plan(path)
-    with closing(read_knowledge(loaded.folder)) as known:
-        content = _content(path, draw_up(loaded, known, reread=reread))
+    with open_store_or_empty(loaded.folder) as store:
+        content = _content(path, expand_plan(loaded, store, reread=reread))
     emit(form, "plan", content, rows=_rows, text=_text)
 
 
-def _content(path: Path, agenda: Agenda) -> dict[str, Any]:
+def _content(path: Path, expanded: ExpandedPlan) -> dict[str, Any]:
     """What would run, and how much of it is done."""
-    plan = agenda.plan
-    first, second = agenda.todo(), agenda.waiting_evaluations()
+    plan = expanded.plan
+    first, second = expanded.todo(), expanded.waiting_evaluations()
     per_score = len(plan.evaluations)
-    series = {job.series.hash: job.series for job in agenda.jobs}
+    series = {job.series.hash: job.series for job in expanded.jobs}
     return {
         "plan": path,
         "folder": plan.folder,
@@ -85,25 +84,25 @@ def _content(path: Path, agenda: Agenda) -> dict[str, Any]:
             }
             for ref in series.values()
         ],
-        "detectors": sorted({job.label for job in agenda.jobs}),
+        "detectors": sorted({job.label for job in expanded.planned}),
         "seeds": list(plan.seeds),
         "without_seed": sorted(spec.label for spec in plan.detectors if not spec.stochastic),
         "evaluations": [
             {
-                "settings": entry.spec.identity,
+                "settings": str(entry.settings),
                 "measures": [measure.build().title for measure in entry.measures],
             }
             for entry in plan.evaluations
         ],
         "jobs": {
-            "scores": {"all": len(agenda.jobs), "to_do": len(first)},
+            "scores": {"all": len(expanded.jobs), "to_do": len(first)},
             "evaluations": {
-                "all": len(agenda.jobs) * per_score,
+                "all": len(expanded.jobs) * per_score,
                 "to_do": len(first) * per_score + len(second),
             },
         },
-        "done_before": len(set(agenda.done_ids())),
-        "notes": list(agenda.notes),
+        "done_before": len(set(expanded.done_ids())),
+        "notes": list(expanded.notes),
     }
 
 

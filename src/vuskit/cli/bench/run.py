@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from vuskit._util.names import matches_name
+from vuskit._util.names import match_names
 from vuskit._util.text import format_duration
 from vuskit.cli._completion import complete_statuses
 from vuskit.cli._exit_codes import ExitCode
@@ -80,21 +80,21 @@ def retry(
 
     Example: vuskit bench retry my-plan.toml --status TIMEOUT --detector LOF
     """
-    from vuskit.bench.results import read_detectors
-    from vuskit.bench.states import Status
-    from vuskit.bench.store import Store
+    from vuskit.bench import Run, Status, Store
     from vuskit.inputs import check_choice
 
     form = chosen_format(json=as_json, csv=as_csv)
     choices = [entry.value for entry in Status if entry is not Status.OK]
     wanted = [Status(check_choice("status", name.upper(), choices)) for name in status or ["ERROR"]]
     loaded = plan_of(target)
-    known = read_detectors(loaded.folder)
+    stored = Run(loaded.folder)
+    known = stored.detectors()
     names = [check_choice("--detector", name, known) for name in detector or ()]
+    titles = [one.title for one in stored.series()]
+    wanted_titles = set(match_names(titles, series, argument="--series") if series else titles)
 
     def meant(of: str, title: str) -> bool:
-        fits = not series or any(matches_name(title, pattern) for pattern in series)
-        return fits and (not names or of in names)
+        return (not series or title in wanted_titles) and (not names or of in names)
 
     with Store(loaded.folder) as store:
         count = store.forget(wanted, of=meant)
@@ -161,10 +161,9 @@ def _run(
 
 def _tell_failures(summary: RunSummary, target: Path) -> bool:
     """Say what failed and how to run it again; return whether anything did."""
-    from vuskit.bench.results import read_status
-    from vuskit.bench.states import Status
+    from vuskit.bench import Run, Status
 
-    found = read_status(summary.folder, failures=0)
+    found = Run(summary.folder).status(failures=0)
     statuses = [status for status in Status if status.failed and found.count(status)]
     if not statuses:
         return False

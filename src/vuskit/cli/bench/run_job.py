@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import traceback
-from contextlib import closing
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -32,22 +31,18 @@ def run_job(
 
     Example: vuskit bench run-job my-run 3f2a91
     """
-    from vuskit.bench.reading import open_for_reading, read_job
-    from vuskit.bench.stored import task_maker
-    from vuskit.bench.work import carry_out
+    from vuskit.bench import Run
+    from vuskit.bench.jobs import run_task
 
     form = chosen_format(json=as_json, csv=as_csv)
-    folder = run_folder(target)
-    with closing(open_for_reading(folder)) as connection:
-        job, row = read_job(connection, key)
-    task = task_maker(folder)(job)
+    task, stored = Run(run_folder(target)).task(key)
     try:
-        outcome = carry_out(task)
+        outcome = run_task(task)
     except Exception:
         say(traceback.format_exc())
-        say(f"{job.title}: failed again")
+        say(f"{task.job.title}: failed again")
         raise typer.Exit(ExitCode.FAILED_JOBS) from None
-    content = _content(job, row["status"], outcome)
+    content = _content(task.job, stored, outcome)
     emit(form, "job", content, rows=_rows, text=_text)
 
 

@@ -12,7 +12,7 @@ from vuskit.cli.bench._arguments import DEFAULT_PLAN, RunFolder, run_folder
 from vuskit.cli.bench._output import Content, Rows, emit, number_table
 
 if TYPE_CHECKING:
-    from vuskit.bench.results import RunStatus
+    from vuskit.bench import RunStatus
 
 __all__ = ["status"]
 
@@ -31,16 +31,16 @@ def status(
 
     Example: vuskit bench status my-plan.toml --failures 3
     """
-    from vuskit.bench.results import read_status
+    from vuskit.bench import Run
 
     form = chosen_format(json=as_json, csv=as_csv)
-    content = _content(read_status(run_folder(target), failures=failures))
+    content = _content(Run(run_folder(target)).status(failures=failures))
     emit(form, "status", content, rows=_rows, text=_text)
 
 
 def _content(status: RunStatus) -> dict[str, Any]:
     """How far a run is."""
-    from vuskit.bench.states import Kind, Status
+    from vuskit.bench import Kind, Status
 
     return {
         "run": status.run,

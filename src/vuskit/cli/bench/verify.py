@@ -13,7 +13,7 @@ from vuskit.cli.bench._arguments import DEFAULT_PLAN, RunFolder, run_folder
 from vuskit.cli.bench._output import Content, Rows, emit
 
 if TYPE_CHECKING:
-    from vuskit.bench.verify import Verification
+    from vuskit.bench import Verification
 
 __all__ = ["verify"]
 
@@ -36,14 +36,13 @@ def verify(
 
     Example: vuskit bench verify my-plan.toml --sample 50
     """
-    from vuskit.bench.store import Store
-    from vuskit.bench.verify import verify_run
+    from vuskit.bench import Run, Store
     from vuskit.cli._progress import DelayedProgressBar
 
     form = chosen_format(json=as_json, csv=as_csv)
     folder = run_folder(target)
     with DelayedProgressBar("checking", delay=0) as bar:
-        found = verify_run(folder, sample=sample, seed=seed, progress=bar)
+        found = Run(folder).verify(sample=sample, seed=seed, progress=bar)
     again = 0
     if repair and found.broken:
         with Store(folder) as store:

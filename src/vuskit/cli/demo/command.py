@@ -176,12 +176,12 @@ def _benchmark(folder: DemoFolder, steps: StepProgress, what: str) -> None:
 
 def _sources(folder: DemoFolder) -> list[Any]:
     """Series of this plan; the folder may hold those of an earlier demo too."""
-    from vuskit.bench.results import read_values_table
-    from vuskit.studies.sources import bench_scores
+    from vuskit.bench import Run
 
-    table = read_values_table(folder.run)
+    run = Run(folder.run)
+    table = run.values()
     wanted = set(table["dataset"] + "/" + table["series"])
-    return [source for source in bench_scores(folder.run) if source.name in wanted]
+    return [source for source in run.scored_series() if source.name in wanted]
 
 
 def _robustness(

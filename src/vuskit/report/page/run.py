@@ -6,11 +6,9 @@ import dataclasses
 import html
 import json
 import shlex
-import sqlite3
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import zip_longest
@@ -23,16 +21,18 @@ from numpy.typing import NDArray
 from vuskit._util.names import did_you_mean
 from vuskit._util.optional import require
 from vuskit._util.text import plural
-from vuskit.bench.files import ScoreFiles
-from vuskit.bench.measures import measure_called, read_measures
-from vuskit.bench.reading import open_for_reading
-from vuskit.bench.results import Failure, RunStatus, main_measure, read_status, read_values_table
-from vuskit.bench.sources import SeriesSource
-from vuskit.bench.specs import EvaluationSpec
-from vuskit.bench.states import Kind, Status
-from vuskit.buffers import BufferChoice
-from vuskit.datasets import Series
+from vuskit.bench import (
+    Failure,
+    Run,
+    RunSeries,
+    RunStatus,
+    ScoreRecord,
+    Status,
+    main_measure,
+    measure_called,
+)
 from vuskit.errors import InvalidInputError
+from vuskit.measures.evaluate import Evaluator
 from vuskit.measures.registry import Measure
 from vuskit.measures.results import Comparison, Evaluation
 from vuskit.report.evaluation import EvaluationReport
@@ -82,52 +82,6 @@ Floats = NDArray[np.float64]
 
 FAILED = (Status.ERROR, Status.TIMEOUT, Status.OOM)
 _MOST_FAILURES = 200
-_JOBS = """
-SELECT jobs.label, jobs.status, jobs.fit_seconds, jobs.score_seconds, jobs.cold,
-       jobs.seed, jobs.scores_hash, series.*,
-       (SELECT spec FROM sources WHERE series_hash = series.hash ORDER BY spec LIMIT 1) AS source
-FROM jobs JOIN series ON series.hash = jobs.series_hash
-WHERE jobs.kind IN (?, ?) AND jobs.run_id = (SELECT max(id) FROM runs)
-ORDER BY jobs.id
-"""
-
-_EVALUATED = """
-SELECT series_hash, scores_hash, status FROM jobs
-WHERE kind = ? AND run_id = (SELECT max(id) FROM runs) ORDER BY status = ?
-"""
-
-
-@dataclass(frozen=True)
-class RunSeries:
-    """A series of a run.
-
-    Attributes
-    ----------
-    dataset, name : str
-        What it is called.
-    hash : str
-        Digest of its content.
-    source : str
-        File or generator, as `vuskit.bench.sources.SeriesSource` reads it.
-    n_points, n_channels, n_anomalies : int
-        Its size.
-    scores : tuple
-        Detector and digest of the stored scores; of several seeds the first.
-    """
-
-    dataset: str
-    name: str
-    hash: str
-    source: str
-    n_points: int
-    n_channels: int
-    n_anomalies: int
-    scores: tuple[tuple[str, str], ...]
-
-    @property
-    def title(self) -> str:
-        """Data set and name."""
-        return f"{self.dataset}/{self.name}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -192,20 +146,20 @@ class RunReport:
         vuskit.errors.InvalidInputError: `folder` must hold a benchmark run, got 'nowhere'
         """
         place = Path(folder)
-        status = read_status(place, failures=_MOST_FAILURES)
-        table = read_values_table(place)
-        with closing(open_for_reading(place)) as connection:
-            jobs = connection.execute(_JOBS, (Kind.SCORE, Kind.IMPORT)).fetchall()
-            # Of several evaluations of the same scores one that went well comes last.
-            found = connection.execute(_EVALUATED, (Kind.EVALUATE, Status.OK))
-            evaluated = {(series, scores): status for series, scores, status in found}
-        detectors = tuple(dict.fromkeys(row["label"] for row in jobs))
-        series = _series_of(jobs)
-        known = read_measures(place)
+        run = Run(place)
+        status = run.status(failures=_MOST_FAILURES)
+        table = run.values()
+        jobs = run.score_records()
+        detectors = tuple(dict.fromkeys(job.detector for job in jobs))
+        first: dict[tuple[str, str], RunSeries] = {}
+        for one in run.series():
+            first.setdefault((one.dataset, one.name), one)
+        series = tuple(first.values())
+        known = run.measures()
         present = set(table["measure"])
         measures = tuple(name for name in known if name in present)
         settings = tuple(dict.fromkeys(table["settings"]))
-        seconds, outcomes = _costs(jobs, evaluated, detectors, series)
+        seconds, outcomes = _costs(jobs, detectors, series)
         return cls(
             folder=place,
             status=status,
@@ -275,7 +229,7 @@ class RunReport:
         return found[0]
 
     def measure(self, name: str) -> Measure:
-        """What the run stored about one of its measures; see `vuskit.bench.measures`."""
+        """What the run stored about one of its measures; see `vuskit.bench.Run.measures`."""
         return self.known.get(name) or measure_called(name)
 
     def without_values(self, settings: str, measure: str) -> tuple[str, ...]:
@@ -321,32 +275,6 @@ class RunReport:
         )
 
 
-def _series_of(jobs: list[sqlite3.Row]) -> tuple[RunSeries, ...]:
-    first: dict[tuple[str, str], sqlite3.Row] = {}
-    scores: dict[str, dict[str, tuple[int, str]]] = {}
-    for row in jobs:
-        first.setdefault((row["dataset"], row["name"]), row)
-        if row["scores_hash"] is not None:
-            found = scores.setdefault(row["hash"], {})
-            known = found.get(row["label"])
-            seed = row["seed"] or 0
-            if known is None or seed < known[0]:
-                found[row["label"]] = seed, row["scores_hash"]
-    return tuple(
-        RunSeries(
-            dataset=row["dataset"],
-            name=row["name"],
-            hash=row["hash"],
-            source=row["source"] or json.dumps({}),
-            n_points=row["n_points"],
-            n_channels=row["n_channels"],
-            n_anomalies=row["n_anomalies"],
-            scores=tuple((k, digest) for k, (_, digest) in scores.get(row["hash"], {}).items()),
-        )
-        for _, row in sorted(first.items())
-    )
-
-
 def _index(names: tuple[Any, ...]) -> dict[Any, int]:
     return {name: place for place, name in enumerate(names)}
 
@@ -376,8 +304,7 @@ def _values(
 
 
 def _costs(
-    jobs: list[sqlite3.Row],
-    evaluated: Mapping[tuple[str, str], str],
+    jobs: tuple[ScoreRecord, ...],
     detectors: tuple[str, ...],
     series: tuple[RunSeries, ...],
 ) -> tuple[Floats, NDArray[np.str_]]:
@@ -388,42 +315,29 @@ def _costs(
     outcomes = np.full(shape, "", dtype="<U7")
     of_detector = _index(detectors)
     of_series = _index(tuple((one.dataset, one.name) for one in series))
-    for row in jobs:
-        at = of_detector[row["label"]], of_series[row["dataset"], row["name"]]
+    for job in jobs:
+        at = of_detector[job.detector], of_series[job.dataset, job.series]
         # Scores of one seed are scores; the failures of the others are listed as such.
         if outcomes[at] != Status.OK:
-            outcomes[at] = evaluated.get((row["hash"], row["scores_hash"]), row["status"])
-        if row["fit_seconds"] is not None and row["score_seconds"] is not None:
+            outcomes[at] = job.evaluated or job.status
+        if job.fit_seconds is not None and job.score_seconds is not None:
             # The first job of a detector in a worker holds imports and compilation.
-            kept = cold if row["cold"] else warm
-            kept.setdefault(at, []).append(row["fit_seconds"] + row["score_seconds"])
+            kept = cold if job.cold else warm
+            kept.setdefault(at, []).append(job.fit_seconds + job.score_seconds)
     seconds = np.full(shape, np.nan)
     for at, found in {**cold, **warm}.items():
         seconds[at] = np.mean(found)
     return seconds, outcomes
 
 
-def _most_seeds(jobs: list[sqlite3.Row]) -> int:
+def _most_seeds(jobs: tuple[ScoreRecord, ...]) -> int:
     seen: dict[tuple[str, str], set[int]] = {}
-    for row in jobs:
-        seen.setdefault((row["label"], row["hash"]), set()).add(row["seed"] or 0)
+    for job in jobs:
+        seen.setdefault((job.detector, job.series_hash), set()).add(job.seed or 0)
     return max((len(found) for found in seen.values()), default=1)
 
 
 # -- series of a run -------------------------------------------------------------------------------
-
-
-_EVALUATION = """
-SELECT spec, buffer, buffer_reason FROM jobs
-WHERE series_hash = ? AND identity = ? AND kind = ? AND status = ?
-ORDER BY id DESC LIMIT 1
-"""
-
-
-_NOT_OK = """
-SELECT status, count(*) FROM jobs
-WHERE series_hash = ? AND status != ? AND run_id = (SELECT max(id) FROM runs) GROUP BY status
-"""
 
 
 def series_report(run: RunReport, place: int, settings: str) -> EvaluationReport:
@@ -444,11 +358,15 @@ def series_report(run: RunReport, place: int, settings: str) -> EvaluationReport
         If the series was not evaluated, or it or its scores cannot be read any more.
     """
     about = run.series[place]
-    spec, buffer = _evaluated(run, about, settings)
-    series = _read(about)
-    scores = _scores(run, about)
+    stored = Run(run.folder)
+    used = stored.evaluation_settings(about, settings)
+    if used is None:
+        ended = stored.unsuccessful_jobs(about.hash)
+        raise InvalidInputError(f"{about.title} has no values{_why(run, ended)}")
+    series = stored.read_series(about)
+    scores = stored.scores(about)
     measures = tuple(run.measure(name) for name in run.measures)
-    evaluator = spec.evaluator(series.labels, buffer, measures)
+    evaluator = Evaluator(series.labels, measures=measures, settings=used)
     values = run.values[run.settings.index(settings), :, :, place]
     table = Comparison(
         {
@@ -466,25 +384,10 @@ def series_report(run: RunReport, place: int, settings: str) -> EvaluationReport
         values=np.asarray(series.values, dtype=np.float64).reshape(series.n_points, -1)[:, 0],
         scores=scores,
         table=table,
-        buffer=buffer,
-        threshold=spec.threshold,
+        buffer=evaluator.buffer,
+        threshold=used.threshold,
         draws=0,
     )
-
-
-def _evaluated(
-    run: RunReport, about: RunSeries, settings: str
-) -> tuple[EvaluationSpec, BufferChoice]:
-    with closing(open_for_reading(run.folder)) as connection:
-        row = connection.execute(
-            _EVALUATION, (about.hash, settings, Kind.EVALUATE, Status.OK)
-        ).fetchone()
-        if row is None:
-            ended = connection.execute(_NOT_OK, (about.hash, Status.OK)).fetchall()
-            raise InvalidInputError(f"{about.title} has no values{_why(run, dict(ended))}")
-    fields: dict[str, Any] = json.loads(row["spec"])["evaluation"]
-    strategy, _, reason = (row["buffer_reason"] or "number: given").partition(": ")
-    return EvaluationSpec(**fields), BufferChoice(row["buffer"], strategy, reason)
 
 
 def _why(run: RunReport, ended: dict[str, int]) -> str:
@@ -493,26 +396,6 @@ def _why(run: RunReport, ended: dict[str, int]) -> str:
         listed = ", ".join(f"{count:,} {status}" for status, count in ended.items())
         return f": its jobs ended with {listed}"
     return "" if run.status.run["state"] == "finished" else " yet"
-
-
-def _read(about: RunSeries) -> Series:
-    try:
-        series = SeriesSource(about.source).load()
-    except (OSError, KeyError) as error:
-        raise InvalidInputError(f"{about.title} cannot be read: {error}") from error
-    if series.content_hash != about.hash:
-        raise InvalidInputError(f"{about.title} has changed since the run")
-    return series
-
-
-def _scores(run: RunReport, about: RunSeries) -> dict[str, Any]:
-    files = ScoreFiles(run.folder)
-    try:
-        return {
-            name: np.load(files.path(digest), allow_pickle=False) for name, digest in about.scores
-        }
-    except (OSError, ValueError) as error:
-        raise InvalidInputError(f"scores of {about.title} cannot be read: {error}") from error
 
 
 # -- tests -----------------------------------------------------------------------------------------

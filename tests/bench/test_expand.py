@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import gzip
+
 import numpy as np
 import pytest
 
 from vuskit import InvalidInputError, evaluate
-from vuskit.bench.agenda import draw_up
-from vuskit.bench.results import read_values_table
-from vuskit.bench.states import Kind, Status
-from vuskit.bench.store import Store
-from vuskit.datasets.synthetic import make_series
+from vuskit.bench import Kind, Run, Status, Store
+from vuskit.bench.expand import expand_plan
+from vuskit.bench.store import open_store_or_empty
+from vuskit.datasets.synthetic import make_series, three_scores
 from vuskit.detectors.baselines import Values
 
 
@@ -30,7 +31,7 @@ def test_finished_jobs_do_not_run_again(workshop):
 def test_values_are_those_of_the_functions(workshop):
     workshop.write(detectors=['name = "values"'])
     workshop.run()
-    frame = read_values_table(workshop.folder)
+    frame = Run(workshop.folder).values()
     for seed in (1, 2):
         series = make_series("ecg", n=1500, n_anomalies=3, seed=seed)
         expected = evaluate(series.labels, series.values, buffer=90, measures=["auc_pr", "vus_pr"])
@@ -64,7 +65,7 @@ def test_a_new_measure_is_computed_from_stored_scores_and_only_it(workshop):
     after = workshop.values()
     assert len(after) == 6
     assert before.items() <= after.items()
-    assert len(read_values_table(workshop.folder)) == 6
+    assert len(Run(workshop.folder).values()) == 6
 
 
 def test_other_settings_are_other_evaluations(workshop):
@@ -74,7 +75,7 @@ def test_other_settings_are_other_evaluations(workshop):
     workshop.write(evaluate=other)
     assert kinds(workshop.run()) == {Kind.EVALUATE: 2}
     # The table holds what the latest plan asks for.
-    frame = read_values_table(workshop.folder)
+    frame = Run(workshop.folder).values()
     assert set(frame["settings"]) == {"buffer=20, thresholds=50, definition=journal"}
 
 
@@ -90,13 +91,13 @@ def test_an_edited_detector_runs_again(workshop):
     workshop.write(detectors=['name = "mine_edited:f"'])
     first = workshop.plan()
     with Store(workshop.folder) as store:
-        before = {job.key for job in draw_up(first, store).jobs}
+        before = {job.key for job in expand_plan(first, store).jobs}
     (workshop.base / "mine_edited.py").write_text("def f(values):\n    return -values\n")
     from vuskit.bench.identity import _module_version
 
     _module_version.cache_clear()  # a new process reads the file anew
     with Store(workshop.folder) as store:
-        after = {job.key for job in draw_up(first, store).jobs}
+        after = {job.key for job in expand_plan(first, store).jobs}
     assert len(before) == len(after) == 2
     assert not before & after
 
@@ -111,8 +112,8 @@ def test_an_edited_detector_runs_again(workshop):
 )
 def test_what_decides_the_scores_is_in_the_key(workshop, change):
     with Store(workshop.folder) as store:
-        before = {job.key for job in draw_up(workshop.write().plan(), store).jobs}
-        after = {job.key for job in draw_up(workshop.write(**change).plan(), store).jobs}
+        before = {job.key for job in expand_plan(workshop.write().plan(), store).jobs}
+        after = {job.key for job in expand_plan(workshop.write(**change).plan(), store).jobs}
     assert len(before) == len(after) == 2
     assert not before & after
 
@@ -122,7 +123,7 @@ def test_the_same_scores_are_stored_and_evaluated_once(workshop):
     workshop.write(detectors=['name = "seed_ignored:f"'], top="seeds = [0, 1, 2]")
     assert kinds(workshop.run()) == {Kind.SCORE: 6, Kind.EVALUATE: 2}
     assert len(list(workshop.folder.rglob("*.npy"))) == 2
-    assert len(read_values_table(workshop.folder)) == 12  # but every seed is in the table
+    assert len(Run(workshop.folder).values()) == 12  # but every seed is in the table
 
 
 UNSEEDED = "def f(values):\n    return values**2\n"
@@ -133,7 +134,7 @@ def test_a_detector_whose_seed_does_not_matter_runs_once_and_has_none(workshop, 
     (workshop.base / "unseeded.py").write_text(UNSEEDED)
     workshop.write(detectors=[f'name = "{detector}"', "fine"], top="seeds = [3, 4, 5]")
     assert kinds(workshop.run())[Kind.SCORE] == 2 + 6
-    frame = read_values_table(workshop.folder)
+    frame = Run(workshop.folder).values()
     own = frame["detector"] != "misbehaving:fine"
     assert frame[own]["seed"].isna().all()
     assert len(frame[own]) == 4
@@ -149,7 +150,7 @@ def test_what_earlier_versions_ran_once_per_seed_counts(workshop, monkeypatch):
         patch.setattr(Values, "stochastic", True)
         assert kinds(workshop.run()) == {Kind.SCORE: 4, Kind.EVALUATE: 2}
     assert workshop.run() == []
-    assert len(read_values_table(workshop.folder)) == 4
+    assert len(Run(workshop.folder).values()) == 4
     workshop.write(detectors=['name = "values"'], top="seeds = [2, 7]")
     assert workshop.run() == []
 
@@ -160,7 +161,7 @@ def test_scores_that_an_earlier_plan_evaluated_are_in_the_table_of_a_later_one(w
     workshop.write(detectors=['name = "values"']).run()
     workshop.write(detectors=['name = "copies_values:same"'])
     assert kinds(workshop.run()) == {Kind.SCORE: 2}
-    frame = read_values_table(workshop.folder)
+    frame = Run(workshop.folder).values()
     assert set(frame["detector"]) == {"copies_values:same"}
     assert len(frame) == 4
     assert workshop.run() == []
@@ -185,8 +186,8 @@ def data(workshop):
 def selected(workshop, text):
     plan = workshop.write(series=f'[[series]]\nfolder = "data"\n{text}').plan()
     with Store(workshop.folder) as store:
-        agenda = draw_up(plan, store)
-    return sorted(job.series.title for job in agenda.jobs), agenda.notes
+        expanded = expand_plan(plan, store)
+    return sorted(job.series.title for job in expanded.jobs), expanded.notes
 
 
 @pytest.mark.usefixtures("data")
@@ -243,7 +244,12 @@ def test_columns_left_out_and_missing_values_are_noted_whenever_the_plan_is_read
 
 def test_a_plan_that_selects_nothing_is_refused(workshop, data):
     with pytest.raises(InvalidInputError, match="must select at least one series, got none"):
-        selected(workshop, 'names = "nothing*"')
+        selected(workshop, "min_points = 1_000_000")
+    names = "'One/a.out', 'One/b.out', .*, got 'nothing\\*'"
+    with pytest.raises(InvalidInputError, match=rf"`series\[0\].names` must match .*{names}"):
+        selected(workshop, 'names = ["a", "nothing*"]')
+    with pytest.raises(InvalidInputError, match=r"`series\[0\].datasets` .*; did you mean 'One'"):
+        selected(workshop, 'datasets = "Onee"')
 
 
 def test_a_changed_file_is_read_again_and_runs_again(workshop, data):
@@ -257,7 +263,7 @@ def test_a_changed_file_is_read_again_and_runs_again(workshop, data):
 def test_a_file_that_changes_under_the_run_is_an_error_of_its_jobs(workshop, data):
     plan = workshop.write(series='[[series]]\nfolder = "data"\nnames = "One/*"').plan()
     with Store(workshop.folder) as store:
-        job = draw_up(plan, store).jobs[0]
+        job = expand_plan(plan, store).jobs[0]
     write_series(data / "One", "a", seed=77)
     with pytest.raises(InvalidInputError, match=r"One/a.out must be the series that was planned"):
         job.series.load()
@@ -296,7 +302,7 @@ def test_a_buffer_strategy_that_finds_nothing_needs_a_fallback(workshop):
     workshop.write(series=series, evaluate=without)
     (_, failed) = workshop.run()[1]
     assert failed.status is Status.ERROR
-    assert "or set `buffer_fallback` in the plan" in failed.message
+    assert "or set `buffer_fallback`" in failed.message
     workshop.write(series=series, evaluate=f"{without}\nbuffer_fallback = 30")
     (_, good) = workshop.run()[0]
     assert (good.status, good.buffer) == (Status.OK, 30)
@@ -330,3 +336,160 @@ def test_functions_are_told_what_to_do_with_missing_values(workshop, detector, i
         assert 'impute="linear" or "previous"' in scored.message
     else:
         assert scored.scores[6] == expected
+
+
+# -- scores that were computed elsewhere -------------------------------------------------------
+
+EVALUATE_30 = '[[evaluate]]\nmeasures = ["auc_pr", "vus_pr"]\nbuffer = 30\n'
+
+
+@pytest.fixture
+def table(workshop):
+    scored = three_scores(0)
+    frame = scored.to_frame()
+    folder = workshop.base / "scores" / "Heart"
+    folder.mkdir(parents=True)
+    frame.to_csv(folder / "beats.csv.gz", index=False)
+    return scored
+
+
+def test_a_table_of_scores_brings_its_series_along(workshop, table):
+    workshop.path.write_text(f'{EVALUATE_30}[[scores]]\nfolder = "scores"\n')
+    done = workshop.run()
+    assert [job.kind for job, _ in done].count(Kind.IMPORT) == 3
+    frame = Run(workshop.folder).values()
+    for name, scores in table.scores.items():
+        expected = evaluate(table.series.labels, scores, buffer=30, measures=["auc_pr", "vus_pr"])
+        rows = frame[frame["detector"] == name]
+        assert set(rows["dataset"]) == {"Heart"}
+        assert dict(zip(rows["measure"], rows["value"], strict=True)) == pytest.approx(
+            dict(expected), abs=1e-12
+        )
+    assert workshop.run() == []
+
+
+@pytest.mark.usefixtures("table")
+def test_columns_can_be_chosen(workshop):
+    workshop.path.write_text(
+        f'{EVALUATE_30}[[scores]]\nfolder = "scores"\ndetectors = ["good", "late"]\n'
+    )
+    assert {job.label for job, _ in workshop.run()} == {"good", "late"}
+
+
+@pytest.mark.parametrize("ending", ["npy", "csv"])
+def test_files_are_found_by_their_names(workshop, ending):
+    series = make_series("ecg", n=1500, n_anomalies=3, seed=1)
+    scores = {"first": series.values, "second": -series.values, "short": series.values[:-1]}
+    scores["hole"] = np.where(np.arange(1500) == 5, np.nan, series.values)
+    folder = workshop.base / "mine"
+    for name, values in scores.items():
+        path = folder / name / series.dataset / f"{series.name}.{ending}"
+        path.parent.mkdir(parents=True)
+        np.save(path, values) if ending == "npy" else np.savetxt(path, values)
+    workshop.write(
+        detectors=(),
+        evaluate=EVALUATE_30,
+        tail='[[scores]]\nfolder = "mine"\n'
+        f'pattern = "{{detector}}/{{dataset}}/{{series}}.{ending}"',
+    )
+    outcomes = {(job.label, job.kind): outcome for job, outcome in workshop.run()}
+    assert outcomes["first", Kind.EVALUATE].values == dict(
+        evaluate(series.labels, series.values, buffer=30, measures=["auc_pr", "vus_pr"])
+    )
+    assert outcomes["second", Kind.IMPORT].status is Status.OK
+    assert outcomes["short", Kind.IMPORT].status is Status.ERROR
+    assert "must have shape (1500,), got (1499,)" in outcomes["short", Kind.IMPORT].message
+    assert "must be finite, got nan at index 5" in outcomes["hole", Kind.IMPORT].message
+    assert len(outcomes) == 6
+
+
+def test_the_saved_scores_of_the_paper(workshop, test_data):
+    folder = test_data / "data" / "scores" / "Dodgers"
+    workshop.path.write_text(f'{EVALUATE_30}[[scores]]\nfolder = "{folder}"\n')
+    done = workshop.run()
+    assert {outcome.status for _, outcome in done} == {Status.OK}
+    assert len(done) > 10
+
+
+def notes_of(workshop):
+    with Store(workshop.folder) as store:
+        return expand_plan(workshop.plan(), store).notes
+
+
+@pytest.mark.usefixtures("table")
+def test_score_files_with_another_header_are_noted(workshop):
+    folder = workshop.base / "scores"
+    (folder / "odd.csv").write_text("A,value,label\n1,2,0\n")
+    (folder / "shouted.csv").write_text("value,Label,A\n1,0,1\n2,1,3\n")
+    workshop.path.write_text(f'{EVALUATE_30}[[scores]]\nfolder = "scores"\n')
+    assert notes_of(workshop) == [
+        f"{folder}: 1 file has not the header value,label,<detector>,... and is left out: 'odd.csv'"
+    ]
+    assert "A" in {job.label for job, _ in workshop.run()}
+
+
+def test_score_files_of_no_series_are_noted(workshop):
+    series = make_series("ecg", n=1500, n_anomalies=3, seed=1)
+    folder = workshop.base / "mine"
+    folder.mkdir()
+    np.save(folder / f"{series.name}.npy", series.values)
+    np.save(folder / "other.npy", series.values)
+    workshop.write(
+        detectors=(),
+        tail='[[scores]]\nfolder = "mine"\npattern = "{series}.npy"',
+        evaluate=EVALUATE_30,
+    )
+    (note,) = notes_of(workshop)
+    assert note.endswith("for no series of the plan and is left out: 'other.npy'")
+
+
+def test_a_hole_in_one_column_fails_that_detector_only(workshop, table):
+    path = workshop.base / "scores" / "Heart" / "beats.csv.gz"
+    frame = table.to_frame()
+    frame.loc[5, "late"] = np.nan
+    frame.to_csv(path, index=False)
+    workshop.path.write_text(f'{EVALUATE_30}[[scores]]\nfolder = "scores"\n')
+    imported = {job.label: out for job, out in workshop.run() if job.kind is Kind.IMPORT}
+    assert len(imported) == 3
+    late = imported.pop("late")
+    assert late.status is Status.ERROR
+    assert "`scores['late']` must be finite, got nan at index 5" in late.message
+    assert {outcome.status for outcome in imported.values()} == {Status.OK}
+
+
+NAMES = [("s0", {"s0"}), ("Two/*", {"s1"}), ("s?", {"s0", "s1"}), ("One/s0.csv", {"s0"}),
+         ("One/s0", {"s0"}), ("s0.csv", {"s0"})]  # fmt: skip
+
+
+@pytest.mark.parametrize(("pattern", "expected"), NAMES)
+@pytest.mark.parametrize("zipped", [False, True])
+def test_names_select_the_same_under_series_and_scores(workshop, pattern, expected, zipped):
+    for place, dataset in enumerate(("One", "Two")):
+        folder = workshop.base / "data" / dataset
+        folder.mkdir(parents=True)
+        rows = [f"{i % 5},{int(i == 9)},{i * place}" for i in range(40)]
+        text = "\n".join(["value,label,LOF", *rows]).encode()
+        path = folder / f"s{place}.csv"
+        if zipped:
+            path.with_name(f"s{place}.csv.gz").write_bytes(gzip.compress(text))
+        else:
+            path.write_bytes(text)
+    entry = f'folder = "data"\nnames = ["{pattern}"]\n'
+    both = []
+    for parts in (
+        f'[[series]]\n{entry}format = "table"\n[[detectors]]\nname = "values"\n',
+        f"[[scores]]\n{entry}",
+    ):
+        workshop.path.write_text(EVALUATE_30 + parts)
+        with open_store_or_empty(workshop.folder) as store:
+            both.append({job.series.name for job in expand_plan(workshop.plan(), store).jobs})
+    assert both == [expected, expected]
+
+
+@pytest.mark.parametrize("key", ["names", "detectors"])
+@pytest.mark.usefixtures("table")
+def test_patterns_for_scores_that_match_nothing_are_errors(workshop, key):
+    entry = f'[[scores]]\nfolder = "scores"\n{key} = "godo"\n'
+    workshop.path.write_text(EVALUATE_30 + entry)
+    with pytest.raises(InvalidInputError, match=rf"`scores\[0\].{key}` must match an available"):
+        workshop.run()

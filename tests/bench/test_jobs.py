@@ -8,10 +8,7 @@ import sys
 import pytest
 
 from vuskit import InvalidInputError
-from vuskit.bench.export import run_table
-from vuskit.bench.results import read_status, read_values_table
-from vuskit.bench.states import Kind, Status
-from vuskit.bench.store import Store
+from vuskit.bench import Kind, Run, Status, Store
 from vuskit.cli._results_table import chosen_measure, read_results
 from vuskit.cli.bench.leaderboard import leaderboard_content, leaderboard_text
 from vuskit.measures import registry
@@ -64,7 +61,7 @@ def evaluations(done):
 
 
 def measured(workshop):
-    frame = read_values_table(workshop.folder)
+    frame = Run(workshop.folder).values()
     assert set(frame.groupby("series").size()) == {frame["measure"].nunique()}
     return set(frame["measure"])
 
@@ -78,7 +75,7 @@ def test_a_measure_that_raises_fails_alone(workshop):
         ("boom_too",): Status.ERROR,
     }
     assert measured(workshop) == {"auc_pr", "vus_pr", "mean_score"}
-    status = read_status(workshop.folder)
+    status = Run(workshop.folder).status()
     assert status.count(Status.ERROR) == 4
     failure = next(one for one in status.failures if "boom of" in one.title)
     assert failure.title.startswith("evaluate boom of Values on synthetic/")
@@ -88,7 +85,7 @@ def test_a_measure_that_raises_fails_alone(workshop):
 def test_what_failed_alone_is_not_run_again_until_asked_for(workshop):
     planned(workshop, "boom", "boom_too").run()
     assert workshop.run() == []
-    assert read_status(workshop.folder).count(Status.ERROR) == 4
+    assert Run(workshop.folder).status().count(Status.ERROR) == 4
     # Others are added: nothing of what is known is computed again.
     assert set(evaluations(planned(workshop, "boom", "boom_too", "mean_score").run())) == {
         ("mean_score",)
@@ -105,12 +102,12 @@ def test_a_mended_measure_runs_again_alone(workshop, monkeypatch):
     monkeypatch.setitem(BODIES, "boom", "return 0.25")
     monkeypatch.delitem(sys.modules, "own_boom")
     monkeypatch.delitem(registry._MEASURES, "boom")
-    for cache in ("vuskit.bench.specs._measure_identity", "vuskit.bench.identity._module_version"):
+    for cache in ("vuskit.bench.jobs._measure_identity", "vuskit.bench.identity._module_version"):
         module, _, name = cache.rpartition(".")
         getattr(sys.modules[module], name).cache_clear()
     assert evaluations(planned(workshop, "boom").run()) == {("boom",): Status.OK}
     assert measured(workshop) == {"auc_pr", "vus_pr", "boom"}
-    assert read_status(workshop.folder).failures == ()
+    assert Run(workshop.folder).status().failures == ()
 
 
 def test_memory_and_exits_of_a_measure_are_told_as_what_they_are(workshop):
@@ -138,11 +135,11 @@ def test_a_measure_without_any_value_keeps_its_place_in_every_table(workshop, ca
     done = planned(workshop, "undefined", "boom").run()
     assert evaluations(done)["undefined",] is Status.OK
     folder = workshop.folder
-    wide = run_table(folder, shape="wide")
+    wide = Run(folder).table(shape="wide")
     assert wide["undefined"].isna().all()
     assert wide["status"].tolist() == ["ERROR"] * 2
     assert wide["buffer"].tolist() == [90, 90]  # of the measures that did not fail
-    board = run_table(folder, shape="leaderboard")
+    board = Run(folder).table(shape="leaderboard")
     assert list(board)[-4:] == ["auc_pr", "vus_pr", "boom", "undefined"]
     assert board[["boom", "undefined"]].isna().all(axis=None)
     leaderboard_text(leaderboard_content(folder, "series"))

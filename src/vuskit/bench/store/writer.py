@@ -1,52 +1,64 @@
-"""The store of a run folder: one SQLite file, one writer, any number of readers."""
+"""Writing to the store of a run folder: one SQLite file, one writer, whole transactions."""
 
 from __future__ import annotations
 
 import contextlib
+import datetime
 import json
 import os
 import platform
-import shlex
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 from vuskit import __version__
-from vuskit.bench.files import ScoreFiles
-from vuskit.bench.identity import canonical
-from vuskit.bench.jobs import EvaluateJob, Job, Outcome
-from vuskit.bench.knowledge import SERIES_FACTS, Knowledge
-from vuskit.bench.plan_parts import Plan
-from vuskit.bench.reading import DATABASE, WAIT_SECONDS
-from vuskit.bench.schema import (
+from vuskit.bench.identity import canonical, values_checksum
+from vuskit.bench.jobs import (
+    EvaluateJob,
+    ImportJob,
+    Job,
+    MeasureSpec,
+    MeasureVersion,
+    Outcome,
+    ScoreJob,
+    SeriesRef,
+)
+from vuskit.bench.plan import Plan
+from vuskit.bench.states import Kind, Status
+from vuskit.bench.store.reader import DATABASE, SERIES_FACTS, WAIT_SECONDS, StoreReader
+from vuskit.bench.store.schema import (
     SCHEMA_VERSION,
     create_schema,
     migrate_schema,
     stored_version,
 )
-from vuskit.bench.sources import SeriesRef
-from vuskit.bench.specs import MeasureSpec
-from vuskit.bench.states import Kind, Status
-from vuskit.bench.storage import environment, now, storage_errors, take_lock
+from vuskit.bench.store.score_files import ScoreFiles
+from vuskit.errors import VuskitError
 
-__all__ = ["Store"]
+__all__ = ["BenchStorageError", "Store", "is_gone"]
 
+_LIBRARIES = ("numpy", "scipy", "scikit-learn", "numba", "stumpy", "torch")
 _LOCK = "lock"
 _FACTS = ("title", "family", "lowest", "highest", "higher_is_better", "reference")
+_CONTENT = tuple(fact for fact in SERIES_FACTS if fact not in ("dataset", "name"))
 _ENTER_SERIES = (
-    f"INSERT INTO series ({', '.join(SERIES_FACTS)}) "
-    f"VALUES ({', '.join('?' for _ in SERIES_FACTS)}) "
+    f"INSERT INTO series ({', '.join(_CONTENT)}) VALUES ({', '.join('?' for _ in _CONTENT)}) "
     "ON CONFLICT (hash) DO UPDATE SET n_missing = excluded.n_missing"
 )
 _ENTER_MEASURE = (
-    f"INSERT INTO measures (identity, name, {', '.join(_FACTS)}) "
-    f"VALUES (?, ?, {', '.join('?' for _ in _FACTS)}) ON CONFLICT (identity) DO UPDATE SET "
+    f"INSERT INTO measures (name, version, {', '.join(_FACTS)}) "
+    f"VALUES (?, ?, {', '.join('?' for _ in _FACTS)}) ON CONFLICT (name, version) DO UPDATE SET "
     + ", ".join(f"{fact} = excluded.{fact}" for fact in _FACTS)
 )
 
 
-class Store(Knowledge):
+class BenchStorageError(VuskitError):
+    """The run folder cannot be written: full, read-only, or in use by another run."""
+
+
+class Store(StoreReader):
     """The one writer of a run folder.
 
     Parameters
@@ -71,18 +83,18 @@ class Store(Knowledge):
 
     def __init__(self, folder: str | Path) -> None:
         self.folder = Path(folder)
-        with storage_errors(self.folder):
+        with _storage_errors(self.folder):
             self.folder.mkdir(parents=True, exist_ok=True)
-            self._lock = take_lock(self.folder / _LOCK)
+            self._lock = _take_lock(self.folder / _LOCK)
             try:
-                super().__init__(self._connect())
+                super().__init__(self._connect(), self.folder)
             except BaseException:
                 os.close(self._lock)
                 raise
         self.files = ScoreFiles(self.folder)
         self.files.clean()
         self.run_id: int | None = None
-        self._measure_ids: dict[str, int] = {}
+        self._measure_ids: dict[MeasureVersion, int] = {}
 
     def _connect(self) -> sqlite3.Connection:
         path = self.folder / DATABASE
@@ -105,12 +117,6 @@ class Store(Knowledge):
         connection.execute("PRAGMA synchronous = NORMAL")
         return connection
 
-    def __enter__(self) -> Store:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
     def close(self) -> None:
         """Close the file and let others write."""
         self.files.clean()
@@ -130,7 +136,7 @@ class Store(Knowledge):
         BenchStorageError
             If it cannot be written.
         """
-        with storage_errors(self.folder):
+        with _storage_errors(self.folder):
             self._connection.execute("BEGIN IMMEDIATE")
             try:
                 yield self._connection
@@ -147,43 +153,89 @@ class Store(Knowledge):
         """Enter series with the stamps of their sources."""
         with self.transaction() as connection:
             for ref, stamp in series:
+                connection.execute(_ENTER_SERIES, tuple(getattr(ref, name) for name in _CONTENT))
                 connection.execute(
-                    _ENTER_SERIES, tuple(getattr(ref, name) for name in SERIES_FACTS)
-                )
-                connection.execute(
-                    "INSERT OR REPLACE INTO sources VALUES (?, ?, ?, ?, ?, ?)",
+                    "INSERT OR REPLACE INTO sources VALUES (?, ?, ?, ?, ?, ?, NULL)",
                     (ref.source.spec, stamp, ref.dataset, ref.name, ref.hash,
                      json.dumps(ref.left_out)),
                 )  # fmt: skip
 
     # -- runs ----------------------------------------------------------------------------------
 
-    def begin_run(self, plan: Plan, *, executor: str, notes: list[str]) -> int:
-        """Enter that a run begins; one that never said it ended was killed."""
+    def begin_run(
+        self,
+        plan: Plan,
+        jobs: Iterable[ScoreJob | ImportJob],
+        *,
+        done: Iterable[int],
+        executor: str,
+        notes: list[str],
+    ) -> int:
+        """Enter that a run begins; one that never recorded its end was killed.
+
+        Parameters
+        ----------
+        plan : Plan
+            What is run.
+        jobs : iterable of ScoreJob or ImportJob
+            Its jobs; their names replace those of the plan before.
+        done : iterable of int
+            Rows of finished jobs that belong to the plan.
+        executor : str
+            Where jobs run, for people.
+        notes : list of str
+            Everything unusual about the plan's files.
+        """
         with self.transaction() as connection:
             connection.execute(
                 "UPDATE runs SET state = 'interrupted', finished = NULL WHERE state = 'running'"
             )
             cursor = connection.execute(
                 "INSERT INTO runs (started, state, host, pid, vuskit, environment, executor, plan, "
-                "base, imports, wanted, notes, progress) "
-                "VALUES (?, 'running', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '{}')",
-                (now(), platform.node(), os.getpid(), __version__, environment(),
+                "base, imports, notes, progress) "
+                "VALUES (?, 'running', ?, ?, ?, ?, ?, ?, ?, ?, ?, '{}')",
+                (_now(), platform.node(), os.getpid(), __version__, _environment(),
                  executor, plan.text, str(plan.base), json.dumps(plan.imports),
-                 json.dumps(plan.wanted), json.dumps(notes)),
+                 json.dumps(notes)),
             )  # fmt: skip
             self.run_id = cursor.lastrowid
-            self._enter_measures(
-                connection, (one for entry in plan.evaluations for one in entry.measures)
-            )
+            self._enter_names(connection, plan, jobs)
+            self._adopt(connection, done)
         assert self.run_id is not None
         return self.run_id
+
+    def _enter_names(
+        self, connection: sqlite3.Connection, plan: Plan, jobs: Iterable[ScoreJob | ImportJob]
+    ) -> None:
+        """Replace the names of the plan before."""
+        for table in ("planned_scores", "planned_series", "planned_values"):
+            connection.execute(f"DELETE FROM {table}")
+        series: dict[str, SeriesRef] = {}
+        for job in jobs:
+            series.setdefault(job.series.hash, job.series)
+            connection.execute(
+                "INSERT OR IGNORE INTO planned_scores VALUES (?, ?, ?, ?)",
+                (job.key, job.label, job.seed, job.series.hash),
+            )
+        connection.executemany(
+            "INSERT INTO planned_series VALUES (?, ?, ?, ?)",
+            [(ref.hash, ref.dataset, ref.name, ref.source.spec) for ref in series.values()],
+        )
+        wanted = [(str(e.settings), measure) for e in plan.evaluations for measure in e.measures]
+        self._enter_measures(connection, (measure for _, measure in wanted))
+        connection.executemany(
+            "INSERT OR IGNORE INTO planned_values VALUES (?, ?, ?)",
+            [
+                (settings, self._measure_ids[measure.identity], place)
+                for place, (settings, measure) in enumerate(wanted)
+            ],
+        )
 
     def end_run(self, state: str) -> None:
         """Enter how the run ended."""
         with self.transaction() as connection:
             connection.execute(
-                "UPDATE runs SET state = ?, finished = ? WHERE id = ?", (state, now(), self.run_id)
+                "UPDATE runs SET state = ?, finished = ? WHERE id = ?", (state, _now(), self.run_id)
             )
 
     def note_progress(self, progress: dict[str, Any]) -> None:
@@ -198,10 +250,13 @@ class Store(Knowledge):
     def adopt(self, job_ids: Iterable[int]) -> None:
         """Count finished jobs of earlier runs as part of this one."""
         with self.transaction() as connection:
-            connection.executemany(
-                "UPDATE jobs SET run_id = ? WHERE id = ?",
-                ((self.run_id, job_id) for job_id in job_ids),
-            )
+            self._adopt(connection, job_ids)
+
+    def _adopt(self, connection: sqlite3.Connection, job_ids: Iterable[int]) -> None:
+        connection.executemany(
+            "UPDATE jobs SET run_id = ? WHERE id = ?",
+            ((self.run_id, job_id) for job_id in job_ids),
+        )
 
     def count_failed(self) -> int:
         """Jobs of this run that went wrong, adopted ones included."""
@@ -223,7 +278,7 @@ class Store(Knowledge):
         """
         batch = list(results)
         digests: dict[str, str] = {}
-        with storage_errors(self.folder):
+        with _storage_errors(self.folder):
             for job, outcome in batch:
                 if outcome.scores is not None:
                     digests[job.key] = self.files.write(outcome.scores)
@@ -239,18 +294,15 @@ class Store(Knowledge):
             connection.execute(
                 "INSERT OR IGNORE INTO scores VALUES (?, ?)", (digest, outcome.scores.size)
             )
-        measures = job.measure_identities if isinstance(job, EvaluateJob) else None
         row = {
             "key": job.key,
             "kind": job.kind,
             "status": outcome.status,
             "run_id": self.run_id,
             "series_hash": job.series.hash,
-            "label": job.label,
-            "identity": job.identity,
-            "seed": job.seed,
+            "settings": job.settings,
+            "code": job.code,
             "scores_hash": job.scores_hash if isinstance(job, EvaluateJob) else digest,
-            "measures": None if measures is None else json.dumps(measures),
             "spec": canonical(job.spec()),
             "fit_seconds": outcome.fit_seconds,
             "score_seconds": outcome.score_seconds,
@@ -258,28 +310,33 @@ class Store(Knowledge):
             "peak_bytes": outcome.peak_bytes,
             "cold": int(outcome.cold),
             "worker": outcome.worker,
-            "finished": now(),
+            "finished": _now(),
             "buffer": outcome.buffer,
             "buffer_reason": outcome.buffer_reason,
             "message": outcome.message,
             "traceback": outcome.traceback,
-            "command": None if outcome.status is Status.OK else self.command(job.key),
             "warm_up_seconds": outcome.warm_up_seconds,
+            "checksum": None if outcome.values is None else values_checksum(outcome.values),
         }
         marks = ", ".join("?" * len(row))
         cursor = connection.execute(
             f"INSERT INTO jobs ({', '.join(row)}) VALUES ({marks})", tuple(row.values())
         )
-        if isinstance(job, EvaluateJob) and outcome.values is not None:
-            self._enter_measures(connection, job.measures)
-            ids = {
-                identity.rpartition(" @ ")[0]: self._measure_ids[identity]
-                for identity in job.measure_identities
-            }
-            connection.executemany(
-                'INSERT INTO "values" VALUES (?, ?, ?)',
-                [(cursor.lastrowid, ids[name], value) for name, value in outcome.values.items()],
-            )
+        if isinstance(job, EvaluateJob):
+            self._insert_values(connection, job, outcome, cursor.lastrowid)
+
+    def _insert_values(
+        self, connection: sqlite3.Connection, job: EvaluateJob, outcome: Outcome, row: int | None
+    ) -> None:
+        self._enter_measures(connection, job.measures)
+        ids = {one.name: self._measure_ids[one] for one in job.measure_identities}
+        connection.executemany(
+            "INSERT INTO job_measures VALUES (?, ?)", [(row, number) for number in ids.values()]
+        )
+        connection.executemany(
+            'INSERT INTO "values" VALUES (?, ?, ?)',
+            [(row, ids[name], value) for name, value in (outcome.values or {}).items()],
+        )
 
     def _enter_measures(self, connection: sqlite3.Connection, specs: Iterable[MeasureSpec]) -> None:
         """Enter what is known of measures, for readers that cannot import the user's modules."""
@@ -290,14 +347,10 @@ class Store(Knowledge):
             lowest, highest = measure.bounds
             facts = (measure.title, measure.family, lowest, highest,
                      int(measure.higher_is_better), measure.reference)  # fmt: skip
-            connection.execute(_ENTER_MEASURE, (spec.identity, measure.name, *facts))
+            connection.execute(_ENTER_MEASURE, (*spec.identity, *facts))
             (self._measure_ids[spec.identity],) = connection.execute(
-                "SELECT id FROM measures WHERE identity = ?", (spec.identity,)
+                "SELECT id FROM measures WHERE name = ? AND version = ?", spec.identity
             ).fetchone()
-
-    def command(self, key: str) -> str:
-        """Return the command that does a job again, in the open."""
-        return shlex.join(["vuskit", "bench", "run-job", str(self.folder), key])
 
     def forget_scores(self, digests: Iterable[str]) -> int:
         """Remove broken score files and the jobs that made them, so that the next run does both."""
@@ -333,10 +386,81 @@ class Store(Knowledge):
         marks = ", ".join("?" * len(wanted))
         with self.transaction() as connection:
             rows = connection.execute(
-                "SELECT id, label, dataset || '/' || name FROM jobs "
-                f"JOIN series ON hash = series_hash WHERE status IN ({marks})",
+                "SELECT jobs.*, dataset || '/' || name AS series FROM jobs "
+                f"LEFT JOIN planned_series ON hash = series_hash WHERE status IN ({marks})",
                 wanted,
             ).fetchall()
-            ids = [(job,) for job, detector, series in rows if of is None or of(detector, series)]
+            chosen = [
+                row
+                for row in rows
+                if of is None or of(self.names_of(row)[0] or "", row["series"] or "")
+            ]
+            ids = [(row["id"],) for row in chosen]
             connection.executemany("DELETE FROM jobs WHERE id = ?", ids)
         return len(ids)
+
+
+def _now() -> str:
+    """Time of day in UTC, to the millisecond."""
+    return datetime.datetime.now(datetime.UTC).isoformat(timespec="milliseconds")
+
+
+@contextlib.contextmanager
+def _storage_errors(folder: Path) -> Iterator[None]:
+    """Tell in a sentence why a folder cannot be written."""
+    try:
+        yield
+    except (OSError, sqlite3.OperationalError) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise BenchStorageError(
+            f"`folder` must be writable and have space left, got {str(folder)!r}: {reason}. "
+            "What was finished before is kept; mend it and start the same command again"
+        ) from error
+
+
+def _environment() -> str:
+    """Versions of Python and of the libraries that decide scores and values."""
+    versions = {"python": platform.python_version()}
+    for name in _LIBRARIES:
+        with contextlib.suppress(metadata.PackageNotFoundError):
+            versions[name] = metadata.version(name)
+    return json.dumps(versions)
+
+
+def is_gone(host: str, pid: int) -> bool:
+    """Whether a process is known to have ended; of another machine nobody knows.
+
+    Examples
+    --------
+    >>> is_gone(platform.node(), os.getpid()), is_gone("another machine", 1)
+    (False, False)
+    """
+    if host != platform.node():
+        return False
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return True
+    except OSError:
+        return False
+    return False
+
+
+def _take_lock(path: Path) -> int:
+    """Hold a lock on a file as long as this process lives."""
+    handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+    try:
+        import fcntl
+
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except ImportError:  # not a POSIX system: SQLite's own locks are left
+        pass
+    except BlockingIOError:
+        owner = os.read(handle, 32).decode(errors="replace").strip()
+        os.close(handle)
+        raise BenchStorageError(
+            f"`folder` must not be in use, got {str(path.parent)!r}: process {owner} writes to it"
+        ) from None
+    os.ftruncate(handle, 0)
+    os.write(handle, f"{os.getpid()}\n".encode())
+    return handle

@@ -12,14 +12,9 @@ import numpy as np
 import pytest
 
 from vuskit import InvalidInputError
-from vuskit.bench.files import ScoreFiles
-from vuskit.bench.reading import open_for_reading, read_job
-from vuskit.bench.results import read_status, read_values_table
-from vuskit.bench.schema import SCHEMA_VERSION
-from vuskit.bench.states import Status
-from vuskit.bench.storage import BenchStorageError
-from vuskit.bench.store import Store
-from vuskit.bench.verify import verify_run
+from vuskit.bench import BenchStorageError, Status, Store
+from vuskit.bench.store import ScoreFiles, open_store
+from vuskit.bench.store.schema import SCHEMA_VERSION
 
 
 def test_there_is_one_writer_and_it_is_named(tmp_path):
@@ -58,7 +53,7 @@ def test_a_store_of_another_version_is_refused(tmp_path):
     connection = sqlite3.connect(tmp_path / "bench.sqlite")
     connection.execute("PRAGMA user_version = 99")
     connection.close()
-    for open_it in (Store, open_for_reading):
+    for open_it in (Store, open_store):
         with pytest.raises(InvalidInputError, match="or an earlier one, got 99; it was made by"):
             open_it(tmp_path)
     connection = sqlite3.connect(tmp_path / "bench.sqlite")
@@ -72,17 +67,7 @@ def test_something_else_than_a_store_is_refused(tmp_path):
     with pytest.raises(InvalidInputError, match="must be a store of vuskit bench"):
         Store(tmp_path)
     with pytest.raises(InvalidInputError, match="must hold a benchmark run"):
-        open_for_reading(tmp_path / "nowhere")
-
-
-def test_reading_goes_on_while_somebody_writes(workshop):
-    workshop.write().run()
-    with Store(workshop.folder) as store, store.transaction() as connection:
-        connection.execute("DELETE FROM jobs WHERE kind = 'evaluate'")
-        assert read_status(workshop.folder).count(Status.OK) == 4
-        before = read_values_table(workshop.folder)
-    assert len(before) == 4
-    assert len(read_values_table(workshop.folder)) == 0
+        open_store(tmp_path / "nowhere")
 
 
 def test_half_written_scores_leave_nothing(tmp_path, monkeypatch):
@@ -97,19 +82,6 @@ def test_half_written_scores_leave_nothing(tmp_path, monkeypatch):
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
 
 
-def test_jobs_are_found_by_the_beginning_of_their_key(workshop):
-    workshop.write().run()
-    connection = open_for_reading(workshop.folder)
-    keys = [row["key"] for row in connection.execute("SELECT key FROM jobs")]
-    for key in keys:
-        job, row = read_job(connection, key[:12])
-        assert job.key == row["key"] == key
-    for wrong, reason in (("", "more than one"), ("zz", "none")):
-        with pytest.raises(InvalidInputError, match=f"{reason} does"):
-            read_job(connection, wrong)
-    connection.close()
-
-
 def test_forgotten_jobs_run_again(workshop):
     workshop.write(detectors=["raises", "fine"])
     assert len(workshop.run()) == 6
@@ -118,36 +90,6 @@ def test_forgotten_jobs_run_again(workshop):
         assert store.forget([Status.ERROR]) == 2
     again = workshop.run()
     assert [str(outcome.status) for _, outcome in again] == ["ERROR", "ERROR"]
-
-
-def test_verification_finds_what_was_damaged(workshop):
-    workshop.write().run()
-    sound = verify_run(workshop.folder)
-    assert (sound.n_files, sound.n_values, sound.problems) == (2, 4, ())
-    first, second = sorted(workshop.folder.rglob("*.npy"))
-    np.save(first, np.load(first) + 1)
-    second.unlink()
-    np.save(second.with_name("0" * 64 + ".npy"), np.zeros(3))
-    connection = sqlite3.connect(workshop.folder / "bench.sqlite")
-    connection.execute('UPDATE "values" SET value = value + 0.25 WHERE measure_id = 1')
-    connection.commit()
-    connection.close()
-    problems = "\n".join(verify_run(workshop.folder).problems)
-    assert f"{first}: does not hold the scores that were stored" in problems
-    assert f"{second}: cannot be read" in problems
-    assert "belongs to no job" in problems
-    assert "cannot be computed again" in problems
-
-
-def test_verification_finds_a_changed_value(workshop):
-    workshop.write().run()
-    connection = sqlite3.connect(workshop.folder / "bench.sqlite")
-    connection.execute('UPDATE "values" SET value = value + 1e-6 WHERE measure_id = 1')
-    connection.commit()
-    connection.close()
-    problems = verify_run(workshop.folder).problems
-    assert len(problems) == 2
-    assert all("auc_pr is stored as" in problem for problem in problems)
 
 
 # -- disks that do not cooperate: a small file system of our own, in a namespace of our own --------

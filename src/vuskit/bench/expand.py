@@ -1,0 +1,502 @@
+"""From a plan to jobs: which there are, which are done, and what is unusual about the files."""
+
+from __future__ import annotations
+
+import json
+import re
+import sqlite3
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path, PurePosixPath
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from vuskit._util.names import match_names, matches_name
+from vuskit._util.text import listed, quoted
+from vuskit.bench.identity import file_digest
+from vuskit.bench.jobs import (
+    DetectorSpec,
+    EvaluateJob,
+    ImportJob,
+    Job,
+    MeasureVersion,
+    ScoreJob,
+    SeriesRef,
+    SeriesSource,
+    describe_series,
+)
+from vuskit.bench.plan import Plan, ScoresFolder, SeriesFolder, SyntheticSeries
+from vuskit.bench.states import Status
+from vuskit.bench.store.reader import StoreReader
+from vuskit.datasets import Collection, read_collection
+from vuskit.datasets.readers import Candidate
+from vuskit.errors import InvalidInputError
+
+__all__ = ["ExpandedPlan", "expand_plan"]
+
+_BATCH = 64
+_Subject: TypeAlias = tuple[str, str, str]  # series, scores and settings
+
+
+class _SeriesCatalog:
+    """Series that were read before, by source and stamp; new ones are read and entered.
+
+    Parameters
+    ----------
+    store : StoreReader
+        Where they are kept.
+    reread : bool, default=False
+        Read every series again, whatever the stamps say.
+    """
+
+    def __init__(self, store: StoreReader, *, reread: bool = False) -> None:
+        self._store = store
+        self._known = {} if reread else store.known_series()
+        self._new: list[tuple[SeriesRef, str]] = []
+
+    def describe(self, source: SeriesSource) -> SeriesRef:
+        """Describe a series, reading it if it is new or changed.
+
+        Raises
+        ------
+        InvalidInputError
+            If it cannot be read.
+        """
+        stamp = source.stamp()
+        ref = self._known.get((source.spec, stamp))
+        if ref is None:
+            ref = self._known[source.spec, stamp] = describe_series(source)
+            self._new.append((ref, stamp))
+            if len(self._new) >= _BATCH:
+                self.save()
+        return ref
+
+    def save(self) -> None:
+        """Enter what was read."""
+        self._store.add_series(self._new)
+        self._new = []
+
+
+@dataclass
+class ExpandedPlan:
+    """The jobs of a plan that need no other job, and what comes after each."""
+
+    plan: Plan
+    planned: list[ScoreJob | ImportJob]
+    notes: list[str]
+    finished: dict[str, sqlite3.Row] = field(default_factory=dict)
+    evaluated: dict[_Subject, dict[MeasureVersion, int]] = field(default_factory=dict)
+    failed_evaluations: dict[str, int] = field(default_factory=dict)
+    failed_alone: dict[_Subject, dict[MeasureVersion, int]] = field(default_factory=dict)
+
+    @cached_property
+    def jobs(self) -> list[ScoreJob | ImportJob]:
+        """Jobs by key: detectors that differ by name only share one."""
+        return list({job.key: job for job in self.planned}.values())
+
+    def note_evaluated(self, store: StoreReader) -> None:
+        """Look up what earlier runs have evaluated."""
+        for row, found in store.finished_evaluations():
+            subject = row["series_hash"], row["scores_hash"], row["settings"]
+            measures = dict.fromkeys(found, row["id"])
+            if row["status"] == Status.OK:
+                self.evaluated.setdefault(subject, {}).update(measures)
+                continue
+            self.failed_evaluations[row["key"]] = row["id"]
+            if len(measures) == 1:  # whatever else is asked for, this one has failed
+                self.failed_alone.setdefault(subject, {}).update(measures)
+
+    def todo(self) -> list[ScoreJob | ImportJob]:
+        """Jobs of the first stage that are not finished."""
+        return [job for job in self.jobs if job.key not in self.finished]
+
+    def done_ids(self) -> Iterator[int]:
+        """Rows of finished jobs that belong to the plan."""
+        for job in self.jobs:
+            row = self.finished.get(job.key)
+            if row is None:
+                continue
+            yield row["id"]
+            if row["scores_hash"] is not None:
+                yield from self.evaluation_ids(job, row["scores_hash"])
+
+    def evaluation_ids(self, job: Job, scores_hash: str) -> Iterator[int]:
+        """Rows of the evaluations of stored scores that earlier runs finished."""
+        for evaluate in self._evaluate_jobs(job, scores_hash):
+            ended = {**self._failed_alone(evaluate), **self._known(evaluate)}
+            yield from {ended[name] for name in evaluate.measure_identities if name in ended}
+        for evaluate in self.followers(job, scores_hash, failed=True):
+            if evaluate.key in self.failed_evaluations:
+                yield self.failed_evaluations[evaluate.key]
+
+    def followers(self, job: Job, scores_hash: str, *, failed: bool = False) -> list[EvaluateJob]:
+        """Evaluations of stored scores that are not finished; of failed ones too, if asked."""
+        found = []
+        for evaluate in self._evaluate_jobs(job, scores_hash):
+            ended = {**self._failed_alone(evaluate), **self._known(evaluate)}
+            missing = tuple(m for m in evaluate.measures if m.identity not in ended)
+            if not missing:
+                continue
+            left = EvaluateJob(job.series, scores_hash, evaluate.evaluation, missing, job.label)
+            if failed or left.key not in self.failed_evaluations:
+                found.append(left)
+        return found
+
+    def waiting_evaluations(self) -> list[EvaluateJob]:
+        """Evaluations of scores that earlier runs stored."""
+        found: dict[str, EvaluateJob] = {}
+        for job in self.jobs:
+            row = self.finished.get(job.key)
+            if row is not None and row["scores_hash"] is not None:
+                found.update((one.key, one) for one in self.followers(job, row["scores_hash"]))
+        return list(found.values())
+
+    def _evaluate_jobs(self, job: Job, scores_hash: str) -> list[EvaluateJob]:
+        return [
+            EvaluateJob(job.series, scores_hash, entry.settings, entry.measures, job.label)
+            for entry in self.plan.evaluations
+        ]
+
+    def _known(self, job: EvaluateJob) -> dict[MeasureVersion, int]:
+        return self.evaluated.get((job.series.hash, job.scores_hash, job.settings), {})
+
+    def _failed_alone(self, job: EvaluateJob) -> dict[MeasureVersion, int]:
+        return self.failed_alone.get((job.series.hash, job.scores_hash, job.settings), {})
+
+
+def expand_plan(
+    plan: Plan,
+    store: StoreReader,
+    *,
+    reread: bool = False,
+    progress: Callable[[int], None] | None = None,
+) -> ExpandedPlan:
+    """Expand a plan into jobs, reading series that are new, and look up what is done.
+
+    Parameters
+    ----------
+    plan : Plan
+        What to run.
+    store : StoreReader
+        Where series and results are kept.
+    reread : bool, default=False
+        Read every series again.
+    progress : callable, optional
+        Called with the number of series so far.
+
+    Returns
+    -------
+    ExpandedPlan
+        The jobs; its notes tell which series cannot be read or are there twice.
+
+    Raises
+    ------
+    InvalidInputError
+        If nothing is left to run.
+    """
+    catalog = _SeriesCatalog(store, reread=reread)
+    finished = store.finished_scores()
+    notes: list[str] = []
+    told = progress or (lambda _: None)
+    try:
+        series = _distinct(_all_series(plan, catalog, notes, told), notes)
+        jobs: list[ScoreJob | ImportJob] = [
+            job
+            for ref in series
+            for detector in plan.detectors
+            for job in _score_jobs(ref, detector, plan.seeds, finished)
+        ]
+        notes += series_notes(series, plan.detectors)
+        for place, request in enumerate(plan.scores):
+            jobs.extend(_external(f"scores[{place}]", request, series, catalog, notes))
+    finally:
+        catalog.save()
+    expanded = ExpandedPlan(plan, jobs, notes, finished)
+    if not expanded.jobs:
+        reasons = "; ".join(notes) or "no file fits"
+        raise InvalidInputError(f"the plan must select at least one series, got none: {reasons}")
+    expanded.note_evaluated(store)
+    return expanded
+
+
+def _score_jobs(
+    series: SeriesRef,
+    detector: DetectorSpec,
+    seeds: tuple[int, ...],
+    finished: dict[str, sqlite3.Row],
+) -> list[ScoreJob]:
+    """One job per seed, or one in all where the seed does not matter."""
+    if detector.stochastic:
+        return [ScoreJob(series, detector, seed) for seed in seeds]
+    # Earlier versions ran it once per seed; what they finished under any of them will do.
+    able = [ScoreJob(series, detector, seed) for seed in (None, *filter(None, seeds))]
+    known = [job for job in able if job.key in finished]
+    scored = [job for job in known if finished[job.key]["status"] == Status.OK]
+    return [*scored, *known, *able][:1]
+
+
+def _all_series(
+    plan: Plan, catalog: _SeriesCatalog, notes: list[str], progress: Callable[[int], None]
+) -> Iterator[SeriesRef]:
+    count = 0
+    for place, request in enumerate(plan.series):
+        for ref in _requested(f"series[{place}]", request, catalog, notes):
+            count += 1
+            progress(count)
+            yield ref
+
+
+def _requested(
+    where: str, request: SeriesFolder | SyntheticSeries, catalog: _SeriesCatalog, notes: list[str]
+) -> Iterable[SeriesRef]:
+    if isinstance(request, SyntheticSeries):
+        return [_synthetic(entry, catalog) for entry in request.grid]
+    folder = Path(request.folder)
+    collection = read_collection(folder, format=request.format, **request.options)
+    files = _named(where, collection, request.names)
+    if not files:
+        notes.append(f"{folder}: no file has a known format")
+    notes += unclaimed_files(folder, collection.skipped, request.names)
+    found = []
+    for file in files:
+        try:
+            source = SeriesSource.file(file.path, file.format.name, dict(file.options))
+            ref = catalog.describe(source)
+        except InvalidInputError as error:
+            notes.append(f"cannot be read: {error}")
+            continue
+        found.append(ref)
+    if request.datasets and found:
+        datasets = sorted({ref.dataset for ref in found})
+        wanted = match_names(datasets, request.datasets, argument=f"{where}.datasets")
+        found = [ref for ref in found if ref.dataset in wanted]
+    return _sampled([ref for ref in found if _fits(ref, request)], request)
+
+
+def _named(where: str, collection: Collection, patterns: Sequence[str]) -> list[Any]:
+    """Files of a collection that the patterns select, by path."""
+    files = sorted(collection.files, key=_by_path)
+    if not patterns:
+        return files
+    for pattern in patterns:
+        if not any(_is_called(file.key, pattern) for file in files):
+            match_names([file.key for file in files], pattern, argument=f"{where}.names")
+    return [file for file in files if any(_is_called(file.key, one) for one in patterns)]
+
+
+def _is_called(key: str, pattern: str) -> bool:
+    """Whether a pattern matches a file: its path, its name, or the name of its series."""
+    plain = key.removesuffix(".gz")
+    names = (key, plain, plain.removesuffix(PurePosixPath(plain).suffix))
+    return any(matches_name(name, pattern) for name in names)
+
+
+def _synthetic(arguments: dict[str, Any], catalog: _SeriesCatalog) -> SeriesRef:
+    try:
+        return catalog.describe(SeriesSource.synthetic(arguments))
+    except InvalidInputError as error:
+        raise InvalidInputError(f"`series` {arguments}: {error}") from error
+
+
+def _by_path(file: object) -> str:
+    return str(getattr(file, "path", ""))
+
+
+def _fits(ref: SeriesRef, request: SeriesFolder) -> bool:
+    most = request.max_points or ref.n_points
+    enough = request.min_points <= ref.n_points <= most
+    return enough and ref.n_anomalies >= request.min_anomalies
+
+
+def _sampled(found: list[SeriesRef], request: SeriesFolder) -> list[SeriesRef]:
+    if request.sample is None or request.sample >= len(found):
+        return found
+    rng = np.random.default_rng(request.sample_seed)
+    chosen = rng.choice(len(found), size=request.sample, replace=False)
+    return [found[index] for index in sorted(chosen.tolist())]
+
+
+def _distinct(series: Iterable[SeriesRef], notes: list[str]) -> list[SeriesRef]:
+    """One of each content: the same series under two names would count twice in every mean."""
+    seen: dict[str, SeriesRef] = {}
+    for ref in series:
+        first = seen.setdefault(ref.hash, ref)
+        if first is not ref and first.source != ref.source:
+            notes.append(f"{ref.title} has the content of {first.title}; it is run once")
+    return list(seen.values())
+
+
+# -- scores of others --------------------------------------------------------------------------
+
+
+def _external(
+    where: str,
+    request: ScoresFolder,
+    series: list[SeriesRef],
+    catalog: _SeriesCatalog,
+    notes: list[str],
+) -> list[ImportJob]:
+    found = list(
+        _tables(where, request, catalog, notes)
+        if request.pattern is None
+        else _named_files(where, request, request.pattern, series, notes)
+    )
+    if not found:
+        notes.append(f"{request.folder}: no scores found")
+    elif request.detectors:
+        labels = list(dict.fromkeys(job.label for job in found))
+        wanted = match_names(labels, request.detectors, argument=f"{where}.detectors")
+        found = [job for job in found if job.label in wanted]
+    return found
+
+
+def _tables(
+    where: str, request: ScoresFolder, catalog: _SeriesCatalog, notes: list[str]
+) -> Iterator[ImportJob]:
+    """Files that hold value, label and one column per detector."""
+    folder = Path(request.folder)
+    collection = read_collection(folder, format="scores")
+    notes += unclaimed_files(
+        folder, collection.skipped, request.names, wanted="value,label,<detector>,..."
+    )
+    for file in _named(where, collection, request.names):
+        try:
+            ref = catalog.describe(SeriesSource.file(file.path, "scores", {}))
+            columns = _columns(file.path)
+        except InvalidInputError as error:
+            notes.append(f"cannot be read: {error}")
+            continue
+        digest = file_digest(file.path)
+        for column in columns:
+            yield ImportJob(ref, str(file.path.resolve()), column, column, digest)
+
+
+def _columns(path: Path) -> tuple[str, ...]:
+    return Candidate(path).columns[2:]
+
+
+def _named_files(
+    where: str, request: ScoresFolder, pattern: str, series: list[SeriesRef], notes: list[str]
+) -> Iterator[ImportJob]:
+    """Files named after the series and the detector."""
+    folder = Path(request.folder)
+    paths = sorted(path for path in folder.rglob("*") if path.is_file())
+    keys = {path.relative_to(folder).as_posix(): path for path in paths}
+    titles = {ref.title for ref in series}
+    if request.names:
+        titles = set(match_names(sorted(titles), request.names, argument=f"{where}.names"))
+    taken = set()
+    for ref in series:
+        if ref.title not in titles:
+            continue
+        expression = re.compile(_expression(pattern, ref))
+        for key, path in keys.items():
+            match = expression.fullmatch(key)
+            if match is not None:
+                taken.add(key)
+                label = match.groupdict().get("detector") or folder.name
+                yield ImportJob(ref, str(path.resolve()), None, label, file_digest(path))
+    notes += unfitting_files(folder, [key for key in keys if key not in taken], pattern)
+
+
+def _expression(pattern: str, ref: SeriesRef) -> str:
+    known = {"{series}": re.escape(ref.name), "{dataset}": re.escape(ref.dataset)}
+    known["{detector}"] = "(?P<detector>[^/]+?)"
+    parts = re.split(r"(\{series\}|\{dataset\}|\{detector\})", pattern)
+    return "".join(known.get(part, re.escape(part)) for part in parts)
+
+
+# -- notes about files -----------------------------------------------------------------------
+
+
+_SHOWN = 6
+
+
+def unclaimed_files(
+    folder: Path, paths: Iterable[Path], names: Sequence[str], *, wanted: str | None = None
+) -> list[str]:
+    """Say which files of a folder are read by no format.
+
+    Parameters
+    ----------
+    folder : Path
+        Where they lie.
+    paths : iterable of Path
+        The files.
+    names : sequence of str
+        Patterns of the plan; files that fit none of them are nobody's concern.
+    wanted : str, optional
+        The header that was looked for; otherwise every format.
+
+    Examples
+    --------
+    >>> unclaimed_files(Path("data"), [Path("data/a.tab"), Path("data/b.csv")], ["a*"])
+    ["data: 1 file has no known format (a table needs a column of labels) and is left out: 'a.tab'"]
+    """
+    keys = [path.relative_to(folder).as_posix() for path in paths]
+    kept = [key for key in keys if not names or any(_is_called(key, name) for name in names)]
+    if not kept:
+        return []
+    lacking = (
+        "no known format (a table needs a column of labels)"
+        if wanted is None
+        else f"not the header {wanted}"
+    )
+    return [f"{folder}: {_files(kept, 'has', 'have')} {lacking} and {_left_out(kept)}"]
+
+
+def unfitting_files(folder: Path, keys: Sequence[str], pattern: str) -> list[str]:
+    """Say which files of a folder the pattern fits for no series of the plan.
+
+    Examples
+    --------
+    >>> unfitting_files(Path("mine"), ["x.npy"], "{series}.npy")
+    ["mine: 1 file fits '{series}.npy' for no series of the plan and is left out: 'x.npy'"]
+    """
+    if not keys:
+        return []
+    fit = f"{_files(keys, 'fits', 'fit')} {pattern!r} for no series of the plan"
+    return [f"{folder}: {fit} and {_left_out(keys)}"]
+
+
+def series_notes(series: Iterable[SeriesRef], detectors: Iterable[DetectorSpec]) -> list[str]:
+    """Say which columns were taken for no channel, and which series have missing values.
+
+    Parameters
+    ----------
+    series : iterable of SeriesRef
+        Those of the plan.
+    detectors : iterable of DetectorSpec
+        Those of the plan; some may not be told what to do with missing values.
+    """
+    by_reason: dict[str, list[str]] = {}
+    missing = []
+    for ref in series:
+        for column in ref.left_out:
+            by_reason.setdefault(column, []).append(ref.title)
+        if ref.n_missing:
+            missing.append(ref.title)
+    notes = [
+        f"left out as a channel: {column}, in {listed(titles, most=_SHOWN)}; "
+        "options = {values = [...]} names the channels"
+        for column, titles in by_reason.items()
+    ]
+    unready = [one.label for one in detectors if json.loads(one.params).get("impute") is None]
+    if missing and unready:
+        labels = listed(list(dict.fromkeys(unready)), most=_SHOWN)
+        notes.append(
+            f"missing values (NaN) in {listed(missing, most=_SHOWN)}; "
+            f"without `impute` these fail there: {labels}"
+        )
+    return notes
+
+
+def _files(names: Sequence[str], one: str, many: str) -> str:
+    return f"1 file {one}" if len(names) == 1 else f"{len(names):,} files {many}"
+
+
+def _left_out(names: Sequence[str]) -> str:
+    verb = "is" if len(names) == 1 else "are"
+    return f"{verb} left out: {quoted(names, most=_SHOWN)}"

@@ -1,0 +1,867 @@
+"""The one reader of a benchmark: how far it is, what failed, all values, scores and checks."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sqlite3
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from vuskit._util.optional import require
+from vuskit.bench._leaderboard import AVERAGES, leaderboard, measure_called, measures_in_order
+from vuskit.bench.identity import scores_digest
+from vuskit.bench.jobs import (
+    EvaluateJob,
+    Scores,
+    SeriesSource,
+    Task,
+    run_task_safely,
+)
+from vuskit.bench.plan import Plan, parse_plan
+from vuskit.bench.states import Kind, Status
+from vuskit.bench.store import (
+    DATABASE,
+    ScoreFiles,
+    StoreReader,
+    find_damages,
+    is_gone,
+    open_store,
+)
+from vuskit.buffers import BufferChoice
+from vuskit.datasets import ScoredSeries, Series
+from vuskit.errors import InvalidInputError
+from vuskit.inputs import check_choice
+from vuskit.measures.registry import Measure
+from vuskit.measures.settings import EvaluationSettings
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = [
+    "FORMATS",
+    "SHAPES",
+    "Failure",
+    "Run",
+    "RunSeries",
+    "RunStatus",
+    "ScoreRecord",
+    "StoredScores",
+    "Verification",
+]
+
+FORMATS: dict[str, Callable[[Any, Path], None]] = {
+    "csv": lambda frame, path: frame.to_csv(path, index=False),
+    "parquet": lambda frame, path: frame.to_parquet(path, index=False),
+}
+"""Writers of exported tables, by the ending of the file."""
+
+# The compiled sweep and its NumPy twin agree to this; another machine's values do too.
+_TOLERANCE = 1e-9
+_LONG = ("plan", "imports", "notes", "progress")
+_VALUE = ["score_key", "detector", "settings"]
+_ORDER = ["dataset", "series", "detector", "seed", "settings"]
+_BUFFER = ["buffer", "buffer_reason"]
+_OF_A_VALUE = [
+    "measure",
+    "measure_title",
+    "higher_is_better",
+    "value",
+    "measure_identity",
+    "evaluate_key",
+]
+# Columns that may be missing use nullable dtypes.
+_DTYPES = {
+    **dict.fromkeys(["seed", "buffer", "peak_bytes"], "Int64"),
+    **dict.fromkeys(["value", "fit_seconds", "score_seconds", "warm_up_seconds"], "float64"),
+    "higher_is_better": "bool",
+    "cold": "int64",
+}
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A failed job."""
+
+    key: str
+    status: Status
+    kind: Kind
+    detector: str
+    dataset: str
+    series: str
+    seed: int | None
+    title: str
+    message: str
+    command: str
+    traceback: str | None
+
+
+@dataclass(frozen=True)
+class RunStatus:
+    """How far a run is.
+
+    Attributes
+    ----------
+    run : dict
+        The latest start: state, times, host, process, versions. A run whose process ended
+        without recording it has the state ``killed``. ``begun`` is the first start in this
+        folder, ``last_job`` when the last job ended.
+    progress : dict
+        The latest progress that the run recorded: total, done, rate, what is running.
+    counts : dict
+        Finished jobs of the plan by kind and status.
+    by_detector : dict
+        The same by detector, kind and status.
+    n_values : int
+        Values in the store.
+    failures : tuple of Failure
+        The latest first, as many as were asked for.
+    notes : tuple of str
+        Series that could not be read, or are there twice.
+    """
+
+    run: dict[str, Any]
+    progress: dict[str, Any]
+    counts: dict[tuple[Kind, Status], int]
+    by_detector: dict[tuple[str, Kind, Status], int]
+    n_values: int
+    failures: tuple[Failure, ...]
+    notes: tuple[str, ...]
+
+    def count(self, *statuses: Status) -> int:
+        """Finished jobs with one of these statuses."""
+        return sum(number for (_, status), number in self.counts.items() if status in statuses)
+
+
+@dataclass(frozen=True)
+class ScoreRecord:
+    """A finished score or import job.
+
+    Attributes
+    ----------
+    dataset, series, detector : str
+        Names.
+    series_hash : str
+        Digest of the series' content.
+    seed : int or None
+        None if the scores do not depend on a seed.
+    status : Status
+        How the job ended.
+    evaluated : Status or None
+        How the evaluations of the scores ended: OK if one of them did; None without any.
+    scores_hash : str or None
+        Digest of the scores, if there are any.
+    fit_seconds, score_seconds : float or None
+        Measured times.
+    cold : bool
+        Whether the times include imports and compilation.
+    """
+
+    dataset: str
+    series: str
+    detector: str
+    series_hash: str
+    seed: int | None
+    status: Status
+    evaluated: Status | None
+    scores_hash: str | None
+    fit_seconds: float | None
+    score_seconds: float | None
+    cold: bool
+
+
+@dataclass(frozen=True)
+class RunSeries:
+    """A series of a run.
+
+    Attributes
+    ----------
+    dataset, name : str
+        What it is called.
+    hash : str
+        Digest of its content.
+    source : str
+        File or generator, as `vuskit.bench.jobs.SeriesSource` reads it.
+    n_points, n_channels, n_anomalies : int
+        Its size.
+    scores : tuple
+        Detector and digest of the stored scores; of several seeds the first.
+    """
+
+    dataset: str
+    name: str
+    hash: str
+    source: str
+    n_points: int
+    n_channels: int
+    n_anomalies: int
+    scores: tuple[tuple[str, str], ...]
+
+    @property
+    def title(self) -> str:
+        """Data set and name."""
+        return f"{self.dataset}/{self.name}"
+
+
+@dataclass(frozen=True)
+class StoredScores:
+    """A series of a run and the files with the scores of its detectors; small and picklable.
+
+    Attributes
+    ----------
+    name : str
+        Data set and name of the series.
+    source : str
+        File or generator of the series, as `vuskit.bench.jobs.SeriesSource` reads it.
+    scores : tuple
+        Detector and score file.
+    repeats : tuple
+        Detectors that ran with several seeds, each with the names of its runs.
+    """
+
+    name: str
+    source: str
+    scores: tuple[tuple[str, Path], ...]
+    repeats: tuple[tuple[str, tuple[str, ...]], ...] = ()
+
+    def read(self) -> ScoredSeries:
+        """Read the series and the scores.
+
+        Raises
+        ------
+        InvalidInputError
+            If a file is gone or broken.
+        """
+        series = SeriesSource(self.source).load()
+        try:
+            scores = {detector: np.load(path) for detector, path in self.scores}
+        except (OSError, ValueError) as error:
+            raise InvalidInputError(f"{self.name}: {error}") from error
+        return ScoredSeries(series, scores, dict(self.repeats))
+
+
+@dataclass(frozen=True)
+class Verification:
+    """What was checked and what was wrong.
+
+    Attributes
+    ----------
+    n_files, n_values : int
+        Score files read, and values computed again.
+    problems : tuple of str
+        A sentence for each; empty if everything is correct.
+    broken : tuple of str
+        Digests of score files that are missing or changed; see `Store.forget_scores`.
+    """
+
+    n_files: int
+    n_values: int
+    problems: tuple[str, ...]
+    broken: tuple[str, ...]
+
+
+class Run:
+    """A run folder, read-only; works during the run and on read-only disks.
+
+    All names (detectors, series, data sets) and the selection of values are those of the plan
+    at the latest start.
+
+    Parameters
+    ----------
+    folder : str or Path
+        The run folder.
+
+    Raises
+    ------
+    InvalidInputError
+        By every method, if the folder holds no run.
+
+    Examples
+    --------
+    >>> Run("nowhere").status()
+    Traceback (most recent call last):
+    vuskit.errors.InvalidInputError: `folder` must hold a benchmark run, got 'nowhere'
+    """
+
+    def __init__(self, folder: str | Path) -> None:
+        self.folder = Path(folder)
+
+    def __repr__(self) -> str:
+        return f"Run({str(self.folder)!r})"
+
+    @property
+    def exists(self) -> bool:
+        """Whether the folder holds a run."""
+        return (self.folder / DATABASE).is_file()
+
+    def _open(self) -> StoreReader:
+        return open_store(self.folder)
+
+    # -- progress and failures -------------------------------------------------------------------
+
+    def status(self, *, failures: int = 10) -> RunStatus:
+        """Return how far the run is.
+
+        Parameters
+        ----------
+        failures : int, default=10
+            How many failures to list.
+        """
+        with self._open() as store:
+            run = store.latest_run()
+            facts = {key: value for key, value in dict(run).items() if key not in _LONG}
+            facts["begun"], facts["last_job"] = store.times()
+            if facts["state"] == "running" and is_gone(facts["host"], facts["pid"]):
+                facts["state"] = "killed"
+            return RunStatus(
+                run=facts,
+                progress=json.loads(run["progress"]),
+                counts=store.count_jobs(),
+                by_detector=store.count_jobs_by_detector(),
+                n_values=store.count_values(),
+                failures=tuple(self._failure(store, one) for one in store.failed_jobs(failures)),
+                notes=tuple(json.loads(run["notes"])),
+            )
+
+    def _failure(self, store: StoreReader, row: sqlite3.Row) -> Failure:
+        name, seed = store.names_of(row)
+        detector = name or "unknown detector"
+        measures = store.measures_of(row["id"])
+        what = f"{measures[0]} of " if len(measures) == 1 else ""
+        shown = f" seed {seed}" if seed else ""  # as in titles of jobs
+        return Failure(
+            key=row["key"],
+            status=Status(row["status"]),
+            kind=Kind(row["kind"]),
+            detector=detector,
+            dataset=row["dataset"],
+            series=row["series"],
+            seed=seed,
+            title=f"{row['kind']} {what}{detector}{shown} on {row['dataset']}/{row['series']}",
+            message=row["message"] or "",
+            command=shlex.join(["vuskit", "bench", "run-job", str(self.folder), row["key"]]),
+            traceback=row["traceback"],
+        )
+
+    def unsuccessful_jobs(self, series_hash: str) -> dict[str, int]:
+        """Count the jobs on a series that did not end well, by status."""
+        with self._open() as store:
+            return store.unsuccessful_jobs(series_hash)
+
+    # -- names -----------------------------------------------------------------------------------
+
+    def plan(self) -> Plan:
+        """Return the plan of the latest start; it writes to this folder, wherever it was moved.
+
+        Raises
+        ------
+        InvalidInputError
+            If the plan's files are gone.
+        """
+        with self._open() as store:
+            run = store.latest_run()
+        plan = parse_plan(run["plan"], base=Path(run["base"]), name=f"the plan of {self.folder}")
+        return replace(plan, folder=self.folder)
+
+    def detectors(self) -> tuple[str, ...]:
+        """Return the detectors with a finished job, also those that always failed."""
+        with self._open() as store:
+            return store.detectors()
+
+    def series(self) -> tuple[RunSeries, ...]:
+        """Return the series with a finished job, by data set and name."""
+        with self._open() as store:
+            rows, jobs = store.series(), store.scored_jobs()
+        scores: dict[str, dict[str, tuple[int, str]]] = {}
+        for job in jobs:
+            if job["scores_hash"] is not None:
+                found = scores.setdefault(job["series_hash"], {})
+                known, seed = found.get(job["detector"]), job["seed"] or 0
+                if known is None or seed < known[0]:
+                    found[job["detector"]] = seed, job["scores_hash"]
+        return tuple(
+            RunSeries(
+                dataset=row["dataset"],
+                name=row["name"],
+                hash=row["hash"],
+                source=row["source"] or json.dumps({}),
+                n_points=row["n_points"],
+                n_channels=row["n_channels"],
+                n_anomalies=row["n_anomalies"],
+                scores=tuple((k, digest) for k, (_, digest) in scores.get(row["hash"], {}).items()),
+            )
+            for row in rows
+        )
+
+    def measures(self) -> dict[str, Measure]:
+        """Return the measures of the plan by name, in the order of tables.
+
+        Title, family, bounds and direction are those that the run stored, so that a user's
+        measure is known where the module that registers it is not. It cannot be computed there.
+        """
+        with self._open() as store:
+            return _measures(store)
+
+    def measures_by_settings(self) -> dict[str, tuple[str, ...]]:
+        """Return the names of the plan's measures, by settings."""
+        with self._open() as store:
+            rows = store.planned_measures()
+        found: dict[str, dict[str, None]] = {}
+        for row in rows:
+            found.setdefault(row["settings"], {})[row["name"]] = None
+        return {settings: tuple(names) for settings, names in found.items()}
+
+    # -- tables ----------------------------------------------------------------------------------
+
+    def values(self) -> pd.DataFrame:
+        """Return all values: one row per series, detector, seed, settings and measure.
+
+        A detector that does not depend on a seed has none. ``measure_title`` and
+        ``higher_is_better`` are those of the measure when it was computed.
+
+        Raises
+        ------
+        MissingDependencyError
+            If pandas is not installed.
+        """
+        require("pandas", purpose="a table of values")
+        with self._open() as store:
+            store.latest_run()
+            measures = _measures(store)
+            frame = store.values()
+        frame = frame.drop_duplicates([*_VALUE, "measure"], keep="last", ignore_index=True)
+        frame["seed"] = frame["seed"].astype("Int64")
+        place = list(frame).index("value")
+        titles = frame["measure"].map({name: one.title for name, one in measures.items()})
+        higher = frame["measure"].map({n: one.higher_is_better for n, one in measures.items()})
+        frame.insert(place, "measure_title", titles)
+        frame.insert(place + 1, "higher_is_better", higher.astype(bool))
+        return frame
+
+    def outcomes(self) -> pd.DataFrame:
+        """Return one row per value that the plan asks for, also where there is none.
+
+        As `values`, with a column ``status``: of the scores, where they failed or were skipped,
+        else of their evaluation. A missing value is empty, also of a measure that is undefined
+        there. Jobs that have not finished yet have no row.
+
+        Raises
+        ------
+        MissingDependencyError
+            If pandas is not installed.
+        """
+        pandas = require("pandas", purpose="a table of values")
+        values = self.values()
+        there = set(zip(*(values[name] for name in (*_VALUE, "measure")), strict=True))
+        with self._open() as store:
+            measures = _measures(store)
+            place = {row["name"]: row["id"] for row in store.planned_measures()}
+            absent = [
+                {
+                    **row,
+                    "measure_title": measures[row["measure"]].title,
+                    "higher_is_better": measures[row["measure"]].higher_is_better,
+                }
+                for row in _requested_values(store)
+                if (*(row[name] for name in _VALUE), row["measure"]) not in there
+            ]
+        values.insert(list(values).index("value"), "status", str(Status.OK))
+        rows = pandas.DataFrame(absent, columns=list(values))
+        dtypes = {**values.dtypes, **_DTYPES}
+        parts = [part.astype(dtypes) for part in (values, rows) if len(part)] or [values]
+        table: pd.DataFrame = pandas.concat(parts)
+        return table.sort_values(
+            [*_ORDER, "measure"],
+            key=lambda column: column.map(place) if column.name == "measure" else column,
+            kind="stable",
+            na_position="first",
+            ignore_index=True,
+        )
+
+    def leaderboard(self, *, by: str = "series") -> pd.DataFrame:
+        """Return means per detector and settings; see :func:`vuskit.bench.leaderboard`.
+
+        Parameters
+        ----------
+        by : {"series", "dataset"}, default="series"
+            What counts once in the means.
+        """
+        return leaderboard(
+            self.values(), by=by, detectors=self.detectors(), measures=self.measures()
+        )
+
+    def table(self, *, shape: str = "values", by: str = "series") -> pd.DataFrame:
+        """Return the values as a table.
+
+        Failed and skipped jobs have their rows too, with a status and without values.
+
+        Parameters
+        ----------
+        shape : {"values", "wide", "leaderboard"}, default="values"
+            One row per value; one row per score; or means per detector.
+        by : {"series", "dataset"}, default="series"
+            What counts once in the means of a leaderboard.
+
+        Raises
+        ------
+        InvalidInputError
+            If the shape is unknown or has no means.
+        """
+        check_choice("shape", shape, SHAPES)
+        check_choice("by", by, AVERAGES)
+        if by != "series" and shape != "leaderboard":
+            raise InvalidInputError(
+                f"`by` must be 'series' for the shape {shape!r}, which has no means, got {by!r}"
+            )
+        require("pandas", purpose="export")
+        return SHAPES[shape](self, by)
+
+    def export(self, target: str | Path, *, shape: str = "values", by: str = "series") -> Any:
+        """Write the values into a file.
+
+        Parameters
+        ----------
+        target : str or Path
+            Ends in ``.csv`` or ``.parquet``.
+        shape, by : str
+            As for `table`.
+
+        Returns
+        -------
+        pandas.DataFrame
+            What was written.
+
+        Raises
+        ------
+        InvalidInputError
+            If the ending is unknown, or as for `table`.
+        """
+        place = Path(target)
+        kind = check_choice("target", place.suffix.removeprefix(".") or place.name, FORMATS)
+        frame = self.table(shape=shape, by=by)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        FORMATS[kind](frame, place)
+        return frame
+
+    # -- scores ----------------------------------------------------------------------------------
+
+    def score_records(self) -> tuple[ScoreRecord, ...]:
+        """Return all finished score and import jobs, in the order they finished."""
+        with self._open() as store:
+            jobs, evaluated = store.scored_jobs(), store.evaluation_statuses()
+        return tuple(
+            ScoreRecord(
+                dataset=row["dataset"],
+                series=row["series"],
+                detector=row["detector"],
+                series_hash=row["series_hash"],
+                seed=row["seed"],
+                status=Status(row["status"]),
+                evaluated=evaluated.get((row["series_hash"], row["scores_hash"])),
+                scores_hash=row["scores_hash"],
+                fit_seconds=row["fit_seconds"],
+                score_seconds=row["score_seconds"],
+                cold=bool(row["cold"]),
+            )
+            for row in jobs
+        )
+
+    def scored_series(self) -> Iterator[StoredScores]:
+        """Iterate over the series with stored scores; failed detectors are missing.
+
+        The runs of a detector with several seeds are named ``label (seed 1)``, ...
+        """
+        files = ScoreFiles(self.folder)
+        with self._open() as store:
+            series = store.series()
+            jobs = [row for row in store.scored_jobs() if row["scores_hash"] is not None]
+        by_series: dict[str, dict[str, list[sqlite3.Row]]] = {}
+        for job in sorted(jobs, key=lambda row: (row["detector"], row["seed"] or 0)):
+            by_detector = by_series.setdefault(job["series_hash"], {})
+            by_detector.setdefault(job["detector"], []).append(job)
+        for row in series:
+            scores: list[tuple[str, Path]] = []
+            repeats: list[tuple[str, tuple[str, ...]]] = []
+            for detector, several in by_series.get(row["hash"], {}).items():
+                names: tuple[str, ...] = (detector,)
+                if len(several) > 1:
+                    names = tuple(f"{detector} (seed {job['seed']})" for job in several)
+                    repeats.append((detector, names))
+                paths = (files.path(job["scores_hash"]) for job in several)
+                scores += zip(names, paths, strict=True)
+            if scores:
+                title = f"{row['dataset']}/{row['name']}"
+                yield StoredScores(title, row["source"], tuple(scores), tuple(repeats))
+
+    def read_series(self, series: RunSeries) -> Series:
+        """Read a series of the run and check that it has not changed.
+
+        Raises
+        ------
+        InvalidInputError
+            If it cannot be read or has changed.
+        """
+        try:
+            found = SeriesSource(series.source).load()
+        except (OSError, KeyError) as error:
+            raise InvalidInputError(f"{series.title} cannot be read: {error}") from error
+        if found.content_hash != series.hash:
+            raise InvalidInputError(f"{series.title} has changed since the run")
+        return found
+
+    def scores(self, series: RunSeries) -> dict[str, Scores]:
+        """Read the scores of a series by detector; of several seeds the first.
+
+        Raises
+        ------
+        InvalidInputError
+            If a file cannot be read.
+        """
+        files = ScoreFiles(self.folder)
+        try:
+            return {
+                name: np.load(files.path(digest), allow_pickle=False)
+                for name, digest in series.scores
+            }
+        except (OSError, ValueError) as error:
+            raise InvalidInputError(f"scores of {series.title} cannot be read: {error}") from error
+
+    def evaluation_settings(self, series: RunSeries, settings: str) -> EvaluationSettings | None:
+        """Return the settings of a series' evaluation with the buffer that was chosen.
+
+        None if no evaluation of the series under these settings ended well.
+        """
+        with self._open() as store:
+            row = store.evaluation(series.hash, settings)
+        if row is None:
+            return None
+        found = EvaluationSettings.from_dict(json.loads(row["spec"])["settings"])
+        strategy, _, reason = (row["buffer_reason"] or "number: given").partition(": ")
+        return found.replace(buffer=BufferChoice(row["buffer"], strategy, reason))
+
+    # -- single jobs and checks ------------------------------------------------------------------
+
+    def task(self, key: str) -> tuple[Task, Status]:
+        """Return the task of a stored job, to run it again, and how it ended.
+
+        Parameters
+        ----------
+        key : str
+            Key of the job, or its beginning.
+
+        Raises
+        ------
+        InvalidInputError
+            If no job or more than one has such a key.
+        """
+        with self._open() as store:
+            row = store.find_job(key)
+            return self._task(store, row), Status(row["status"])
+
+    def _task(self, store: StoreReader, row: sqlite3.Row) -> Task:
+        run = store.latest_run()
+        job = store.read_job(row)
+        files = ScoreFiles(self.folder)
+        path = files.path(job.scores_hash) if isinstance(job, EvaluateJob) else None
+        return Task(job, path, tuple(json.loads(run["imports"])), Path(run["base"]))
+
+    def verify(
+        self,
+        *,
+        sample: int = 20,
+        seed: int = 0,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> Verification:
+        """Check the database, every stored score file, and a sample of values.
+
+        Parameters
+        ----------
+        sample : int, default=20
+            How many evaluations to compute again.
+        seed : int, default=0
+            Which ones.
+        progress : callable, optional
+            Called with the number of checks done and in all.
+
+        Returns
+        -------
+        Verification
+            With a problem for each damage of the database, each file that is missing or changed,
+            each unknown file, and each value that differs when computed again.
+        """
+        found = _Findings()
+        try:
+            found.problems += [f"database: {line}" for line in find_damages(self.folder)]
+            with self._open() as store:
+                self._check(store, found, sample, seed, progress or (lambda done, total: None))
+        except sqlite3.DatabaseError as error:
+            found.problems.append(
+                f"database: {error}, the rest cannot be checked; put back a copy of "
+                f"{DATABASE}, or remove it and run the plan again"
+            )
+        return Verification(
+            found.n_files, found.n_values, tuple(found.problems), tuple(found.broken)
+        )
+
+    def _check(
+        self,
+        store: StoreReader,
+        found: _Findings,
+        sample: int,
+        seed: int,
+        progress: Callable[[int, int], None],
+    ) -> None:
+        """Check all score files and a sample of values."""
+        files = ScoreFiles(self.folder)
+        known = store.score_digests()
+        keys = store.successful_evaluations()
+        order = np.random.default_rng(seed).permutation(len(keys))[:sample]
+        chosen = [keys[place] for place in sorted(order.tolist())]
+        total = len(known) + len(chosen)
+        for place, digest in enumerate(sorted(known)):
+            wrong = _file_problems(files.path(digest), digest)
+            found.problems += wrong
+            found.broken += [digest] * bool(wrong)
+            found.n_files += 1
+            progress(place + 1, total)
+        found.problems += _unknown_files(files, known)
+        for place, key in enumerate(chosen):
+            stored = store.values_of(key)
+            found.n_values += len(stored)
+            found.problems += _value_problems(self._task(store, store.find_job(key)), stored)
+            progress(len(known) + place + 1, total)
+
+
+# -- tables ------------------------------------------------------------------------------------
+
+
+def _wide(run: Run, by: str) -> pd.DataFrame:
+    """One row per series, detector, seed and settings; one column per measure.
+
+    The status is that of the first measure that is not OK, if there is one.
+    """
+    values = run.outcomes()
+    keys = _VALUE
+    table = values.pivot(index=keys, columns="measure", values="value")
+    table = table[measures_in_order(table.columns)]
+    # Not every measure has a value everywhere: rows of facts, columns of numbers.
+    worst = values.sort_values("status", key=lambda status: status == Status.OK, kind="stable")
+    facts = worst.drop(columns=_OF_A_VALUE).drop_duplicates(keys).sort_index()
+    # A measure that failed has no buffer, but another one may have.
+    buffers = values.groupby(keys, sort=False)[_BUFFER].first().reset_index()
+    facts = facts.drop(columns=_BUFFER).merge(buffers, on=keys)
+    names = ["dataset", "series", "detector", "seed", "settings"]
+    names += ["status", *_BUFFER]
+    rest = [name for name in facts if name not in names]
+    wide = facts.merge(table.reset_index(), on=keys)
+    return wide[[*names, *table.columns, *rest]]
+
+
+SHAPES: dict[str, Callable[[Run, str], Any]] = {
+    "values": lambda run, by: run.outcomes(),
+    "wide": _wide,
+    "leaderboard": lambda run, by: run.leaderboard(by=by),
+}
+"""Tables that a run can be exported as."""
+
+
+def _requested_values(store: StoreReader) -> Iterator[dict[str, Any]]:
+    """Rows of the values that finished jobs did not give."""
+    wanted = store.planned_measures()
+    # Of several attempts the last one counts.
+    failed = {
+        (row["series_hash"], row["scores_hash"], row["settings"], row["measure_id"]): {
+            "status": row["status"],
+            "buffer": row["buffer"],
+            "buffer_reason": row["buffer_reason"],
+            "evaluate_key": row["key"],
+        }
+        for row in store.evaluations_without_value()
+    }
+    for scored in store.scored_jobs():
+        facts = dict(scored)
+        subject = facts.pop("series_hash"), facts.pop("scores_hash")
+        for measure in wanted:
+            asked = {
+                **facts,
+                "settings": measure["settings"],
+                "measure": measure["name"],
+                "measure_identity": f"{measure['name']} @ {measure['version']}",
+            }
+            if scored["status"] != Status.OK:
+                yield asked
+                continue
+            evaluation = failed.get((*subject, measure["settings"], measure["id"]))
+            if evaluation is not None:
+                yield {**asked, **evaluation}
+
+
+# -- measures ----------------------------------------------------------------------------------
+
+
+def _measures(store: StoreReader) -> dict[str, Measure]:
+    store.latest_run()
+    found = {row["name"]: _stored_measure(row) for row in store.planned_measures()}
+    return {name: found[name] for name in measures_in_order(found)}
+
+
+def _stored_measure(row: sqlite3.Row) -> Measure:
+    known = measure_called(row["name"])
+    if row["title"] is None:  # entered by a version that did not store it
+        return known
+    return replace(
+        known,
+        title=row["title"],
+        family=row["family"],
+        bounds=(row["lowest"], row["highest"]),
+        higher_is_better=bool(row["higher_is_better"]),
+        reference=row["reference"],
+    )
+
+
+# -- checks ------------------------------------------------------------------------------------
+
+
+@dataclass
+class _Findings:
+    """What is known so far."""
+
+    n_files: int = 0
+    n_values: int = 0
+    problems: list[str] = field(default_factory=list)
+    broken: list[str] = field(default_factory=list)
+
+
+def _file_problems(path: Path, digest: str) -> list[str]:
+    try:
+        scores = np.load(path, allow_pickle=False)
+    except (OSError, ValueError, EOFError) as error:
+        return [f"{path}: cannot be read: {error}"]
+    if scores_digest(scores) != digest:
+        return [f"{path}: does not hold the scores that were stored"]
+    return []
+
+
+def _unknown_files(files: ScoreFiles, known: set[str]) -> list[str]:
+    return [
+        f"{path}: belongs to no job; a killed run may have left it, the next run takes it up"
+        for path in sorted(files.folder.rglob("*.npy"))
+        if path.stem not in known
+    ]
+
+
+def _value_problems(task: Task, stored: dict[str, float]) -> list[str]:
+    outcome = run_task_safely(task)
+    where = f"job {task.job.key} ({task.job.title})"
+    if outcome.values is None:
+        return [f"{where}: cannot be computed again: {outcome.message}"]
+    problems = []
+    for name in sorted({*stored, *outcome.values}):
+        then, again = stored.get(name), outcome.values.get(name)
+        if then is None or again is None or not abs(then - again) <= _TOLERANCE:
+            problems.append(f"{where}: {name} is stored as {then}, computed again it is {again}")
+    return problems

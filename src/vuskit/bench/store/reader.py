@@ -1,0 +1,521 @@
+"""Reading the store of a run folder: without writing to it, wherever it lies, also during a run."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sqlite3
+import tempfile
+from collections.abc import Iterable, Iterator
+from contextlib import closing
+from dataclasses import fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Self
+
+from vuskit.bench.jobs import Job, MeasureVersion, SeriesRef, SeriesSource, job_from_spec
+from vuskit.bench.states import Kind, Status
+from vuskit.bench.store.schema import (
+    SCHEMA_VERSION,
+    create_schema,
+    migrate_schema,
+    stored_version,
+)
+from vuskit.errors import InvalidInputError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = [
+    "DATABASE",
+    "SERIES_FACTS",
+    "WAIT_SECONDS",
+    "StoreReader",
+    "find_damages",
+    "open_store",
+    "open_store_or_empty",
+]
+
+DATABASE = "bench.sqlite"
+WAIT_SECONDS = 60  # for another process that is writing
+
+SERIES_FACTS = tuple(
+    entry.name for entry in fields(SeriesRef) if entry.name not in ("source", "left_out")
+)
+"""Columns that describe a series."""
+
+_LATEST = "SELECT * FROM runs ORDER BY id DESC LIMIT 1"
+_VALUES = """
+SELECT planned_series.dataset, planned_series.name AS series, detector, seed,
+       second.settings, measures.name AS measure, value, second.buffer, second.buffer_reason,
+       first.fit_seconds, first.score_seconds, first.warm_up_seconds, first.peak_bytes, first.cold,
+       rtrim(first.settings || ' ' || first.code) AS detector_identity,
+       measures.name || ' @ ' || measures.version AS measure_identity,
+       first.key AS score_key, second.key AS evaluate_key
+FROM planned_scores
+JOIN jobs AS first ON first.key = planned_scores.key
+JOIN planned_series ON planned_series.hash = first.series_hash
+JOIN jobs AS second ON second.scores_hash = first.scores_hash
+    AND second.series_hash = first.series_hash AND second.kind = 'evaluate'
+JOIN "values" ON job_id = second.id
+JOIN planned_values ON planned_values.settings = second.settings
+    AND planned_values.measure_id = "values".measure_id
+JOIN measures ON measures.id = "values".measure_id
+ORDER BY planned_series.dataset, planned_series.name, detector, seed, second.settings,
+    measures.id, second.id
+"""
+_SCORED = """
+SELECT planned_series.dataset, planned_series.name AS series, detector, seed, status,
+       fit_seconds, score_seconds, warm_up_seconds, peak_bytes, cold,
+       rtrim(settings || ' ' || code) AS detector_identity, jobs.key AS score_key,
+       scores_hash, jobs.series_hash
+FROM planned_scores
+JOIN jobs ON jobs.key = planned_scores.key
+JOIN planned_series ON planned_series.hash = jobs.series_hash
+ORDER BY jobs.id, detector
+"""
+_WITHOUT_VALUE = """
+SELECT series_hash, scores_hash, jobs.settings, job_measures.measure_id, status, key, buffer,
+       buffer_reason
+FROM jobs
+JOIN job_measures ON job_measures.job_id = jobs.id
+JOIN planned_values ON planned_values.settings = jobs.settings
+    AND planned_values.measure_id = job_measures.measure_id
+LEFT JOIN "values" ON "values".job_id = jobs.id
+    AND "values".measure_id = job_measures.measure_id
+WHERE kind = 'evaluate' AND run_id = ? AND value IS NULL
+ORDER BY jobs.id
+"""
+_SERIES = """
+SELECT series.*, dataset, name, source FROM planned_series JOIN series ON series.hash =
+    planned_series.hash
+WHERE series.hash IN
+    (SELECT jobs.series_hash FROM jobs JOIN planned_scores ON planned_scores.key = jobs.key)
+ORDER BY dataset, name, series.hash
+"""
+_SERIES_FOR_JOB = """
+SELECT series.*, coalesce(planned_series.dataset, sources.dataset, '') AS dataset,
+       coalesce(planned_series.name, sources.name, substr(series.hash, 1, 12)) AS name,
+       coalesce(source, spec, '{}') AS source
+FROM series
+LEFT JOIN planned_series ON planned_series.hash = series.hash
+LEFT JOIN sources ON series_hash = series.hash
+WHERE series.hash = ? ORDER BY spec LIMIT 1
+"""
+# Scores may be those of several detectors: each of them has the evaluations.
+_COUNTS = """
+WITH named AS (
+    SELECT jobs.id, detector FROM planned_scores JOIN jobs ON jobs.key = planned_scores.key
+    UNION
+    SELECT second.id, detector FROM planned_scores
+    JOIN jobs AS first ON first.key = planned_scores.key
+    JOIN jobs AS second ON second.scores_hash = first.scores_hash
+        AND second.series_hash = first.series_hash AND second.kind = 'evaluate'
+)
+SELECT detector, kind, status, count(*) FROM named JOIN jobs ON jobs.id = named.id
+WHERE run_id = ? GROUP BY detector, kind, status ORDER BY detector, kind = 'evaluate'
+"""
+_NAMES_OF_SCORES = """
+SELECT detector, seed FROM planned_scores WHERE key = ? ORDER BY detector LIMIT 1
+"""
+_NAMES_OF_EVALUATION = """
+SELECT detector, NULL AS seed FROM jobs JOIN planned_scores ON planned_scores.key = jobs.key
+WHERE scores_hash = ? AND jobs.series_hash = ? AND kind != 'evaluate'
+ORDER BY jobs.id, detector LIMIT 1
+"""
+
+
+class StoreReader:
+    """Questions to the tables of a store; nothing is added to them.
+
+    Parameters
+    ----------
+    connection : sqlite3.Connection
+        To the tables of a store, with rows that have names.
+    folder : Path, optional
+        The run folder, for errors.
+    """
+
+    def __init__(self, connection: sqlite3.Connection, folder: Path | None = None) -> None:
+        self._connection = connection
+        self._place = folder
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the file."""
+        self._connection.close()
+
+    # -- what earlier runs know ------------------------------------------------------------------
+
+    def known_series(self) -> dict[tuple[str, str], SeriesRef]:
+        """Series by their source and its stamp, as read in earlier runs.
+
+        Series entered by an earlier version are read once more: that version knew less about
+        them, and treated other columns of tables as channels.
+        """
+        rows = self._connection.execute(
+            "SELECT spec, stamp, hash, sources.dataset, sources.name, n_points, n_channels, "
+            "n_anomalies, anomalous_points, n_missing, left_out FROM sources "
+            "JOIN series ON hash = series_hash WHERE n_missing IS NOT NULL"
+        )
+        return {
+            (row["spec"], row["stamp"]): SeriesRef(
+                **{name: row[name] for name in SERIES_FACTS},
+                source=SeriesSource(row["spec"]),
+                left_out=tuple(json.loads(row["left_out"] or "[]")),
+            )
+            for row in rows
+        }
+
+    def add_series(self, series: Iterable[tuple[SeriesRef, str]]) -> None:
+        """Do nothing: only a `Store` keeps series that were read."""
+
+    def finished_scores(self) -> dict[str, sqlite3.Row]:
+        """Finished score and import jobs by key."""
+        rows = self._connection.execute(
+            "SELECT id, key, status, scores_hash FROM jobs WHERE kind IN ('score', 'import')"
+        )
+        return {row["key"]: row for row in rows}
+
+    def finished_evaluations(self) -> Iterator[tuple[sqlite3.Row, tuple[MeasureVersion, ...]]]:
+        """Finished evaluations with their measures."""
+        known = {
+            str(row["id"]): MeasureVersion(row["name"], row["version"])
+            for row in self._connection.execute("SELECT id, name, version FROM measures")
+        }
+        decoded: dict[str, tuple[MeasureVersion, ...]] = {}
+        rows = self._connection.execute(
+            "SELECT id, key, status, series_hash, scores_hash, settings, (SELECT "
+            "group_concat(measure_id) FROM job_measures WHERE job_id = jobs.id) AS measures "
+            "FROM jobs WHERE kind = 'evaluate'"
+        )
+        for row in rows:
+            listed = row["measures"] or ""
+            if listed not in decoded:
+                decoded[listed] = tuple(known[one] for one in listed.split(",") if one)
+            yield row, decoded[listed]
+
+    # -- the latest start ------------------------------------------------------------------------
+
+    def latest_run(self) -> sqlite3.Row:
+        """Row of the latest start of the command.
+
+        Raises
+        ------
+        InvalidInputError
+            If there is none.
+        """
+        run: sqlite3.Row | None = self._connection.execute(_LATEST).fetchone()
+        if run is None:
+            raise _no_run(self._place or Path())
+        return run
+
+    def times(self) -> tuple[str, str | None]:
+        """First start in this folder, and end of the last job of the latest plan."""
+        (first,) = self._connection.execute("SELECT min(started) FROM runs").fetchone()
+        (last,) = self._connection.execute(
+            "SELECT max(finished) FROM jobs WHERE run_id = ?", (self.latest_run()["id"],)
+        ).fetchone()
+        return first, last
+
+    def count_jobs(self) -> dict[tuple[Kind, Status], int]:
+        """Finished jobs of the latest plan by kind and status."""
+        counted = self._connection.execute(
+            "SELECT kind, status, count(*) FROM jobs WHERE run_id = ? GROUP BY kind, status",
+            (self.latest_run()["id"],),
+        )
+        return {(Kind(kind), Status(status)): count for kind, status, count in counted}
+
+    def count_jobs_by_detector(self) -> dict[tuple[str, Kind, Status], int]:
+        """Finished jobs of the latest plan by detector, kind and status."""
+        counted = self._connection.execute(_COUNTS, (self.latest_run()["id"],))
+        return {(name, Kind(k), Status(s)): count for name, k, s, count in counted}
+
+    def count_values(self) -> int:
+        """Values in the store."""
+        count: int = self._connection.execute('SELECT count(*) FROM "values"').fetchone()[0]
+        return count
+
+    def failed_jobs(self, limit: int) -> list[sqlite3.Row]:
+        """Failed jobs of the latest plan, the latest first."""
+        failed = [status for status in Status if status.failed]
+        return self._connection.execute(
+            "SELECT jobs.*, dataset, name AS series FROM jobs JOIN planned_series ON hash = "
+            f"series_hash WHERE run_id = ? AND status IN ({', '.join('?' * len(failed))}) "
+            "ORDER BY jobs.id DESC LIMIT ?",
+            (self.latest_run()["id"], *failed, limit),
+        ).fetchall()
+
+    def names_of(self, job: sqlite3.Row) -> tuple[str | None, int | None]:
+        """Detector and seed of a job in the latest plan; of several detectors the first."""
+        if job["kind"] == Kind.EVALUATE:
+            subject = job["scores_hash"], job["series_hash"]
+            found = self._connection.execute(_NAMES_OF_EVALUATION, subject).fetchone()
+        else:
+            found = self._connection.execute(_NAMES_OF_SCORES, (job["key"],)).fetchone()
+        return (None, None) if found is None else (found["detector"], found["seed"])
+
+    def measures_of(self, job_id: int) -> list[str]:
+        """Names of the measures of an evaluation."""
+        rows = self._connection.execute(
+            "SELECT name FROM job_measures JOIN measures ON measures.id = measure_id "
+            "WHERE job_id = ?",
+            (job_id,),
+        )
+        return [name for (name,) in rows]
+
+    def detectors(self) -> tuple[str, ...]:
+        """Detectors of the latest plan with a finished job."""
+        rows = self._connection.execute(
+            "SELECT DISTINCT detector FROM planned_scores "
+            "JOIN jobs ON jobs.key = planned_scores.key ORDER BY detector"
+        )
+        return tuple(detector for (detector,) in rows)
+
+    def series(self) -> list[sqlite3.Row]:
+        """Series of the latest plan with a finished job, each with its source."""
+        return self._connection.execute(_SERIES).fetchall()
+
+    def scored_jobs(self) -> list[sqlite3.Row]:
+        """Finished score and import jobs of the latest plan, in the order they finished."""
+        return self._connection.execute(_SCORED).fetchall()
+
+    def evaluation_statuses(self) -> dict[tuple[str, str], Status]:
+        """How the evaluations of series and scores ended; OK if one of them did."""
+        rows = self._connection.execute(
+            "SELECT series_hash, scores_hash, status FROM jobs "
+            "WHERE kind = 'evaluate' AND run_id = ? ORDER BY status = 'OK'",
+            (self.latest_run()["id"],),
+        )
+        return {(series, scores): Status(status) for series, scores, status in rows}
+
+    def evaluations_without_value(self) -> list[sqlite3.Row]:
+        """Evaluations of the latest plan and those of its measures that have no value there."""
+        return self._connection.execute(_WITHOUT_VALUE, (self.latest_run()["id"],)).fetchall()
+
+    def values(self) -> pd.DataFrame:
+        """One row per value that the latest plan asks for; a value computed twice has two."""
+        import pandas
+
+        try:
+            frame: pd.DataFrame = pandas.read_sql_query(_VALUES, self._connection)
+        except pandas.errors.DatabaseError as error:
+            # An error of the operating system, for pandas: what SQLite says is beneath.
+            raise error.__cause__ or error from None
+        return frame
+
+    def planned_measures(self) -> list[sqlite3.Row]:
+        """Measures of the latest plan with the settings they are computed under, in its order."""
+        return self._connection.execute(
+            "SELECT settings, measures.* FROM planned_values "
+            "JOIN measures ON measures.id = measure_id ORDER BY place, measures.id"
+        ).fetchall()
+
+    def evaluation(self, series_hash: str, settings: str) -> sqlite3.Row | None:
+        """Latest evaluation of a series under some settings that ended well."""
+        row: sqlite3.Row | None = self._connection.execute(
+            "SELECT spec, buffer, buffer_reason FROM jobs WHERE series_hash = ? AND settings = ? "
+            "AND kind = 'evaluate' AND status = 'OK' ORDER BY id DESC LIMIT 1",
+            (series_hash, settings),
+        ).fetchone()
+        return row
+
+    def unsuccessful_jobs(self, series_hash: str) -> dict[str, int]:
+        """Jobs of the latest plan on a series that did not end well, by status."""
+        rows = self._connection.execute(
+            "SELECT status, count(*) FROM jobs WHERE series_hash = ? AND status != 'OK' "
+            "AND run_id = ? GROUP BY status",
+            (series_hash, self.latest_run()["id"]),
+        )
+        return dict(rows.fetchall())
+
+    # -- single jobs -----------------------------------------------------------------------------
+
+    def find_job(self, key: str) -> sqlite3.Row:
+        """Row of the job whose key begins so.
+
+        Raises
+        ------
+        InvalidInputError
+            If there is none or more than one.
+        """
+        rows = self._connection.execute(
+            "SELECT * FROM jobs WHERE substr(key, 1, ?) = ? LIMIT 2", (len(key), key)
+        ).fetchall()
+        if len(rows) != 1 or not key:
+            found = "more than one" if rows else "none"
+            raise InvalidInputError(
+                f"`key` must begin the key of one job, got {key!r}: {found} does"
+            )
+        row: sqlite3.Row = rows[0]
+        return row
+
+    def read_job(self, row: sqlite3.Row) -> Job:
+        """Return the job of a row, with the names of the latest plan as far as they are known."""
+        spec = json.loads(row["spec"])
+        label, _ = self.names_of(row)
+        if label is None:
+            label = spec["detector"]["name"] if "detector" in spec else "unknown detector"
+        found = self._connection.execute(_SERIES_FOR_JOB, (row["series_hash"],)).fetchone()
+        series = SeriesRef(
+            **{name: found[name] for name in SERIES_FACTS},
+            source=SeriesSource(found["source"]),
+        )
+        return job_from_spec(
+            row["kind"], spec, series=series, label=label, scores_hash=row["scores_hash"]
+        )
+
+    def successful_evaluations(self) -> list[str]:
+        """Keys of all evaluations that ended well, sorted."""
+        rows = self._connection.execute(
+            "SELECT key FROM jobs WHERE kind = 'evaluate' AND status = 'OK' ORDER BY key"
+        )
+        return [key for (key,) in rows]
+
+    def values_of(self, key: str) -> dict[str, float]:
+        """Values of one evaluation by measure."""
+        rows = self._connection.execute(
+            'SELECT measures.name, value FROM "values" JOIN jobs ON jobs.id = job_id '
+            "JOIN measures ON measures.id = measure_id WHERE key = ?",
+            (key,),
+        )
+        return dict(rows.fetchall())
+
+    def score_digests(self) -> set[str]:
+        """Digests of all stored scores."""
+        return {digest for (digest,) in self._connection.execute("SELECT hash FROM scores")}
+
+
+def find_damages(folder: Path) -> list[str]:
+    """What SQLite's own checks of a store's file find.
+
+    Raises
+    ------
+    InvalidInputError
+        If there is no store.
+    """
+    path = folder / DATABASE
+    if not path.is_file():
+        raise _no_run(folder)
+    connection, _ = _opened(path)
+    try:
+        said = [row[0] for row in connection.execute("PRAGMA integrity_check")]
+        broken = connection.execute("PRAGMA foreign_key_check").fetchall()
+    finally:
+        connection.close()
+    loose = [f"{len(broken)} rows refer to rows that are gone"] * bool(broken)
+    return [line for line in said if line != "ok"] + loose
+
+
+def open_store(folder: Path) -> StoreReader:
+    """Open the store of a run folder for reading, also while a run goes on.
+
+    A store of an earlier version is converted in memory; its file is not changed.
+
+    Raises
+    ------
+    InvalidInputError
+        If there is none.
+
+    Examples
+    --------
+    >>> open_store(Path("nowhere"))
+    Traceback (most recent call last):
+    vuskit.errors.InvalidInputError: `folder` must hold a benchmark run, got 'nowhere'
+    """
+    connection = _open_if_any(folder)
+    if connection is None:
+        raise _no_run(folder)
+    return StoreReader(connection, folder)
+
+
+def open_store_or_empty(folder: Path) -> StoreReader:
+    """Open a store as `open_store`; an empty one if the folder holds no run.
+
+    Raises
+    ------
+    InvalidInputError
+        If there is a store that cannot be read.
+
+    Examples
+    --------
+    >>> open_store_or_empty(Path("nowhere")).known_series()
+    {}
+    """
+    connection = _open_if_any(folder)
+    if connection is None:
+        connection = sqlite3.connect(":memory:")
+        connection.row_factory = sqlite3.Row
+        create_schema(connection)
+    return StoreReader(connection, folder)
+
+
+def _open_if_any(folder: Path) -> sqlite3.Connection | None:
+    path = folder / DATABASE
+    if not path.is_file():
+        return None
+    connection, version = _opened(path)
+    if not version:
+        connection.close()
+        return None
+    if version < SCHEMA_VERSION:
+        connection = _converted(connection, version)
+    connection.row_factory = sqlite3.Row
+    return connection
+
+
+def _converted(connection: sqlite3.Connection, version: int) -> sqlite3.Connection:
+    """Copy of an earlier version's store in memory, with the present tables."""
+    memory = sqlite3.connect(":memory:")
+    with closing(connection):
+        connection.backup(memory)
+    migrate_schema(memory, version)
+    return memory
+
+
+def _no_run(folder: Path) -> InvalidInputError:
+    return InvalidInputError(f"`folder` must hold a benchmark run, got {str(folder)!r}")
+
+
+def _opened(path: Path) -> tuple[sqlite3.Connection, int]:
+    try:
+        return _connected(path, "mode=ro")
+    except sqlite3.OperationalError as reason:
+        # Readers of a write-ahead log share a file beside it, which cannot be made on a read-only
+        # disk or in the folder of somebody else. Nobody can be writing to it there.
+        log = path.with_name(f"{path.name}-wal")
+        try:
+            if log.is_file() and log.stat().st_size:
+                return _copied(path, log)
+            return _connected(path, "mode=ro&immutable=1")
+        except (OSError, sqlite3.OperationalError):
+            raise InvalidInputError(
+                f"{path} must be a store that can be read, got: {reason}"
+            ) from reason
+
+
+def _connected(path: Path, options: str) -> tuple[sqlite3.Connection, int]:
+    connection = sqlite3.connect(
+        f"{path.resolve().as_uri()}?{options}", uri=True, timeout=WAIT_SECONDS
+    )
+    try:
+        return connection, stored_version(connection, str(path))
+    except BaseException:
+        connection.close()
+        raise
+
+
+def _copied(path: Path, log: Path) -> tuple[sqlite3.Connection, int]:
+    """Read a store whose last transactions are still in the log that a killed run left."""
+    with tempfile.TemporaryDirectory() as folder:
+        for file in (path, log):
+            shutil.copyfile(file, Path(folder) / file.name)
+        copy, version = _connected(Path(folder) / path.name, "mode=rw")
+        memory = sqlite3.connect(":memory:")
+        copy.backup(memory)
+        copy.close()
+    return memory, version

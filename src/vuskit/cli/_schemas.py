@@ -1,0 +1,692 @@
+"""Types of everything that commands write with ``--json``, and the JSON schemas made from them."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal, TypeAlias, TypeVar
+
+import msgspec
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+__all__ = ["OutputSchema", "list_schemas"]
+
+Count: TypeAlias = Annotated[int, Meta(ge=0)]
+Positive: TypeAlias = Annotated[int, Meta(ge=1)]
+Number: TypeAlias = float | None
+Share: TypeAlias = Annotated[float, Meta(ge=0, le=1)]
+Values: TypeAlias = dict[str, Number]
+Cell: TypeAlias = str | int | float | bool | None
+Record: TypeAlias = dict[str, Cell]
+Kind: TypeAlias = Literal["score", "import", "evaluate"]
+T = TypeVar("T")
+Some: TypeAlias = Annotated[list[T], Meta(min_length=1)]
+SomeTexts: TypeAlias = Annotated[list[str], Meta(min_length=1)]
+
+
+@dataclass(frozen=True)
+class OutputSchema:
+    """Schema of a JSON document.
+
+    Attributes
+    ----------
+    name : str
+        Short name.
+    title : str
+        What the document is.
+    command : str
+        The command that writes it, or the file.
+    make : callable
+        Returns the schema without title and description.
+    """
+
+    name: str
+    title: str
+    command: str
+    make: Callable[[], dict[str, Any]]
+
+    def schema(self) -> dict[str, Any]:
+        """Return the JSON schema."""
+        return {
+            "$schema": "https://json-schema.org/draft/2020-12/schema",
+            **self.make(),
+            "title": self.title,
+            "description": f"Describes {self.command}",
+        }
+
+
+class _Table(Struct, forbid_unknown_fields=True):
+    """A part of a document; it has no other keys."""
+
+
+# -- bench -------------------------------------------------------------------------------------
+
+
+class ScoreSummary(_Table):
+    """Scores that a job gave."""
+
+    points: Count
+    lowest: Number
+    highest: Number
+
+
+class BenchJob(_Table):
+    """A job that was run again."""
+
+    schema: Literal["vuskit-bench-job-1"]
+    vuskit: str
+    kind: Kind
+    title: str
+    identity: str
+    stored_as: str
+    values: Values
+    scores: ScoreSummary | None
+
+
+class BoardMeasure(_Table):
+    """A measure of a leaderboard."""
+
+    name: str
+    title: str
+    family: str
+    higher_is_better: bool
+
+
+class BoardDetector(_Table):
+    """A row of a leaderboard."""
+
+    name: str
+    own_series: Count
+    values: Values
+
+
+class Board(_Table):
+    """Means under one kind of settings."""
+
+    settings: str
+    ordered_by: str
+    series: Count
+    measures: list[BoardMeasure]
+    detectors: list[BoardDetector]
+    without_values: list[str]
+    datasets: Count | UnsetType = UNSET
+
+
+class BenchLeaderboard(_Table):
+    """Means of detectors."""
+
+    schema: Literal["vuskit-bench-leaderboard-1"]
+    vuskit: str
+    folder: str
+    by: Literal["series", "dataset"]
+    boards: list[Board]
+
+
+class PlannedSeries(_Table):
+    """A series of a plan."""
+
+    dataset: str
+    name: str
+    points: Count
+    channels: Count
+    anomalies: Count
+    missing: Count
+
+
+class PlannedEvaluation(_Table):
+    """Settings and measures of a plan."""
+
+    settings: str
+    measures: list[str]
+
+
+class JobCount(_Table):
+    """Jobs of one kind."""
+
+    all: Count
+    to_do: Count
+
+
+class JobCounts(_Table):
+    """Jobs of a plan."""
+
+    scores: JobCount
+    evaluations: JobCount
+
+
+class BenchPlan(_Table):
+    """What a benchmark would run."""
+
+    schema: Literal["vuskit-bench-plan-1"]
+    vuskit: str
+    plan: str
+    folder: str
+    executor: str
+    series: Count
+    data: list[PlannedSeries]
+    detectors: list[str]
+    seeds: list[Count]
+    without_seed: list[str]
+    evaluations: list[PlannedEvaluation]
+    jobs: JobCounts
+    done_before: Count
+    notes: list[str]
+
+
+class BenchRun(_Table):
+    """How a run ended."""
+
+    schema: Literal["vuskit-bench-run-1"]
+    vuskit: str
+    folder: str
+    total: Count
+    done: Count
+    before: Count
+    failed: Count
+    failed_before: Count
+    counts: dict[str, Count]
+    seconds: Annotated[float, Meta(ge=0)]
+    notes: list[str]
+
+
+class StatusCounts(_Table):
+    """Finished jobs by status."""
+
+    OK: Count
+    ERROR: Count
+    TIMEOUT: Count
+    OOM: Count
+    SKIPPED: Count
+
+
+class CountsByKind(_Table, rename={"imported": "import"}):
+    """Finished jobs by kind."""
+
+    score: StatusCounts
+    imported: StatusCounts
+    evaluate: StatusCounts
+
+
+class DetectorCounts(_Table):
+    """Finished jobs of a detector."""
+
+    name: str
+    kind: Kind
+    counts: StatusCounts
+
+
+class LatestStart(Struct):
+    """The latest start of a run; more facts may follow."""
+
+    id: int
+    state: str
+    started: str
+    host: str
+    pid: int
+    vuskit: str
+    executor: str
+
+
+class RecordedProgress(Struct, omit_defaults=True):
+    """What a run recorded last; empty before the first job."""
+
+    total: Count | UnsetType = UNSET
+    done: Count | UnsetType = UNSET
+    failed: Count | UnsetType = UNSET
+    per_minute: float | UnsetType = UNSET
+    seconds_left: Number | UnsetType = UNSET
+    running: list[str] | UnsetType = UNSET
+
+
+class FailedJob(_Table):
+    """A failed job."""
+
+    key: str
+    status: Literal["ERROR", "TIMEOUT", "OOM"]
+    kind: Kind
+    detector: str
+    dataset: str
+    series: str
+    seed: int | None
+    title: str
+    message: str
+    command: str
+
+
+class BenchStatus(_Table):
+    """How far a run is."""
+
+    schema: Literal["vuskit-bench-status-1"]
+    vuskit: str
+    run: LatestStart
+    progress: RecordedProgress
+    counts: CountsByKind
+    detectors: list[DetectorCounts]
+    values: Count
+    failures: list[FailedJob]
+    notes: list[str]
+
+
+class BenchVerify(_Table):
+    """Whether a run is intact."""
+
+    schema: Literal["vuskit-bench-verify-1"]
+    vuskit: str
+    files: Count
+    values: Count
+    problems: list[str]
+    broken: list[str]
+    jobs_to_run_again: Count
+
+
+_BenchTable: TypeAlias = list[Annotated[Record, Meta(extra_json_schema={"required": ["detector"]})]]
+
+
+# -- evaluate and compare ----------------------------------------------------------------------
+
+
+class EvaluatedSeries(_Table):
+    """The series of an evaluation."""
+
+    name: str
+    points: Positive
+    anomalies: Count
+    anomalous_points: Count
+
+
+class UsedSettings(_Table):
+    """Settings of an evaluation."""
+
+    buffer: Count
+    buffer_strategy: str
+    buffer_reason: str
+    thresholds: Annotated[int, Meta(ge=2, description="null: every distinct score.")] | None
+    definition: Literal["journal", "pvldb2022", "timeeval"]
+    step: Annotated[int, Meta(ge=1, description="Distance between the buffer lengths of VUS.")]
+    side: Annotated[Literal["both", "before", "after"], Meta(description="Where the buffers are.")]
+    threshold: str | float
+    k: (
+        Annotated[
+            int, Meta(ge=1, description="Of Precision@k; null: the number of anomalous points.")
+        ]
+        | None
+    )
+
+
+class Chance(_Table):
+    """Random scores that an evaluation is compared with."""
+
+    draws: Positive
+    seed: Count
+
+
+class EvaluatedMeasure(_Table):
+    """A measure of an evaluation."""
+
+    name: str
+    title: str
+    family: str
+    chance: Number
+    chance_std: Number
+
+
+class EvaluatedScore(_Table):
+    """Values of one score."""
+
+    name: str
+    values: Values
+    adjusted: Values | None
+
+
+class EvaluationOutput(_Table):
+    """An evaluation."""
+
+    schema: Literal["vuskit-evaluation-1"]
+    vuskit: Annotated[str, Meta(description="Version that computed the values.")]
+    series: EvaluatedSeries
+    settings: UsedSettings
+    chance: Chance | None
+    measures: Some[EvaluatedMeasure]
+    scores: Some[EvaluatedScore]
+
+
+class Friedman(_Table):
+    """Friedman's test."""
+
+    statistic: Number
+    p_value: Number
+    effect_size: Number
+
+
+class ComparedDetector(_Table):
+    """A detector of a comparison."""
+
+    name: str
+    mean: Number
+    median: Number
+    mean_rank: float
+    lower: float
+    upper: float
+
+
+class ComparedPair(_Table):
+    """Two detectors of a comparison."""
+
+    first: str
+    second: str
+    p_raw: Number
+    p_adjusted: Share
+    significant: bool
+    difference: Number
+    rank_biserial: Number
+    cliffs_delta: Number
+    cohens_d: Number
+
+
+class ComparisonOutput(_Table):
+    """A comparison of detectors."""
+
+    schema: Literal["vuskit-comparison-1"]
+    vuskit: str
+    measure: str
+    higher_is_better: bool
+    rows: Count
+    rows_dropped: Count
+    alpha: Share
+    test: str
+    correction: str
+    critical_difference: Number
+    smallest_p_value: Annotated[
+        float,
+        Meta(
+            ge=0,
+            le=1,
+            description="No table with as many rows and columns has a smaller corrected p-value; "
+            "from alpha on, no pair can be significant.",
+        ),
+    ]
+    rows_needed: Annotated[
+        int | None, Meta(description="Rows from which on a pair can be significant.")
+    ]
+    friedman: Friedman | None
+    detectors: Annotated[list[ComparedDetector], Meta(min_length=2)]
+    pairs: Some[ComparedPair]
+    groups: list[Annotated[list[str], Meta(min_length=2)]]
+
+
+# -- studies and the demo ----------------------------------------------------------------------
+
+
+class StudiedMeasure(_Table):
+    """Values of a measure in a study."""
+
+    name: str
+    title: str
+    values: Values
+
+
+class StudyFailure(_Table):
+    """A series that a study could not use."""
+
+    name: str
+    reason: str
+
+
+class StudyOutput(_Table):
+    """Result of a study."""
+
+    study: str
+    measures: Some[StudiedMeasure]
+    failures: list[StudyFailure]
+    facts: dict[str, Any]
+    files: SomeTexts
+
+
+class StudiesOutput(_Table):
+    """Results of studies."""
+
+    schema: Literal["vuskit-studies-1"]
+    vuskit: str
+    studies: Some[StudyOutput]
+
+
+class TimingOutput(_Table):
+    """Execution times."""
+
+    schema: Literal["vuskit-timing-1"]
+    vuskit: str
+    generated: bool
+    cells: Some[
+        Annotated[Record, Meta(extra_json_schema={"required": ["contestant", "median", "runs"]})]
+    ]
+    ratios: list[Record]
+    joint_slopes: list[Record]
+    dropped: list[str]
+    environment: dict[str, Any]
+    files: SomeTexts
+    slopes: list[Record] | UnsetType = UNSET
+
+
+class DemoDetector(_Table):
+    """A detector of the demo."""
+
+    detector: str
+    means: Annotated[dict[str, float], Meta(description="Over the series, by measure.")]
+    wins: Annotated[int, Meta(ge=0, description="Series on which its VUS-PR is highest.")]
+    seconds: Annotated[Number, Meta(description="Median time of fitting and scoring.")]
+
+
+class DemoFiles(_Table):
+    """Where the demo wrote what it found."""
+
+    folder: str
+    page: str
+    picture: str
+    run: str
+    studies: str
+    scores: str
+    plan: str
+
+
+class DemoOutput(_Table):
+    """What the demo found."""
+
+    schema: Literal["vuskit-demo-1"]
+    vuskit: str
+    series: Annotated[int, Meta(ge=1, description="Series that every detector has values for.")]
+    failed: Annotated[int, Meta(ge=0, description="Jobs that failed.")]
+    detectors: Annotated[
+        list[DemoDetector],
+        Meta(min_length=1, description="From the best to the worst by VUS-PR."),
+    ]
+    robustness: Annotated[
+        list[Annotated[Record, Meta(extra_json_schema={"required": ["measure"]})]],
+        Meta(description="Mean standard deviation of each measure under perturbations."),
+    ]
+    findings: list[str]
+    files: DemoFiles
+    next: Annotated[list[str], Meta(description="Commands to try.")]
+
+
+# -- lists and the installation ----------------------------------------------------------------
+
+
+class DatasetRecord(_Table):
+    """A data set of the catalog."""
+
+    name: str
+    title: str
+    n_series: int | None
+    n_points: Number
+    n_anomalies: Number
+    license: str | None
+    citation: str | None
+    home: str | None
+    format: str | None
+    layout: str | None
+    anomalous_points: Number
+    url: str | None
+    sha256: str | None
+    part_of: str | None
+
+
+class DetectorRecord(_Table):
+    """A registered detector."""
+
+    name: str
+    title: str
+    parameters: list[str]
+    reference: str
+
+
+class FamilyRecord(_Table):
+    """A family of synthetic series."""
+
+    name: str
+    title: str
+    period: Count
+    anomaly_length: Count
+    anomaly: str
+
+
+class MeasureRecord(_Table):
+    """A registered measure."""
+
+    name: str
+    title: str
+    family: str
+    lowest: Number
+    highest: Number
+    higher_is_better: bool
+    group: Literal["paper", "extra", "own"]
+    paper: bool
+    reference: str
+
+
+class ReaderRecord(_Table):
+    """A file format."""
+
+    name: str
+    title: str
+    options: str
+    layout: str
+
+
+class SchemaRecord(_Table):
+    """A JSON schema."""
+
+    name: str
+    title: str
+    command: str
+
+
+class PartRecord(_Table):
+    """An optional library."""
+
+    name: str
+    extra: str
+    version: str | None
+    install: str
+
+
+class CacheRecord(_Table):
+    """The folder of downloaded data sets."""
+
+    folder: str
+    writable: bool
+    datasets: list[str]
+
+
+class SelfTest(_Table):
+    """Values computed again."""
+
+    settings: str
+    values: Count
+    passed: bool
+    wrong: Values
+
+
+class DoctorOutput(_Table):
+    """State of an installation."""
+
+    schema: Literal["vuskit-doctor-1"]
+    vuskit: str
+    versions: dict[str, str]
+    parts: list[PartRecord]
+    cache: CacheRecord
+    self_test: Some[SelfTest]
+
+
+# -- the list ---------------------------------------------------------------------------------
+
+_STUDY = "vuskit study robustness|separability|consistency|scenarios|summary|all --json"
+_OUTPUTS: tuple[tuple[str, str, str, Any], ...] = (  # name, command, title, type
+    (
+        "bench_job",
+        "vuskit bench run-job RUN KEY --json",
+        "One job of a benchmark, run again",
+        BenchJob,
+    ),
+    (
+        "bench_leaderboard",
+        "vuskit bench leaderboard RUN --json",
+        "Means of detectors, the best first",
+        BenchLeaderboard,
+    ),
+    ("bench_plan", "vuskit bench plan PLAN --json", "What a benchmark would run", BenchPlan),
+    ("bench_run", "vuskit bench run PLAN --json, and of retry", "How a run ended", BenchRun),
+    ("bench_status", "vuskit bench status RUN --json", "How far a run is", BenchStatus),
+    (
+        "bench_table",
+        "vuskit bench export RUN --json; the columns depend on --shape",
+        "Values of a benchmark",
+        _BenchTable,
+    ),
+    ("bench_verify", "vuskit bench verify RUN --json", "Whether a run is intact", BenchVerify),
+    ("comparison", "vuskit compare TABLE --json", "A comparison of detectors", ComparisonOutput),
+    ("dataset", "vuskit data show NAME --json", "A data set", DatasetRecord),
+    ("datasets", "vuskit data list --json", "Data sets", Some[DatasetRecord]),
+    ("demo", "vuskit demo --json", "What the demo found and where it is", DemoOutput),
+    ("detectors", "vuskit list detectors --json", "Detectors", Some[DetectorRecord]),
+    ("doctor", "vuskit doctor --json", "State of an installation", DoctorOutput),
+    ("evaluation", "vuskit evaluate FILE --json", "An evaluation", EvaluationOutput),
+    (
+        "families",
+        "vuskit list families --json",
+        "Families of synthetic series",
+        Some[FamilyRecord],
+    ),
+    ("measures", "vuskit list measures --json", "Measures", Some[MeasureRecord]),
+    ("readers", "vuskit list readers --json", "File formats", Some[ReaderRecord]),
+    ("schemas", "vuskit list schemas --json", "Schemas", Some[SchemaRecord]),
+    ("studies", _STUDY, "Studies of measures", StudiesOutput),
+    ("timing", "vuskit study timing --json", "Execution times", TimingOutput),
+)
+
+
+def list_schemas() -> tuple[OutputSchema, ...]:
+    """All schemas by name: those of plans and of everything that commands write with --json.
+
+    Examples
+    --------
+    >>> [entry.name for entry in list_schemas()][:2]
+    ['bench_job', 'bench_leaderboard']
+    """
+    outputs = [
+        OutputSchema(name, title, command, functools.partial(_schema_of, kind))
+        for name, command, title, kind in _OUTPUTS
+    ]
+    plan = OutputSchema("plan", "A plan", "a plan of vuskit bench (TOML)", _plan_schema)
+    return tuple(sorted([*outputs, plan], key=lambda entry: entry.name))
+
+
+def _schema_of(kind: Any) -> dict[str, Any]:
+    (reference,), parts = msgspec.json.schema_components((kind,), ref_template="#/$defs/{name}")
+    return {**reference, "$defs": parts}
+
+
+def _plan_schema() -> dict[str, Any]:
+    from vuskit.bench.plan import plan_schema
+
+    return plan_schema()

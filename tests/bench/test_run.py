@@ -1,0 +1,442 @@
+"""What a run folder answers: status, tables, measures, scores, checks."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sqlite3
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from vuskit import InvalidInputError
+from vuskit.bench import Kind, Run, Status, leaderboard, measure_called
+from vuskit.bench.store import DATABASE
+from vuskit.report.page.run import RunReport
+
+OWN = """
+import vuskit
+
+@vuskit.register_measure(
+    name="misplaced", title="Misplaced", family="threshold", bounds=(0.0, {bound}),
+    higher_is_better=False, reference="mine",
+)
+def misplaced(y_true, y_score, share=0.1):
+    top = y_score.argsort()[::-1][: int(share * len(y_true))]
+    return float((y_true[top] == 0).mean())
+"""
+EVALUATE = """
+[[evaluate]]
+measures = ["auc_pr", "misplaced", {name = "misplaced", share = 0.2}]
+buffer = 20
+"""
+
+
+@pytest.fixture
+def finished(workshop):
+    workshop.write(
+        detectors=["fine", "raises", 'name = "random"'],
+        top="seeds = [0, 1]",
+        evaluate='[[evaluate]]\nmeasures = ["vus_pr", "auc_pr", {name = "f_score", beta = 2}]\n'
+        "buffer = 40",
+    )
+    workshop.run()
+    return workshop
+
+
+def test_status_counts_and_lists_failures(finished):
+    status = Run(finished.folder).status(failures=3)
+    assert status.counts == {
+        (Kind.SCORE, Status.OK): 8,
+        (Kind.SCORE, Status.ERROR): 2,
+        (Kind.EVALUATE, Status.OK): 8,
+    }
+    assert status.n_values == 24
+    assert {"python", "numpy", "scikit-learn"} <= set(json.loads(status.run["environment"]))
+    assert (status.run["state"], status.progress["done"]) == ("finished", 18)
+    assert len(status.failures) == 2
+    assert {failure.message for failure in status.failures} == {
+        "RuntimeError: this detector does not like the series"
+    }
+    assert status.failures[0].command.startswith("vuskit bench run-job ")
+    assert {(one.kind, one.detector, one.dataset, one.seed) for one in status.failures} == {
+        (Kind.SCORE, "misbehaving:raises", "synthetic", None)
+    }
+    assert {one.series[-5:] for one in status.failures} == {"seed1", "seed2"}
+    assert status.by_detector == {
+        ("Random", Kind.SCORE, Status.OK): 4,
+        ("Random", Kind.EVALUATE, Status.OK): 4,
+        ("misbehaving:fine", Kind.SCORE, Status.OK): 4,
+        ("misbehaving:fine", Kind.EVALUATE, Status.OK): 4,
+        ("misbehaving:raises", Kind.SCORE, Status.ERROR): 2,
+    }
+
+
+def test_every_shape_holds_the_same_numbers(finished, tmp_path):
+    values = Run(finished.folder).export(tmp_path / "values.csv")
+    wide = Run(finished.folder).export(tmp_path / "wide.parquet", shape="wide")
+    board = Run(finished.folder).export(tmp_path / "board.csv", shape="leaderboard")
+    assert len(values) == 30  # of 24 values, and of those that a detector should have had
+    assert len(wide) == 10
+    assert len(board) == 3
+    assert board["own"].to_list() == [2, 2, 0]  # one detector always fails
+    measures = ["f_score(beta=2)", "auc_pr", "vus_pr"]
+    assert [name for name in wide if name in measures] == measures
+    for measure in measures:
+        long = values[values["measure"] == measure]
+        assert sorted(long["value"].dropna()) == sorted(wide[measure].dropna())
+        for _, row in board.iterrows():
+            own = long[long["detector"] == row["detector"]]
+            by_series = own.groupby("series")["value"].mean()
+            assert row[measure] == pytest.approx(by_series.mean(), abs=1e-15, nan_ok=True)
+    pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "wide.parquet"), wide)
+    read = pd.read_csv(tmp_path / "values.csv")["value"]
+    assert np.array_equal(read, values["value"], equal_nan=True)
+
+
+def test_what_failed_is_exported_with_its_status_and_no_value(finished):
+    values, wide = (Run(finished.folder).table(shape=shape) for shape in ("values", "wide"))
+    for table in (values, wide):
+        failed = table["detector"] == "misbehaving:raises"
+        assert set(table.loc[failed, "status"]) == {"ERROR"}
+        assert set(table.loc[~failed, "status"]) == {"OK"}
+    assert len(values[values["status"] == "ERROR"]) == 6  # two series, three measures
+    assert len(wide[wide["status"] == "ERROR"]) == 2
+    assert values["value"].isna().equals(values["status"] == "ERROR")
+    assert wide["vus_pr"].isna().equals(wide["status"] == "ERROR")
+    assert not values[["dataset", "series", "settings", "measure_title"]].isna().any(axis=None)
+    there = values.dropna(subset="value", ignore_index=True).drop(columns="status")
+    known = Run(finished.folder).values().astype(there.dtypes)
+    pd.testing.assert_frame_equal(there, known)
+    assert values["series"].is_monotonic_increasing
+
+
+def test_an_evaluation_that_was_skipped_is_exported_as_such(workshop):
+    (workshop.base / "quiet").mkdir()
+    rows = "".join(f"{i % 7},0\n" for i in range(300))
+    (workshop.base / "quiet" / "calm.csv").write_text(f"value,label\n{rows}")
+    workshop.write(series='[[series]]\nfolder = "quiet"')
+    workshop.run()
+    assert workshop.query("SELECT kind, status FROM jobs ORDER BY kind") == [
+        ("evaluate", "SKIPPED"),
+        ("score", "OK"),
+    ]
+    for shape, names in (("values", ["value"]), ("wide", ["auc_pr", "vus_pr"])):
+        table = Run(workshop.folder).table(shape=shape)
+        assert set(table["status"]) == {"SKIPPED"}
+        assert table[names].isna().all(axis=None)
+
+
+def test_a_measure_without_a_value_is_exported_as_an_empty_cell(finished):
+    connection = sqlite3.connect(finished.folder / "bench.sqlite")
+    with contextlib.closing(connection), connection:
+        connection.execute(
+            'DELETE FROM "values" WHERE measure_id = (SELECT id FROM measures WHERE name = ?)',
+            ("auc_pr",),
+        )
+    table = Run(finished.folder).table()
+    assert len(table) == 30
+    undefined = table[(table["measure"] == "auc_pr") & (table["status"] == "OK")]
+    assert len(undefined) == 8
+    assert undefined["value"].isna().all()
+    assert not undefined["evaluate_key"].isna().any()
+
+
+def test_wide_keeps_scores_without_a_seed(workshop):
+    folder = workshop.base / "scores" / "Heart"
+    folder.mkdir(parents=True)
+    rows = "".join(f"{i % 7},{int(20 <= i < 25)},{i % 5}\n" for i in range(60))
+    (folder / "a.csv").write_text(f"value,label,mine\n{rows}")
+    workshop.path.write_text(
+        '[[scores]]\nfolder = "scores"\n'
+        '[[evaluate]]\nmeasures = ["auc_pr", "auc_roc"]\nbuffer = 5\n'
+    )
+    workshop.run()
+    wide = Run(workshop.folder).export(workshop.base / "wide.csv", shape="wide")
+    assert wide["detector"].to_list() == ["mine"]
+    assert wide["seed"].isna().all()
+
+
+def frame(rows):
+    table = pd.DataFrame(rows, columns=["series", "detector", "seed", "value"])
+    return table.assign(dataset="d", settings="s", measure="vus_pr")
+
+
+def test_a_detector_that_fails_on_hard_series_does_not_look_better():
+    board = leaderboard(
+        frame([("easy", "A", 0, 0.9), ("hard", "A", 0, 0.1), ("easy", "B", 0, 0.8)])
+    )
+    assert board["detector"].to_list() == ["A", "B"]
+    assert board["vus_pr"].to_list() == [0.9, 0.8]
+    assert board["series"].to_list() == [1, 1]
+    assert board["own"].to_list() == [2, 1]
+
+
+def test_the_leaderboard_is_ordered_by_vus_pr_also_beside_a_measure_of_ones_own():
+    values = frame([("x", "A", 0, 0.2), ("x", "B", 0, 0.8)])
+    own = values.assign(measure="my_own", value=1 - values["value"])
+    assert leaderboard(pd.concat([values, own]))["detector"].to_list() == ["B", "A"]
+    assert leaderboard(own)["detector"].to_list() == ["A", "B"]
+
+
+def test_a_detector_without_any_value_is_on_the_leaderboard():
+    board = leaderboard(frame([("x", "A", 0, 0.2), ("x", "B", 0, 0.8)]), detectors=["A", "B", "C"])
+    assert board["detector"].to_list() == ["B", "A", "C"]
+    assert board["own"].to_list() == [1, 1, 0]
+    assert board["series"].to_list() == [1, 1, 1]
+    assert board["vus_pr"].to_list()[:2] == [0.8, 0.2]
+    assert board["vus_pr"].isna().to_list() == [False, False, True]
+
+
+def uneven():
+    """A data set of three series that A is good at, and one of a single series."""
+    rows = [("a", "A", 0, 0.9), ("b", "A", 0, 0.9), ("c", "A", 0, 0.9), ("d", "A", 0, 0.1)]
+    rows += [("a", "B", 0, 0.6), ("b", "B", 0, 0.6), ("c", "B", 0, 0.6), ("d", "B", 0, 0.6)]
+    table = frame(rows)
+    table["dataset"] = table["series"].map({"a": "large", "b": "large", "c": "large", "d": "small"})
+    return table
+
+
+def test_a_mean_over_data_sets_counts_each_of_them_once():
+    board = leaderboard(uneven())
+    assert board["detector"].to_list() == ["A", "B"]
+    assert board["vus_pr"].to_list() == pytest.approx([0.7, 0.6])
+    assert "datasets" not in board
+    board = leaderboard(uneven(), by="dataset", detectors=["A", "B", "C"])
+    assert board["detector"].to_list() == ["B", "A", "C"]
+    assert board["vus_pr"].to_list() == pytest.approx([0.6, 0.5, np.nan], nan_ok=True)
+    assert board["datasets"].to_list() == [2, 2, 2]
+    assert board["series"].to_list() == [4, 4, 4]
+    assert board["own"].to_list() == [4, 4, 0]
+    with pytest.raises(InvalidInputError, match="`by` must be one of 'series', 'dataset'"):
+        leaderboard(uneven(), by="detector")
+
+
+def test_data_sets_can_be_kept_apart():
+    board = leaderboard(uneven(), apart=["dataset"])
+    assert board["dataset"].to_list() == ["large", "large", "small", "small"]
+    assert board["detector"].to_list() == ["A", "B", "B", "A"]
+
+
+def test_only_a_leaderboard_has_means(finished, tmp_path):
+    with pytest.raises(InvalidInputError, match="`by` must be 'series' for the shape 'wide'"):
+        Run(finished.folder).export(tmp_path / "x.csv", shape="wide", by="dataset")
+    board = Run(finished.folder).export(tmp_path / "x.csv", shape="leaderboard", by="dataset")
+    assert board["datasets"].to_list() == [1, 1, 1]
+
+
+def test_seeds_of_a_series_count_as_one():
+    board = leaderboard(frame([("x", "A", 0, 0.0), ("x", "A", 1, 0.0), ("y", "A", 0, 1.0)]))
+    assert board["vus_pr"].to_list() == [0.5]
+
+
+def test_an_unknown_shape_or_ending_is_refused(finished, tmp_path):
+    with pytest.raises(InvalidInputError, match="`shape` must be one of 'values', 'wide'"):
+        Run(finished.folder).export(tmp_path / "x.csv", shape="wyde")
+    with pytest.raises(InvalidInputError, match="`target` must be one of 'csv', 'parquet'"):
+        Run(finished.folder).export(tmp_path / "x.xlsx")
+
+
+def test_the_plan_is_kept_with_the_results(finished):
+    finished.path.unlink()
+    assert [spec.label for spec in Run(finished.folder).plan().detectors] == [
+        "misbehaving:fine",
+        "misbehaving:raises",
+        "Random",
+    ]
+    assert len(Run(finished.folder).values()) == 24
+
+
+def test_tables_and_checks_need_neither_plan_nor_place(finished, tmp_path_factory):
+    moved = tmp_path_factory.mktemp("elsewhere") / "run"
+    finished.folder.rename(moved)
+    finished.path.unlink()
+    assert len(Run(moved).values()) == 24
+    assert Run(moved).verify().problems == ()
+    assert Run(moved).plan().folder == moved
+
+
+def test_jobs_are_found_by_the_beginning_of_their_key(workshop):
+    workshop.write().run()
+    run = Run(workshop.folder)
+    for (key,) in workshop.query("SELECT key FROM jobs"):
+        task, status = run.task(key[:12])
+        assert (task.job.key, status) == (key, Status.OK)
+    for wrong, reason in (("", "more than one"), ("zz", "none")):
+        with pytest.raises(InvalidInputError, match=f"{reason} does"):
+            run.task(wrong)
+
+
+# -- checks -------------------------------------------------------------------------------------
+
+
+def test_verification_finds_what_was_damaged(workshop):
+    workshop.write().run()
+    sound = Run(workshop.folder).verify()
+    assert (sound.n_files, sound.n_values, sound.problems) == (2, 4, ())
+    first, second = sorted(workshop.folder.rglob("*.npy"))
+    np.save(first, np.load(first) + 1)
+    second.unlink()
+    np.save(second.with_name("0" * 64 + ".npy"), np.zeros(3))
+    connection = sqlite3.connect(workshop.folder / "bench.sqlite")
+    connection.execute('UPDATE "values" SET value = value + 0.25 WHERE measure_id = 1')
+    connection.commit()
+    connection.close()
+    problems = "\n".join(Run(workshop.folder).verify().problems)
+    assert f"{first}: does not hold the scores that were stored" in problems
+    assert f"{second}: cannot be read" in problems
+    assert "belongs to no job" in problems
+    assert "cannot be computed again" in problems
+
+
+def test_verification_finds_a_changed_value(workshop):
+    workshop.write().run()
+    connection = sqlite3.connect(workshop.folder / "bench.sqlite")
+    connection.execute('UPDATE "values" SET value = value + 1e-6 WHERE measure_id = 1')
+    connection.commit()
+    connection.close()
+    problems = Run(workshop.folder).verify().problems
+    assert len(problems) == 2
+    assert all("auc_pr is stored as" in problem for problem in problems)
+
+
+# -- measures -----------------------------------------------------------------------------------
+
+
+def elsewhere(shop, code):
+    """Run code in a process that has never seen the module of the measure."""
+    script = f"from pathlib import Path\nfolder = Path({str(shop.folder)!r})\n{code}"
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.fixture
+def own(workshop, start):
+    """A run with a measure of one's own, made by another process."""
+    (workshop.base / "own_measures.py").write_text(OWN.format(bound=1.0))
+    workshop.write(
+        top='imports = ["own_measures"]',
+        detectors=['name = "values"', 'name = "random"', "raises"],
+        evaluate=EVALUATE,
+        tail="[executor]\nworkers = 1",
+    )
+    process = start()
+    process.communicate()
+    assert process.returncode == 3  # one detector always fails
+    (workshop.base / "own_measures.py").unlink()
+    return workshop
+
+
+def test_measures_of_the_package_keep_what_it_knows_of_them(workshop, start):
+    evaluate = '[[evaluate]]\nmeasures = ["ucr_score", {name = "f_score", beta = 2}]\nbuffer = 20'
+    workshop.write(detectors=['name = "values"'], evaluate=evaluate)
+    process = start()
+    process.communicate()
+    assert process.returncode == 0
+    found = Run(workshop.folder).measures()
+    assert [measure.group for measure in found.values()] == ["paper", "extra"]
+    assert list(found) == ["f_score(beta=2)", "ucr_score"]
+    assert found["ucr_score"].misleading_without_chance
+
+
+def test_title_family_bounds_and_direction_are_read_from_the_store(own):
+    assert measure_called("misplaced").higher_is_better  # nobody knows it here
+    found = Run(own.folder).measures()
+    assert list(found) == ["auc_pr", "misplaced", "misplaced(share=0.2)"]
+    for name, title in (
+        ("misplaced", "Misplaced"),
+        ("misplaced(share=0.2)", "Misplaced(share=0.2)"),
+    ):
+        measure = found[name]
+        facts = (measure.title, measure.family, measure.bounds, measure.reference)
+        assert facts == (title, "threshold", (0.0, 1.0), "mine")
+        assert not measure.higher_is_better
+    assert found["auc_pr"].title == "AUC-PR"
+    assert found["auc_pr"].higher_is_better
+
+
+def test_the_leaderboard_of_a_measure_where_lower_is_better(own, tmp_path):
+    values = Run(own.folder).values()
+    table = values[values["measure"] == "misplaced"]
+    assert set(table["measure_title"]) == {"Misplaced"}
+    assert set(table["higher_is_better"]) == {False}
+    board = leaderboard(table, detectors=Run(own.folder).detectors())
+    assert board["misplaced"].dropna().is_monotonic_increasing
+    assert board["misplaced"].notna().to_list() == [True, True, False]
+    assert board["detector"].to_list()[-1] == "misbehaving:raises"
+    written = Run(own.folder).export(tmp_path / "values.csv")
+    assert set(written["higher_is_better"]) == {True, False}
+
+
+def test_a_page_ranks_it_the_right_way_and_names_whom_it_leaves_out(own):
+    run = RunReport.read(own.folder)
+    assert run.measures == ("auc_pr", "misplaced", "misplaced(share=0.2)")
+    assert [run.measure(name).title for name in run.measures][1] == "Misplaced"
+    (settings,) = run.settings
+    found = run.comparison(settings, "misplaced")
+    assert not found.higher_is_better
+    first, last = found.summary.index
+    assert found.summary["mean"][first] < found.summary["mean"][last]
+    assert run.without_values(settings, "misplaced") == ("misbehaving:raises",)
+
+
+def test_compare_knows_the_direction_in_another_process(own):
+    code = (
+        "from vuskit.cli._results_table import read_results\n"
+        "found = read_results(folder)\n"
+        "print(found.title('misplaced'), found.direction('misplaced'), found.direction('auc_pr'))\n"
+        "counts = found.frame.groupby('detector')['value'].count()\n"
+        "print(*counts[counts == 0].index)\n"
+    )
+    assert elsewhere(own, code).splitlines() == ["Misplaced False True", "misbehaving:raises"]
+
+
+def test_values_of_another_version_of_a_measure_are_not_shown(workshop):
+    """The plan goes from one version to another and back, and a job holds both."""
+    module = workshop.base / "versioned.py"
+    texts = [
+        "import vuskit\n"
+        f"@vuskit.register_measure(name='versioned', title='V{number}')\n"
+        f"def versioned(y_true, y_score):\n    return {number}.0\n"
+        for number in (1, 2)
+    ]
+    measures = (["auc_pr", "versioned"], ["auc_pr", "versioned", "auc_roc"])
+    for text, names in zip([*texts, texts[0]], [*measures, measures[1]], strict=True):
+        module.write_text(text)
+        listed = ", ".join(f'"{name}"' for name in names)
+        workshop.write(
+            top='imports = ["versioned"]',
+            evaluate=f"[[evaluate]]\nmeasures = [{listed}]\nbuffer = 20",
+        )
+        # Another process, as a user would have: modules are read once per process.
+        elsewhere(
+            workshop,
+            "from vuskit.bench import load_plan, run_plan\n"
+            "run_plan(load_plan(folder.parent / 'bench.toml'))",
+        )
+    values = Run(workshop.folder).values()
+    shown = values[values["measure"] == "versioned"]
+    assert set(shown["value"]) == {1.0}
+    assert set(shown["measure_title"]) == {"V1"}
+    assert len(values) == 6
+
+
+def test_a_new_run_enters_what_an_old_store_did_not_know(own):
+    with sqlite3.connect(own.folder / DATABASE) as connection:
+        connection.execute("UPDATE measures SET title = NULL, higher_is_better = NULL")
+    connection.close()
+    assert Run(own.folder).measures()["misplaced"].title == "misplaced"
+    (own.base / "own_measures.py").write_text(OWN.format(bound=1.0))
+    elsewhere(
+        own,
+        "from vuskit.bench import load_plan, run_plan\n"
+        "run_plan(load_plan(folder.parent / 'bench.toml'))",
+    )
+    again = Run(own.folder).measures()["misplaced"]
+    assert (again.title, again.higher_is_better) == ("Misplaced", False)
