@@ -6,9 +6,12 @@ import numpy as np
 import pytest
 
 from vuskit.algorithms import DEFAULT_MEMORY_LIMIT
+from vuskit.engine import Limits
 from vuskit.errors import InvalidInputError
+from vuskit.kernels import compiled
 from vuskit.studies.timing import (
     CONTESTANTS,
+    Job,
     Setting,
     TimingStore,
     synthetic_cases,
@@ -181,3 +184,42 @@ def test_cases_that_cannot_be_told_apart_are_refused():
         InvalidInputError, match="must differ in name or setting, got 'synthetic-0'"
     ):
         timing_study(synthetic_cases([SMALL, SMALL]), repeats=1)
+
+
+def test_failed_job_is_reported_and_the_study_goes_on(tmp_path):
+    too_large = Setting(n_points=100_000, n_anomalies=3, n_thresholds=30_000, max_buffer=0)
+    store = TimingStore(tmp_path)
+    result = timing_study(
+        synthetic_cases([SMALL, too_large]), contestants=["opt_mem"], repeats=1, store=store
+    )
+    assert [sample.setting for sample in result.samples] == [SMALL]
+    (failure,) = result.failures
+    assert failure.name.startswith("VUS opt mem, number of anomalies 3")
+    assert "`memory_limit` must be at least 3000000000 bytes" in failure.reason
+    assert len(store.read()) == 1
+
+
+def test_jobs_on_workers_run_under_limits():
+    settings = [SMALL, Setting(n_points=50_000, max_buffer=1000, n_thresholds=1000)]  # minutes
+    result = timing_study(
+        synthetic_cases(settings), contestants=["naive"], repeats=1, limits=Limits(seconds=5)
+    )
+    assert [sample.setting for sample in result.samples] == [SMALL]
+    assert "5" in result.failures[0].reason
+
+
+def test_compiled_kernels_are_measured_where_numba_is_installed():
+    pytest.importorskip("numba")
+    timing_study(synthetic_cases([SMALL]), contestants=["fast_exact"], repeats=1)
+    assert compiled._loaded
+
+
+def test_job_has_a_title():
+    (case,) = synthetic_cases([Setting(max_buffer=100, std_length=2)])
+    job = Job(case, CONTESTANTS["opt"])
+    assert (
+        job.title
+        == "VUS opt, standard deviation of the anomaly length 2, maximum buffer length 100"
+    )
+    (default,) = synthetic_cases([Setting()])
+    assert Job(default, CONTESTANTS["opt"]).title == "VUS opt, defaults"

@@ -11,7 +11,7 @@ import numpy as np
 
 from vuskit._util.optional import require
 from vuskit.errors import InvalidInputError
-from vuskit.studies.base import StudyResult
+from vuskit.studies.base import Failure, StudyResult
 from vuskit.studies.timing.cases import PARAMETERS, Case, Setting, is_generated
 from vuskit.studies.timing.contestants import CONTESTANTS
 from vuskit.studies.timing.storage import Sample
@@ -72,11 +72,14 @@ class TimingResult(StudyResult):
         What the budget did not allow.
     environment : dict
         Versions and machine.
+    failures : tuple of Failure
+        Jobs that failed, with the reason.
     """
 
     samples: tuple[Sample, ...]
     dropped: tuple[Job, ...]
     environment: dict[str, Any]
+    failures: tuple[Failure, ...] = ()
 
     @property
     def generated(self) -> bool:
@@ -146,6 +149,7 @@ class TimingResult(StudyResult):
             "cells": [_cell_parts(*key) for key in cells],
             "dropped": [_cell_parts(*job.key) for job in self.dropped],
             "environment": self.environment,
+            "failures": [asdict(failure) for failure in self.failures],
             "cell": np.array([place[sample.key] for sample in self.samples], dtype=np.int64),
             "seconds": np.array([sample.seconds for sample in self.samples], dtype=np.float64),
             "peak_bytes": np.array([sample.peak_bytes for sample in self.samples], dtype=np.int64),
@@ -173,7 +177,8 @@ class TimingResult(StudyResult):
             )
             for series, contestant, numbers, clock in saved["dropped"]
         )
-        return cls(tuple(samples), dropped, saved["environment"])
+        failures = tuple(Failure(**failure) for failure in saved.get("failures", ()))
+        return cls(tuple(samples), dropped, saved["environment"], failures)
 
 
 _SETTING_FIELDS = tuple(entry.name for entry in fields(Setting))

@@ -7,23 +7,36 @@ its peak memory is measured in a separate run.
 
 from __future__ import annotations
 
+import hashlib
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 from vuskit._util.environment import describe_environment
+from vuskit._util.optional import is_installed
+from vuskit.engine import (
+    UNLIMITED,
+    Action,
+    ExecutorSettings,
+    Limits,
+    Status,
+    Task,
+    make_executor,
+    run_tasks,
+)
 from vuskit.errors import InvalidInputError
-from vuskit.studies.base import Study, study
-from vuskit.studies.timing.cases import Case
+from vuskit.kernels.compiled import warm_up
+from vuskit.studies.base import Failure, Study, study
+from vuskit.studies.timing.cases import PARAMETERS, Arrays, Case, Setting, is_generated
 from vuskit.studies.timing.contestants import Contestant, choose
 from vuskit.studies.timing.results import TimingResult
 from vuskit.studies.timing.sampling import CLOCKS, Timer, peak_memory
 from vuskit.studies.timing.storage import Key, Sample, TimingStore
 
-__all__ = ["Forecast", "Job", "Progress", "TimingStudy", "jobs_of", "measure", "timing_study"]
+__all__ = ["Forecast", "Job", "Measurement", "Progress", "TimingStudy", "jobs_of", "timing_study"]
 
 WARM_UP_RUNS = 1
 MEMORY_RUNS = 1
@@ -41,6 +54,31 @@ class Job:
     def key(self) -> Key:
         """What is measured."""
         return self.case.name, self.contestant.name, self.case.setting, self.clock
+
+    @property
+    def identity(self) -> str:
+        """Key for the engine."""
+        return hashlib.sha256(repr(self.key).encode()).hexdigest()[:32]
+
+    @property
+    def title(self) -> str:
+        """Contestant and series, or what is unusual about a generated series, in one line.
+
+        Examples
+        --------
+        >>> from vuskit.studies.timing import CONTESTANTS, Setting, synthetic_cases
+        >>> case, = synthetic_cases([Setting(max_buffer=1000)])
+        >>> Job(case, CONTESTANTS["naive"]).title
+        'VUS, maximum buffer length 1000'
+        """
+        if not is_generated(self.case.name):
+            return f"{self.contestant.title}, {self.case.name}"
+        setting = self.case.setting
+        changed = [
+            f"{PARAMETERS[name].title} {getattr(setting, name):g}"
+            for name in setting.differs_in(Setting())
+        ]
+        return f"{self.contestant.title}, {', '.join(changed) or 'defaults'}"
 
     @cached_property
     def expected_ns(self) -> float:
@@ -166,22 +204,55 @@ class Forecast:
         return time.perf_counter() + needed <= self._deadline
 
 
-def measure(job: Job, repeats: int) -> list[Sample]:
-    """Warm up, take the samples, then run once more to measure the memory."""
-    labels, scores = job.case.load()
-    setting = job.case.setting
+@dataclass(frozen=True)
+class Measurement(Action):
+    """Takes the samples of one job; runs on the engine.
 
-    def call() -> object:
-        return job.contestant.run(labels, scores, setting)
+    Attributes
+    ----------
+    job : Job
+        What to measure.
+    repeats : int
+        Number of samples.
+    arrays : tuple of arrays, optional
+        Labels and scores, for workers that cannot load the case.
+    """
 
-    timer = Timer(call, clock=job.clock)
-    timer.warm_up(WARM_UP_RUNS)
-    seconds = [timer.sample().seconds for _ in range(repeats)]
-    peak = peak_memory(call)
-    return [
-        Sample(job.case.name, job.contestant.name, setting, value, peak, job.clock)
-        for value in seconds
-    ]
+    job: Job
+    repeats: int
+    arrays: Arrays | None = None
+
+    @property
+    def group(self) -> str:
+        """All measurements share a warm-up."""
+        return "timing"
+
+    def warm_up(self) -> None:
+        """Load the compiled kernels, where numba is installed."""
+        if is_installed("numba"):
+            warm_up()
+
+    def load(self) -> Measurement:
+        """Attach labels and scores."""
+        return replace(self, arrays=self.job.case.load())
+
+    def run(self) -> list[Sample]:
+        """Warm up, take the samples, then run once more to measure the memory."""
+        self.warm_up()
+        job, setting = self.job, self.job.case.setting
+        labels, scores = self.arrays or job.case.load()
+
+        def call() -> object:
+            return job.contestant.run(labels, scores, setting)
+
+        timer = Timer(call, clock=job.clock)
+        timer.warm_up(WARM_UP_RUNS)
+        seconds = [timer.sample().seconds for _ in range(self.repeats)]
+        peak = peak_memory(call)
+        return [
+            Sample(job.case.name, job.contestant.name, setting, value, peak, job.clock)
+            for value in seconds
+        ]
 
 
 def timing_study(
@@ -191,6 +262,8 @@ def timing_study(
     repeats: int = 10,
     clock: str = "wall",
     budget: float | None = None,
+    executor: ExecutorSettings | None = None,
+    limits: Limits | None = None,
     store: TimingStore | None = None,
     progress: Callable[[Progress], None] | None = None,
 ) -> TimingResult:
@@ -209,6 +282,11 @@ def timing_study(
         the threads of a contestant that uses several.
     budget : float, optional
         Seconds that the measuring may take. What is too expensive for it is dropped.
+    executor : ExecutorSettings, optional
+        Where to measure: in this process by default, or on workers, one job at a time. Workers of
+        a cluster must run on machines like this one.
+    limits : Limits, optional
+        Time and memory of each job. A job over its limits fails and the study goes on.
     store : TimingStore, optional
         Keeps the samples; what it holds already is not measured again.
     progress : callable, optional
@@ -217,7 +295,7 @@ def timing_study(
     Returns
     -------
     TimingResult
-        The samples of these cases, those from the store included.
+        The samples of these cases, those from the store included, and the jobs that failed.
 
     Raises
     ------
@@ -245,6 +323,7 @@ def timing_study(
     waiting = {job: runs for job, runs in missing.items() if runs > 0}
     forecast = Forecast(budget)
     dropped: list[Job] = []
+    failures: list[Failure] = []
 
     def report(job: Job | None) -> None:
         if progress is not None:
@@ -252,19 +331,24 @@ def timing_study(
             left = forecast.seconds_left(waiting)
             progress(Progress(total - len(waiting), total, left, job))
 
-    for job, runs in list(waiting.items()):
-        if not forecast.allows(job, waiting):
-            dropped.append(job)
+    with make_executor(executor or ExecutorSettings(), limits or UNLIMITED) as workers:
+        for job, runs in list(waiting.items()):
+            if not forecast.allows(job, waiting):
+                dropped.append(job)
+                del waiting[job]
+                continue
+            report(job)
+            begin = time.perf_counter()
+            task = Task(job.identity, job.title, Measurement(job, runs))
+            outcome = run_tasks([task], executor=workers, one_at_a_time=True)[task.key]
+            forecast.learn(job, runs, time.perf_counter() - begin)
             del waiting[job]
-            continue
-        report(job)
-        begin = time.perf_counter()
-        new = measure(job, runs)
-        forecast.learn(job, runs, time.perf_counter() - begin)
-        del waiting[job]
-        samples[job.key].extend(new)
-        if store is not None:
-            store.add(new)
+            if outcome.status is not Status.OK:
+                failures.append(Failure(job.title, outcome.reason or str(outcome.status)))
+                continue
+            samples[job.key].extend(outcome.value)
+            if store is not None:
+                store.add(outcome.value)
     report(None)
     gathered = tuple(sample for job in jobs for sample in samples[job.key])
-    return TimingResult(gathered, tuple(dropped), describe_environment())
+    return TimingResult(gathered, tuple(dropped), describe_environment(), tuple(failures))
