@@ -170,6 +170,8 @@ def _emit(form: str, result: TimingResult, files: list[Path]) -> None:
         if len(result.dropped) > _LISTED:
             say(f"  and {len(result.dropped) - _LISTED} more, see the page")
         say("The same command with a larger --budget adds them.")
+    for failure in result.failures:
+        say(f"Failed: {failure.name}: {failure.reason}")
     cells = len({sample.key for sample in result.samples})
     say(f"{cells} cells, {len(result.samples)} timed runs: {files[0]}")
 
