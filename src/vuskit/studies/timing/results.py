@@ -79,7 +79,6 @@ class TimingResult(StudyResult):
     samples: tuple[Sample, ...]
     dropped: tuple[Job, ...]
     environment: dict[str, Any]
-    failures: tuple[Failure, ...] = ()
 
     @property
     def generated(self) -> bool:
@@ -178,7 +177,7 @@ class TimingResult(StudyResult):
             for series, contestant, numbers, clock in saved["dropped"]
         )
         failures = tuple(Failure(**failure) for failure in saved.get("failures", ()))
-        return cls(tuple(samples), dropped, saved["environment"], failures)
+        return cls(tuple(samples), dropped, saved["environment"], failures=failures)
 
 
 _SETTING_FIELDS = tuple(entry.name for entry in fields(Setting))

@@ -351,4 +351,4 @@ def timing_study(
                 store.add(outcome.value)
     report(None)
     gathered = tuple(sample for job in jobs for sample in samples[job.key])
-    return TimingResult(gathered, tuple(dropped), describe_environment(), tuple(failures))
+    return TimingResult(gathered, tuple(dropped), describe_environment(), failures=tuple(failures))
