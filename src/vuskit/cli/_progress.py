@@ -259,12 +259,13 @@ def study_progress(
         task = bar.add_task("", total=None, left="?", doing="")
 
         def advance(progress: Any) -> None:
-            known = progress.seconds_left == progress.seconds_left  # NaN before the first
+            left = progress.seconds_left
+            known = left is not None and left == left  # None or NaN before the first
             bar.update(
                 task,
                 completed=progress.done,
                 total=progress.total,
-                left=format_duration(progress.seconds_left) if known else "?",
+                left=format_duration(left) if known else "?",
                 doing=_short(describe(progress)),
             )
 

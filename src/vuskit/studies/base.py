@@ -12,20 +12,13 @@ import functools
 import hashlib
 import importlib.metadata
 import inspect
-import itertools
 import json
-import multiprocessing
 import re
-import signal
-import sys
-import time
 import typing
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import MISSING, dataclass, field, fields, replace
-from importlib.machinery import PathFinder
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar
@@ -38,9 +31,20 @@ from vuskit import __version__
 from vuskit._util.files import write_atomically
 from vuskit._util.names import did_you_mean
 from vuskit._util.optional import is_installed, require
-from vuskit._util.signals import ignore_sigint_in_children
+from vuskit._util.text import plural
 from vuskit.buffers import BufferChoice, buffer_strategy_title
 from vuskit.datasets import ScoredSeries
+from vuskit.engine import (
+    Action,
+    Executor,
+    ExecutorSettings,
+    Limits,
+    ResultFolder,
+    Status,
+    Task,
+    TaskProgress,
+    run_tasks,
+)
 from vuskit.errors import (
     InvalidInputError,
     ThresholdResolutionWarning,
@@ -50,10 +54,10 @@ from vuskit.errors import (
 from vuskit.inputs import check_choice, check_int
 from vuskit.kernels.compiled import warm_up
 from vuskit.measures.evaluate import Evaluator
-from vuskit.measures.registry import Measure, Measures, list_measures, resolve_measures
+from vuskit.measures.registry import Measure, Measures, resolve_measures
 from vuskit.measures.settings import EvaluationSettings
 from vuskit.studies.saved import UNREADABLE, pack, read_archive, unpack
-from vuskit.studies.sources import Source, bridged_values, content_of, open_scores
+from vuskit.studies.sources import InMemory, Source, bridged_values, digest_of, open_scores
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -62,7 +66,6 @@ __all__ = [
     "BufferUse",
     "Failure",
     "Option",
-    "Progress",
     "SeriesValues",
     "Study",
     "StudyResult",
@@ -75,7 +78,6 @@ __all__ = [
     "load_study_results",
     "option",
     "run_study",
-    "same_arithmetic",
     "study",
 ]
 
@@ -710,10 +712,18 @@ class ValuesResult(StudyResult):
         """
         if not frames:
             raise InvalidInputError(
-                f"`values` must hold at least one series, got none ({len(self.failures)} failed)"
+                f"`values` must hold at least one series, got none{_first(self.failures)}"
             )
         frame: pd.DataFrame = require("pandas", purpose="tables").concat(frames, **options)
         return frame
+
+
+def _first(failures: tuple[Failure, ...]) -> str:
+    """How many series failed, and why the first did."""
+    if not failures:
+        return ""
+    first = failures[0]
+    return f"; {plural(len(failures), 'series', 'series')} failed, {first.name}: {first.reason}"
 
 
 @dataclass(frozen=True)
@@ -885,243 +895,7 @@ def load_study_results(folder: str | Path) -> list[Any]:
 
 _KNOWN = (SeriesValues, Failure, EvaluationSettings, BufferChoice)
 
-# ---- running ----
-
-
-@dataclass(frozen=True)
-class Progress:
-    """Passed to the callback at the start and after each series.
-
-    Attributes
-    ----------
-    done, total : int
-        Series finished, and all of them.
-    seconds_left : float
-        Forecast for the rest; NaN before the first is finished.
-    name : str
-        The series finished last.
-    """
-
-    done: int
-    total: int
-    seconds_left: float
-    name: str = ""
-
-
-def run_study(
-    study: Study[Result] | type[Study[Result]] | str,
-    source: Any = None,
-    *,
-    processes: int = 1,
-    folder: str | Path | None = None,
-    progress: Callable[[Progress], None] | None = None,
-) -> Result:
-    """Run a study on every series.
-
-    Parameters
-    ----------
-    study : Study, its class, or its name
-        A class or a name stands for the study with its default options.
-    source : path, ScoredSeries, or iterable of these
-        Series with scores, as :func:`vuskit.studies.open_scores` takes them.
-    processes : int, default=1
-        How many work at once; 1 works in this process.
-    folder : str or Path, optional
-        Keeps finished series; a second run goes on where the first stopped.
-    progress : callable, optional
-        Called with a `Progress`.
-
-    Returns
-    -------
-    StudyResult
-        The same, byte for byte, whatever the number of processes.
-
-    Raises
-    ------
-    InvalidInputError
-        If there are no series or a parameter cannot be used. A single series that cannot be
-        studied is entered in the result's ``failures`` instead.
-    """
-    chosen = get_study(study) if isinstance(study, str) else study
-    task: Study[Result] = chosen() if isinstance(chosen, type) else chosen
-    check_int("processes", processes, minimum=1)
-    sources = task.sources(source)
-    store = None if folder is None else PartStore(Path(folder))
-    run = _in_processes if processes > 1 and len(sources) > 1 else _here
-    outcomes: dict[int, Any] = {}
-    begin = time.perf_counter()
-    _report(progress, 0, len(sources), begin, "")
-    for index, outcome in run(task, sources, store, processes):
-        outcomes[index] = outcome
-        _report(progress, len(outcomes), len(sources), begin, sources[index].name)
-    ordered = [outcomes[index] for index in range(len(sources))]
-    failures = tuple(one for one in ordered if isinstance(one, Failure))
-    if failures and task.input == "none":
-        raise InvalidInputError(failures[0].reason)
-    result = task.combine([one for one in ordered if not isinstance(one, Failure)])
-    return replace(result, study=task, failures=failures)
-
-
-def _report(
-    progress: Callable[[Progress], None] | None, done: int, total: int, begin: float, name: str
-) -> None:
-    if progress is not None:
-        spent = time.perf_counter() - begin
-        left = spent / done * (total - done) if done else float("nan")
-        progress(Progress(done, total, left, name))
-
-
-def _here(
-    task: Study[Any], sources: Sequence[Source], store: PartStore | None, processes: int
-) -> Iterator[tuple[int, Any]]:
-    with same_arithmetic():
-        for index, source in enumerate(sources):
-            yield index, _study(task, source, store)
-
-
-def _in_processes(
-    task: Study[Any], sources: Sequence[Source], store: PartStore | None, processes: int
-) -> Iterator[tuple[int, Any]]:
-    workers = min(processes, len(sources))
-    pool = ProcessPoolExecutor(
-        workers,
-        mp_context=multiprocessing.get_context("spawn"),
-        initializer=_start_worker,
-        initargs=(_pickled(task), store),
-    )
-    waiting = iter(enumerate(sources))
-    running: dict[Future[Any], int] = {}
-    try:
-        while True:
-            # No more than the workers can take: what waits in their queue cannot be called back.
-            for index, source in itertools.islice(waiting, workers - len(running)):
-                with ignore_sigint_in_children():
-                    future = pool.submit(_study_in_worker, source)
-                running[future] = index
-            if not running:
-                return
-            for future in wait(running, return_when=FIRST_COMPLETED).done:
-                yield running.pop(future), future.result()
-    finally:
-        # Also when the caller stops early: what runs is finished, what waits is not begun.
-        pool.shutdown(cancel_futures=True)
-
-
-def _pickled(task: Study[Any]) -> bytes:
-    """The task for another process, with the measures that their module cannot bring there.
-
-    A measure may come from a notebook, a script or a module that only this process can find.
-    """
-    cloudpickle = require("cloudpickle", purpose="more than one process")
-    homes = {measure.function.__module__ for measure in list_measures()}
-    homes |= {type(task).__module__, type(task).result.__module__}
-    own = [
-        sys.modules[home]
-        for home in sorted(homes & sys.modules.keys())
-        if home != "__main__" and PathFinder.find_spec(home.partition(".")[0]) is None
-    ]
-    for module in own:
-        cloudpickle.register_pickle_by_value(module)
-    try:
-        return bytes(cloudpickle.dumps(task))
-    finally:
-        for module in own:
-            cloudpickle.unregister_pickle_by_value(module)
-
-
-@contextmanager
-def same_arithmetic() -> Iterator[None]:
-    """Same sums in every process and run.
-
-    Sums over several threads, or by NumPy instead of the compiled sweep, round differently.
-    """
-    _warm_up()
-    with require("threadpoolctl", purpose="a study").threadpool_limits(1):
-        yield
-
-
-def _warm_up() -> None:
-    if is_installed("numba"):
-        warm_up()
-
-
-_worker: dict[str, tuple[Study[Any], PartStore | None]] = {}
-
-
-def _start_worker(pickled: bytes, store: PartStore | None) -> None:
-    # Ctrl-C reaches every process of a terminal; the first one decides what ends.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    # Kept for as long as the process lives, so the limit of threads is never taken back.
-    require("threadpoolctl", purpose="a study").threadpool_limits(1)
-    _warm_up()
-    _worker["task"] = require("cloudpickle", purpose="a study").loads(pickled), store
-
-
-def _study_in_worker(source: Source) -> Any:
-    return _study(_worker["task"][0], source, _worker["task"][1])
-
-
-def _study(task: Study[Any], source: Source, store: PartStore | None) -> Any:
-    try:
-        scored = source.read()
-        key = fingerprint(task, scored)
-        known = store.load(key, task.known) if store is not None else None
-        if known is not None:
-            return known
-        with quiet() as coarse:
-            value = task.per_series(scored)
-        if isinstance(value, SeriesValues):
-            value = replace(value, notes={**value.notes, "coarse_grid": bool(coarse)})
-    except VuskitError as error:
-        return Failure(source.name, str(error))
-    if store is not None:
-        store.save(key, value)
-    return value
-
-
-@dataclass(frozen=True)
-class PartStore:
-    """One file for each finished series of a study, named by everything that its value depends on.
-
-    Other settings, data or code give other names, so nothing outdated is ever read.
-    """
-
-    folder: Path
-
-    def load(self, key: str, known: Iterable[Callable[..., Any]]) -> Any:
-        """Return what was saved under the key; None if nothing was, or the file is damaged."""
-        try:
-            return unpack(self._path(key).read_bytes(), (*_KNOWN, *known))[1]
-        except UNREADABLE:
-            return None
-
-    def save(self, key: str, value: Any) -> None:
-        """Save under the key."""
-        self.folder.mkdir(parents=True, exist_ok=True)
-        write_atomically(self._path(key), pack(value))
-
-    def _path(self, key: str) -> Path:
-        return self.folder / f"{key}.npz"
-
-
-@contextmanager
-def quiet() -> Iterator[list[str]]:
-    """Collect warnings of too coarse grids and drop those of undefined values.
-
-    The studies count both; other warnings are passed on.
-    """
-    coarse: list[str] = []
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", ThresholdResolutionWarning)
-        warnings.simplefilter("ignore", UndefinedMeasureWarning)
-        yield coarse
-    for warning in caught:
-        if issubclass(warning.category, ThresholdResolutionWarning):
-            coarse.append(str(warning.message))
-        else:
-            warnings.warn_explicit(
-                warning.message, warning.category, warning.filename, warning.lineno
-            )
+# ---- values of detectors ----
 
 
 def evaluate_scores(evaluator: Evaluator, scores: Iterable[ArrayLike]) -> NDArray[np.float64]:
@@ -1179,22 +953,177 @@ def _mean_of_defined(runs: list[NDArray[np.float64]]) -> NDArray[np.float64]:
     return np.where(count > 0, total / np.maximum(count, 1), np.nan)
 
 
-def fingerprint(study: Study[Any], scored: ScoredSeries) -> str:
-    """Digest of everything that the value of a series depends on."""
+# ---- running ----
+
+
+def run_study(
+    study: Study[Result] | type[Study[Result]] | str,
+    source: Any = None,
+    *,
+    processes: int = 1,
+    executor: ExecutorSettings | Executor | None = None,
+    limits: Limits | None = None,
+    folder: str | Path | None = None,
+    progress: Callable[[TaskProgress], None] | None = None,
+) -> Result:
+    """Run a study on every series.
+
+    Parameters
+    ----------
+    study : Study, its class, or its name
+        A class or a name stands for the study with its default options.
+    source : path, ScoredSeries, or iterable of these
+        Series with scores, as :func:`vuskit.studies.open_scores` takes them.
+    processes : int, default=1
+        Number of local processes; 1 works in this process unless there are limits.
+    executor : ExecutorSettings or Executor, optional
+        Where to run instead, such as ``ExecutorSettings("dask", address=...)``.
+    limits : Limits, optional
+        Time and memory of each series; a series beyond them fails. None by default.
+    folder : str or Path, optional
+        Keeps finished series; a second run resumes, also after ``kill -9``.
+    progress : callable, optional
+        Called with a :class:`vuskit.engine.TaskProgress`.
+
+    Returns
+    -------
+    StudyResult
+        The same, byte for byte, for every executor and number of processes.
+
+    Raises
+    ------
+    InvalidInputError
+        If there are no series or a parameter cannot be used. A single series that cannot be
+        studied is entered in the result's ``failures`` instead.
+    """
+    chosen = get_study(study) if isinstance(study, str) else study
+    task: Study[Result] = chosen() if isinstance(chosen, type) else chosen
+    check_int("processes", processes, minimum=1)
+    if executor is None:
+        executor = ExecutorSettings(workers=processes)
+    elif processes != 1:
+        raise InvalidInputError(
+            f"`processes` must be left out with an executor, got {processes}; set its workers"
+        )
+    sources = task.sources(source)
+    keys: list[str] = []
+    outcomes = run_tasks(
+        _tasks(task, sources, keys, by_content=folder is not None),
+        total=len(sources),
+        executor=executor,
+        limits=limits,
+        results=None if folder is None else _part_folder(task, Path(folder)),
+        progress=progress,
+    )
+    found = list(zip(sources, (outcomes[key] for key in keys), strict=True))
+    failures = tuple(
+        Failure(one.name, outcome.reason or str(outcome.status))
+        for one, outcome in found
+        if outcome.status is not Status.OK
+    )
+    if failures and task.input == "none":
+        raise InvalidInputError(failures[0].reason)
+    parts = [outcome.value for _, outcome in found if outcome.status is Status.OK]
+    return replace(task.combine(parts), study=task, failures=failures)
+
+
+@dataclass(frozen=True)
+class _SeriesAction(Action):
+    """What a study does with one series, on a worker."""
+
+    study: Study[Any]
+    source: Source
+
+    @property
+    def group(self) -> str:
+        """All studies use the same compiled code."""
+        return "studies"
+
+    def warm_up(self) -> None:
+        """Load the compiled code."""
+        _load_compiled_code()
+
+    def run(self) -> Any:
+        """Read the series and return what the study finds on it."""
+        # Sums by NumPy instead of the compiled sweep round differently.
+        _load_compiled_code()
+        scored = self.source.read()
+        with _without_expected_warnings() as coarse:
+            value = self.study.per_series(scored)
+        if isinstance(value, SeriesValues):
+            value = replace(value, notes={**value.notes, "coarse_grid": bool(coarse)})
+        return value
+
+    def load(self) -> _SeriesAction:
+        """Return the action with the series itself instead of its file."""
+        return replace(self, source=InMemory(self.source.read()))
+
+
+def _load_compiled_code() -> None:
+    if is_installed("numba"):
+        warm_up()
+
+
+def _tasks(
+    study: Study[Any], sources: Sequence[Source], keys: list[str], *, by_content: bool
+) -> Iterator[Task]:
+    """Tasks of the sources; their keys are appended as they are made.
+
+    Without a folder nothing is looked up by content, and nothing is read here.
+    """
+    settings = _study_digest(study)
+    for number, source in enumerate(sources):
+        key = f"{study.name}-{number}"
+        if by_content:
+            # A source that cannot be read fails in its task, with the reason.
+            with suppress(VuskitError, OSError):
+                key = _digest([settings, digest_of(source)])
+        keys.append(key)
+        yield Task(key, source.name, _SeriesAction(study, source))
+
+
+def _part_folder(study: Study[Any], folder: Path) -> ResultFolder:
+    """Finished series, named by everything that their values depend on."""
+    known: tuple[Callable[..., Any], ...] = (*_KNOWN, *study.known)
+    return ResultFolder(folder, encode=pack, decode=lambda data: unpack(data, known)[1])
+
+
+@contextmanager
+def _without_expected_warnings() -> Iterator[list[str]]:
+    """Collect warnings about coarse grids and drop those about undefined values.
+
+    Studies count both; other warnings are passed on.
+    """
+    coarse: list[str] = []
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", ThresholdResolutionWarning)
+        warnings.simplefilter("ignore", UndefinedMeasureWarning)
+        yield coarse
+    for warning in caught:
+        if issubclass(warning.category, ThresholdResolutionWarning):
+            coarse.append(str(warning.message))
+        else:
+            warnings.warn_explicit(
+                warning.message, warning.category, warning.filename, warning.lineno
+            )
+
+
+# ---- identity of values ----
+
+
+def _digest(parts: Any) -> str:
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:32]
+
+
+def _study_digest(study: Study[Any]) -> str:
+    """Digest of everything that the value of a series depends on, besides the series."""
     late = {one.name for one in study.options() if one.stage == "result"}
     parts = {
         one.name: _identity(getattr(study, one.name))
         for one in fields(study)
         if one.name not in late
     }
-    parts |= {
-        "study": study.name,
-        "class": _source(type(study)),
-        "code": _code_digest(),
-        "content": content_of(scored),
-    }
-    text = json.dumps(parts, sort_keys=True)
-    return hashlib.sha256(text.encode()).hexdigest()[:32]
+    return _digest([study.name, _source_of(type(study)), _code_digest(), parts])
 
 
 _CODE = ("*.py", "kernels/**/*.py", "measures/**/*.py", "algorithms/**/*.py", "studies/*.py")
@@ -1220,18 +1149,18 @@ def _identity(value: Any) -> Any:
             value.name,
             value.higher_is_better,
             _identity(value.options),
-            _source(value.function),
+            _source_of(value.function),
         ]
     if isinstance(value, Mapping):
         return {str(key): _identity(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
         return [_identity(item) for item in value]
     if callable(value):
-        return _source(value)
+        return _source_of(value)
     return value if isinstance(value, (str, int, float, bool, type(None))) else repr(value)
 
 
-def _source(function: Callable[..., Any]) -> str:
+def _source_of(function: Callable[..., Any]) -> str:
     code = getattr(function, "__code__", None)
     try:
         text = inspect.getsource(function)

@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 
 from vuskit._util.optional import require
 from vuskit.datasets import ScoredSeries
+from vuskit.engine import Executor, ExecutorSettings, Limits, TaskProgress
 from vuskit.errors import InvalidInputError
 from vuskit.inputs import check_choice
 from vuskit.studies.base import (
-    Progress,
     SeriesValues,
     Study,
     ValuesResult,
@@ -265,8 +265,10 @@ def consistency_study(
     source: Any,
     *,
     processes: int = 1,
+    executor: ExecutorSettings | Executor | None = None,
+    limits: Limits | None = None,
     folder: str | Path | None = None,
-    progress: Callable[[Progress], None] | None = None,
+    progress: Callable[[TaskProgress], None] | None = None,
     **options: Any,
 ) -> ConsistencyResult:
     """Measure how alike a measure ranks detectors on the series of a data set.
@@ -275,7 +277,7 @@ def consistency_study(
     ----------
     source : path, ScoredSeries, or iterable of these
         Series with scores, as :func:`vuskit.studies.open_scores` takes them.
-    processes, folder, progress
+    processes, executor, limits, folder, progress
         As for :func:`vuskit.studies.run_study`.
     **options
         ``measures``, options of :class:`Consistency`, and fields of
@@ -304,5 +306,11 @@ def consistency_study(
     >>> found.averages()["entropy"].to_dict()
     {'auc_pr': 0.0, 'vus_pr': 0.0}
     """
-    chosen = Consistency.create(**options)
-    return chosen.run(source, processes=processes, folder=folder, progress=progress)
+    return Consistency.create(**options).run(
+        source,
+        processes=processes,
+        executor=executor,
+        limits=limits,
+        folder=folder,
+        progress=progress,
+    )

@@ -19,10 +19,10 @@ from numpy.typing import NDArray
 
 from vuskit._util.optional import require
 from vuskit.datasets import ScoredSeries
+from vuskit.engine import Executor, ExecutorSettings, Limits, TaskProgress
 from vuskit.errors import InvalidInputError
 from vuskit.inputs import check_choice
 from vuskit.studies.base import (
-    Progress,
     SeriesValues,
     Study,
     ValuesResult,
@@ -396,8 +396,10 @@ def robustness_study(
     source: Any,
     *,
     processes: int = 1,
+    executor: ExecutorSettings | Executor | None = None,
+    limits: Limits | None = None,
     folder: str | Path | None = None,
-    progress: Callable[[Progress], None] | None = None,
+    progress: Callable[[TaskProgress], None] | None = None,
     **options: Any,
 ) -> RobustnessResult:
     """Measure how much measures change under perturbations that should not matter.
@@ -406,7 +408,7 @@ def robustness_study(
     ----------
     source : path, ScoredSeries, or iterable of these
         Series with scores, as :func:`vuskit.studies.open_scores` takes them.
-    processes, folder, progress
+    processes, executor, limits, folder, progress
         As for :func:`vuskit.studies.run_study`.
     **options
         ``measures``, options of :class:`Robustness`, and fields of
@@ -433,5 +435,11 @@ def robustness_study(
     >>> found.averages()["lag"].round(3).to_dict()
     {'auc_pr': 0.111, 'vus_pr': 0.063}
     """
-    chosen = Robustness.create(**options)
-    return chosen.run(source, processes=processes, folder=folder, progress=progress)
+    return Robustness.create(**options).run(
+        source,
+        processes=processes,
+        executor=executor,
+        limits=limits,
+        folder=folder,
+        progress=progress,
+    )

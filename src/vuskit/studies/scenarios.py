@@ -18,12 +18,12 @@ from numpy.typing import NDArray
 from vuskit._util.optional import require
 from vuskit.buffers import BufferChoice
 from vuskit.datasets import ScoredSeries, Series
+from vuskit.engine import TaskProgress
 from vuskit.errors import InvalidInputError
 from vuskit.inputs import check_int
 from vuskit.measures.settings import EvaluationSettings
 from vuskit.studies.base import (
     BufferUse,
-    Progress,
     Study,
     StudyResult,
     evaluate_scores,
@@ -327,7 +327,7 @@ class Scenarios(Study[ScenarioResult]):
 def scenario_study(
     *,
     folder: str | Path | None = None,
-    progress: Callable[[Progress], None] | None = None,
+    progress: Callable[[TaskProgress], None] | None = None,
     **options: Any,
 ) -> ScenarioResult:
     """Evaluate measures on a prediction that moves over an anomaly.

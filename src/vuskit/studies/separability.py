@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 
 from vuskit._util.optional import require
 from vuskit.datasets import ScoredSeries
+from vuskit.engine import Executor, ExecutorSettings, Limits, TaskProgress
 from vuskit.errors import InvalidInputError
 from vuskit.intervals import event_bounds
 from vuskit.measures.registry import get_measure, list_measures
 from vuskit.studies.base import (
-    Progress,
     SeriesValues,
     Study,
     ValuesResult,
@@ -490,8 +490,10 @@ def separability_study(
     source: Any,
     *,
     processes: int = 1,
+    executor: ExecutorSettings | Executor | None = None,
+    limits: Limits | None = None,
     folder: str | Path | None = None,
-    progress: Callable[[Progress], None] | None = None,
+    progress: Callable[[TaskProgress], None] | None = None,
     **options: Any,
 ) -> SeparabilityResult:
     """Measure how well measures keep accurate and inaccurate detectors apart.
@@ -500,7 +502,7 @@ def separability_study(
     ----------
     source : path, ScoredSeries, or iterable of these
         Series with scores, as :func:`vuskit.studies.open_scores` takes them.
-    processes, folder, progress
+    processes, executor, limits, folder, progress
         As for :func:`vuskit.studies.run_study`.
     **options
         ``measures``, options of :class:`Separability`, and fields of
@@ -527,5 +529,11 @@ def separability_study(
     >>> found.to_frame()[["accurate", "inaccurate", "measure"]].values.tolist()
     [['good', 'bad', 'auc_pr'], ['good', 'bad', 'vus_pr']]
     """
-    chosen = Separability.create(**options)
-    return chosen.run(source, processes=processes, folder=folder, progress=progress)
+    return Separability.create(**options).run(
+        source,
+        processes=processes,
+        executor=executor,
+        limits=limits,
+        folder=folder,
+        progress=progress,
+    )

@@ -20,11 +20,13 @@ from vuskit.datasets import ScoredSeries, read_collection, read_scores
 from vuskit.errors import InvalidInputError
 
 __all__ = [
+    "InMemory",
     "ScoreFile",
     "Source",
     "bridged_values",
     "buffer_of",
     "content_of",
+    "digest_of",
     "open_scores",
 ]
 
@@ -39,6 +41,15 @@ class Source(Protocol):
 
     def read(self) -> ScoredSeries:
         """The series and its scores."""
+
+
+def digest_of(source: Source) -> str:
+    """Digest of the content of a source; changes when its names, values, labels or scores do.
+
+    Sources with a cheaper way than reading the series have a method ``digest()``.
+    """
+    digest = getattr(source, "digest", None)
+    return content_of(source.read()) if digest is None else str(digest())
 
 
 @dataclass(frozen=True)
@@ -62,16 +73,26 @@ class ScoreFile:
         """
         return read_scores(self.path)
 
+    def digest(self) -> str:
+        """Digest of the name and the bytes of the file."""
+        digest = hashlib.sha256(f"{self.name}\0".encode())
+        digest.update(self.path.read_bytes())
+        return digest.hexdigest()
+
 
 @dataclass(frozen=True)
-class _InMemory:
+class InMemory:
+    """A series with scores that was read before."""
+
     scored: ScoredSeries
 
     @property
     def name(self) -> str:
+        """Data set and series."""
         return f"{self.scored.series.dataset}/{self.scored.series.name}"
 
     def read(self) -> ScoredSeries:
+        """Return the series."""
         return self.scored
 
 
@@ -107,7 +128,7 @@ def open_scores(source: Any, *, pattern: str | Iterable[str] | None = None) -> t
     if isinstance(source, (str, Path)):
         found = _from_path(Path(source), pattern)
     elif isinstance(source, ScoredSeries):
-        found = (_InMemory(source),)
+        found = (InMemory(source),)
     elif isinstance(source, Source):
         found = (source,)
     elif isinstance(source, Iterable):

@@ -1,0 +1,152 @@
+"""Studies on the engine: the same bytes everywhere, limits, resuming."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+from dask_cluster import kill_tree, scheduler
+from studies.scored import SOME, make_scored, make_several, write_scored
+from waiting import eventually
+
+from vuskit.engine import DaskExecutor, ExecutorSettings, Limits
+from vuskit.errors import InvalidInputError
+from vuskit.studies import (
+    Consistency,
+    Robustness,
+    SeriesValues,
+    Study,
+    ValuesResult,
+    consistency_study,
+    run_study,
+    study,
+)
+
+
+@dataclass(frozen=True, eq=False)
+class SlowResult(ValuesResult):
+    """Sums of scores."""
+
+    def tables(self):
+        return {}
+
+
+@pytest.fixture
+def slow(monkeypatch):
+    """A study that takes its time with each series; workers cannot import it."""
+    monkeypatch.setattr("vuskit.studies.base._STUDIES", {})
+
+    @study(title="Slow", question="How long?", better="lower")
+    @dataclass(frozen=True)
+    class Slow(Study[SlowResult]):
+        seconds: float = 0.3
+
+        def per_series(self, scored):
+            time.sleep(self.seconds * (1 + 20 * (scored.series.name == "s3")))
+            sums = np.array([score.sum() for score in scored.scores.values()])
+            one = scored.series
+            return SeriesValues(one.dataset, one.name, 5, {"detector": scored.detectors}, sums)
+
+        def combine(self, parts):
+            return SlowResult(tuple(parts))
+
+    return Slow
+
+
+def test_a_killed_dask_worker_changes_nothing(tmp_path):
+    files = tmp_path / "scores"
+    for seed in range(8):
+        write_scored(files, make_scored(seed))
+    chosen = Robustness.create(count=4, **SOME)
+    here = chosen.run(files).save(tmp_path / "here").read_bytes()
+    with scheduler(2) as (file, workers), DaskExecutor(address=file) as executor:
+        assert eventually(lambda: executor.capacity >= 4)  # both workers are there
+        killed = []
+
+        def kill_once(progress):
+            if progress.done == 2 and not killed:
+                killed.append(kill_tree(workers[0].pid))
+
+        found = chosen.run(files, executor=executor, progress=kill_once)
+        assert workers[0].wait() == -signal.SIGKILL
+    assert found.save(tmp_path / "dask").read_bytes() == here
+    local = chosen.run(files, processes=2).save(tmp_path / "local")
+    assert local.read_bytes() == here
+
+
+def test_a_series_over_its_time_is_a_failure(slow):
+    several = make_several()
+    limits = Limits(seconds=2.0)
+    found = run_study(slow(seconds=0.15), several, processes=2, limits=limits)
+    assert [failure.name for failure in found.failures] == ["mill/s3"]
+    assert "2" in found.failures[0].reason
+    assert len(found.values) == 5
+
+
+def test_executor_and_processes_exclude_each_other():
+    with pytest.raises(InvalidInputError, match="`processes` must be left out with an executor"):
+        run_study(Consistency, make_scored(1), processes=2, executor=ExecutorSettings())
+
+
+SCRIPT = """
+import sys
+from vuskit.studies import robustness_study
+
+if __name__ == "__main__":
+    found = robustness_study(
+        sys.argv[1], measures=["auc_pr", "vus_pr"], buffer=24, processes=2, folder=sys.argv[2]
+    )
+    found.save(sys.argv[3])
+"""
+
+
+def test_a_killed_study_resumes(tmp_path):
+    files, parts = tmp_path / "scores", tmp_path / "parts"
+    for seed in range(8):
+        write_scored(files, make_scored(seed, n=3000))
+    script = tmp_path / "script.py"
+    script.write_text(SCRIPT)
+
+    def start(folder, out):
+        return subprocess.Popen([sys.executable, script, files, folder, out])
+
+    process = start(parts, tmp_path)
+    assert eventually(lambda: len(list(parts.glob("*.npz"))) >= 2)
+    process.kill()
+    assert process.wait() == -signal.SIGKILL
+    kept = {path: path.stat().st_mtime_ns for path in parts.glob("*.npz")}
+    assert start(parts, tmp_path / "resumed").wait() == 0
+    assert {path: path.stat().st_mtime_ns for path in kept} == kept
+    assert start(tmp_path / "other", tmp_path / "fresh").wait() == 0
+    resumed, fresh = (tmp_path / name / "robustness_result.npz" for name in ("resumed", "fresh"))
+    assert resumed.read_bytes() == fresh.read_bytes()
+
+
+def test_edited_files_are_studied_again(tmp_path):
+    files, parts = tmp_path / "scores", tmp_path / "parts"
+    path = write_scored(files, make_scored(1))
+    first = consistency_study(files, folder=parts, **SOME).to_frame()
+    text = path.read_text().replace(",0,", ",1,", 1)
+    path.write_text(text)
+    assert not consistency_study(files, folder=parts, **SOME).to_frame().equals(first)
+    assert len(list(parts.glob("*.npz"))) == 2
+
+
+def test_a_source_with_a_name_and_read_is_enough(tmp_path):
+    class Own:
+        name = "own"
+        reads = 0
+
+        def read(self):
+            Own.reads += 1
+            return make_scored(4)
+
+    first = consistency_study(Own(), folder=tmp_path, **SOME).to_frame()
+    again = consistency_study(Own(), folder=tmp_path, **SOME).to_frame()
+    assert first.equals(again)
+    assert Own.reads == 3  # once for its digest and once for its values; then the digest
