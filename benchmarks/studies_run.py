@@ -25,7 +25,7 @@ import pandas as pd
 from docs_block import replace_block
 
 from vuskit._util.environment import describe_environment
-from vuskit.report.page.studies import average_table
+from vuskit.report.page.studies import titled_table
 from vuskit.report.tables import markdown_table
 from vuskit.studies import (
     Robustness,
@@ -146,10 +146,10 @@ def run_studies(arguments: argparse.Namespace, options: dict[str, Any]) -> None:
         separable, row = timed("separability", lambda: separability_study(scores, **options))
         rows.append(row)
         found = summarize(robust, separable, consistent)
-        print(markdown_table(average_table(found.ranks, found.measures)))
-        print(markdown_table(average_table(separable.averages(), found.measures)))
-        print(markdown_table(average_table(consistent.averages(), found.measures)))
-    print(markdown_table(average_table(robust.averages(), robust.measures)))
+        print(markdown_table(titled_table(found.ranks, found.measures)))
+        print(markdown_table(titled_table(separable.averages(), found.measures)))
+        print(markdown_table(titled_table(consistent.averages(), found.measures)))
+    print(markdown_table(titled_table(robust.averages(), robust.measures)))
     times = times_text(rows, len(robust.values), options["processes"])
     print(times)
     if arguments.docs is not None:

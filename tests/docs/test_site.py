@@ -27,6 +27,7 @@ PUBLIC = {
     "studies": [
         "vuskit.studies",
         "vuskit.studies.perturbations",
+        "vuskit.studies.sensitivity",
         "vuskit.studies.statistics",
         "vuskit.studies.timing",
     ],
@@ -35,8 +36,6 @@ PUBLIC = {
         "vuskit.report.figures",
         "vuskit.report.latex",
         "vuskit.report.page",
-        "vuskit.report.page.run",
-        "vuskit.report.page.studies",
         "vuskit.report.tables",
     ],
     "algorithms": ["vuskit.algorithms"],

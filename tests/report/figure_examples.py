@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -10,12 +11,14 @@ from studies.scored import make_several
 
 from vuskit.report import figures
 from vuskit.studies import (
+    compare,
     consistency_study,
     robustness_study,
     scenario_study,
     separability_study,
     summarize,
 )
+from vuskit.studies.sensitivity import compare_cases, sensitivity
 from vuskit.studies.timing import CONTESTANTS, Sample, Setting, TimingResult, settings_of
 
 BUFFER = 24
@@ -97,14 +100,22 @@ def prediction():
     return (score() > 0.7).astype(int)
 
 
+def first(choice):
+    """What a choice of displays draws unless told otherwise."""
+    return choice.display(choice.keys[0])
+
+
+def with_scores(display):
+    """The same, with the series and its scores above the boxes."""
+    one = scored()
+    lines = figures.SeriesDisplay.from_scores(labels(), one.scores, series=one.series.values)
+    return replace(display, scores=lines)
+
+
 EXAMPLES = {
-    "critical_difference": lambda: figures.CriticalDifferenceDisplay.from_results(table()),
-    "sensitivity": lambda: figures.SensitivityDisplay.from_scores(
-        labels(), score(), buffer=BUFFER, vary="threshold"
-    ),
-    "cases": lambda: figures.CasesDisplay.from_scores(
-        labels(), score(), buffer=BUFFER, series=scored().series.values
-    ),
+    "critical_difference": lambda: compare(table()).figure(),
+    "sensitivity": lambda: sensitivity(labels(), score(), buffer=BUFFER, vary="threshold"),
+    "cases": lambda: compare_cases(labels(), score(), buffer=BUFFER, series=scored().series.values),
     "labeling": lambda: figures.LabelingDisplay.from_labels(
         scored().series.values,
         score(),
@@ -123,8 +134,8 @@ EXAMPLES = {
         labels(), buffers=[0, 8, 16, 24]
     ),
     "volume": lambda: figures.VolumeDisplay.from_scores(labels(), score(), max_buffer=BUFFER),
-    "robustness_bars": lambda: figures.RobustnessBarsDisplay.from_result(robust()),
-    "separability_bars": lambda: figures.SeparabilityBarsDisplay.from_result(separable()),
+    "robustness_bars": lambda: robust().figures()["averages"],
+    "separability_bars": lambda: separable().figures()["z"],
     "detector_bars": lambda: figures.DetectorBarsDisplay.from_scores(
         labels(), scored().scores, buffer=BUFFER
     ),
@@ -134,16 +145,14 @@ EXAMPLES = {
     "detector_comparison": lambda: figures.DetectorComparisonDisplay.from_scores(
         labels(), {"late": score(), "noisy": scored().scores["noisy"]}, buffer=BUFFER
     ),
-    "scenarios": lambda: figures.ScenarioDisplay.from_result(scenarios()),
-    "scenario_sweep": lambda: figures.SweepDisplay.from_result(scenarios()),
-    "centered_boxes": lambda: figures.CenteredBoxDisplay.from_result(robust()),
-    "separability_boxes": lambda: figures.SeparabilityBoxDisplay.from_result(
-        separable(), scored=scored()
-    ),
-    "entropy": lambda: figures.EntropyDisplay.from_result(consistent()),
-    "rank_lines": lambda: figures.RankLinesDisplay.from_result(consistent()),
-    "timing_sweeps": lambda: figures.TimingSweepDisplay.from_result(timed()),
-    "timing_series": lambda: figures.TimingSeriesDisplay.from_result(timed(generated=False)),
-    "scatter": lambda: figures.ScatterDisplay.from_summary(summary()),
-    "summary": lambda: figures.SummaryDisplay.from_summary(summary()),
+    "scenarios": lambda: scenarios().figures()["values"],
+    "scenario_sweep": lambda: scenarios().figures()["sweep"],
+    "centered_boxes": lambda: first(robust().figures()["boxes"]),
+    "separability_boxes": lambda: with_scores(first(separable().figures()["pairs"])),
+    "entropy": lambda: consistent().figures()["entropies"],
+    "rank_lines": lambda: first(consistent().figures()["ranks"]),
+    "timing_sweeps": lambda: timed().figures()["seconds"],
+    "timing_series": lambda: timed(generated=False).figures()["seconds"],
+    "scatter": lambda: summary().figures()["scatter"],
+    "summary": lambda: summary().figures()["ranks"],
 }

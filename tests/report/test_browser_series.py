@@ -22,7 +22,7 @@ from report.evaluated import EVIL, EVIL_SCORE, report_of
 
 import vuskit
 from vuskit.datasets.synthetic import three_scores
-from vuskit.report.page import page_html
+from vuskit.report.page import series_page_html
 
 TRACKS = "#lines canvas"
 
@@ -37,7 +37,7 @@ def report():
 
 @pytest.fixture(scope="module")
 def document(report):
-    return page_html(report)
+    return series_page_html(report)
 
 
 @pytest.fixture
@@ -212,7 +212,7 @@ def test_names_run_nothing(open_page):
     rng = np.random.default_rng(0)
     names = [EVIL, EVIL_SCORE, "a\u2028b&[[data]]"]
     scores = {name: rng.random(200) + labels / k for k, name in enumerate(names, start=1)}
-    page = open_page(page_html(report_of(labels, scores, name=EVIL)))
+    page = open_page(series_page_html(report_of(labels, scores, name=EVIL)))
     expect(page).to_have_title(EVIL)
     assert page.text_content("h1") == EVIL
     assert page.locator("img").count() == 0
@@ -257,7 +257,9 @@ def test_soft_label_is_drawn_as_the_definition_has_it(open_page, definition, sid
     for place in (*range(10, 14), 17, 20, *range(40, 46), 59):
         labels[place] = 1
     options = {"definition": definition, "side": side}
-    page = open_page(page_html(report_of(labels, {"A": np.arange(60.0)}, buffer=14, **options)))
+    page = open_page(
+        series_page_html(report_of(labels, {"A": np.arange(60.0)}, buffer=14, **options))
+    )
     for width in (0, 1, 4, 9, 14):
         move_slider(page, width)
         expected = oracle.soft_labels(labels, width, **options)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import oracle
 import pandas as pd
@@ -26,6 +28,7 @@ import vuskit
 from vuskit.errors import InvalidInputError
 from vuskit.report import figures
 from vuskit.report.figures._families import family_color
+from vuskit.studies.sensitivity import compare_cases, sensitivity
 
 TITLES = [measure.title for measure in vuskit.list_measures() if measure.group == "paper"]
 
@@ -129,9 +132,7 @@ def test_curves_refuse_what_cannot_be_evaluated():
 
 def test_sensitivity_to_lag_is_that_of_shifted_scores():
     chosen = ["f_score", "vus_pr"]
-    display = figures.SensitivityDisplay.from_scores(
-        labels(), score(), buffer=BUFFER, vary="lag", at=[0, 3], measures=chosen
-    )
+    display = sensitivity(labels(), score(), buffer=BUFFER, vary="lag", at=[0, 3], measures=chosen)
     later = np.concatenate([np.full(3, score()[0]), score()[:-3]])
     for row, shifted in zip(display.values, (score(), later), strict=True):
         values = vuskit.evaluate(labels(), shifted, buffer=BUFFER, measures=chosen)
@@ -142,26 +143,20 @@ def test_sensitivity_to_lag_is_that_of_shifted_scores():
 
 def test_threshold_noise_and_ratio_vary_what_they_say():
     data = {"buffer": BUFFER, "measures": ["recall", "auc_roc"]}
-    threshold = figures.SensitivityDisplay.from_scores(
-        labels(), score(), vary="threshold", at=[0.5, 2], **data
-    )
+    threshold = sensitivity(labels(), score(), vary="threshold", at=[0.5, 2], **data)
     expected = [
         vuskit.recall(labels(), score(), threshold=vuskit.Sigma(factor)) for factor in (0.5, 2)
     ]
     assert threshold.values[:, 0].tolist() == expected
     assert np.ptp(threshold.values[:, 1]) == 0
-    noise = figures.SensitivityDisplay.from_scores(
-        labels(), score(), vary="noise", at=[0, 0.5], **data
-    )
+    noise = sensitivity(labels(), score(), vary="noise", at=[0, 0.5], **data)
     assert noise.values[0, 1] == vuskit.auc_roc(labels(), score())
     assert noise.values[1, 1] < noise.values[0, 1]
-    ratio = figures.SensitivityDisplay.from_scores(
-        labels(), score(), vary="ratio", at=[0.001, 0.1], **data
-    )
+    ratio = sensitivity(labels(), score(), vary="ratio", at=[0.001, 0.1], **data)
     assert np.isnan(ratio.values[0]).all()  # no stretch has so few
     assert np.isfinite(ratio.values[1]).all()
     with pytest.raises(InvalidInputError, match="`vary` must be one of 'threshold', 'lag'"):
-        figures.SensitivityDisplay.from_scores(labels(), score(), vary="color", **data)
+        sensitivity(labels(), score(), vary="color", **data)
 
 
 def test_cases_show_values_and_differences():
@@ -174,7 +169,32 @@ def test_cases_show_values_and_differences():
     assert widths(differences) == pytest.approx((display.values[1] - display.values[0]).tolist())
     assert tick_texts(bars) == TITLES
     with pytest.raises(InvalidInputError, match="`at` must be two values, got 3"):
-        figures.CasesDisplay.from_scores(labels(), score(), buffer=BUFFER, at=(1, 2, 3))
+        compare_cases(labels(), score(), buffer=BUFFER, at=(1, 2, 3))
+
+
+def test_crops_are_drawn_where_they_are():
+    values = scored().series.values
+    display = compare_cases(
+        labels(), score(), buffer=BUFFER, vary="ratio", series=values, measures=["auc_pr", "vus_pr"]
+    )
+    whole = set(map(tuple, display.to_dict()["events"]))
+    series, *crops = display.plot().axes_[:3]
+    assert spans(series) == whole
+    for axis, case, data in zip(crops, display.cases, display.to_dict()["cases"], strict=True):
+        stop = case.start + case.y_true.size
+        np.testing.assert_array_equal(case.y_true, labels()[case.start : stop])
+        assert case.start > 0
+        assert axis.get_xlim() == (case.start - 0.5, stop - 0.5)
+        inside = {
+            (max(a, case.start), min(b, stop)) for a, b in whole if b > case.start and a < stop
+        }
+        assert spans(axis) == set(map(tuple, data["events"])) == inside
+
+
+def spans(axis):
+    """Bounds of what is shaded."""
+    found = (patch.get_extents().transformed(axis.transData.inverted()) for patch in axis.patches)
+    return {(round(box.x0 + 0.5), round(box.x1 + 0.5)) for box in found}
 
 
 def test_labelings_are_evaluated_each():
@@ -223,7 +243,7 @@ def test_detector_comparison_holds_all_parts():
 
 
 def test_robustness_bars_are_the_averages_in_the_families_colors():
-    axes = figures.RobustnessBarsDisplay.from_result(robust()).plot().axes_
+    axes = robust().figures()["averages"].plot().axes_
     averages = robust().averages()
     for axis, kind in zip(axes, ("lag", "noise", "ratio"), strict=True):
         assert widths(axis) == pytest.approx(averages[kind].to_list())
@@ -240,91 +260,99 @@ def test_robustness_bars_are_the_averages_in_the_families_colors():
 
 
 def test_every_data_set_has_its_bars():
-    display = figures.RobustnessBarsDisplay.from_result(robust(), perturbation="noise")
+    display = robust().figures()["datasets_noise"]
     shown = {axis.get_title(loc="left"): widths(axis) for axis in display.plot().axes_}
     expected = robust().by_dataset().loc["noise"]
     assert set(shown) == {"plant", "mill"}
     assert shown["mill"] == pytest.approx(expected.loc["mill"].to_list())
-    with pytest.raises(InvalidInputError, match="`perturbation` must be one of 'lag'"):
-        figures.RobustnessBarsDisplay.from_result(robust(), perturbation="heat")
+    assert display.to_dict()["label"] == "mean standard deviation under noise"
 
 
 def test_own_measures_and_tables_are_drawn():
     table = pd.DataFrame({"lag": [0.1, 0.2]}, index=["vus_pr", "my measure"])
-    axis = figures.RobustnessBarsDisplay.from_table(table).plot().ax_
+    axis = figures.RobustnessBarsDisplay(table).plot().ax_
     assert tick_texts(axis) == ["VUS-PR", "my measure"]
     for kind in (figures.RobustnessBarsDisplay, figures.SeparabilityBarsDisplay):
         with pytest.raises(InvalidInputError, match="`table` must be a pandas table"):
-            kind.from_table([1, 2])
+            kind([1, 2])
         with pytest.raises(InvalidInputError, match="got DataFrame without rows"):
-            kind.from_table(pd.DataFrame())
+            kind(pd.DataFrame())
 
 
-def test_centered_boxes_are_centred():
-    display = figures.CenteredBoxDisplay.from_result(robust(), "plant/s0")
+def test_centered_boxes_are_centered():
+    choice = robust().figures()["boxes"]
+    display = choice.display(("plant/s0", "all detectors"))
     assert list(display.panels) == ["lag", "noise", "ratio"]
     expected = robust().centered("plant/s0", "noise")
     pd.testing.assert_frame_equal(display.panels["noise"], expected)
-    by_detector = figures.CenteredBoxDisplay.from_result(robust(), "s0", perturbation="lag")
-    assert list(by_detector.panels) == ["good", "late", "noisy", "useless"]
-    assert len(by_detector.plot().axes_) == 4
-    with pytest.raises(InvalidInputError, match="`series` must name one series, got 'nowhere'"):
-        figures.CenteredBoxDisplay.from_result(robust(), "nowhere")
+    late = choice.display(("plant/s0", "late"))
+    pd.testing.assert_frame_equal(late.panels["noise"], expected.loc["late"])
+    assert choice.display(("plant/s0", "late")) is late  # made once
+    detectors = {key[1] for key in choice.keys}
+    assert detectors == {"all detectors", "good", "late", "noisy", "useless"}
+    with pytest.raises(InvalidInputError, match="`key` must be one of the 30 keys"):
+        choice.display(("nowhere", "late"))
+    drawn = choice.plot(key=("plant/s0", "late"))
+    assert drawn is late
+    assert choice.figure_ is late.figure_
 
 
 def test_boxes_have_the_medians_of_the_values():
-    display = figures.CenteredBoxDisplay.from_result(robust(), "plant/s0")
+    display = robust().figures()["boxes"].display(("plant/s0", "all detectors"))
     axis = display.plot().axes_[0]
     medians = [line.get_xdata()[0] for line in axis.lines if line.get_linewidth() == 0.9]
     assert medians == pytest.approx(display.panels["lag"].median().to_list())
 
 
 def test_separability_displays():
-    bars = figures.SeparabilityBarsDisplay.from_result(separable())
+    found = separable().figures()
     averages = separable().averages()
-    mean, median = bars.plot().axes_
+    mean, median = found["z"].plot().axes_
     assert widths(mean) == pytest.approx(averages["mean"].to_list())
     assert widths(median) == pytest.approx(averages["median"].to_list())
-    by_dataset = figures.SeparabilityBarsDisplay.from_result(separable(), by="dataset")
-    expected = separable().by_series().groupby(level="dataset", sort=False).mean()
-    pd.testing.assert_frame_equal(by_dataset.table, expected.T)
-    boxes = figures.SeparabilityBoxDisplay.from_result(separable(), "plant/s0", most=2)
-    assert boxes.pairs == [tuple(pair) for pair in separable().values[0].notes["pairs"][:2]]
+    boxes = found["pairs"].display(("plant/s0", "first pairs"))
+    assert boxes.pairs == [tuple(pair) for pair in separable().values[0].notes["pairs"][:4]]
     good, bad = boxes.pairs[0]
     expected = separable().pair_values("plant/s0", good, bad)
     pd.testing.assert_frame_equal(boxes.values[0], expected)
     assert len(boxes.plot().axes_) == len(boxes.pairs)
-    with pytest.raises(InvalidInputError, match="`series` must name one series with pairs"):
-        figures.SeparabilityBoxDisplay.from_result(separable(), "nowhere")
+    alone = found["pairs"].display(("plant/s0", f"{good} | {bad}"))
+    assert alone.pairs == [(good, bad)]
+    with pytest.raises(InvalidInputError, match="`pairs` must hold at least one pair"):
+        figures.SeparabilityBoxDisplay("plant/s0", [], [])
+    lines = figures.SeriesDisplay.from_scores(labels(), {"other": score()})
+    with pytest.raises(InvalidInputError, match="`scores` must be"):
+        replace(boxes, scores=lines)
 
 
 def test_entropies_and_ranks():
-    above, below = figures.EntropyDisplay.from_result(consistent()).plot().axes_
+    found = consistent().figures()
+    above, below = found["entropies"].plot().axes_
     assert widths(above) == pytest.approx(consistent().averages()["entropy"].to_list())
     assert widths(below) == pytest.approx(consistent().by_family().to_list())
-    ranks = figures.RankLinesDisplay.from_result(consistent(), dataset="mill")
+    ranks = found["ranks"].display(("mill",))
     pd.testing.assert_frame_equal(ranks.table, consistent().rank_table("mill"))
     lines = {line.get_label(): line.get_xdata() for line in ranks.plot().ax_.lines}
     np.testing.assert_array_equal(lines["late"], consistent().rank_table("mill").loc["late"])
-    entropy = figures.RankLinesDisplay.from_result(consistent(), quantity="entropy")
+    entropy = found["detectors"].display(("all data sets",))
     expected = consistent().entropies().groupby(level="detector").mean()
     pd.testing.assert_frame_equal(entropy.table.sort_index(), expected)
-    with pytest.raises(InvalidInputError, match="`dataset` must be one of 'plant', 'mill'"):
-        figures.RankLinesDisplay.from_result(consistent(), dataset="moon")
+    with pytest.raises(InvalidInputError, match="`quantity` must be one of 'rank', 'entropy'"):
+        figures.RankLinesDisplay(ranks.table, "score")
 
 
 def test_scenarios_hold_all_values():
-    _, values = figures.ScenarioDisplay.from_result(scenarios()).plot().axes_
+    _, values = scenarios().figures()["values"].plot().axes_
     np.testing.assert_array_equal(values.images[0].get_array(), scenarios().values)
     assert tick_texts(values, "x") == TITLES
-    axes = figures.SweepDisplay.from_result(scenarios()).plot().axes_
+    axes = scenarios().figures()["sweep"].plot().axes_
     curves = {line.get_label(): line.get_ydata() for axis in axes for line in axis.lines}
     for place, title in enumerate(TITLES):
         np.testing.assert_array_equal(curves[title], scenarios().sweep[:, place])
 
 
 def test_scatter_and_summary():
-    axis = figures.ScatterDisplay.from_summary(summary()).plot().ax_
+    axis = summary().figures()["scatter"].plot().ax_
     circles = {circle.get_label(): circle for circle in axis.collections}
     points = summary().scatter()
     expected = points.rename(index=lambda name: vuskit.get_measure(name).title)
@@ -337,16 +365,16 @@ def test_scatter_and_summary():
     shares = expected["ratio"] / expected["ratio"].max()
     for name in shares.index[shares > 0.05]:
         assert circles[name].get_sizes()[0] == pytest.approx(drawn[0] * shares[name])
-    image = figures.SummaryDisplay.from_summary(summary()).plot().ax_
+    image = summary().figures()["ranks"].plot().ax_
     np.testing.assert_array_equal(image.images[0].get_array(), summary().ranks)
     with pytest.raises(InvalidInputError, match="`points` must be a table with the columns"):
-        figures.ScatterDisplay.from_table(pd.DataFrame({"z": [1.0]}))
+        figures.ScatterDisplay(pd.DataFrame({"z": [1.0]}))
     with pytest.raises(InvalidInputError, match="`ranks` must be a table"):
-        figures.SummaryDisplay.from_table(pd.DataFrame())
+        figures.SummaryDisplay(pd.DataFrame())
 
 
 def test_timing_shows_medians():
-    display = figures.TimingSeriesDisplay.from_result(timed(generated=False), quantity="memory")
+    display = timed(generated=False).figures()["memory"]
     axis = display.plot().axes_[2]
     dots = axis.collections[0].get_offsets()
     auc = timed(generated=False).summary().query("contestant == 'auc'")

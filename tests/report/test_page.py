@@ -15,7 +15,7 @@ from report.evaluated import EVIL, EVIL_SCORE, report_of
 import vuskit
 from vuskit.datasets.synthetic import three_scores
 from vuskit.report.figures._drawing import thinned
-from vuskit.report.page import page_html
+from vuskit.report.page import series_page_html
 from vuskit.report.page.document import safe_json
 from vuskit.report.page.series import drawing_data
 
@@ -79,13 +79,15 @@ def numbers(text):
 
 
 def test_names_from_files_are_text(evil):
-    reader = read(page_html(evil))
+    reader = read(series_page_html(evil))
     assert "img" not in reader.tags
     assert reader.tags.count("script") == 3
     assert not [found for found in reader.attributes if found[1].startswith("on")]
     assert EVIL in reader.cells
     assert EVIL_SCORE in reader.cells
-    assert [score["name"] for score in embedded(page_html(evil))["scores"]] == list(evil.scores)
+    assert [score["name"] for score in embedded(series_page_html(evil))["scores"]] == list(
+        evil.scores
+    )
 
 
 def test_embedded_data_cannot_end_its_element():
@@ -95,13 +97,13 @@ def test_embedded_data_cannot_end_its_element():
 
 
 def test_nothing_is_fetched(demo):
-    page = page_html(demo)
+    page = series_page_html(demo)
     assert not re.search(r"https?://|url\(|@import|\bsrc=", page)
     assert "default-src 'none'" in page
 
 
 def test_tables_hold_the_values(demo):
-    page = page_html(demo)
+    page = series_page_html(demo)
     for name, evaluation in demo.table.items():
         assert name in read(page).cells
         for value in evaluation.values():
@@ -120,7 +122,7 @@ def test_missed_anomalies_are_named():
     labels[50:60] = labels[200:210] = True
     score = np.zeros(300)
     score[50:60] = 1.0
-    page = page_html(report_of(labels, {"half": score}, buffer=4))
+    page = series_page_html(report_of(labels, {"half": score}, buffer=4))
     assert "half finds 1 of 2" in page
     assert page.count('class="missed"') == 1
 
@@ -178,13 +180,13 @@ def test_surfaces_average_to_the_volume(demo):
 @pytest.mark.parametrize("definition", ["pvldb2022", "timeeval"])
 def test_other_definitions(definition):
     labels = np.arange(100) % 50 < 5
-    page = page_html(report_of(labels, {"A": np.arange(100.0) % 7}, definition=definition))
+    page = series_page_html(report_of(labels, {"A": np.arange(100.0) % 7}, definition=definition))
     assert f"definition={definition}" in page
 
 
 def test_series_without_values_and_with_a_constant_score():
     labels = np.arange(100) % 50 < 5
-    page = page_html(report_of(labels, {"flat": np.ones(100)}, buffer=0))
+    page = series_page_html(report_of(labels, {"flat": np.ones(100)}, buffer=0))
     assert embedded(page)["values"] is None
 
 
@@ -194,7 +196,7 @@ def test_long_series_stay_small():
     labels[1000:1100] = labels[300_000:300_200] = True
     rng = np.random.default_rng(0)
     scores = {name: rng.random(n) for name in "ABC"}
-    page = page_html(report_of(labels, scores, values=rng.random(n), measures=["auc_roc"]))
+    page = series_page_html(report_of(labels, scores, values=rng.random(n), measures=["auc_roc"]))
     assert len(page.encode()) < 6_000_000
 
 

@@ -11,7 +11,7 @@ from report.evaluated import report_of
 from report.made_runs import LATE, SIZES, made_run
 
 import vuskit
-from vuskit.report.page import page_html, run_page_html
+from vuskit.report.page import run_page_html, series_page_html
 from vuskit.studies.statistics.comparison import compare
 
 pytestmark = pytest.mark.usefixtures("interpreted")
@@ -217,7 +217,7 @@ def extreme_report(n):
 
 @pytest.mark.parametrize(("n", "width"), [(20, 1280), (900, 375)])
 def test_labels_of_extreme_values_are_whole(open_page, n, width):
-    page = open_page(page_html(extreme_report(n)), width=width)
+    page = open_page(series_page_html(extreme_report(n)), width=width)
     tracks = page.locator("#lines canvas")
     expect(tracks).to_have_count(8)
     for track in tracks.all():
@@ -240,7 +240,7 @@ def test_many_scores_with_long_names_on_a_phone(open_page):
     labels = np.repeat([False, True, False], [40, 10, 50])
     rng = np.random.default_rng(0)
     scores = {LONG % i: rng.random(100) for i in range(12)}
-    page = open_page(page_html(report_of(labels, scores, buffer=6)), width=375)
+    page = open_page(series_page_html(report_of(labels, scores, buffer=6)), width=375)
     expect(page.locator("#legend > span")).to_have_count(12)
     assert not scrolls_sideways(page)
     name = page.locator("#measures thead th").nth(3)
@@ -251,7 +251,7 @@ def test_many_scores_with_long_names_on_a_phone(open_page):
 def test_pointer_reads_the_lines(open_page):
     labels = np.repeat([False, True, False], [40, 10, 50])
     score = np.arange(100.0)
-    page = open_page(page_html(report_of(labels, {"rising": score}, buffer=6)))
+    page = open_page(series_page_html(report_of(labels, {"rising": score}, buffer=6)))
     track = page.locator("#lines canvas").first
     expect(track).to_be_visible()
     box = track.bounding_box()
@@ -267,7 +267,7 @@ def test_surfaces_reach_the_longest_buffer(open_page, buffer):
     rng = np.random.default_rng(0)
     labels = np.repeat([False, True, False, True, False], [60, 20, 70, 10, 140])
     score = rng.random(300) + 0.3 * labels
-    page = open_page(page_html(report_of(labels, {"some": score}, buffer=buffer)))
+    page = open_page(series_page_html(report_of(labels, {"some": score}, buffer=buffer)))
     found = rows(page, "surface")
     assert len(found) % len({row["buffer"] for row in found}) == 0
     assert max(int(row["buffer"]) for row in found) == buffer

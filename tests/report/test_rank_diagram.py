@@ -14,8 +14,6 @@ from report.figure_examples import robust, table
 from studies.ranked import ALPHA, crossing_table
 
 import vuskit
-from vuskit.errors import InvalidInputError
-from vuskit.report import figures
 from vuskit.studies import compare
 
 TESTS = Path(__file__).parents[1]
@@ -29,7 +27,7 @@ def bars_of(axis):
 
 def test_diagram_shows_ranks_and_bars():
     comparison = compare(table(), alpha=0.1)
-    display = figures.CriticalDifferenceDisplay.from_comparison(comparison)
+    display = comparison.figure()
     axis = display.plot().ax_
     texts = " ".join(text.get_text() for text in axis.texts)
     for name, rank in comparison.summary["mean_rank"].items():
@@ -38,14 +36,17 @@ def test_diagram_shows_ranks_and_bars():
     assert len(bars_of(axis)) == len(comparison.groups) == len(display.groups) > 0
     assert "alpha = 0.1, n = 40" in axis.get_title()
     assert display.plot(title="").ax_.get_title() == ""
-    with pytest.raises(InvalidInputError, match="`results` must be a table"):
-        figures.CriticalDifferenceDisplay.from_results("nothing")
+    data = display.to_dict()
+    names = [item["name"] for item in data["items"]]
+    groups = [tuple(names[place] for place in group) for group in data["groups"]]
+    assert groups == list(comparison.groups)
+    assert data["families"] == {}  # detectors are no measures
 
 
 @pytest.mark.parametrize("test", ["wilcoxon", "nemenyi"])
 def test_bars_of_the_diagram_lie_over_no_different_pair(test):
     comparison = compare(crossing_table(), alpha=ALPHA, test=test)
-    axis = figures.CriticalDifferenceDisplay.from_comparison(comparison).plot().ax_
+    axis = comparison.figure().plot().ax_
     ranks, p_values = comparison.summary["mean_rank"], comparison.pairs.p_values
     covered = [set(ranks.index[ranks.between(*bar)]) for bar in bars_of(axis)]
     assert covered == list(map(set, comparison.groups))
@@ -59,7 +60,7 @@ def test_bars_of_the_diagram_lie_over_no_different_pair(test):
 
 
 def test_diagram_has_a_scale_with_a_direction():
-    display = figures.CriticalDifferenceDisplay.from_results(crossing_table(), alpha=ALPHA)
+    display = compare(crossing_table(), alpha=ALPHA).figure()
     axis = display.plot().ax_
     top = axis.spines["top"]
     assert top.get_visible()
@@ -77,7 +78,7 @@ def test_diagram_has_a_scale_with_a_direction():
 def test_names_stay_within_the_figure():
     named = crossing_table().rename(columns={"NormA": "a name that is long " * 2, "MP": "$MP_1$"})
     for test in ("wilcoxon", "nemenyi"):
-        display = figures.CriticalDifferenceDisplay.from_results(named, test=test).plot()
+        display = compare(named, test=test).figure().plot()
         display.figure_.draw_without_rendering()
         whole = display.figure_.bbox
         for text in [*display.ax_.texts, display.ax_.title]:
@@ -89,7 +90,7 @@ def test_names_stay_within_the_figure():
 def test_bracket_is_as_long_as_the_critical_difference():
     comparison = compare(crossing_table(), alpha=ALPHA, test="nemenyi")
     difference = comparison.pairs.critical_difference
-    axis = figures.CriticalDifferenceDisplay.from_comparison(comparison).plot().ax_
+    axis = comparison.figure().plot().ax_
     assert f"critical difference {difference:.2f}" in [text.get_text() for text in axis.texts]
     (bracket,) = (line for line in axis.lines if line.get_marker() == "|")
     assert np.ptp(bracket.get_xdata()) == pytest.approx(difference)
@@ -111,16 +112,17 @@ EXAMPLES["critical_difference"]().save(sys.argv[1])
 
 
 def test_diagram_of_measures_uses_their_titles():
-    display = figures.CriticalDifferenceDisplay.from_comparison(robust().compare("lag"))
-    assert set(display.ranks.index) == set(TITLES)
-    assert display.p_values.index.equals(display.p_values.columns)
+    display = robust().compare("lag").figure()
+    assert {item["title"] for item in display.to_dict()["items"]} == set(TITLES)
+    written = " ".join(text.get_text() for text in display.plot().ax_.texts)
+    assert all(title in written for title in TITLES)
 
 
 def test_diagram_tells_what_its_tests_cannot():
     comparison = compare(table(rows=4, columns=4))
     assert not comparison.pairs.can_be_significant
     assert not comparison.global_test.significant
-    display = figures.CriticalDifferenceDisplay.from_comparison(comparison)
+    display = comparison.figure()
     assert display.notes == comparison.tests
     axis = display.plot().ax_
     written = " ".join(text.get_text() for text in axis.texts)
@@ -131,4 +133,4 @@ def test_diagram_tells_what_its_tests_cannot():
 def test_diagram_has_no_notes_where_its_tests_tell():
     comparison = compare(crossing_table(), alpha=ALPHA)
     assert comparison.global_test.significant
-    assert figures.CriticalDifferenceDisplay.from_comparison(comparison).notes == ()
+    assert comparison.figure().notes == ()

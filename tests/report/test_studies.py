@@ -8,17 +8,8 @@ import pytest
 from studies.scored import SOME, make_several
 
 from vuskit.errors import InvalidInputError
-from vuskit.report.figures import CriticalDifferenceDisplay
 from vuskit.report.latex import latex_frame
-from vuskit.report.page.studies import (
-    StudyReport,
-    write_comparison,
-    write_consistency,
-    write_robustness,
-    write_scenarios,
-    write_separability,
-    write_summary,
-)
+from vuskit.report.page.studies import write_comparison, write_study
 from vuskit.report.tables import markdown_table
 from vuskit.studies import (
     compare,
@@ -43,7 +34,7 @@ def robust(several):
 @pytest.fixture(scope="module")
 def robust_files(robust, tmp_path_factory):
     """The whole report, written once for the tests that look at its parts."""
-    return write_robustness(robust, tmp_path_factory.mktemp("robustness"), latex=True)
+    return write_study(robust, tmp_path_factory.mktemp("robustness"), latex=True)
 
 
 @pytest.fixture(scope="module")
@@ -79,27 +70,27 @@ def test_robustness_page(robust_files):
         *(f"robustness_ranks_{kind}.png" for kind in kinds),
     }
     text = robust_files[0].read_text()
-    assert "| lag | 960 | 0 |" in text
+    assert "Undefined values: 0 of 2,880." in text
     assert "No series failed." in text
 
 
 def test_other_pages(robust, separable, consistent, tmp_path):
-    assert shown(write_separability(separable, tmp_path)) == {
+    assert shown(write_study(separable, tmp_path)) == {
         "separability_z.png", "separability_pairs.png", "separability_ranks.png",
     }  # fmt: skip
-    files = write_consistency(consistent, tmp_path)
+    files = write_study(consistent, tmp_path)
     assert shown(files) == {
         "consistency_entropies.png", "consistency_ranks.png", "consistency_detectors.png",
     }  # fmt: skip
     assert "consistency_rank_table_mill.csv" in {path.name for path in files}
     summary = summarize(robust, separable, consistent)
-    assert shown(write_summary(summary, tmp_path)) == {"summary_ranks.png", "summary_scatter.png"}
+    assert shown(write_study(summary, tmp_path)) == {"summary_ranks.png", "summary_scatter.png"}
 
 
 @pytest.mark.parametrize(("figure_format", "begin"), [("pdf", b"%PDF"), ("svg", b"<?xml")])
 def test_figures_in_another_format(tmp_path, figure_format, begin):
     result = scenario_study(measures=["f_score", "vus_pr"])
-    files = write_scenarios(result, tmp_path, figure_format=figure_format)
+    files = write_study(result, tmp_path, figure_format=figure_format)
     assert shown(files) == {f"scenarios_{name}.{figure_format}" for name in ("values", "sweep")}
     for path in files:
         if path.suffix == f".{figure_format}":
@@ -108,22 +99,26 @@ def test_figures_in_another_format(tmp_path, figure_format, begin):
 
 def test_unknown_format_writes_nothing(robust, tmp_path):
     with pytest.raises(InvalidInputError, match="`figure_format` must be one of 'png', 'pdf'"):
-        write_robustness(robust, tmp_path / "new", figure_format="tiff")
+        write_study(robust, tmp_path / "new", figure_format="tiff")
     assert not (tmp_path / "new").exists()
 
 
 def test_pages_name_the_series_that_is_shown(robust, separable, tmp_path):
-    page = write_robustness(robust, tmp_path, series="s0")[0].read_text()
-    assert "![values on plant/s0 less the detector's mean](robustness_boxes.png)" in page
-    page = write_separability(separable, tmp_path)[0].read_text()
-    assert "![values of pairs of detectors on plant/s0](separability_pairs.png)" in page
+    page = write_study(robust, tmp_path, series="s0")[0].read_text()
+    assert "![plant/s0, all detectors](robustness_boxes.png)" in page
+    page = write_study(separable, tmp_path)[0].read_text()
+    assert "![plant/s0, first pairs](separability_pairs.png)" in page
+    page = write_study(robust, tmp_path, series="mill/s3")[0].read_text()
+    assert "![mill/s3, all detectors](robustness_boxes.png)" in page
 
 
 def test_unknown_series_is_named(robust, separable, tmp_path):
-    with pytest.raises(InvalidInputError, match="`series` must name one series, got 'nowhere'"):
-        write_robustness(robust, tmp_path, series="nowhere")
-    with pytest.raises(InvalidInputError, match="`series` must name one series with pairs"):
-        write_separability(separable, tmp_path, series="nowhere")
+    with pytest.raises(
+        InvalidInputError, match="`series` must name one series that is drawn, got 'nowhere'"
+    ):
+        write_study(robust, tmp_path, series="nowhere")
+    with pytest.raises(InvalidInputError, match="`series` must name one series that is drawn"):
+        write_study(separable, tmp_path, series="nowhere")
 
 
 def test_comparison_page_has_effect_sizes(tmp_path):
@@ -134,20 +129,6 @@ def test_comparison_page_has_effect_sizes(tmp_path):
     assert len(pairs) == 6
     assert {"p_raw", "p_adjusted", "rank_biserial", "cohens_d"} <= set(pairs.columns)
     assert (pairs["p_raw"] <= pairs["p_adjusted"]).all()
-
-
-def test_report_gathers_before_it_writes(tmp_path):
-    table = pd.DataFrame({"a": [0.1, 0.2, 0.3], "b": [0.4, 0.5, 0.7]})
-    report = StudyReport("mine", "pdf")
-    report.say("# Mine")
-    report.show("ranks", "diagram", CriticalDifferenceDisplay.from_results(table))
-    report.tables["values"] = table
-    assert list(tmp_path.iterdir()) == []
-    assert [path.name for path in report.write(tmp_path)] == [
-        "mine.md", "mine_values.csv", "mine_diagram.pdf",
-    ]  # fmt: skip
-    # A pdf cannot be shown within a page.
-    assert (tmp_path / "mine.md").read_text() == "# Mine\n\n[ranks](mine_diagram.pdf)\n"
 
 
 def test_latex_beside_csv_with_titles_of_measures(robust_files):
@@ -165,11 +146,11 @@ def test_latex_beside_csv_with_titles_of_measures(robust_files):
 
 def test_no_latex_unless_asked(tmp_path):
     result = scenario_study(measures=["f_score"], n_points=600, buffer=20)
-    assert not [path for path in write_scenarios(result, tmp_path) if path.suffix == ".tex"]
+    assert not [path for path in write_study(result, tmp_path) if path.suffix == ".tex"]
 
 
 def test_studies_write_tests_and_sizes_of_pairs_of_measures(robust_files, separable, tmp_path):
-    separability = write_separability(separable, tmp_path)
+    separability = write_study(separable, tmp_path)
     files = {path.name: path for path in [*robust_files, *separability]}
     for name in ("robustness_pairs_lag.csv", "separability_measure_pairs.csv"):
         pairs = pd.read_csv(files[name])

@@ -143,16 +143,14 @@ def _fewer(chosen: Selection) -> str:
 
 
 def _save_figure(found: TableComparison, path: Path) -> None:
-    from vuskit.report.figures import CriticalDifferenceDisplay
-
     with atomic_file(path) as temporary:
-        CriticalDifferenceDisplay.from_comparison(found).save(temporary)
+        found.figure().save(temporary)
     say(f"diagram: {path}")
 
 
 def _write_page(found: TableComparison, folder: Path, *, latex: bool) -> None:
     from vuskit.cli.study._output import written
-    from vuskit.report.page.studies import write_comparison
+    from vuskit.report.page import write_comparison
 
     page, *_ = written(write_comparison, found, folder, latex=latex)
     say(f"page, tables and diagram: {page}")

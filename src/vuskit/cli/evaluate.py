@@ -171,9 +171,9 @@ def evaluate(
     )
     write(_WRITERS[form](report))
     if html is not None:
-        from vuskit.report.page import page_html
+        from vuskit.report.page import series_page_html
 
-        write_file(html, page_html(report))
+        write_file(html, series_page_html(report))
         say(f"page: {html}")
     if failures:
         say("\n".join(failures))

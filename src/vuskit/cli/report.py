@@ -17,7 +17,7 @@ from vuskit.cli._progress import DelayedProgressBar
 from vuskit.errors import InvalidInputError
 
 if TYPE_CHECKING:
-    from vuskit.report.page.run import RunReport
+    from vuskit.report.page import RunReport
 
 __all__ = ["report"]
 
@@ -59,7 +59,7 @@ def report(
     if only_studies:
         page = studies_page_html(results)
     else:
-        from vuskit.report.page.run import RunReport
+        from vuskit.report.page import RunReport
 
         found = RunReport.read(folder)
         with DelayedProgressBar("drawing") as told:

@@ -20,6 +20,7 @@ from vuskit.datasets import ScoredSeries
 from vuskit.engine import Executor, ExecutorSettings, Limits, TaskProgress
 from vuskit.errors import InvalidInputError
 from vuskit.inputs import check_choice
+from vuskit.report.figures import ChoiceDisplay, Display, EntropyDisplay, RankLinesDisplay
 from vuskit.studies.base import (
     SeriesValues,
     Study,
@@ -34,6 +35,13 @@ if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = ["Consistency", "ConsistencyResult", "consistency_study", "rank_entropy"]
+
+
+_ALL_DATASETS = "all data sets"
+
+
+def _dataset(key: tuple[str, ...]) -> str | None:
+    return None if key[0] == _ALL_DATASETS else key[0]
 
 
 def rank_entropy(ranks: Iterable[float]) -> float:
@@ -179,6 +187,49 @@ class ConsistencyResult(ValuesResult):
         for dataset in dict.fromkeys(one.dataset for one in self.values):
             tables[f"rank_table_{dataset}"] = self.rank_table(dataset).reset_index()
         return tables
+
+    def figures(self) -> dict[str, Display]:
+        """Entropies by measure and family; mean ranks and entropies of detectors by data set."""
+        figures: dict[str, Display] = {
+            "entropies": EntropyDisplay(
+                self.averages()["entropy"],
+                self.by_family(),
+                own_measures=self.measures,
+                title="Entropy of the ranks",
+                caption="In bits, mean over detectors and data sets. Short bars: consistent.",
+            )
+        }
+        entropies = self.entropies()
+        everywhere = entropies.groupby(level="detector", sort=False).mean()
+        names = dict.fromkeys(one.dataset for one in self.values)
+        studied = [name for name in names if name in entropies.index.get_level_values("dataset")]
+        figures["ranks"] = ChoiceDisplay(
+            ("data set",),
+            [(_ALL_DATASETS,), *((name,) for name in names)],
+            lambda key: RankLinesDisplay(
+                self._ranks_on(key[0]), "rank", _dataset(key), own_measures=self.measures
+            ),
+            title="Mean rank of each detector",
+            caption="1 is best. Detectors whose ranks differ between measures decide which measure "
+            "to use.",
+        )
+        figures["detectors"] = ChoiceDisplay(
+            ("data set",),
+            [(_ALL_DATASETS,), *((name,) for name in studied)],
+            lambda key: RankLinesDisplay(
+                everywhere if key[0] == _ALL_DATASETS else entropies.loc[key[0]],
+                "entropy",
+                _dataset(key),
+                own_measures=self.measures,
+            ),
+            title="Entropy of each detector's ranks",
+            caption="How much the rank of a detector changes from series to series.",
+        )
+        return figures
+
+    def _ranks_on(self, dataset: str) -> pd.DataFrame:
+        table = self.rank_table(_dataset((dataset,)))
+        return table.reindex(columns=list(self.study.names))
 
     def score(self) -> pd.Series:
         """Mean entropy of each measure; lower is better."""

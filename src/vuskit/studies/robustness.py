@@ -22,6 +22,12 @@ from vuskit.datasets import ScoredSeries
 from vuskit.engine import Executor, ExecutorSettings, Limits, TaskProgress
 from vuskit.errors import InvalidInputError
 from vuskit.inputs import check_choice
+from vuskit.report.figures import (
+    CenteredBoxDisplay,
+    ChoiceDisplay,
+    Display,
+    RobustnessBarsDisplay,
+)
 from vuskit.studies.base import (
     SeriesValues,
     Study,
@@ -39,6 +45,7 @@ if TYPE_CHECKING:
 __all__ = ["Robustness", "RobustnessResult", "robustness_study"]
 
 Values = NDArray[np.float64]
+_ALL_DETECTORS = "all detectors"
 
 
 @dataclass(frozen=True, eq=False)
@@ -225,6 +232,51 @@ class RobustnessResult(ValuesResult):
             tables[f"ranks_{kind}"] = comparison.to_frame()
             tables[f"pairs_{kind}"] = comparison.pairs_frame()
         return tables
+
+    def figures(self) -> dict[str, Display]:
+        """Averages, critical differences, one series at a time, and data sets."""
+        kinds = self.study.perturbations
+        figures: dict[str, Display] = {
+            "averages": RobustnessBarsDisplay(
+                self.averages(),
+                own_measures=self.measures,
+                title="Mean standard deviation",
+                caption="Mean over detectors, then series, then data sets. Short bars: robust.",
+            )
+        }
+        for kind, comparison in self.comparisons().items():
+            figures[f"ranks_{kind}"] = comparison.figure(
+                title=f"Critical differences, {kind}", own_measures=self.measures
+            )
+        figures["boxes"] = ChoiceDisplay(
+            ("series", "detector"),
+            [
+                (one.name, detector)
+                for one in self.values
+                for detector in (_ALL_DETECTORS, *one.axes["detector"])
+            ],
+            self._boxes,
+            title="One series",
+            caption="Values of each measure less their mean over the perturbations of a detector: "
+            "quartiles, median, and whiskers to the last value within one and a half boxes.",
+        )
+        by_dataset = self.by_dataset()
+        for kind in kinds:
+            figures[f"datasets_{kind}"] = RobustnessBarsDisplay(
+                by_dataset.loc[kind].T,
+                f"mean standard deviation under {kind}",
+                own_measures=self.measures,
+                title=f"Data sets, {kind}",
+                caption="Mean standard deviation over the series of each data set.",
+            )
+        return figures
+
+    def _boxes(self, key: tuple[str, ...]) -> CenteredBoxDisplay:
+        series, detector = key
+        tables = {kind: self.centered(series, kind) for kind in self.study.perturbations}
+        if detector != _ALL_DETECTORS:
+            tables = {kind: table.loc[detector] for kind, table in tables.items()}
+        return CenteredBoxDisplay(series, tables, own_measures=self.measures)
 
     def score(self) -> pd.DataFrame:
         """Mean deviation of each measure under each perturbation; lower is better."""

@@ -22,6 +22,7 @@ from vuskit.engine import TaskProgress
 from vuskit.errors import InvalidInputError
 from vuskit.inputs import check_int
 from vuskit.measures.settings import EvaluationSettings
+from vuskit.report.figures import Display, Prediction, ScenarioDisplay, SweepDisplay
 from vuskit.studies.base import (
     BufferUse,
     Study,
@@ -210,6 +211,31 @@ class ScenarioResult(StudyResult):
             "values": self.to_frame(),
             "sweep": self.sweep_frame(),
             "touch": self.at_first_touch().reset_index(),
+        }
+
+    def figures(self) -> dict[str, Display]:
+        """Values of the scenarios, and of every position up to the exact match."""
+        names = {scenario.name for scenario in self.scenarios}
+        return {
+            "values": ScenarioDisplay(
+                [Prediction(one.name, one.title, one.start, one.stop) for one in self.scenarios],
+                self.values,
+                self.measures,
+                self.length,
+                self.buffer,
+                TOUCHING if {JUST_MISSING, TOUCHING} <= names else None,
+                title="Walk over the anomaly",
+                caption="A prediction in several places, and what each measure gives it.",
+            ),
+            "sweep": SweepDisplay(
+                self.positions,
+                self.sweep,
+                self.measures,
+                EXACT,
+                title="Point by point",
+                caption="Value of every measure while the prediction moves, by the place of its "
+                "end. The first touch is at 0.",
+            ),
         }
 
     def overview(self) -> pd.DataFrame:

@@ -21,6 +21,12 @@ from vuskit.engine import Executor, ExecutorSettings, Limits, TaskProgress
 from vuskit.errors import InvalidInputError
 from vuskit.intervals import event_bounds
 from vuskit.measures.registry import get_measure, list_measures
+from vuskit.report.figures import (
+    ChoiceDisplay,
+    Display,
+    SeparabilityBarsDisplay,
+    SeparabilityBoxDisplay,
+)
 from vuskit.studies.base import (
     SeriesValues,
     Study,
@@ -45,6 +51,7 @@ __all__ = [
 ]
 
 Values = NDArray[np.float64]
+_FIRST_PAIRS, _MOST_PAIRS = "first pairs", 4
 Pairs = tuple[tuple[str, str], ...]
 Criterion = Callable[[NDArray[np.bool_], Values], float]
 
@@ -246,6 +253,59 @@ class SeparabilityResult(ValuesResult):
             tables["ranks"] = comparison.to_frame()
             tables["measure_pairs"] = comparison.pairs_frame()
         return tables
+
+    def figures(self) -> dict[str, Display]:
+        """Mean and median z, values of pairs on one series at a time, critical differences."""
+        z = self.averages()[["mean", "median"]]
+        figures: dict[str, Display] = {
+            "z": SeparabilityBarsDisplay(
+                z.rename(columns={"mean": "mean z", "median": "median z"}),
+                own_measures=self.measures,
+                title="z of the pairs",
+                caption="Standard errors between an accurate and an inaccurate detector. Mean: "
+                "over the series' means of finite z. Median: over all pairs. Long: separable.",
+            )
+        }
+        keys = [
+            (one.name, pair)
+            for one in self.values
+            if one.notes["pairs"]
+            for pair in (_FIRST_PAIRS, *(f"{good} | {bad}" for good, bad in one.notes["pairs"]))
+        ]
+        if keys:
+            figures["pairs"] = ChoiceDisplay(
+                ("series", "pair"),
+                keys,
+                self._boxes,
+                title="Pairs of detectors",
+                caption="Values of each measure for the perturbed scores of two detectors. Upper "
+                "box: accurate. Lower box: inaccurate. z: standard errors between them.",
+            )
+        for comparison in self.comparisons().values():
+            figures["ranks"] = comparison.figure(
+                title="Critical differences", own_measures=self.measures
+            )
+        return figures
+
+    def _boxes(self, key: tuple[str, ...]) -> SeparabilityBoxDisplay:
+        series, wanted = key
+        one = self.series_named(series)
+        own = self._z[(self._z["dataset"] == one.dataset) & (self._z["series"] == one.series)]
+        z = own["z"].to_numpy().reshape(-1, len(self.measures))
+        pairs = [(good, bad) for good, bad in one.notes["pairs"]]
+        if wanted == _FIRST_PAIRS:
+            places = list(range(min(len(pairs), _MOST_PAIRS)))
+        else:
+            places = [[f"{good} | {bad}" for good, bad in pairs].index(wanted)]
+        shown = [pairs[place] for place in places]
+        values = [self.pair_values(series, good, bad) for good, bad in shown]
+        return SeparabilityBoxDisplay(
+            series,
+            shown,
+            values,
+            [z[place].tolist() for place in places],
+            own_measures=self.measures,
+        )
 
     def score(self) -> pd.Series:
         """Average z of each measure; higher is better."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from vuskit._util.optional import require
 from vuskit.errors import InvalidInputError
+from vuskit.report.figures import Display, ScatterDisplay, SummaryDisplay
 from vuskit.studies.base import Study, StudyResult, study
 from vuskit.studies.statistics.tables import without_noise
 
@@ -64,6 +65,26 @@ class Summary(StudyResult):
         if self.has_scatter:
             tables["scatter"] = self.scatter().reset_index()
         return tables
+
+    def figures(self) -> dict[str, Display]:
+        """Ranks, and robustness against separability."""
+        figures: dict[str, Display] = {
+            "ranks": SummaryDisplay(
+                self.ranks,
+                own_measures=self.measures,
+                title="Ranks",
+                caption="1 is best. Mean: of the ranks in all studies.",
+            )
+        }
+        if self.has_scatter:
+            figures["scatter"] = ScatterDisplay(
+                self.scatter(),
+                own_measures=self.measures,
+                title="Robustness against separability",
+                caption="Left is robust, up is separable. The larger the circle, the more the "
+                "measure depends on the share of anomalous points.",
+            )
+        return figures
 
     def overview(self) -> pd.DataFrame:
         """Ranks, the best measure first."""

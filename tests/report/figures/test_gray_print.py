@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
-from report.figure_examples import BUFFER, labels, robust, score, summary
+from report.figure_examples import BUFFER, first, labels, robust, score, summary
 from report.figures.layout import laid_out, legend_names
 
 import vuskit
@@ -78,7 +78,7 @@ def test_detectors_are_named_on_a_given_axis_too():
 
 
 def test_boxes_have_the_hatches_of_their_legend():
-    display = figures.CenteredBoxDisplay.from_result(robust()).plot()
+    display = first(robust().figures()["boxes"]).plot()
     boxes = {look(patch) for patch in display.axes_[0].patches}
     (legend,) = display.figure_.legends
     assert boxes == {look(patch) for patch in legend.get_patches()}
@@ -88,14 +88,14 @@ def test_boxes_have_the_hatches_of_their_legend():
 def test_families_of_all_measures_have_hatches_of_their_own():
     names = [measure.name for measure in vuskit.list_measures()] + ["a measure of my own"]
     table = pd.DataFrame({"lag": np.linspace(0, 1, len(names))}, index=names)
-    legend = figures.RobustnessBarsDisplay.from_table(table).plot().figure_.legends[0]
+    legend = figures.RobustnessBarsDisplay(table).plot().figure_.legends[0]
     looks = [look(patch) for patch in legend.get_patches()]
     assert len(looks) == 8
     assert len({hatch for _, hatch in looks}) == len({color for color, _ in looks}) == 8
 
 
 def test_circles_have_the_hatches_and_the_sizes_that_are_explained():
-    display = figures.ScatterDisplay.from_summary(summary()).plot()
+    display = summary().figures()["scatter"].plot()
     families, sizes = display.figure_.legends
     assert {circle.get_hatch() or "" for circle in display.ax_.collections} == {
         patch.get_hatch() or "" for patch in families.get_patches()
@@ -118,15 +118,15 @@ def test_a_scatter_explains_its_circles_on_a_given_axis_if_it_shall():
 
     for legend, count in ((None, 0), (True, 2), (False, 0)):
         axis = Figure().subplots()
-        figures.ScatterDisplay.from_summary(summary()).plot(axis, legend=legend)
+        summary().figures()["scatter"].plot(axis, legend=legend)
         assert len(axis.findobj(Legend)) == count
     without = summary().scatter().assign(ratio=0.0)
-    assert len(figures.ScatterDisplay.from_table(without).plot().figure_.legends) == 1
+    assert len(figures.ScatterDisplay(without).plot().figure_.legends) == 1
 
 
 @pytest.mark.parametrize(("z", "said"), [("median", "median z"), ("mean", "mean z")])
 def test_a_scatter_says_which_z_it_shows(z, said):
-    display = figures.ScatterDisplay.from_summary(summary(), z=z)
+    display = figures.ScatterDisplay(summary().scatter(), f"{z} z statistic")
     assert display.plot().ax_.get_ylabel().startswith(said)
-    table = figures.ScatterDisplay.from_table(summary().scatter())
+    table = figures.ScatterDisplay(summary().scatter())
     assert table.plot().ax_.get_ylabel().startswith("z statistic")

@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import pandas as pd
 import pytest
-from report.figure_examples import robust, scored, separable
+from report.figure_examples import first, robust, separable
 from report.figures.layout import is_within, laid_out
 
 from vuskit.report import figures
@@ -27,7 +27,7 @@ def centered(panels, values=None):
 
 def bars(kind, columns):
     table = pd.DataFrame(np.ones((3, columns)), index=MEASURES, columns=list("abcdefghi"[:columns]))
-    return kind.from_table(table)
+    return kind(table)
 
 
 def boxes(count):
@@ -71,11 +71,9 @@ def test_one_label_is_whole_and_below_the_middle_of_the_last_row(make):
 
 
 def test_the_series_is_named_with_its_data_set():
-    chosen = scored().series
     for display in (
-        figures.CenteredBoxDisplay.from_result(robust(), chosen.name),
-        figures.CenteredBoxDisplay.from_result(robust(), chosen.name, perturbation="lag"),
-        figures.SeparabilityBoxDisplay.from_result(separable(), chosen.name),
+        first(robust().figures()["boxes"]),
+        first(separable().figures()["pairs"]),
     ):
         assert display.series == "plant/s0"
         said = " ".join(panel.get_xlabel() for panel in display.plot().axes_)
@@ -124,9 +122,9 @@ def test_axes_of_points_without_boxes_show_the_points(value):
 
 def test_mean_and_median_z_have_axes_of_their_own():
     table = pd.DataFrame({"mean z": [2.0, 300, 900], "median z": [2.0, 3, 9]}, index=MEASURES)
-    for panel in figures.SeparabilityBarsDisplay.from_table(table).plot().axes_:
+    for panel in figures.SeparabilityBarsDisplay(table).plot().axes_:
         longest = max(bar.get_width() for bar in panel.patches)
         assert longest > 0.8 * panel.get_xlim()[1]
     # Deviations are in the same unit everywhere, and compared between data sets.
-    first, second = figures.RobustnessBarsDisplay.from_table(table).plot().axes_
+    first, second = figures.RobustnessBarsDisplay(table).plot().axes_
     assert first.get_xlim() == second.get_xlim()

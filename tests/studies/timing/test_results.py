@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -10,8 +11,7 @@ import pytest
 
 from vuskit._util.environment import describe_environment
 from vuskit.errors import InvalidInputError
-from vuskit.report.figures import TimingSeriesDisplay, TimingSweepDisplay
-from vuskit.report.page.studies import describe_job, write_report
+from vuskit.report.page.studies import write_study
 from vuskit.studies.timing import (
     CONTESTANTS,
     PARAMETERS,
@@ -124,7 +124,7 @@ def test_cells_that_only_one_side_has_do_not_count():
 
 
 def test_six_panels_hold_the_sweeps():
-    figure = TimingSweepDisplay.from_result(made_up(settings_of(quick=True))).plot().figure_
+    figure = made_up(settings_of(quick=True)).figures()["seconds"].plot().figure_
     assert [axis.get_yscale() for axis in figure.axes] == ["log"] * 6
     assert [axis.get_xscale() for axis in figure.axes] == [p.scale for p in PARAMETERS.values()]
     for axis, parameter in zip(figure.axes, PARAMETERS.values(), strict=True):
@@ -142,7 +142,7 @@ def test_six_panels_hold_the_sweeps():
 
 
 def test_three_panels_hold_the_series():
-    figure = TimingSeriesDisplay.from_result(made_up(real_settings(), "ECG/1")).plot().figure_
+    figure = made_up(real_settings(), "ECG/1").figures()["seconds"].plot().figure_
     labels = [axis.get_xlabel().replace("\n", " ") for axis in figure.axes]
     assert ["number of anomalies" in labels[0], "mean anomaly" in labels[1]] == [True, True]
     assert "length of the series" in labels[2]
@@ -152,46 +152,50 @@ def test_three_panels_hold_the_series():
 
 def test_unknown_quantity_is_named():
     with pytest.raises(InvalidInputError, match="`quantity` must be one of 'seconds', 'memory'"):
-        TimingSweepDisplay.from_result(made_up([Setting()]), quantity="volts")
+        replace(made_up([Setting()]).figures()["seconds"], quantity="volts")
 
 
 def test_job_on_a_real_series_is_described_by_its_name():
     case = Case("ECG/1.csv", Setting(n_points=77), load=lambda: None)
-    assert describe_job(Job(case, CONTESTANTS["opt"])) == "VUS opt, ECG/1.csv"
+    assert Job(case, CONTESTANTS["opt"]).title == "VUS opt, ECG/1.csv"
 
 
 @pytest.mark.parametrize(("table_format", "figure_format"), [("csv", "png"), ("parquet", "svg")])
 def test_report_of_generated_series(tmp_path, table_format, figure_format):
     case = synthetic_cases([Setting(max_buffer=1000)])[0]
     result = made_up(settings_of(quick=True), dropped=[Job(case, CONTESTANTS["naive"])])
-    files = write_report(result, tmp_path, table_format=table_format, figure_format=figure_format)
-    assert {path.suffix for path in files if path.stem in ("seconds", "memory")} == {
-        f".{figure_format}"
-    }
+    files = write_study(result, tmp_path, table_format=table_format, figure_format=figure_format)
+    names = {path.name for path in files}
+    assert names >= {f"timing_{name}.{figure_format}" for name in ("seconds", "memory")}
     assert files[0] == tmp_path / "timing.md"
     assert all(path.stat().st_size > 0 for path in files)
     text = files[0].read_text()
     assert "VUS, maximum buffer length 1000" in text
     assert describe_environment()["cpu"] in text
-    assert "| VUS opt | number of anomalies | 0.25 | 1 | 0.5 | 24.2 | 0.99 | 1.11 |" in text
+    assert "| opt | n_anomalies | 0.25 | 1 | 0.5 | 24.2 | 0.99 | 1.11 |" in text
     reader = {"csv": pd.read_csv, "parquet": pd.read_parquet}[table_format]
-    assert len(reader(tmp_path / f"timings.{table_format}")) == len(result.samples)
-    assert set(reader(tmp_path / f"ratios.{table_format}")["slow"]) == {"naive", "opt", "opt_mem"}
+    assert len(reader(tmp_path / f"timing_samples.{table_format}")) == len(result.samples)
+    assert set(reader(tmp_path / f"timing_ratios.{table_format}")["slow"]) == {
+        "naive",
+        "opt",
+        "opt_mem",
+    }
 
 
 def test_report_of_real_series_has_no_sweeps(tmp_path):
-    files = write_report(made_up(real_settings(), "ECG/1"), tmp_path)
+    files = write_study(made_up(real_settings(), "ECG/1"), tmp_path)
     text = files[0].read_text()
-    assert "Each parameter by itself" not in text
-    assert "| paper: number of anomalies | paper: length of the series |" in text
-    assert not (tmp_path / "slopes.csv").exists()
-    assert (tmp_path / "joint_slopes.csv").exists()
+    assert "### Slopes" not in text
+    assert "| paper_n_anomalies | " in text
+    assert not (tmp_path / "timing_slopes.csv").exists()
+    assert (tmp_path / "timing_joint_slopes.csv").exists()
 
 
 def test_report_refuses_what_it_cannot_write(tmp_path):
     with pytest.raises(InvalidInputError, match="`table_format` must be one of 'csv', 'parquet'"):
-        write_report(made_up([Setting()]), tmp_path, table_format="xls")
+        write_study(made_up([Setting()]), tmp_path, table_format="xls")
     with pytest.raises(InvalidInputError, match="`figure_format` must be one of 'png', 'pdf'"):
-        write_report(made_up([Setting()]), tmp_path, figure_format="gif")
+        write_study(made_up([Setting()]), tmp_path, figure_format="gif")
     with pytest.raises(InvalidInputError, match="at least one sample"):
-        write_report(TimingResult((), (), {}), tmp_path)
+        write_study(TimingResult((), (), {}), tmp_path)
+    assert list(tmp_path.iterdir()) == []

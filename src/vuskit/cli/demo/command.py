@@ -149,7 +149,7 @@ def _make(
     from vuskit.cli._progress import StepProgress
     from vuskit.cli.demo.findings import Findings
     from vuskit.datasets.synthetic import demo_series
-    from vuskit.report.page.run import RunReport
+    from vuskit.report.page import RunReport
 
     series = demo_series(seed, short=quick)
     folder.claim(plan_text(series, size.detectors, seed=seed))

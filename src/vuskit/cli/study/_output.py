@@ -62,9 +62,9 @@ class StudyOutcome:
 
     def to_frame(self) -> pd.DataFrame:
         """Numbers under the titles of their measures, for reading."""
-        from vuskit.report.page.studies import average_table
+        from vuskit.report.page.studies import titled_table
 
-        return average_table(self.numbers, self.measures)
+        return titled_table(self.numbers, self.measures)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, as plain data."""
@@ -193,7 +193,7 @@ _WRITERS: dict[str, Callable[[Sequence[StudyOutcome]], None]] = {
 }
 
 
-def write_study_page(path: Path | None, results: Iterable[Any], *, alpha: float = 0.1) -> None:
+def write_study_page(path: Path | None, results: Iterable[Any]) -> None:
     """Write ``--html``: one page of all results; nothing without a path.
 
     Raises
@@ -203,8 +203,7 @@ def write_study_page(path: Path | None, results: Iterable[Any], *, alpha: float 
     """
     if path is None:
         return
-    from vuskit.report.page.document import page_document
-    from vuskit.report.page.studies import study_sections
+    from vuskit.report.page import studies_page_html
 
-    write_file(path, page_document("Studies", study_sections(results, alpha=alpha)))
+    write_file(path, studies_page_html(list(results)))
     say(f"page: {path}")

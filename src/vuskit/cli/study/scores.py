@@ -47,10 +47,10 @@ Count = Annotated[
 _PERIODS_FREE = ("auto", "median_anomaly", "mean_anomaly")
 
 
-def _emit(request: Request, outcomes: Sequence[StudyOutcome], alpha: float = 0.1) -> None:
+def _emit(request: Request, outcomes: Sequence[StudyOutcome]) -> None:
     """Write what was found, and the page if one is wanted."""
     emit_studies(request.form, outcomes)
-    write_study_page(request.html, (one.result for one in outcomes), alpha=alpha)
+    write_study_page(request.html, (one.result for one in outcomes))
 
 
 @with_request
@@ -68,21 +68,22 @@ def robustness(
     Example: vuskit study robustness scores --measure vus_pr --measure auc_pr
     """
     outcome = _robustness(request, alpha, **perturbing.to_options(count))
-    _emit(request, [outcome], alpha)
+    _emit(request, [outcome])
 
 
 def _robustness(request: Request, alpha: float, **own: Any) -> StudyOutcome:
-    from vuskit.report.page.studies import write_robustness
+    from vuskit.report.page import write_study
     from vuskit.studies import robustness_study
 
     result: RobustnessResult = request.run("robustness", robustness_study, **own)
+    result = result.with_options(alpha=alpha)
     counts = result.undefined()[["values", "undefined"]].sum()
     return StudyOutcome(
         "robustness",
         result,
         result.averages(),
         result.measures,
-        request.files.write(write_robustness, result, alpha=alpha),
+        request.files.write(write_study, result),
         result.failures,
         facts={"values": int(counts["values"]), "undefined": int(counts["undefined"])},
         notes=(f"undefined values: {counts['undefined']:,} of {counts['values']:,}",),
@@ -104,21 +105,22 @@ def separability(
     Example: vuskit study separability scores --pair good:bad
     """
     own = pairs.to_options() | perturbing.to_options(count)
-    _emit(request, [_separability(request, alpha, **own)], alpha)
+    _emit(request, [_separability(request, alpha, **own)])
 
 
 def _separability(request: Request, alpha: float, **own: Any) -> StudyOutcome:
-    from vuskit.report.page.studies import write_separability
+    from vuskit.report.page import write_study
     from vuskit.studies import separability_study
 
     result: SeparabilityResult = request.run("separability", separability_study, **own)
+    result = result.with_options(alpha=alpha)
     without = len(result.series_without_pairs)
     return StudyOutcome(
         "separability",
         result,
         result.averages(),
         result.measures,
-        request.files.write(write_separability, result, alpha=alpha),
+        request.files.write(write_study, result),
         result.failures,
         facts={"pairs": result.rule, "series_without_pairs": without},
         notes=(f"pairs: {result.rule}; series without: {without}",),
@@ -139,7 +141,7 @@ def consistency(
 
 
 def _consistency(request: Request, **own: Any) -> StudyOutcome:
-    from vuskit.report.page.studies import write_consistency
+    from vuskit.report.page import write_study
     from vuskit.studies import consistency_study
 
     result: ConsistencyResult = request.run("consistency", consistency_study, **own)
@@ -148,7 +150,7 @@ def _consistency(request: Request, **own: Any) -> StudyOutcome:
         result,
         result.averages(),
         result.measures,
-        request.files.write(write_consistency, result),
+        request.files.write(write_study, result),
         result.failures,
         facts={"small_datasets": list(result.small_datasets)},
         buffers=result.buffers,
@@ -200,7 +202,7 @@ def _scenarios(
     measures: tuple[Measure, ...],
     **own: Any,
 ) -> StudyOutcome:
-    from vuskit.report.page.studies import write_scenarios
+    from vuskit.report.page import write_study
     from vuskit.studies import scenario_study
 
     result = scenario_study(measures=measures, **own)
@@ -209,7 +211,7 @@ def _scenarios(
         result,
         result.at_first_touch(),
         result.measures,
-        files.write(write_scenarios, result),
+        files.write(write_study, result),
         facts={"points": result.n_points, "length": result.length, "buffer": result.buffer},
         buffers=result.buffers,
     )
@@ -228,7 +230,7 @@ def summary(
 
     Example: vuskit study summary scores --measure vus_pr --measure auc_pr
     """
-    _emit(request, _summary(request, alpha, pairs, perturbing, count, min_series), alpha)
+    _emit(request, _summary(request, alpha, pairs, perturbing, count, min_series))
 
 
 def _summary(
@@ -239,7 +241,7 @@ def _summary(
     count: int | None,
     min_series: int,
 ) -> list[StudyOutcome]:
-    from vuskit.report.page.studies import write_summary
+    from vuskit.report.page import write_study
     from vuskit.studies import summarize
 
     perturbed = perturbing.to_options(count)
@@ -251,7 +253,7 @@ def _summary(
         consistent,
     ]
     found = summarize(*(outcome.result for outcome in studied))
-    files = request.files.write(write_summary, found)
+    files = request.files.write(write_study, found)
     return [*studied, StudyOutcome("summary", found, found.ranks, found.measures, files)]
 
 
@@ -272,4 +274,4 @@ def everything(
     """
     walked = _scenarios(request.files, request.measures)
     studied = _summary(request, alpha, pairs, perturbing, count, min_series)
-    _emit(request, [walked, *studied], alpha)
+    _emit(request, [walked, *studied])

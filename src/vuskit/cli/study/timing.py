@@ -106,7 +106,7 @@ def timing(
 
     Example: vuskit study timing --quick --only opt --only fast_exact
     """
-    from vuskit.report.page.studies import TABLE_FORMATS, write_report
+    from vuskit.report.page.studies import TABLE_FORMATS, write_study
     from vuskit.studies.timing import CLOCKS, TimingStore, real_cases, synthetic_cases, timing_study
 
     form = chosen_format(json=as_json, csv=as_csv)
@@ -140,20 +140,17 @@ def timing(
         )
     if not result.samples:
         raise InvalidInputError("the budget is too short for any cell; give a larger --budget")
-    files = written(write_report, result, folder, figures=figures, table_format=table_format)
+    files = written(write_study, result, folder, figures=figures, table_format=table_format)
     _emit(form, result, files)
     write_study_page(html, [result])
 
 
 def _doing(progress: Progress) -> str:
-    from vuskit.report.page.studies import describe_job
-
-    return describe_job(progress.job) if progress.job else ""
+    return progress.job.title if progress.job else ""
 
 
 def _emit(form: str, result: TimingResult, files: list[Path]) -> None:
-    from vuskit.report.page.studies import describe_job, ratio_table
-    from vuskit.studies.timing import speed_ratios
+    from vuskit.studies.timing import ratio_table, speed_ratios
 
     ratios = speed_ratios(result).to_frame()
     if form == "json":
@@ -166,7 +163,7 @@ def _emit(form: str, result: TimingResult, files: list[Path]) -> None:
     if result.dropped:
         say(f"Left out, more than the budget allowed: {len(result.dropped)}")
         for job in result.dropped[-_LISTED:][::-1]:
-            say(f"  {describe_job(job)}")
+            say(f"  {job.title}")
         if len(result.dropped) > _LISTED:
             say(f"  and {len(result.dropped) - _LISTED} more, see the page")
         say("The same command with a larger --budget adds them.")
@@ -178,7 +175,6 @@ def _emit(form: str, result: TimingResult, files: list[Path]) -> None:
 
 def _content(result: TimingResult) -> dict[str, Any]:
     """Everything that was measured, as plain data."""
-    from vuskit.report.page.studies import describe_job
     from vuskit.studies.timing import joint_slopes, single_slopes, speed_ratios
 
     tables = {
@@ -191,6 +187,6 @@ def _content(result: TimingResult) -> dict[str, Any]:
         "generated": result.generated,
         "cells": frame_records(result.summary()),
         **{name: frame_records(table) for name, table in tables.items()},
-        "dropped": [describe_job(job) for job in result.dropped],
+        "dropped": [job.title for job in result.dropped],
         "environment": result.environment,
     }

@@ -13,11 +13,19 @@ svg. pyplot is never needed, and nothing global is changed.
 
 from __future__ import annotations
 
-from vuskit.report.figures.base import Display, FigureEntry, get_figure, list_figures
+from vuskit.report.figures.base import (
+    Display,
+    FigureEntry,
+    get_figure,
+    list_figures,
+    register_figure,
+)
+from vuskit.report.figures.choice import ChoiceDisplay
 
 # The displays put themselves on the list in the order of a paper.
 from vuskit.report.figures.critical_difference import CriticalDifferenceDisplay  # isort: skip
 from vuskit.report.figures.sensitivity import (  # isort: skip
+    Case,
     CasesDisplay,
     LabelingDisplay,
     SensitivityDisplay,
@@ -39,18 +47,28 @@ from vuskit.report.figures.detectors import (  # isort: skip
     DetectorComparisonDisplay,
     SeriesDisplay,
 )
-from vuskit.report.figures.scenarios import ScenarioDisplay, SweepDisplay  # isort: skip
+from vuskit.report.figures.scenarios import (  # isort: skip
+    Prediction,
+    ScenarioDisplay,
+    SweepDisplay,
+)
 from vuskit.report.figures.boxes import (  # isort: skip
     CenteredBoxDisplay,
     SeparabilityBoxDisplay,
 )
 from vuskit.report.figures.consistency import EntropyDisplay, RankLinesDisplay  # isort: skip
-from vuskit.report.figures.timing import TimingSeriesDisplay, TimingSweepDisplay  # isort: skip
+from vuskit.report.figures.timing import (  # isort: skip
+    TimingPanel,
+    TimingSeriesDisplay,
+    TimingSweepDisplay,
+)
 from vuskit.report.figures.summary import ScatterDisplay, SummaryDisplay  # isort: skip
 
 __all__ = [
+    "Case",
     "CasesDisplay",
     "CenteredBoxDisplay",
+    "ChoiceDisplay",
     "CriticalDifferenceDisplay",
     "DetectorBarsDisplay",
     "DetectorComparisonDisplay",
@@ -59,6 +77,7 @@ __all__ = [
     "FigureEntry",
     "LabelEvolutionDisplay",
     "LabelingDisplay",
+    "Prediction",
     "RangeCurveDisplay",
     "RankLinesDisplay",
     "RobustnessBarsDisplay",
@@ -73,10 +92,12 @@ __all__ = [
     "SummaryDisplay",
     "SurfaceDisplay",
     "SweepDisplay",
+    "TimingPanel",
     "TimingSeriesDisplay",
     "TimingSweepDisplay",
     "VolumeDisplay",
     "get_figure",
     "list_figures",
+    "register_figure",
     "soft_label",
 ]

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from vuskit._util.optional import require
-from vuskit.errors import InvalidInputError
 from vuskit.inputs import check_labels
-from vuskit.measures.registry import Measure, list_measures
 from vuskit.report.figures._canvas import HATCH_LINE, SMALL, Canvas
-from vuskit.report.figures._families import FAMILY_TITLES, family_color, family_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -24,23 +21,27 @@ __all__ = [
     "CURVES",
     "INACCURATE",
     "MARKERS",
-    "boxes",
+    "box_data",
+    "box_numbers",
+    "draw_boxes",
     "draw_line",
+    "event_bounds",
     "family_hatch",
     "family_legend",
     "few_ticks",
     "group_fills",
     "group_styles",
+    "line_data",
     "line_styles",
     "measure_bars",
     "measure_rows",
-    "measures_named",
     "shade",
     "thin_hatch",
     "thinned",
 ]
 
 Floats = NDArray[np.float64]
+Item = Mapping[str, Any]
 
 ANOMALY = "#CC79A7"
 # Okabe and Ito's palette: told apart by people with any kind of color vision.
@@ -86,21 +87,11 @@ def thinned(line: NDArray[np.float64], room: int) -> tuple[NDArray[np.float64], 
     return np.stack([low, high], axis=1).ravel(), size
 
 
-def measures_named(names: Iterable[str]) -> tuple[Measure, ...]:
-    """Registered measures, or entries of their own for names that are not registered."""
-    known = {entry.name: entry for entry in list_measures()}
-    known |= {entry.title: entry for entry in known.values()}
-    return tuple(known.get(name, Measure(name, name, _unknown)) for name in names)
-
-
-def _unknown(y_true: ArrayLike, y_score: ArrayLike) -> float:
-    raise InvalidInputError("`measure` must be registered to be computed, got a name only")
-
-
-def measure_rows(axis: Axes, measures: Sequence[Measure]) -> None:
+def measure_rows(axis: Axes, measures: Sequence[Item]) -> None:
     """One row for each measure, from the top, with its title."""
-    axis.set_yticks(range(len(measures)), [measure.title for measure in measures], fontsize=SMALL)
-    axis.set_ylim(len(measures) - 0.4, -0.6)
+    titles = [measure["title"] for measure in measures]
+    axis.set_yticks(range(len(titles)), titles, fontsize=SMALL)
+    axis.set_ylim(len(titles) - 0.4, -0.6)
     axis.tick_params(axis="y", length=0)
     axis.grid(visible=True, axis="x", linewidth=0.4, alpha=0.4)
     few_ticks(axis)
@@ -117,27 +108,24 @@ def _short(value: float, _: Any) -> str:
     return f"{value:g}".replace("-", "\N{MINUS SIGN}")
 
 
-def measure_bars(
-    axis: Axes, values: ArrayLike, measures: Sequence[Measure], *, hatch: bool = True
-) -> None:
+def measure_bars(axis: Axes, values: ArrayLike, measures: Sequence[Item]) -> None:
     """One bar for each measure, in the color and hatch of its family."""
     bars = axis.barh(
         range(len(measures)),
         np.asarray(values, dtype=np.float64),
         height=0.75,
-        color=[family_color(measure) for measure in measures],
+        color=[measure["color"] for measure in measures],
         edgecolor="black",
         linewidth=0.4,
     )
     for bar, measure in zip(bars, measures, strict=True):
-        if hatch:
-            thin_hatch(bar, family_hatch(measure))
+        thin_hatch(bar, family_hatch(measure))
     measure_rows(axis, measures)
 
 
-def family_hatch(measure: Measure) -> str:
-    """Hatch of the measure's family, as its color is that of :func:`family_color`."""
-    return _HATCHES.get(family_of(measure), "")
+def family_hatch(measure: Item) -> str:
+    """Hatch of the measure's family, as distinct as its color."""
+    return _HATCHES.get(measure["family"], "")
 
 
 def thin_hatch(patch: Any, hatch: str) -> None:
@@ -147,22 +135,78 @@ def thin_hatch(patch: Any, hatch: str) -> None:
         patch.set_hatch_linewidth(HATCH_LINE)
 
 
-def boxes(
+def box_numbers(values: Floats) -> Floats:
+    """Five numbers of a box plot along the last axis; undefined values are left out.
+
+    Returns
+    -------
+    array
+        Lower whisker, lower quartile, median, upper quartile, upper whisker. A whisker ends at the
+        last value within one and a half times the box.
+
+    Examples
+    --------
+    >>> box_numbers(np.array([1.0, 2.0, 3.0, 4.0, 30.0, np.nan]))
+    array([1., 2., 3., 4., 4.])
+    """
+    ordered = np.sort(values, axis=-1)  # NaN comes last
+    last = np.maximum(np.isfinite(ordered).sum(axis=-1, keepdims=True) - 1, 0)
+
+    def quantile(share: float) -> Floats:
+        place = share * last
+        lower = np.floor(place).astype(np.intp)
+        upper = np.minimum(lower + 1, last)
+        below = np.take_along_axis(ordered, lower, -1)
+        found: Floats = below + (place - lower) * (np.take_along_axis(ordered, upper, -1) - below)
+        return found
+
+    first, median, third = quantile(0.25), quantile(0.5), quantile(0.75)
+    reach = 1.5 * (third - first)
+    inside = (ordered >= first - reach) & (ordered <= third + reach)
+    low = np.where(inside, ordered, np.inf).min(axis=-1, keepdims=True)
+    high = np.where(inside, ordered, -np.inf).max(axis=-1, keepdims=True)
+    nothing = np.isnan(median)
+    whiskers = [np.where(nothing, np.nan, end) for end in (low, high)]
+    return np.concatenate([whiskers[0], first, median, third, whiskers[1]], axis=-1)
+
+
+def box_data(columns: Floats) -> dict[str, Any]:
+    """Return boxes and outliers of the rows of an array.
+
+    Examples
+    --------
+    >>> box_data(np.array([[1.0, 2.0, 3.0, 4.0, 30.0]]))
+    {'boxes': [[1.0, 2.0, 3.0, 4.0, 4.0]], 'outliers': [[30.0]]}
+    """
+    found = box_numbers(columns)
+    outside = np.isfinite(columns) & ((columns < found[:, :1]) | (columns > found[:, 4:]))
+    return {
+        "boxes": found.tolist(),
+        "outliers": [row[mask].tolist() for row, mask in zip(columns, outside, strict=True)],
+    }
+
+
+def draw_boxes(
     axis: Axes,
-    columns: Sequence[Floats],
+    data: Item,
     *,
     colors: Sequence[str],
     hatches: Sequence[str] | None = None,
     offset: float = 0.0,
     width: float = 0.65,
 ) -> dict[str, list[Any]]:
-    """Horizontal box plots, one in each row; undefined values are left out.
+    """Horizontal box plots, one in each row, from what :func:`box_data` returned.
 
     Returns what is drawn, as matplotlib calls it.
     """
-    drawn: dict[str, list[Any]] = axis.boxplot(
-        [column[np.isfinite(column)] for column in columns],
-        positions=np.arange(len(columns)) + offset,
+    boxes = np.array(data["boxes"], dtype=object).astype(np.float64)
+    names = ("whislo", "q1", "med", "q3", "whishi")
+    drawn: dict[str, list[Any]] = axis.bxp(
+        [
+            {**dict(zip(names, box, strict=True)), "fliers": outliers}
+            for box, outliers in zip(boxes, data["outliers"], strict=True)
+        ],
+        positions=np.arange(len(boxes)) + offset,
         widths=width,
         orientation="horizontal",
         patch_artist=True,
@@ -173,45 +217,42 @@ def boxes(
         medianprops={"linewidth": 0.9, "color": "black"},
         flierprops={"marker": ".", "markersize": 2, "markeredgewidth": 0.3},
     )
-    plain = [""] * len(columns)
+    plain = [""] * len(boxes)
     for patch, color, hatch in zip(drawn["boxes"], colors, hatches or plain, strict=True):
         patch.set_facecolor(color)
         thin_hatch(patch, hatch)
     return drawn
 
 
-def family_legend(canvas: Canvas, measures: Iterable[Measure], *, legend: bool | None) -> None:
+def family_legend(canvas: Canvas, data: Item, *, legend: bool | None) -> None:
     """Legend of the families; the names are there anyway, so only where there is a margin."""
     if legend is False or (legend is None and not canvas.own):
         return
     patches = require("matplotlib.patches", purpose="a figure")
     handles = []
-    for name, measure in {family_of(measure): measure for measure in measures}.items():
+    for name, family in data["families"].items():
         patch = patches.Patch(
-            facecolor=family_color(measure),
-            edgecolor="black",
-            linewidth=0.4,
-            label=FAMILY_TITLES[name],
+            facecolor=family["color"], edgecolor="black", linewidth=0.4, label=family["title"]
         )
-        thin_hatch(patch, family_hatch(measure))
+        thin_hatch(patch, _HATCHES.get(name, ""))
         handles.append(patch)
     canvas.legend(handles)
 
 
-def line_styles(measures: Iterable[Measure]) -> list[dict[str, Any]]:
+def line_styles(measures: Iterable[Item]) -> list[dict[str, Any]]:
     """Color of the family; dashes and markers tell its members apart."""
     seen: dict[str, int] = {}
     styles = []
     for measure in measures:
-        turn = seen[family_of(measure)] = seen.get(family_of(measure), -1) + 1
+        turn = seen[measure["family"]] = seen.get(measure["family"], -1) + 1
         styles.append(
             {
-                "color": family_color(measure),
+                "color": measure["color"],
                 "linestyle": _DASHES[turn % len(_DASHES)],
                 "marker": MARKERS[(turn + 3 * len(seen)) % len(MARKERS)],
                 "markersize": 2.5,
                 "linewidth": 1.0,
-                "label": measure.title,
+                "label": measure["title"],
             }
         )
     return styles
@@ -249,18 +290,46 @@ def group_fills(count: int) -> list[dict[str, Any]]:
     return fills
 
 
-def shade(axis: Axes, y_true: ArrayLike, **style: Any) -> None:
-    """Shade the anomalies."""
+def event_bounds(y_true: ArrayLike) -> list[list[int]]:
+    """First point of each event, and one past its last.
+
+    Examples
+    --------
+    >>> event_bounds([0, 1, 1, 0, 1])
+    [[1, 3], [4, 5]]
+    """
     labels = check_labels(y_true)
+    return [list(pair) for pair in zip(labels.starts.tolist(), labels.stops.tolist(), strict=True)]
+
+
+def shade(axis: Axes, events: Iterable[Sequence[int]], *, start: int = 0, **style: Any) -> None:
+    """Shade events, given by their bounds from a first point on."""
     options = {"color": ANOMALY, "alpha": 0.35, "linewidth": 0, **style}
-    for start, stop in zip(labels.starts.tolist(), labels.stops.tolist(), strict=True):
-        axis.axvspan(start - 0.5, stop - 0.5, **options)
+    for first, stop in events:
+        axis.axvspan(start + first - 0.5, start + stop - 0.5, **options)
 
 
-def draw_line(axis: Axes, values: ArrayLike, **style: Any) -> None:
-    """Draw values against their index; long ones by the extremes of equal stretches."""
+def line_data(values: ArrayLike, *, start: int = 0) -> dict[str, Any]:
+    """Points of a line against its index; long ones by the extremes of equal stretches.
+
+    Examples
+    --------
+    >>> line_data([3.0, 1.0], start=7)
+    {'x': [7.0, 8.0], 'y': [3.0, 1.0], 'start': 7, 'stop': 9}
+    """
     line = np.asarray(values, dtype=np.float64)
     numbers, size = thinned(line, _MOST_POINTS)
     at = np.arange(line.size) if size == 1 else (np.arange(numbers.size) // 2 + 0.5) * size
-    axis.plot(at, numbers, **{"linewidth": 0.7, "color": "0.2", **style})
-    axis.set_xlim(-0.5, line.size - 0.5)
+    return {
+        "x": (at + float(start)).tolist(),
+        "y": numbers.tolist(),
+        "start": start,
+        "stop": start + line.size,
+    }
+
+
+def draw_line(axis: Axes, line: Item, **style: Any) -> None:
+    """Draw what :func:`line_data` returned."""
+    numbers = np.array(line["y"], dtype=object).astype(np.float64)
+    axis.plot(line["x"], numbers, **{"linewidth": 0.7, "color": "0.2", **style})
+    axis.set_xlim(line["start"] - 0.5, line["stop"] - 0.5)

@@ -1,12 +1,24 @@
-"""Families of measures: titles and colors, the same in every figure and on every page."""
+"""Measures in figures: titles, families and their colors, the same in every figure and page."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
-from vuskit.measures.registry import Measure
+from numpy.typing import ArrayLike
 
-__all__ = ["FAMILY_TITLES", "family_color", "family_of", "titles_of"]
+from vuskit.errors import InvalidInputError
+from vuskit.measures.registry import Measure, list_measures
+
+__all__ = [
+    "FAMILY_TITLES",
+    "describe_measures",
+    "describe_names",
+    "family_color",
+    "family_of",
+    "measures_named",
+    "titles_of",
+]
 
 # Okabe and Ito's palette: told apart by people with any kind of color vision.
 _COLORS = {
@@ -51,3 +63,56 @@ def family_color(measure: Measure) -> str:
 def titles_of(measures: Iterable[Measure]) -> dict[str, str]:
     """Title of each measure by its name."""
     return {measure.name: measure.title for measure in measures}
+
+
+def describe_measures(measures: Iterable[Measure]) -> dict[str, Any]:
+    """Return names, titles and families of measures, with titles and colors of the families.
+
+    Examples
+    --------
+    >>> from vuskit import get_measure
+    >>> describe_measures([get_measure("vus_pr")])["families"]
+    {'vus': {'title': 'VUS', 'color': '#D55E00'}}
+    """
+    listed = list(measures)
+    return {
+        "measures": [
+            {
+                "name": one.name,
+                "title": one.title,
+                "family": family_of(one),
+                "color": family_color(one),
+            }
+            for one in listed
+        ],
+        "families": {
+            family_of(one): {"title": FAMILY_TITLES[family_of(one)], "color": family_color(one)}
+            for one in listed
+        },
+    }
+
+
+def describe_names(names: Iterable[str], own: Iterable[Measure] = ()) -> dict[str, Any]:
+    """Describe measures by their names; names of anything else have neither family nor color.
+
+    Examples
+    --------
+    >>> describe_names(["LOF"])
+    {'measures': [{'name': 'LOF', 'title': 'LOF'}], 'families': {}}
+    """
+    found = measures_named(names, own)
+    if all(measure.function is _unknown for measure in found):
+        items = [{"name": one.name, "title": one.title} for one in found]
+        return {"measures": items, "families": {}}
+    return describe_measures(found)
+
+
+def measures_named(names: Iterable[str], own: Iterable[Measure] = ()) -> tuple[Measure, ...]:
+    """Own or registered measures, or entries of their own for names that are neither."""
+    known = {entry.name: entry for entry in (*list_measures(), *own)}
+    known |= {entry.title: entry for entry in known.values()}
+    return tuple(known.get(name, Measure(name, name, _unknown)) for name in names)
+
+
+def _unknown(y_true: ArrayLike, y_score: ArrayLike) -> float:
+    raise InvalidInputError("`measure` must be registered to be computed, got a name only")

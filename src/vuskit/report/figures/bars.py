@@ -1,32 +1,21 @@
-"""Bars by measure: robustness on data sets and on average, separability, values of detectors."""
+"""Bars by measure, one panel for each column of a table: robustness and separability."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
-import numpy as np
-from numpy.typing import NDArray
-
 from vuskit.errors import InvalidInputError
-from vuskit.inputs import check_choice
 from vuskit.measures.registry import Measure
 from vuskit.report.figures._canvas import COLUMN, PAGE, grid_cells, open_canvas
-from vuskit.report.figures._drawing import (
-    family_legend,
-    measure_bars,
-    measures_named,
-)
-from vuskit.report.figures.base import Display, register_figure
-from vuskit.studies.robustness import RobustnessResult
-from vuskit.studies.separability import SeparabilityResult
+from vuskit.report.figures._drawing import family_legend, measure_bars
+from vuskit.report.figures._families import describe_measures, measures_named
+from vuskit.report.figures.base import Display, register_figure, to_array
 
 if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = ["RobustnessBarsDisplay", "SeparabilityBarsDisplay"]
-
-Floats = NDArray[np.float64]
 
 
 def _panel_columns(count: int, columns: int | None) -> int:
@@ -37,13 +26,35 @@ def _panel_columns(count: int, columns: int | None) -> int:
 @dataclass(eq=False, repr=False)
 class _MeasureBars(Display):
     table: pd.DataFrame
-    label: str
-    _shared: ClassVar[str] = "xy"
+    label: str = ""
+    shares_axis: ClassVar[bool] = True
+    default_label: ClassVar[str] = "value"
+
+    def __post_init__(self) -> None:
+        if not hasattr(self.table, "columns") or self.table.empty:
+            found = type(self.table).__name__
+            raise InvalidInputError(
+                "`table` must be a pandas table with one row for each measure, "
+                f"got {found}{' without rows' if hasattr(self.table, 'columns') else ''}"
+            )
+        self.label = self.label or self.default_label
 
     @property
     def measures(self) -> tuple[Measure, ...]:
         """The measures, in order."""
-        return measures_named(self.table.index)
+        return measures_named(self.table.index, self.own_measures)
+
+    def data(self) -> dict[str, Any]:
+        """Measures, and values of each panel."""
+        return {
+            **describe_measures(self.measures),
+            "panels": [
+                {"title": str(name), "values": self.table[name].to_numpy(dtype=float)}
+                for name in self.table.columns
+            ],
+            "label": self.label,
+            "shares_axis": self.shares_axis,
+        }
 
     def plot(
         self, ax: Any = None, *, columns: int | None = None, legend: bool | None = None
@@ -59,33 +70,24 @@ class _MeasureBars(Display):
         legend : bool, optional
             Whether the families are named; by default where there is a margin.
         """
-        count = self.table.shape[1]
+        data = self.to_dict()
+        count, measures = len(data["panels"]), data["measures"]
         across = _panel_columns(count, columns)
         rows = -(-count // across)
-        height = rows * (0.3 + 0.125 * len(self.table)) + 0.25
+        height = rows * (0.3 + 0.125 * len(measures)) + 0.25
         size = (COLUMN if across <= 3 and rows == 1 else PAGE, height)
-        canvas = open_canvas(ax, grid_cells(count, across), size=size, share=self._shared)
-        for axis, name in zip(canvas.panels, self.table.columns, strict=True):
-            measure_bars(axis, self.table[name], self.measures)
-            canvas.title(axis, str(name))
-        canvas.label_bottoms(self.label)
-        family_legend(canvas, self.measures, legend=legend)
-        self._drawn(canvas)
-        return self
+        share = "xy" if data["shares_axis"] else "y"
+        canvas = open_canvas(ax, grid_cells(count, across), size=size, share=share)
+        for axis, panel in zip(canvas.panels, data["panels"], strict=True):
+            measure_bars(axis, to_array(panel["values"]), measures)
+            canvas.title(axis, panel["title"])
+        canvas.label_bottoms(data["label"])
+        family_legend(canvas, data, legend=legend)
+        return self._drawn(canvas)
 
     def _about(self) -> str:
         shown = ", ".join(map(str, self.table.columns))
         return f"{len(self.table)} measures: {shown}"
-
-
-def _checked(table: Any) -> pd.DataFrame:
-    if not hasattr(table, "columns") or table.empty:
-        raise InvalidInputError(
-            "`table` must be a pandas table with one row for each measure, "
-            f"got {type(table).__name__}{' without rows' if hasattr(table, 'columns') else ''}"
-        )
-    frame: pd.DataFrame = table
-    return frame
 
 
 @register_figure(
@@ -102,55 +104,21 @@ class RobustnessBarsDisplay(_MeasureBars):
         One row for each measure, one column for each panel.
     label : str
         Of the horizontal axis.
+
+    Raises
+    ------
+    InvalidInputError
+        If `table` is not a table, or empty.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> table = pd.DataFrame({"lag": [0.1, 0.02]}, index=["auc_pr", "vus_pr"])
+    >>> RobustnessBarsDisplay(table)
+    RobustnessBarsDisplay(2 measures: lag)
     """
 
-    @classmethod
-    def from_result(
-        cls, result: RobustnessResult, *, perturbation: str | None = None, over: str = "datasets"
-    ) -> RobustnessBarsDisplay:
-        """Make it from the robustness study.
-
-        Parameters
-        ----------
-        result : RobustnessResult
-            Of :func:`vuskit.studies.robustness_study`.
-        perturbation : str, optional
-            One panel for each data set under this perturbation; by default one panel for each
-            perturbation, on average.
-        over : {"datasets", "series"}
-            What the averages are over.
-
-        Raises
-        ------
-        InvalidInputError
-            If there is no such perturbation.
-        """
-        if perturbation is None:
-            return cls.from_table(result.averages(over=over))
-        check_choice("perturbation", perturbation, result.study.perturbations)
-        table = result.by_dataset().loc[perturbation].T
-        return cls(table, f"mean standard deviation under {perturbation}")
-
-    @classmethod
-    def from_table(cls, table: pd.DataFrame) -> RobustnessBarsDisplay:
-        """Make it from a table with one row for each measure and one column for each panel.
-
-        Raises
-        ------
-        InvalidInputError
-            If it is not a table, or empty.
-
-        Examples
-        --------
-        >>> import pandas as pd
-        >>> table = pd.DataFrame({"lag": [0.1, 0.02]}, index=["auc_pr", "vus_pr"])
-        >>> RobustnessBarsDisplay.from_table(table)
-        RobustnessBarsDisplay(2 measures: lag)
-        """
-        return cls(_checked(table), "mean standard deviation")
-
-
-_Z = {"mean": "mean z", "median": "median z"}
+    default_label = "mean standard deviation"
 
 
 @register_figure(
@@ -167,45 +135,19 @@ class SeparabilityBarsDisplay(_MeasureBars):
         One row for each measure, one column for each panel.
     label : str
         Of the horizontal axis; every panel has its own, since a z may be hundreds of times another.
+
+    Raises
+    ------
+    InvalidInputError
+        If `table` is not a table, or empty.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> table = pd.DataFrame({"ECG": [2.1, 9.0]}, index=["auc_pr", "vus_pr"])
+    >>> SeparabilityBarsDisplay(table)
+    SeparabilityBarsDisplay(2 measures: ECG)
     """
 
-    _shared = "y"
-
-    @classmethod
-    def from_result(
-        cls, result: SeparabilityResult, *, by: str = "average"
-    ) -> SeparabilityBarsDisplay:
-        """Make it from the separability study.
-
-        Parameters
-        ----------
-        result : SeparabilityResult
-            Of :func:`vuskit.studies.separability_study`.
-        by : {"average", "dataset", "series"}
-            One panel each for the mean and the median, or one for each data set or series.
-        """
-        check_choice("by", by, ("average", "dataset", "series"))
-        if by == "average":
-            return cls(result.averages()[list(_Z)].rename(columns=_Z), "z statistic")
-        table = result.by_series()
-        if by == "dataset":
-            table = table.groupby(level="dataset", sort=False).mean()
-        return cls(table.droplevel(0).T if by == "series" else table.T, "mean z statistic")
-
-    @classmethod
-    def from_table(cls, table: pd.DataFrame) -> SeparabilityBarsDisplay:
-        """Make it from a table with one row for each measure and one column for each panel.
-
-        Raises
-        ------
-        InvalidInputError
-            If it is not a table, or empty.
-
-        Examples
-        --------
-        >>> import pandas as pd
-        >>> table = pd.DataFrame({"ECG": [2.1, 9.0]}, index=["auc_pr", "vus_pr"])
-        >>> SeparabilityBarsDisplay.from_table(table)
-        SeparabilityBarsDisplay(2 measures: ECG)
-        """
-        return cls(_checked(table), "z statistic")
+    shares_axis = False
+    default_label = "z statistic"

@@ -1,17 +1,21 @@
-"""What all displays share, and the list of them."""
+"""Displays: the data of a figure, drawn by matplotlib and by the page; and the list of them."""
 
 from __future__ import annotations
 
 import abc
-from collections.abc import Callable
-from dataclasses import dataclass
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+
+import numpy as np
 
 from vuskit._util.names import did_you_mean
 from vuskit._util.optional import require
 from vuskit.errors import InvalidInputError
 from vuskit.inputs import check_choice, check_int
+from vuskit.measures.registry import Measure
 from vuskit.report.figures._canvas import Canvas
 
 if TYPE_CHECKING:
@@ -26,11 +30,12 @@ __all__ = [
     "FigureEntry",
     "check_figure_format",
     "get_figure",
+    "json_ready",
     "list_figures",
     "register_figure",
     "save_figure",
+    "to_array",
 ]
-
 
 # Pixels to an inch: what journals ask for, and what is enough to look at on a page.
 PRINT_DPI, PAGE_DPI = 300, 200
@@ -69,11 +74,53 @@ def save_figure(figure: Figure, path: Path, *, dpi: int = PRINT_DPI) -> None:
         figure.savefig(path, dpi=dpi, metadata=_NO_DATE.get(path.suffix.lower()))
 
 
+def json_ready(value: Any) -> Any:
+    """Return data as JSON knows it: lists, null for NaN, text for infinite numbers.
+
+    Examples
+    --------
+    >>> json_ready({"x": np.array([0.5, np.nan]), "n": np.int64(3), "z": float("-inf")})
+    {'x': [0.5, None], 'n': 3, 'z': '-inf'}
+    """
+    if isinstance(value, Mapping):
+        return {str(name): json_ready(one) for name, one in value.items()}
+    if isinstance(value, np.ndarray):
+        return json_ready(value.tolist())
+    if isinstance(value, (list, tuple)):
+        return [json_ready(one) for one in value]
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float) and not math.isfinite(value):
+        return None if math.isnan(value) else str(value)
+    return value
+
+
+def to_array(values: Iterable[Any]) -> Any:
+    """Return the array behind numbers that :func:`json_ready` made, of any depth.
+
+    Examples
+    --------
+    >>> to_array([0.5, None, "inf"])
+    array([0.5, nan, inf])
+    """
+    return np.array(values, dtype=object).astype(np.float64)
+
+
+@dataclass(eq=False, repr=False)
 class Display(abc.ABC):
     """A figure: holds the data it shows, and draws it where it is told to.
 
+    :meth:`to_dict` returns everything that is drawn. Matplotlib (:meth:`plot`) and the pages draw
+    from it; ``kind`` selects the page's renderer.
+
     Attributes
     ----------
+    title : str
+        Heading on a page; that of the kind of figure by default.
+    caption : str
+        Defines the terms of the figure, below its heading on a page.
+    own_measures : sequence of Measure
+        Measures that the data names and that are not registered.
     ax_ : Axes
         After :meth:`plot`: the axis that was given, or the first panel.
     axes_ : list of Axes
@@ -82,10 +129,36 @@ class Display(abc.ABC):
         After :meth:`plot`: what the axis belongs to.
     """
 
+    kind: ClassVar[str] = "figure"
     entry: ClassVar[FigureEntry]
-    ax_: Axes
-    axes_: list[Axes]
-    figure_: Figure | SubFigure
+    title: str = field(default="", kw_only=True)
+    caption: str = field(default="", kw_only=True)
+    own_measures: Sequence[Measure] = field(default=(), kw_only=True)
+    ax_: Axes = field(init=False)
+    axes_: list[Axes] = field(init=False)
+    figure_: Figure | SubFigure = field(init=False)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything that is drawn, ready for JSON.
+
+        Examples
+        --------
+        >>> from vuskit.report.figures import SeriesDisplay
+        >>> display = SeriesDisplay.from_scores([0, 1, 0], {"LOF": [0.1, 0.9, 0.2]})
+        >>> display.to_dict()["kind"], display.to_dict()["events"]
+        ('series', [[1, 2]])
+        """
+        entry = getattr(self, "entry", None)
+        about = {
+            "kind": self.kind,
+            "title": self.title or (entry.title if entry else ""),
+            "caption": self.caption,
+        }
+        return {**about, **json_ready(self.data())}
+
+    @abc.abstractmethod
+    def data(self) -> dict[str, Any]:
+        """Return what is drawn, by name; :meth:`to_dict` makes it ready for JSON."""
 
     @abc.abstractmethod
     def plot(self, ax: Any = None) -> Any:
@@ -121,9 +194,9 @@ class Display(abc.ABC):
         self.ax_, self.axes_, self.figure_ = canvas.ax, canvas.panels, canvas.figure
         return self
 
-    @abc.abstractmethod
     def _about(self) -> str:
         """What the display holds, in a few words."""
+        return self.title
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self._about()})"
@@ -159,6 +232,7 @@ def register_figure(*, name: str, title: str, source: str) -> Callable[[Kind], K
     """Put a display on the list of figures, by decoration."""
 
     def decorate(display: Kind) -> Kind:
+        display.kind = name
         display.entry = _FIGURES[name] = FigureEntry(name, title, source, display)
         return display
 

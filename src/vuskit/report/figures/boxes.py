@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from vuskit._util.optional import require
-from vuskit.datasets import ScoredSeries
 from vuskit.errors import InvalidInputError
 from vuskit.inputs import check_choice
 from vuskit.measures.registry import Measure
@@ -17,25 +16,23 @@ from vuskit.report.figures._canvas import COLUMN, PAGE, Canvas, Cell, grid_cells
 from vuskit.report.figures._drawing import (
     ACCURATE,
     INACCURATE,
-    boxes,
+    box_data,
+    draw_boxes,
     draw_line,
     family_hatch,
     family_legend,
     measure_rows,
-    measures_named,
     shade,
 )
-from vuskit.report.figures._families import family_color
-from vuskit.report.figures.base import Display, register_figure
-from vuskit.studies.robustness import RobustnessResult
-from vuskit.studies.separability import SeparabilityResult
+from vuskit.report.figures._families import describe_measures, measures_named
+from vuskit.report.figures.base import Display, register_figure, to_array
+from vuskit.report.figures.detectors import SeriesDisplay
 
 if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = ["CenteredBoxDisplay", "SeparabilityBoxDisplay"]
 
-Floats = NDArray[np.float64]
 _MOST_ACROSS = 4
 _SMALLEST = 1e-9  # differences of values below this are those of rounding
 
@@ -44,11 +41,11 @@ def _said(outside: int) -> str:
     return f", {outside} point{'s' * (outside > 1)} outside" if outside else ""
 
 
-def _limit_to_whiskers(axis: Any, drawn: dict[str, list[Any]]) -> int:
+def _limit_to_whiskers(axis: Any, panel: Mapping[str, Any]) -> int:
     """Let an axis end a little beyond the whiskers; returns how many points are outside."""
-    ends = np.concatenate([line.get_xdata() for line in drawn["caps"]])
+    ends = to_array(panel["boxes"])[:, [0, 4]]
     ends = ends[np.isfinite(ends)]  # a measure that is undefined throughout has none
-    points = np.concatenate([line.get_xdata() for line in drawn["fliers"]])
+    points = np.array([point for row in panel["outliers"] for point in row], dtype=np.float64)
     low, high = (ends.min(), ends.max()) if ends.size else (0.0, 0.0)
     if high - low < _SMALLEST:  # without any box to be seen the points are all there is
         return 0
@@ -60,7 +57,7 @@ def _limit_to_whiskers(axis: Any, drawn: dict[str, list[Any]]) -> int:
 @register_figure(
     name="centered_boxes",
     title="values of one series under perturbations, less the mean of the detector",
-    source="the robustness study and the name of a series",
+    source="the robustness study, or tables of centered values",
 )
 @dataclass(eq=False, repr=False)
 class CenteredBoxDisplay(Display):
@@ -72,6 +69,13 @@ class CenteredBoxDisplay(Display):
         Its name.
     panels : dict of DataFrame
         Values less the mean over the repeats, one column for each measure, by the panel's title.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> table = pd.DataFrame({"auc_pr": [-0.1, 0.1], "vus_pr": [-0.02, 0.02]})
+    >>> CenteredBoxDisplay("ECG/s0", {"lag": table})
+    CenteredBoxDisplay(ECG/s0, 2 measures: lag)
     """
 
     series: str
@@ -80,44 +84,18 @@ class CenteredBoxDisplay(Display):
     @property
     def measures(self) -> tuple[Measure, ...]:
         """The measures, in order."""
-        return measures_named(next(iter(self.panels.values())).columns)
+        return measures_named(next(iter(self.panels.values())).columns, self.own_measures)
 
-    @classmethod
-    def from_result(
-        cls,
-        result: RobustnessResult,
-        series: str | None = None,
-        *,
-        perturbation: str | None = None,
-    ) -> CenteredBoxDisplay:
-        """Make it from the robustness study.
-
-        Parameters
-        ----------
-        result : RobustnessResult
-            Of :func:`vuskit.studies.robustness_study`.
-        series : str, optional
-            Name of the series, with or without its data set; the first by default.
-        perturbation : str, optional
-            One panel for each detector under this perturbation; by default one panel for each
-            perturbation, over all detectors.
-
-        Raises
-        ------
-        InvalidInputError
-            If there is no such series or perturbation.
-        """
-        if series is None:
-            if not result.values:
-                raise InvalidInputError("`result` must hold at least one series, got none")
-            series = result.values[0].name
-        kinds = result.study.perturbations if perturbation is None else (perturbation,)
-        tables = {kind: result.centered(series, kind) for kind in kinds}
-        whole = next(one.name for one in result.values if series in (one.series, one.name))
-        if perturbation is None:
-            return cls(whole, tables)
-        groups = tables[perturbation].groupby(level="detector", sort=False)
-        return cls(whole, {str(name): group for name, group in groups})
+    def data(self) -> dict[str, Any]:
+        """Measures, and boxes with outliers of each panel."""
+        return {
+            **describe_measures(self.measures),
+            "panels": [
+                {"title": name, **box_data(table.to_numpy(dtype=float).T)}
+                for name, table in self.panels.items()
+            ],
+            "label": f"value on {self.series} less the detector's mean",
+        }
 
     def plot(
         self, ax: Any = None, *, legend: bool | None = None, outliers: bool = False
@@ -134,22 +112,22 @@ class CenteredBoxDisplay(Display):
             Whether the axes reach as far as the outliers. By default they reach as far as the
             whiskers, so that the boxes can be seen, and the titles say how many points are outside.
         """
-        count = len(self.panels)
+        data = self.to_dict()
+        count, measures = len(data["panels"]), data["measures"]
         rows = -(-count // _MOST_ACROSS)
         across = -(-count // rows)
-        height = rows * (0.3 + 0.14 * len(self.measures)) + 0.25
+        height = rows * (0.3 + 0.14 * len(measures)) + 0.25
         canvas = open_canvas(ax, grid_cells(count, across), size=(PAGE, height), share="y")
-        colors = [family_color(measure) for measure in self.measures]
-        hatches = [family_hatch(measure) for measure in self.measures]
-        for axis, (name, table) in zip(canvas.panels, self.panels.items(), strict=True):
-            columns = [table[one.name].to_numpy() for one in self.measures]
-            drawn = boxes(axis, columns, colors=colors, hatches=hatches)
-            measure_rows(axis, self.measures)
+        colors = [measure["color"] for measure in measures]
+        hatches = [family_hatch(measure) for measure in measures]
+        for axis, panel in zip(canvas.panels, data["panels"], strict=True):
+            draw_boxes(axis, panel, colors=colors, hatches=hatches)
+            measure_rows(axis, measures)
             axis.axvline(0, color="black", linewidth=0.4)
-            outside = 0 if outliers else _limit_to_whiskers(axis, drawn)
-            canvas.title(axis, f"{name}{_said(outside)}")
-        canvas.label_bottoms(f"value on {self.series} less the detector's mean")
-        family_legend(canvas, self.measures, legend=legend)
+            outside = 0 if outliers else _limit_to_whiskers(axis, panel)
+            canvas.title(axis, f"{panel['title']}{_said(outside)}")
+        canvas.label_bottoms(data["label"])
+        family_legend(canvas, data, legend=legend)
         self._drawn(canvas)
         return self
 
@@ -160,7 +138,7 @@ class CenteredBoxDisplay(Display):
 @register_figure(
     name="separability_boxes",
     title="values of accurate and inaccurate detectors under lag and noise, in pairs",
-    source="the separability study and the name of a series; its scores if at hand",
+    source="the separability study, or tables of values of pairs; their scores if at hand",
 )
 @dataclass(eq=False, repr=False)
 class SeparabilityBoxDisplay(Display):
@@ -170,63 +148,63 @@ class SeparabilityBoxDisplay(Display):
     ----------
     series : str
         Its name.
-    pairs : list of tuple
+    pairs : sequence of tuple
         Accurate and inaccurate detector.
-    values : list of DataFrame
+    values : sequence of DataFrame
         Of each pair, by detector and repeat, one column for each measure.
-    scored : ScoredSeries or None
-        The series and its scores, shown above the boxes.
+    z : sequence of sequences of float, optional
+        z statistic of each pair and measure; shown on pages.
+    scores : SeriesDisplay or None
+        The series and the scores of all detectors, shown above the boxes.
+
+    Raises
+    ------
+    InvalidInputError
+        If there is no pair, or a detector has no score.
     """
 
     series: str
-    pairs: list[tuple[str, str]]
-    values: list[pd.DataFrame]
-    scored: ScoredSeries | None = None
+    pairs: Sequence[tuple[str, str]]
+    values: Sequence[pd.DataFrame]
+    z: Sequence[Sequence[float]] = ()
+    scores: SeriesDisplay | None = None
+
+    def __post_init__(self) -> None:
+        if not self.pairs:
+            raise InvalidInputError("`pairs` must hold at least one pair, got none")
+        if self.scores is not None:
+            for detector in dict.fromkeys(one for pair in self.pairs for one in pair):
+                check_choice("scores", detector, self.scores.lines)
 
     @property
     def measures(self) -> tuple[Measure, ...]:
         """The measures, in order."""
-        return measures_named(self.values[0].columns)
+        return measures_named(self.values[0].columns, self.own_measures)
 
-    @classmethod
-    def from_result(
-        cls,
-        result: SeparabilityResult,
-        series: str | None = None,
-        *,
-        most: int = 4,
-        scored: ScoredSeries | None = None,
-    ) -> SeparabilityBoxDisplay:
-        """Make it from the separability study.
-
-        Parameters
-        ----------
-        result : SeparabilityResult
-            Of :func:`vuskit.studies.separability_study`.
-        series : str, optional
-            Name of the series, with or without its data set; the first with pairs by default.
-        most : int, default=4
-            How many pairs are drawn.
-        scored : ScoredSeries, optional
-            The series and its scores, to be shown as well.
-
-        Raises
-        ------
-        InvalidInputError
-            If there is no such series, or no pair on it.
-        """
-        named = [one for one in result.values if one.notes["pairs"]]
-        if series is not None:
-            named = [one for one in named if series in (one.series, one.name)]
-        if not named or (series is not None and len(named) != 1):
-            raise InvalidInputError(f"`series` must name one series with pairs, got {series!r}")
-        name = named[0].name
-        pairs = [(good, bad) for good, bad in named[0].notes["pairs"][:most]]
-        values = [result.pair_values(name, good, bad) for good, bad in pairs]
-        if scored is not None:
-            for detector in dict.fromkeys(one for pair in pairs for one in pair):
-                check_choice("scored", detector, scored.detectors)
-        return cls(name, pairs, values, scored)
+    def data(self) -> dict[str, Any]:
+        """Measures, and two rows of boxes for each pair; series and scores if they are there."""
+        panels = []
+        for place, ((good, bad), table) in enumerate(zip(self.pairs, self.values, strict=True)):
+            boxes = [box_data(table.loc[name].to_numpy(dtype=float).T) for name in (good, bad)]
+            panels.append(
+                {
+                    "title": f"{good} | {bad}",
+                    "detectors": [
+                        {"name": name, "accurate": name == good, "color": color, **found}
+                        for name, color, found in zip(
+                            (good, bad), (ACCURATE, INACCURATE), boxes, strict=True
+                        )
+                    ],
+                    "z": list(self.z[place]) if self.z else None,
+                }
+            )
+        return {
+            **describe_measures(self.measures),
+            "series": self.series,
+            "panels": panels,
+            "label": f"value on {self.series}",
+            "scores": None if self.scores is None else self.scores.to_dict(),
+        }
 
     def plot(self, ax: Any = None) -> SeparabilityBoxDisplay:
         """Draw one panel of boxes for each pair; above them the series and its scores.
@@ -236,26 +214,28 @@ class SeparabilityBoxDisplay(Display):
         ax : Axes, optional
             Where to draw, divided into panels; a figure of its own by default.
         """
-        count = len(self.pairs)
-        above = 0 if self.scored is None else 3
+        data = self.to_dict()
+        count, measures = len(data["panels"]), data["measures"]
+        above = 0 if data["scores"] is None else 3
         cells = [Cell(row, 0, 1, count) for row in range(above)]
         cells += [Cell(above, column) for column in range(count)]
-        tall = 0.45 + 0.2 * len(self.measures)
+        tall = 0.45 + 0.2 * len(measures)
         size = (PAGE if count > 1 else COLUMN, tall + 0.6 * above + 0.15)
         canvas = open_canvas(ax, cells, size=size, heights=[0.6] * above + [tall])
-        self._draw_scores(canvas, canvas.panels[:above])
+        if above:
+            _draw_scores(canvas, canvas.panels[:above], data)
         first, *others = canvas.panels[above:]
         for other in others:
             other.sharex(first)
             other.sharey(first)
-        for axis, pair, values in zip(canvas.panels[above:], self.pairs, self.values, strict=True):
-            for name, color, offset in zip(pair, (ACCURATE, INACCURATE), (-0.2, 0.2), strict=True):
-                columns = [values.loc[name][one.name].to_numpy() for one in self.measures]
-                boxes(axis, columns, colors=[color] * len(columns), offset=offset, width=0.32)
-            measure_rows(axis, self.measures)
-            canvas.title(axis, f"{pair[0]} | {pair[1]}")
+        for axis, panel in zip(canvas.panels[above:], data["panels"], strict=True):
+            for detector, offset in zip(panel["detectors"], (-0.2, 0.2), strict=True):
+                colors = [detector["color"]] * len(measures)
+                draw_boxes(axis, detector, colors=colors, offset=offset, width=0.32)
+            measure_rows(axis, measures)
+            canvas.title(axis, panel["title"])
             axis.tick_params(labelleft=axis is first)
-        canvas.label_bottoms(f"value on {self.series}")
+        canvas.label_bottoms(data["label"])
         patches = require("matplotlib.patches", purpose="a figure")
         named = ((ACCURATE, "accurate"), (INACCURATE, "inaccurate"))
         handles = [
@@ -267,26 +247,28 @@ class SeparabilityBoxDisplay(Display):
         self._drawn(canvas)
         return self
 
-    def _draw_scores(self, canvas: Canvas, panels: list[Any]) -> None:
-        if self.scored is None:
-            return
-        accurate = dict.fromkeys(pair[0] for pair in self.pairs)
-        inaccurate = dict.fromkeys(pair[1] for pair in self.pairs)
-        values = self.scored.series.values
-        draw_line(panels[0], values if values.ndim == 1 else values[:, 0])
-        canvas.title(panels[0], f"series {self.series}")
-        rows = (("accurate", accurate, ACCURATE), ("inaccurate", inaccurate, INACCURATE))
-        for axis, (kind, detectors, color) in zip(panels[1:], rows, strict=True):
-            for detector in detectors:
-                score = self.scored.scores[detector]
-                spread = np.ptp(score) or 1.0
-                draw_line(axis, (score - score.min()) / spread, color=color, alpha=0.7)
-            canvas.title(axis, f"{kind}: {', '.join(detectors)}")
-        for axis in panels:
-            shade(axis, self.scored.series.labels)
-            axis.set_yticks([])
-            axis.tick_params(labelbottom=axis is panels[-1])
-
     def _about(self) -> str:
         pairs = ", ".join(f"{good} | {bad}" for good, bad in self.pairs)
         return f"{self.series}, {len(self.measures)} measures of {pairs}"
+
+
+def _draw_scores(canvas: Canvas, panels: list[Any], data: Mapping[str, Any]) -> None:
+    lines = {line["name"]: line for line in data["scores"]["lines"]}
+    draw_line(panels[0], lines["series"])
+    canvas.title(panels[0], f"series {data['series']}")
+    for axis, accurate in zip(panels[1:], (True, False), strict=True):
+        detectors = {
+            one["name"]: one["color"]
+            for panel in data["panels"]
+            for one in panel["detectors"]
+            if one["accurate"] is accurate
+        }
+        for name, color in detectors.items():
+            score = to_array(lines[name]["y"])
+            share = (score - score.min()) / (np.ptp(score) or 1.0)
+            draw_line(axis, {**lines[name], "y": share}, color=color, alpha=0.7)
+        canvas.title(axis, f"{'' if accurate else 'in'}accurate: {', '.join(detectors)}")
+    for axis in panels:
+        shade(axis, data["scores"]["events"])
+        axis.set_yticks([])
+        axis.tick_params(labelbottom=axis is panels[-1])

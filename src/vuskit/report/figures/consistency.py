@@ -17,11 +17,15 @@ from vuskit.report.figures._drawing import (
     group_styles,
     measure_bars,
     measure_rows,
+)
+from vuskit.report.figures._families import (
+    FAMILY_TITLES,
+    describe_measures,
+    family_color,
+    family_of,
     measures_named,
 )
-from vuskit.report.figures._families import FAMILY_TITLES, family_color, family_of
-from vuskit.report.figures.base import Display, register_figure
-from vuskit.studies.consistency import ConsistencyResult
+from vuskit.report.figures.base import Display, register_figure, to_array
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -32,7 +36,7 @@ __all__ = ["EntropyDisplay", "RankLinesDisplay"]
 @register_figure(
     name="entropy",
     title="mean entropy of the ranks, by measure and by family",
-    source="the consistency study",
+    source="the consistency study, or entropies by measure and by family",
 )
 @dataclass(eq=False, repr=False)
 class EntropyDisplay(Display):
@@ -42,6 +46,12 @@ class EntropyDisplay(Display):
     ----------
     by_measure, by_family : pandas.Series
         Mean entropy in bits.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> EntropyDisplay(pd.Series({"vus_pr": 0.8}), pd.Series({"vus": 0.8}))
+    EntropyDisplay(1 measures, 1 families)
     """
 
     by_measure: pd.Series
@@ -50,12 +60,27 @@ class EntropyDisplay(Display):
     @property
     def measures(self) -> tuple[Measure, ...]:
         """The measures, in order."""
-        return measures_named(self.by_measure.index)
+        return measures_named(self.by_measure.index, self.own_measures)
 
-    @classmethod
-    def from_result(cls, result: ConsistencyResult) -> EntropyDisplay:
-        """Make it from :func:`vuskit.studies.consistency_study`."""
-        return cls(result.averages()["entropy"], result.by_family())
+    def data(self) -> dict[str, Any]:
+        """Measures with their entropies, and those of the families."""
+        known = describe_measures(self.measures)
+        examples = {measure.family: measure for measure in self.measures}
+        families = [examples[str(name)] for name in self.by_family.index]
+        return {
+            **known,
+            "values": self.by_measure.to_numpy(dtype=float),
+            "by_family": [
+                {
+                    "family": family_of(measure),
+                    "title": FAMILY_TITLES.get(measure.family, measure.family),
+                    "color": family_color(measure),
+                    "value": float(value),
+                }
+                for measure, value in zip(families, self.by_family, strict=True)
+            ],
+            "label": "mean entropy of the ranks, bits",
+        }
 
     def plot(self, ax: Any = None, *, legend: bool | None = None) -> EntropyDisplay:
         """Draw two panels of bars.
@@ -67,23 +92,22 @@ class EntropyDisplay(Display):
         legend : bool, optional
             Whether the families are named; by default where there is a margin.
         """
-        cells = [Cell(0, 0), Cell(1, 0)]
-        heights = [len(self.by_measure), len(self.by_family) + 1]
+        data = self.to_dict()
+        measures, families = data["measures"], data["by_family"]
+        heights = [len(measures), len(families) + 1]
         size = (COLUMN, 0.135 * sum(heights) + 1.1)
-        canvas = open_canvas(ax, cells, size=size, heights=heights, share="x")
+        canvas = open_canvas(ax, [Cell(0, 0), Cell(1, 0)], size=size, heights=heights, share="x")
         above, below = canvas.panels
         above.tick_params(labelbottom=False)
-        measure_bars(above, self.by_measure, self.measures)
+        measure_bars(above, to_array(data["values"]), measures)
         canvas.title(above, "by measure")
-        examples = {measure.family: measure for measure in self.measures}
-        families = [examples[str(name)] for name in self.by_family.index]
-        measure_bars(below, self.by_family, families)
-        names = [FAMILY_TITLES[family_of(measure)] for measure in families]
+        measure_bars(below, to_array([one["value"] for one in families]), families)
+        names = [one["title"] for one in families]
         below.set_yticks(range(len(names)), names, fontsize=SMALL)
         canvas.title(below, "by family of measures")
-        below.set_xlabel("mean entropy of the ranks, bits", fontsize=TEXT)
+        below.set_xlabel(data["label"], fontsize=TEXT)
         if legend:
-            family_legend(canvas, self.measures, legend=legend)
+            family_legend(canvas, data, legend=legend)
         self._drawn(canvas)
         return self
 
@@ -97,7 +121,7 @@ _QUANTITIES = {"rank": "mean rank (1 is best)", "entropy": "entropy of the ranks
 @register_figure(
     name="rank_lines",
     title="mean rank, or entropy of the ranks, of each detector under each measure",
-    source="the consistency study; all of it, or a data set",
+    source="the consistency study, or a table of detectors and measures",
 )
 @dataclass(eq=False, repr=False)
 class RankLinesDisplay(Display):
@@ -111,44 +135,40 @@ class RankLinesDisplay(Display):
         ``"rank"`` or ``"entropy"``.
     dataset : str or None
         Which data set; None for all.
+
+    Raises
+    ------
+    InvalidInputError
+        If the quantity is unknown.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> RankLinesDisplay(pd.DataFrame({"vus_pr": [1.2, 1.8]}, index=["LOF", "PCA"]))
+    RankLinesDisplay(rank of 2 detectors, 1 measures, all series)
     """
 
     table: pd.DataFrame
-    quantity: str
+    quantity: str = "rank"
     dataset: str | None = None
+
+    def __post_init__(self) -> None:
+        check_choice("quantity", self.quantity, _QUANTITIES)
 
     @property
     def measures(self) -> tuple[Measure, ...]:
         """The measures, in order."""
-        return measures_named(self.table.columns)
+        return measures_named(self.table.columns, self.own_measures)
 
-    @classmethod
-    def from_result(
-        cls, result: ConsistencyResult, *, dataset: str | None = None, quantity: str = "rank"
-    ) -> RankLinesDisplay:
-        """Make it from the consistency study.
-
-        Parameters
-        ----------
-        result : ConsistencyResult
-            Of :func:`vuskit.studies.consistency_study`.
-        dataset : str, optional
-            Which data set; all by default.
-        quantity : {"rank", "entropy"}
-            What to draw.
-
-        Raises
-        ------
-        InvalidInputError
-            If there is no such data set.
-        """
-        if check_choice("quantity", quantity, _QUANTITIES) == "rank":
-            return cls(result.rank_table(dataset), quantity, dataset)
-        entropies = result.entropies()
-        if dataset is not None:
-            check_choice("dataset", dataset, dict.fromkeys(entropies.index.get_level_values(0)))
-            return cls(entropies.loc[dataset], quantity, dataset)
-        return cls(entropies.groupby(level="detector", sort=False).mean(), quantity)
+    def data(self) -> dict[str, Any]:
+        """Measures, detectors, and one row of numbers for each detector."""
+        return {
+            **describe_measures(self.measures),
+            "detectors": list(map(str, self.table.index)),
+            "values": self.table.to_numpy(dtype=float),
+            "label": _QUANTITIES[self.quantity],
+            "dataset": self.dataset or "all series",
+        }
 
     def plot(self, ax: Any = None, *, legend: bool = True) -> RankLinesDisplay:
         """Draw the lines.
@@ -160,20 +180,20 @@ class RankLinesDisplay(Display):
         legend : bool, default=True
             Whether the detectors are named.
         """
-        canvas = open_canvas(ax, size=(PAGE / 2, 0.16 * len(self.measures) + 1.0))
+        data = self.to_dict()
+        measures = data["measures"]
+        canvas = open_canvas(ax, size=(PAGE / 2, 0.16 * len(measures) + 1.0))
         axis = canvas.ax
-        rows = np.arange(len(self.measures))
-        for (_, values), style in zip(
-            self.table.iterrows(), group_styles(self.table.index), strict=True
-        ):
-            axis.plot(values, rows, **style)
-        measure_rows(axis, self.measures)
+        rows = np.arange(len(measures))
+        for values, style in zip(data["values"], group_styles(data["detectors"]), strict=True):
+            axis.plot(to_array(values), rows, **style)
+        measure_rows(axis, measures)
         axis.grid(visible=True, axis="y", linewidth=0.3, alpha=0.3)
         few_ticks(axis, 6)
         axis.tick_params(axis="y", pad=9)
-        _family_marks(axis, self.measures)
-        axis.set_xlabel(_QUANTITIES[self.quantity], fontsize=TEXT)
-        canvas.title(axis, self.dataset or "all series")
+        _mark_families(axis, measures)
+        axis.set_xlabel(data["label"], fontsize=TEXT)
+        canvas.title(axis, data["dataset"])
         if legend:
             canvas.legend(axis.get_legend_handles_labels()[0])
         self._drawn(canvas)
@@ -185,7 +205,7 @@ class RankLinesDisplay(Display):
         return f"{self.quantity} of {detectors} detectors, {measures} measures, {where}"
 
 
-def _family_marks(axis: Any, measures: tuple[Measure, ...]) -> None:
+def _mark_families(axis: Any, measures: list[dict[str, Any]]) -> None:
     """Mark each measure with the color of its family, between its name and the axis."""
     transforms = require("matplotlib.transforms", purpose="a figure")
     beside = transforms.offset_copy(
@@ -193,6 +213,6 @@ def _family_marks(axis: Any, measures: tuple[Measure, ...]) -> None:
     )
     for row, measure in enumerate(measures):
         axis.plot(
-            0, row, marker="s", markersize=4, color=family_color(measure), clip_on=False,
+            0, row, marker="s", markersize=4, color=measure["color"], clip_on=False,
             transform=beside, linestyle="none", label="_family",
         )  # fmt: skip

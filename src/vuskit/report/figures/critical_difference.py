@@ -10,10 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from vuskit._util.optional import require
 from vuskit.report.figures._canvas import PAGE, SMALL, TEXT, open_canvas
-from vuskit.report.figures._drawing import measures_named
-from vuskit.report.figures._families import titles_of
+from vuskit.report.figures._families import describe_names
 from vuskit.report.figures.base import Display, register_figure
-from vuskit.studies.statistics.comparison import TableComparison, compare
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -40,89 +38,66 @@ _SCALE = "mean rank (1 is best)"
 @register_figure(
     name="critical_difference",
     title="mean ranks, and which do not differ significantly",
-    source="a comparison of detectors or measures, or a table of results",
+    source="mean ranks and groups of names, as `compare` finds them",
 )
 @dataclass(eq=False, repr=False)
 class CriticalDifferenceDisplay(Display):
-    """Mean ranks on a line; no two that share a bar differ significantly.
+    """Mean ranks on a line; bars join names whose ranks do not differ significantly.
 
-    Two that share none do, or something between them does.
+    A bar covers everything between its ends. ``compare(table).figure()`` makes the display of a
+    table of results.
 
     Attributes
     ----------
     ranks : pandas.Series
-        Mean rank by name, the best first.
-    p_values : pandas.DataFrame
-        Of all pairs.
-    alpha : float
-        Level of significance.
+        Mean rank by name, the best first; measures are shown under their titles.
+    groups : sequence of sequences of str
+        Names that share a bar.
     test : str
         The test in words.
-    groups : tuple of tuples
-        Names that share a bar, as :func:`~vuskit.studies.statistics.rank_groups` finds them.
+    intervals : pandas.DataFrame or None
+        Columns ``lower`` and ``upper`` of each mean rank's interval; shown on pages.
     critical_difference : float or None
         Difference of mean ranks that is significant, where the test has one; drawn as a bracket.
     notes : tuple of str
         Written below: a test of all that is not significant, series too few for any difference.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> ranks = pd.Series({"LOF": 1.2, "PCA": 1.8})
+    >>> CriticalDifferenceDisplay(ranks, [("LOF", "PCA")], "Wilcoxon signed-rank, n = 12")
+    CriticalDifferenceDisplay(2 names, Wilcoxon signed-rank, n = 12)
     """
 
     ranks: pd.Series
-    p_values: pd.DataFrame
-    alpha: float
+    groups: Sequence[Sequence[Hashable]]
     test: str
-    groups: tuple[tuple[Hashable, ...], ...]
+    intervals: pd.DataFrame | None = None
     critical_difference: float | None = None
     notes: tuple[str, ...] = ()
 
-    @classmethod
-    def from_comparison(cls, comparison: TableComparison) -> CriticalDifferenceDisplay:
-        """Make it from a comparison; measures are shown under their titles.
-
-        Parameters
-        ----------
-        comparison : TableComparison
-            Of :func:`vuskit.studies.compare`, or of the ``compare`` of a study's result.
-        """
-        names = [str(name) for name in comparison.summary.index]
-        titles = titles_of(measures_named(names))
-        pairs = comparison.pairs
-        return cls(
-            comparison.summary["mean_rank"].rename(index=titles),
-            pairs.p_values.rename(index=titles, columns=titles),
-            pairs.alpha,
-            f"{pairs.test}, {pairs.correction}, alpha = {pairs.alpha:g}, n = {pairs.n}",
-            tuple(
-                tuple(titles.get(str(name), name) for name in group) for group in comparison.groups
-            ),
-            pairs.critical_difference,
-            _notes(comparison),
-        )
-
-    @classmethod
-    def from_results(cls, results: Any, **options: Any) -> CriticalDifferenceDisplay:
-        """Make it from a table of results.
-
-        Parameters
-        ----------
-        results : DataFrame, or anything with ``to_frame()``
-            One row for each series and detector, or a row for each series and a column for each
-            detector.
-        **options
-            As for :func:`vuskit.studies.compare`: ``measure``, ``alpha``, ``test``, ...
-
-        Raises
-        ------
-        InvalidInputError
-            If the table cannot be compared.
-
-        Examples
-        --------
-        >>> import pandas as pd
-        >>> table = pd.DataFrame({"LOF": [0.9, 0.8, 0.7], "PCA": [0.5, 0.6, 0.2]})
-        >>> CriticalDifferenceDisplay.from_results(table)
-        CriticalDifferenceDisplay(2 names, Wilcoxon signed-rank, holm, alpha = 0.05, n = 3)
-        """
-        return cls.from_comparison(compare(results, **options))
+    def data(self) -> dict[str, Any]:
+        """Names with mean ranks and intervals, places of the names of each group, and words."""
+        names = [str(name) for name in self.ranks.index]
+        known = describe_names(names, self.own_measures)
+        items = [
+            {**measure, "rank": float(rank)}
+            for measure, rank in zip(known["measures"], self.ranks, strict=True)
+        ]
+        if self.intervals is not None:
+            for item, low, high in zip(
+                items, self.intervals["lower"], self.intervals["upper"], strict=True
+            ):
+                item.update(lower=float(low), upper=float(high))
+        return {
+            "items": items,
+            "families": known["families"],
+            "groups": [[names.index(str(name)) for name in group] for group in self.groups],
+            "test": self.test,
+            "critical_difference": self.critical_difference,
+            "notes": list(self.notes),
+        }
 
     def plot(self, ax: Any = None, *, title: str | None = None) -> CriticalDifferenceDisplay:
         """Draw the diagram.
@@ -134,65 +109,78 @@ class CriticalDifferenceDisplay(Display):
         title : str, optional
             Above the diagram; the test in words by default, ``""`` for none.
         """
-        low, high = self._scale()
-        bars = _packed([self._ends(group) for group in self.groups], _APART * (high - low))
+        data = self.to_dict()
+        drawn = _Diagram([(one["title"], one["rank"]) for one in data["items"]], data)
+        low, high = drawn.scale()
+        bars = _packed([drawn.ends(group) for group in data["groups"]], _APART * (high - low))
         first = 1.2 + _BAR_ROW * max((bar.line + 1 for bar in bars), default=0)
-        last = first + math.ceil(len(self.ranks) / 2)
-        rows = last - 0.4 + len(self._lines(PAGE * _INCH))
+        last = first + math.ceil(len(drawn.ranks) / 2)
+        rows = last - 0.4 + len(drawn.lines(PAGE * _INCH))
         canvas = open_canvas(ax, size=(PAGE, _HEAD + _ROW * rows))
         axis = canvas.ax
         width = PAGE * _INCH if canvas.own else _width(axis)
-        point = self._draw_scale(axis, width)
-        self._draw_names(axis, first)
+        point = drawn.draw_scale(axis, width)
+        drawn.draw_names(axis, first)
         for bar in bars:
-            ends, height = self._reaching(bar, _OVERHANG * point), 0.6 + _BAR_ROW * bar.line
+            ends, height = drawn.reaching(bar, _OVERHANG * point), 0.6 + _BAR_ROW * bar.line
             axis.plot(ends, (height, height), color="black", lw=_BAR, solid_capstyle="butt")
-        notes = self._lines(width)
+        notes = drawn.lines(width)
         for row, line in enumerate(notes):
             axis.text(0, last + row, line, transform=axis.get_yaxis_transform(), **_WORDS)
         axis.set_ylim(last - 0.4 + len(notes), 0)
         above = 5.0
-        if self.critical_difference is not None:
-            self._draw_bracket(axis, self.critical_difference)
+        if data["critical_difference"] is not None:
+            drawn.draw_bracket(axis, data["critical_difference"])
             above += _BRACKET
         axis.set_title(self.test if title is None else title, fontsize=TEXT, pad=above)
         self._drawn(canvas)
         return self
 
-    def _lines(self, width: float) -> list[str]:
+    def _about(self) -> str:
+        return f"{len(self.ranks)} names, {self.test}"
+
+
+class _Diagram(NamedTuple):
+    """Layout of one diagram: names and ranks, the best first, and the display's dictionary."""
+
+    ranks: list[tuple[str, float]]
+    data: dict[str, Any]
+
+    def lines(self, width: float) -> list[str]:
         """The notes in lines of so many points."""
         letters = max(int(width / (_LETTER * SMALL)), 1)
-        return [line for note in self.notes for line in wrap(note, letters)]
+        return [line for note in self.data["notes"] for line in wrap(note, letters)]
 
-    def _scale(self) -> tuple[int, int]:
+    def scale(self) -> tuple[int, int]:
         """Whole ranks around all mean ranks."""
-        low = min(math.floor(self.ranks.min()), len(self.ranks) - 1)
-        return low, max(math.ceil(self.ranks.max()), low + 1)
+        ranks = [rank for _, rank in self.ranks]
+        low = min(math.floor(min(ranks)), len(ranks) - 1)
+        return low, max(math.ceil(max(ranks)), low + 1)
 
-    def _ends(self, group: Sequence[Hashable]) -> tuple[float, float]:
-        ranks = self.ranks[list(group)]
-        return float(ranks.min()), float(ranks.max())
+    def ends(self, group: Sequence[int]) -> tuple[float, float]:
+        """Lowest and highest rank of a group."""
+        ranks = [self.ranks[place][1] for place in group]
+        return min(ranks), max(ranks)
 
-    def _reaching(self, bar: _Bar, overhang: float) -> tuple[float, float]:
+    def reaching(self, bar: _Bar, overhang: float) -> tuple[float, float]:
         """Ends of a bar a little beyond those it joins, and never as far as the next ones."""
-        before = bar.start - self.ranks[self.ranks < bar.start]
-        after = self.ranks[self.ranks > bar.stop] - bar.stop
-        left, right = (min([overhang, *(0.4 * gap)]) for gap in (before, after))
+        before = [bar.start - rank for _, rank in self.ranks if rank < bar.start]
+        after = [rank - bar.stop for _, rank in self.ranks if rank > bar.stop]
+        left, right = (min([overhang, *(0.4 * gap for gap in gaps)]) for gaps in (before, after))
         return bar.start - left, bar.stop + right
 
-    def _sides(self) -> tuple[list[tuple[str, float]], list[tuple[str, float]]]:
+    def sides(self) -> tuple[list[tuple[str, float]], list[tuple[str, float]]]:
         """Words and mean ranks: the better half, the best first; the others, the worst first."""
-        pairs = [(str(name), float(rank)) for name, rank in self.ranks.items()]
-        half = math.ceil(len(pairs) / 2)
-        left = [(f"{name} ({rank:.2f})", rank) for name, rank in pairs[:half]]
-        right = [(f"({rank:.2f}) {name}", rank) for name, rank in pairs[half:]]
+        half = math.ceil(len(self.ranks) / 2)
+        left = [(f"{name} ({rank:.2f})", rank) for name, rank in self.ranks[:half]]
+        right = [(f"({rank:.2f}) {name}", rank) for name, rank in self.ranks[half:]]
         return left, right[::-1]
 
-    def _draw_scale(self, axis: Axes, width: float) -> float:
+    def draw_scale(self, axis: Axes, width: float) -> float:
         """Draw it with room for names on both sides; return how much of it is a point wide."""
-        low, high = self._scale()
-        left, right = ([words for words, _ in side] for side in self._sides())
-        words = ([*left, _SCALE, self._difference()], right)
+        low, high = self.scale()
+        left, right = ([words for words, _ in side] for side in self.sides())
+        words = ([*left, _SCALE, self.difference()], right)
         rooms = [max(map(_text_width, side)) + 3 * _GAP for side in words]
         shrunk = min(_MOST_FOR_NAMES * width / sum(rooms), 1.0)
         point = (high - low) / (width - shrunk * sum(rooms))
@@ -206,37 +194,30 @@ class CriticalDifferenceDisplay(Display):
         _write(axis, _SCALE, (low, 0), -2 * _GAP)
         return point
 
-    def _difference(self) -> str:
-        length = self.critical_difference
+    def difference(self) -> str:
+        """Name of the bracket."""
+        length = self.data["critical_difference"]
         return "" if length is None else f"critical difference {length:.2f}"
 
-    def _draw_bracket(self, axis: Axes, length: float) -> None:
+    def draw_bracket(self, axis: Axes, length: float) -> None:
         """The critical difference above the scale and as long as on it, if there is room."""
-        start = self._scale()[0]
-        _write(axis, self._difference(), (start, 0), -2 * _GAP, above=_BRACKET)
+        start = self.scale()[0]
+        _write(axis, self.difference(), (start, 0), -2 * _GAP, above=_BRACKET)
         if start + length <= axis.get_xlim()[1]:
             moved = require("matplotlib.transforms", purpose="a figure").offset_copy
             place = moved(axis.transData, axis.get_figure(), y=_BRACKET, units="points")
             line: dict[str, Any] = {"color": "black", "lw": 2 * _THIN, "marker": "|", "ms": 5}
             axis.plot((start, start + length), (0, 0), transform=place, clip_on=False, **line)
 
-    def _draw_names(self, axis: Axes, first: float) -> None:
-        for side, edge, sign in zip(self._sides(), self._scale(), (-1, 1), strict=True):
+    def draw_names(self, axis: Axes, first: float) -> None:
+        """Lines from the ranks to the names on both sides."""
+        for side, edge, sign in zip(self.sides(), self.scale(), (-1, 1), strict=True):
             for row, (words, rank) in enumerate(side):
                 height = first + row
                 axis.plot((rank, rank, edge), (0, height, height), color="black", lw=_THIN)
                 _write(axis, words, (edge, height), sign * _GAP)
-        axis.plot(self.ranks, [0] * len(self.ranks), "o", color="black", ms=_DOT, clip_on=False)
-
-    def _about(self) -> str:
-        return f"{len(self.ranks)} names, {self.test}"
-
-
-def _notes(comparison: TableComparison) -> tuple[str, ...]:
-    """What keeps the pairs from meaning anything, in the words of the tests."""
-    overall, pairs = comparison.global_test, comparison.pairs
-    said = [] if overall is None or overall.significant else [str(overall)]
-    return (*said, *([] if pairs.can_be_significant else [str(pairs)]))
+        ranks = [rank for _, rank in self.ranks]
+        axis.plot(ranks, [0] * len(ranks), "o", color="black", ms=_DOT, clip_on=False)
 
 
 class _Bar(NamedTuple):

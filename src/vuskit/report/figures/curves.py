@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +13,8 @@ from vuskit.inputs import check_choice, check_int, check_labels, check_pair
 from vuskit.measures.evaluate import evaluate
 from vuskit.measures.surface import Surface, surface_to_draw
 from vuskit.report.figures._canvas import COLUMN, PAGE, SMALL, TEXT, Cell, open_canvas
-from vuskit.report.figures.base import Display, register_figure
+from vuskit.report.figures._drawing import line_data
+from vuskit.report.figures.base import Display, register_figure, to_array
 from vuskit.report.figures.soft_labels import soft_label
 
 __all__ = [
@@ -22,6 +24,7 @@ __all__ = [
     "SurfaceDisplay",
     "VolumeDisplay",
     "draw_surface",
+    "surface_heights",
 ]
 
 Floats = NDArray[np.float64]
@@ -75,10 +78,25 @@ def _plain_curve(y_true: ArrayLike, y_score: ArrayLike, curve: str) -> tuple[Flo
     return np.concatenate([[0], fpr]), np.concatenate([[0], tpr])
 
 
-def _read_off(x: Floats, y: Floats, curve: str, places: Floats) -> Floats:
-    if curve == "roc":
-        return np.interp(places, x, y)
-    return y[np.minimum(np.searchsorted(x, places), x.size - 1)]
+def surface_heights(found: Surface, curve: str, places: Floats) -> Floats:
+    """Heights of a surface at some places of its axis, one row for each buffer.
+
+    Parameters
+    ----------
+    found : Surface
+        Rates by buffer and threshold.
+    curve : {"roc", "pr"}
+        Which surface.
+    places : ndarray
+        False-positive rates, or recalls.
+    """
+
+    def read_off(x: Floats, y: Floats) -> Floats:
+        if curve == "roc":
+            return np.interp(places, x, y)
+        return y[np.minimum(np.searchsorted(x, places), x.size - 1)]
+
+    return np.array([read_off(*_curve(found, curve, row)) for row in range(found.buffers.size)])
 
 
 @register_figure(
@@ -158,6 +176,16 @@ class RangeCurveDisplay(Display):
         plain, buffered = _plain_curve(y_true, y_score, curve), _curve(found, curve, -1)
         return cls(curve, plain, buffered, areas[names[0]], areas[names[1]], length, name)
 
+    def data(self) -> dict[str, Any]:
+        """Coordinates and areas of both curves."""
+        return {
+            "curve": self.curve,
+            "buffer": self.buffer,
+            "name": self.name,
+            "plain": {"x": self.plain[0], "y": self.plain[1], "area": self.plain_area},
+            "buffered": {"x": self.buffered[0], "y": self.buffered[1], "area": self.buffered_area},
+        }
+
     def plot(
         self,
         ax: Any = None,
@@ -182,26 +210,34 @@ class RangeCurveDisplay(Display):
         legend : bool, default=True
             Whether the areas are written.
         """
+        data = self.to_dict()
         canvas = open_canvas(ax, size=(2.6, 2.6))
         axis: Any = canvas.ax
-        x_label, y_label, area_name, _ = CURVE_NAMES[self.curve]
-        style: dict[str, Any] = {"color": color or CURVE_COLORS[self.curve], "linewidth": 1.1}
+        x_label, y_label, area_name, _ = CURVE_NAMES[data["curve"]]
+        style: dict[str, Any] = {"color": color or CURVE_COLORS[data["curve"]], "linewidth": 1.1}
         style |= {"marker": marker, "markersize": 3.5, "markevery": _BETWEEN_MARKERS}
-        if self.curve == "pr":
+        if data["curve"] == "pr":
             style["drawstyle"] = "steps"
-        before = f"{self.name}: " if self.name else ""
-        plain = area_name.removeprefix("R-")
-        axis.plot(*self.plain, linestyle="--", label=f"{before}{plain} {self.plain_area:.3f}",
-                  **style)  # fmt: skip
-        axis.plot(*self.buffered, label=f"{before}{area_name} {self.buffered_area:.3f}", **style)
+        before = f"{data['name']}: " if data["name"] else ""
+        plain, buffered = data["plain"], data["buffered"]
+        axis.plot(
+            plain["x"], plain["y"], linestyle="--",
+            label=f"{before}{area_name.removeprefix('R-')} {plain['area']:.3f}", **style,
+        )  # fmt: skip
+        axis.plot(
+            buffered["x"], buffered["y"], label=f"{before}{area_name} {buffered['area']:.3f}",
+            **style,
+        )  # fmt: skip
         if fill:
-            step: dict[str, Any] = {"step": "pre"} if self.curve == "pr" else {}
-            axis.fill_between(*self.buffered, color=style["color"], alpha=0.2, linewidth=0, **step)
+            step: dict[str, Any] = {"step": "pre"} if data["curve"] == "pr" else {}
+            axis.fill_between(
+                buffered["x"], buffered["y"], color=style["color"], alpha=0.2, linewidth=0, **step
+            )
         axis.set(xlim=(0, 1), ylim=(0, 1.02))
         axis.set_xlabel(x_label, fontsize=TEXT)
         axis.set_ylabel(y_label, fontsize=TEXT)
         if legend:
-            where = "lower right" if self.curve == "roc" else "lower left"
+            where = "lower right" if data["curve"] == "roc" else "lower left"
             # The curve may pass behind.
             axis.legend(fontsize=SMALL, facecolor="white", edgecolor="none", framealpha=0.8,
                         loc=where)  # fmt: skip
@@ -282,11 +318,17 @@ class SurfaceDisplay(Display):
         name = f"vus_{curve}"
         volume = evaluate(y_true, y_score, buffer=longest, measures=[name], **options)[name]
         places = np.linspace(0.0, 1.0, _PLACES)
-        heights = [
-            _read_off(*_curve(found, curve, row), curve, places)
-            for row in range(found.buffers.size)
-        ]
-        return cls(curve, found.buffers, places, np.array(heights), volume)
+        return cls(curve, found.buffers, places, surface_heights(found, curve, places), volume)
+
+    def data(self) -> dict[str, Any]:
+        """Buffers, places, and the height at each of both."""
+        return {
+            "curve": self.curve,
+            "buffers": self.buffers,
+            "places": self.places,
+            "heights": self.heights,
+            "volume": self.volume,
+        }
 
     def plot(self, ax: Any = None, *, title: str | None = None) -> SurfaceDisplay:
         """Draw the surface.
@@ -300,8 +342,10 @@ class SurfaceDisplay(Display):
             The volume by default.
         """
         canvas = open_canvas(ax, [Cell(0, 0, projection="3d")], size=(COLUMN, 3.0))
-        draw_surface(canvas.panels[0], self)
-        text = f"{CURVE_NAMES[self.curve][3]} = {self.volume:.3f}" if title is None else title
+        data = self.to_dict()
+        draw_surface(canvas.panels[0], data)
+        name = CURVE_NAMES[data["curve"]][3]
+        text = f"{name} = {data['volume']:.3f}" if title is None else title
         canvas.panels[0].set_title(text, fontsize=TEXT, pad=-4)
         self._drawn(canvas)
         return self
@@ -311,21 +355,22 @@ class SurfaceDisplay(Display):
         return f"{self.curve}, buffers {self.buffers[0]} to {longest}, volume {self.volume:.3f}"
 
 
-def draw_surface(axis: Any, display: SurfaceDisplay, *, zoom: float = 0.92) -> None:
+def draw_surface(axis: Any, data: Mapping[str, Any], *, zoom: float = 0.92) -> None:
     """Draw a surface on an axis of three dimensions; wide panels have room for more zoom."""
-    x, y = np.meshgrid(display.places, display.buffers)
+    x, y = np.meshgrid(data["places"], data["buffers"])
+    heights = to_array(data["heights"])
     axis.plot_surface(
-        x, y, display.heights, cmap="cividis", vmin=0, vmax=1, rcount=_BUFFERS + 1,
+        x, y, heights, cmap="cividis", vmin=0, vmax=1, rcount=_BUFFERS + 1,
         ccount=_PLACES, linewidth=0.1, edgecolor=(1, 1, 1, 0.25), antialiased=True,
     )  # fmt: skip
     # A frame at some buffers, so that the shape is seen in gray as well.
-    axis.plot_wireframe(x, y, display.heights, rcount=5, ccount=0, color="black", linewidth=0.5)
+    axis.plot_wireframe(x, y, heights, rcount=5, ccount=0, color="black", linewidth=0.5)
     axis.set(xlim=(0, 1), zlim=(0, 1), xticks=[0, 0.5, 1], zticks=[0, 0.5, 1])
-    axis.set_yticks(np.linspace(0, int(display.buffers[-1]), 3).round().astype(int))
+    axis.set_yticks(np.linspace(0, data["buffers"][-1], 3).round().astype(int))
     axis.view_init(elev=24, azim=-60)
     axis.tick_params(labelsize=SMALL, pad=-3)
     axis.set_box_aspect((1, 1, 0.75), zoom=zoom)
-    x_label, y_label, *_ = CURVE_NAMES[display.curve]
+    x_label, y_label, *_ = CURVE_NAMES[data["curve"]]
     axis.set_xlabel(x_label, fontsize=SMALL, labelpad=-7)
     axis.set_ylabel("buffer", fontsize=SMALL, labelpad=-5)
     axis.set_zlabel(y_label, fontsize=SMALL, labelpad=-7)
@@ -389,6 +434,16 @@ class VolumeDisplay(Display):
         label = check_labels(y_true).as_array()
         return cls(label, np.asarray(y_score, dtype=np.float64), np.array(soft), lines, over)
 
+    def data(self) -> dict[str, Any]:
+        """Label, score, soft labels, and the data of curve and surface."""
+        return {
+            "label": self.label.astype(int),
+            "score": line_data(self.score),
+            "soft": self.soft,
+            "curve": self.curve.to_dict(),
+            "surface": self.surface.to_dict(),
+        }
+
     def plot(self, ax: Any = None) -> VolumeDisplay:
         """Draw three columns, for AUC, R-AUC and VUS.
 
@@ -400,19 +455,20 @@ class VolumeDisplay(Display):
         cells = [Cell(0, 0), Cell(0, 1), Cell(0, 2), Cell(1, 0), Cell(1, 1)]
         cells.append(Cell(1, 2, projection="3d"))
         canvas = open_canvas(ax, cells, size=(PAGE, 3.4), heights=(1, 2.6), widths=(1, 1, 1.25))
-        panels = canvas.panels
-        names = CURVE_NAMES[self.curve.curve]
+        panels, data = canvas.panels, self.to_dict()
+        curve, surface = data["curve"], data["surface"]
+        names = CURVE_NAMES[curve["curve"]]
         parts = (
-            (self.soft[:1], names[2].removeprefix("R-"), self.curve.plain_area),
-            (self.soft[-1:], names[2], self.curve.buffered_area),
-            (self.soft, names[3], self.surface.volume),
+            (data["soft"][:1], names[2].removeprefix("R-"), curve["plain"]["area"]),
+            (data["soft"][-1:], names[2], curve["buffered"]["area"]),
+            (data["soft"], names[3], surface["volume"]),
         )
         for letter, axis, (soft, name, value) in zip("abc", panels[:3], parts, strict=True):
-            _draw_labels(axis, self.label, self.score, soft)
+            _draw_labels(axis, data, soft)
             canvas.title(axis, f"({letter}) {name} = {value:.3f}")
-        for axis, points in zip(panels[3:5], (self.curve.plain, self.curve.buffered), strict=True):
-            _draw_area(axis, points, self.curve.curve)
-        draw_surface(panels[5], self.surface)
+        for axis, points in zip(panels[3:5], (curve["plain"], curve["buffered"]), strict=True):
+            _draw_area(axis, points, curve["curve"])
+        draw_surface(panels[5], surface)
         self._drawn(canvas)
         return self
 
@@ -423,22 +479,24 @@ class VolumeDisplay(Display):
         )
 
 
-def _draw_labels(axis: Any, label: NDArray[np.bool_], score: Floats, soft: Floats) -> None:
-    at = np.arange(label.size)
+def _draw_labels(axis: Any, data: Mapping[str, Any], soft: Sequence[Sequence[float]]) -> None:
+    at = np.arange(len(data["label"]))
     for one in soft:
         axis.fill_between(at, one, step="mid", color="#D55E00", alpha=0.55 / len(soft), linewidth=0)
-    axis.fill_between(at, label, step="mid", color="#0072B2", alpha=0.55, linewidth=0)
-    spread = np.ptp(score) or 1.0
-    axis.plot(at, (score - score.min()) / spread, color="black", linewidth=0.6)
-    axis.set(xlim=(-0.5, label.size - 0.5), ylim=(0, 1.05), yticks=[])
+    axis.fill_between(at, data["label"], step="mid", color="#0072B2", alpha=0.55, linewidth=0)
+    score = to_array(data["score"]["y"])
+    share = (score - score.min()) / (np.ptp(score) or 1.0)
+    axis.plot(data["score"]["x"], share, color="black", linewidth=0.6)
+    axis.set(xlim=(-0.5, at.size - 0.5), ylim=(0, 1.05), yticks=[])
     axis.set_xlabel("point", fontsize=SMALL, labelpad=1)
 
 
-def _draw_area(axis: Any, points: tuple[Floats, Floats], curve: str) -> None:
+def _draw_area(axis: Any, points: Mapping[str, Any], curve: str) -> None:
+    x, y = points["x"], points["y"]
     style = {"drawstyle": "steps"} if curve == "pr" else {}
-    axis.plot(*points, color=CURVE_COLORS[curve], linewidth=1.2, **style)
+    axis.plot(x, y, color=CURVE_COLORS[curve], linewidth=1.2, **style)
     step = {"step": "pre"} if curve == "pr" else {}
-    axis.fill_between(*points, color=CURVE_COLORS[curve], alpha=0.25, linewidth=0, **step)
+    axis.fill_between(x, y, color=CURVE_COLORS[curve], alpha=0.25, linewidth=0, **step)
     axis.set(xlim=(0, 1), ylim=(0, 1.02), xticks=[0, 0.5, 1], yticks=[0, 0.5, 1])
     axis.set_xlabel(CURVE_NAMES[curve][0], fontsize=SMALL)
     axis.set_ylabel(CURVE_NAMES[curve][1], fontsize=SMALL)

@@ -19,12 +19,15 @@ from vuskit.report.figures._drawing import (
     CURVES,
     MARKERS,
     draw_line,
+    event_bounds,
     group_fills,
+    line_data,
     measure_rows,
     shade,
     thin_hatch,
 )
-from vuskit.report.figures.base import Display, register_figure
+from vuskit.report.figures._families import describe_measures
+from vuskit.report.figures.base import Display, register_figure, to_array
 from vuskit.report.figures.curves import RangeCurveDisplay, SurfaceDisplay, draw_surface
 
 __all__ = ["DetectorComparisonDisplay", "SeriesDisplay"]
@@ -105,6 +108,13 @@ class SeriesDisplay(Display):
                 )
         return cls(label, lines)
 
+    def data(self) -> dict[str, Any]:
+        """Anomalies by their bounds, and the lines."""
+        return {
+            "events": event_bounds(self.label),
+            "lines": [{"name": name, **line_data(line)} for name, line in self.lines.items()],
+        }
+
     def plot(self, ax: Any = None) -> SeriesDisplay:
         """Draw one panel for each line.
 
@@ -113,14 +123,15 @@ class SeriesDisplay(Display):
         ax : Axes or as many as there are lines, optional
             Where to draw; one axis is divided. A figure of its own by default.
         """
-        cells = [Cell(row, 0) for row in range(len(self.lines))]
+        data = self.to_dict()
+        cells = [Cell(row, 0) for row in range(len(data["lines"]))]
         size = (PAGE, 0.62 * len(cells) + 0.25)
         canvas = open_canvas(ax, cells, size=size, share="x")
-        for axis, (name, line) in zip(canvas.panels, self.lines.items(), strict=True):
-            shade(axis, self.label)
+        for axis, line in zip(canvas.panels, data["lines"], strict=True):
+            shade(axis, data["events"])
             draw_line(axis, line)
             axis.set_yticks([])
-            canvas.title(axis, name)
+            canvas.title(axis, line["name"])
         self._drawn(canvas)
         return self
 
@@ -182,6 +193,17 @@ class DetectorBarsDisplay(Display):
         values = {str(name): found for name, found in evaluations.to_dict().items()}
         return cls(values, tuple(evaluations.measures), str(evaluations.settings))
 
+    def data(self) -> dict[str, Any]:
+        """Measures, and the values of each detector."""
+        return {
+            **describe_measures(self.measures),
+            "detectors": [
+                {"name": name, "values": [found[one.name] for one in self.measures]}
+                for name, found in self.values.items()
+            ],
+            "settings": self.settings,
+        }
+
     def plot(self, ax: Any = None, *, legend: bool = True) -> DetectorBarsDisplay:
         """Draw the bars.
 
@@ -192,23 +214,24 @@ class DetectorBarsDisplay(Display):
         legend : bool, default=True
             Whether the detectors are named.
         """
-        count = len(self.values)
-        height = min(len(self.measures) * (0.1 + 0.075 * count) + 0.45, _TALLEST)
+        data = self.to_dict()
+        count, measures = len(data["detectors"]), data["measures"]
+        height = min(len(measures) * (0.1 + 0.075 * count) + 0.45, _TALLEST)
         canvas = open_canvas(ax, size=(COLUMN, height))
         axis = canvas.ax
         thick = 0.8 / count
         fills = group_fills(count)
-        for place, (name, found) in enumerate(self.values.items()):
+        for place, detector in enumerate(data["detectors"]):
             bars = axis.barh(
-                np.arange(len(self.measures)) + (place - (count - 1) / 2) * thick,
-                [found[measure.name] for measure in self.measures],
+                np.arange(len(measures)) + (place - (count - 1) / 2) * thick,
+                to_array(detector["values"]),
                 thick,
-                label=name,
+                label=detector["name"],
                 **fills[place],
             )
             for bar in bars:
                 thin_hatch(bar, fills[place]["hatch"])
-        measure_rows(axis, self.measures)
+        measure_rows(axis, measures)
         axis.set_xlim(0, 1.02)
         axis.set_xlabel("value", fontsize=TEXT)
         if legend:
@@ -316,6 +339,23 @@ class DetectorComparisonDisplay(Display):
             ),
         )
 
+    def data(self) -> dict[str, Any]:
+        """Data of all parts; curves and surfaces by detector."""
+        parts: dict[str, Mapping[str, Display]] = {
+            "roc": self.roc,
+            "pr": self.pr,
+            "roc_surface": self.roc_surface,
+            "pr_surface": self.pr_surface,
+        }
+        return {
+            "scores": self.scores.to_dict(),
+            **{
+                part: {name: display.to_dict() for name, display in held.items()}
+                for part, held in parts.items()
+            },
+            "bars": self.bars.to_dict(),
+        }
+
     def plot(self, ax: Any = None) -> DetectorComparisonDisplay:
         """Draw scores, curves, surfaces and bars.
 
@@ -324,7 +364,8 @@ class DetectorComparisonDisplay(Display):
         ax : Axes, optional
             Where to draw, divided into panels; a figure of its own by default.
         """
-        names = list(self.scores.lines)
+        data = self.to_dict()
+        names = [line["name"] for line in data["scores"]["lines"]]
         count = len(names)
         cells = [Cell(row, 0, 1, 3) for row in range(count)]
         cells += [Cell(count, 0), Cell(count, 1), Cell(count, 2, count + 1)]
@@ -337,11 +378,11 @@ class DetectorComparisonDisplay(Display):
         size = (PAGE, sum(heights) + 0.5)
         canvas = open_canvas(ax, cells, size=size, heights=heights, widths=(1, 1, 0.95))
         lines, (roc, pr, bars) = canvas.panels[:count], canvas.panels[count : count + 3]
-        for axis, name, color in zip(lines, names, CURVES, strict=False):
-            shade(axis, self.scores.label)
-            draw_line(axis, self.scores.lines[name], color=color)
+        for axis, line, color in zip(lines, data["scores"]["lines"], CURVES, strict=False):
+            shade(axis, data["scores"]["events"])
+            draw_line(axis, line, color=color)
             axis.set_yticks([])
-            canvas.title(axis, f"(a) score of {name}")
+            canvas.title(axis, f"(a) score of {line['name']}")
         for axis, letter, curves in ((roc, "b", self.roc), (pr, "c", self.pr)):
             for name, color, marker in zip(names, CURVES, MARKERS, strict=False):
                 curves[name].plot(axis, color=color, marker=marker, fill=False, legend=False)
@@ -351,12 +392,12 @@ class DetectorComparisonDisplay(Display):
             for axis, letter, held in zip(
                 surfaces[2 * row : 2 * row + 2],
                 "de",
-                (self.roc_surface[name], self.pr_surface[name]),
+                (data["roc_surface"][name], data["pr_surface"][name]),
                 strict=True,
             ):
                 draw_surface(axis, held, zoom=1.02)
-                kind = f"VUS-{held.curve.upper()}"
-                canvas.title(axis, f"({letter}) {kind} {held.volume:.3f} of {name}")
+                kind = f"VUS-{held['curve'].upper()}"
+                canvas.title(axis, f"({letter}) {kind} {held['volume']:.3f} of {name}")
         self.bars.plot(bars, legend=False)
         canvas.title(bars, "(f) all measures")
         handlers = require("matplotlib.legend_handler", purpose="a figure")

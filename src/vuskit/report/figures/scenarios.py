@@ -2,21 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from vuskit.measures.registry import Measure
 from vuskit.report.figures._canvas import PAGE, SMALL, TEXT, Cell, grid_cells, open_canvas
 from vuskit.report.figures._drawing import ANOMALY, line_styles
-from vuskit.report.figures.base import Display, register_figure
-from vuskit.studies.scenarios import EXACT, JUST_MISSING, TOUCHING, ScenarioResult
+from vuskit.report.figures._families import describe_measures
+from vuskit.report.figures.base import Display, register_figure, to_array
 
-__all__ = ["ScenarioDisplay", "SweepDisplay"]
+__all__ = ["Prediction", "ScenarioDisplay", "SweepDisplay"]
+
+Floats = NDArray[np.float64]
 
 _PREDICTION = "#0072B2"
 _TOUCH = "#D55E00"
 _DARK = 0.45  # values below are on a dark ground
+
+
+class Prediction(NamedTuple):
+    """A prediction in a scenario, in points from the start of the anomaly."""
+
+    name: str
+    title: str
+    start: int
+    stop: int
 
 
 @register_figure(
@@ -30,23 +44,42 @@ class ScenarioDisplay(Display):
 
     Attributes
     ----------
-    result : ScenarioResult
-        What is shown.
+    predictions : sequence of Prediction
+        One for each scenario.
+    values : ndarray of shape (S, M)
+        Of each scenario and measure.
+    measures : tuple of Measure
+        The measures.
+    length, buffer : int
+        Of the anomaly, and of the buffer around it.
+    touching : str or None
+        Name of the first scenario whose prediction touches the anomaly.
+
+    Examples
+    --------
+    >>> from vuskit import get_measure
+    >>> predictions = [Prediction("A", "far", -9, -5), Prediction("B", "exact", 0, 4)]
+    >>> ScenarioDisplay(predictions, np.array([[0.1], [1.0]]), (get_measure("vus_pr"),), 4, 2)
+    ScenarioDisplay(2 scenarios, 1 measures)
     """
 
-    result: ScenarioResult
+    predictions: Sequence[Prediction]
+    values: Floats
+    measures: tuple[Measure, ...]
+    length: int
+    buffer: int
+    touching: str | None = None
 
-    @classmethod
-    def from_result(cls, result: ScenarioResult) -> ScenarioDisplay:
-        """Make it from :func:`vuskit.studies.scenario_study`.
-
-        Examples
-        --------
-        >>> from vuskit.studies import scenario_study
-        >>> ScenarioDisplay.from_result(scenario_study(measures=["auc_pr", "vus_pr"]))
-        ScenarioDisplay(12 scenarios, 2 measures)
-        """
-        return cls(result)
+    def data(self) -> dict[str, Any]:
+        """Measures, predictions, anomaly and values."""
+        return {
+            **describe_measures(self.measures),
+            "scenarios": [one._asdict() for one in self.predictions],
+            "values": self.values,
+            "length": self.length,
+            "buffer": self.buffer,
+            "touching": self.touching,
+        }
 
     def plot(self, ax: Any = None) -> ScenarioDisplay:
         """Draw two panels.
@@ -56,51 +89,47 @@ class ScenarioDisplay(Display):
         ax : Axes or two of them, optional
             Where to draw; one axis is divided. A figure of its own by default.
         """
-        rows = len(self.result.scenarios)
-        cells = [Cell(0, 0), Cell(0, 1)]
-        size = (PAGE, 0.2 * rows + 1.2)
-        canvas = open_canvas(ax, cells, size=size, widths=(1, 2.4))
-        self._draw_geometry(canvas.panels[0])
+        data = self.to_dict()
+        size = (PAGE, 0.2 * len(data["scenarios"]) + 1.2)
+        canvas = open_canvas(ax, [Cell(0, 0), Cell(0, 1)], size=size, widths=(1, 2.4))
+        _draw_geometry(canvas.panels[0], data)
         canvas.title(canvas.panels[0], "prediction")
-        self._draw_values(canvas.panels[1])
-        line = "; line: the prediction comes to touch the anomaly" if self._touches() else ""
+        _draw_values(canvas.panels[1], data)
+        line = "; line: the prediction comes to touch the anomaly" if data["touching"] else ""
         canvas.title(canvas.panels[1], f"value{line}")
         self._drawn(canvas)
         return self
 
-    def _draw_geometry(self, axis: Any) -> None:
-        result = self.result
-        for row, scenario in enumerate(result.scenarios):
-            length = scenario.stop - scenario.start
-            axis.barh(row, length, left=scenario.start, height=0.5, color=_PREDICTION)
-        axis.axvspan(0, result.length, color=ANOMALY, alpha=0.4, linewidth=0)
-        names = [f"{scenario.name} {scenario.title}" for scenario in result.scenarios]
-        axis.set_yticks(range(len(names)), names, fontsize=SMALL)
-        axis.set_ylim(len(names) - 0.5, -0.5)
-        axis.tick_params(axis="y", length=0)
-        axis.set_xlabel("points from the anomaly (shaded)", fontsize=SMALL)
-
-    def _draw_values(self, axis: Any) -> None:
-        result = self.result
-        axis.imshow(result.values, cmap="cividis", vmin=0, vmax=1, aspect="auto")
-        for (row, column), value in np.ndenumerate(result.values):
-            shade = "white" if value < _DARK else "black"
-            text = f"{value:.2f}" if np.isfinite(value) else "-"
-            axis.text(column, row, text, ha="center", va="center", fontsize=SMALL, color=shade)
-        names = [scenario.name for scenario in result.scenarios]
-        axis.set_yticks(range(len(names)), names, fontsize=SMALL)
-        titles = [measure.title for measure in result.measures]
-        axis.set_xticks(range(len(titles)), titles, rotation=90, fontsize=SMALL)
-        axis.tick_params(length=0)
-        if self._touches():
-            axis.axhline(names.index(TOUCHING) - 0.5, color=_TOUCH, linewidth=1.6)
-
-    def _touches(self) -> bool:
-        """Whether one scenario is just before the touch and one just after it."""
-        return {JUST_MISSING, TOUCHING} <= {scenario.name for scenario in self.result.scenarios}
-
     def _about(self) -> str:
-        return f"{len(self.result.scenarios)} scenarios, {len(self.result.measures)} measures"
+        return f"{len(self.predictions)} scenarios, {len(self.measures)} measures"
+
+
+def _draw_geometry(axis: Any, data: dict[str, Any]) -> None:
+    for row, one in enumerate(data["scenarios"]):
+        length = one["stop"] - one["start"]
+        axis.barh(row, length, left=one["start"], height=0.5, color=_PREDICTION)
+    axis.axvspan(0, data["length"], color=ANOMALY, alpha=0.4, linewidth=0)
+    names = [f"{one['name']} {one['title']}" for one in data["scenarios"]]
+    axis.set_yticks(range(len(names)), names, fontsize=SMALL)
+    axis.set_ylim(len(names) - 0.5, -0.5)
+    axis.tick_params(axis="y", length=0)
+    axis.set_xlabel("points from the anomaly (shaded)", fontsize=SMALL)
+
+
+def _draw_values(axis: Any, data: dict[str, Any]) -> None:
+    values = to_array(data["values"])
+    axis.imshow(values, cmap="cividis", vmin=0, vmax=1, aspect="auto")
+    for (row, column), value in np.ndenumerate(values):
+        shade = "white" if value < _DARK else "black"
+        text = f"{value:.2f}" if np.isfinite(value) else "-"
+        axis.text(column, row, text, ha="center", va="center", fontsize=SMALL, color=shade)
+    names = [one["name"] for one in data["scenarios"]]
+    axis.set_yticks(range(len(names)), names, fontsize=SMALL)
+    titles = [measure["title"] for measure in data["measures"]]
+    axis.set_xticks(range(len(titles)), titles, rotation=90, fontsize=SMALL)
+    axis.tick_params(length=0)
+    if data["touching"]:
+        axis.axhline(names.index(data["touching"]) - 0.5, color=_TOUCH, linewidth=1.6)
 
 
 @register_figure(
@@ -114,21 +143,44 @@ class SweepDisplay(Display):
 
     Attributes
     ----------
-    result : ScenarioResult
-        What is shown.
+    positions : ndarray of shape (P,)
+        End of the prediction, in points from the anomaly.
+    values : ndarray of shape (P, M)
+        Of each position and measure.
+    measures : tuple of Measure
+        The measures.
+    last : str
+        Name of the scenario at the last position.
+
+    Examples
+    --------
+    >>> from vuskit import get_measure
+    >>> SweepDisplay(np.arange(3), np.zeros((3, 1)), (get_measure("vus_pr"),), "E")
+    SweepDisplay(3 positions, 1 measures)
     """
 
-    result: ScenarioResult
-
-    @classmethod
-    def from_result(cls, result: ScenarioResult) -> SweepDisplay:
-        """Make it from :func:`vuskit.studies.scenario_study`."""
-        return cls(result)
+    positions: NDArray[np.intp]
+    values: Floats
+    measures: tuple[Measure, ...]
+    last: str
 
     @property
     def families(self) -> list[str]:
         """Families of the measures: one panel each."""
-        return list(dict.fromkeys(measure.family for measure in self.result.measures))
+        return list(dict.fromkeys(measure.family for measure in self.measures))
+
+    def data(self) -> dict[str, Any]:
+        """Measures, families that have a panel, positions and values."""
+        return {
+            **describe_measures(self.measures),
+            "panels": [
+                [place for place, one in enumerate(self.measures) if one.family == family]
+                for family in self.families
+            ],
+            "positions": self.positions,
+            "values": self.values,
+            "label": f"end of the prediction, in points from the anomaly; right end: {self.last}",
+        }
 
     def plot(self, ax: Any = None) -> SweepDisplay:
         """Draw the curves.
@@ -138,15 +190,15 @@ class SweepDisplay(Display):
         ax : Axes or as many as there are families, optional
             Where to draw; one axis is divided. A figure of its own by default.
         """
-        cells = grid_cells(len(self.families), len(self.families))
+        data = self.to_dict()
+        cells = grid_cells(len(data["panels"]), len(data["panels"]))
         canvas = open_canvas(ax, cells, size=(PAGE, 2.3), share="xy")
-        styles = line_styles(self.result.measures)
-        for axis, family in zip(canvas.panels, self.families, strict=True):
-            for place, measure in enumerate(self.result.measures):
-                if measure.family != family:
-                    continue
+        styles = line_styles(data["measures"])
+        values = to_array(data["values"])
+        for axis, members in zip(canvas.panels, data["panels"], strict=True):
+            for place in members:
                 style = {**styles[place], "marker": None}
-                axis.plot(self.result.positions, self.result.sweep[:, place], **style)
+                axis.plot(data["positions"], values[:, place], **style)
             axis.axvline(0, color="black", linewidth=0.8, linestyle=(0, (1, 1)))
             handles = [
                 line for line in axis.get_lines() if not str(line.get_label()).startswith("_")
@@ -156,12 +208,10 @@ class SweepDisplay(Display):
                 bbox_to_anchor=(0.5, 1.0), handlelength=1.6, borderpad=0, labelspacing=0.2,
             )  # fmt: skip
             axis.grid(visible=True, linewidth=0.4, alpha=0.4)
-        canvas.label_bottoms(
-            f"end of the prediction, in points from the anomaly; right end: {EXACT}"
-        )
+        canvas.label_bottoms(data["label"])
         canvas.panels[0].set_ylabel("value", fontsize=TEXT)
         self._drawn(canvas)
         return self
 
     def _about(self) -> str:
-        return f"{self.result.positions.size} positions, {len(self.result.measures)} measures"
+        return f"{self.positions.size} positions, {len(self.measures)} measures"

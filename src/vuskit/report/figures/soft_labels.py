@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,8 +14,8 @@ from vuskit.inputs import check_int, check_labels, check_prediction, check_score
 from vuskit.measures.settings import EvaluationSettings
 from vuskit.measures.workspace import PreparedLabels
 from vuskit.report.figures._canvas import COLUMN, SMALL, TEXT, grid_cells, open_canvas
-from vuskit.report.figures._drawing import draw_line, shade
-from vuskit.report.figures.base import Display, register_figure
+from vuskit.report.figures._drawing import draw_line, event_bounds, line_data, shade
+from vuskit.report.figures.base import Display, register_figure, to_array
 
 __all__ = [
     "LabelEvolutionDisplay",
@@ -28,7 +28,7 @@ Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
 _DYNAMIC, _STATIC = "#009E73", "#999999"
-_SOFT = "#D55E00"
+_LABEL, _SOFT = "#0072B2", "#D55E00"
 
 
 def soft_label(
@@ -77,9 +77,9 @@ def soft_label(
     return soft
 
 
-def _steps(axis: Any, values: Floats, **style: Any) -> None:
-    axis.plot(np.arange(values.size), values, drawstyle="steps-mid", **style)
-    axis.set_xlim(-0.5, values.size - 0.5)
+def _steps(axis: Any, values: Sequence[float], **style: Any) -> None:
+    axis.plot(np.arange(len(values)), values, drawstyle="steps-mid", **style)
+    axis.set_xlim(-0.5, len(values) - 0.5)
 
 
 @register_figure(
@@ -130,6 +130,16 @@ class SoftLabelDisplay(Display):
         predicted = np.asarray(check_prediction(y_pred, labels))
         return cls(labels.as_array(), soft, counted, predicted, int(buffer))
 
+    def data(self) -> dict[str, Any]:
+        """Label, soft label, prediction, and the part of the soft label that counts."""
+        return {
+            "buffer": self.buffer,
+            "label": self.label.astype(int),
+            "soft": self.soft,
+            "counted": self.counted,
+            "prediction": None if self.prediction is None else self.prediction.astype(int),
+        }
+
     def plot(self, ax: Any = None, *, legend: bool = True) -> SoftLabelDisplay:
         """Draw the labels.
 
@@ -140,21 +150,22 @@ class SoftLabelDisplay(Display):
         legend : bool, default=True
             Whether the lines are named.
         """
+        data = self.to_dict()
         canvas = open_canvas(ax, size=(COLUMN, 1.55))
         axis = canvas.ax
-        at = np.arange(self.soft.size)
-        if self.counted is not None and self.prediction is not None:
+        at = np.arange(len(data["soft"]))
+        if data["counted"] is not None and data["prediction"] is not None:
             axis.fill_between(
-                at, self.counted, step="mid", color=_SOFT, alpha=0.3, linewidth=0,
+                at, data["counted"], step="mid", color=_SOFT, alpha=0.3, linewidth=0,
                 label="counts, as it is predicted",
             )  # fmt: skip
             axis.fill_between(
-                at, -0.22, -0.08, where=self.prediction.tolist(), step="mid", color="0.25",
-                linewidth=0, label="prediction",
+                at, -0.22, -0.08, where=[bool(one) for one in data["prediction"]], step="mid",
+                color="0.25", linewidth=0, label="prediction",
             )  # fmt: skip
-        _steps(axis, self.soft, color=_SOFT, linewidth=1.1, linestyle="--",
-               label=f"soft label, buffer {self.buffer}")  # fmt: skip
-        _steps(axis, self.label.astype(float), color="#0072B2", linewidth=1.1, label="label")
+        _steps(axis, data["soft"], color=_SOFT, linewidth=1.1, linestyle="--",
+               label=f"soft label, buffer {data['buffer']}")  # fmt: skip
+        _steps(axis, data["label"], color=_LABEL, linewidth=1.1, label="label")
         axis.set_ylim(-0.3, 1.08)
         axis.set_yticks([0, 0.5, 1])
         axis.set_xlabel("point", fontsize=TEXT)
@@ -225,6 +236,16 @@ class SectionsDisplay(Display):
         soft = soft_label(y_true, buffer=max_buffer, **options)
         return cls(labels.as_array(), score, soft > 0, soft)
 
+    def data(self) -> dict[str, Any]:
+        """Score, label, soft label, and the bounds of dynamic and static sections."""
+        return {
+            "score": line_data(self.score),
+            "label": self.label.astype(int),
+            "soft": self.soft,
+            "dynamic": event_bounds(self.dynamic),
+            "static": event_bounds(~self.dynamic),
+        }
+
     def plot(self, ax: Any = None, *, legend: bool = True) -> SectionsDisplay:
         """Draw score and label above each other.
 
@@ -235,18 +256,19 @@ class SectionsDisplay(Display):
         legend : bool, default=True
             Whether the sections are named.
         """
+        data = self.to_dict()
         canvas = open_canvas(ax, grid_cells(2, 1), size=(COLUMN, 1.85), share="x")
         above, below = canvas.panels
-        draw_line(above, self.score)
+        draw_line(above, data["score"])
         canvas.title(above, "(a) score")
         below.fill_between(
-            np.arange(self.soft.size), self.soft, step="mid", color=_SOFT, alpha=0.35, linewidth=0,
-            label="soft label at the longest buffer",
+            np.arange(len(data["soft"])), data["soft"], step="mid", color=_SOFT, alpha=0.35,
+            linewidth=0, label="soft label at the longest buffer",
         )  # fmt: skip
-        _steps(below, self.label.astype(float), color="#0072B2", linewidth=1.0, label="label")
+        _steps(below, data["label"], color=_LABEL, linewidth=1.0, label="label")
         canvas.title(below, "(b) label")
         for axis in canvas.panels:
-            _shade_sections(axis, self.dynamic)
+            _shade_sections(axis, data)
             axis.set_yticks([])
         below.set_xlabel("point", fontsize=TEXT)
         if legend:
@@ -260,11 +282,11 @@ class SectionsDisplay(Display):
         return f"{self.score.size} points, {int(self.dynamic.sum())} of them dynamic"
 
 
-def _shade_sections(axis: Any, dynamic: Bools) -> None:
-    shade(axis, dynamic, color=_DYNAMIC, alpha=0.22, label="dynamic section")
+def _shade_sections(axis: Any, data: Mapping[str, Any]) -> None:
+    shade(axis, data["dynamic"], color=_DYNAMIC, alpha=0.22, label="dynamic section")
     # Hatched as well: a light green is a light gray in print.
-    shade(axis, ~dynamic, facecolor="none", edgecolor=_STATIC, color=None, alpha=0.6, hatch="///",
-          label="static section")  # fmt: skip
+    shade(axis, data["static"], facecolor="none", edgecolor=_STATIC, color=None, alpha=0.6,
+          hatch="///", label="static section")  # fmt: skip
 
 
 @register_figure(
@@ -321,6 +343,17 @@ class LabelEvolutionDisplay(Display):
         soft = [soft_label(y_true, buffer=length, **options) for length in lengths]
         return cls(lengths, np.array(soft), check_labels(y_true).as_array())
 
+    def data(self) -> dict[str, Any]:
+        """Label, one soft label for each buffer, and the sections that any of them reaches."""
+        dynamic = self.soft.max(axis=0) > 0
+        return {
+            "buffers": list(self.buffers),
+            "soft": self.soft,
+            "label": self.label.astype(int),
+            "dynamic": event_bounds(dynamic),
+            "static": event_bounds(~dynamic),
+        }
+
     def plot(self, ax: Any = None) -> LabelEvolutionDisplay:
         """Draw one row for each length; what any of them reaches is shaded.
 
@@ -329,21 +362,23 @@ class LabelEvolutionDisplay(Display):
         ax : Axes, optional
             Where to draw; a figure of its own by default.
         """
-        canvas = open_canvas(ax, size=(COLUMN, 0.35 * len(self.buffers) + 0.6))
+        data = self.to_dict()
+        count, label = len(data["buffers"]), to_array(data["label"])
+        canvas = open_canvas(ax, size=(COLUMN, 0.35 * count + 0.6))
         axis = canvas.ax
-        at = np.arange(self.label.size)
-        _shade_sections(axis, self.soft.max(axis=0) > 0)
-        for row, soft in enumerate(self.soft):
-            base = 1.25 * (len(self.buffers) - 1 - row)
+        at = np.arange(label.size)
+        _shade_sections(axis, data)
+        for row, soft in enumerate(to_array(data["soft"])):
+            base = 1.25 * (count - 1 - row)
             axis.fill_between(
                 at, base, base + soft, step="mid", color=_SOFT, alpha=0.45, linewidth=0
             )
             axis.fill_between(
-                at, base, base + self.label, step="mid", color="#0072B2", alpha=0.9, linewidth=0
+                at, base, base + label, step="mid", color=_LABEL, alpha=0.9, linewidth=0
             )
             axis.axhline(base, color="black", linewidth=0.4)
-        bases = 1.25 * np.arange(len(self.buffers))[::-1]
-        axis.set_yticks(bases + 0.5, [f"L = {length}" for length in self.buffers], fontsize=SMALL)
+        bases = 1.25 * np.arange(count)[::-1]
+        axis.set_yticks(bases + 0.5, [f"L = {one}" for one in data["buffers"]], fontsize=SMALL)
         axis.tick_params(axis="y", length=0)
         axis.set_xlim(-0.5, at.size - 0.5)
         axis.set_xlabel("point (green: within reach of a buffer; hatched: static)", fontsize=SMALL)

@@ -10,14 +10,12 @@ from numpy.typing import NDArray
 
 from vuskit._util.optional import require
 from vuskit.errors import InvalidInputError
-from vuskit.inputs import check_choice
 from vuskit.measures.registry import Measure
 from vuskit.report.figures._canvas import COLUMN, PAGE, SMALL, TEXT, Canvas, open_canvas
-from vuskit.report.figures._drawing import family_hatch, family_legend, measures_named, thin_hatch
-from vuskit.report.figures._families import family_color
+from vuskit.report.figures._drawing import family_hatch, family_legend, thin_hatch
+from vuskit.report.figures._families import describe_measures, measures_named
 from vuskit.report.figures._label_placement import spread_labels
-from vuskit.report.figures.base import Display, register_figure
-from vuskit.studies.summary import Summary
+from vuskit.report.figures.base import Display, register_figure, to_array
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,6 +26,7 @@ Floats = NDArray[np.float64]
 
 _AREA = 300.0  # of the largest circle, in square points
 _SMALLEST = 6.0
+_COLUMNS = ["deviation", "z", "ratio"]
 _KEY = (0.2, 0.5, 1.0)  # circles that are explained, in parts of the largest
 
 
@@ -46,57 +45,48 @@ class ScatterDisplay(Display):
         ``deviation``, ``z`` and ``ratio``; one row for each measure.
     z : str
         What ``z`` is, in words.
+
+    Raises
+    ------
+    InvalidInputError
+        If a column is missing.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> numbers = {"deviation": [0.1, 0.02], "z": [3.0, 9.0], "ratio": [0.1, 0.05]}
+    >>> ScatterDisplay(pd.DataFrame(numbers, index=["auc_pr", "vus_pr"]))
+    ScatterDisplay(2 measures)
     """
 
     points: pd.DataFrame
     z: str = "z statistic"
 
+    def __post_init__(self) -> None:
+        missing = [name for name in _COLUMNS if name not in getattr(self.points, "columns", ())]
+        if missing:
+            raise InvalidInputError(
+                f"`points` must be a table with the columns {_COLUMNS}, "
+                f"got none named {missing[0]!r}"
+            )
+
     @property
     def measures(self) -> tuple[Measure, ...]:
         """The measures, in order."""
-        return measures_named(self.points.index)
+        return measures_named(self.points.index, self.own_measures)
 
-    @classmethod
-    def from_summary(cls, summary: Summary, *, z: str = "median") -> ScatterDisplay:
-        """Make it from the summary of the studies.
-
-        Parameters
-        ----------
-        summary : Summary
-            Of :func:`vuskit.studies.summarize`.
-        z : {"median", "mean"}, default="median"
-            What stands for separability in the summary.
-
-        Raises
-        ------
-        InvalidInputError
-            If it is something else.
-        """
-        return cls(summary.scatter(), f"{check_choice('z', z, ('median', 'mean'))} z statistic")
-
-    @classmethod
-    def from_table(cls, points: pd.DataFrame) -> ScatterDisplay:
-        """Make it from a table with the columns ``deviation``, ``z`` and ``ratio``.
-
-        Raises
-        ------
-        InvalidInputError
-            If a column is missing.
-
-        Examples
-        --------
-        >>> import pandas as pd
-        >>> numbers = {"deviation": [0.1, 0.02], "z": [3.0, 9.0], "ratio": [0.1, 0.05]}
-        >>> ScatterDisplay.from_table(pd.DataFrame(numbers, index=["auc_pr", "vus_pr"]))
-        ScatterDisplay(2 measures)
-        """
-        wanted = ["deviation", "z", "ratio"]
-        missing = [name for name in wanted if name not in getattr(points, "columns", ())]
-        if missing:
-            raise InvalidInputError(
-                f"`points` must be a table with the columns {wanted}, got none named {missing[0]!r}"
-            )
-        return cls(points[wanted])
+    def data(self) -> dict[str, Any]:
+        """Measures, and the coordinates and size of each circle."""
+        deviation, z, ratio = self.points[_COLUMNS].to_numpy(dtype=np.float64).T
+        return {
+            **describe_measures(self.measures),
+            "deviation": deviation,
+            "z": z,
+            "ratio": ratio,
+            "x_label": "mean standard deviation under lag and noise (left: robust)",
+            "y_label": f"{self.z} (up: separable)",
+            "size_label": "circle: mean standard deviation under ratio",
+        }
 
     def plot(self, ax: Any = None, *, legend: bool | None = None) -> ScatterDisplay:
         """Draw the circles and name them.
@@ -108,28 +98,30 @@ class ScatterDisplay(Display):
         legend : bool, optional
             Whether families and sizes of circles are explained; by default where there is a margin.
         """
+        data = self.to_dict()
+        measures = data["measures"]
         canvas = open_canvas(ax, size=(PAGE * 0.65, 3.1))
         axis = canvas.ax
-        x, y, ratio = self.points.to_numpy(dtype=np.float64).T
+        x, y, ratio = (to_array(data[name]) for name in _COLUMNS)
         largest = float(np.nanmax(ratio)) if np.isfinite(ratio).any() else 0.0
         areas = _areas(ratio, largest)
         # Small ones last, so that no circle is hidden.
         for place in np.argsort(-areas, kind="stable"):
-            measure = self.measures[place]
+            measure = measures[place]
             circle = axis.scatter(
-                x[place], y[place], s=areas[place], color=family_color(measure), alpha=0.75,
-                edgecolors="black", linewidths=0.5, label=measure.title,
+                x[place], y[place], s=areas[place], color=measure["color"], alpha=0.75,
+                edgecolors="black", linewidths=0.5, label=measure["title"],
             )  # fmt: skip
             thin_hatch(circle, family_hatch(measure))
-        axis.set_xlabel("mean standard deviation under lag and noise (left: robust)", fontsize=TEXT)
-        axis.set_ylabel(f"{self.z} (up: separable)", fontsize=TEXT)
+        axis.set_xlabel(data["x_label"], fontsize=TEXT)
+        axis.set_ylabel(data["y_label"], fontsize=TEXT)
         axis.margins(0.16, 0.12)
         axis.grid(visible=True, linewidth=0.4, alpha=0.4)
-        family_legend(canvas, self.measures, legend=legend)
+        family_legend(canvas, data, legend=legend)
         if largest > 0 and (legend or (legend is None and canvas.own)):
-            _explain_circles(canvas, largest)
+            _explain_circles(canvas, largest, data["size_label"])
         canvas.lay_out()
-        titles = [measure.title for measure in self.measures]
+        titles = [measure["title"] for measure in measures]
         spread_labels(axis, titles, x, y, radii=np.sqrt(areas / np.pi), fontsize=SMALL)
         self._drawn(canvas)
         return self
@@ -143,7 +135,7 @@ def _areas(ratio: Floats, largest: float) -> Floats:
     return np.maximum(np.nan_to_num(ratio) / (largest or 1.0) * _AREA, _SMALLEST)
 
 
-def _explain_circles(canvas: Canvas, largest: float) -> None:
+def _explain_circles(canvas: Canvas, largest: float, title: str) -> None:
     """Say what some sizes of circles mean."""
     lines = require("matplotlib.lines", purpose="a figure")
     values = np.unique([float(f"{part * largest:.1g}") for part in _KEY])
@@ -158,7 +150,7 @@ def _explain_circles(canvas: Canvas, largest: float) -> None:
     # Above a figure of our own, since the families are below it.
     above: dict[str, Any] = {"loc": "outside upper center"} if canvas.own else {}
     canvas.legend(
-        handles, where="upper right", title="circle: mean standard deviation under ratio",
+        handles, where="upper right", title=title,
         title_fontsize=SMALL, handleheight=max(diameters) / SMALL + 0.6, handlelength=2.5,
         labelspacing=1.1, **above,
     )  # fmt: skip
@@ -177,41 +169,40 @@ class SummaryDisplay(Display):
     ----------
     ranks : pandas.DataFrame
         One row for each measure, one column for each study.
+
+    Raises
+    ------
+    InvalidInputError
+        If it is not a table, or empty.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> ranks = pd.DataFrame({"lag": [2, 1], "mean": [2, 1]}, index=["auc_pr", "vus_pr"])
+    >>> SummaryDisplay(ranks)
+    SummaryDisplay(2 measures, studies: lag, mean)
     """
 
     ranks: pd.DataFrame
 
+    def __post_init__(self) -> None:
+        if not hasattr(self.ranks, "columns") or self.ranks.empty:
+            raise InvalidInputError(
+                f"`ranks` must be a table that is not empty, got {type(self.ranks).__name__}"
+            )
+
     @property
     def measures(self) -> tuple[Measure, ...]:
         """The measures, in order."""
-        return measures_named(self.ranks.index)
+        return measures_named(self.ranks.index, self.own_measures)
 
-    @classmethod
-    def from_summary(cls, summary: Summary) -> SummaryDisplay:
-        """Make it from :func:`vuskit.studies.summarize`."""
-        return cls(summary.ranks)
-
-    @classmethod
-    def from_table(cls, ranks: pd.DataFrame) -> SummaryDisplay:
-        """Make it from a table of ranks, one row for each measure.
-
-        Raises
-        ------
-        InvalidInputError
-            If it is not a table, or empty.
-
-        Examples
-        --------
-        >>> import pandas as pd
-        >>> ranks = pd.DataFrame({"lag": [2, 1], "mean": [2, 1]}, index=["auc_pr", "vus_pr"])
-        >>> SummaryDisplay.from_table(ranks)
-        SummaryDisplay(2 measures, studies: lag, mean)
-        """
-        if not hasattr(ranks, "columns") or ranks.empty:
-            raise InvalidInputError(
-                f"`ranks` must be a table that is not empty, got {type(ranks).__name__}"
-            )
-        return cls(ranks)
+    def data(self) -> dict[str, Any]:
+        """Measures, studies, and one row of ranks for each measure."""
+        return {
+            **describe_measures(self.measures),
+            "columns": list(map(str, self.ranks.columns)),
+            "values": self.ranks.to_numpy(dtype=np.float64),
+        }
 
     def plot(self, ax: Any = None) -> SummaryDisplay:
         """Draw the table.
@@ -221,17 +212,18 @@ class SummaryDisplay(Display):
         ax : Axes, optional
             Where to draw; a figure of its own by default.
         """
-        canvas = open_canvas(ax, size=(COLUMN, 0.17 * len(self.ranks) + 0.75))
+        data = self.to_dict()
+        canvas = open_canvas(ax, size=(COLUMN, 0.17 * len(data["values"]) + 0.75))
         axis = canvas.ax
-        numbers = self.ranks.to_numpy(dtype=np.float64)
+        numbers = to_array(data["values"])
         axis.imshow(numbers, cmap="Blues_r", aspect="auto", vmin=1, vmax=1.25 * np.nanmax(numbers))
         for (row, column), rank in np.ndenumerate(numbers):
             shade = "white" if rank < 0.45 * np.nanmax(numbers) else "black"
             axis.text(column, row, f"{rank:.3g}", ha="center", va="center", fontsize=SMALL,
                       color=shade)  # fmt: skip
-        axis.set_xticks(range(numbers.shape[1]), list(self.ranks.columns), fontsize=SMALL,
+        axis.set_xticks(range(numbers.shape[1]), data["columns"], fontsize=SMALL,
                         rotation=30, ha="left", rotation_mode="anchor")  # fmt: skip
-        titles = [measure.title for measure in self.measures]
+        titles = [measure["title"] for measure in data["measures"]]
         axis.set_yticks(range(len(titles)), titles, fontsize=SMALL)
         axis.xaxis.tick_top()
         axis.tick_params(length=0)

@@ -1,54 +1,134 @@
-"""Execution time and memory: six panels for generated series, three for real ones."""
+"""Execution time and memory: one curve for each algorithm, one panel for each property."""
 
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from vuskit._util.optional import require
+from vuskit.errors import InvalidInputError
 from vuskit.inputs import check_choice
 from vuskit.report.figures._canvas import PAGE, TEXT, Canvas, grid_cells, open_canvas
-from vuskit.report.figures.base import Display, register_figure
-from vuskit.studies.timing import (
-    CONTESTANTS,
-    PARAMETERS,
-    Parameter,
-    Setting,
-    TimingResult,
-    rows_of_sweep,
-)
+from vuskit.report.figures.base import Display, register_figure, to_array
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
 __all__ = [
-    "CONTESTANT_STYLES",
     "QUANTITIES",
+    "TimingPanel",
     "TimingSeriesDisplay",
     "TimingSweepDisplay",
     "alike_groups",
 ]
 
-# Okabe and Ito's palette; markers and dashes tell the curves apart in gray.
-CONTESTANT_STYLES: dict[str, dict[str, Any]] = {
-    "auc": {"color": "#000000", "marker": "x", "linestyle": ":"},
-    "r_auc": {"color": "#E69F00", "marker": "+", "linestyle": ":"},
-    "naive": {"color": "#D55E00", "marker": "o", "linestyle": "-"},
-    "opt": {"color": "#CC79A7", "marker": "s", "linestyle": "-"},
-    "opt_mem": {"color": "#0072B2", "marker": "^", "linestyle": "-"},
-    "fast_grid": {"color": "#009E73", "marker": "D", "linestyle": "--"},
-    "fast_exact": {"color": "#56B4E9", "marker": "v", "linestyle": "--"},
-}
+# Okabe and Ito's palette; markers and dashes tell the curves apart in gray. By turns.
+_STYLES = (
+    {"color": "#000000", "marker": "x", "linestyle": ":"},
+    {"color": "#E69F00", "marker": "+", "linestyle": ":"},
+    {"color": "#D55E00", "marker": "o", "linestyle": "-"},
+    {"color": "#CC79A7", "marker": "s", "linestyle": "-"},
+    {"color": "#0072B2", "marker": "^", "linestyle": "-"},
+    {"color": "#009E73", "marker": "D", "linestyle": "--"},
+    {"color": "#56B4E9", "marker": "v", "linestyle": "--"},
+)
+# What is drawn: a column, the columns of its envelope, and its name.
 QUANTITIES = {
     "seconds": ("median", ("lower_quartile", "upper_quartile"), "seconds"),
     "memory": ("peak_bytes", ("peak_bytes", "peak_bytes"), "peak memory (bytes)"),
 }
 _LETTERS = 17  # of a label to an inch
-_PROPERTIES = ("n_anomalies", "mean_length", "n_points")
+_ACROSS = 3
+
+
+class TimingPanel(NamedTuple):
+    """One property of the series, and the cells that are drawn against it.
+
+    Attributes
+    ----------
+    column : str
+        The property's column.
+    title, symbol : str
+        In words, and as TeX.
+    scale : str
+        ``"log"``, ``"symlog"`` where 0 is among the values, or ``"linear"``.
+    cells : pandas.DataFrame
+        One row for each algorithm (``contestant``) and value or series, with the columns of
+        ``QUANTITIES``.
+    """
+
+    column: str
+    title: str
+    symbol: str
+    scale: str
+    cells: pd.DataFrame
+
+
+@dataclass(eq=False, repr=False)
+class _TimingDisplay(Display):
+    panels: Sequence[TimingPanel]
+    contestants: Mapping[str, str]
+    quantity: str = "seconds"
+    row_height: ClassVar[float] = 1.95
+
+    def __post_init__(self) -> None:
+        check_choice("quantity", self.quantity, QUANTITIES)
+        if not self.panels:
+            raise InvalidInputError("`panels` must hold at least one panel, got none")
+
+    def data(self) -> dict[str, Any]:
+        """Algorithms with their styles, and the curves of each panel."""
+        named = {
+            name: {"name": name, "title": title, **_STYLES[place % len(_STYLES)]}
+            for place, (name, title) in enumerate(self.contestants.items())
+        }
+        present = {name for panel in self.panels for name in panel.cells["contestant"]}
+        return {
+            "contestants": [one for name, one in named.items() if name in present],
+            "panels": [
+                {
+                    "title": panel.title,
+                    "symbol": panel.symbol,
+                    "scale": panel.scale,
+                    "curves": [
+                        {"name": name, **self._curve(cells, panel.column)}
+                        for name in named
+                        if len(cells := panel.cells[panel.cells["contestant"] == name])
+                    ],
+                }
+                for panel in self.panels
+            ],
+            "label": QUANTITIES[self.quantity][2],
+        }
+
+    def _curve(self, cells: pd.DataFrame, column: str) -> dict[str, Any]:
+        raise NotImplementedError
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the panels.
+
+        Parameters
+        ----------
+        ax : Axes or as many as there are panels, optional
+            Where to draw; one axis is divided. A figure of its own by default.
+        """
+        data = self.to_dict()
+        count = len(data["panels"])
+        across = min(_ACROSS, count)
+        size = (PAGE, self.row_height * -(-count // across))
+        canvas = open_canvas(ax, grid_cells(count, across), size=size, share="y")
+        styles = {one["name"]: one for one in data["contestants"]}
+        for letter, axis, panel in zip("abcdefghijkl", canvas.panels, data["panels"], strict=False):
+            for curve in panel["curves"]:
+                _draw_curve(axis, curve, styles[curve["name"]])
+            _name_axis(axis, letter, panel)
+        _finish(canvas, across, data)
+        return self._drawn(canvas)
 
 
 @register_figure(
@@ -56,66 +136,29 @@ _PROPERTIES = ("n_anomalies", "mean_length", "n_points")
     title="time or memory while one parameter of a generated series varies, in six panels",
     source="the execution-time study of generated series",
 )
-@dataclass(eq=False, repr=False)
-class TimingSweepDisplay(Display):
+class TimingSweepDisplay(_TimingDisplay):
     """Medians with quartiles as envelopes, one curve for each algorithm.
 
     Attributes
     ----------
-    panels : dict of DataFrame
-        Cells of the table in which only that parameter varies, by its name.
+    panels : sequence of TimingPanel
+        One for each parameter; its cells differ in that parameter only.
+    contestants : mapping from str to str
+        Titles of all algorithms by name, in order; the place of a name decides its style.
     quantity : str
         ``"seconds"`` or ``"memory"``.
+
+    Raises
+    ------
+    InvalidInputError
+        If the quantity is unknown, or there is no panel.
     """
 
-    panels: dict[str, pd.DataFrame]
-    quantity: str
-
-    @classmethod
-    def from_result(
-        cls, result: TimingResult, *, quantity: str = "seconds", base: Setting | None = None
-    ) -> TimingSweepDisplay:
-        """Make it from the execution-time study.
-
-        Parameters
-        ----------
-        result : TimingResult
-            Of :func:`vuskit.studies.timing.timing_study`, on generated series.
-        quantity : {"seconds", "memory"}
-            Medians with quartiles as envelopes, or the peak memory.
-        base : Setting, optional
-            The defaults of the study; the paper's unless given.
-
-        Raises
-        ------
-        InvalidInputError
-            If the quantity is unknown.
-        """
-        check_choice("quantity", quantity, QUANTITIES)
-        summary = result.summary()
-        return cls({name: rows_of_sweep(summary, name, base=base) for name in PARAMETERS}, quantity)
-
-    def plot(self, ax: Any = None) -> TimingSweepDisplay:
-        """Draw six panels.
-
-        Parameters
-        ----------
-        ax : Axes or six of them, optional
-            Where to draw; one axis is divided. A figure of its own by default.
-        """
-        column, envelope, label = QUANTITIES[self.quantity]
-        canvas = open_canvas(ax, grid_cells(6, 3), size=(PAGE, 3.9), share="y")
-        for letter, axis, (name, cells) in zip(
-            "abcdef", canvas.panels, self.panels.items(), strict=True
-        ):
-            for contestant in _present(cells):
-                curve = cells[cells["contestant"] == contestant]
-                sides = [curve[side] for side in envelope]
-                _draw_curve(axis, contestant, curve[name], curve[column], *sides)
-            _name_axis(axis, letter, PARAMETERS[name], PARAMETERS[name].scale)
-        _finish(canvas, 3, label)
-        self._drawn(canvas)
-        return self
+    def _curve(self, cells: pd.DataFrame, column: str) -> dict[str, Any]:
+        middle, envelope, _ = QUANTITIES[self.quantity]
+        named = dict(zip(("middle", "lower", "upper"), (middle, *envelope), strict=True))
+        numbers = {name: cells[one].to_numpy(dtype=float) for name, one in named.items()}
+        return {"x": cells[column].to_numpy(dtype=float), **numbers}
 
     def _about(self) -> str:
         return f"{self.quantity}, {len(self.panels)} parameters"
@@ -126,67 +169,43 @@ class TimingSweepDisplay(Display):
     title="time or memory against number and length of anomalies and length of real series",
     source="the execution-time study of real series",
 )
-@dataclass(eq=False, repr=False)
-class TimingSeriesDisplay(Display):
+class TimingSeriesDisplay(_TimingDisplay):
     """Every series is a dot; lines join the medians of series that are alike.
 
     Attributes
     ----------
-    cells : pandas.DataFrame
-        One row for each series and algorithm.
+    panels : sequence of TimingPanel
+        One for each property; the cells are one row for each series and algorithm.
+    contestants : mapping from str to str
+        Titles of all algorithms by name, in order; the place of a name decides its style.
     quantity : str
         ``"seconds"`` or ``"memory"``.
+
+    Raises
+    ------
+    InvalidInputError
+        If the quantity is unknown, or there is no panel.
     """
 
-    cells: pd.DataFrame
-    quantity: str
+    row_height = 2.2
 
-    @classmethod
-    def from_result(cls, result: TimingResult, *, quantity: str = "seconds") -> TimingSeriesDisplay:
-        """Make it from the execution-time study of real series.
-
-        Raises
-        ------
-        InvalidInputError
-            If the quantity is unknown.
-        """
-        check_choice("quantity", quantity, QUANTITIES)
-        return cls(result.summary(), quantity)
-
-    def plot(self, ax: Any = None) -> TimingSeriesDisplay:
-        """Draw three panels.
-
-        Parameters
-        ----------
-        ax : Axes or three of them, optional
-            Where to draw; one axis is divided. A figure of its own by default.
-        """
-        column, _, label = QUANTITIES[self.quantity]
-        canvas = open_canvas(ax, grid_cells(3, 3), size=(PAGE, 2.2), share="y")
-        for letter, axis, name in zip("abc", canvas.panels, _PROPERTIES, strict=True):
-            for contestant in _present(self.cells):
-                cells = self.cells[self.cells["contestant"] == contestant]
-                color = CONTESTANT_STYLES[contestant]["color"]
-                axis.scatter(cells[name], cells[column], s=3, alpha=0.25, color=color, linewidth=0)
-                alike = alike_groups(cells[name].to_numpy(), cells[column].to_numpy())
-                _draw_curve(axis, contestant, *alike)
-            _name_axis(axis, letter, PARAMETERS[name], "log")
-        _finish(canvas, 3, label)
-        self._drawn(canvas)
-        return self
+    def _curve(self, cells: pd.DataFrame, column: str) -> dict[str, Any]:
+        x = cells[column].to_numpy(dtype=float)
+        y = cells[QUANTITIES[self.quantity][0]].to_numpy(dtype=float)
+        named = zip(("x", "middle", "lower", "upper"), alike_groups(x, y), strict=True)
+        return {**dict(named), "dots": {"x": x, "y": y}}
 
     def _about(self) -> str:
-        return f"{self.quantity}, {self.cells['series'].nunique()} series"
+        return f"{self.quantity}, {self.panels[0].cells['series'].nunique()} series"
 
 
-def _present(cells: pd.DataFrame) -> list[str]:
-    return [name for name in CONTESTANTS if name in set(cells["contestant"])]
-
-
-def _draw_curve(axis: Axes, contestant: str, x: Any, middle: Any, lower: Any, upper: Any) -> None:
-    style = CONTESTANT_STYLES[contestant]
-    name = CONTESTANTS[contestant].title
-    axis.plot(x, middle, label=name, markersize=3, linewidth=1.0, **style)
+def _draw_curve(axis: Axes, curve: Mapping[str, Any], style: Mapping[str, Any]) -> None:
+    x, middle, lower, upper = (to_array(curve[key]) for key in ("x", "middle", "lower", "upper"))
+    if "dots" in curve:
+        at, seconds = (to_array(curve["dots"][key]) for key in "xy")
+        axis.scatter(at, seconds, s=3, alpha=0.25, color=style["color"], linewidth=0)
+    look = {name: style[name] for name in ("color", "marker", "linestyle")}
+    axis.plot(x, middle, label=style["title"], markersize=3, linewidth=1.0, **look)
     axis.fill_between(x, lower, upper, color=style["color"], alpha=0.2, linewidth=0)
 
 
@@ -209,12 +228,13 @@ def alike_groups(x: Any, y: Any) -> tuple[Any, Any, Any, Any]:
     return middle_x, middle, lower, upper
 
 
-def _name_axis(axis: Axes, letter: str, parameter: Parameter, scale: str) -> None:
+def _name_axis(axis: Axes, letter: str, panel: Mapping[str, Any]) -> None:
+    scale = panel["scale"]
     axis.set_xscale(scale, **({"linthresh": 5} if scale == "symlog" else {}))
     axis.set_yscale("log")
     inches = axis.get_position().width * axis.figure.bbox.width / axis.figure.dpi
-    words = textwrap.fill(f"({letter}) {parameter.title}", max(int(_LETTERS * inches), 12))
-    axis.set_xlabel(f"{words} {parameter.symbol}", fontsize=TEXT)
+    words = textwrap.fill(f"({letter}) {panel['title']}", max(int(_LETTERS * inches), 12))
+    axis.set_xlabel(f"{words} {panel['symbol']}", fontsize=TEXT)
     if scale == "symlog":
         _ticks_from_zero(axis)
     if scale == "log":
@@ -244,13 +264,13 @@ def _plain_ticks(axis: Axes) -> None:
         )
 
 
-def _finish(canvas: Canvas, across: int, label: str) -> None:
+def _finish(canvas: Canvas, across: int, data: Mapping[str, Any]) -> None:
     for axis in canvas.panels[::across]:
-        axis.set_ylabel(label, fontsize=TEXT)
+        axis.set_ylabel(data["label"], fontsize=TEXT)
     curves = {
         name: curve
         for axis in canvas.panels
         for curve, name in zip(*axis.get_legend_handles_labels(), strict=True)
     }
-    order = [contestant.title for contestant in CONTESTANTS.values()]
+    order = [one["title"] for one in data["contestants"]]
     canvas.legend([curves[name] for name in order if name in curves])

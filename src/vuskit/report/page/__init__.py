@@ -1,9 +1,16 @@
-"""Pages: one self-contained HTML file of a series, of a run, or of studies."""
+"""Pages: one self-contained HTML file of a series, of a run, or of studies; folders of studies."""
 
 from __future__ import annotations
 
 from vuskit.report.page.run import RunReport, run_page_html
-from vuskit.report.page.series import page_html
-from vuskit.report.page.studies import studies_page_html
+from vuskit.report.page.series import series_page_html
+from vuskit.report.page.studies import studies_page_html, write_comparison, write_study
 
-__all__ = ["RunReport", "page_html", "run_page_html", "studies_page_html"]
+__all__ = [
+    "RunReport",
+    "run_page_html",
+    "series_page_html",
+    "studies_page_html",
+    "write_comparison",
+    "write_study",
+]

@@ -8,6 +8,7 @@ import html
 import json
 import math
 import re
+import struct
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
@@ -17,6 +18,7 @@ from vuskit import __version__
 
 __all__ = [
     "Section",
+    "compact",
     "element",
     "fill",
     "number_cell",
@@ -65,6 +67,7 @@ class Section:
 
 
 _LONG = 24
+_FEWEST_PACKED = 8
 
 
 def element(tag: str, text: str, **attributes: str) -> str:
@@ -187,6 +190,40 @@ def safe_json(data: Any) -> str:
     for letter in "<>&\u2028\u2029":
         text = text.replace(letter, f"\\u{ord(letter):04x}")
     return text
+
+
+def compact(data: Any) -> Any:
+    """Pack lists of many numbers in single precision; the scripts unpack them (``unpacked``).
+
+    Lists of rows of equal length are packed too. Null becomes NaN.
+
+    Examples
+    --------
+    >>> compact({"x": [1.0, 2.0], "y": [0.5] * 8})
+    {'x': [1.0, 2.0], 'y': {'f4': 'AAAAPwAAAD8AAAA/AAAAPwAAAD8AAAA/AAAAPwAAAD8='}}
+    >>> compact([[0.5] * 5] * 2)["columns"]
+    5
+    """
+    if isinstance(data, dict):
+        return {name: compact(value) for name, value in data.items()}
+    if not isinstance(data, list):
+        return data
+    rows = data if data and all(isinstance(one, list) for one in data) else [data]
+    numbers = [_number(one) for row in rows for one in row]
+    lengths = {len(row) for row in rows}
+    if len(numbers) < _FEWEST_PACKED or None in numbers or len(lengths) > 1:
+        return [compact(one) for one in data]
+    packed = {"f4": base64.b64encode(struct.pack(f"<{len(numbers)}f", *numbers)).decode("ascii")}
+    return packed if rows[0] is data else {**packed, "columns": lengths.pop()}
+
+
+def _number(value: Any) -> float | None:
+    """What a display's dictionary holds for a number, as a number; None for anything else."""
+    if value is None:
+        return math.nan
+    if isinstance(value, bool) or value in ("inf", "-inf"):
+        return None if isinstance(value, bool) else float(value)
+    return float(value) if isinstance(value, (int, float)) else None
 
 
 def _navigation(sections: Sequence[Section]) -> str:

@@ -16,6 +16,7 @@ from vuskit.measures.surface import surface_to_draw
 from vuskit.measures.workspace import PreparedLabels, RankedScore
 from vuskit.report.evaluation import EvaluationReport
 from vuskit.report.figures._drawing import thinned
+from vuskit.report.figures.curves import surface_heights
 from vuskit.report.page.document import (
     Section,
     element,
@@ -34,7 +35,7 @@ __all__ = [
     "drawing_data",
     "encoded_floats",
     "encoded_shares",
-    "page_html",
+    "series_page_html",
     "series_section",
 ]
 
@@ -172,15 +173,7 @@ def _surfaces(report: EvaluationReport, score: Floats, detail: Detail) -> dict[s
         side=report.table.side,
     )
     places = np.linspace(0.0, 1.0, detail.grid)
-    roc = [
-        np.interp(places, np.concatenate([[0.0], fpr, [1.0]]), np.concatenate([[0.0], tpr, [1.0]]))
-        for fpr, tpr in zip(found.fpr, found.tpr, strict=True)
-    ]
-    pr = [
-        precision[np.minimum(np.searchsorted(tpr, places), tpr.size - 1)]
-        for tpr, precision in zip(found.tpr, found.precision, strict=True)
-    ]
-    return {"roc": encoded_shares(np.array(roc)), "pr": encoded_shares(np.array(pr))}
+    return {curve: encoded_shares(surface_heights(found, curve, places)) for curve in ("roc", "pr")}
 
 
 def _areas(report: EvaluationReport, score: Floats, detail: Detail) -> dict[str, list[float]]:
@@ -323,7 +316,7 @@ def _events_table(report: EvaluationReport, most: int) -> str:
     return element("p", counts) + wrapped(table("events", caption, header, rows), "Anomalies")
 
 
-def page_html(report: EvaluationReport) -> str:
+def series_page_html(report: EvaluationReport) -> str:
     """Write the page of one evaluated series.
 
     Parameters

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from vuskit._util.optional import require
 from vuskit.errors import InvalidInputError
 from vuskit.inputs import check_choice
-from vuskit.measures.registry import list_measures
+from vuskit.measures.registry import Measure, list_measures
+from vuskit.report.figures import CriticalDifferenceDisplay
 from vuskit.studies.statistics.effects import effect_sizes
 from vuskit.studies.statistics.ranks import rank_groups, rank_intervals
 from vuskit.studies.statistics.tables import complete_rows
@@ -86,6 +87,41 @@ class TableComparison:
     def pairs_frame(self) -> pd.DataFrame:
         """One row for each pair: p-values, whether it is significant, and effect sizes."""
         return self.pairs.to_frame().merge(self.effect_sizes(), on=["first", "second"])
+
+    def figure(
+        self, *, title: str = "", own_measures: Sequence[Measure] = ()
+    ) -> CriticalDifferenceDisplay:
+        """Return the critical-difference diagram.
+
+        Parameters
+        ----------
+        title : str, optional
+            Heading on a page.
+        own_measures : sequence of Measure, optional
+            Measures that are compared and not registered.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> table = pd.DataFrame({"LOF": [0.9, 0.8, 0.7], "PCA": [0.5, 0.6, 0.2]})
+        >>> compare(table).figure()
+        CriticalDifferenceDisplay(2 names, Wilcoxon signed-rank, holm, alpha = 0.05, n = 3)
+        """
+        pairs, overall = self.pairs, self.global_test
+        notes = [] if overall is None or overall.significant else [str(overall)]
+        notes += [] if pairs.can_be_significant else [str(pairs)]
+        return CriticalDifferenceDisplay(
+            self.summary["mean_rank"],
+            self.groups,
+            f"{pairs.test}, {pairs.correction}, alpha = {pairs.alpha:g}, n = {pairs.n}",
+            self.summary[["lower", "upper"]],
+            pairs.critical_difference,
+            tuple(notes),
+            own_measures=own_measures,
+            title=title or f"Mean ranks by {self.title}",
+            caption="Mean ranks over the series, 1 is best. Bars join names whose ranks do not "
+            f"differ significantly. {' '.join(f'{text}.' for text in self.tests)}",
+        )
 
     @property
     def tests(self) -> tuple[str, ...]:

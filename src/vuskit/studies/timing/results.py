@@ -11,6 +11,7 @@ import numpy as np
 
 from vuskit._util.optional import require
 from vuskit.errors import InvalidInputError
+from vuskit.report.figures import Display, TimingPanel, TimingSeriesDisplay, TimingSweepDisplay
 from vuskit.studies.base import Failure, StudyResult
 from vuskit.studies.timing.cases import PARAMETERS, Case, Setting, is_generated
 from vuskit.studies.timing.contestants import CONTESTANTS
@@ -30,6 +31,7 @@ __all__ = [
     "Table",
     "TimingResult",
     "joint_slopes",
+    "ratio_table",
     "rows_of_sweep",
     "single_slopes",
     "speed_ratios",
@@ -58,6 +60,7 @@ PAPER_JOINT: dict[str, tuple[dict[str, float], float]] = {
 """The paper's slopes of the three properties of a series together, and their R^2."""
 
 _REFERENCE = "naive"
+_PROPERTIES = ("n_anomalies", "mean_length", "n_points")
 
 
 @dataclass(frozen=True)
@@ -123,8 +126,66 @@ class TimingResult(StudyResult):
         return table.reset_index()
 
     def tables(self) -> dict[str, pd.DataFrame]:
-        """Timed runs and cells."""
-        return {"samples": self.to_frame(), "summary": self.summary()}
+        """Timed runs, cells, ratios and slopes, jobs that were left out, and the machine."""
+        pandas = require("pandas", purpose="tables")
+        tables = {
+            "samples": self.to_frame(),
+            "summary": self.summary(),
+            "ratios": speed_ratios(self).to_frame(),
+            "joint_slopes": joint_slopes(self).to_frame(),
+        }
+        if self.generated:
+            tables["slopes"] = single_slopes(self).to_frame()
+        if self.dropped:
+            tables["dropped"] = pandas.DataFrame({"job": [job.title for job in self.dropped]})
+        tables["environment"] = pandas.DataFrame(
+            _environment_rows(self.environment), columns=["name", "value"]
+        )
+        return tables
+
+    def figures(self, *, base: Setting | None = None) -> dict[str, Display]:
+        """Seconds and peak memory against the properties of the series.
+
+        Parameters
+        ----------
+        base : Setting, optional
+            The defaults of a study of generated series; the paper's unless given.
+
+        Raises
+        ------
+        InvalidInputError
+            If nothing was measured.
+        """
+        if not self.samples:
+            raise InvalidInputError("`samples` must hold at least one sample, got none")
+        summary = self.summary()
+        titles = {name: contestant.title for name, contestant in CONTESTANTS.items()}
+        panels = [
+            TimingPanel(one.name, one.title, one.symbol, scale, cells)
+            for one, scale, cells in (
+                (
+                    (one, one.scale, rows_of_sweep(summary, one.name, base=base))
+                    for one in PARAMETERS.values()
+                )
+                if self.generated
+                else ((PARAMETERS[name], "log", summary) for name in _PROPERTIES)
+            )
+        ]
+        display = TimingSweepDisplay if self.generated else TimingSeriesDisplay
+        caption = (
+            "Medians, with the quartiles as shade."
+            if self.generated
+            else "Every series is a dot; lines join the medians of series that are alike."
+        )
+        return {
+            quantity: display(panels, titles, quantity, title=title, caption=caption)
+            for quantity, title in (("seconds", "Time"), ("memory", "Peak memory"))
+        }
+
+    def notes(self) -> tuple[str, ...]:
+        """Return how many jobs the budget did not allow."""
+        count = len(self.dropped)
+        return (f"left out, more than the budget allowed: {count:,} jobs",) if count else ()
 
     def overview(self) -> pd.DataFrame:
         """Cells."""
@@ -178,6 +239,14 @@ class TimingResult(StudyResult):
         )
         failures = tuple(Failure(**failure) for failure in saved.get("failures", ()))
         return cls(tuple(samples), dropped, saved["environment"], failures=failures)
+
+
+def _environment_rows(environment: dict[str, Any]) -> list[list[str]]:
+    rows = []
+    for name, value in environment.items():
+        listed = value.items() if isinstance(value, dict) else [("", value)]
+        rows += [[f"{name} {part}".strip(), str(text)] for part, text in listed]
+    return rows
 
 
 _SETTING_FIELDS = tuple(entry.name for entry in fields(Setting))
@@ -473,3 +542,11 @@ def speed_ratios(
                     spread = float(ratios.min()), float(ratios.median()), float(ratios.max())
                     rows.append(Ratio(slower, faster, len(ratios), *spread))
     return Table(Ratio, tuple(rows))
+
+
+def ratio_table(result: TimingResult) -> pd.DataFrame:
+    """Lay out how many times longer the paper's algorithms take, for reading."""
+    frame = speed_ratios(result).to_frame()
+    titles = {name: contestant.title for name, contestant in CONTESTANTS.items()}
+    frame["slow"], frame["fast"] = frame["slow"].map(titles), frame["fast"].map(titles)
+    return frame.rename(columns={"slow": "algorithm", "fast": "against"})

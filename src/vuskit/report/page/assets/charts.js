@@ -145,7 +145,7 @@ const charts = (() => {
     });
   };
 
-  // Items hold `boxes`: [{box: [five numbers], color, text}], drawn below each other.
+  // Items hold `boxes`: [{box: [five numbers], outliers, color, text}], drawn below each other.
   charts.boxes = (draw, items, { title = "", low, high } = {}) => {
     const most = Math.max(...items.map(({ boxes }) => boxes.length), 1);
     const row = most > 1 ? 16 * most + 4 : ROW;
@@ -157,7 +157,7 @@ const charts = (() => {
       const x = vuskit.scale({ low: low ?? Math.min(...all, 0), high: high ?? Math.max(...all, low === undefined ? 1e-9 : 1), from: left + 4, to: right });
       rule(canvas, x, 2, bottom, title, right);
       if (most > 1) items.slice(1).forEach((_, k) => canvas.shape("path", { d: `M0 ${3 + (k + 1) * row}H${right}`, class: "grid" }));
-      items.forEach((item, k) => item.boxes.forEach(({ box, color, text }, j) => {
+      items.forEach((item, k) => item.boxes.forEach(({ box, outliers = [], color, text }, j) => {
         const thick = row / item.boxes.length;
         const middle = 4 + k * row + thick * (j + 0.5) - 1;
         const group = canvas.shape("g", { class: tone(item) });
@@ -171,10 +171,12 @@ const charts = (() => {
             svg("path", { d: `M${a} ${middle}H${b}M${d} ${middle}H${e}M${a} ${middle - 4}V${middle + 4}M${e} ${middle - 4}V${middle + 4}`, class: "whisker" }),
             svg("rect", { x: b, y: middle - half, width: Math.max(d - b, 1), height: 2 * half, fill: color, class: "bar" }),
             svg("path", { d: `M${c} ${middle - half}V${middle + half}`, class: "median" }),
+            // Axes end at the whiskers, so that boxes can be seen; the label counts what is outside.
+            ...outliers.filter((value) => x(value) >= left && x(value) <= right).map((value) => svg("circle", { cx: x(value), cy: middle, r: 1.5, class: "outlier" })),
           );
         }
         canvas.mark(group, `${item.title}${text ? `, ${text}` : ""}\n${known(box[2])
-          ? `median ${exact(box[2])}\nquartiles ${exact(box[1])} to ${exact(box[3])}\nwhiskers ${exact(box[0])} to ${exact(box[4])}` : "undefined"}`, item.name);
+          ? `median ${exact(box[2])}\nquartiles ${exact(box[1])} to ${exact(box[3])}\nwhiskers ${exact(box[0])} to ${exact(box[4])}${outliers.length ? `\n${outliers.length} beyond the whiskers` : ""}` : "undefined"}`, item.name);
       }));
       names(canvas, items, left, (k) => 4 + k * row + row / 2 - 1);
     });
@@ -182,7 +184,7 @@ const charts = (() => {
 
   // ---- mean ranks, and bars over those that do not differ ----
   charts.ranks = (draw, items, groups) => {
-    const sorted = [...items].sort((one, other) => one.rank - other.rank);
+    const sorted = items.map((item) => ({ ...item, lower: item.lower ?? item.rank, upper: item.upper ?? item.rank })).sort((one, other) => one.rank - other.rank);
     // Of those that are shown; what is left of one group may be part of another.
     const shown = groups.map((group) => sorted.flatMap(({ name }, k) => group.includes(name) ? [k] : []));
     const apart = shown.filter((group, k) => !shown.some((other, j) => j !== k && (other.length > group.length || j < k) && group.every((place) => other.includes(place))));
@@ -190,7 +192,7 @@ const charts = (() => {
     const across = vuskit.rankBars(apart, sorted.map(({ rank }) => rank));
     const down = vuskit.rankBars(apart, sorted.map((_, k) => k));
     const join = (canvas, d, group) => canvas.mark(canvas.shape("path", { d, class: "joined" }), `no two differ significantly:\n${group.map((place) => sorted[place].title).join(", ")}`);
-    const told = (item) => `${item.title}\nmean rank ${exact(item.rank)}\n95 % interval ${exact(item.lower)} to ${exact(item.upper)}`;
+    const told = (item) => `${item.title}\nmean rank ${exact(item.rank)}${item.lower < item.upper ? `\n95 % interval ${exact(item.lower)} to ${exact(item.upper)}` : ""}`;
     const wide = (canvas) => {
       const last = Math.ceil(Math.max(...sorted.map(({ upper }) => upper), 2));
       const half = Math.ceil(sorted.length / 2);

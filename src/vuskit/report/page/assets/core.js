@@ -11,7 +11,7 @@
    parent (not in the navigation) start anew each time; the others keep their state.
 
    Addresses:   vuskit.address(key, {a: 1}) -> "#key?a=1"; vuskit.go(key, options); vuskit.sections
-   Data:        vuskit.data(key) (parsed once), vuskit.floats(base64), vuskit.shares(base64), vuskit.numbers(packed)
+   Data:        vuskit.data(key) (parsed once), vuskit.floats(base64), vuskit.shares(base64), vuskit.numbers(packed), vuskit.unpacked(data)
    Elements:    vuskit.element(tag, {text, class, ...attributes}, ...children)
    Numbers:     vuskit.format(number, digits), vuskit.formatPair(one, other)
    Colors:     vuskit.color("ink"), vuskit.lineColor(i), vuskit.lineDash(i), vuskit.heat(share), vuskit.theme()
@@ -118,6 +118,15 @@ const vuskit = (() => {
       }
     });
     return found;
+  };
+  // Lists of numbers that Python packed, within any data: {f4: base64, columns}; see compact() of document.py.
+  const unpacked = (value) => {
+    if (Array.isArray(value)) return value.map(unpacked);
+    if (value === null || typeof value !== "object") return value;
+    if (!("f4" in value)) return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, unpacked(one)]));
+    const all = floats(value.f4);
+    if (!value.columns) return [...all];
+    return Array.from({ length: all.length / value.columns }, (_, row) => [...all.subarray(row * value.columns, (row + 1) * value.columns)]);
   };
   const parsed = new Map();
   const data = (key) => {
@@ -385,7 +394,7 @@ const vuskit = (() => {
   };
 
   return {
-    view, begin, data, floats, shares, numbers, element, format, formatPair, fitted, fittedNames, wrapping, theme, color, lineColor, lineDash, heat, prepare, scale, rankBars, axes, tip,
+    view, begin, data, floats, shares, numbers, unpacked, element, format, formatPair, fitted, fittedNames, wrapping, theme, color, lineColor, lineDash, heat, prepare, scale, rankBars, axes, tip,
     tableRows, sortable, comparing, copies, tell, address, go, drawOpen, get sections() { return sections; },
   };
 })();

@@ -1,0 +1,225 @@
+"""Measures of one score while one thing about it varies: threshold, lag, noise, ratio."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from vuskit.errors import InvalidInputError
+from vuskit.inputs import check_choice, check_pair, check_series
+from vuskit.measures.evaluate import evaluate
+from vuskit.measures.registry import Measure, resolve_measures
+from vuskit.measures.thresholds import Sigma, threshold_value
+from vuskit.report.figures import Case, CasesDisplay, SensitivityDisplay
+from vuskit.studies.perturbations import add_noise, crops_by_ratio, even_lags, generator, shift
+
+__all__ = ["compare_cases", "sensitivity"]
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class _Case:
+    """One variant of a score: what is evaluated."""
+
+    y_true: NDArray[np.bool_]
+    y_score: Floats
+    factor: float = 3.0  # the threshold, in standard deviations above the mean
+    start: int = 0  # of a crop
+
+    @property
+    def threshold(self) -> float:
+        return float(threshold_value(Sigma(self.factor), self.y_score))
+
+    def values(self, measures: Sequence[Measure], buffer: int) -> list[float]:
+        if not 0 < self.y_true.sum() < self.y_true.size:  # a share that no crop has
+            return [float("nan")] * len(measures)
+        rule = Sigma(self.factor)
+        found = evaluate(
+            self.y_true, self.y_score, buffer=buffer, measures=measures, threshold=rule
+        )
+        return [found[measure.name] for measure in measures]
+
+
+def _vary_threshold(case: _Case, factor: float, seed: int) -> _Case:
+    return _Case(case.y_true, case.y_score, factor)
+
+
+def _vary_lag(case: _Case, lag: float, seed: int) -> _Case:
+    return _Case(case.y_true, shift(case.y_score, int(lag)), case.factor)
+
+
+def _vary_noise(case: _Case, amplitude: float, seed: int) -> _Case:
+    random = generator(seed, "noise")
+    return _Case(case.y_true, add_noise(case.y_score, random, amplitude=amplitude), case.factor)
+
+
+def _vary_ratio(case: _Case, share: float, seed: int) -> _Case:
+    (crop,) = crops_by_ratio(case.y_true, count=1, low=share, high=share)
+    kept = slice(crop.start, crop.stop)
+    return _Case(case.y_true[kept], case.y_score[kept], case.factor, crop.start)
+
+
+@dataclass(frozen=True)
+class _Kind:
+    label: str  # of the axis
+    short: str  # of one value
+    apply: Callable[[_Case, float, int], _Case]
+    range: Callable[[int], ArrayLike]
+    pair: Callable[[int], tuple[float, float]]
+
+
+_KINDS = {
+    "threshold": _Kind(
+        "threshold: standard deviations above the mean",
+        "mean + {:.2g} std",
+        _vary_threshold,
+        lambda buffer: np.linspace(0, 4, 17),
+        lambda buffer: (1.0, 0.6),
+    ),
+    "lag": _Kind(
+        "lag in points",
+        "lag {:.0f}",
+        _vary_lag,
+        lambda buffer: np.unique(even_lags(buffer, count=17)),
+        lambda buffer: (0.0, float(buffer // 4)),
+    ),
+    "noise": _Kind(
+        "noise, in ranges of the score",
+        "noise {:.2g}",
+        _vary_noise,
+        lambda buffer: np.linspace(0, 0.2, 9),
+        lambda buffer: (0.0, 0.05),
+    ),
+    "ratio": _Kind(
+        "share of anomalous points",
+        "share {:.2g}",
+        _vary_ratio,
+        lambda buffer: np.linspace(0.01, 0.2, 10),
+        lambda buffer: (0.05, 0.2),
+    ),
+}
+
+
+def _first_case(y_true: ArrayLike, y_score: ArrayLike) -> _Case:
+    labels, scores = check_pair(y_true, y_score)
+    if not labels.has_both_classes:
+        raise InvalidInputError(
+            "`y_true` must hold both normal and anomalous points, got one class"
+        )
+    return _Case(labels.as_array(), np.asarray(scores, dtype=np.float64))
+
+
+def sensitivity(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    buffer: int,
+    vary: str = "lag",
+    at: Iterable[float] | None = None,
+    measures: str | Measure | Iterable[str | Measure] = "paper",
+    seed: int = 0,
+) -> SensitivityDisplay:
+    """Evaluate variants of a score, of which one thing differs.
+
+    Parameters
+    ----------
+    y_true, y_score : array-like of shape (n,)
+        Labels and score.
+    buffer : int
+        Buffer length of R-AUC and longest buffer of VUS.
+    vary : {"threshold", "lag", "noise", "ratio"}
+        What varies.
+    at : iterable of float, optional
+        Its values: standard deviations above the mean, points, ranges of the score, shares of
+        anomalous points.
+    measures : "paper", "extra", "all", name, or iterable of names and measures, default="paper"
+        What to evaluate.
+    seed : int, default=0
+        Of the noise.
+
+    Returns
+    -------
+    SensitivityDisplay
+        The values, ready to be drawn.
+
+    Raises
+    ------
+    InvalidInputError
+        If the arrays cannot be evaluated, or it is not known what varies.
+
+    Examples
+    --------
+    >>> from vuskit.datasets.synthetic import labeled_scores
+    >>> labels, score = labeled_scores(500, n_anomalies=3, mean_length=9, seed=0)
+    >>> sensitivity(labels, score, buffer=20, vary="noise")
+    SensitivityDisplay(13 measures at 9 values of noise)
+    """
+    kind = _KINDS[check_choice("vary", vary, _KINDS)]
+    first = _first_case(y_true, y_score)
+    chosen = resolve_measures(measures)
+    places = np.asarray(kind.range(buffer) if at is None else list(at), dtype=np.float64)
+    values = [kind.apply(first, place, seed).values(chosen, buffer) for place in places.tolist()]
+    return SensitivityDisplay(vary, places, np.array(values), chosen, kind.label)
+
+
+def compare_cases(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    buffer: int,
+    vary: str = "threshold",
+    at: tuple[float, float] | None = None,
+    factor: float = 1.0,
+    series: ArrayLike | None = None,
+    measures: str | Measure | Iterable[str | Measure] = "paper",
+    seed: int = 0,
+) -> CasesDisplay:
+    """Evaluate two variants of a score.
+
+    Parameters
+    ----------
+    y_true, y_score, buffer, vary, measures, seed
+        As for :func:`sensitivity`.
+    at : tuple of two floats, optional
+        The two values of what varies.
+    factor : float, default=1.0
+        The threshold where it does not vary: standard deviations above the mean.
+    series : array-like, optional
+        Shown above the scores.
+
+    Returns
+    -------
+    CasesDisplay
+        Scores, thresholds and values, ready to be drawn.
+
+    Raises
+    ------
+    InvalidInputError
+        If the arrays cannot be evaluated, or it is not known what varies.
+
+    Examples
+    --------
+    >>> from vuskit.datasets.synthetic import labeled_scores
+    >>> labels, score = labeled_scores(500, n_anomalies=3, mean_length=9, seed=0)
+    >>> compare_cases(labels, score, buffer=20, vary="lag")
+    CasesDisplay('lag 0' and 'lag 5', 13 measures)
+    """
+    kind = _KINDS[check_choice("vary", vary, _KINDS)]
+    places = kind.pair(buffer) if at is None else tuple(at)
+    if len(places) != 2:
+        raise InvalidInputError(f"`at` must be two values, got {len(places)}")
+    found = _first_case(y_true, y_score)
+    first = _Case(found.y_true, found.y_score, factor)
+    chosen = resolve_measures(measures)
+    cases = []
+    for place in places:
+        case = kind.apply(first, place, seed)
+        values = np.array(case.values(chosen, buffer))
+        name = kind.short.format(place)
+        cases.append(Case(name, case.y_true, case.y_score, case.threshold, values, case.start))
+    line = None if series is None else check_series(series)
+    return CasesDisplay(cases, chosen, first.y_true, line)
