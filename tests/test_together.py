@@ -13,7 +13,7 @@ from together import group_of
         ("tests/report/test_browser_demo.py::test_phone", "browser"),
         ("tests/report/test_study_sections.py::test_items_are_drawn_evenly", "browser"),
         ("tests/docs/test_site.py::test_text_can_be_read[index-dark]", "site"),
-        ("tests/bench/test_executors.py::test_every_misdeed[local]", "executors"),
+        ("tests/bench/test_runner.py::test_every_misdeed[local]", "executors"),
         ("tests/engine/test_executors.py::test_dask_starts_a_local_cluster", "executors"),
         ("tests/engine/test_run.py::test_progress", "executors"),
         ("tests/detectors/test_contract.py::test_constant_series[mp-0.0]", "stumpy"),
@@ -31,7 +31,7 @@ def test_groups(nodeid, group):
         "tests/report/test_run_page.py::test_nowhere",
         "tests/detectors/test_contract.py::test_constant_series[lof-0.0]",
         "tests/detectors/test_base.py::test_compared",
-        "src/vuskit/bench/jobs.py::vuskit.bench.jobs.run_task_safely",
+        "src/vuskit/bench/jobs.py::vuskit.bench.jobs.JobAction",
     ],
 )
 def test_all_others_are_on_their_own(nodeid):
@@ -43,7 +43,7 @@ def test_the_files_are_there(request):
     for name in (
         "report/test_study_sections",
         "docs/test_site",
-        "bench/test_executors",
+        "bench/test_runner",
         "engine/test_executors",
         "engine/test_run",
     ):

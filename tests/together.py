@@ -14,7 +14,7 @@ GROUPS = {
     # The site is built once.
     "site": r"^tests/docs/test_site\.py",
     # Clusters of processes, one at a time.
-    "executors": r"^tests/(bench/test_executors|engine/test_(executors|run))\.py",
+    "executors": r"^tests/(bench/test_runner|engine/test_(executors|run))\.py",
     # Each process would compile stumpy anew, for half a minute.
     "stumpy": r"^(tests|src/vuskit)/detectors/.*(?<![a-z])(mp|norma)(?![a-z])",
 }

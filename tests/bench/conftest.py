@@ -11,10 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from vuskit.bench.executors.base import Executor
-from vuskit.bench.jobs import run_task_safely
 from vuskit.bench.plan import load_plan
 from vuskit.bench.runner import run_plan
+from vuskit.engine import InProcessExecutor
 
 COMMAND = [sys.executable, "-c", "from vuskit.cli.main import run; run()", "bench"]
 HERE = Path(__file__).parent
@@ -24,21 +23,6 @@ HERE = Path(__file__).parent
 def _interpreted(monkeypatch):
     """Small cases need no compiled sweep, and each worker would load it."""
     monkeypatch.setenv("VUSKIT_NUMBA", "0")
-
-
-class InlineExecutor(Executor):
-    """One task at a time, in this process."""
-
-    capacity = 1
-
-    def _start(self, task):
-        self._ended.put((task.job.key, run_task_safely(task)))
-
-    def _outcome(self, key, handle):
-        return handle
-
-    def close(self, *, kill):
-        """Nothing to give back."""
 
 
 class Workshop:
@@ -69,7 +53,7 @@ class Workshop:
         def note(progress, ended):
             done.extend(ended)
 
-        executor = options.pop("executor", None) or InlineExecutor()
+        executor = options.pop("executor", None) or InProcessExecutor()
         run_plan(self.plan(), executor=executor, observer=note, **options)
         return done
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import os
 import signal
 import subprocess
@@ -93,54 +92,6 @@ class Compiles(Detector):
     def _score(self, values):
         compile_slowly()
         return fine(values[:, 0])
-
-
-class Loads(Detector):
-    """Takes a while when it is first used in a process."""
-
-    loaded = False
-
-    def _fit(self, train, progress):
-        """Nothing is learnt."""
-
-    def _score(self, values):
-        if not Loads.loaded:
-            time.sleep(1.5)
-        Loads.loaded = True
-        return fine(values[:, 0])
-
-
-def sleeps_when_warmed_up(values):
-    return fine(values)
-
-
-def _forever():
-    while True:
-        time.sleep(0.1)
-
-
-sleeps_when_warmed_up.warm_up = _forever
-
-
-def crashes_when_warmed_up(values):
-    return fine(values)
-
-
-crashes_when_warmed_up.warm_up = lambda: os.kill(os.getpid(), signal.SIGSEGV)
-
-
-def raises_when_warmed_up(values):
-    return fine(values)
-
-
-raises_when_warmed_up.warm_up = lambda: sys.exit(1)
-
-
-def dies_of_the_alarm(values):
-    """In compiled code that lets no Python code run, until it is interrupted; then it crashes."""
-    ctypes.PyDLL(None).sleep(60)
-    os.kill(os.getpid(), signal.SIGSEGV)
-    time.sleep(60)
 
 
 def gives_nan(values):

@@ -305,8 +305,8 @@ def test_a_buffer_strategy_that_finds_nothing_needs_a_fallback(workshop):
     assert "or set `buffer_fallback`" in failed.message
     workshop.write(series=series, evaluate=f"{without}\nbuffer_fallback = 30")
     (_, good) = workshop.run()[0]
-    assert (good.status, good.buffer) == (Status.OK, 30)
-    assert good.buffer_reason.startswith("fallback: `values` must show a period")
+    assert (good.status, good.value.buffer) == (Status.OK, 30)
+    assert good.value.buffer_reason.startswith("fallback: `values` must show a period")
 
 
 @pytest.mark.parametrize(
@@ -335,7 +335,7 @@ def test_functions_are_told_what_to_do_with_missing_values(workshop, detector, i
         assert scored.status is Status.ERROR
         assert 'impute="linear" or "previous"' in scored.message
     else:
-        assert scored.scores[6] == expected
+        assert scored.value.scores[6] == expected
 
 
 # -- scores that were computed elsewhere -------------------------------------------------------

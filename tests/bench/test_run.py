@@ -263,11 +263,11 @@ def test_jobs_are_found_by_the_beginning_of_their_key(workshop):
     workshop.write().run()
     run = Run(workshop.folder)
     for (key,) in workshop.query("SELECT key FROM jobs"):
-        task, status = run.task(key[:12])
-        assert (task.job.key, status) == (key, Status.OK)
+        action, status = run.action(key[:12])
+        assert (action.job.key, status) == (key, Status.OK)
     for wrong, reason in (("", "more than one"), ("zz", "none")):
         with pytest.raises(InvalidInputError, match=f"{reason} does"):
-            run.task(wrong)
+            run.action(wrong)
 
 
 # -- checks -------------------------------------------------------------------------------------

@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 from report.evaluated import EVIL, EVIL_SCORE
 
-from vuskit.bench.executors.base import Executor
-from vuskit.bench.jobs import run_task_safely
 from vuskit.bench.plan import load_plan
 from vuskit.bench.runner import run_plan
+from vuskit.engine import InProcessExecutor
 
 POINTS = 300
 
@@ -56,21 +55,6 @@ executor = { workers = 1 }
 """
 
 
-class InlineExecutor(Executor):
-    """One task at a time, in this process."""
-
-    capacity = 1
-
-    def _start(self, task):
-        self._ended.put((task.job.key, run_task_safely(task)))
-
-    def _outcome(self, key, handle):
-        return handle
-
-    def close(self, *, kill):
-        """Nothing to give back."""
-
-
 def write_series(folder):
     """Six series of two data sets, each with two scores; the flaky detector fails on three."""
     for number, (dataset, name) in enumerate(
@@ -103,4 +87,4 @@ def write_plan(folder, text=PLAN):
 
 def run_inline(plan, **options):
     """Run a plan in this process; return the folder."""
-    return run_plan(plan, executor=InlineExecutor(), **options).folder
+    return run_plan(plan, executor=InProcessExecutor(), **options).folder

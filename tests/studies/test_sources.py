@@ -7,11 +7,10 @@ import pytest
 from typer.testing import CliRunner
 
 from vuskit.bench import Run
-from vuskit.bench.executors.base import Executor
-from vuskit.bench.jobs import run_task_safely
 from vuskit.bench.plan import load_plan
 from vuskit.bench.runner import run_plan
 from vuskit.cli.app import app
+from vuskit.engine import InProcessExecutor
 from vuskit.studies import compare, consistency_study, open_scores
 
 PLAN = """
@@ -33,27 +32,12 @@ buffer = 50
 """
 
 
-class Here(Executor):
-    """One task at a time, in this process."""
-
-    capacity = 1
-
-    def _start(self, task):
-        self._ended.put((task.job.key, run_task_safely(task)))
-
-    def _outcome(self, key, handle):
-        return handle
-
-    def close(self, *, kill):
-        """Nothing to give back."""
-
-
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
     base = tmp_path_factory.mktemp("bench")
     (base / "bench.toml").write_text(PLAN)
     plan = load_plan(base / "bench.toml")
-    run_plan(plan, executor=Here())
+    run_plan(plan, executor=InProcessExecutor())
     return plan.folder
 
 
@@ -88,9 +72,9 @@ def test_compare_takes_the_run_folder(run):
 
 def test_a_plan_that_asks_for_less_gives_less(tmp_path):
     (tmp_path / "bench.toml").write_text(PLAN)
-    run_plan(load_plan(tmp_path / "bench.toml"), executor=Here())
+    run_plan(load_plan(tmp_path / "bench.toml"), executor=InProcessExecutor())
     (tmp_path / "bench.toml").write_text(PLAN.replace("[1, 2, 3]", "[2]"))
     plan = load_plan(tmp_path / "bench.toml")
-    run_plan(plan, executor=Here())
+    run_plan(plan, executor=InProcessExecutor())
     (source,) = open_scores(plan.folder)
     assert source.name.endswith("-seed2")

@@ -10,6 +10,7 @@ from vuskit.bench._leaderboard import (
     measure_called,
     rows_of_mean,
 )
+from vuskit.bench.jobs import Kind
 from vuskit.bench.plan import Plan, load_plan, parse_plan
 from vuskit.bench.run import (
     Failure,
@@ -21,8 +22,8 @@ from vuskit.bench.run import (
     Verification,
 )
 from vuskit.bench.runner import Progress, RunSummary, run_plan
-from vuskit.bench.states import Kind, Status
 from vuskit.bench.store import BenchStorageError, Store
+from vuskit.engine import Status
 
 __all__ = [
     "AVERAGES",

@@ -28,10 +28,10 @@ from vuskit.bench.jobs import (
     describe_series,
 )
 from vuskit.bench.plan import Plan, ScoresFolder, SeriesFolder, SyntheticSeries
-from vuskit.bench.states import Status
 from vuskit.bench.store.reader import StoreReader
 from vuskit.datasets import Collection, read_collection
 from vuskit.datasets.readers import Candidate
+from vuskit.engine import Status
 from vuskit.errors import InvalidInputError
 
 __all__ = ["ExpandedPlan", "expand_plan"]

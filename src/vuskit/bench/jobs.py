@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
-import dataclasses
+import enum
 import functools
 import inspect
 import json
 import os
-import platform
 import time
-import traceback
 import warnings
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, replace
@@ -31,8 +28,6 @@ from vuskit.bench.identity import (
     import_object,
     scores_digest,
 )
-from vuskit.bench.memory import peak_memory, reset_peak_memory
-from vuskit.bench.states import Kind, Status
 from vuskit.buffers import BufferChoice
 from vuskit.datasets import ScoredSeries, Series, read_series
 from vuskit.datasets.readers import Table, open_scores
@@ -45,6 +40,7 @@ from vuskit.detectors import (
     get_detector,
     read_values,
 )
+from vuskit.engine import Action, NotApplicableError
 from vuskit.errors import InvalidInputError, MeasureError
 from vuskit.inputs import check_choice
 from vuskit.measures.evaluate import Evaluator
@@ -54,24 +50,31 @@ from vuskit.measures.settings import EvaluationSettings
 __all__ = [
     "DetectorSpec",
     "EvaluateJob",
+    "EvaluateResult",
     "ImportJob",
     "Job",
+    "JobAction",
+    "Kind",
     "MeasureSpec",
     "MeasureVersion",
-    "Outcome",
     "ScoreJob",
+    "ScoreResult",
     "SeriesRef",
     "SeriesSource",
-    "Task",
     "describe_series",
     "job_from_spec",
-    "load_inputs",
-    "run_task",
-    "run_task_safely",
-    "warm_up",
 ]
 
 Scores = NDArray[np.float64]
+
+
+class Kind(enum.StrEnum):
+    """What a job does."""
+
+    SCORE = "score"
+    IMPORT = "import"
+    EVALUATE = "evaluate"
+
 
 # -- series ------------------------------------------------------------------------------------
 
@@ -412,7 +415,7 @@ class ScoreJob:
         return self.seed or 0
 
     @property
-    def engine(self) -> str:
+    def group(self) -> str:
         """What a process must have loaded and compiled for it."""
         return self.detector.name
 
@@ -462,7 +465,7 @@ class ImportJob:
 
     kind: ClassVar[Kind] = Kind.IMPORT
     seed: ClassVar[None] = None
-    engine: ClassVar[None] = None
+    group: ClassVar[None] = None
     code: ClassVar[str] = ""
 
     series: SeriesRef
@@ -521,7 +524,7 @@ class EvaluateJob:
         return self.settings
 
     @property
-    def engine(self) -> str:
+    def group(self) -> str:
         """What a process must have loaded and compiled for it."""
         return "\n".join(map(str, self.measure_identities))
 
@@ -605,146 +608,168 @@ def job_from_spec(
             return EvaluateJob(series, scores_hash, settings, measures, label)
 
 
+# -- what a worker does -----------------------------------------------------------------------
+
+
 @dataclass(frozen=True)
-class Task:
-    """A job on its way to a worker, with the arrays where the worker cannot read files."""
+class ScoreResult:
+    """Scores of a detector, or of a file.
+
+    Attributes
+    ----------
+    scores : array
+        One per point.
+    fit_seconds, score_seconds : float or None
+        Time of fitting and of scoring.
+    cold : bool
+        Whether the process had not run this detector before, so that the seconds contain imports
+        and compilation.
+    """
+
+    scores: Scores
+    fit_seconds: float | None = None
+    score_seconds: float | None = None
+    cold: bool = False
+
+
+@dataclass(frozen=True)
+class EvaluateResult:
+    """Values of measures.
+
+    Attributes
+    ----------
+    values : dict
+        Numbers by measure; an undefined measure is absent.
+    buffer : int
+        Length of the buffer.
+    buffer_reason : str
+        How it was chosen.
+    """
+
+    values: dict[str, float]
+    buffer: int
+    buffer_reason: str
+
+
+@dataclass(frozen=True)
+class JobAction(Action):
+    """A job as the engine runs it; `load` attaches the arrays for workers without our files.
+
+    Attributes
+    ----------
+    job : Job
+        What to do.
+    scores_path : Path or None
+        Stored scores of an evaluation.
+    imports : tuple of str
+        Modules that register detectors and measures.
+    base : Path or None
+        Folder of the plan, where these modules may be.
+
+    Examples
+    --------
+    >>> from vuskit.engine import run_action
+    >>> series = describe_series(SeriesSource.synthetic({"family": "ecg", "n": 4000, "seed": 1}))
+    >>> job = ScoreJob(series, DetectorSpec("random", "{}", "Random"), seed=4)
+    >>> outcome = run_action(JobAction(job))
+    >>> str(outcome.status), outcome.value.scores.shape
+    ('OK', (4000,))
+    """
 
     job: Job
     scores_path: Path | None = None
     imports: tuple[str, ...] = ()
     base: Path | None = None
     series: Series | None = None
-    scores: NDArray[np.float64] | None = None
+    scores: Scores | None = None
 
+    @property
+    def group(self) -> str | None:
+        """What a process must have loaded and compiled for it."""
+        return self.job.group
 
-@dataclass(frozen=True)
-class Outcome:
-    """What became of a job.
+    def run(self) -> ScoreResult | EvaluateResult:
+        """Run the job.
 
-    Attributes
-    ----------
-    status : Status
-        How it ended.
-    message, traceback : str or None
-        Why, where it did not end well.
-    scores : ndarray or None
-        Of a score or import job.
-    values : dict or None
-        Of an evaluate job: numbers by measure; a measure without a value is absent.
-    fit_seconds, score_seconds, seconds : float or None
-        Time of fitting, of scoring, and of the whole job.
-    peak_bytes : int or None
-        Highest resident memory of the worker process during the job, libraries included.
-    cold : bool
-        Whether the worker had not run this detector before, so that the seconds hold imports
-        and compilation.
-    warm_up_seconds : float or None
-        Time that loading and compiling took before the job's own time began, where it did.
-    """
+        Raises
+        ------
+        NotApplicableError
+            If the detector or the measures do not apply to the series.
+        Exception
+            Whatever the detector raises.
+        """
+        self._import_modules()
+        match self.job:
+            case ScoreJob(series=ref, detector=detector):
+                if not detector.accepts(ref.n_channels):
+                    raise NotApplicableError(
+                        f"{self.job.label} takes one channel, {ref.title} has more"
+                    )
+                return _score(self.job, self._series())
+            case ImportJob():
+                scores = _external_scores(self.job) if self.scores is None else self.scores
+                return _import(self.job, self._series(), scores)
+            case EvaluateJob(series=ref):
+                if ref.anomalous_points in (0, ref.n_points):
+                    raise NotApplicableError(
+                        "the measures are undefined: only one class in the labels"
+                    )
+                return _evaluate(self.job, self.stored_scores(), self._series())
 
-    status: Status
-    message: str | None = None
-    traceback: str | None = None
-    scores: NDArray[np.float64] | None = None
-    values: dict[str, float] | None = None
-    fit_seconds: float | None = None
-    score_seconds: float | None = None
-    seconds: float | None = None
-    peak_bytes: int | None = None
-    cold: bool = False
-    warm_up_seconds: float | None = None
-    worker: str | None = None
-    buffer: int | None = None
-    buffer_reason: str | None = None
+    def warm_up(self) -> None:
+        """Load and compile what the job needs, before its time begins."""
+        self._import_modules()
+        match self.job:
+            case ScoreJob():
+                _warm_detector(self.job)
+            case EvaluateJob():
+                _warm_measures(self.job)
 
+    def load(self) -> JobAction:
+        """Attach the series and the scores.
 
-# -- what a worker does -----------------------------------------------------------------------
+        Raises
+        ------
+        InvalidInputError
+            If a file cannot be read.
+        """
+        scores = None
+        if isinstance(self.job, ImportJob):
+            scores = _external_scores(self.job)
+        elif isinstance(self.job, EvaluateJob):
+            scores = self.stored_scores()
+        return replace(self, series=self.job.series.load(), scores=scores)
+
+    def stored_scores(self) -> Scores:
+        """Scores of an evaluation.
+
+        Raises
+        ------
+        InvalidInputError
+            If the file holds something else.
+        """
+        if self.scores is not None:
+            return self.scores
+        assert isinstance(self.job, EvaluateJob)
+        assert self.scores_path is not None
+        scores: Scores = np.load(self.scores_path, allow_pickle=False)
+        if scores_digest(scores) != self.job.scores_hash:
+            raise InvalidInputError(
+                f"{self.scores_path} must hold the scores that were stored, got another content"
+            )
+        return scores
+
+    def _series(self) -> Series:
+        return self.job.series.load() if self.series is None else self.series
+
+    def _import_modules(self) -> None:
+        for module in self.imports:
+            import_object(module, self.base)
 
 
 _WARM_UP_POINTS = 200
 
 _seen_detectors: set[str] = set()
-
-
-class _NotApplicableError(Exception):
-    """The job does not apply; its text says why."""
-
-
-def run_task_safely(task: Task) -> Outcome:
-    """Do a task; whatever happens is told in the outcome.
-
-    Examples
-    --------
-    >>> series = describe_series(SeriesSource.synthetic({"family": "ecg", "n": 4000, "seed": 1}))
-    >>> job = ScoreJob(series, DetectorSpec("random", "{}", "Random"), seed=4)
-    >>> outcome = run_task_safely(Task(job))
-    >>> str(outcome.status), outcome.scores.shape
-    ('OK', (4000,))
-    """
-    reset_peak_memory()
-    begin = time.perf_counter()
-    try:
-        outcome = run_task(task)
-    except _NotApplicableError as reason:
-        outcome = Outcome(Status.SKIPPED, message=str(reason))
-    except MemoryError as error:
-        # The frames still hold what filled the memory; telling what happened takes some, too.
-        traceback.clear_frames(error.__traceback__)
-        text = f"out of memory: {error}" if str(error) else "out of memory"
-        outcome = Outcome(Status.OOM, message=text, traceback=_traceback())
-    except KeyboardInterrupt:
-        raise  # meant for whoever waits: workers do not hear Ctrl-C
-    except BaseException as error:
-        # SystemExit too: a detector that calls exit() must not take the worker along.
-        text = f"{type(error).__name__}: {error}"
-        outcome = Outcome(Status.ERROR, message=text, traceback=_traceback())
-    return dataclasses.replace(
-        outcome,
-        seconds=time.perf_counter() - begin,
-        peak_bytes=peak_memory(),
-        worker=f"{platform.node()}:{os.getpid()}",
-    )
-
-
-def _traceback() -> str:
-    return traceback.format_exc(limit=-20)
-
-
-def run_task(task: Task) -> Outcome:
-    """Do a task and let errors through.
-
-    Raises
-    ------
-    Exception
-        Whatever the detector raises.
-    """
-    _import_modules(task)
-    return _ACTIONS[task.job.kind](task)
-
-
-def _import_modules(task: Task) -> None:
-    for module in task.imports:
-        import_object(module, task.base)
-
-
-def warm_up(task: Task) -> float:
-    """Load and compile what a task needs, before its time begins; return the seconds it took.
-
-    What goes wrong is left to the task itself to tell.
-
-    Examples
-    --------
-    >>> series = describe_series(SeriesSource.synthetic({"family": "ecg", "n": 4000, "seed": 1}))
-    >>> warm_up(Task(ScoreJob(series, DetectorSpec("pca", "{}", "PCA"), seed=None))) < 60
-    True
-    """
-    begin = time.perf_counter()
-    # Anything but KeyboardInterrupt: SystemExit too would take the worker along.
-    with contextlib.suppress(Exception, SystemExit), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        _import_modules(task)
-        _WARM_UPS[task.job.kind](task.job)
-    return time.perf_counter() - begin
 
 
 def _warm_detector(job: ScoreJob) -> None:
@@ -762,29 +787,7 @@ def _warm_measures(job: EvaluateJob) -> None:
     evaluator(np.sin(np.arange(float(len(labels)))))
 
 
-def load_inputs(task: Task) -> Task:
-    """Put the arrays into a task, for a worker that cannot read the files.
-
-    Raises
-    ------
-    InvalidInputError
-        If a file cannot be read.
-    """
-    job = task.job
-    scores = None
-    if isinstance(job, ImportJob):
-        scores = _external_scores(job)
-    elif isinstance(job, EvaluateJob):
-        scores = _stored_scores(task)
-    return dataclasses.replace(task, series=job.series.load(), scores=scores)
-
-
-def _score(task: Task) -> Outcome:
-    job = task.job
-    assert isinstance(job, ScoreJob)
-    if not job.detector.accepts(job.series.n_channels):
-        raise _NotApplicableError(f"{job.label} takes one channel, {job.series.title} has more")
-    series = _series(task)
+def _score(job: ScoreJob, series: Series) -> ScoreResult:
     detector = job.detector.build(job.used_seed)
     cold = job.detector.name not in _seen_detectors
     _seen_detectors.add(job.detector.name)
@@ -794,13 +797,7 @@ def _score(task: Task) -> Outcome:
     begin = time.perf_counter()
     scores = detector.fit_score(series)  # type: ignore[arg-type]
     total = time.perf_counter() - begin
-    return Outcome(
-        Status.OK,
-        scores=scores,
-        fit_seconds=fitting.seconds,
-        score_seconds=total - fitting.seconds,
-        cold=cold,
-    )
+    return ScoreResult(scores, fitting.seconds, total - fitting.seconds, cold)
 
 
 class _Stopwatch:
@@ -818,13 +815,9 @@ class _Stopwatch:
             self.seconds += time.perf_counter() - begin
 
 
-def _import(task: Task) -> Outcome:
-    job = task.job
-    assert isinstance(job, ImportJob)
-    scores = _external_scores(job) if task.scores is None else task.scores
-    series = _series(task)
+def _import(job: ImportJob, series: Series, scores: Scores) -> ScoreResult:
     checked = ScoredSeries(series, {job.label: scores}).scores[job.label]
-    return Outcome(Status.OK, scores=np.array(checked))
+    return ScoreResult(np.array(checked))
 
 
 def _external_scores(job: ImportJob) -> Scores:
@@ -843,14 +836,8 @@ def _recent_table(path: Path) -> Table:
     return open_scores(path)
 
 
-def _evaluate(task: Task) -> Outcome:
-    job = task.job
-    assert isinstance(job, EvaluateJob)
-    if job.series.anomalous_points in (0, job.series.n_points):
-        raise _NotApplicableError("the measures are undefined: only one class in the labels")
-    scores = _stored_scores(task) if task.scores is None else task.scores
+def _evaluate(job: EvaluateJob, scores: Scores, series: Series) -> EvaluateResult:
     _compile_once()
-    series = _series(task)
     with warnings.catch_warnings():
         # Coarse grids are the plan's choice, and undefined values stay absent.
         warnings.simplefilter("ignore")
@@ -869,12 +856,7 @@ def _evaluate(task: Task) -> Outcome:
                 raise error.__cause__ from None
             raise
     values = {name: value for name, value in found.items() if np.isfinite(value)}
-    return Outcome(
-        Status.OK,
-        values=values,
-        buffer=buffer.length,
-        buffer_reason=f"{buffer.strategy}: {buffer.reason}",
-    )
+    return EvaluateResult(values, buffer.length, f"{buffer.strategy}: {buffer.reason}")
 
 
 @functools.cache
@@ -883,29 +865,3 @@ def _compile_once() -> None:
     # there is one: so a value does not depend on what else its worker has done.
     if is_installed("numba") and os.environ.get("VUSKIT_NUMBA") != "0":
         vuskit.warm_up()
-
-
-def _stored_scores(task: Task) -> Scores:
-    assert isinstance(task.job, EvaluateJob)
-    assert task.scores_path is not None
-    scores: Scores = np.load(task.scores_path, allow_pickle=False)
-    if scores_digest(scores) != task.job.scores_hash:
-        raise InvalidInputError(
-            f"{task.scores_path} must hold the scores that were stored, got another content"
-        )
-    return scores
-
-
-def _series(task: Task) -> Series:
-    return task.job.series.load() if task.series is None else task.series
-
-
-_WARM_UPS: dict[Kind, Callable[[Any], None]] = {
-    Kind.SCORE: _warm_detector,
-    Kind.EVALUATE: _warm_measures,
-}
-_ACTIONS: dict[Kind, Callable[[Task], Outcome]] = {
-    Kind.SCORE: _score,
-    Kind.IMPORT: _import,
-    Kind.EVALUATE: _evaluate,
-}

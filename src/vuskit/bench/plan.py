@@ -22,6 +22,7 @@ from vuskit.bench.jobs import DetectorSpec, MeasureSpec
 from vuskit.datasets.readers import get_format
 from vuskit.datasets.synthetic import get_family, make_series
 from vuskit.detectors import detector_class
+from vuskit.engine import ExecutorSettings, Limits
 from vuskit.errors import InvalidInputError
 from vuskit.inputs import check_choice
 from vuskit.measures.registry import GROUPS, get_measure, resolve_measures
@@ -30,8 +31,6 @@ from vuskit.measures.settings import EvaluationSettings
 __all__ = [
     "TEMPLATE",
     "Evaluations",
-    "ExecutorSpec",
-    "Limits",
     "Plan",
     "ScoresFolder",
     "SeriesFolder",
@@ -282,37 +281,6 @@ class Evaluations:
 
 
 @dataclass(frozen=True)
-class Limits:
-    """What one job may take.
-
-    Attributes
-    ----------
-    seconds : float
-        Wall time, after which the job is killed.
-    warm_up_seconds : float
-        Wall time for loading and compiling what a job needs, before its own time begins.
-    memory : int or None
-        Bytes of the worker process, libraries included; None: no limit.
-    threads : int
-        Threads of BLAS, OpenMP, numba and torch.
-    """
-
-    seconds: float = 3600.0
-    warm_up_seconds: float = 300.0
-    memory: int | None = None
-    threads: int = 1
-
-
-@dataclass(frozen=True)
-class ExecutorSpec:
-    """Where jobs run: ``local`` processes, or a ``dask`` scheduler."""
-
-    kind: str = "local"
-    workers: int = 1
-    address: str | None = None
-
-
-@dataclass(frozen=True)
 class Plan:
     """A checked plan; see `load_plan`."""
 
@@ -323,7 +291,7 @@ class Plan:
     scores: tuple[ScoresFolder, ...]
     evaluations: tuple[Evaluations, ...]
     limits: Limits
-    executor: ExecutorSpec
+    executor: ExecutorSettings
     imports: tuple[str, ...]
     base: Path
     text: str
@@ -555,12 +523,12 @@ def _some_measures(name: str, value: str | dict[str, Any]) -> tuple[MeasureSpec,
     return (spec,)
 
 
-def _executor(table: _ExecutorTable, base: Path) -> ExecutorSpec:
+def _executor(table: _ExecutorTable, base: Path) -> ExecutorSettings:
     workers = _usable_cores() if isinstance(table.workers, UnsetType) else table.workers
     address = table.address
     if address is not None and address.endswith(".json"):
         address = str(base / address)  # the scheduler's file, relative to the plan
-    return ExecutorSpec(table.kind, workers, address)
+    return ExecutorSettings(table.kind, workers, address)
 
 
 def _usable_cores() -> int:

@@ -17,13 +17,13 @@ from vuskit.bench._leaderboard import AVERAGES, leaderboard, measure_called, mea
 from vuskit.bench.identity import scores_digest
 from vuskit.bench.jobs import (
     EvaluateJob,
+    EvaluateResult,
+    JobAction,
+    Kind,
     Scores,
     SeriesSource,
-    Task,
-    run_task_safely,
 )
 from vuskit.bench.plan import Plan, parse_plan
-from vuskit.bench.states import Kind, Status
 from vuskit.bench.store import (
     DATABASE,
     ScoreFiles,
@@ -34,6 +34,7 @@ from vuskit.bench.store import (
 )
 from vuskit.buffers import BufferChoice
 from vuskit.datasets import ScoredSeries, Series
+from vuskit.engine import Status, run_action
 from vuskit.errors import InvalidInputError
 from vuskit.inputs import check_choice
 from vuskit.measures.registry import Measure
@@ -645,8 +646,8 @@ class Run:
 
     # -- single jobs and checks ------------------------------------------------------------------
 
-    def task(self, key: str) -> tuple[Task, Status]:
-        """Return the task of a stored job, to run it again, and how it ended.
+    def action(self, key: str) -> tuple[JobAction, Status]:
+        """Return the action of a stored job, to run it again, and how it ended.
 
         Parameters
         ----------
@@ -660,14 +661,14 @@ class Run:
         """
         with self._open() as store:
             row = store.find_job(key)
-            return self._task(store, row), Status(row["status"])
+            return self._action(store, row), Status(row["status"])
 
-    def _task(self, store: StoreReader, row: sqlite3.Row) -> Task:
+    def _action(self, store: StoreReader, row: sqlite3.Row) -> JobAction:
         run = store.latest_run()
         job = store.read_job(row)
         files = ScoreFiles(self.folder)
         path = files.path(job.scores_hash) if isinstance(job, EvaluateJob) else None
-        return Task(job, path, tuple(json.loads(run["imports"])), Path(run["base"]))
+        return JobAction(job, path, tuple(json.loads(run["imports"])), Path(run["base"]))
 
     def verify(
         self,
@@ -732,7 +733,7 @@ class Run:
         for place, key in enumerate(chosen):
             stored = store.values_of(key)
             found.n_values += len(stored)
-            found.problems += _value_problems(self._task(store, store.find_job(key)), stored)
+            found.problems += _value_problems(self._action(store, store.find_job(key)), stored)
             progress(len(known) + place + 1, total)
 
 
@@ -854,14 +855,15 @@ def _unknown_files(files: ScoreFiles, known: set[str]) -> list[str]:
     ]
 
 
-def _value_problems(task: Task, stored: dict[str, float]) -> list[str]:
-    outcome = run_task_safely(task)
-    where = f"job {task.job.key} ({task.job.title})"
-    if outcome.values is None:
+def _value_problems(action: JobAction, stored: dict[str, float]) -> list[str]:
+    outcome = run_action(action)
+    where = f"job {action.job.key} ({action.job.title})"
+    if not isinstance(outcome.value, EvaluateResult):
         return [f"{where}: cannot be computed again: {outcome.message}"]
     problems = []
-    for name in sorted({*stored, *outcome.values}):
-        then, again = stored.get(name), outcome.values.get(name)
+    values = outcome.value.values
+    for name in sorted({*stored, *values}):
+        then, again = stored.get(name), values.get(name)
         if then is None or again is None or not abs(then - again) <= _TOLERANCE:
             problems.append(f"{where}: {name} is stored as {then}, computed again it is {again}")
     return problems

@@ -1,4 +1,4 @@
-"""The loop: hand out jobs, write down what comes back, tell how it goes."""
+"""Run a plan on the engine: submit jobs, record their outcomes, report progress."""
 
 from __future__ import annotations
 
@@ -9,37 +9,36 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from vuskit.bench.executors import Executor, make_executor
 from vuskit.bench.expand import ExpandedPlan, expand_plan
-from vuskit.bench.jobs import EvaluateJob, Job, MeasureVersion, Outcome, Task
+from vuskit.bench.jobs import EvaluateJob, Job, JobAction, MeasureVersion
 from vuskit.bench.plan import Plan
-from vuskit.bench.states import Status
 from vuskit.bench.store import Store
+from vuskit.engine import Executor, Outcome, Status, Task, make_executor
 
 __all__ = ["Progress", "RunSummary", "run_plan"]
 
 _POLL_SECONDS = 0.25
-_NOTE_SECONDS = 1.0
+_STORE_SECONDS = 1.0  # between two notes of the progress in the store
 
 
 @dataclass(frozen=True)
 class Progress:
-    """How a run goes.
+    """State of a run.
 
     Attributes
     ----------
     total : int
-        Jobs of the plan as far as they are known: the evaluations of a failed detector fall away.
+        Jobs of the plan known so far; a failed detector has no evaluations.
     before : int
-        Those that earlier runs finished.
+        Jobs that earlier runs finished.
     failed_before : int
-        Those of them that failed.
+        Jobs of earlier runs that failed.
     counts : dict
         Jobs that this run finished, by status.
     seconds : float
-        Since the first job was handed out.
+        Time since the first job was submitted.
     running : tuple of str
-        What is under way.
+        Titles of the jobs that run now.
     """
 
     total: int
@@ -61,7 +60,7 @@ class Progress:
 
     @property
     def failed(self) -> int:
-        """Jobs of this run that went wrong."""
+        """Jobs of this run that failed."""
         return sum(count for status, count in self.counts.items() if status.failed)
 
     @property
@@ -76,7 +75,7 @@ class Progress:
         return (self.total - self.done) / rate if rate > 0 else None
 
     def as_json(self) -> dict[str, Any]:
-        """For the store."""
+        """Return it as JSON for the store."""
         return {
             "total": self.total,
             "done": self.done,
@@ -89,7 +88,7 @@ class Progress:
 
 @dataclass(frozen=True)
 class RunSummary:
-    """What a run has done.
+    """Result of `run_plan`.
 
     Attributes
     ----------
@@ -98,7 +97,7 @@ class RunSummary:
     progress : Progress
         The last state.
     notes : tuple of str
-        Series that could not be read, or are there twice.
+        Series that could not be read or occur twice.
     """
 
     folder: Path
@@ -117,19 +116,19 @@ def run_plan(
     reading: Callable[[int], None] | None = None,
     reread: bool = False,
 ) -> RunSummary:
-    """Run what is left of a plan.
+    """Run the unfinished jobs of a plan.
 
-    Finished jobs are never run again. An interruption (KeyboardInterrupt, SIGKILL, power) leaves
-    a folder from which the same call goes on.
+    Finished jobs are not repeated. After an interruption (Ctrl-C, ``kill -9``, power failure) the
+    same call resumes.
 
     Parameters
     ----------
     plan : Plan
         From `load_plan`.
     executor : Executor, optional
-        Instead of the one that the plan names; it is not closed.
+        Replaces the executor of the plan; it stays open.
     observer : callable, optional
-        Called with a `Progress` and the jobs that have just ended.
+        Called with a `Progress` and the jobs that have just ended with their outcomes.
     reading : callable, optional
         Called with the number of series so far, while the plan is expanded.
     reread : bool, default=False
@@ -165,7 +164,7 @@ def run_plan(
     with Store(plan.folder) as store:
         expanded = expand_plan(plan, store, reread=reread, progress=reading)
         own = executor is None
-        used = executor or make_executor(plan.executor, plan.limits, store.files.scratch)
+        used = executor or make_executor(plan.executor, plan.limits, scratch=store.files.scratch)
         try:
             done = set(expanded.done_ids())
             store.begin_run(
@@ -188,7 +187,7 @@ def _is_interruption(error: BaseException) -> bool:
 
 
 def _end_quietly(store: Store, state: str) -> None:
-    """Enter how the run ended; where the disk is full, the error under way says more."""
+    """Record how the run ended, unless the disk is full: then the first error says more."""
     try:
         store.end_run(state)
     except Exception:
@@ -197,7 +196,7 @@ def _end_quietly(store: Store, state: str) -> None:
 
 @dataclass
 class _Loop:
-    """One run."""
+    """One run: submits jobs, records outcomes, adds the evaluations of new scores."""
 
     expanded: ExpandedPlan
     store: Store
@@ -208,94 +207,101 @@ class _Loop:
     failed_measures: set[MeasureVersion] = field(default_factory=set)
 
     def __post_init__(self) -> None:
-        store, expanded = self.store, self.expanded
-        self.failed_before = store.count_failed()
-        self.first: deque[Job] = deque(expanded.todo())
-        # Evaluations go first: they are short, and a stopped run then has whole results.
-        self.second: deque[Job] = deque(expanded.waiting_evaluations())
-        self.seen = {job.key for job in self.second}
-        self.awaited = len(self.first) * len(expanded.plan.evaluations)
+        expanded = self.expanded
+        self.failed_before = self.store.count_failed()
+        self.score_jobs: deque[Job] = deque(expanded.todo())
+        # Evaluations go first: they are short, and a stopped run then has complete results.
+        self.evaluate_jobs: deque[Job] = deque(expanded.waiting_evaluations())
+        self.known_evaluations = {job.key for job in self.evaluate_jobs}
+        self.submitted: dict[str, Job] = {}
+        # Evaluations of scores that do not exist yet.
+        self.expected = len(self.score_jobs) * len(expanded.plan.evaluations)
         self.begin = time.perf_counter()
-        self.noted = 0.0
+        self.last_stored = 0.0
 
     def run(self) -> Progress:
         """Run until nothing is left."""
-        self._tell([])
-        while self.first or self.second or self.executor.running:
-            self._hand_out()
-            ended = self.executor.collect(_POLL_SECONDS)
-            results = self._taken_apart([(task.job, outcome) for task, outcome in ended])
+        self._report([])
+        while self.score_jobs or self.evaluate_jobs or self.submitted:
+            self._submit_jobs()
+            ended = [
+                (self.submitted.pop(task.key), outcome)
+                for task, outcome in self.executor.collect(_POLL_SECONDS)
+            ]
+            results = self._final_results(ended)
             if results:
-                self._write(results)
-            self._tell(results)
-        self._note(force=True)
+                self._record(results)
+            self._report(results)
+        self._store_progress(force=True)
         return self._progress()
 
-    def _hand_out(self) -> None:
+    def _submit_jobs(self) -> None:
         for _ in range(self.executor.free):
-            waiting = self.second or self.first
+            waiting = self.evaluate_jobs or self.score_jobs
             if not waiting:
                 return
-            self.executor.submit(self._task(waiting.popleft()))
+            job = waiting.popleft()
+            self.submitted[job.key] = job
+            self.executor.submit(Task(job.key, job.title, self._action(job)))
 
-    def _task(self, job: Job) -> Task:
+    def _action(self, job: Job) -> JobAction:
         path = self.store.files.path(job.scores_hash) if isinstance(job, EvaluateJob) else None
         plan = self.expanded.plan
-        return Task(job, path, plan.imports, plan.base)
+        return JobAction(job, path, plan.imports, plan.base)
 
-    def _taken_apart(self, ended: list[tuple[Job, Outcome]]) -> list[tuple[Job, Outcome]]:
-        """Return what is final: measures that failed together are tried again, users' own alone."""
+    def _final_results(self, ended: list[tuple[Job, Outcome]]) -> list[tuple[Job, Outcome]]:
+        """Leave out evaluations that failed as a whole; their measures are tried separately."""
         final = []
         for job, outcome in ended:
             parts = job.apart() if isinstance(job, EvaluateJob) and outcome.status.failed else ()
             if len(parts) > 1:
-                self._follow(parts)
+                self._add_evaluations(parts)
                 continue
             final.append((job, outcome))
             if len(parts) == 1:
                 self.failed_measures.update(parts[0].measure_identities)
         return final
 
-    def _follow(self, evaluations: Iterable[EvaluateJob]) -> None:
+    def _add_evaluations(self, evaluations: Iterable[EvaluateJob]) -> None:
         for evaluation in evaluations:
-            # A measure that has failed once is likely to do so again: no need to find out twice.
+            # A measure that has failed once will probably fail again, so it runs separately.
             doubtful = self.failed_measures.intersection(evaluation.measure_identities)
             for part in evaluation.apart() if doubtful else (evaluation,):
-                if part.key not in self.seen:
-                    self.seen.add(part.key)
-                    self.second.append(part)
+                if part.key not in self.known_evaluations:
+                    self.known_evaluations.add(part.key)
+                    self.evaluate_jobs.append(part)
 
-    def _write(self, ended: list[tuple[Job, Outcome]]) -> None:
-        digests = self.store.record(ended)
-        for job, outcome in ended:
+    def _record(self, results: list[tuple[Job, Outcome]]) -> None:
+        digests = self.store.record(results)
+        for job, outcome in results:
             self.counts[outcome.status] = self.counts.get(outcome.status, 0) + 1
             if isinstance(job, EvaluateJob):
                 continue
-            self.awaited -= len(self.expanded.plan.evaluations)
+            self.expected -= len(self.expanded.plan.evaluations)
             if job.key in digests:
-                # Scores that an earlier run knew by another detector or another name.
+                # An earlier run may have evaluated equal scores of another detector or name.
                 known = set(self.expanded.evaluation_ids(job, digests[job.key])) - self.adopted
                 self.store.adopt(known)
                 self.adopted |= known
-                self._follow(self.expanded.followers(job, digests[job.key]))
+                self._add_evaluations(self.expanded.followers(job, digests[job.key]))
 
-    def _tell(self, ended: list[tuple[Job, Outcome]]) -> None:
-        self._note()
+    def _report(self, results: list[tuple[Job, Outcome]]) -> None:
+        self._store_progress()
         if self.observer is not None:
-            self.observer(self._progress(), ended)
+            self.observer(self._progress(), results)
 
-    def _note(self, *, force: bool = False) -> None:
-        if force or time.perf_counter() - self.noted > _NOTE_SECONDS:
+    def _store_progress(self, *, force: bool = False) -> None:
+        if force or time.perf_counter() - self.last_stored > _STORE_SECONDS:
             self.store.note_progress(self._progress().as_json())
-            self.noted = time.perf_counter()
+            self.last_stored = time.perf_counter()
 
     def _progress(self) -> Progress:
-        waiting = len(self.first) + len(self.second) + len(self.executor.running)
+        waiting = len(self.score_jobs) + len(self.evaluate_jobs) + len(self.submitted)
         return Progress(
-            total=len(self.adopted) + sum(self.counts.values()) + waiting + self.awaited,
+            total=len(self.adopted) + sum(self.counts.values()) + waiting + self.expected,
             before=len(self.adopted),
             failed_before=self.failed_before,
             counts=dict(self.counts),
             seconds=time.perf_counter() - self.begin,
-            running=tuple(task.job.title for task in self.executor.running),
+            running=tuple(job.title for job in self.submitted.values()),
         )

@@ -15,8 +15,9 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import Progress as Bar
 
-    from vuskit.bench.jobs import Job, Outcome
+    from vuskit.bench.jobs import Job
     from vuskit.bench.runner import Progress
+    from vuskit.engine import Outcome
 
 __all__ = ["DelayedProgressBar", "RunDisplay", "StepProgress", "stderr_console", "study_progress"]
 

@@ -181,8 +181,8 @@ def check_third(folder):
     }
     assert run.measures()["misses"].title == "Misses"
     assert run.detectors() == ("LOF", "Old name", "Twice", "Values", "my_detectors:fails")
-    task, ended = run.task(status.failures[-1].key)
-    assert (task.job.title, ended) == (status.failures[-1].title.partition(" ")[2], Status.ERROR)
+    action, ended = run.action(status.failures[-1].key)
+    assert (action.job.title, ended) == (status.failures[-1].title.partition(" ")[2], Status.ERROR)
     assert RunReport.read(folder).seeds == 2
 
 

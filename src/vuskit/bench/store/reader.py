@@ -12,14 +12,14 @@ from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
-from vuskit.bench.jobs import Job, MeasureVersion, SeriesRef, SeriesSource, job_from_spec
-from vuskit.bench.states import Kind, Status
+from vuskit.bench.jobs import Job, Kind, MeasureVersion, SeriesRef, SeriesSource, job_from_spec
 from vuskit.bench.store.schema import (
     SCHEMA_VERSION,
     create_schema,
     migrate_schema,
     stored_version,
 )
+from vuskit.engine import Status
 from vuskit.errors import InvalidInputError
 
 if TYPE_CHECKING:

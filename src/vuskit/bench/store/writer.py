@@ -17,16 +17,17 @@ from vuskit import __version__
 from vuskit.bench.identity import canonical, values_checksum
 from vuskit.bench.jobs import (
     EvaluateJob,
+    EvaluateResult,
     ImportJob,
     Job,
+    Kind,
     MeasureSpec,
     MeasureVersion,
-    Outcome,
     ScoreJob,
+    ScoreResult,
     SeriesRef,
 )
 from vuskit.bench.plan import Plan
-from vuskit.bench.states import Kind, Status
 from vuskit.bench.store.reader import DATABASE, SERIES_FACTS, WAIT_SECONDS, StoreReader
 from vuskit.bench.store.schema import (
     SCHEMA_VERSION,
@@ -35,6 +36,7 @@ from vuskit.bench.store.schema import (
     stored_version,
 )
 from vuskit.bench.store.score_files import ScoreFiles
+from vuskit.engine import Outcome, Status
 from vuskit.errors import VuskitError
 
 __all__ = ["BenchStorageError", "Store", "is_gone"]
@@ -280,8 +282,8 @@ class Store(StoreReader):
         digests: dict[str, str] = {}
         with _storage_errors(self.folder):
             for job, outcome in batch:
-                if outcome.scores is not None:
-                    digests[job.key] = self.files.write(outcome.scores)
+                if isinstance(outcome.value, ScoreResult):
+                    digests[job.key] = self.files.write(outcome.value.scores)
         with self.transaction() as connection:
             for job, outcome in batch:
                 self._insert(connection, job, outcome, digests.get(job.key))
@@ -290,9 +292,11 @@ class Store(StoreReader):
     def _insert(
         self, connection: sqlite3.Connection, job: Job, outcome: Outcome, digest: str | None
     ) -> None:
-        if digest is not None and outcome.scores is not None:
+        scored = outcome.value if isinstance(outcome.value, ScoreResult) else None
+        evaluated = outcome.value if isinstance(outcome.value, EvaluateResult) else None
+        if scored is not None:
             connection.execute(
-                "INSERT OR IGNORE INTO scores VALUES (?, ?)", (digest, outcome.scores.size)
+                "INSERT OR IGNORE INTO scores VALUES (?, ?)", (digest, scored.scores.size)
             )
         row = {
             "key": job.key,
@@ -304,29 +308,34 @@ class Store(StoreReader):
             "code": job.code,
             "scores_hash": job.scores_hash if isinstance(job, EvaluateJob) else digest,
             "spec": canonical(job.spec()),
-            "fit_seconds": outcome.fit_seconds,
-            "score_seconds": outcome.score_seconds,
+            "fit_seconds": scored and scored.fit_seconds,
+            "score_seconds": scored and scored.score_seconds,
             "seconds": outcome.seconds,
             "peak_bytes": outcome.peak_bytes,
-            "cold": int(outcome.cold),
+            "cold": int(scored is not None and scored.cold),
             "worker": outcome.worker,
             "finished": _now(),
-            "buffer": outcome.buffer,
-            "buffer_reason": outcome.buffer_reason,
+            "buffer": evaluated and evaluated.buffer,
+            "buffer_reason": evaluated and evaluated.buffer_reason,
             "message": outcome.message,
             "traceback": outcome.traceback,
             "warm_up_seconds": outcome.warm_up_seconds,
-            "checksum": None if outcome.values is None else values_checksum(outcome.values),
+            "checksum": evaluated and values_checksum(evaluated.values),
         }
         marks = ", ".join("?" * len(row))
         cursor = connection.execute(
             f"INSERT INTO jobs ({', '.join(row)}) VALUES ({marks})", tuple(row.values())
         )
         if isinstance(job, EvaluateJob):
-            self._insert_values(connection, job, outcome, cursor.lastrowid)
+            values = {} if evaluated is None else evaluated.values
+            self._insert_values(connection, job, values, cursor.lastrowid)
 
     def _insert_values(
-        self, connection: sqlite3.Connection, job: EvaluateJob, outcome: Outcome, row: int | None
+        self,
+        connection: sqlite3.Connection,
+        job: EvaluateJob,
+        values: dict[str, float],
+        row: int | None,
     ) -> None:
         self._enter_measures(connection, job.measures)
         ids = {one.name: self._measure_ids[one] for one in job.measure_identities}
@@ -335,7 +344,7 @@ class Store(StoreReader):
         )
         connection.executemany(
             'INSERT INTO "values" VALUES (?, ?, ?)',
-            [(row, ids[name], value) for name, value in (outcome.values or {}).items()],
+            [(row, ids[name], value) for name, value in values.items()],
         )
 
     def _enter_measures(self, connection: sqlite3.Connection, specs: Iterable[MeasureSpec]) -> None:

@@ -13,7 +13,7 @@ from vuskit.cli.bench._arguments import RunFolder, run_folder
 from vuskit.cli.bench._output import Content, Rows, emit
 
 if TYPE_CHECKING:
-    from vuskit.bench.jobs import Job, Outcome
+    from vuskit.bench.jobs import EvaluateResult, Job, ScoreResult
 
 __all__ = ["run_job"]
 
@@ -32,29 +32,28 @@ def run_job(
     Example: vuskit bench run-job my-run 3f2a91
     """
     from vuskit.bench import Run
-    from vuskit.bench.jobs import run_task
 
     form = chosen_format(json=as_json, csv=as_csv)
-    task, stored = Run(run_folder(target)).task(key)
+    action, stored = Run(run_folder(target)).action(key)
     try:
-        outcome = run_task(task)
+        result = action.run()
     except Exception:
         say(traceback.format_exc())
-        say(f"{task.job.title}: failed again")
+        say(f"{action.job.title}: failed again")
         raise typer.Exit(ExitCode.FAILED_JOBS) from None
-    content = _content(task.job, stored, outcome)
+    content = _content(action.job, stored, result)
     emit(form, "job", content, rows=_rows, text=_text)
 
 
-def _content(job: Job, status: str, outcome: Outcome) -> dict[str, Any]:
+def _content(job: Job, status: str, result: ScoreResult | EvaluateResult) -> dict[str, Any]:
     """What a job that was done again gave."""
-    scores = outcome.scores
+    scores = getattr(result, "scores", None)
     return {
         "kind": job.kind.value,
         "title": job.title,
         "identity": job.identity,
         "stored_as": status,
-        "values": outcome.values or {},
+        "values": getattr(result, "values", {}),
         "scores": None
         if scores is None
         else {"points": scores.size, "lowest": scores.min(), "highest": scores.max()},

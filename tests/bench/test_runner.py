@@ -1,0 +1,132 @@
+"""Runs of plans: jobs that misbehave, and the same values from every executor."""
+
+from __future__ import annotations
+
+from dask_cluster import kill_tree, scheduler
+from waiting import eventually
+
+from vuskit.bench import Kind, Run, run_plan
+from vuskit.engine import DaskExecutor, Limits, LocalExecutor, Status
+
+# Generous: the machine may be busy. Only a job that sleeps for ever meets a short limit.
+LIMITS = Limits(seconds=300.0, memory=400_000_000)
+SHORT = Limits(seconds=2.0)
+PATIENT = Limits(seconds=300.0)
+ONE_SERIES = '[[series]]\nfamily = "ecg"\nn = 1500\nn_anomalies = 3\nseed = 1'
+
+
+def local(workshop, limits, workers=1):
+    return LocalExecutor(workers=workers, limits=limits, scratch=workshop.folder / "tmp")
+
+
+def test_every_failure_has_its_status_and_costs_its_job_only(workshop):
+    names = ["fine", "allocates", "raises", "segfaults", "killed", "exits"]
+    names += ["gives_nan", "too_short", "prints", "counts_threads", "hears_interrupts"]
+    workshop.write(detectors=names, series=ONE_SERIES)
+    with local(workshop, LIMITS, 2) as executor:
+        done = workshop.run(executor=executor)
+    assert executor.running == ()
+    found = {
+        job.label.removeprefix("misbehaving:"): outcome
+        for job, outcome in done
+        if job.kind is Kind.SCORE
+    }
+    statuses = {name: str(outcome.status) for name, outcome in found.items()}
+    assert statuses == {
+        "fine": "OK",
+        "prints": "OK",
+        "counts_threads": "OK",
+        "hears_interrupts": "OK",
+        "allocates": "OOM",
+        "killed": "OOM",
+        "raises": "ERROR",
+        "segfaults": "ERROR",
+        "exits": "ERROR",
+        "gives_nan": "ERROR",
+        "too_short": "ERROR",
+    }
+    assert "Unable to allocate" in found["allocates"].message
+    assert "in allocates" in found["allocates"].traceback
+    assert found["raises"].message == "RuntimeError: this detector does not like the series"
+    assert "in raises" in found["raises"].traceback
+    assert found["segfaults"].message == "the worker process died of signal 11 (SIGSEGV)"
+    assert "in segfaults" in found["segfaults"].traceback
+    assert "SIGKILL" in found["killed"].message
+    assert found["exits"].message == "SystemExit: 3"
+    assert "must give finite scores, got nan at index 7" in found["gives_nan"].message
+    assert "must give 1500 scores, got shape (1499,)" in found["too_short"].message
+    assert set(found["counts_threads"].value.scores) == {1.0}
+    assert set(found["hears_interrupts"].value.scores) == {0.0}
+    assert found["fine"].peak_bytes > 10_000_000
+    assert found["fine"].value.fit_seconds >= 0
+    assert found["fine"].value.score_seconds > 0
+    # Every failure can be looked at again.
+    failures = Run(workshop.folder).status().failures
+    assert len(failures) == 7
+    assert all(one.key in one.command and "run-job" in one.command for one in failures)
+    evaluated = [outcome for job, outcome in done if job.kind is Kind.EVALUATE]
+    assert {outcome.status for outcome in evaluated} == {Status.OK}
+    assert workshop.leftovers() == []
+
+
+def test_job_over_its_time_is_killed_and_the_record_shows_where_it_was(workshop):
+    workshop.write(detectors=["sleeps"], series=ONE_SERIES)
+    with local(workshop, SHORT) as executor:
+        ((_, outcome),) = workshop.run(executor=executor)
+    assert (outcome.status, outcome.message) == (Status.TIMEOUT, "took more than 2 s")
+    assert "in sleeps" in outcome.traceback
+    assert workshop.query("SELECT status FROM jobs") == [("TIMEOUT",)]
+    assert workshop.leftovers() == []
+
+
+def test_compiling_does_not_count_as_time_of_a_job(workshop):
+    """It takes four seconds, a job may take three."""
+    series = ONE_SERIES.replace("seed = 1", "seed = [1, 2]")
+    workshop.write(detectors=["compiles", "Compiles"], series=series, evaluate="")
+    with local(workshop, Limits(seconds=3.0)) as executor:
+        done = workshop.run(executor=executor)
+    scored = [outcome for job, outcome in done if job.kind is Kind.SCORE]
+    assert [str(outcome.status) for outcome in scored] == ["OK"] * 4
+    warmed = [outcome.warm_up_seconds for outcome in scored if outcome.warm_up_seconds is not None]
+    assert len(warmed) == 2  # once per detector and process
+    assert max(warmed) >= 4.0
+    assert not any(outcome.value.cold for outcome in scored)
+    assert all(outcome.value.score_seconds < 3.0 for outcome in scored)
+    stored = workshop.query("SELECT max(warm_up_seconds) FROM jobs WHERE kind = 'score'")
+    assert stored == [(max(warmed),)]
+
+
+def many(workshop):
+    """A plan of 24 jobs, half of which take a moment."""
+    return workshop.write(
+        detectors=['name = "misbehaving:slow"\nseconds = 0.4'],
+        top="seeds = [0, 1, 2, 3, 4, 5]",
+    )
+
+
+def test_one_process_two_and_a_cluster_that_loses_a_worker_agree(workshop, tmp_path_factory):
+    bases = [tmp_path_factory.mktemp("other") for _ in range(2)]
+    shops = [many(workshop), *(many(type(workshop)(base)) for base in bases)]
+    for shop, workers in zip(shops, (1, 2), strict=False):
+        with local(shop, PATIENT, workers) as executor:
+            assert len(shop.run(executor=executor)) == 24
+    done, killed = [], []
+    with scheduler(2) as (file, workers), DaskExecutor(address=file, limits=PATIENT) as executor:
+        assert eventually(lambda: executor.capacity >= 4)  # both workers are there
+
+        def kill_one(progress, ended):
+            done.extend(ended)
+            if len(done) >= 6 and not killed:
+                killed.append(workers[0].pid)
+                kill_tree(workers[0].pid)
+
+        run_plan(shops[2].plan(), executor=executor, observer=kill_one)
+    assert killed
+    assert len(done) == len({job.key for job, _ in done}) == 24
+    expected = shops[0].values()
+    assert len(expected) == 24
+    for shop in shops:
+        assert shop.values() == expected  # to the last bit
+        assert shop.query("SELECT count(*), count(DISTINCT key) FROM jobs") == [(24, 24)]
+        assert shop.query("SELECT DISTINCT status FROM jobs") == [("OK",)]
+        assert shop.leftovers() == []
