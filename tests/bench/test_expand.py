@@ -393,7 +393,7 @@ def test_files_are_found_by_their_names(workshop, ending):
         f'pattern = "{{detector}}/{{dataset}}/{{series}}.{ending}"',
     )
     outcomes = {(job.label, job.kind): outcome for job, outcome in workshop.run()}
-    assert outcomes["first", Kind.EVALUATE].values == dict(
+    assert outcomes["first", Kind.EVALUATE].value.values == dict(
         evaluate(series.labels, series.values, buffer=30, measures=["auc_pr", "vus_pr"])
     )
     assert outcomes["second", Kind.IMPORT].status is Status.OK
