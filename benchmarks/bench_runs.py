@@ -33,6 +33,7 @@ COMMAND = [sys.executable, "-c", "from vuskit.cli.main import run; run()", "benc
 N_MEASURES = 13
 DETECTORS = ("iforest", "pca", "poly", "mp", "moving_zscore", "random")
 KILL_AFTER_JOBS = 300
+VALUE_KEYS = ("dataset", "series", "detector", "seed", "settings", "measure")
 
 
 def main() -> None:
@@ -125,13 +126,11 @@ def jobs_done(folder: Path) -> int:
 
 
 def all_values(folder: Path) -> dict[tuple, float]:
-    """Every value by series, scores, settings and measure."""
-    rows = query(
-        folder,
-        "SELECT series_hash, scores_hash, jobs.identity, measures.identity, value "
-        'FROM "values" JOIN jobs ON jobs.id = job_id JOIN measures ON measures.id = measure_id',
-    )
-    return {row[:4]: row[4] for row in rows}
+    """Every value by series, detector, seed, settings and measure."""
+    table = Run(folder).values()
+    names = [name for name in table if name in VALUE_KEYS]
+    keys = table[names].astype(str).itertuples(index=False, name=None)
+    return dict(zip(keys, table["value"], strict=True))
 
 
 def leftovers(folder: Path) -> list[str]:
@@ -223,36 +222,23 @@ def large_store(base: Path, n_values: int) -> str:
     folder = base / "large"
     n_jobs = n_values // N_MEASURES + 1
     with Store(folder) as store, store.transaction() as connection:
-        run = (
-            "2026-01-01",
-            "finished",
-            "here",
-            1,
-            "0",
-            "{}",
-            "local",
-            "",
-            "",
-            "[]",
-            "[]",
-            "[]",
-            "{}",
-        )
         connection.execute(
             "INSERT INTO runs (started, state, host, pid, vuskit, environment, executor, plan, "
-            "base, imports, wanted, notes, progress) "
-            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            run,
+            "base, imports, notes, progress) VALUES "
+            "('2026-01-01', 'finished', 'here', 1, '0', '{}', 'local', '', '', '[]', '[]', '{}')"
         )
-        connection.execute("INSERT INTO series VALUES ('h', 'd', 's', 10, 1, 1, 1, 0)")
+        connection.execute(
+            "INSERT INTO series (hash, n_points, n_channels, n_anomalies, anomalous_points) "
+            "VALUES ('h', 10, 1, 1, 1)"
+        )
         connection.executemany(
-            "INSERT INTO measures (identity, name) VALUES (?, ?)",
-            [(f"m{i} @ v", f"m{i}") for i in range(N_MEASURES)],
+            "INSERT INTO measures (name, version) VALUES (?, 'v')",
+            [(f"m{i}",) for i in range(N_MEASURES)],
         )
         spec = "x" * 600
         connection.executemany(
-            "INSERT INTO jobs (key, kind, status, run_id, series_hash, label, identity, spec, "
-            "cold, finished, message) VALUES (?, 'evaluate', ?, 1, 'h', 'l', 'i', ?, 0, '', 'm')",
+            "INSERT INTO jobs (key, kind, status, run_id, series_hash, settings, code, spec, cold, "
+            "finished, message) VALUES (?, 'evaluate', ?, 1, 'h', 's', 'c', ?, 0, '', 'm')",
             ((f"{i:032x}", "OK" if i % 50 else "ERROR", spec) for i in range(n_jobs)),
         )
         connection.executemany(
@@ -317,16 +303,16 @@ def describe_real(folder: Path, before: float, kept: int, after: float) -> str:
     ]
     costs = query(
         folder,
-        "SELECT label, fit_seconds, score_seconds, peak_bytes FROM jobs "
-        "WHERE kind = 'score' AND status = 'OK' AND NOT cold",
+        "SELECT detector, fit_seconds, score_seconds, peak_bytes FROM jobs "
+        "JOIN planned_scores USING (key) WHERE kind = 'score' AND status = 'OK' AND NOT cold",
     )
-    for label in table["detector"]:
-        own = [row[1:] for row in costs if row[0] == label]
+    for name in table["detector"]:
+        own = [row[1:] for row in costs if row[0] == name]
         fit, score, peak = (sorted(column) for column in zip(*own, strict=True))
         most = max(one + two for one, two, _ in own)
         middle = len(own) // 2
         lines.append(
-            f"| {label} | {fit[middle]:.3f} | {score[middle]:.3f} | {most:.1f} "
+            f"| {name} | {fit[middle]:.3f} | {score[middle]:.3f} | {most:.1f} "
             f"| {peak[-1] / 1e6:.0f} |"
         )
     return "\n".join(lines)
