@@ -270,6 +270,63 @@ def test_jobs_are_found_by_the_beginning_of_their_key(workshop):
             run.action(wrong)
 
 
+# -- names come from the plan of the latest start -----------------------------------------------
+
+
+def labeled(workshop, *labels):
+    """A plan with the values and minus the values as detectors, under these labels."""
+    (workshop.base / "minus.py").write_text("def minus(values):\n    return -values\n")
+    names = ("values", "minus:minus", "values")
+    entries = [
+        f'name = "{name}"\nlabel = "{label}"' for name, label in zip(names, labels, strict=False)
+    ]
+    return workshop.write(detectors=entries)
+
+
+def means(folder):
+    return Run(folder).values().groupby("detector")["value"].mean().to_dict()
+
+
+def test_tables_follow_renamed_and_swapped_labels(workshop):
+    labeled(workshop, "A", "B").run()
+    before = means(workshop.folder)
+    assert before["A"] != before["B"]
+    assert labeled(workshop, "B", "A").run() == []
+    assert means(workshop.folder) == {"A": before["B"], "B": before["A"]}
+    assert labeled(workshop, "new", "B").run() == []
+    assert means(workshop.folder) == {"new": before["A"], "B": before["B"]}
+    assert Run(workshop.folder).detectors() == ("B", "new")
+    assert {name for name, _, _ in Run(workshop.folder).status().by_detector} == {"B", "new"}
+    assert [name for name, _ in next(Run(workshop.folder).scored_series()).scores] == ["B", "new"]
+
+
+def test_one_detector_may_have_two_labels(workshop):
+    done = labeled(workshop, "A", "B", "C").run()
+    assert len(done) == 8  # two detectors, two series, scores and evaluations
+    found = means(workshop.folder)
+    assert found["A"] == found["C"] != found["B"]
+    for shape, rows in (("values", 12), ("wide", 6), ("leaderboard", 3)):
+        assert len(Run(workshop.folder).table(shape=shape)) == rows
+    assert Run(workshop.folder).status().count(Status.OK) == 8
+    assert workshop.run() == []
+
+
+def test_tables_follow_a_moved_series(workshop):
+    folder = workshop.base / "data" / "old"
+    folder.mkdir(parents=True)
+    rows = [f"{i % 5},{int(i in (9, 10))}" for i in range(40)]
+    (folder / "a.csv").write_text("\n".join(["value,label", *rows]))
+    workshop.write(series='[[series]]\nfolder = "data"').run()
+    values = Run(workshop.folder).values()
+    assert set(values["dataset"]) == {"old"}
+    folder.rename(workshop.base / "data" / "new")
+    assert workshop.run() == []
+    moved = Run(workshop.folder).values()
+    assert set(moved["dataset"]) == {"new"}
+    assert moved["value"].to_list() == values["value"].to_list()
+    assert [one.title for one in Run(workshop.folder).series()] == ["new/a"]
+
+
 # -- checks -------------------------------------------------------------------------------------
 
 

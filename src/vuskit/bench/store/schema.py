@@ -122,7 +122,7 @@ CREATE TABLE jobs (
     checksum TEXT
 );
 CREATE INDEX jobs_by_state ON jobs (run_id, kind, status);
-CREATE INDEX jobs_by_scores ON jobs (scores_hash, series_hash, kind);
+CREATE INDEX jobs_by_scores ON jobs (scores_hash, series_hash, kind, run_id, status);
 CREATE TABLE job_measures (
     job_id INTEGER NOT NULL REFERENCES jobs (id) ON DELETE CASCADE,
     measure_id INTEGER NOT NULL REFERENCES measures (id),
