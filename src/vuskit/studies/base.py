@@ -615,6 +615,7 @@ class StudyResult(abc.ABC):
 
         Examples
         --------
+        >>> import tempfile
         >>> from vuskit.studies import load_study_result, scenario_study
         >>> path = scenario_study(measures=["vus_pr"]).save(tempfile.mkdtemp())
         >>> path.name, float(load_study_result(path).values.max())
@@ -825,7 +826,7 @@ def load_study_result(path: str | Path) -> Any:
     place = Path(path)
     try:
         data = place.read_bytes()
-        header, _ = read_archive(data)
+        header, arrays = read_archive(data)
         if header["format"] != _FORMAT:
             raise ValueError(header["format"])
         schema, kind = int(header["schema"]), str(header["kind"])
@@ -834,14 +835,19 @@ def load_study_result(path: str | Path) -> Any:
             f"`path` must be a saved result of a study, got {str(place)!r}, which cannot be read "
             f"as one ({type(error).__name__})"
         ) from error
-    if schema != SCHEMA_VERSION:
+    if schema > SCHEMA_VERSION:
         raise InvalidInputError(
             f"`path` must hold a result in schema {SCHEMA_VERSION} of vuskit {__version__}, got "
             f"{kind!r} in schema {schema}, written by vuskit {header.get('vuskit')}: {place}"
         )
     cls = get_study(kind)
     try:
-        _, result = unpack(data, (*_KNOWN, cls, cls.result, *cls.known))
+        if schema == 1:
+            from vuskit.studies._schema_1 import from_schema_1
+
+            result: Any = from_schema_1(kind, header, arrays)
+        else:
+            _, result = unpack(data, (*_KNOWN, cls, cls.result, *cls.known))
         if not isinstance(result, cls.result):
             raise TypeError(type(result).__name__)
     except UNREADABLE as error:
@@ -872,6 +878,7 @@ def load_study_results(folder: str | Path) -> list[Any]:
 
     Examples
     --------
+    >>> import tempfile
     >>> from vuskit.studies import scenario_study
     >>> folder = tempfile.mkdtemp()
     >>> _ = scenario_study(measures=["vus_pr"]).save(folder)

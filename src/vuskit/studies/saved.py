@@ -22,7 +22,14 @@ from numpy.typing import NDArray
 from vuskit.errors import InvalidInputError
 from vuskit.measures.registry import Measure, list_measures
 
-__all__ = ["UNREADABLE", "pack", "unpack"]
+__all__ = [
+    "UNREADABLE",
+    "NamedFunction",
+    "pack",
+    "read_archive",
+    "restored_measure",
+    "unpack",
+]
 
 UNREADABLE = (OSError, EOFError, ValueError, KeyError, TypeError, IndexError, zipfile.BadZipFile)
 """What `unpack` raises for damaged files."""
@@ -225,10 +232,10 @@ class _Decoder:
         return kind(**self.decode(values)) if restore is None else restore(self.decode(values))
 
     def _function(self, name: str) -> Any:
-        return self._known.get(name) or _SavedFunction(name)
+        return self._known.get(name) or NamedFunction(name)
 
     def _measure(self, values: Any) -> Measure:
-        return _restored_measure(self.decode(values))
+        return restored_measure(self.decode(values))
 
     def _frame(self, parts: Any) -> Any:
         import pandas as pd
@@ -264,13 +271,20 @@ def _is_missing(item: Any) -> bool:
     return item is None or (isinstance(item, float) and item != item)
 
 
-class _SavedFunction:
+class NamedFunction:
     """Stands for a function of which only the name was saved."""
 
     def __init__(self, name: str) -> None:
         self.__qualname__ = self.__name__ = name
 
     def __call__(self, *_: Any, **__: Any) -> Any:
+        """Raise: there is nothing to call.
+
+        Raises
+        ------
+        InvalidInputError
+            Always.
+        """
         raise InvalidInputError(
             f"`{self.__name__}` must be defined to be called, got its name from a saved result"
         )
@@ -280,7 +294,7 @@ def _encode_measure(encoder: _Encoder, measure: Measure) -> Any:
     return {"$measure": {name: encoder.encode(getattr(measure, name)) for name in _MEASURE_FIELDS}}
 
 
-def _restored_measure(parts: dict[str, Any]) -> Measure:
+def restored_measure(parts: dict[str, Any]) -> Measure:
     """The measure; one that is not registered can be shown but not computed."""
     known = {measure.name: measure for measure in list_measures()}
     same = known.get(parts["name"].partition("(")[0])
