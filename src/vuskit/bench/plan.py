@@ -22,7 +22,7 @@ from vuskit.bench.jobs import DetectorSpec, MeasureSpec
 from vuskit.datasets.readers import get_format
 from vuskit.datasets.synthetic import get_family, make_series
 from vuskit.detectors import detector_class
-from vuskit.engine import ExecutorSettings, Limits
+from vuskit.engine import EXECUTOR_KINDS, ExecutorSettings, Limits
 from vuskit.errors import InvalidInputError
 from vuskit.inputs import check_choice
 from vuskit.measures.registry import GROUPS, get_measure, resolve_measures
@@ -127,8 +127,6 @@ Positive: TypeAlias = Annotated[int, Meta(ge=1)]
 Seconds: TypeAlias = Annotated[float, Meta(gt=0, lt=1e300)]
 T = TypeVar("T")
 
-EXECUTORS = ("local", "dask")
-
 
 class _Table(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """A table of the plan. A key with several values may be written with one."""
@@ -219,12 +217,16 @@ class _LimitsTable(_Table, frozen=True):
 class _ExecutorTable(_Table, frozen=True):
     """``[executor]``."""
 
-    kind: Annotated[str, Meta(extra_json_schema={"enum": list(EXECUTORS)})] = "local"
+    kind: Annotated[str, Meta(extra_json_schema={"enum": list(EXECUTOR_KINDS)})] = "local"
     workers: Positive | UnsetType = UNSET
     address: Text | None = None
 
     def __post_init__(self) -> None:
-        check_choice("kind", self.kind, EXECUTORS)
+        check_choice("kind", self.kind, EXECUTOR_KINDS)
+        if self.address is not None and self.kind != "dask":
+            raise InvalidInputError(
+                f'`address` must be left out unless kind = "dask", got {self.address!r}'
+            )
 
 
 class _PlanTable(_Table, frozen=True):

@@ -6,6 +6,7 @@ work as `Action` objects; `run_tasks` runs them, keeps failures as failures, and
 
 from vuskit.engine._process import run_action
 from vuskit.engine.executors import (
+    EXECUTOR_KINDS,
     DaskExecutor,
     Executor,
     ExecutorSettings,
@@ -26,6 +27,7 @@ from vuskit.engine.tasks import (
 )
 
 __all__ = [
+    "EXECUTOR_KINDS",
     "UNLIMITED",
     "Action",
     "DaskExecutor",

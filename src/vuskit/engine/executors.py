@@ -29,6 +29,7 @@ from vuskit.engine.tasks import UNLIMITED, Limits, Outcome, Status, Task
 from vuskit.errors import InvalidInputError
 
 __all__ = [
+    "EXECUTOR_KINDS",
     "DaskExecutor",
     "Executor",
     "ExecutorSettings",
@@ -36,6 +37,9 @@ __all__ = [
     "LocalExecutor",
     "make_executor",
 ]
+
+EXECUTOR_KINDS = ("local", "dask")
+"""Kinds of executors that settings can name."""
 
 # Two tasks per thread: a worker has its next one while the outcome of the last travels.
 _TASKS_PER_THREAD = 2
@@ -77,9 +81,9 @@ class ExecutorSettings:
     address: str | None = None
 
     def __post_init__(self) -> None:
-        if self.kind not in _MAKERS:
-            known = ", ".join(map(repr, _MAKERS))
-            hint = did_you_mean(self.kind, _MAKERS)
+        if self.kind not in EXECUTOR_KINDS:
+            known = ", ".join(map(repr, EXECUTOR_KINDS))
+            hint = did_you_mean(self.kind, EXECUTOR_KINDS)
             raise InvalidInputError(f"`kind` must be one of {known}, got {self.kind!r}{hint}")
         if isinstance(self.workers, bool) or not isinstance(self.workers, int) or self.workers < 1:
             raise InvalidInputError(f"`workers` must be an integer >= 1, got {self.workers!r}")
