@@ -13,8 +13,8 @@ the shape (buffer widths, levels of the block).
 
 from __future__ import annotations
 
+import abc
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,19 +62,34 @@ def plain_areas(levels: Levels, n: int) -> tuple[float, float]:
     return roc, min(float(hits @ (levels.found / levels.predicted)) / n_inside, 1.0)
 
 
-class AreaSums(Protocol):
+class AreaSums(abc.ABC):
     """Running areas of every buffer width."""
 
+    def __init__(self, plan: BufferPlan) -> None:
+        size = plan.widths.size
+        self.n, self.n_inside = plan.n, plan.n_inside
+        self.with_trapezoids = plan.definition.pr_area == "trapezoid"
+        self.roc, self.pr = np.zeros(size), np.zeros(size)
+
+    @abc.abstractmethod
     def add(self, sums: Floats, levels: Levels, existence: Floats | None) -> None:
         """Take in the next block; ``sums`` (see ``BufferPlan.table``) may be overwritten.
 
         Where ``existence`` has fewer levels, all events are found at the others.
         """
-        ...
 
+    @abc.abstractmethod
     def areas(self) -> tuple[Floats, Floats]:
         """Areas under the ROC and the PR curve, for each width."""
-        ...
+
+    def add_trapezoids(
+        self, jump: Floats, hits: Floats, hits_before: Floats, levels: Levels
+    ) -> None:
+        """Add a block to the PR areas; before the first threshold the precision is 1."""
+        r_before = levels.predicted_before
+        with np.errstate(divide="ignore", invalid="ignore"):
+            before = np.where(r_before > 0, hits_before / r_before, 1.0)
+        self.pr += 0.5 * np.einsum("ij,ij->i", jump, hits / levels.predicted + before)
 
 
 def joined(parts: list[tuple[Floats, Floats]]) -> tuple[Floats, Floats]:
@@ -91,7 +106,7 @@ def area_sums(plan: BufferPlan) -> AreaSums:
     return _FixedPositives(plan)
 
 
-class _FollowingPositives:
+class _FollowingPositives(AreaSums):
     """P' grows with the prediction. ``sums`` is P' = P + B / 2, so TP = A - 2 P + 2 P'.
 
     Everything is then a rational function of P' with one numerator per level:
@@ -99,11 +114,11 @@ class _FollowingPositives:
     """
 
     def __init__(self, plan: BufferPlan) -> None:
+        super().__init__(plan)
         size = plan.widths.size
-        self.n, self.n_inside = plan.n, plan.n_inside
-        self.roc, self.pr = np.zeros(size), np.zeros(size)
         self.last_miss = np.full(size, 2.0)
         self.last_inverse = np.full(size, 1.0 / (plan.n - plan.n_inside))
+        self.last_positives = np.full(size, float(plan.n_inside))
         self.last_found = 0
 
     def add(self, sums: Floats, levels: Levels, existence: Floats | None) -> None:
@@ -115,9 +130,16 @@ class _FollowingPositives:
         np.subtract(self.n, sums, out=inverse)
         np.divide(1.0, inverse, out=inverse)
 
-        self.pr += row_dots(jump, (found - 2.0 * self.n_inside) / predicted)
-        sums *= jump
-        self.pr += row_dots(sums, 2.0 / predicted)
+        if self.with_trapezoids:
+            before = np.concatenate((self.last_positives[:, None], sums[:, :-1]), axis=1)
+            self.last_positives = sums[:, -1].copy()
+            hits = found - 2.0 * self.n_inside + 2.0 * sums
+            hits_before = found_before - 2.0 * self.n_inside + 2.0 * before
+            self.add_trapezoids(jump, hits, hits_before, levels)
+        else:
+            self.pr += row_dots(jump, (found - 2.0 * self.n_inside) / predicted)
+            sums *= jump
+            self.pr += row_dots(sums, 2.0 / predicted)
 
         constant = 2.0 * (self.n - self.n_inside)
         # One column to the left in flattened order; the first column follows the previous block.
@@ -149,17 +171,16 @@ class _FollowingPositives:
         return 1.0 - (2.0 + 0.5 * self.roc), self.pr
 
 
-class _FixedPositives:
-    """P' is one number per width. ``sums`` is TP; the PR area is a trapezoid from precision 1."""
+class _FixedPositives(AreaSums):
+    """P' is one number per width. ``sums`` is TP."""
 
     def __init__(self, plan: BufferPlan) -> None:
+        super().__init__(plan)
         size = plan.widths.size
         positives = plan.n_inside + plan.near_total() / 2
         self.inverse_positives = (1.0 / positives)[:, None]
         with np.errstate(divide="ignore"):
             self.inverse_negatives = (1.0 / (plan.n - positives))[:, None]
-        self.caps_fpr = plan.definition.caps_fpr
-        self.roc, self.pr = np.zeros(size), np.zeros(size)
         self.last_rate = np.zeros(size)
         self.last_hits = np.zeros(size)
 
@@ -174,14 +195,12 @@ class _FixedPositives:
         self.last_rate = rate[:, -1].copy()
 
         r, r_before = levels.predicted, levels.predicted_before
-        with np.errstate(divide="ignore", invalid="ignore"):
-            precision_before = np.where(r_before > 0, before / r_before, 1.0)
-        self.pr += 0.5 * np.einsum("ij,ij->i", jump, sums / r + precision_before)
+        if self.with_trapezoids:
+            self.add_trapezoids(jump, sums, before, levels)
+        else:
+            self.pr += np.einsum("ij,ij->i", jump, sums / r)
         fpr = (r - sums) * self.inverse_negatives
         fpr_before = (r_before - before) * self.inverse_negatives
-        if self.caps_fpr:
-            np.minimum(fpr, 1.0, out=fpr)
-            np.minimum(fpr_before, 1.0, out=fpr_before)
         self.roc += 0.5 * np.einsum("ij,ij->i", jump, fpr + fpr_before)
 
     def areas(self) -> tuple[Floats, Floats]:
@@ -201,6 +220,4 @@ def rates(
     tpr = np.minimum(hits / positives, 1.0)
     tpr[:, : existence.shape[1]] *= existence
     fpr = (levels.predicted - hits) / (plan.n - positives)
-    if plan.definition.caps_fpr:
-        fpr = np.minimum(fpr, 1.0)
     return fpr, tpr, hits / levels.predicted

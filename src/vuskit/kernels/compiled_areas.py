@@ -14,6 +14,7 @@ from vuskit.intervals import Ints
 from vuskit.kernels.areas import Levels
 from vuskit.kernels.buffers import BufferPlan
 from vuskit.kernels.compiled import LANE, MOST_WIDTHS, Kernels, compiled_kernels
+from vuskit.kernels.definitions import Definition
 from vuskit.kernels.range_areas import grid_ranks
 from vuskit.kernels.ranking import Scores
 
@@ -34,7 +35,7 @@ class CompiledPlan:
     def rank(self, scores: Scores, grid: int | None) -> CompiledScore | None:
         """Rank a score at every distinct value or on a grid; None where NumPy has to do it."""
         plan = self.plan
-        if plan.definition.positives != "predicted":
+        if not _is_compiled(plan.definition):
             return None
         kernels = compiled_kernels(plan.widths.size * plan.positions.size)
         doubles = None if kernels is None else _as_doubles(scores)
@@ -131,6 +132,16 @@ class CompiledScore:
         ]
         roc, pr = found[0] if len(found) == 1 else map(np.concatenate, zip(*found, strict=True))
         return roc, pr
+
+
+def _is_compiled(definition: Definition) -> bool:
+    """Whether there are compiled kernels for a definition."""
+    return (
+        definition.positives == "predicted"
+        and definition.pr_area == "step"
+        and definition.events != "apart"
+        and not definition.after_is_shorter
+    )
 
 
 def _as_doubles(scores: Scores) -> Floats | None:

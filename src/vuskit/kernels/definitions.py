@@ -17,7 +17,15 @@ Side = Literal["both", "before", "after"]
 
 @dataclass(frozen=True)
 class Definition:
-    """Everything in which two definitions of VUS may differ."""
+    """Everything in which two definitions of VUS may differ.
+
+    The kernels read every field except the name and the title.
+
+    TimeEval also caps the false-positive rate at 1. No field says so, because the cap cannot
+    matter. Let s_i <= 1 be the soft label of a normal point and S their sum. FP is the sum of
+    1 - s_i over the predicted normal points, hence at most n - P - S. N' is n - P - S / 2 where P'
+    is fixed, and at least that where P' follows the prediction. So FP <= N'.
+    """
 
     name: str
     title: str
@@ -26,8 +34,7 @@ class Definition:
     overlap: Literal["one", "larger"]  # soft label of a point that touches two events
     positives: Literal["predicted", "fixed"]  # does P' follow the prediction?
     events: Literal["share a point", "touch", "apart"]  # when two buffered events count as one
-    pr_area: Literal["step", "trapezoid"]
-    caps_fpr: bool
+    pr_area: Literal["step", "trapezoid"]  # a trapezoid starts at precision 1
 
     def weight(self, distance: Ints, width: Ints) -> NDArray[np.float64]:
         """Soft label at a distance from one event, for a buffer of the given width."""
@@ -46,7 +53,6 @@ JOURNAL = Definition(
     positives="predicted",
     events="share a point",
     pr_area="step",
-    caps_fpr=False,
 )
 
 DEFINITIONS = {
@@ -62,7 +68,6 @@ DEFINITIONS = {
             positives="fixed",
             events="touch",
             pr_area="trapezoid",
-            caps_fpr=False,
         ),
         Definition(
             name="timeeval",
@@ -73,7 +78,6 @@ DEFINITIONS = {
             positives="fixed",
             events="apart",
             pr_area="trapezoid",
-            caps_fpr=True,
         ),
     )
 }

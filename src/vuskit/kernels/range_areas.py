@@ -108,7 +108,7 @@ def perfect_pr_areas(plan: BufferPlan, size: int) -> Floats:
     """
     predicted = grid_ranks(plan.n, size) + 1
     near = plan.n_inside + plan.reached_from[plan.n_inside :].argsort(kind="stable")
-    if plan.definition.positives == "fixed":
+    if plan.definition.positives == "fixed" or plan.definition.pr_area == "trapezoid":
         return _perfect_by_levels(plan, predicted, near)
     last = int(predicted.searchsorted(plan.n_inside))  # the first threshold that finds them all
     before = int(predicted[last - 1]) if last else 0
