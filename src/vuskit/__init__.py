@@ -18,7 +18,7 @@ from vuskit.errors import (
     UndefinedMeasureWarning,
     VuskitError,
 )
-from vuskit.kernels.compiled import warm_up
+from vuskit.kernels.backend import warm_up
 from vuskit.measures import (
     ChanceLevel,
     Comparison,

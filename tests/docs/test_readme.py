@@ -43,7 +43,7 @@ def test_answers_of_vuskit(cells, answers):
 
 def test_counts(cells):
     from vuskit.detectors import list_detectors
-    from vuskit.kernels.definitions import DEFINITIONS
+    from vuskit.kernels.labels import DEFINITIONS
 
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     assert cells["required packages"] == str(len(project["dependencies"]))

@@ -13,8 +13,8 @@ from strategies import buffers, definitions, labeled_predictions, labeled_scores
 from strategies import thresholds as grids_or_all
 
 import vuskit
-from vuskit.kernels import buffers as buffer_plans
-from vuskit.kernels import range_areas, sweep
+from vuskit.kernels.labels import buffers as buffer_plans
+from vuskit.kernels.sweep import exact, grid
 
 
 def quietly(function, *arguments, **options):
@@ -75,8 +75,8 @@ def test_range_auc(name, data, buffer, thresholds, definition, side):
 def test_exact_sweep_in_small_pieces(data, max_buffer, definition, block, rows):
     """Blocks of points and of widths that end in the middle of ties, events and ramps."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sweep, "_BLOCK", block)
-        patch.setattr(sweep, "_ROWS", rows)
+        patch.setattr(exact, "_BLOCK", block)
+        patch.setattr(exact, "_ROWS", rows)
         values = vuskit.evaluate(
             *data, buffer=max_buffer, definition=definition, measures=["vus_roc", "vus_pr"]
         )
@@ -99,7 +99,7 @@ def test_weights_made_in_parts(data, max_buffer, thresholds, definition, most, s
     options = {"thresholds": thresholds, "definition": definition}
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(buffer_plans, "_MOST_WEIGHTS", most)
-        patch.setattr(range_areas, "_PRODUCT_STEPS", steps)
+        patch.setattr(grid, "_PRODUCT_STEPS", steps)
         values = quietly(
             vuskit.evaluate, *data, buffer=max_buffer, measures=["vus_roc", "vus_pr"], **options
         )

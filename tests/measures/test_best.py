@@ -14,9 +14,9 @@ from strategies import labeled_scores
 
 import vuskit
 from vuskit.inputs import check_labels
-from vuskit.kernels import affiliation_best, range_best
+from vuskit.kernels import best_thresholds
 from vuskit.kernels.affiliation import Zones
-from vuskit.kernels.best import adjusted_scores, false_alarms, points_to_adjust
+from vuskit.kernels.best_thresholds import adjusted_scores, false_alarms, points_to_adjust
 
 PLAIN = [
     "f_score",
@@ -67,7 +67,7 @@ def test_false_alarms_at_every_threshold(data):
 
 def at_every_threshold(data, by_rank, expected):
     """Compare values with the points up to each rank predicted, where a threshold lies."""
-    order, rank = range_best.falling_order(np.array(data[1]))
+    order, rank = best_thresholds.falling_order(np.array(data[1]))
     values = by_rank(order, rank).tolist()
     ranked = np.array(data[1])[order].tolist()
     for place, level in enumerate(ranked):
@@ -82,12 +82,12 @@ def test_affiliation_at_every_threshold(data):
     zones = Zones.of(labels.starts, labels.stops, labels.n)
     at_every_threshold(
         data,
-        lambda _, rank: affiliation_best.precision_by_rank(zones, rank),
+        lambda _, rank: best_thresholds.affiliation_precision_by_rank(zones, rank),
         oracle.affiliation_precision,
     )
     at_every_threshold(
         data,
-        lambda _, rank: affiliation_best.recall_by_rank(zones, rank),
+        lambda _, rank: best_thresholds.affiliation_recall_by_rank(zones, rank),
         oracle.affiliation_recall,
     )
 
@@ -97,12 +97,12 @@ def test_ranges_at_every_threshold(data, alpha):
     labels = check_labels(data[0])
     at_every_threshold(
         data,
-        lambda order, rank: range_best.precision_by_rank(labels.inside, rank, order),
+        lambda order, rank: best_thresholds.range_precision_by_rank(labels.inside, rank, order),
         oracle.range_precision,
     )
     at_every_threshold(
         data,
-        lambda _, rank: range_best.recall_by_rank(
+        lambda _, rank: best_thresholds.range_recall_by_rank(
             labels.inside, labels.starts, labels.stops, rank, alpha
         ),
         lambda *data, threshold: oracle.range_recall(*data, threshold=threshold, alpha=alpha),

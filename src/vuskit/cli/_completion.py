@@ -40,7 +40,7 @@ def complete_measure_lists(incomplete: str) -> list[tuple[str, str]]:
 
 def complete_definitions() -> list[tuple[str, str]]:
     """Definitions of R-AUC and VUS."""
-    from vuskit.kernels.definitions import DEFINITIONS
+    from vuskit.kernels.labels import DEFINITIONS
 
     return [(one.name, one.title) for one in DEFINITIONS.values()]
 
@@ -56,7 +56,7 @@ def complete_buffers() -> list[tuple[str, str]]:
 
 def complete_sides() -> list[str]:
     """Where buffers can be."""
-    from vuskit.kernels.definitions import Side
+    from vuskit.kernels.labels import Side
 
     return list(get_args(Side))
 

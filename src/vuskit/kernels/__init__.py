@@ -1,1 +1,1 @@
-"""Counting, ranking and areas: arrays in, arrays out; no checks, defaults or warnings."""
+"""Kernels: arrays in, arrays out; no validation, defaults or warnings."""

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from vuskit.intervals import Ints
-from vuskit.kernels.overlap import overlaps
+from vuskit.intervals import Ints, overlaps
 
 __all__ = ["Zones", "affiliation", "closeness", "recall_loss"]
 

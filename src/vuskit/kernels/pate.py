@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vuskit.intervals import Ints
-from vuskit.kernels.best import event_peaks
+from vuskit.kernels.best_thresholds import event_peaks
 from vuskit.kernels.ranking import Scores
 
 __all__ = ["PateCounts"]

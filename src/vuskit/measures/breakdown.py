@@ -12,7 +12,7 @@ from vuskit._util.optional import require
 from vuskit._util.text import text_table
 from vuskit.errors import InvalidInputError
 from vuskit.inputs import check_pair
-from vuskit.kernels.overlap import meets
+from vuskit.intervals import meets
 from vuskit.kernels.ranking import rank_table
 from vuskit.measures.point import best_level
 from vuskit.measures.results import html_table

@@ -7,12 +7,12 @@ from typing import Any, Unpack
 import numpy as np
 
 from vuskit.inputs import Labels
-from vuskit.kernels.best import (
+from vuskit.intervals import meets
+from vuskit.kernels.best_thresholds import (
     best_composite_level,
     best_event_level,
     best_point_adjusted_level,
 )
-from vuskit.kernels.overlap import meets
 from vuskit.kernels.ranking import Scores
 from vuskit.measures.point import harmonic_mean
 from vuskit.measures.registry import flag, fraction, measure, positive_number

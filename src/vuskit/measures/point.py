@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Unpack
 
 from vuskit.inputs import Labels
-from vuskit.kernels.best import best_point_level
+from vuskit.kernels.best_thresholds import best_point_level
 from vuskit.kernels.ranking import Scores
 from vuskit.measures.registry import measure, positive_number
 from vuskit.measures.settings import ThresholdOptions, TopOptions

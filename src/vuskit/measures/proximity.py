@@ -8,7 +8,7 @@ import numpy as np
 
 from vuskit.inputs import Labels
 from vuskit.kernels.affiliation import Zones, affiliation
-from vuskit.kernels.affiliation_best import best_affiliation_level
+from vuskit.kernels.best_thresholds import best_affiliation_level
 from vuskit.kernels.pate import PateCounts
 from vuskit.kernels.ranking import Scores
 from vuskit.measures.point import harmonic_mean

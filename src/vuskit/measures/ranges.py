@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vuskit.inputs import Labels
-from vuskit.intervals import Ints
-from vuskit.kernels.overlap import overlaps
-from vuskit.kernels.range_best import best_range_level
+from vuskit.intervals import Ints, overlaps
+from vuskit.kernels.best_thresholds import best_range_level
 from vuskit.kernels.ranking import Scores
 from vuskit.measures.point import harmonic_mean
 from vuskit.measures.registry import choice, fraction, measure, positive_number

@@ -15,7 +15,7 @@ from vuskit._util.names import did_you_mean
 from vuskit.buffers import BufferChoice, check_buffer, choose_buffer
 from vuskit.errors import InvalidInputError
 from vuskit.inputs import check_choice, check_int
-from vuskit.kernels.definitions import DEFINITIONS, JOURNAL, Side
+from vuskit.kernels.labels import DEFINITIONS, JOURNAL, Side
 from vuskit.measures.thresholds import ThresholdRule, check_rule, is_best
 
 __all__ = [

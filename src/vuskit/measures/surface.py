@@ -15,8 +15,8 @@ from vuskit.algorithms import ALGORITHMS, areas, range_rates
 from vuskit.algorithms.problem import RangeRates
 from vuskit.errors import InvalidInputError
 from vuskit.inputs import Labels, check_choice, check_pair
-from vuskit.kernels.range_areas import grid_ranks, grid_rates
 from vuskit.kernels.ranking import rank_table
+from vuskit.kernels.sweep import grid_ranks, grid_rates
 from vuskit.measures.settings import Buffer, EvaluationSettings
 from vuskit.measures.vus import check_algorithm
 from vuskit.measures.workspace import AreaSettings, BufferedLabels, PreparedLabels, RankedScore

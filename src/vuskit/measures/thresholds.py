@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from vuskit.errors import InvalidInputError
 from vuskit.inputs import check_choice, check_fraction
 from vuskit.intervals import Ints
-from vuskit.kernels.scratch import scratch
+from vuskit.kernels._arrays import scratch
 
 __all__ = [
     "Quantile",

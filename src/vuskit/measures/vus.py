@@ -7,7 +7,7 @@ from typing import Any, Unpack
 
 from vuskit.algorithms import ALGORITHMS
 from vuskit.errors import InvalidInputError
-from vuskit.kernels.definitions import JOURNAL
+from vuskit.kernels.labels import JOURNAL
 from vuskit.measures.registry import choice, measure, optional, whole_number
 from vuskit.measures.settings import EvaluationSettings, RangeAucOptions, VolumeOptions
 from vuskit.measures.workspace import Workspace

@@ -25,18 +25,19 @@ from vuskit.errors import (
 )
 from vuskit.inputs import Labels
 from vuskit.intervals import Ints, event_bounds
-from vuskit.kernels.areas import Levels, plain_areas
-from vuskit.kernels.buffers import BufferPlan, plan_buffers
-from vuskit.kernels.compiled_areas import CompiledPlan, CompiledScore
-from vuskit.kernels.definitions import DEFINITIONS
-from vuskit.kernels.range_areas import (
+from vuskit.kernels.labels import DEFINITIONS, BufferPlan, plan_buffers
+from vuskit.kernels.ranking import RankTable, Scores, rank_table
+from vuskit.kernels.sweep import (
+    CompiledPlan,
+    CompiledScore,
     DynamicScores,
+    Levels,
     exact_areas,
     grid_areas,
     grid_ranks,
     perfect_pr_areas,
+    plain_areas,
 )
-from vuskit.kernels.ranking import RankTable, Scores, rank_table
 from vuskit.measures.settings import EvaluationSettings
 from vuskit.measures.thresholds import (
     ThresholdRule,

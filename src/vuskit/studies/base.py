@@ -52,7 +52,7 @@ from vuskit.errors import (
     VuskitError,
 )
 from vuskit.inputs import check_choice, check_int
-from vuskit.kernels.compiled import warm_up
+from vuskit.kernels.backend import warm_up
 from vuskit.measures.evaluate import Evaluator
 from vuskit.measures.registry import Measure, Measures, resolve_measures
 from vuskit.measures.settings import EvaluationSettings

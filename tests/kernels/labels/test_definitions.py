@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import vuskit
-from vuskit.kernels.definitions import DEFINITIONS, Definition
+from vuskit.kernels.labels import DEFINITIONS, Definition
 
 MEASURES = ("range_auc_roc", "range_auc_pr")
 NAMES = ("name", "title")  # say what it is called, not what is computed
@@ -80,7 +80,7 @@ def test_areas_are_those_under_the_curves(variant, monkeypatch, name, field, val
     if compiled:
         pytest.importorskip("numba")
         vuskit.warm_up()
-        monkeypatch.setattr("vuskit.kernels.compiled._WORTH_A_CALL", 0)
+        monkeypatch.setattr("vuskit.kernels.backend._WORTH_A_CALL", 0)
     definition = variant(name, field, value)
     with_trapezoids = DEFINITIONS[definition].pr_area == "trapezoid"
     for labels, scores in list(cases())[:4]:

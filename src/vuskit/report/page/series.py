@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vuskit.inputs import check_labels
-from vuskit.kernels.definitions import DEFINITIONS
+from vuskit.kernels.labels import DEFINITIONS
 from vuskit.measures.surface import surface_to_draw
 from vuskit.measures.workspace import PreparedLabels, RankedScore
 from vuskit.report.evaluation import EvaluationReport

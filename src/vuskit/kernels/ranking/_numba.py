@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from vuskit.kernels.numba_types import FLOAT, FLOATS, INT, INTS, jit
+from vuskit.kernels._numba_types import FLOAT, FLOATS, INT, INTS, jit
 
 __all__ = ["grid_levels", "point_levels"]
 

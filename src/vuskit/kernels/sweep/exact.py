@@ -1,4 +1,7 @@
-"""The exact sweep: every dynamic point from the highest score down, all widths side by side."""
+"""R-AUC with every distinct score as a threshold.
+
+The sweep visits every dynamic point from the highest score down, all buffer widths side by side.
+"""
 
 from __future__ import annotations
 
@@ -9,17 +12,55 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vuskit.intervals import Ints
-from vuskit.kernels.areas import Levels, area_sums, joined
-from vuskit.kernels.buffers import BufferPlan
-from vuskit.kernels.products import LANE, running_sums, whole_lanes
-from vuskit.kernels.scratch import scratch
+from vuskit.kernels._arrays import LANE, running_sums, scratch, whole_lanes
+from vuskit.kernels.labels.buffers import BufferPlan
+from vuskit.kernels.ranking import RankTable, Scores, position_among
+from vuskit.kernels.sweep.areas import Levels, area_sums, joined
 
-__all__ = ["SweepInput", "sweep"]
+__all__ = ["DynamicScores", "SweepInput", "exact_areas", "first_reached", "peak_levels", "sweep"]
 
 Floats = NDArray[np.float64]
 
 _BLOCK = 1 << 14  # (widths x points) worked on together; a handful of such arrays fit the cache
 _ROWS = 32  # widths worked on together, so that shorter buffers skip the points they do not reach
+
+
+@dataclass(frozen=True)
+class DynamicScores:
+    """Scores of the dynamic points, and the order of those that matter."""
+
+    plan: BufferPlan
+    values: Scores  # of plan.positions
+    kept: Ints  # dynamic points from the highest score down, without those that change nothing
+    levels: Scores  # distinct scores among them, from high to low
+    level: Ints  # level of each kept point
+
+    @classmethod
+    def of(cls, plan: BufferPlan, scores: Scores) -> DynamicScores:
+        """Order the dynamic points of one score."""
+        values = scores[plan.positions]
+        if plan.definition.positives == "predicted":
+            # Below the lowest anomalous point every anomalous point is found: T stays at one.
+            candidates = np.flatnonzero(values >= values[: plan.n_inside].min())
+        else:
+            candidates = np.arange(values.size)
+        kept = candidates[np.argsort(values[candidates])[::-1]]
+        ordered = values[kept]
+        new = np.concatenate(([True], ordered[1:] != ordered[:-1]))
+        return cls(plan, values, kept, ordered[new], new.cumsum() - 1)
+
+    def count(self, ranks: RankTable) -> Levels:
+        """Points at or above each level, and anomalous ones among them."""
+        inside = self.kept < self.plan.n_inside
+        found = np.cumsum(np.bincount(self.level[inside], minlength=self.levels.size))
+        return Levels(*ranks.counts(self.levels), found)
+
+
+def exact_areas(scores: Scores, dynamic: DynamicScores, levels: Levels) -> tuple[Floats, Floats]:
+    """R-AUC-ROC and R-AUC-PR of every width, with every distinct score as a threshold."""
+    plan = dynamic.plan
+    peaks = peak_levels(plan, scores, dynamic.values, dynamic.levels)
+    return sweep(plan, SweepInput(dynamic.kept, dynamic.level, levels, *peaks))
 
 
 @dataclass(frozen=True)
@@ -121,3 +162,19 @@ class _Existence:
         self.found = found[:, size - 1].copy()
         found *= self.share[:, None]
         return found.take(self.row_of_width, axis=0)[:, :size]
+
+
+def peak_levels(
+    plan: BufferPlan, scores: Scores, values: Scores, thresholds: Scores
+) -> tuple[Ints, Ints]:
+    """For each buffered event of each half-length: its row and the level at which it is found."""
+    rows, levels = [], []
+    for peak_rows, peaks in plan.existence.peaks(scores, values[: plan.n_inside]):
+        rows.append(peak_rows)
+        levels.append(first_reached(thresholds, peaks))
+    return np.concatenate(rows), np.concatenate(levels)
+
+
+def first_reached(thresholds: Scores, values: Scores) -> Ints:
+    """Index of the first threshold, from high to low, that is not above each value."""
+    return thresholds.size - position_among(thresholds[::-1], values)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from vuskit.intervals import Ints
-from vuskit.kernels.definitions import Definition, Ramps
+from vuskit.kernels.labels.definitions import Definition, Ramps
 from vuskit.kernels.ranking import Scores
 
 __all__ = ["ExistencePlan", "plan_existence"]

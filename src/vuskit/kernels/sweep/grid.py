@@ -1,4 +1,4 @@
-"""R-AUC for all buffer widths at once, on a grid of thresholds or on every distinct score."""
+"""R-AUC and its rates on a grid of thresholds."""
 
 from __future__ import annotations
 
@@ -10,16 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vuskit.intervals import Ints
-from vuskit.kernels.areas import Levels, area_sums, joined, rates
-from vuskit.kernels.buffers import BufferPlan
-from vuskit.kernels.products import product
-from vuskit.kernels.ranking import RankTable, Scores, position_among
-from vuskit.kernels.scratch import scratch
-from vuskit.kernels.sweep import SweepInput, sweep
+from vuskit.kernels._arrays import product, scratch
+from vuskit.kernels.labels.buffers import BufferPlan
+from vuskit.kernels.ranking import RankTable, Scores
+from vuskit.kernels.sweep.areas import Levels, area_sums, joined, rates
+from vuskit.kernels.sweep.exact import first_reached, peak_levels
 
 __all__ = [
-    "DynamicScores",
-    "exact_areas",
     "grid_areas",
     "grid_ranks",
     "grid_rates",
@@ -31,44 +28,6 @@ Floats = NDArray[np.float64]
 _BLOCK = 1 << 13  # (widths x points) weighed together
 _STRIP = 32  # widths that are multiplied together, up to the longest buffer among them
 _PRODUCT_STEPS = 25  # multiplications of a matrix product in the time of weighing one point
-
-
-@dataclass(frozen=True)
-class DynamicScores:
-    """Scores of the dynamic points, and the order of those that matter."""
-
-    plan: BufferPlan
-    values: Scores  # of plan.positions
-    kept: Ints  # dynamic points from the highest score down, without those that change nothing
-    levels: Scores  # distinct scores among them, from high to low
-    level: Ints  # level of each kept point
-
-    @classmethod
-    def of(cls, plan: BufferPlan, scores: Scores) -> DynamicScores:
-        """Order the dynamic points of one score."""
-        values = scores[plan.positions]
-        if plan.definition.positives == "predicted":
-            # Below the lowest anomalous point every anomalous point is found: T stays at one.
-            candidates = np.flatnonzero(values >= values[: plan.n_inside].min())
-        else:
-            candidates = np.arange(values.size)
-        kept = candidates[np.argsort(values[candidates])[::-1]]
-        ordered = values[kept]
-        new = np.concatenate(([True], ordered[1:] != ordered[:-1]))
-        return cls(plan, values, kept, ordered[new], new.cumsum() - 1)
-
-    def count(self, ranks: RankTable) -> Levels:
-        """Points at or above each level, and anomalous ones among them."""
-        inside = self.kept < self.plan.n_inside
-        found = np.cumsum(np.bincount(self.level[inside], minlength=self.levels.size))
-        return Levels(*ranks.counts(self.levels), found)
-
-
-def exact_areas(scores: Scores, dynamic: DynamicScores, levels: Levels) -> tuple[Floats, Floats]:
-    """R-AUC-ROC and R-AUC-PR of every width, with every distinct score as a threshold."""
-    plan = dynamic.plan
-    peaks = _peak_levels(plan, scores, dynamic.values, dynamic.levels)
-    return sweep(plan, SweepInput(dynamic.kept, dynamic.level, levels, *peaks))
 
 
 @lru_cache(maxsize=8)
@@ -243,8 +202,8 @@ def _areas(plan: BufferPlan, grid: _OnGrid) -> tuple[Floats, Floats]:
 
 def _on_grid(scores: Scores, plan: BufferPlan, thresholds: Scores, predicted: Ints) -> _OnGrid:
     values = scores[plan.positions]
-    column = _first_reached(thresholds, values)
-    rows, level = _peak_levels(plan, scores, values, thresholds)
+    column = first_reached(thresholds, values)
+    rows, level = peak_levels(plan, scores, values, thresholds)
     n_events = plan.existence.n_events
     found = _cumulative(rows, level, n_events.size, int(level.max()) + 1)
     found /= n_events[:, None]
@@ -254,19 +213,3 @@ def _on_grid(scores: Scores, plan: BufferPlan, thresholds: Scores, predicted: In
 def _grid_levels(plan: BufferPlan, column: Ints, predicted: Ints) -> Levels:
     found = np.cumsum(np.bincount(column[: plan.n_inside], minlength=predicted.size))
     return Levels(predicted, np.concatenate(([0], predicted[:-1])), found)
-
-
-def _peak_levels(
-    plan: BufferPlan, scores: Scores, values: Scores, thresholds: Scores
-) -> tuple[Ints, Ints]:
-    """For each buffered event of each half-length: its row and the level at which it is found."""
-    rows, levels = [], []
-    for peak_rows, peaks in plan.existence.peaks(scores, values[: plan.n_inside]):
-        rows.append(peak_rows)
-        levels.append(_first_reached(thresholds, peaks))
-    return np.concatenate(rows), np.concatenate(levels)
-
-
-def _first_reached(thresholds: Scores, values: Scores) -> Ints:
-    """Index of the first threshold, from high to low, that is not above each value."""
-    return thresholds.size - position_among(thresholds[::-1], values)

@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vuskit.intervals import Ints
-from vuskit.kernels.areas import Levels
-from vuskit.kernels.buffers import BufferPlan
-from vuskit.kernels.compiled import LANE, MOST_WIDTHS, Kernels, compiled_kernels
-from vuskit.kernels.definitions import Definition
-from vuskit.kernels.range_areas import grid_ranks
+from vuskit.kernels.backend import LANE, MOST_WIDTHS, Kernels, compiled_kernels
+from vuskit.kernels.labels.buffers import BufferPlan
+from vuskit.kernels.labels.definitions import Definition
 from vuskit.kernels.ranking import Scores
+from vuskit.kernels.sweep.areas import Levels
+from vuskit.kernels.sweep.grid import grid_ranks
 
 __all__ = ["CompiledPlan", "CompiledScore"]
 

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from vuskit.kernels.compiled import LANE, MOST_WIDTHS
-from vuskit.kernels.numba_types import FLAG, INT, INTS, TABLE, jit
+from vuskit.kernels._numba_types import FLAG, INT, INTS, TABLE, jit
+from vuskit.kernels.backend import LANE, MOST_WIDTHS
 
 __all__ = ["sweep"]
 

@@ -14,8 +14,7 @@ from oracle.vus import soft_labels
 from strategies import labels
 
 import vuskit
-from vuskit.kernels import existence
-from vuskit.kernels.definitions import DEFINITIONS, Ramps
+from vuskit.kernels.labels import DEFINITIONS, Ramps, existence
 
 
 def literal_peaks(labels, scores, buffer, definition, side):

@@ -10,7 +10,7 @@ from kernels.test_ranking import KINDS, shaped
 
 pytest.importorskip("numba", reason="numba is not installed: no compiled kernels to test")
 
-from vuskit.kernels import ranking_numba
+from vuskit.kernels.ranking import _numba as ranking_numba
 
 DOUBLES = [kind for kind in KINDS if kind not in ("large integers", "extended precision")]
 

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vuskit.intervals import Ints
-from vuskit.kernels.scratch import scratch
+from vuskit.kernels._arrays import scratch
 
 __all__ = ["RankTable", "Scores", "position_among", "rank_table"]
 
@@ -55,10 +55,6 @@ class RankTable:
         if _falls(needles):
             return self.at_least(needles[::-1])[::-1]
         return self.n - self._lowest(self.values.searchsorted(needles))
-
-    def above(self, needles: Scores) -> Ints:
-        """Number of points with a score > each needle."""
-        return self.counts(needles)[1]
 
     def counts(self, needles: Scores) -> tuple[Ints, Ints]:
         """Number of points with a score >= each needle, and > it."""

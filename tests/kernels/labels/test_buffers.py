@@ -8,7 +8,7 @@ from hypothesis import given
 from strategies import buffers, labels, sides
 
 from vuskit.inputs import check_labels
-from vuskit.kernels.definitions import DEFINITIONS
+from vuskit.kernels.labels import DEFINITIONS
 from vuskit.measures.settings import EvaluationSettings
 from vuskit.measures.workspace import AreaSettings, BufferedLabels
 

@@ -23,7 +23,7 @@ _WORTH_A_CALL = 4e3  # steps below which NumPy is as fast
 
 @dataclass(frozen=True)
 class Kernels:
-    """The compiled functions; see ``ranking_numba`` and ``sweep_numba``."""
+    """The compiled functions; see ``ranking._numba`` and ``sweep._numba``."""
 
     point_levels: Callable[..., Any]
     grid_levels: Callable[..., Any]
@@ -65,14 +65,10 @@ def warm_up() -> None:
 def _load() -> Kernels:
     if not _loaded:
         # Their types are declared, so that importing compiles them or finds them compiled.
-        from vuskit.kernels import ranking_numba, sweep_numba
+        from vuskit.kernels.ranking import _numba as ranking
+        from vuskit.kernels.sweep import _numba as sweeping
 
         _loaded.append(
-            Kernels(
-                ranking_numba.point_levels,
-                ranking_numba.grid_levels,
-                ranking_numba.plain_areas,
-                sweep_numba.sweep,
-            )
+            Kernels(ranking.point_levels, ranking.grid_levels, ranking.plain_areas, sweeping.sweep)
         )
     return _loaded[0]

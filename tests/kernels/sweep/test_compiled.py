@@ -13,8 +13,8 @@ from strategies import buffers, labeled_scores, sides, thresholds
 
 import vuskit
 from vuskit.inputs import check_labels
-from vuskit.kernels import buffers as buffer_plans
-from vuskit.kernels import compiled
+from vuskit.kernels import backend
+from vuskit.kernels.labels import buffers as buffer_plans
 from vuskit.measures.settings import EvaluationSettings
 from vuskit.measures.workspace import AreaSettings, BufferedLabels
 
@@ -34,7 +34,7 @@ def both(*data, **options):
         patch.setenv("VUSKIT_NUMBA", "0")
         plain = vuskit.evaluate(*data, **options)
         patch.delenv("VUSKIT_NUMBA")
-        patch.setattr(compiled, "_WORTH_A_CALL", 0)
+        patch.setattr(backend, "_WORTH_A_CALL", 0)
         return plain, vuskit.evaluate(*data, **options)
 
 
@@ -113,7 +113,7 @@ def unaligned(scores):
 def test_no_layout_of_scores_starts_the_compiler_again(change):
     rng = np.random.default_rng(5)
     labels, scores = long_labels(rng), rng.random(20_000)
-    kernels = compiled._load()
+    kernels = backend._load()
     before = [len(kernel.signatures) for kernel in astuple(kernels)]
     expected = vuskit.evaluate(labels, scores.copy(), buffer=20)
     assert dict(vuskit.evaluate(labels, change(scores), buffer=20)) == dict(expected)
@@ -122,12 +122,12 @@ def test_no_layout_of_scores_starts_the_compiler_again(change):
 
 def test_is_not_used_before_it_pays(monkeypatch):
     """A small evaluation must not wait for a compiler."""
-    monkeypatch.setattr(compiled, "_loaded", [])
-    assert compiled.compiled_kernels(10**6) is None
-    assert not compiled._loaded
-    assert compiled.compiled_kernels(10**10) is not None
+    monkeypatch.setattr(backend, "_loaded", [])
+    assert backend.compiled_kernels(10**6) is None
+    assert not backend._loaded
+    assert backend.compiled_kernels(10**10) is not None
 
 
 def test_can_be_switched_off(monkeypatch):
     monkeypatch.setenv("VUSKIT_NUMBA", "0")
-    assert compiled.compiled_kernels(10**12) is None
+    assert backend.compiled_kernels(10**12) is None

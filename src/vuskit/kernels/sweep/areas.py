@@ -20,9 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vuskit.intervals import Ints
-from vuskit.kernels.buffers import BufferPlan
-from vuskit.kernels.products import row_dots
-from vuskit.kernels.scratch import scratch
+from vuskit.kernels._arrays import row_dots, scratch
+from vuskit.kernels.labels.buffers import BufferPlan
 
 __all__ = ["AreaSums", "Levels", "area_sums", "joined", "plain_areas", "rates"]
 

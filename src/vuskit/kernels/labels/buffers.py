@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vuskit.intervals import Ints
-from vuskit.kernels.definitions import Definition, Ramps, Side
-from vuskit.kernels.existence import ExistencePlan, plan_existence
-from vuskit.kernels.products import row_dots
+from vuskit.kernels._arrays import row_dots
+from vuskit.kernels.labels.definitions import Definition, Ramps, Side
+from vuskit.kernels.labels.existence import ExistencePlan, plan_existence
 
 __all__ = ["BufferPlan", "plan_buffers"]
 
