@@ -28,7 +28,7 @@ from vuskit.engine import (
     run_tasks,
 )
 from vuskit.errors import InvalidInputError
-from vuskit.kernels.compiled import warm_up
+from vuskit.kernels.backend import warm_up
 from vuskit.studies.base import Failure, Study, study
 from vuskit.studies.timing.cases import PARAMETERS, Arrays, Case, Setting, is_generated
 from vuskit.studies.timing.contestants import Contestant, choose
