@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from kernels.test_ranking import KINDS, shaped
+from kernels.ranking.test_numpy import KINDS, shaped
 
 pytest.importorskip("numba", reason="numba is not installed: no compiled kernels to test")
 

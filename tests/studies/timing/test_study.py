@@ -8,7 +8,7 @@ import pytest
 from vuskit.algorithms import DEFAULT_MEMORY_LIMIT
 from vuskit.engine import Limits
 from vuskit.errors import InvalidInputError
-from vuskit.kernels import compiled
+from vuskit.kernels import backend
 from vuskit.studies.timing import (
     CONTESTANTS,
     Job,
@@ -211,7 +211,7 @@ def test_jobs_on_workers_run_under_limits():
 def test_compiled_kernels_are_measured_where_numba_is_installed():
     pytest.importorskip("numba")
     timing_study(synthetic_cases([SMALL]), contestants=["fast_exact"], repeats=1)
-    assert compiled._loaded
+    assert backend._loaded
 
 
 def test_job_has_a_title():
