@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import math
+import re
 import textwrap
 from collections.abc import Iterable, Sequence
+from typing import Any
+
+from vuskit.errors import InvalidInputError
 
 __all__ = [
     "escape_latex",
@@ -12,6 +16,7 @@ __all__ = [
     "format_cell",
     "format_duration",
     "listed",
+    "parse_bytes",
     "plural",
     "quoted",
     "text_table",
@@ -19,6 +24,8 @@ __all__ = [
 ]
 
 _LEAST_LAST_COLUMN = 20
+_BYTES = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
+_BYTES |= {"KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40}
 _LATEX = str.maketrans(
     {
         "\\": r"\textbackslash{}",
@@ -96,6 +103,28 @@ def format_duration(seconds: float) -> str:
     if hours:
         return f"{hours}h{minutes:02d}m"
     return f"{minutes}m{rest:02d}s" if minutes else f"{rest}s"
+
+
+def parse_bytes(name: str, value: Any) -> int:
+    """Read an amount of memory: a number of bytes, or a text with a unit.
+
+    Raises
+    ------
+    InvalidInputError
+        If it is not an amount of memory.
+
+    Examples
+    --------
+    >>> parse_bytes("memory", "1.5 GB"), parse_bytes("memory", "2GiB"), parse_bytes("memory", 4096)
+    (1500000000, 2147483648, 4096)
+    """
+    if isinstance(value, int) and not isinstance(value, bool) and value > 0:
+        return value
+    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?i?B?)\s*", str(value), re.IGNORECASE)
+    unit = match[2].upper() if match else ""
+    if match is None or unit not in _BYTES or float(match[1]) == 0:
+        raise InvalidInputError(f"`{name}` must be an amount such as '4 GB', got {value!r}")
+    return round(float(match[1]) * _BYTES[unit])
 
 
 def text_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

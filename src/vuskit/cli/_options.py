@@ -14,6 +14,7 @@ from typing import Annotated, Any
 
 import typer
 
+from vuskit._util.text import parse_bytes
 from vuskit.cli._completion import (
     complete_averages,
     complete_buffers,
@@ -27,6 +28,7 @@ from vuskit.errors import InvalidInputError
 from vuskit.measures.registry import Measure, list_measures, resolve_measures
 
 __all__ = [
+    "Address",
     "Alpha",
     "AsLatex",
     "AsLatexFiles",
@@ -34,19 +36,23 @@ __all__ = [
     "By",
     "Definition",
     "Detectors",
+    "ExecutorKind",
     "FigureFormat",
     "Html",
     "Load",
     "Measures",
+    "MemoryLimit",
     "OpenPage",
     "Processes",
     "Side",
     "Step",
     "Thresholds",
+    "TimeLimit",
     "VolumeFactor",
     "chosen_measures",
     "count_option",
     "flag",
+    "load_file",
     "output_option",
     "parse_duration",
     "quick_flag",
@@ -122,6 +128,13 @@ def parse_duration(text: str) -> float:
     return seconds
 
 
+def _parse_size(text: str) -> int:
+    try:
+        return parse_bytes("--memory-limit", text)
+    except InvalidInputError as error:
+        raise typer.BadParameter(str(error)) from error
+
+
 AsLatex = Annotated[bool, flag("--latex", "Write a LaTeX table.")]
 AsLatexFiles = Annotated[
     bool, flag("--latex", "Write a LaTeX table; also .tex beside every .csv of up to 200 rows.")
@@ -133,7 +146,9 @@ Html = Annotated[
 ]
 Load = Annotated[
     Path | None,
-    typer.Option("--load", metavar=FILE, help="Python file that registers measures of your own."),
+    typer.Option(
+        "--load", metavar=FILE, help="Python file that registers your own measures or studies."
+    ),
 ]
 Measures = Annotated[
     list[str] | None,
@@ -217,7 +232,42 @@ Processes = Annotated[
         "--processes",
         min=0,
         metavar="N",
-        help="Series studied at once; 0: as many as there are cores.",
+        help="Processes at once; 0: as many as there are cores.",
+    ),
+]
+ExecutorKind = Annotated[
+    str,
+    typer.Option(
+        "--executor",
+        metavar="KIND",
+        help="Where the work is done; local processes or a dask cluster.",
+        autocompletion=lambda: ["local", "dask"],
+    ),
+]
+Address = Annotated[
+    str | None,
+    typer.Option(
+        "--address",
+        metavar="ADDRESS",
+        help="Dask scheduler; a cluster on this machine unless given.",
+    ),
+]
+TimeLimit = Annotated[
+    float | None,
+    typer.Option(
+        "--time-limit",
+        parser=parse_duration,
+        metavar="TIME",
+        help="Most time for one series, such as 90s, 5m or 1h; none unless given.",
+    ),
+]
+MemoryLimit = Annotated[
+    int | None,
+    typer.Option(
+        "--memory-limit",
+        parser=_parse_size,
+        metavar="SIZE",
+        help="Most memory of one process, such as 500MB or 4GB; none unless given.",
     ),
 ]
 FigureFormat = Annotated[
@@ -231,24 +281,37 @@ FigureFormat = Annotated[
 ]
 
 
+_loaded: dict[Path, list[str]] = {}
+
+
 def chosen_measures(names: list[str] | None, load: Path | None) -> tuple[Measure, ...]:
-    """Measures by name; without names the paper's and those that the file registers.
+    """Return measures by name; without names the paper's and those that the file registers.
 
     Raises
     ------
     InvalidInputError
         If a name is unknown or the file cannot be run.
     """
-    before = {measure.name for measure in list_measures()}
+    own = []
     if load is not None:
-        _run_file(load)
-    own = [measure.name for measure in list_measures() if measure.name not in before]
+        load_file(load)
+        own = _loaded.pop(load)
     return resolve_measures(split_list(names) or ["paper", *own], name="--measure")
 
 
-def _run_file(path: Path) -> None:
+def load_file(path: Path) -> None:
+    """Run the Python file of ``--load``, once per command; it registers measures or studies.
+
+    Raises
+    ------
+    InvalidInputError
+        If it does not exist or fails.
+    """
+    if path in _loaded:
+        return
     if not path.is_file():
         raise InvalidInputError(f"`--load` must be a Python file, got {str(path)!r}")
+    before = {measure.name for measure in list_measures()}
     # Not a module: what it defines travels to other processes by value.
     namespace = {"__name__": f"<{path.name}>", "__file__": str(path)}
     try:
@@ -258,6 +321,7 @@ def _run_file(path: Path) -> None:
         raise InvalidInputError(
             f"`--load {path}` cannot be run: {type(error).__name__}{place}: {error}"
         ) from error
+    _loaded[path] = [one.name for one in list_measures() if one.name not in before]
 
 
 def _lines_of(error: BaseException, path: Path) -> Iterator[int]:

@@ -359,7 +359,7 @@ class Robustness(Study[RobustnessResult]):
         choices=("lag", "noise", "ratio"),
         flag="--perturbation",
     )
-    count: int = option(10, "Perturbations of each kind.", minimum=2, metavar="N")
+    count: int = option(10, "Number of perturbations; of each kind.", minimum=2, metavar="N")
     lag: float = option(0.25, "Longest lag, in buffers.", minimum=0, maximum=1, metavar="X")
     lag_fill: str = option("edge", "What fills the free end.", choices=("edge", "wrap"))
     noise: float = option(
@@ -369,7 +369,7 @@ class Robustness(Study[RobustnessResult]):
         (0.01, 0.2), "First and last share of anomalous points.", minimum=0, maximum=1
     )
     ratio_tolerance: float = option(0.05, "Relative error of a share.", minimum=0, metavar="X")
-    seed: int = option(0, "Seed of lags and noise.", metavar="N")
+    seed: int = option(0, "Random seed; of lags and noise.", minimum=0, metavar="N")
     min_values: int = option(
         5, "Fewest values of a standard deviation.", minimum=2, metavar="N", stage="result"
     )

@@ -401,13 +401,13 @@ class Separability(Study[SeparabilityResult]):
     top: int = option(3, "Detectors called accurate.", minimum=1, metavar="N")
     bottom: int = option(4, "Detectors called inaccurate.", minimum=1, metavar="N")
     min_gap: float = option(0.1, "Least difference of the criterion.", metavar="X")
-    count: int = option(50, "Perturbations of each score.", minimum=2, metavar="N")
+    count: int = option(50, "Number of perturbations; of each score.", minimum=2, metavar="N")
     lag: float = option(0.25, "Longest lag, in buffers.", minimum=0, maximum=1, metavar="X")
     lag_fill: str = option("edge", "What fills the free end.", choices=("edge", "wrap"))
     noise: float = option(
         0.05, "Largest noise, in ranges of the score.", minimum=0, maximum=1, metavar="X"
     )
-    seed: int = option(0, "Seed of lags and noise.", metavar="N")
+    seed: int = option(0, "Random seed; of lags and noise.", minimum=0, metavar="N")
     average: str = option(
         "median",
         "Average of z in the summary.",

@@ -1,29 +1,59 @@
-"""``vuskit study``: studies of the measures themselves."""
+"""``vuskit study``: one command per registered study, and ``all``.
+
+Commands are built from the registry when they are needed. Studies of installed packages (entry
+point ``vuskit.studies``) and of a file given with ``--load`` become commands like ours.
+"""
 
 from __future__ import annotations
 
+from collections.abc import MutableMapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
 import typer
+from typer.core import TyperGroup
 
-from vuskit.cli.study.scores import (
-    consistency,
-    everything,
-    robustness,
-    scenarios,
-    separability,
-    summary,
-)
-from vuskit.cli.study.timing import timing
+from vuskit.cli._options import load_file
 
-__all__ = ["app"]
+if TYPE_CHECKING:
+    import click
 
-app = typer.Typer(help="Studies of the measures themselves.", no_args_is_help=True)
+__all__ = ["StudyGroup", "app"]
+
+_LOAD = "--load"
+
+
+class StudyGroup(TyperGroup):
+    """Group whose commands are the registered studies."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Run the file of ``--load`` first: it may register the study that the line names."""
+        for word, following in zip(args, [*args[1:], ""], strict=True):
+            if word == _LOAD and following:
+                load_file(Path(following))
+            elif word.startswith(f"{_LOAD}="):
+                load_file(Path(word.partition("=")[2]))
+        return super().parse_args(ctx, args)
+
+    @property
+    def commands(self) -> MutableMapping[str, click.Command]:  # type: ignore[override]
+        """Commands by name, in the order of the registry."""
+        from vuskit.cli.study._command import build_all, build_command
+        from vuskit.studies import list_studies
+
+        for study in list_studies():
+            if study.name not in self._built:
+                self._built[study.name] = build_command(study)
+        return {**self._built, "all": build_all()}
+
+    @commands.setter
+    def commands(self, given: MutableMapping[str, click.Command]) -> None:
+        self._built: dict[str, click.Command] = dict(given)
+
+
+app = typer.Typer(cls=StudyGroup, help="Studies of the measures themselves.", no_args_is_help=True)
 
 
 @app.callback()
 def study() -> None:
     """Study the measures themselves."""
-
-
-for _command in (timing, robustness, separability, consistency, scenarios, summary):
-    app.command()(_command)
-app.command(name="all")(everything)

@@ -31,7 +31,7 @@ from vuskit.cli._output import (
     write,
 )
 from vuskit.cli._progress import study_progress
-from vuskit.cli.study._options import check_figure_format, resumable
+from vuskit.cli.study._command import check_figure_format, resumable
 from vuskit.cli.study._output import write_study_page, written
 from vuskit.errors import InvalidInputError
 from vuskit.inputs import check_choice

@@ -1,0 +1,379 @@
+"""Commands built from the registry of studies: options, running, and writing the results."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import shlex
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+
+import typer
+import typer.main
+
+from vuskit.buffers import parse_buffer
+from vuskit.cli._completion import complete_definitions, complete_figures
+from vuskit.cli._exit_codes import ExitCode
+from vuskit.cli._files import check_exists, check_page, plan_folder
+from vuskit.cli._options import (
+    Address,
+    AsLatexFiles,
+    Buffer,
+    Definition,
+    ExecutorKind,
+    FigureFormat,
+    Html,
+    Load,
+    Measures,
+    MemoryLimit,
+    Processes,
+    Thresholds,
+    TimeLimit,
+    VolumeFactor,
+    chosen_measures,
+    output_option,
+    series_option,
+)
+from vuskit.cli._output import AsCsv, AsJson, chosen_format, say
+from vuskit.cli._progress import study_progress
+from vuskit.cli.study._output import StudyOutcome, emit_studies, write_study_page
+from vuskit.errors import InvalidInputError
+from vuskit.inputs import check_choice
+
+if TYPE_CHECKING:
+    import click
+
+    from vuskit.engine import ExecutorSettings, Limits
+    from vuskit.measures import EvaluationSettings
+    from vuskit.measures.registry import Measure
+    from vuskit.studies import Option, Study, StudyResult
+
+__all__ = ["build_all", "build_command", "check_figure_format", "resumable"]
+
+Scores = Annotated[
+    Path,
+    typer.Argument(metavar="SCORES", help="Saved scores, or a benchmark's run folder or plan."),
+]
+Output = Annotated[Path, output_option("FOLDER", "the same command goes on where it stopped.")]
+Patterns = Annotated[list[str] | None, series_option("only these. May be repeated.")]
+_DEFAULT_OUTPUT = Path("out") / "studies"
+_METAVARS: dict[type, str] = {int: "N", float: "X"}
+_NO_VALUES_NEEDED = ("auto", "median_anomaly", "mean_anomaly")
+
+
+@dataclass(frozen=True)
+class _Request:
+    """Everything that the options of a study command ask for, besides the study's own options."""
+
+    scores: Path | None
+    series: list[str] | None
+    measures: tuple[Measure, ...]
+    settings: dict[str, Any]
+    executor: ExecutorSettings
+    limits: Limits
+    output: Path
+    form: str
+    figure_format: str
+    latex: bool
+    html: Path | None
+
+    def settings_of(self, study: type[Study[Any]]) -> EvaluationSettings:
+        """Return the study's settings with those that were given."""
+        given = {name: value for name, value in self.settings.items() if value is not None}
+        strategy = given.get("buffer")
+        if (
+            study.input == "none"
+            and isinstance(strategy, str)
+            and strategy not in _NO_VALUES_NEEDED
+        ):
+            raise InvalidInputError(
+                f"`--buffer {strategy}` needs values, and {study.name} have none; give a number "
+                "of points, or median-anomaly"
+            )
+        return _default_settings(study).replace(**given)
+
+    def sources(self, study: type[Study[Any]]) -> Any:
+        """Return the chosen series with scores; None for a study that needs none."""
+        from vuskit.studies import open_scores
+
+        if study.input == "none" or self.scores is None:
+            return None
+        if self.series is None or self.scores.is_file():
+            return open_scores(self.scores)
+        try:
+            return open_scores(self.scores, pattern=self.series)
+        except InvalidInputError as error:
+            raise InvalidInputError(str(error).replace("`pattern`", "`--series`")) from error
+
+    def run(
+        self,
+        study: type[Study[Any]],
+        options: dict[str, Any],
+        settings: EvaluationSettings | None = None,
+    ) -> StudyResult:
+        """Run a study; finished series are kept in the output folder."""
+        from vuskit.studies import run_study
+
+        settings = settings or self.settings_of(study)
+        chosen = study(measures=self.measures, settings=settings, **options)
+        folder = self.output / "series"
+        with resumable(folder), study_progress(study.name) as progress:
+            found: StudyResult = run_study(
+                chosen,
+                self.sources(study),
+                executor=self.executor,
+                limits=self.limits,
+                folder=None if study.input == "none" else folder,
+                progress=progress,
+            )
+        return found
+
+    def write(self, results: Iterable[StudyResult]) -> None:
+        """Write files, standard output and the page."""
+        outcomes = [
+            StudyOutcome.write(one, self.output, figures=self.figure_format, latex=self.latex)
+            for one in results
+        ]
+        emit_studies(self.form, outcomes)
+        write_study_page(self.html, [one.result for one in outcomes])
+
+
+def _default_settings(study: type[Study[Any]]) -> EvaluationSettings:
+    found: EvaluationSettings = next(one.default for one in fields(study) if one.name == "settings")
+    return found
+
+
+def _request(
+    scores: Scores,
+    output: Output = _DEFAULT_OUTPUT,
+    measure: Measures = None,
+    load: Load = None,
+    series: Patterns = None,
+    buffer: Buffer = "",
+    volume_factor: VolumeFactor = 0.0,
+    thresholds: Thresholds = None,
+    definition: Definition = "",
+    executor: ExecutorKind = "local",
+    address: Address = None,
+    processes: Processes = 0,
+    time_limit: TimeLimit = None,
+    memory_limit: MemoryLimit = None,
+    figure_format: FigureFormat = "png",
+    html: Html = None,
+    as_json: AsJson = False,
+    as_csv: AsCsv = False,
+    as_latex: AsLatexFiles = False,
+) -> _Request:
+    """Check the common options and put them together."""
+    from vuskit.engine import ExecutorSettings, Limits
+
+    form = chosen_format(json=as_json, csv=as_csv, latex=as_latex)
+    check_page("--html", html, made=output)
+    settings = {
+        "buffer": parse_buffer(buffer, name="--buffer"),
+        "volume_factor": volume_factor,
+        "thresholds": thresholds,
+        "definition": check_choice("--definition", definition, dict(complete_definitions())),
+    }
+    check_choice("--executor", executor, ("local", "dask"))
+    return _Request(
+        scores=None if scores is None else plan_folder(check_exists(scores)),
+        series=series,
+        measures=chosen_measures(measure, load),
+        settings=settings,
+        executor=ExecutorSettings(executor, processes or os.cpu_count() or 1, address),
+        limits=Limits(seconds=time_limit, memory=memory_limit),
+        output=output,
+        form=form,
+        figure_format=check_figure_format(figure_format),
+        latex=as_latex,
+        html=html,
+    )
+
+
+def check_figure_format(name: str) -> str:
+    """Refuse an unknown format of figures before the work begins.
+
+    Raises
+    ------
+    InvalidInputError
+        If it is unknown.
+    """
+    return check_choice("--figure-format", name, complete_figures())
+
+
+@contextmanager
+def resumable(folder: Path) -> Iterator[None]:
+    """On Ctrl-C tell where the finished part is and how to resume."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        say(f"Stopped. What is finished is in {folder}.")
+        say(f"Go on with: {shlex.join(['vuskit', *sys.argv[1:]])}")
+        raise typer.Exit(ExitCode.INTERRUPTED) from None
+
+
+# -- commands ------------------------------------------------------------------------------------
+
+
+def build_command(study: type[Study[Any]]) -> click.Command:
+    """Return the command of a study."""
+    if study.input == "cases":
+        from vuskit.cli.study.timing import timing
+
+        return _command(study.name, timing)
+    if study.input == "results":
+        help_text = (
+            "Rank the measures in all studies; what is finished is not repeated.\n\n"
+            f"{study.question}\n\n"
+            f"Example: vuskit study {study.name} scores --measure vus_pr --measure auc_pr"
+        )
+        return _several(study.name, help_text, extra=False)
+
+    def run(request: _Request, **given: Any) -> None:
+        request.write([request.run(study, _chosen(study, given))])
+
+    line = f"vuskit study {study.name}" + ("" if study.input == "none" else " scores")
+    summary = inspect.cleandoc(study.__doc__ or "").partition("\n\n")[0]
+    help_text = f"{study.question}\n\n{summary}\n\nExample: {line} --measure vus_pr"
+    return _command(
+        study.name,
+        _with_options(run, help_text, [study], scores=study.input != "none"),
+    )
+
+
+def build_all() -> click.Command:
+    """Return the command that runs every study, and the summary."""
+    help_text = (
+        "Run all studies and the summary; what is finished is not repeated.\n\n"
+        "The costs of the measures are a study of their own: vuskit study timing\n\n"
+        "Example: vuskit study all scores --measure vus_pr --measure auc_pr"
+    )
+    return _several("all", help_text, extra=True)
+
+
+def _several(name: str, help_text: str, *, extra: bool) -> click.Command:
+    """Return a command that runs the studies of scores, and those without input if wanted."""
+    from vuskit.studies import list_studies
+
+    studies = [one for one in list_studies() if one.input == "scores"]
+    alone = [one for one in list_studies() if one.input == "none"] if extra else []
+
+    def run(request: _Request, **given: Any) -> None:
+        from vuskit.studies import summarize
+
+        results = {one.name: request.run(one, {}, _default_settings(one)) for one in alone}
+        # Studies that may refuse the data (too few series) come before the long ones.
+        for one in reversed(studies):
+            results[one.name] = request.run(one, _chosen(one, given))
+        ordered = [results[one.name] for one in (*alone, *studies)]
+        request.write([*ordered, summarize(*(results[one.name] for one in studies))])
+
+    return _command(name, _with_options(run, help_text, studies, scores=True))
+
+
+def _chosen(study: type[Study[Any]], given: dict[str, Any]) -> dict[str, Any]:
+    """Return the study's options that were given on the command line."""
+    found = {}
+    for one in study.options():
+        value = given.get(one.name)
+        if one.hidden or value is None or value == []:
+            continue
+        items = value if one.many else [value]
+        for item in items if one.choices else ():
+            check_choice(one.flag, item, one.choices)
+        parsed = [one.parse(item) if one.parse is not None else item for item in items]
+        found[one.name] = tuple(parsed) if one.many else parsed[0]
+    return found
+
+
+def _command(name: str, function: Callable[..., None]) -> click.Command:
+    single = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
+    single.command(name)(function)
+    return typer.main.get_command(single)
+
+
+def _with_options(
+    run: Callable[..., None], help_text: str, studies: list[type[Study[Any]]], *, scores: bool
+) -> Callable[..., None]:
+    """Return a function whose signature has the studies' options and the common ones."""
+    common = _parameters(_request)
+    if not scores:
+        for name in ("scores", "series", "processes", "executor", "address"):
+            common.pop(name)
+    defaults = _default_settings(studies[0])
+    buffer = defaults.buffer if isinstance(defaults.buffer, str) else str(defaults.buffer)
+    for name, value in {
+        "buffer": buffer,
+        "volume_factor": defaults.volume_factor,
+        "definition": defaults.definition,
+    }.items():
+        common[name] = common[name].replace(default=value)
+    own: dict[str, inspect.Parameter] = {}
+    for study in studies:
+        for one in study.options():
+            if not one.hidden and one.name not in {**own, **common}:
+                own[one.name] = _parameter(one, studies)
+
+    def command(**given: Any) -> None:
+        asked = {name: given.pop(name) for name in common}
+        for name in ("scores", "series", "address"):
+            asked.setdefault(name, None)
+        asked = {"processes": 1, "executor": "local", **asked}
+        run(_request(**asked), **given)
+
+    first = [common.pop("scores")] if scores else []
+    rest = list(common.values())
+    if scores:
+        common["scores"] = first[0]
+    parameters = [*first, *own.values(), *rest]
+    command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    command.__annotations__ = {one.name: one.annotation for one in parameters}
+    command.__doc__ = help_text
+    return command
+
+
+def _parameters(function: Callable[..., Any]) -> dict[str, inspect.Parameter]:
+    """Return parameters by name, annotations as objects; all of them keywords."""
+    hints = get_type_hints(function, include_extras=True)
+    return {
+        name: one.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=hints[name])
+        for name, one in inspect.signature(function).parameters.items()
+    }
+
+
+def _parameter(one: Option, studies: list[type[Study[Any]]]) -> inspect.Parameter:
+    """Return the parameter of an option; studies may have different defaults for it."""
+    users = [
+        (study.name, same)
+        for study in studies
+        for same in study.options()
+        if same.name == one.name and not same.hidden
+    ]
+    help_text, default = one.help, None if one.many else one.default
+    if len({repr(same.default) for _, same in users}) > 1:
+        first = one.help.rstrip(".").partition(";")[0]
+        listed = ", ".join(f"{same.default} in {name}" for name, same in users)
+        help_text, default = f"{first}; {listed}, unless given.", None
+    if one.choices and not any(choice in help_text for choice in one.choices):
+        help_text = f"{help_text.rstrip('.')}; {', '.join(one.choices[:-1])} or {one.choices[-1]}."
+    kind: Any = str if one.parse is not None else one.type
+    if one.many:
+        kind = list[kind]
+    limits = {"min": one.minimum, "max": one.maximum} if one.type in (int, float) else {}
+    choices = list(one.choices)
+    option = typer.Option(
+        one.flag,
+        metavar="" if kind is bool else one.metavar or _METAVARS.get(one.type, "NAME"),
+        help=help_text,
+        autocompletion=(lambda: choices) if choices else None,
+        **{name: value for name, value in limits.items() if value is not None},
+    )
+    annotation = Annotated[kind if default is not None else kind | None, option]
+    return inspect.Parameter(
+        one.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation
+    )
