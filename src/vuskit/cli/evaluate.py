@@ -12,7 +12,7 @@ import typer
 from numpy.typing import NDArray
 
 from vuskit._util.gaps import bridge_gaps
-from vuskit.buffers import BufferChoice, choose_buffer, parse_buffer
+from vuskit.buffers import BufferChoice, parse_buffer
 from vuskit.cli._completion import complete_columns, complete_definitions, complete_sides
 from vuskit.cli._exit_codes import ExitCode
 from vuskit.cli._files import check_page, write_file
@@ -26,6 +26,7 @@ from vuskit.cli._options import (
     Side,
     Step,
     Thresholds,
+    VolumeFactor,
     chosen_measures,
 )
 from vuskit.cli._output import (
@@ -41,6 +42,7 @@ from vuskit.cli._output import (
 from vuskit.errors import InvalidInputError, MeasureError
 from vuskit.inputs import check_choice
 from vuskit.measures.evaluate import evaluate_many
+from vuskit.measures.settings import EvaluationSettings
 from vuskit.measures.thresholds import ThresholdRule
 from vuskit.report.evaluation import RECORD_FIELDS, EvaluationReport
 from vuskit.report.latex import latex_table
@@ -96,6 +98,13 @@ def evaluate(
     measure: Measures = None,
     load: Load = None,
     buffer: Buffer = "auto",
+    buffer_fallback: Annotated[
+        int | None,
+        typer.Option(
+            min=0, metavar="N", help="Buffer where the rule finds none; an error unless given."
+        ),
+    ] = None,
+    volume_factor: VolumeFactor = 1.0,
     side: Side = "both",
     step: Step = 1,
     definition: Definition = "journal",
@@ -135,12 +144,21 @@ def evaluate(
     wanted = chosen_measures(measure, load)
     check_choice("--definition", definition, dict(complete_definitions()))
     check_choice("--side", side, complete_sides())
-    strategy = parse_buffer(buffer, name="--buffer")
-    rule = _threshold(threshold)
+    settings = EvaluationSettings(
+        buffer=parse_buffer(buffer, name="--buffer"),
+        definition=definition,
+        thresholds=thresholds,
+        step=step,
+        side=side,
+        threshold=_threshold(threshold),
+        k=k,
+        buffer_fallback=buffer_fallback,
+        volume_factor=volume_factor,
+    )
     scored = read_score_file(file, label=label, scores=score or (), value=value, positive=positive)
     _tell_columns(scored)
     _check_classes(scored)
-    choice = _buffer(strategy, scored)
+    choice = _buffer(settings, scored)
     say(f"buffer: {choice.length} ({choice.strategy}: {choice.reason})")
     if choice.length > scored.labels.size:
         say(f"it is longer than the series of {scored.labels.size:,} points")
@@ -150,13 +168,7 @@ def evaluate(
             evaluate_many,
             scored.labels,
             scored.scores,
-            buffer=choice.length,
-            definition=definition,
-            thresholds=thresholds,
-            step=step,
-            side=side,
-            threshold=rule,
-            k=k,
+            settings=settings.replace(buffer=choice.length, buffer_fallback=None),
         ),
     )
     report = EvaluationReport(
@@ -166,7 +178,7 @@ def evaluate(
         scores=scored.scores,
         table=table,
         buffer=choice,
-        threshold=rule,
+        threshold=settings.threshold,
         draws=_draws(scored.labels.size) if chance is None else chance,
     )
     write(_WRITERS[form](report))
@@ -221,14 +233,19 @@ def _check_classes(scored: ScoreFile) -> None:
         )
 
 
-def _buffer(strategy: str | int, scored: ScoreFile) -> BufferChoice:
-    values = _without_gaps(scored)
+def _buffer(settings: EvaluationSettings, scored: ScoreFile) -> BufferChoice:
+    values, strategy = _without_gaps(scored), settings.buffer
     if isinstance(strategy, str) and values is None and strategy not in _NEED_NO_VALUES:
         raise InvalidInputError(
             f"`--buffer {strategy}` needs the series itself; name its column with --value, "
             "or use --buffer median-anomaly"
         )
-    return choose_buffer(strategy, values=values, y_true=scored.labels)
+    try:
+        return settings.choose_buffer(values=values, y_true=scored.labels)
+    except InvalidInputError as error:
+        raise InvalidInputError(
+            str(error).replace("`buffer_fallback`", "--buffer-fallback")
+        ) from error
 
 
 def _without_gaps(scored: ScoreFile) -> NDArray[np.float64] | None:

@@ -366,7 +366,11 @@ class Robustness(Study[RobustnessResult]):
         0.05, "Largest noise, in ranges of the score.", minimum=0, maximum=1, metavar="X"
     )
     ratio: tuple[float, float] = option(
-        (0.01, 0.2), "First and last share of anomalous points.", minimum=0, maximum=1
+        (0.01, 0.2),
+        "First and last share of anomalous points.",
+        minimum=0,
+        maximum=1,
+        hidden=True,
     )
     ratio_tolerance: float = option(0.05, "Relative error of a share.", minimum=0, metavar="X")
     seed: int = option(0, "Random seed; of lags and noise.", minimum=0, metavar="N")

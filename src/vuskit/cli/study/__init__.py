@@ -7,6 +7,7 @@ point ``vuskit.studies``) and of a file given with ``--load`` become commands li
 from __future__ import annotations
 
 from collections.abc import MutableMapping
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,7 +29,7 @@ class StudyGroup(TyperGroup):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Run the file of ``--load`` first: it may register the study that the line names."""
-        for word, following in zip(args, [*args[1:], ""], strict=True):
+        for word, following in pairwise([*args, ""]):
             if word == _LOAD and following:
                 load_file(Path(following))
             elif word.startswith(f"{_LOAD}="):
