@@ -52,8 +52,10 @@ def test_all_writes_one_page_of_all_studies(folder, tmp_path):
     saved = {type(one).__name__: one for one in load_study_results(out)}
     averages = saved["RobustnessResult"].averages()
     found = data_of(page, "robustness")
-    assert found["averages"]["lag"] == averages["lag"].to_list()
-    assert "alpha = 0.3" in found["tests"]["lag"]["sentences"][0]
+    table = next(one for one in found["tables"] if one["name"] == "averages")
+    lag = table["columns"].index("lag")
+    assert [row[lag] for row in table["rows"]] == pytest.approx(averages["lag"].to_list())
+    assert "alpha = 0.3" in json.dumps(found)
 
 
 def test_timings_have_a_page(tmp_path):

@@ -1,0 +1,124 @@
+"""Commands built from the registry: a user's study, executors and limits."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from studies.scored import make_several, write_scored
+from typer.testing import CliRunner
+
+from vuskit.cli.app import app
+from vuskit.errors import InvalidInputError
+from vuskit.studies import base
+
+OWN = """
+from dataclasses import dataclass
+import pandas as pd
+from vuskit.studies import Study, StudyResult, option, study
+
+@dataclass(frozen=True, eq=False)
+class SpreadResult(StudyResult):
+    spread: pd.DataFrame
+
+    def tables(self):
+        return {"spread": self.spread.reset_index()}
+
+    def overview(self):
+        return self.spread.mean(axis=1).to_frame("spread").rename_axis("measure")
+
+    def score(self):
+        return self.overview()["spread"]
+
+@study(name="spread", title="Spread", question="How far apart are detectors?", better="higher")
+@dataclass(frozen=True)
+class Spread(Study[SpreadResult]):
+    '''Range of a measure over the detectors of a series.'''
+
+    factor: float = option(1.0, "Factor of the range.", minimum=0, metavar="X")
+
+    def per_series(self, scored):
+        evaluate = self.evaluator(scored.series.labels, self.choose_buffer(scored).length)
+        values = [evaluate(score) for score in scored.scores.values()]
+        return [self.factor * (max(column) - min(column)) for column in zip(*values)]
+
+    def combine(self, parts):
+        return SpreadResult(pd.DataFrame(parts, columns=list(self.names)).T)
+"""
+QUICK = ("--measure", "auc_pr", "--measure", "vus_pr", "--buffer", "24", "--processes", "1")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    source = tmp_path_factory.mktemp("scores")
+    for scored in make_several()[:3]:
+        write_scored(source, scored)
+    return source
+
+
+@pytest.fixture
+def own(tmp_path, monkeypatch):
+    monkeypatch.setattr(base, "_STUDIES", dict(base._STUDIES))
+    path = tmp_path / "own.py"
+    path.write_text(OWN)
+    return path
+
+
+def invoke(*arguments):
+    return CliRunner().invoke(app, list(map(str, arguments)), env={"COLUMNS": "80"})
+
+
+def numbers(result):
+    return {
+        one["name"]: one["values"] for one in json.loads(result.stdout)["studies"][0]["measures"]
+    }
+
+
+@pytest.mark.parametrize("form", ["--load {}", "--load={}"])
+def test_study_of_a_file_is_a_command(folder, own, tmp_path, form):
+    line = ("study", "spread", folder, *form.format(own).split(), *QUICK, "--output", tmp_path)
+    found = invoke(*line, "--json")
+    assert found.exit_code == 0, found.output
+    double = invoke(*line, "--json", "--factor", "2")
+    assert numbers(double)["vus_pr"]["spread"] == 2 * numbers(found)["vus_pr"]["spread"] > 0
+    assert (tmp_path / "spread.md").exists()
+
+
+def test_help_of_a_file(own):
+    found = invoke("study", "spread", "--load", own, "--help")
+    assert found.exit_code == 0
+    assert "How far apart are detectors?" in found.output
+    assert "--factor" in found.output
+    assert max(map(len, found.output.splitlines())) <= 80
+
+
+def test_unknown_study(folder):
+    found = invoke("study", "sprad", folder)
+    assert found.exit_code == 2
+    assert "No such command" in found.output
+
+
+def test_limits_are_accepted(folder, tmp_path):
+    line = ("study", "consistency", folder, *QUICK, "--output", tmp_path, "--min-series", "2")
+    found = invoke(*line, "--time-limit", "10m", "--memory-limit", "8GB")
+    assert found.exit_code == 0, found.output
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        (("--executor", "cloud"), "`--executor` must be one of 'local', 'dask', got 'cloud'"),
+        (("--ties", "best"), "`--ties` must be one of"),
+        (("--definition", "x"), "`--definition` must be one of"),
+    ],
+)
+def test_wrong_options(folder, tmp_path, options, text):
+    found = invoke("study", "consistency", folder, *QUICK, "--output", tmp_path, *options)
+    assert isinstance(found.exception, InvalidInputError)
+    assert text in str(found.exception)
+
+
+def test_amount_of_memory(folder):
+    found = invoke("study", "consistency", folder, "--memory-limit", "much")
+    assert found.exit_code == 2
+    assert "4 GB" in found.output
