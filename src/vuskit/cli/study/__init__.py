@@ -6,18 +6,14 @@ point ``vuskit.studies``) and of a file given with ``--load`` become commands li
 
 from __future__ import annotations
 
-from collections.abc import MutableMapping
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import typer
 from typer.core import TyperGroup
 
 from vuskit.cli._options import load_file
-
-if TYPE_CHECKING:
-    import click
 
 __all__ = ["StudyGroup", "app"]
 
@@ -37,7 +33,7 @@ class StudyGroup(TyperGroup):
         return super().parse_args(ctx, args)
 
     @property
-    def commands(self) -> MutableMapping[str, click.Command]:  # type: ignore[override]
+    def commands(self) -> Any:
         """Commands by name, in the order of the registry."""
         from vuskit.cli.study._command import build_all, build_command
         from vuskit.studies import list_studies
@@ -48,8 +44,8 @@ class StudyGroup(TyperGroup):
         return {**self._built, "all": build_all()}
 
     @commands.setter
-    def commands(self, given: MutableMapping[str, click.Command]) -> None:
-        self._built: dict[str, click.Command] = dict(given)
+    def commands(self, given: Any) -> None:
+        self._built: dict[str, Any] = dict(given)
 
 
 app = typer.Typer(cls=StudyGroup, help="Studies of the measures themselves.", no_args_is_help=True)

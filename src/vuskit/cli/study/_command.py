@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, cast, get_type_hints
 
 import typer
 import typer.main
@@ -45,8 +45,6 @@ from vuskit.errors import InvalidInputError
 from vuskit.inputs import check_choice
 
 if TYPE_CHECKING:
-    import click
-
     from vuskit.engine import ExecutorSettings, Limits
     from vuskit.measures import EvaluationSettings
     from vuskit.measures.registry import Measure
@@ -143,8 +141,8 @@ class _Request:
 
 
 def _default_settings(study: type[Study[Any]]) -> EvaluationSettings:
-    found: EvaluationSettings = next(one.default for one in fields(study) if one.name == "settings")
-    return found
+    settings: Any = next(one.default for one in fields(study) if one.name == "settings")
+    return cast("EvaluationSettings", settings)
 
 
 def _request(
@@ -220,7 +218,7 @@ def resumable(folder: Path) -> Iterator[None]:
 # -- commands ------------------------------------------------------------------------------------
 
 
-def build_command(study: type[Study[Any]]) -> click.Command:
+def build_command(study: type[Study[Any]]) -> Any:
     """Return the command of a study."""
     if study.input == "cases":
         from vuskit.cli.study.timing import timing
@@ -246,7 +244,7 @@ def build_command(study: type[Study[Any]]) -> click.Command:
     )
 
 
-def build_all() -> click.Command:
+def build_all() -> Any:
     """Return the command that runs every study, and the summary."""
     help_text = (
         "Run all studies and the summary; what is finished is not repeated.\n\n"
@@ -256,7 +254,7 @@ def build_all() -> click.Command:
     return _several("all", help_text, extra=True)
 
 
-def _several(name: str, help_text: str, *, extra: bool) -> click.Command:
+def _several(name: str, help_text: str, *, extra: bool) -> Any:
     """Return a command that runs the studies of scores, and those without input if wanted."""
     from vuskit.studies import list_studies
 
@@ -291,7 +289,7 @@ def _chosen(study: type[Study[Any]], given: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
-def _command(name: str, function: Callable[..., None]) -> click.Command:
+def _command(name: str, function: Callable[..., None]) -> Any:
     single = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
     single.command(name)(function)
     return typer.main.get_command(single)
@@ -364,7 +362,9 @@ def _parameter(one: Option, studies: list[type[Study[Any]]]) -> inspect.Paramete
     kind: Any = str if one.parse is not None else one.type
     if one.many:
         kind = list[kind]
-    limits = {"min": one.minimum, "max": one.maximum} if one.type in (int, float) else {}
+    limits: dict[str, Any] = {}
+    if one.type in (int, float):
+        limits = {"min": one.minimum, "max": one.maximum}
     choices = list(one.choices)
     option = typer.Option(
         one.flag,
@@ -373,7 +373,8 @@ def _parameter(one: Option, studies: list[type[Study[Any]]]) -> inspect.Paramete
         autocompletion=(lambda: choices) if choices else None,
         **{name: value for name, value in limits.items() if value is not None},
     )
-    annotation = Annotated[kind if default is not None else kind | None, option]
+    optional: Any = kind if default is not None else kind | None
+    annotation = Annotated[optional, option]
     return inspect.Parameter(
         one.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation
     )
