@@ -1,4 +1,4 @@
-"""A table of results whose alike detectors are not always neighbours in mean rank."""
+"""A table of results whose alike detectors are not always neighbors in mean rank."""
 
 from __future__ import annotations
 

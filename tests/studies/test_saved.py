@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from studies.scored import SOME, make_scored, make_several
 
+import vuskit
 from vuskit import get_measure, register_measure
 from vuskit.datasets import ScoredSeries, Series
 from vuskit.errors import InvalidInputError
@@ -269,3 +270,22 @@ def test_values_of_every_kind_come_back(value):
 def test_what_cannot_be_saved_is_named():
     with pytest.raises(InvalidInputError, match=r"`value` must be plain data.*got object"):
         pack({"a": [object()]})
+
+
+EXTRA = [measure.name for measure in vuskit.list_measures() if measure.group == "extra"]
+
+
+def test_a_study_takes_the_group(tmp_path):
+    scored = [make_scored(seed) for seed in (0, 1)]
+    chosen = ["extra", vuskit.get_measure("point_adjusted_f_score").with_options(k=0.5)]
+    result = separability_study(scored, count=3, measures=chosen, buffer=24, threshold="best")
+    assert [measure.name for measure in result.measures] == [
+        *EXTRA,
+        "point_adjusted_f_score(k=0.5)",
+    ]
+    path = result.save(tmp_path)
+    read = load_study_result(path)
+    assert [(one.name, one.group, one.misleading_without_chance) for one in read.measures] == [
+        (one.name, one.group, one.misleading_without_chance) for one in result.measures
+    ]
+    assert read.to_frame().equals(result.to_frame())
