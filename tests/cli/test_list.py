@@ -52,6 +52,13 @@ def test_json_and_csv_agree(command, kind):
     assert list(as_json[0]) == list(as_csv[0])
 
 
+def test_one_schema_is_printed(command):
+    schema = json.loads(command("list", "schemas", "evaluation").out)
+    assert schema["title"] == "An evaluation"
+    assert "settings" in schema["$defs"]["EvaluationOutput"]["properties"]
+    assert "did you mean 'evaluation'" in command("list", "schemas", "evalution").err
+
+
 def test_parameters_of_a_detector(command):
     rows = {row["name"]: row for row in json.loads(command("list", "detectors", "--json").out)}
     assert "n_neighbors" in rows["lof"]["parameters"]

@@ -8,12 +8,11 @@ import sqlite3
 import subprocess
 import sys
 
-import numpy as np
 import pytest
 
 from vuskit import InvalidInputError
 from vuskit.bench import BenchStorageError, Status, Store
-from vuskit.bench.store import ScoreFiles, open_store
+from vuskit.bench.store import open_store
 from vuskit.bench.store.schema import SCHEMA_VERSION
 
 
@@ -68,18 +67,6 @@ def test_something_else_than_a_store_is_refused(tmp_path):
         Store(tmp_path)
     with pytest.raises(InvalidInputError, match="must hold a benchmark run"):
         open_store(tmp_path / "nowhere")
-
-
-def test_half_written_scores_leave_nothing(tmp_path, monkeypatch):
-    files = ScoreFiles(tmp_path)
-
-    def full(*_):
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr("os.fsync", full)
-    with pytest.raises(OSError, match="No space left"):
-        files.write(np.arange(5.0))
-    assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
 
 
 def test_forgotten_jobs_run_again(workshop):
