@@ -92,8 +92,8 @@ def test_every_commented_key_of_the_template_is_known(tmp_path):
     for folder in ("data/series", "data/scores", "my_scores"):
         (tmp_path / folder).mkdir(parents=True)
     setting = re.compile(r"^# (\[\[\w+\]\]|\w+ = )", re.MULTILINE)
-    text = setting.sub(r"\1", TEMPLATE).replace('kind = "local"', 'kind = "dask"')
-    plan = parse_plan(text, base=tmp_path)
+    everything = setting.sub(r"\1", TEMPLATE).replace('kind = "local"', 'kind = "dask"')
+    plan = parse_plan(everything, base=tmp_path)
     assert (len(plan.series), len(plan.scores), len(plan.detectors)) == (2, 2, 5)
     assert plan.executor.address == "tcp://head:8786"
 
@@ -177,11 +177,8 @@ def test_every_commented_key_of_the_template_is_known(tmp_path):
             {"tail": '[executor]\nkind = "slurm"'},
             "`executor.kind` must be one of 'local', 'dask', got 'slurm'",
         ),
-        (
-            {"tail": '[executor]\naddress = "tcp://head:8786"'},
-            "`executor.address` must be left out unless kind = \"dask\", got 'tcp://head:8786'",
-        ),
         ({"tail": "[executor]\nworker = 2"}, "; did you mean 'workers'?"),
+        ({"tail": '[executor]\naddress = "tcp://head:8786"'}, "`executor`: `address` must be None"),
         (
             {"tail": '[[scores]]\nfolder = "."\npattern = "{detector}.npy"'},
             "`scores[0].pattern` must hold {series} and end in .npy or .csv",

@@ -530,7 +530,10 @@ def _executor(table: _ExecutorTable, base: Path) -> ExecutorSettings:
     address = table.address
     if address is not None and address.endswith(".json"):
         address = str(base / address)  # the scheduler's file, relative to the plan
-    return ExecutorSettings(table.kind, workers, address)
+    try:
+        return ExecutorSettings(table.kind, workers, address)
+    except InvalidInputError as error:
+        raise InvalidInputError(f"`executor`: {error}") from error
 
 
 def _usable_cores() -> int:
