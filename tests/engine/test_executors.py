@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import threading
+import time
 
 import pytest
 from dask_cluster import address_in, alive, scheduler
@@ -273,3 +274,26 @@ def test_wrong_settings(wrong, message):
     with pytest.raises(InvalidInputError) as error:
         ExecutorSettings(**wrong)
     assert message in str(error.value)
+
+
+class FakeWorker:
+    closed = False
+
+    def close(self, *, kill):
+        self.closed = True
+
+
+@pytest.mark.parametrize(
+    ("idle_seconds", "busy", "closed"), [(1e4, False, True), (1e4, True, False), (1, False, False)]
+)
+def test_processes_of_an_abandoned_run_are_closed(monkeypatch, idle_seconds, busy, closed):
+    """The main process of another run on the same Dask worker was killed."""
+    idle = FakeWorker()
+    processes = executors._RunProcesses(last_used=time.monotonic() - idle_seconds)
+    processes.idle.put(idle)
+    processes.busy.update([FakeWorker()] if busy else [])
+    runs = {"abandoned": processes}
+    monkeypatch.setattr(executors, "_processes_of_runs", runs)
+    executors._close_abandoned("mine")
+    assert idle.closed is closed
+    assert ("abandoned" in runs) is not closed
