@@ -17,6 +17,7 @@ import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from vuskit._util.names import did_you_mean
+from vuskit._util.text import parse_bytes
 from vuskit.bench.identity import canonical, import_object
 from vuskit.bench.jobs import DetectorSpec, MeasureSpec
 from vuskit.datasets.readers import get_format
@@ -211,7 +212,7 @@ class _LimitsTable(_Table, frozen=True):
 
     def __post_init__(self) -> None:
         if self.memory is not UNSET:
-            msgspec.structs.force_setattr(self, "memory", _byte_count("memory", self.memory))
+            msgspec.structs.force_setattr(self, "memory", parse_bytes("memory", self.memory))
 
 
 class _ExecutorTable(_Table, frozen=True):
@@ -541,32 +542,6 @@ def _usable_cores() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
-
-
-_UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
-_UNITS |= {"KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40}
-
-
-def _byte_count(name: str, value: Any) -> int:
-    """Read an amount of memory: a number of bytes, or text with a unit.
-
-    Raises
-    ------
-    InvalidInputError
-        If it is none.
-
-    Examples
-    --------
-    >>> [_byte_count("memory", value) for value in ("1.5 GB", "2GiB", 4096)]
-    [1500000000, 2147483648, 4096]
-    """
-    if isinstance(value, int) and not isinstance(value, bool) and value > 0:
-        return value
-    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?i?B?)\s*", str(value), re.IGNORECASE)
-    unit = match[2].upper() if match else ""
-    if match is None or unit not in _UNITS or float(match[1]) == 0:
-        raise InvalidInputError(f"`{name}` must be an amount such as '4 GB', got {value!r}")
-    return round(float(match[1]) * _UNITS[unit])
 
 
 # -- errors that name the key ------------------------------------------------------------------
