@@ -7,9 +7,11 @@ everywhere.
 from __future__ import annotations
 
 import re
+import sys
 import traceback
 from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
 from typing import Annotated, Any
 
 import typer
@@ -50,7 +52,6 @@ __all__ = [
     "TimeLimit",
     "VolumeFactor",
     "chosen_measures",
-    "count_option",
     "flag",
     "load_file",
     "output_option",
@@ -84,11 +85,6 @@ def series_option(text: str) -> Any:
 def seed_option(text: str) -> Any:
     """``--seed``, and of what."""
     return typer.Option("--seed", min=0, metavar="N", help=f"Random seed; {text}")
-
-
-def count_option(text: str) -> Any:
-    """``--count``, and of what."""
-    return typer.Option("--count", min=2, metavar="N", help=f"Number of perturbations; {text}")
 
 
 def quick_flag(text: str) -> Any:
@@ -312,10 +308,12 @@ def load_file(path: Path) -> None:
     if not path.is_file():
         raise InvalidInputError(f"`--load` must be a Python file, got {str(path)!r}")
     before = {measure.name for measure in list_measures()}
-    # Not a module: what it defines travels to other processes by value.
-    namespace = {"__name__": f"<{path.name}>", "__file__": str(path)}
+    # No process can import a module of this name, so its content is sent to workers by value.
+    module = ModuleType(f"<{path.name}>")
+    module.__file__ = str(path)
+    sys.modules[module.__name__] = module  # dataclasses look their module up
     try:
-        exec(compile(path.read_bytes(), str(path), "exec"), namespace)
+        exec(compile(path.read_bytes(), str(path), "exec"), module.__dict__)
     except Exception as error:
         place = next((f" in line {line}" for line in _lines_of(error, path)), "")
         raise InvalidInputError(

@@ -39,7 +39,7 @@ class Spread(Study[SpreadResult]):
 
     def per_series(self, scored):
         evaluate = self.evaluator(scored.series.labels, self.choose_buffer(scored).length)
-        values = [evaluate(score) for score in scored.scores.values()]
+        values = [list(evaluate(score).values()) for score in scored.scores.values()]
         return [self.factor * (max(column) - min(column)) for column in zip(*values)]
 
     def combine(self, parts):
