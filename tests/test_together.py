@@ -9,9 +9,9 @@ from together import group_of
 @pytest.mark.parametrize(
     ("nodeid", "group"),
     [
-        ("tests/report/test_run_page_browser.py::test_filters", "browser"),
-        ("tests/report/test_browser_demo.py::test_phone", "browser"),
-        ("tests/report/test_study_sections.py::test_items_are_drawn_evenly", "browser"),
+        ("tests/report/page/test_run_browser.py::test_filters", "browser"),
+        ("tests/report/page/test_demo_browser.py::test_phone", "browser"),
+        ("tests/report/page/test_studies_browser.py::test_items_are_drawn_evenly", "browser"),
         ("tests/docs/test_site.py::test_text_can_be_read[index-dark]", "site"),
         ("tests/bench/test_runner.py::test_every_misdeed[local]", "executors"),
         ("tests/engine/test_executors.py::test_dask_starts_a_local_cluster", "executors"),
@@ -28,7 +28,7 @@ def test_groups(nodeid, group):
 @pytest.mark.parametrize(
     "nodeid",
     [
-        "tests/report/test_run_page.py::test_nowhere",
+        "tests/report/page/test_run.py::test_nowhere",
         "tests/detectors/test_contract.py::test_constant_series[lof-0.0]",
         "tests/detectors/test_base.py::test_compared",
         "src/vuskit/bench/jobs.py::vuskit.bench.jobs.JobAction",
@@ -41,14 +41,14 @@ def test_all_others_are_on_their_own(nodeid):
 def test_the_files_are_there(request):
     root = request.config.rootpath
     for name in (
-        "report/test_study_sections",
+        "report/page/test_studies_browser",
         "docs/test_site",
         "bench/test_runner",
         "engine/test_executors",
         "engine/test_run",
     ):
         assert (root / "tests" / f"{name}.py").is_file()
-    assert list((root / "tests" / "report").glob("test_*browser*.py"))
+    assert list((root / "tests" / "report" / "page").glob("test_*browser*.py"))
 
 
 def test_pages_are_opened_in_that_group_only(request):

@@ -10,7 +10,7 @@ import re
 
 GROUPS = {
     # One browser at a time; its pages are made once.
-    "browser": r"^tests/report/(test_\w*browser\w*|test_study_sections)\.py",
+    "browser": r"^tests/report/page/test_\w*browser\w*\.py",
     # The site is built once.
     "site": r"^tests/docs/test_site\.py",
     # Clusters of processes, one at a time.

@@ -52,3 +52,11 @@ def touching(boxes):
 def legend_names(legend):
     """As they were before lines were broken."""
     return [text.get_text().replace("\n", "") for text in legend.get_texts()]
+
+
+def widths(axis):
+    return [bar.get_width() for bar in axis.patches]
+
+
+def tick_texts(axis, which="y"):
+    return [text.get_text() for text in getattr(axis, f"get_{which}ticklabels")()]

@@ -86,7 +86,7 @@ def element(tag: str, text: str, **attributes: str) -> str:
 
 
 def number_cell(value: float, **attributes: str) -> str:
-    """Write a cell that shows three digits and holds all of them; NaN is a dash.
+    """Write a cell that shows three digits and holds all of them; an en dash marks NaN.
 
     Examples
     --------
@@ -94,7 +94,7 @@ def number_cell(value: float, **attributes: str) -> str:
     '<td data-value="0.12345">0.123</td>'
     """
     if math.isnan(value):
-        return element("td", "-", data_value="")
+        return element("td", "\N{EN DASH}", data_value="")
     return element("td", f"{value:.3f}", data_value=repr(value), **attributes)
 
 

@@ -853,7 +853,7 @@ def _failures(run: RunReport) -> Section:
     listed = run.status.failures
     told = f"The latest {len(listed):,} of {run.failures:,}, the latest first."
     pieces = {
-        "summary": html.escape(f"{plural(run.failures, 'job')} of {run.name} did not end well."),
+        "summary": html.escape(f"{plural(run.failures, 'job')} of {run.name} failed."),
         "counts": _failure_counts(run),
         "listed": html.escape(told if len(listed) < run.failures else "The latest first."),
         "failures": "\n".join(map(_failure, listed)),
@@ -881,7 +881,7 @@ def _failure_counts(run: RunReport) -> str:
 
 def _failure(failure: Failure) -> str:
     trace = element("pre", failure.traceback) if failure.traceback else ""
-    command = element("p", "Do it again: ") + element("pre", failure.command)
+    command = element("p", "Run it again: ") + element("pre", failure.command)
     return (
         f'<details class="failure"><summary><strong class="missed">{failure.status.value}</strong> '
         f"{html.escape(failure.title)}<br>{html.escape(failure.message)}</summary>"

@@ -88,7 +88,7 @@ const benchmark = (() => {
     byId("filters").addEventListener("submit", (event) => event.preventDefault());
   };
   const shown = (value) => {
-    if (Number.isNaN(value)) return "-";
+    if (Number.isNaN(value)) return "–";
     const size = Math.abs(value);
     return size === 0 || (size >= 0.0005 && size < 1000) ? value.toFixed(3).replace("-", "−") : vuskit.format(value);
   };
@@ -124,7 +124,7 @@ benchmark.figures = (place, run, state) => {
     if (!run.M) return { error: "There are no values yet." };
     const place = run.datasets.indexOf(dataset);
     return run.comparisons[`${settings},${measure}${place < 0 ? "" : `,${place}`}`]
-      ?? { error: "the file has room for the comparisons of the largest data sets only." };
+      ?? { error: "the file holds the comparisons of the largest data sets only." };
   };
   const drawRanks = () => {
     const found = compared();
@@ -199,7 +199,7 @@ benchmark.figures = (place, run, state) => {
   const ranksNote = (found, now, measure) => {
     const missing = run.detectors.filter((_, d) => !found.detectors.includes(d));
     const used = found.n === now.series.length ? "" : `, the ${found.n} of ${now.series.length} that every detector has a value for`;
-    return [`Mean ranks by ${measure.title}${measure.higher ? "" : " (lower is better)"} over ${found.n} series of ${where(now)}${used}; 1 is best. No two detectors that share a bar differ significantly; two that share none do, or something between them does.`,
+    return [`Mean ranks by ${measure.title}${measure.higher ? "" : " (lower is better)"} over ${found.n} series of ${where(now)}${used}; 1 is best. Bars join detectors whose ranks do not differ significantly.`,
       found.tests, missing.length ? `Left out, without any value here: ${listed(missing)}.` : ""].filter(Boolean).join(" ");
   };
 
@@ -295,7 +295,7 @@ benchmark.figures = (place, run, state) => {
   const heatNote = (now, count) => {
     const by = run.measures[now.measure]?.title ?? "no measure";
     const on = now.columns === "dataset" ? `mean ranks on ${count === 1 ? "1 data set" : `${count} data sets`}, ${now.series.length} series` : `ranks on ${now.series.length} series`;
-    return `Detectors by ${by}: ${on}, among those with a value. A stroke: no value. A cell leads to its series.`;
+    return `Detectors by ${by}: ${on}, among detectors with a value. A diagonal line marks a missing value. Click a cell to open the series.`;
   };
   const drawScale = () => {
     const { pen, width, height } = prepare(byId("heat-scale"));
@@ -358,8 +358,8 @@ benchmark.figures = (place, run, state) => {
     const up = !rank && run.measures[now.measure]?.higher !== false; // the best are always above
     const title = `${rank ? "mean rank by" : now.summary} ${run.measures[now.measure]?.title ?? ""}`;
     byId("time-note").textContent = points.length
-      ? `Median seconds of fitting and scoring a series against ${title}${up ? "" : " (lower is better)"}, over ${now.series.length} series of ${where(now)}; fast and good is at the top left. Runs that held imports or compilation count only where there is no other.`
-      : "No diagram: no seconds were measured; scores that were computed elsewhere bring none.";
+      ? `Median seconds of fitting and scoring a series against ${title}${up ? "" : " (lower is better)"}, over ${now.series.length} series of ${where(now)}; fast and good is at the top left. Jobs that include imports or compilation count only if there is no other.`
+      : "No diagram: no seconds were measured. Imported scores have none.";
     if (!points.length) return;
     const { pen, width, height } = prepare(canvas);
     const box = { left: 52, right: width - 12, top: 10, bottom: height - 40 };
@@ -537,15 +537,15 @@ vuskit.view("run", (place, _, options) => {
     return `${each}; ${run.settings[now.settings] ?? ""}`;
   };
   const note = (now, columns) => {
-    if (!run.detectors.length) return "There is nothing yet: no job has ended.";
-    if (!run.measures.length) return "There are no values: no job has been evaluated.";
-    const basis = now.basis === "common" ? "numbers rest on the series for which every detector has a value"
-      : "each number rests on the series that the detector has a value for, so they may not be comparable";
+    if (!run.detectors.length) return "No job has finished yet.";
+    if (!run.measures.length) return "There are no values: no scores have been evaluated.";
+    const basis = now.basis === "common" ? "All numbers use the series for which every detector has a value."
+      : "Each number uses the series for which the detector has a value; numbers may not be comparable.";
     return ["Bold: the best.", columns.some((one) => !one.higher) ? "↓: lower is better." : "",
-      `A detector without a value on a series is never counted as zero: ${basis}.`,
-      now.summary === "rank" ? "Mean ranks are always taken over the series that all detectors have; 1 is best." : "",
-      now.weigh === "dataset" ? "Every data set counts the same, however many series it has." : "",
-      "A number leads to its series."].filter(Boolean).join(" ");
+      `A missing value never counts as zero. ${basis}`,
+      now.summary === "rank" ? "Mean ranks use the series for which every detector has a value; 1 is best." : "",
+      now.weigh === "dataset" ? "Every data set has the same weight." : "",
+      "Click a number to list its series."].filter(Boolean).join(" ");
   };
   const figures = benchmark.figures(place, run, state);
   const copyBoard = () => {
@@ -664,7 +664,7 @@ vuskit.view("series-values", (place, _, options) => {
     byId("name").textContent = run.title(i);
     byId("facts").textContent = `${run.series.points[i].toLocaleString("en")} points, ${run.series.anomalies[i].toLocaleString("en")} anomalies`;
     const reason = run.not_drawn[i];
-    byId("why").textContent = reason ? `It cannot be drawn: ${reason}.` : "Its drawings are not in this file. This command makes a page that has them:";
+    byId("why").textContent = reason ? `This series cannot be drawn: ${reason}.` : "The drawings of this series are not in this file. This command makes a page with them:";
     byId("command").textContent = reason ? "" : run.command(i);
     byId("values").replaceChildren(
       element("caption", {}, element("span", { text: `Measures of ${run.title(i)}` })),

@@ -12,7 +12,6 @@ from importlib import resources
 import numpy as np
 import pandas as pd
 import pytest
-from matplotlib import cbook
 from report.browser import (
     copied,
     eventually,
@@ -31,7 +30,6 @@ from vuskit.measures.registry import Measure
 from vuskit.report.figures import SeriesDisplay
 from vuskit.report.figures._drawing import box_numbers
 from vuskit.report.figures._families import FAMILY_TITLES, family_color
-from vuskit.report.figures.choice import sampled
 from vuskit.report.page import studies as numbers
 from vuskit.report.page import studies_page_html
 from vuskit.report.page.studies import DRAWN_KINDS, study_sections, write_study
@@ -239,18 +237,6 @@ def test_robustness_boxes_are_those_of_the_centered_values(robust):
             ).sum().to_list()
 
 
-def test_boxes_are_those_of_matplotlib():
-    values = np.random.default_rng(3).standard_t(2, size=(6, 40))
-    values[1, ::3] = np.nan
-    values[2] = 0.25
-    values[3, 1:] = np.nan
-    for row, found in zip(values, box_numbers(values), strict=True):
-        (stats,) = cbook.boxplot_stats(row[np.isfinite(row)])
-        names = ("whislo", "q1", "med", "q3", "whishi")
-        np.testing.assert_allclose(found, [stats[name] for name in names])
-    assert np.isnan(box_numbers(np.full(5, np.nan))).all()
-
-
 def test_separability_holds_z_and_pairs(separable):
     table_equals(table_of(separable, "averages"), separable.averages().reset_index())
     panels = {one["title"]: one["values"] for one in figure_of(separable, "z")["panels"]}
@@ -342,13 +328,6 @@ def test_timing_of_real_series_has_three_panels_with_dots(timed_series):
     assert curve["dots"]["x"] == cells["n_points"].to_list()
     assert curve["dots"]["y"] == cells["median"].to_list()
     assert "slopes" not in [one["name"] for one in data_of(timed_series)["tables"]]
-
-
-def test_items_are_drawn_evenly_from_groups():
-    names = [f"{letter}{k}" for letter in "ab" for k in range(5)] + ["c0"]
-    found = sampled(names, 6, group=lambda name: name[0])
-    assert found == ["a0", "a1", "a2", "b0", "b1", "c0"]
-    assert sampled(names, 50) == names
 
 
 def test_many_series_are_thinned_to_a_sample(robust, separable, monkeypatch):

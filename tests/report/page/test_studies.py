@@ -8,9 +8,7 @@ import pytest
 from studies.scored import SOME, make_several
 
 from vuskit.errors import InvalidInputError
-from vuskit.report.latex import latex_frame
 from vuskit.report.page.studies import write_comparison, write_study
-from vuskit.report.tables import markdown_table
 from vuskit.studies import (
     compare,
     consistency_study,
@@ -70,7 +68,7 @@ def test_robustness_page(robust_files):
         *(f"robustness_ranks_{kind}.png" for kind in kinds),
     }
     text = robust_files[0].read_text()
-    assert "Undefined values: 0 of 2,880." in text
+    assert "| lag | F | 240 | 0 | 24 | 0 | 0 |" in text
     assert "No series failed." in text
 
 
@@ -162,23 +160,3 @@ def test_studies_write_tests_and_sizes_of_pairs_of_measures(robust_files, separa
 def test_pages_say_that_no_pair_can_be_significant(robust_files):
     page = robust_files[0].read_text()  # six series, six pairs of measures
     assert "(alpha = 0.1, n = 6); n too small: no pair can be significant (needs n >= 7)" in page
-
-
-def test_bars_in_names_do_not_end_cells():
-    frame = pd.DataFrame({"a|b": ["x|y"]})
-    assert markdown_table(frame) == "| a\\|b |\n| --- |\n| x\\|y |"
-
-
-def test_latex_of_odd_names_and_numbers():
-    frame = pd.DataFrame(
-        {"name": ["<a|b>"], "z": [-np.inf], "p": [2.5e-7], "no": [float("nan")], "sure": [True]}
-    )
-    row = latex_frame(frame, notes=["made up"]).splitlines()[-3]
-    assert row == (
-        r"\textless{}a\textbar{}b\textgreater{} & $-\infty$ & $2.5 \times 10^{-7}$ &  & True \\"
-    )
-
-
-def test_tables_in_markdown():
-    frame = pd.DataFrame({"a": ["x"], "b": [0.123456], "c": [float("nan")]})
-    assert markdown_table(frame) == "| a | b | c |\n| --- | --- | --- |\n| x | 0.123 |  |"

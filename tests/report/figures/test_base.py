@@ -59,7 +59,7 @@ def test_every_figure_has_an_example_and_its_name():
         get_figure("surfaces")
 
 
-GALLERY = Path(__file__).parents[2] / "docs" / "figures"
+GALLERY = Path(__file__).parents[3] / "docs" / "figures"
 
 
 @pytest.mark.skipif(not GALLERY.is_dir(), reason="the documentation is not here")

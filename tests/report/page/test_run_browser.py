@@ -97,7 +97,7 @@ def test_leaderboard_is_the_one_of_the_bench(open_page, path, run):
     assert next(iter(shown)) == "good"
     assert shown["flaky"][0] == "3 of 6"
     assert shown["never"][0] == "0 of 6"
-    assert set(shown["never"][1:]) == {"-"}
+    assert set(shown["never"][1:]) == {"\N{EN DASH}"}
     assert EVIL_SCORE in shown
 
 
@@ -202,7 +202,7 @@ def test_table_of_series(open_page, path, run):
                 if np.isnan(value)
                 else float(row[detector]) == (pytest.approx(value, abs=1e-6))
             )
-    missing = page.locator("#table tbody tr").first.locator("td", has_text="-")
+    missing = page.locator("#table tbody tr").first.locator("td", has_text="\N{EN DASH}")
     expect(missing.first).to_have_attribute("title", "ERROR")
 
 
@@ -324,7 +324,7 @@ def test_empty_run(open_page, run):
         outcomes=np.empty((0, 0), dtype=str),
     )
     page = open_page(run_page_html(nothing))
-    expect(page.locator("#board-note")).to_contain_text("There is nothing yet")
+    expect(page.locator("#board-note")).to_contain_text("No job has finished yet")
     for name in ("board", "ranks", "heat", "time"):
         assert copy(page, name) == []
     for key in ("table", "series-values?series=0"):

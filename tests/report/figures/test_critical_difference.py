@@ -16,7 +16,7 @@ from studies.ranked import ALPHA, crossing_table
 import vuskit
 from vuskit.studies import compare
 
-TESTS = Path(__file__).parents[1]
+TESTS = Path(__file__).parents[2]
 TITLES = [measure.title for measure in vuskit.list_measures() if measure.group == "paper"]
 
 
