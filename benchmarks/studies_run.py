@@ -25,8 +25,7 @@ import pandas as pd
 from docs_block import replace_block
 
 from vuskit._util.environment import describe_environment
-from vuskit.report.page.studies import titled_table
-from vuskit.report.tables import markdown_table
+from vuskit.report.tables import markdown_table, titled_table
 from vuskit.studies import (
     Robustness,
     consistency_study,

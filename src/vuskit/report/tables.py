@@ -1,16 +1,35 @@
-"""Tables as text and Markdown."""
+"""Tables for reading, as text and Markdown, and as files."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from vuskit._util.text import folded_tables, format_cell, text_table
+from vuskit.inputs import check_choice
+from vuskit.measures.registry import Measure
 from vuskit.report.evaluation import EvaluationReport
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["footnotes", "markdown_table", "plain_table"]
+__all__ = [
+    "TABLE_FORMATS",
+    "footnotes",
+    "markdown_table",
+    "plain_table",
+    "titled_table",
+    "with_titles",
+    "write_table",
+]
+
+_MEASURE_COLUMNS = {"measure", "first", "second", "name"}
+_WRITERS: dict[str, Callable[[Any, Path], None]] = {
+    "csv": lambda frame, path: frame.to_csv(path, index=False, lineterminator="\n"),
+    "parquet": lambda frame, path: frame.to_parquet(path, index=False),
+}
+TABLE_FORMATS = tuple(_WRITERS)
 
 
 def markdown_table(frame: pd.DataFrame) -> str:
@@ -66,3 +85,46 @@ def footnotes(report: EvaluationReport) -> list[str]:
     if report.chance is not None:
         notes.append(f"(chance: mean of {report.chance.draws} random scores)")
     return notes
+
+
+def titled_table(frame: pd.DataFrame, measures: Iterable[Measure]) -> pd.DataFrame:
+    """Return a table by measure with the titles of the measures in a column, for reading.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from vuskit import get_measure
+    >>> titled_table(pd.DataFrame({"z": [1.0]}, index=["vus_pr"]), [get_measure("vus_pr")])
+      measure    z
+    0  VUS-PR  1.0
+    """
+    titled = frame.rename(index={one.name: one.title for one in measures})
+    titled.index.name = "measure"
+    return titled.reset_index()
+
+
+def with_titles(frame: pd.DataFrame, titles: Mapping[str, str]) -> pd.DataFrame:
+    """Return a table with titles of measures for their names, in headings and columns.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"measure": ["vus_pr"], "z": [1.0]})
+    >>> with_titles(frame, {"vus_pr": "VUS-PR"})["measure"].to_list()
+    ['VUS-PR']
+    """
+    named = frame.rename(columns=dict(titles))
+    for column in _MEASURE_COLUMNS & set(named.columns):
+        named[column] = [titles.get(str(name), name) for name in named[column]]
+    return named
+
+
+def write_table(frame: pd.DataFrame, path: Path) -> None:
+    """Write a table as csv or parquet, by the ending of the name.
+
+    Raises
+    ------
+    InvalidInputError
+        If the name ends with something else.
+    """
+    _WRITERS[check_choice("path", path.suffix.lstrip("."), TABLE_FORMATS)](frame, path)

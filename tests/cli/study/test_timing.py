@@ -70,11 +70,11 @@ def test_study_of_a_folder_leaves_page_tables_and_figures(tmp_path, folder):
     left = {path.name for path in output.iterdir()}
     assert left >= {
         "timing.md",
-        "seconds.png",
-        "memory.png",
-        "summary.parquet",
-        "ratios.parquet",
-        "joint_slopes.parquet",
+        "timing_seconds.png",
+        "timing_memory.png",
+        "timing_summary.parquet",
+        "timing_ratios.parquet",
+        "timing_joint_slopes.parquet",
         "samples.csv",
         "environment.json",
     }

@@ -106,7 +106,8 @@ def timing(
 
     Example: vuskit study timing --quick --only opt --only fast_exact
     """
-    from vuskit.report.page.studies import TABLE_FORMATS, write_study
+    from vuskit.report.page import write_study
+    from vuskit.report.tables import TABLE_FORMATS
     from vuskit.studies.timing import CLOCKS, TimingStore, real_cases, synthetic_cases, timing_study
 
     form = chosen_format(json=as_json, csv=as_csv)

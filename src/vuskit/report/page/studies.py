@@ -10,19 +10,18 @@ import html
 import re
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from vuskit.errors import InvalidInputError
 from vuskit.inputs import check_choice
-from vuskit.measures.registry import Measure
 from vuskit.report.figures import ChoiceDisplay, Display
 from vuskit.report.figures._families import titles_of
 from vuskit.report.figures.base import PAGE_DPI, check_figure_format, json_ready
 from vuskit.report.latex import latex_frame
 from vuskit.report.page.document import Section, compact, element, page_document, safe_json
-from vuskit.report.tables import markdown_table
+from vuskit.report.tables import TABLE_FORMATS, markdown_table, with_titles, write_table
 from vuskit.studies import get_study
 from vuskit.studies.base import StudyResult
 
@@ -31,10 +30,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "DRAWN_KINDS",
-    "TABLE_FORMATS",
     "studies_page_html",
     "study_sections",
-    "titled_table",
     "write_comparison",
     "write_study",
 ]
@@ -71,12 +68,6 @@ _MOST_MARKDOWN_ROWS = 40
 _MOST_LATEX_ROWS = 200  # more are for a computer to read
 _MOST_FAILURES = 50
 _LISTED = 20
-_MEASURE_COLUMNS = {"measure", "first", "second", "name"}
-_WRITERS: dict[str, Callable[[Any, Path], None]] = {
-    "csv": lambda frame, path: frame.to_csv(path, index=False, lineterminator="\n"),
-    "parquet": lambda frame, path: frame.to_parquet(path, index=False),
-}
-TABLE_FORMATS = tuple(_WRITERS)
 
 
 # -- pages -------------------------------------------------------------------------------------
@@ -331,7 +322,7 @@ def write_study(
     for name, frame in tables.items():
         writer.table(name, frame)
         if len(frame) <= _MOST_MARKDOWN_ROWS:
-            page += [f"### {_spoken(name)}", markdown_table(_titled(frame, titles))]
+            page += [f"### {_spoken(name)}", markdown_table(with_titles(frame, titles))]
     page += _failures(result.failures)
     return [*writer.write(page), result.save(folder)]
 
@@ -406,40 +397,16 @@ class _Folder:
         written[0].write_text("\n\n".join(page) + "\n", encoding="utf-8")
         for name, frame in self.tables.items():
             written.append(self.place / f"{self.name}_{name}.{self.table_format}")
-            _WRITERS[self.table_format](frame, written[-1])
+            write_table(frame, written[-1])
             if self.latex and len(frame) <= _MOST_LATEX_ROWS:
                 written.append(written[-1].with_suffix(".tex"))
                 notes = [f"{self.name}: {name.replace('_', ' ')}"]
-                text = latex_frame(_titled(frame, self.titles), notes=notes)
+                text = latex_frame(with_titles(frame, self.titles), notes=notes)
                 written[-1].write_text(text + "\n", encoding="utf-8")
         for name, display in self.figures.items():
             file = self.place / f"{self.name}_{name}.{self.figure_format}"
             written.append(display.save(file, dpi=PAGE_DPI))
         return written
-
-
-def titled_table(frame: pd.DataFrame, measures: Iterable[Measure]) -> pd.DataFrame:
-    """Return a table by measure with the titles of the measures in a column, for reading.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from vuskit import get_measure
-    >>> titled_table(pd.DataFrame({"z": [1.0]}, index=["vus_pr"]), [get_measure("vus_pr")])
-      measure    z
-    0  VUS-PR  1.0
-    """
-    titled = frame.rename(index=titles_of(measures))
-    titled.index.name = "measure"
-    return titled.reset_index()
-
-
-def _titled(frame: pd.DataFrame, titles: Mapping[str, str]) -> pd.DataFrame:
-    """A table with titles of measures for their names."""
-    named = frame.rename(columns=dict(titles))
-    for column in _MEASURE_COLUMNS & set(named.columns):
-        named[column] = [titles.get(str(name), name) for name in named[column]]
-    return named
 
 
 def _key_of(display: Display, series: str | None) -> tuple[str, ...] | None:
