@@ -33,7 +33,7 @@ def rank_lines(names):
 
 def detector_bars(names):
     found = {name: dict.fromkeys(PAPER, 0.5) for name in names}
-    measures = figures.RobustnessBarsDisplay.from_table(table(["x"])).measures
+    measures = figures.RobustnessBarsDisplay(table(["x"])).measures
     return figures.DetectorBarsDisplay(found, measures, "")
 
 
@@ -85,7 +85,7 @@ def test_a_legend_within_a_given_axis_is_no_wider_than_it():
     ids=["a row", "rows"],
 )
 def test_titles_of_panels_do_not_touch(names):
-    display = figures.RobustnessBarsDisplay.from_table(table(names)).plot()
+    display = figures.RobustnessBarsDisplay(table(names)).plot()
     found = titles(display)
     assert [text.replace("\n", "") for text, _ in found] == names
     assert touching(found) == []
@@ -97,7 +97,7 @@ def test_titles_of_panels_do_not_touch(names):
 
 def test_names_of_many_lines_are_shortened_in_the_middle():
     name = "LOF(" + ", ".join(f"parameter_{place}={place}" for place in range(9)) + ")"
-    found = titles(figures.RobustnessBarsDisplay.from_table(table([name, "B", "C"])).plot())
+    found = titles(figures.RobustnessBarsDisplay(table([name, "B", "C"])).plot())
     text, _ = found[0]
     assert text.startswith("LOF(")
     assert text.endswith("=8)")
@@ -122,7 +122,7 @@ def test_titles_fit_given_axes():
     from matplotlib.figure import Figure
 
     axes = Figure(figsize=(6, 3)).subplots(1, 4)
-    display = figures.RobustnessBarsDisplay.from_table(table(DATASETS)).plot(axes[:3])
+    display = figures.RobustnessBarsDisplay(table(DATASETS)).plot(axes[:3])
     assert touching(titles(display)) == []
 
 

@@ -18,7 +18,7 @@ PAPER = [measure.name for measure in vuskit.list_measures() if measure.group == 
 
 def scattered(deviation, z, ratio):
     table = pd.DataFrame({"deviation": deviation, "z": z, "ratio": ratio}, index=PAPER)
-    return figures.ScatterDisplay.from_table(table).plot()
+    return figures.ScatterDisplay(table).plot()
 
 
 def names_and_circles(display):
