@@ -75,12 +75,14 @@ def unpack(data: bytes) -> Any:
 
 
 def _modules_to_send(portable: bool) -> list[ModuleType]:
+    names = tuple(sys.modules)
+    packages = {name.partition(".")[0] for name in names}
+    sent = {package for package in packages if _must_be_sent(package, portable)}
+    found = ((name, sys.modules.get(name)) for name in names if name.partition(".")[0] in sent)
     return [
         module
-        for name, module in tuple(sys.modules.items())
-        if isinstance(module, ModuleType)
-        and module.__name__ == name
-        and _must_be_sent(name.partition(".")[0], portable)
+        for name, module in found
+        if isinstance(module, ModuleType) and module.__name__ == name  # not an alias
     ]
 
 
