@@ -172,8 +172,8 @@ def test_of_several_channels_the_first():
 
 def test_autocorrelation_is_the_textbook_one():
     values = np.random.default_rng(1).normal(size=50)
-    centred = values - values.mean()
-    expected = [centred[: 50 - lag] @ centred[lag:] / (centred @ centred) for lag in range(20)]
+    centered = values - values.mean()
+    expected = [centered[: 50 - lag] @ centered[lag:] / (centered @ centered) for lag in range(20)]
     assert autocorrelation(values, 19) == pytest.approx(expected, abs=1e-12)
 
 

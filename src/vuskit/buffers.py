@@ -112,9 +112,9 @@ def _within_range(series: Floats) -> Floats:
 
 def autocorrelation(series: Floats, max_lag: int) -> Floats:
     """Autocorrelation at lags 0, ..., max_lag (biased estimate); zeros for a constant series."""
-    centred = series - series.mean()
+    centered = series - series.mean()
     size = 1 << int(2 * series.size - 1).bit_length()
-    spectrum = np.fft.rfft(centred, size)
+    spectrum = np.fft.rfft(centered, size)
     correlation = np.fft.irfft(spectrum * np.conj(spectrum), size)[: max_lag + 1]
     total = correlation[0]
     scale = float(np.abs(series).max()) ** 2 * series.size
@@ -182,8 +182,8 @@ def _valleys_before(values: Floats) -> Floats:
 
 
 def _strongest_frequency(series: Floats, max_lag: int) -> int | None:
-    centred = series - series.mean()
-    power = np.abs(np.fft.rfft(centred)) ** 2
+    centered = series - series.mean()
+    power = np.abs(np.fft.rfft(centered)) ** 2
     lowest = int(np.ceil(series.size / max_lag))
     power = power[lowest:]
     if power.size <= 1 or not power.any():

@@ -78,7 +78,7 @@ def test_buffered_events_that_touch_without_sharing_a_point_stay_two(algorithm):
 
 
 @every_algorithm
-def test_neighbouring_events_without_buffer_stay_apart(algorithm):
+def test_neighboring_events_without_buffer_stay_apart(algorithm):
     labels = np.array([1, 0, 1, 0, 1, 0], dtype=bool)
     scores = np.array([5, 0, 0, 0, 0, 0])
     rates = range_rates(labels, scores, [0, 1], 2, algorithm=algorithm)

@@ -85,7 +85,7 @@ def test_buffers_cost_naive_most_and_opt_mem_least():
 
 
 @pytest.mark.parametrize("algorithm", ["opt", "opt_mem"])
-def test_optimised_grow_with_the_number_of_anomalies(algorithm):
+def test_optimized_grow_with_the_number_of_anomalies(algorithm):
     numbers = [10, 500, 1000, 2000]
     found = totals(algorithm, "n_anomalies", numbers)
     assert np.corrcoef(numbers, found)[0, 1] > 0.9999

@@ -84,14 +84,14 @@ class PateCounts:
         ends = np.append(self.starts[1:], self.scores.size)
         last = np.minimum(self.stops + late, ends)
         first = np.maximum(self.starts - early, np.append(0, last[:-1]))
-        centre = (self.starts + self.stops - 1) / 2
+        center = (self.starts + self.stops - 1) / 2
         after, owner = _members(self.stops, last)
-        far = (last - 1 - centre)[owner]
-        worth = [1 - (after - centre[owner]) / far]
+        far = (last - 1 - center)[owner]
+        worth = [1 - (after - center[owner]) / far]
         reached = [self.scores[after]]
         before, owner = _members(first, self.starts)
-        far = (centre - first)[owner]
-        worth.append(1 - (centre[owner] - before) / far)
+        far = (center - first)[owner]
+        worth.append(1 - (center[owner] - before) / far)
         reached.append(np.minimum(self.scores[before], self.peaks[owner]))
         at = self.levels.size - 1 - self.levels.searchsorted(np.concatenate(reached))
         sums = np.bincount(at, weights=np.concatenate(worth), minlength=self.levels.size)

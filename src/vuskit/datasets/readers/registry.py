@@ -130,7 +130,7 @@ def register_format(
 
     Examples
     --------
-    >>> from vuskit.datasets.readers.registry import register_format
+    >>> from vuskit.datasets import register_format
     >>> register_format(name="tsb_uad", title="", layout="", matches=lambda file: False)
     Traceback (most recent call last):
     vuskit.errors.InvalidInputError: `name` must be a new format, got 'tsb_uad'

@@ -162,5 +162,5 @@ def _peek(starts: Ints, stops: Ints, n: int, halves: Ints, ramps: Ramps) -> Ints
     """
     point = stops + ramps.reach_after(halves)[:, None]
     following = np.concatenate((starts[1:], [2 * n + int(halves[-1])]))
-    labelled = (point < n) & (point >= following - ramps.reach_before(halves)[:, None])
-    return np.where(labelled, point, -1) if labelled.any() else None
+    labeled = (point < n) & (point >= following - ramps.reach_before(halves)[:, None])
+    return np.where(labeled, point, -1) if labeled.any() else None
