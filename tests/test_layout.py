@@ -28,9 +28,6 @@ MODULES = sorted(
 # Modules without a test file of the same name: what tests them instead, or why nothing does.
 TESTED_ELSEWHERE: dict[str, str] = {
     "algorithms/*": "algorithms/test_agreement.py and test_growth.py compare all three algorithms",
-    "bench/_leaderboard.py": "bench/test_run.py: leaderboards of runs",
-    "bench/identity.py": "bench/test_jobs.py: what a key depends on",
-    "bench/store/score_files.py": "bench/store/test_writer.py",
     "cli/_exit_codes.py": "Only declares codes; cli/test_interrupt.py and every command's tests",
     "cli/_files.py": "cli/test_evaluate.py: files that are missing, unreadable or not writable",
     "cli/_progress.py": "cli/bench/test_bench.py",
