@@ -51,7 +51,7 @@ def test_areas_equal_the_default(algorithm, data, buffer, n):
 @every_algorithm
 @given(data=labeled_scores(), max_buffer=buffers(20), n=grids())
 def test_surfaces_equal_the_default(algorithm, data, max_buffer, n):
-    options = {"max_buffer": max_buffer, "thresholds": n}
+    options = {"buffer": max_buffer, "thresholds": n}
     expected = value(vuskit.surface, data, **options)
     found = value(vuskit.surface, data, algorithm=algorithm, **options)
     for part in ("buffers", "thresholds", "fpr", "tpr", "precision", "range_auc_pr"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import pickle
 import re
 import runpy
 
@@ -10,7 +11,8 @@ import numpy as np
 import pytest
 
 import vuskit
-from vuskit.measures import registry
+from vuskit.inputs import check_pair
+from vuskit.measures import ranges, registry, workspace
 
 LABELS = np.repeat([0, 1, 0], [40, 20, 60])
 SCORES = np.random.default_rng(0).random(120) + LABELS
@@ -202,3 +204,75 @@ def test_titles_stand_for_their_measures():
         "vus_pr",
         "precision_at_k",
     ]
+
+
+# --- declared measures ---------------------------------------------------------------------------
+
+
+def test_every_declared_measure_survives_pickling():
+    for measure in vuskit.list_measures():
+        if measure.group == "own":
+            continue
+        again = pickle.loads(pickle.dumps(measure))
+        assert again == measure
+        assert again.function is measure.function
+        assert pickle.loads(pickle.dumps(measure.function)) is measure.function
+        assert list(again.parameters) == list(measure.parameters)
+
+
+def test_parameters_are_data():
+    slack = vuskit.get_measure("ucr_score").parameters["slack"]
+    assert (slack.kind, slack.default, slack.from_settings) == ("int >= 0", 100, False)
+    definition = vuskit.get_measure("vus_pr").parameters["definition"]
+    assert (definition.default, definition.from_settings) == ("journal", True)
+    with pytest.raises(vuskit.InvalidInputError, match="`slack` must be an int >= 0, got -1"):
+        vuskit.get_measure("ucr_score").with_options(slack=-1)
+    with pytest.raises(vuskit.InvalidInputError, match="did you mean 'journal'"):
+        vuskit.get_measure("vus_pr").with_options(definition="jurnal")
+
+
+def test_work_is_shared_also_with_options(monkeypatch):
+    """Measures of equal settings are computed from one sweep, predictions of one rule once."""
+    sweeps, cuts = [], []
+    exact, value = workspace.exact_areas, workspace.threshold_value
+    monkeypatch.setattr(
+        workspace, "exact_areas", lambda *given: sweeps.append(given) or exact(*given)
+    )
+    monkeypatch.setattr(
+        workspace, "threshold_value", lambda *given: cuts.append(given) or value(*given)
+    )
+    monkeypatch.setenv("VUSKIT_NUMBA", "0")
+    names = ["vus_roc", "vus_pr", "range_auc_roc", "range_auc_pr"]
+    by_timeeval = [vuskit.get_measure(name).with_options(definition="timeeval") for name in names]
+    by_quantile = [
+        vuskit.get_measure(name).with_options(threshold="quantile")
+        for name in ("f_score", "range_recall", "affiliation_f_score")
+    ]
+    asked = ["paper", *by_timeeval, *by_quantile]
+    found = vuskit.evaluate(LABELS, SCORES, buffer=4, measures=asked)
+    assert len(sweeps) == 2
+    assert len(cuts) == 2
+    for measure in (*by_timeeval, *by_quantile):
+        needed = {"buffer": 4} if measure in by_timeeval else {}
+        expected = measure.function(LABELS, SCORES, **needed, **measure.options)
+        assert found[measure.name] == pytest.approx(expected, abs=1e-12)
+
+
+def test_best_thresholds_are_found_once(monkeypatch):
+    calls = []
+    finder = ranges.best_range_level
+    monkeypatch.setattr(ranges, "best_range_level", lambda *x: calls.append(x) or finder(*x))
+    names = ["range_precision", "range_recall", "range_f_score"]
+    vuskit.evaluate(LABELS, SCORES, buffer=4, measures=names, threshold="best")
+    assert len(calls) == 1
+
+
+def test_a_measure_computes_from_a_workspace():
+    labels, scores = check_pair(LABELS, SCORES)
+    settings = vuskit.EvaluationSettings(buffer=4)
+    work = workspace.Workspace(workspace.PreparedLabels(labels), scores, settings)
+    expected = vuskit.evaluate(LABELS, SCORES, buffer=4, measures=["paper", "extra"])
+    for name, value in expected.items():
+        assert vuskit.get_measure(name).compute(work) == pytest.approx(value, abs=1e-12)
+    sharp = vuskit.get_measure("f_score").compute(work, beta=0.5)
+    assert sharp == vuskit.f_score(LABELS, SCORES, beta=0.5)

@@ -12,11 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from vuskit.algorithms.naive import naive
-from vuskit.algorithms.opt import opt
-from vuskit.algorithms.opt_mem import opt_mem
-from vuskit.algorithms.problem import OperationCounter, Problem, RangeRates
-from vuskit.algorithms.steps import areas, thresholds_of
+from vuskit.algorithms._naive import naive
+from vuskit.algorithms._opt import opt
+from vuskit.algorithms._opt_mem import opt_mem
+from vuskit.algorithms._steps import OperationCounter, Problem, RangeRates, areas, thresholds_of
 from vuskit.errors import InvalidInputError
 
 __all__ = [

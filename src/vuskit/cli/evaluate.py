@@ -107,7 +107,7 @@ def evaluate(
     volume_factor: VolumeFactor = 1.0,
     side: Side = "both",
     step: Step = 1,
-    definition: Definition = "journal",
+    definition: Definition = EvaluationSettings.definition,
     thresholds: Thresholds = None,
     threshold: Annotated[
         str,

@@ -150,15 +150,15 @@ class Evaluator:
 
 def _needs_of(measures: tuple[Measure, ...]) -> Needs:
     """What measures will ask a workspace for, by the settings that they fix."""
-    needs: dict[Any, frozenset[str]] = {}
+    needs: dict[Any, set[str]] = {}
     for measure in measures:
         need = measure.needs
         if measure.declaration is None and measure.takes("thresholds"):
             need = "vus"  # a function of the user's own, on the evaluation's grid
-        key = changes_key(measure.options) if need != "levels" else ()
         if need and measure.options.get("algorithm", "fast") == "fast":
-            needs[key] = needs.get(key, frozenset()) | {need}
-    return needs
+            key = changes_key(measure.options) if need != "levels" else ()
+            needs.setdefault(key, set()).add(need)
+    return {key: frozenset(found) for key, found in needs.items()}
 
 
 @with_setting_keywords

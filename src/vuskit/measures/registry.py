@@ -395,8 +395,9 @@ def measure(
     def declare(compute: Callable[Concatenate[Workspace, P], float]) -> MeasureFunction[P]:
         name = compute.__name__
         taken = tuple(() if settings is None else settings.__annotations__)
+        defaults = compute.__kwdefaults__ or {}
         own = {
-            key: replace(parameter, default=inspect.signature(compute).parameters[key].default)
+            key: replace(parameter, default=defaults[key])
             for key, parameter in (parameters or {}).items()
         }
         listed = {key: _setting(key) for key in taken if key not in _INPUTS}
@@ -442,12 +443,12 @@ def _public_function(declared: Measure, compute: Any, taken: tuple[str, ...]) ->
     public.__kwdefaults__ = function.__kwdefaults__
     public.__module__ = compute.__module__
     public.__qualname__ = declared.name
-    public.__signature__ = _signature(declared, compute, taken)
+    public.__signature__ = signature = _signature(declared, compute, taken)
     public.__annotations__ = {
-        entry.name: entry.annotation for entry in public.__signature__.parameters.values()
+        entry.name: entry.annotation for entry in signature.parameters.values()
     }
     public.__annotations__["return"] = "float"
-    public.__doc__ = _documentation(declared, compute.__doc__, taken)
+    public.__doc__ = _documentation(compute.__doc__, list(signature.parameters))
     public.__wrapped__ = compute
     # Pickled by this path.
     public.compute = compute
@@ -526,10 +527,10 @@ def warn_undefined(names: str) -> None:
 
 def _signature(declared: Measure, compute: Any, taken: tuple[str, ...]) -> inspect.Signature:
     keyword = inspect.Parameter.KEYWORD_ONLY
+    # Not inspect.signature, which takes a noticeable part of the import.
     own = [
-        entry
-        for entry in inspect.signature(compute).parameters.values()
-        if entry.name in declared.parameters
+        inspect.Parameter(name, keyword, default=default, annotation=compute.__annotations__[name])
+        for name, default in (compute.__kwdefaults__ or {}).items()
     ]
     arrays = {"y_pred": "ArrayLike | None", "values": "ArrayLike | None"}
     shared = {}
@@ -613,7 +614,7 @@ PredictionAsScoreWarning
     If the score is a prediction, of which the threshold would leave nothing."""
 
 
-def _documentation(declared: Measure, text: str | None, taken: tuple[str, ...]) -> str | None:
+def _documentation(text: str | None, parameters: list[str]) -> str | None:
     """The measure's docstring with the parameters and sections that measures share."""
     if text is None:  # python -OO
         return None
@@ -623,13 +624,12 @@ def _documentation(declared: Measure, text: str | None, taken: tuple[str, ...]) 
     for described in re.split(r"\n(?=\S)", sections.pop("Parameters", "")):
         first, *others = described.partition("\n")[0].partition(" : ")[0].split(", ")
         texts.update({first: described, **dict.fromkeys(others, "")})
-    signature = _signature(declared, declared.function, taken)
-    warns = [_WARNS, *[_WARNS_OF_GRID] * ("thresholds" in taken)]
-    warns += [_WARNS_OF_PREDICTION] * ("y_pred" in taken)
+    warns = [_WARNS, *[_WARNS_OF_GRID] * ("thresholds" in parameters)]
+    warns += [_WARNS_OF_PREDICTION] * ("y_pred" in parameters)
     made = {
         "Parameters": "\n".join(
             text
-            for name in signature.parameters
+            for name in parameters
             if (text := texts[name] if name in texts else _PARAMETER_TEXTS[name])
         ),
         "Returns": sections.pop("Returns", _RETURNS),

@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from vuskit._util.optional import require
-from vuskit.algorithms import ALGORITHMS, areas, range_rates
-from vuskit.algorithms.problem import RangeRates
+from vuskit.algorithms import ALGORITHMS, RangeRates, areas, range_rates
 from vuskit.errors import InvalidInputError
 from vuskit.inputs import Labels, check_choice, check_pair
 from vuskit.kernels.ranking import rank_table

@@ -568,7 +568,9 @@ def _kept_in(kept: dict[Any, Any], key: Any, make: Callable[[], Any]) -> Any:
 
 def changes_key(changes: Mapping[str, Any]) -> Changes:
     """The changed settings of the areas, as a key of ``Needs``."""
-    return tuple((name, changes[name]) for name in _AREA_FIELDS if name in changes)
+    return (
+        tuple((name, changes[name]) for name in _AREA_FIELDS if name in changes) if changes else ()
+    )
 
 
 def warn_if_coarse(prepared: PreparedLabels, settings: EvaluationSettings, needs: Needs) -> None:

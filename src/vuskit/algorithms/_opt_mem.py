@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from vuskit.algorithms.problem import BoolArray, Problem, RangeRates
-from vuskit.algorithms.sections import dynamic_part, static_part
-from vuskit.algorithms.steps import rates
+from vuskit.algorithms._steps import (
+    BoolArray,
+    Problem,
+    RangeRates,
+    dynamic_part,
+    rates,
+    static_part,
+)
 from vuskit.errors import InvalidInputError
 
 __all__ = ["opt_mem"]

@@ -4,8 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from vuskit.algorithms.problem import Problem, RangeRates
-from vuskit.algorithms.steps import Counts, Events, anomaly_index, create_label, rates
+from vuskit.algorithms._steps import (
+    Counts,
+    Events,
+    Problem,
+    RangeRates,
+    anomaly_index,
+    create_label,
+    rates,
+)
 
 __all__ = ["naive"]
 

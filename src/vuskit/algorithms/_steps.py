@@ -1,25 +1,112 @@
-"""The steps that the three algorithms share, named as in the paper's pseudo-code."""
+"""What the three algorithms share: their input, their result, and steps of the pseudo-code.
+
+Names follow the paper's pseudo-code (``label_l``, ``Anomaly_Index``, ``SumPred``, ...).
+"""
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from vuskit.algorithms.problem import BoolArray, FloatArray, Problem, RangeRates
 from vuskit.intervals import Ints, event_bounds
 
 __all__ = [
+    "BoolArray",
     "Counts",
     "Events",
+    "OperationCounter",
+    "Problem",
+    "RangeRates",
     "Segments",
     "anomaly_index",
     "areas",
     "create_label",
+    "dynamic_part",
     "rates",
+    "static_part",
     "thresholds_of",
 ]
+
+FloatArray = NDArray[np.float64]
+BoolArray = NDArray[np.bool_]
+
+
+class RangeRates(NamedTuple):
+    """The points of the range-aware curves, thresholds from high to low.
+
+    Attributes
+    ----------
+    thresholds : ndarray of shape (N,)
+        The thresholds, in the dtype of the scores.
+    fpr, tpr, precision : ndarray of shape (W, N)
+        One row for each buffer length.
+    """
+
+    thresholds: NDArray[Any]
+    fpr: FloatArray
+    tpr: FloatArray
+    precision: FloatArray
+
+
+class OperationCounter:
+    """Counts the array elements that an algorithm touches, by kind of operation.
+
+    Seconds depend on the machine; these counts do not, so they are what tests look at.
+
+    Examples
+    --------
+    >>> counter = OperationCounter()
+    >>> counter.touch(predict=np.zeros(5), sum=np.zeros(2))
+    >>> counter.touch(predict=np.zeros(5))
+    >>> counter.elements["predict"], counter.total
+    (10, 12)
+    """
+
+    def __init__(self) -> None:
+        self.elements: Counter[str] = Counter()
+
+    def touch(self, **arrays: NDArray[Any]) -> None:
+        """Add the size of each array to the kind of operation it is named after."""
+        for kind, array in arrays.items():
+            self.elements[kind] += array.size
+
+    @property
+    def total(self) -> int:
+        """Elements touched by all kinds of operation together."""
+        return self.elements.total()
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Checked input of an algorithm.
+
+    Attributes
+    ----------
+    labels : ndarray of bool, shape (n,)
+        True for anomalous points.
+    scores : ndarray of shape (n,)
+        Finite anomaly scores.
+    thresholds : ndarray of shape (N,)
+        From high to low.
+    buffers : tuple of int
+        The buffer lengths.
+    memory_limit : int
+        Bytes that stored predictions may take.
+    counter : OperationCounter or None
+        Where to count the elements touched.
+    """
+
+    labels: BoolArray
+    scores: NDArray[Any]
+    thresholds: NDArray[Any]
+    buffers: tuple[int, ...]
+    memory_limit: int
+    counter: OperationCounter | None = None
 
 
 def thresholds_of(scores: NDArray[Any], n_thresholds: int) -> NDArray[Any]:
@@ -103,6 +190,49 @@ class Counts:
     def __init__(self, problem: Problem) -> None:
         shape = len(problem.buffers), problem.thresholds.size
         self.tp, self.sum_label, self.existence = (np.empty(shape) for _ in range(3))
+
+
+def static_part(problem: Problem, predict: Callable[[int], BoolArray]) -> NDArray[np.intp]:
+    """``SumPred`` of each threshold: it does not depend on the buffer length."""
+    sum_pred = np.empty(problem.thresholds.size, dtype=np.intp)
+    for column in range(problem.thresholds.size):
+        pred = predict(column)
+        sum_pred[column] = np.count_nonzero(pred)
+        if problem.counter is not None:
+            problem.counter.touch(sum_pred=pred)
+    return sum_pred
+
+
+def dynamic_part(problem: Problem, predict: Callable[[int], BoolArray]) -> Counts:
+    """Everything that does depend on it, within the dynamic sections ``seq_L`` alone.
+
+    Outside of them every soft label is 0 at every length, so nothing there adds to
+    ``TP_l``, ``SumLabel`` or ``Existence``.
+    """
+    counter = problem.counter
+    events = Events.of(problem.labels)
+    seq_max = anomaly_index(events, max(problem.buffers))
+    dynamic = seq_max.points
+    anomalous = problem.labels[dynamic]
+    # No ramp leaves its section, so the sections can be laid end to end as one short series.
+    events = events.within(seq_max)
+    counts = Counts(problem)
+    for row, buffer in enumerate(problem.buffers):
+        label_l = create_label(events, buffer)
+        seq = anomaly_index(events, buffer)
+        if counter is not None:
+            counter.touch(create_label=label_l)
+        for column in range(problem.thresholds.size):
+            pred = predict(column)[dynamic]
+            label_thres = np.where(anomalous | pred, label_l, 0.0)
+            product = label_thres * pred
+            counts.sum_label[row, column] = label_thres.sum()
+            counts.tp[row, column] = product.sum()
+            counts.existence[row, column] = seq.hit(product)
+            if counter is not None:
+                counter.touch(select=pred, change_label=label_thres, product=product)
+                counter.touch(sum_label=label_thres, tp=product, existence=seq.points)
+    return counts
 
 
 def rates(problem: Problem, counts: Counts, sum_pred: NDArray[np.integer[Any]]) -> RangeRates:
