@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import importlib
+import inspect
 import re
 from typing import Any
 
 import griffe
 
+_COMPLETING = ("measure(", "with_setting_keywords")  # decorators that add parameters
 _ROLE = re.compile(r":(?:func|class|meth|mod|attr):`~?([^`]+)`")
 _GROUP = re.compile(r"^(\*{0,2}\w+(?:, \*{0,2}\w+)+)\n {4}(As for (?:.|\n {4})+)\n?", re.MULTILINE)
 _EMPTY = re.compile(r"^Parameters\n-{10}\n+(?=\S+\n-{3,}\n|\Z)", re.MULTILINE)
@@ -39,5 +42,29 @@ class Docstrings(griffe.Extension):
 
     def on_instance(self, *, obj: griffe.Object, **_: Any) -> None:
         """Rewrite the docstring of one object."""
+        if isinstance(obj, griffe.Function) and any(
+            str(one.value).startswith(_COMPLETING) for one in obj.decorators
+        ):
+            _complete(obj)
         if obj.docstring is not None:
             obj.docstring.value = to_markdown(obj.docstring.value)
+
+
+def _complete(function: griffe.Function) -> None:
+    """Show a function as users call it: its decorator adds parameters and sections."""
+    public: Any = importlib.import_module(function.module.path)
+    for name in function.path.removeprefix(f"{function.module.path}.").split("."):
+        public = getattr(public, name)
+    function.parameters = griffe.Parameters(
+        *(
+            griffe.Parameter(
+                name,
+                annotation=entry.annotation,
+                kind=griffe.ParameterKind(entry.kind.description),
+                default=None if entry.default is entry.empty else repr(entry.default),
+            )
+            for name, entry in inspect.signature(public).parameters.items()
+        )
+    )
+    if function.docstring is not None:
+        function.docstring.value = inspect.cleandoc(public.__doc__ or "")
