@@ -178,7 +178,10 @@ def test_every_commented_key_of_the_template_is_known(tmp_path):
             "`executor.kind` must be one of 'local', 'dask', got 'slurm'",
         ),
         ({"tail": "[executor]\nworker = 2"}, "; did you mean 'workers'?"),
-        ({"tail": '[executor]\naddress = "tcp://head:8786"'}, "`executor`: `address` must be None"),
+        (
+            {"tail": '[executor]\naddress = "tcp://head:8786"'},
+            "`executor.address` must be left out unless kind = \"dask\", got 'tcp://head:8786'",
+        ),
         (
             {"tail": '[[scores]]\nfolder = "."\npattern = "{detector}.npy"'},
             "`scores[0].pattern` must hold {series} and end in .npy or .csv",

@@ -531,10 +531,7 @@ def _executor(table: _ExecutorTable, base: Path) -> ExecutorSettings:
     address = table.address
     if address is not None and address.endswith(".json"):
         address = str(base / address)  # the scheduler's file, relative to the plan
-    try:
-        return ExecutorSettings(table.kind, workers, address)
-    except InvalidInputError as error:
-        raise InvalidInputError(f"`executor`: {error}") from error
+    return ExecutorSettings(table.kind, workers, address)
 
 
 def _usable_cores() -> int:
