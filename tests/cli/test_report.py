@@ -38,7 +38,7 @@ def test_page_of_a_run(command, run_folder, snapshot):
     snapshot("report", outcome.out)
     snapshot("report_talk", outcome.err)
     drawn = [f"series-{place}" for place in range(6)]
-    assert keys(run_folder / "page.html") == ["run", "table", "lean", "failures", *drawn]
+    assert keys(run_folder / "page.html") == ["run", "table", "series-values", "failures", *drawn]
 
 
 def test_help_has_an_example_and_fits(command):
