@@ -16,7 +16,7 @@ from vuskit.buffers import BufferChoice, check_buffer, choose_buffer
 from vuskit.errors import InvalidInputError
 from vuskit.inputs import check_choice, check_int
 from vuskit.kernels.labels import DEFINITIONS, JOURNAL, Side
-from vuskit.measures.thresholds import ThresholdRule, check_rule, is_best
+from vuskit.measures.thresholds import ThresholdRule, check_rule
 
 __all__ = [
     "Buffer",
@@ -278,12 +278,6 @@ class EvaluationSettings:
         if self.volume_factor != type(self).volume_factor:
             text += f", volume_factor={self.volume_factor:g}"
         return text
-
-    @property
-    def uses_rule(self) -> bool:
-        """Whether the threshold is computed from the scores: neither a number nor "best"."""
-        rule = self.threshold
-        return callable(rule) or (isinstance(rule, str) and not is_best(rule))
 
 
 def settings_from(
