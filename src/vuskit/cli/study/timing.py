@@ -11,9 +11,13 @@ from vuskit.buffers import parse_buffer
 from vuskit.cli._completion import complete_contestants
 from vuskit.cli._files import check_exists, check_page
 from vuskit.cli._options import (
+    Address,
     Buffer,
+    ExecutorKind,
     FigureFormat,
     Html,
+    MemoryLimit,
+    TimeLimit,
     output_option,
     parse_duration,
     quick_flag,
@@ -89,6 +93,10 @@ def timing(
         typer.Option(min=2, metavar="N", help="Thresholds of R-AUC and VUS; 250 unless given."),
     ] = None,
     seed: Annotated[int, seed_option("of the generated series.")] = 0,
+    executor: ExecutorKind = "local",
+    address: Address = None,
+    time_limit: TimeLimit = None,
+    memory_limit: MemoryLimit = None,
     table_format: Annotated[
         str, typer.Option(metavar="FORMAT", help="Format of the tables; csv or parquet.")
     ] = "csv",
@@ -106,6 +114,7 @@ def timing(
 
     Example: vuskit study timing --quick --only opt --only fast_exact
     """
+    from vuskit.engine import ExecutorSettings, Limits
     from vuskit.report.page import write_study
     from vuskit.report.tables import TABLE_FORMATS
     from vuskit.studies.timing import CLOCKS, TimingStore, real_cases, synthetic_cases, timing_study
@@ -114,6 +123,7 @@ def timing(
     folder = output or Path("out") / ("timing" if scores is None else "timing-series")
     check_page("--html", html, made=folder)
     check_choice("--clock", clock, CLOCKS)
+    check_choice("--executor", executor, ("local", "dask"))
     check_choice("--table-format", table_format, TABLE_FORMATS)
     figures = check_figure_format(figure_format)
     length = parse_buffer(buffer, name="--buffer")
@@ -136,6 +146,8 @@ def timing(
             repeats=repeats or (_QUICK_REPEATS if quick else _REPEATS),
             clock=clock,
             budget=budget or (_QUICK_BUDGET if quick else None),
+            executor=ExecutorSettings(executor, address=address),
+            limits=Limits(seconds=time_limit, memory=memory_limit),
             store=store,
             progress=progress,
         )
