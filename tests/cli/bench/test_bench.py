@@ -18,6 +18,7 @@ from typer.testing import CliRunner
 from vuskit.bench import Store, load_plan
 from vuskit.cli import main
 from vuskit.cli.app import app
+from vuskit.datasets.synthetic import three_scores
 from vuskit.errors import VuskitError
 
 PLAN = """
@@ -189,6 +190,17 @@ def test_a_leaderboard_without_values_says_so(folder):
     Store(folder / "bench-run").close()
     with pytest.raises(VuskitError, match="`folder` must hold a benchmark run"):
         invoke("leaderboard", "bench-run")
+
+
+def test_a_leaderboard_needs_a_series_that_all_detectors_share(folder):
+    plan = PLAN.replace('name = "picky:picky"', 'name = "random"')
+    plan += '[[scores]]\nfolder = "saved"\n'
+    (folder / "bench.toml").write_text(plan)
+    (folder / "saved").mkdir()
+    three_scores().to_frame().to_csv(folder / "saved" / "other.csv", index=False)
+    invoke("run", "--plain")
+    with pytest.raises(VuskitError, match=r"all detectors, got none for .*Random 2.* late 1"):
+        invoke("leaderboard")
 
 
 def test_a_plan_is_looked_at_without_writing(folder):
