@@ -1,10 +1,8 @@
-"""Layout of the code base: tests mirror modules, docs use public names, rules hold everywhere."""
+"""Layout of the code base: tests mirror modules, and rules that hold everywhere."""
 
 from __future__ import annotations
 
 import ast
-import doctest
-import importlib
 import itertools
 import re
 import sys
@@ -13,7 +11,6 @@ from collections.abc import Iterator
 from fnmatch import fnmatch
 from functools import cache
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 
@@ -59,14 +56,9 @@ TESTED_ELSEWHERE: dict[str, str] = {
     "measures/vus.py": "measures/test_against_oracle.py and test_invariances.py",
     "measures/workspace.py": "measures/test_registry.py: shared and single computations agree",
     "report/evaluation.py": "cli/test_evaluate.py",
-    "report/latex.py": "cli/test_results_table.py",
-    "report/tables.py": "cli/test_results_table.py",
-    "report/figures/*": "report/test_figures.py and test_figures_data.py: all figures alike",
-    "report/page/document.py": "report/test_page.py",
-    "report/page/run.py": "report/test_run_page.py and test_run_data.py",
-    "report/page/series.py": "report/test_page.py",
-    "report/page/studies.py": "report/test_study_sections.py and test_studies.py",
-    "studies/sensitivity.py": "studies/test_base.py",
+    "report/figures/_families.py": "report/figures/test_gray_print.py: colors and markers",
+    "report/figures/_text.py": "report/figures/test_panels.py: texts fit their panels",
+    "studies/sensitivity.py": "report/figures/test_sensitivity.py draws its results",
 }
 
 BRITISH = re.compile(
@@ -106,83 +98,6 @@ def test_table_of_tests_elsewhere_is_up_to_date(pattern):
     for name in re.findall(r"[\w/]+\.py", TESTED_ELSEWHERE[pattern]):
         places = [ROOT / "tests" / name, folder / name, folder.parent / name]
         assert any(place.exists() for place in places), name
-
-
-# Documented examples -----------------------------------------------------------------------------
-
-
-@cache
-def documented() -> dict[str, set[str]]:
-    """Names listed in ``docs/reference``, by module; all public names of a listed module."""
-    names: dict[str, set[str]] = {}
-    for page in (ROOT / "docs" / "reference").glob("*.md"):
-        for entry in re.findall(r"^::: (\S+)", page.read_text(encoding="utf-8"), re.MULTILINE):
-            module, _, name = entry.rpartition(".")
-            if not hasattr(importlib.import_module(module), name):
-                importlib.import_module(entry)
-            found = getattr(importlib.import_module(module), name)
-            if isinstance(found, ModuleType):
-                names.setdefault(entry, set()).update(found.__all__)
-            else:
-                names.setdefault(module, set()).add(name)
-    return names
-
-
-def imports(code: str) -> Iterator[tuple[str, str | None]]:
-    """Modules of vuskit that code imports, each with the name taken from it."""
-    for node in ast.walk(ast.parse(code)):
-        if isinstance(node, ast.Import):
-            found = [(alias.name, None) for alias in node.names]
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            found = [(node.module, alias.name) for alias in node.names]
-        else:
-            continue
-        yield from (one for one in found if one[0].partition(".")[0] == "vuskit")
-
-
-def is_public(module: str, name: str | None) -> bool:
-    if any(part.startswith("_") for part in [*module.split("."), name or ""]):
-        return False
-    if name is None:
-        return module == "vuskit" or module in documented()
-    if f"{module}.{name}" in documented():  # a module
-        return True
-    return module in documented() and name in ["*", *importlib.import_module(module).__all__]
-
-
-def examples_of(path: Path) -> Iterator[str]:
-    text = path.read_text(encoding="utf-8")
-    for example in doctest.DocTestParser().get_examples(text):
-        yield example.source
-    # Files and scripts that a page shows.
-    yield from (
-        block
-        for block in re.findall(r"^```python[^\n]*\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
-        if ">>>" not in block
-    )
-
-
-PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *ROOT.glob("docs/**/*.md")])
-
-
-@pytest.mark.parametrize("page", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
-def test_pages_import_public_names_only(page):
-    found = {one for code in examples_of(page) for one in imports(code)}
-    assert sorted(one for one in found if not is_public(*one)) == []
-
-
-@pytest.mark.parametrize("module", sorted(documented()))
-def test_docstrings_import_public_names_only(module):
-    finder = doctest.DocTestFinder(recurse=True)
-    private = []
-    for name in sorted(documented()[module]):
-        documented_object = getattr(importlib.import_module(module), name)
-        if not callable(documented_object):
-            continue
-        for test in finder.find(documented_object, name):
-            code = "".join(example.source for example in test.examples)
-            private += [(test.name, *one) for one in imports(code) if not is_public(*one)]
-    assert private == []
 
 
 # Rules -------------------------------------------------------------------------------------------

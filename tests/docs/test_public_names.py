@@ -3,49 +3,92 @@
 from __future__ import annotations
 
 import ast
+import doctest
 import importlib
 import re
+from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
 ROOT = Path(__file__).parents[2]
-PAGES = sorted([*ROOT.glob("docs/**/*.md"), ROOT / "README.md"])
-EXAMPLE = re.compile(r"^(?:>>> |\.\.\. )?((?:from vuskit|import vuskit)\b.*)$", re.MULTILINE)
 ENTRY = re.compile(r"^::: (vuskit[\w.]*)$", re.MULTILINE)
 
 
-def imports(text):
-    """Pairs of module and name that the examples of a page import from vuskit."""
-    found = []
-    for line in EXAMPLE.findall(text):
-        statement = line if line.count("(") == line.count(")") else line.rstrip().rstrip(",") + ")"
-        try:
-            (node,) = ast.parse(statement).body
-        except (SyntaxError, ValueError):  # prose or output that begins like a statement
-            continue
-        if isinstance(node, ast.ImportFrom):
-            found += [(node.module, alias.name) for alias in node.names]
+@cache
+def documented() -> dict[str, set[str]]:
+    """Names listed in ``docs/reference``, by module; all public names of a listed module."""
+    names: dict[str, set[str]] = {}
+    for page in (ROOT / "docs" / "reference").glob("*.md"):
+        for entry in ENTRY.findall(page.read_text(encoding="utf-8")):
+            module, _, name = entry.rpartition(".")
+            if not hasattr(importlib.import_module(module), name):
+                importlib.import_module(entry)
+            found = getattr(importlib.import_module(module), name)
+            if isinstance(found, ModuleType):
+                names.setdefault(entry, set()).update(found.__all__)
+            else:
+                names.setdefault(module, set()).add(name)
+    return names
+
+
+def imports(code: str) -> Iterator[tuple[str, str | None]]:
+    """Modules of vuskit that code imports, each with the name taken from it."""
+    for node in ast.walk(ast.parse(code)):
+        if isinstance(node, ast.Import):
+            found = [(alias.name, None) for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found = [(node.module, alias.name) for alias in node.names]
         else:
-            found += [(alias.name, None) for alias in node.names]
-    return [(module, name) for module, name in found if module.partition(".")[0] == "vuskit"]
+            continue
+        yield from (one for one in found if one[0].partition(".")[0] == "vuskit")
 
 
-EXAMPLES = sorted(
-    {
-        (page.relative_to(ROOT).as_posix(), *one)
-        for page in PAGES
-        for one in imports(page.read_text())
-    },
-    key=str,
-)
+def is_public(module: str, name: str | None) -> bool:
+    if any(part.startswith("_") for part in [*module.split("."), name or ""]):
+        return False
+    if name is None:
+        return module == "vuskit" or module in documented()
+    if f"{module}.{name}" in documented():  # a module
+        return True
+    return module in documented() and name in ["*", *importlib.import_module(module).__all__]
 
 
-@pytest.mark.parametrize(("page", "module", "name"), EXAMPLES)
-def test_examples_import_public_names(page, module, name):
-    assert not any(part.startswith("_") for part in module.split(".")), page
-    found = importlib.import_module(module)
-    assert name in (None, "*", *found.__all__), f"{page}: {module}.{name} is not public"
+def examples_of(path: Path) -> Iterator[str]:
+    text = path.read_text(encoding="utf-8")
+    for example in doctest.DocTestParser().get_examples(text):
+        yield example.source
+    # Files and scripts that a page shows.
+    yield from (
+        block
+        for block in re.findall(r"^```python[^\n]*\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+        if ">>>" not in block
+    )
+
+
+PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *ROOT.glob("docs/**/*.md")])
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_pages_import_public_names_only(page):
+    found = {one for code in examples_of(page) for one in imports(code)}
+    assert sorted(one for one in found if not is_public(*one)) == []
+
+
+@pytest.mark.parametrize("module", sorted(documented()))
+def test_docstrings_import_public_names_only(module):
+    finder = doctest.DocTestFinder(recurse=True)
+    private = []
+    for name in sorted(documented()[module]):
+        documented_object = getattr(importlib.import_module(module), name)
+        if not callable(documented_object):
+            continue
+        for test in finder.find(documented_object, name):
+            code = "".join(example.source for example in test.examples)
+            private += [(test.name, *one) for one in imports(code) if not is_public(*one)]
+    assert private == []
 
 
 REFERENCE = [
