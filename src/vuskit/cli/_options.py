@@ -309,7 +309,7 @@ def load_file(path: Path) -> None:
         raise InvalidInputError(f"`--load` must be a Python file, got {str(path)!r}")
     before = {measure.name for measure in list_measures()}
     # No process can import a module of this name, so its content is sent to workers by value.
-    module = ModuleType(f"<{path.name}>")
+    module = ModuleType(f"<{path.stem.replace('.', '_')}>")  # a dot would name a package
     module.__file__ = str(path)
     sys.modules[module.__name__] = module  # dataclasses look their module up
     try:
