@@ -10,10 +10,12 @@ import pytest
 from hypothesis import HealthCheck, settings
 from together import scheduler
 
-# A shell that starts the tests in the background ignores SIGINT, and children would inherit that:
-# commands that a test interrupts would run on forever.
-if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+# A shell that starts the tests in the background ignores SIGINT, and `nohup` ignores SIGHUP.
+# Children would inherit that: commands that a test stops would run on forever.
+for _name in ("SIGINT", "SIGHUP"):
+    _signal = getattr(signal, _name, None)  # Windows has no SIGHUP
+    if _signal is not None and signal.getsignal(_signal) is signal.SIG_IGN:
+        signal.signal(_signal, signal.default_int_handler if _name == "SIGINT" else signal.SIG_DFL)
 
 # No example, and no drawing of examples, has to be quick: the machine may be busy.
 settings.register_profile(
