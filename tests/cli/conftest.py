@@ -10,6 +10,7 @@ import pytest
 
 from vuskit.cli import main
 from vuskit.datasets.synthetic import three_scores
+from vuskit.measures import registry
 
 SNAPSHOTS = Path(__file__).parent / "snapshots"
 
@@ -19,6 +20,12 @@ class Outcome:
     code: int
     out: str
     err: str
+
+
+@pytest.fixture(autouse=True)
+def own_registry(monkeypatch):
+    """Forget the measures that a test registers."""
+    monkeypatch.setattr(registry, "_MEASURES", dict(registry._MEASURES))
 
 
 @pytest.fixture

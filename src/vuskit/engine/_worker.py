@@ -83,6 +83,15 @@ class WorkerProcess:
 
     def start(self, task: PackedTask) -> Future[Outcome]:
         """Start a task, after a warm-up if its group needs one."""
+        try:
+            self._future = self._start(task)
+        except RuntimeError:
+            # The process died while idle, and the pool noticed between our check and the request.
+            self._end_process(kill=True)
+            self._future = self._start(task)
+        return self._future
+
+    def _start(self, task: PackedTask) -> Future[Outcome]:
         if self._pool is not None and not self._pool.active:
             self._end_process(kill=True)  # it died while idle
         if self._pool is None:
@@ -91,10 +100,8 @@ class WorkerProcess:
         group = task.group
         with ignore_sigint_in_children():  # scheduling starts the process
             if group is None or group in self._warm | self._not_warmable:
-                self._future = self._schedule(task)
-            else:
-                self._future = self._schedule_after_warm_up(task, group)
-        return self._future
+                return self._schedule(task)
+            return self._schedule_after_warm_up(task, group)
 
     def _schedule(self, task: PackedTask) -> Future[Outcome]:
         future: Future[Outcome] = self._pool.schedule(
