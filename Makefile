@@ -15,6 +15,9 @@ FAST := tests/test_layout.py tests/docs/test_public_names.py tests/test_api.py t
 # Without the theme's advertisement for its successor.
 MKDOCS := NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs
 
+# Tests start many processes. Without cached bytecode each would compile the package again.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
 .PHONY: help demo check test ready lint types layers compiled tests test-core bench docs docs-serve pictures clean
 
