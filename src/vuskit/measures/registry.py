@@ -517,7 +517,8 @@ class _Call:
             for name, value in options.items()
             if name not in changes
         }
-        return _DEFAULTS.replace(**changes), own
+        settings = EvaluationSettings(**{"buffer": None, **changes}) if changes else _DEFAULTS
+        return settings, own
 
 
 def warn_undefined(names: str) -> None:
