@@ -84,6 +84,17 @@ def test_study_of_a_file_is_a_command(folder, own, tmp_path, form):
     assert (tmp_path / "spread.md").exists()
 
 
+def test_failed_series_end_with_code_3(folder, own, tmp_path):
+    names = sorted(path.name for path in folder.rglob("*.csv*"))
+    check = f'        if scored.series.name in "{names[0]}":\n            raise ValueError("no")\n'
+    text = OWN.replace("        evaluate =", f"{check}        evaluate =")
+    own.write_text(text)
+    found = invoke("study", "spread", folder, "--load", own, *QUICK, "--output", tmp_path)
+    assert found.exit_code == 3, found.output
+    assert "spread: 1 series failed:" in found.stderr
+    assert "ValueError: no" in found.stderr
+
+
 def test_help_of_a_file(own):
     found = invoke("study", "spread", "--load", own, "--help")
     assert found.exit_code == 0

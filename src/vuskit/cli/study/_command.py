@@ -138,6 +138,8 @@ class _Request:
         ]
         emit_studies(self.form, outcomes)
         write_study_page(self.html, [one.result for one in outcomes])
+        if any(one.result.failures for one in outcomes):
+            raise typer.Exit(ExitCode.FAILED_JOBS)
 
 
 def _default_settings(study: type[Study[Any]]) -> EvaluationSettings:

@@ -89,7 +89,7 @@ def emit_studies(form: str, outcomes: Sequence[StudyOutcome]) -> None:
             say(f"{outcome.study}: {note}")
         failures = outcome.result.failures
         if failures:
-            say(f"{outcome.study}: could not be studied: {len(failures)}")
+            say(f"{outcome.study}: {len(failures):,} series failed:")
             for failure in failures[:_LISTED]:
                 say(f"  {failure.name}: {failure.reason}")
         say(f"{outcome.study}: page, tables and figures: {outcome.files[0]}")
