@@ -267,7 +267,7 @@ def test_settings_decide_the_executor():
         ({"kind": "dsk"}, "`kind` must be one of 'local', 'dask', got 'dsk'; did you mean 'dask'"),
         ({"workers": 0}, "`workers` must be an integer >= 1, got 0"),
         ({"workers": 1.5}, "`workers` must be an integer >= 1, got 1.5"),
-        ({"address": "tcp://a:1"}, "`address` must be None unless"),
+        ({"address": "tcp://a:1"}, "`address` must be left out for local processes"),
     ],
 )
 def test_wrong_settings(wrong, message):

@@ -394,3 +394,12 @@ def test_volume_factor(definition, factor, step, thresholds):
     for name in ("range_auc_roc", "range_auc_pr"):
         expected = getattr(vuskit, name)(LABELS, SCORE, buffer=buffer, **options)
         assert found[name] == pytest.approx(expected, abs=1e-12)
+
+
+def test_values_of_another_length_are_rejected():
+    labels, scores = [0, 0, 1, 1, 0, 0], [0, 1, 3, 5, 4, 2]
+    with pytest.raises(
+        vuskit.InvalidInputError, match="`values` must have one entry per label, got 4 for"
+    ):
+        vuskit.evaluate(labels, scores, buffer="auto", values=[1.0, 2.0, 1.0, 2.0])
+    assert vuskit.evaluate(labels, scores, buffer=2, measures=["vus_pr"])

@@ -286,3 +286,19 @@ def test_scored_series_refuse_repeats_that_do_not_fit():
     for repeats in ({"a": ("good", "gone")}, {"a": ("good",), "b": ("good",)}, {"good": ("late",)}):
         with pytest.raises(InvalidInputError, match="`repeats` must"):
             ScoredSeries(scored.series, scored.scores, repeats)
+
+
+def test_a_study_of_failures_only_names_the_first_one(several, registry):
+    @study(title="Broken", question="Does it work?", better="higher")
+    @dataclass(frozen=True)
+    class Broken(Study[SpreadResult]):
+        """Always fails."""
+
+        def per_series(self, scored):
+            raise ValueError("oops")
+
+        def combine(self, parts):
+            return SpreadResult(pd.concat(parts))
+
+    with pytest.raises(InvalidInputError, match=r"all 2 failed; the first one, .*ValueError: oops"):
+        run_study(Broken.create(measures=["auc_pr"], buffer=10), several[:2])

@@ -40,7 +40,7 @@ def test_small_datasets_have_no_entropy_and_are_named(several):
     found = consistency_study([*several, make_scored(9, dataset="single")], **SOME)
     assert found.small_datasets == ("single",)
     assert "single" not in found.by_dataset().index
-    with pytest.raises(InvalidInputError, match="`min_series` must leave a data set"):
+    with pytest.raises(InvalidInputError, match="`min_series` must be at most"):
         consistency_study(several[0], **SOME).averages()
 
 

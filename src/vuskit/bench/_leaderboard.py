@@ -21,6 +21,7 @@ __all__ = [
     "main_measure",
     "measure_called",
     "measures_in_order",
+    "no_common_series",
     "rows_of_mean",
 ]
 
@@ -138,6 +139,17 @@ def leaderboard(
         ["settings", *apart, main, "detector"], ascending=ascending
     )
     return table.rename_axis(columns=None).reset_index(drop=True)
+
+
+def no_common_series(values: pd.DataFrame, settings: str) -> str:
+    """Explain why there is no table: every detector misses a series that another one has."""
+    counts = values.drop_duplicates(["dataset", "series", "detector"])["detector"].value_counts()
+    listed = ", ".join(f"{name} {count}" for name, count in counts.items())
+    return (
+        f"`RUN` must have at least one series with values of all detectors, got none for "
+        f"{settings}. Series per detector: {listed}. Use `vuskit bench export`, or remove a "
+        "detector from the plan."
+    )
 
 
 def _with_rows_for(table: pd.DataFrame, failed: set[str], measures: list[str]) -> pd.DataFrame:

@@ -210,7 +210,9 @@ def expand_plan(
         ]
         notes += series_notes(series, plan.detectors)
         for place, request in enumerate(plan.scores):
-            jobs.extend(_external(f"scores[{place}]", request, series, catalog, notes))
+            found = list(_external(f"scores[{place}]", request, series, catalog, notes))
+            _check_labels(f"scores[{place}]", found, plan.detectors)
+            jobs.extend(found)
     finally:
         catalog.save()
     expanded = ExpandedPlan(plan, jobs, notes, finished)
@@ -219,6 +221,18 @@ def expand_plan(
         raise InvalidInputError(f"the plan must select at least one series, got none: {reasons}")
     expanded.note_evaluated(store)
     return expanded
+
+
+def _check_labels(
+    where: str, imported: Iterable[ImportJob], detectors: Iterable[DetectorSpec]
+) -> None:
+    """Reject imported scores with the label of a detector: tables would average the two."""
+    taken = sorted({job.label for job in imported} & {one.label for one in detectors})
+    if taken:
+        raise InvalidInputError(
+            f"`{where}` must have other labels than [[detectors]], got {taken[0]!r} in both; "
+            "give the detector another `label`"
+        )
 
 
 def _score_jobs(

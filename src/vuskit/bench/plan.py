@@ -431,6 +431,10 @@ def _with_folder(where: str, table: _Folder, base: Path) -> _Folder:
 def _checked_synthetic(where: str, arguments: dict[str, Any]) -> dict[str, Any]:
     accepted = list(inspect.signature(make_series).parameters)
     for given in arguments:
+        if given == "names":
+            raise InvalidInputError(
+                f"`{where}.names` needs a `folder`: it selects files, not synthetic series"
+            )
         if given not in accepted:
             raise InvalidInputError(
                 f"`{where}` has no key {given!r}{did_you_mean(given, accepted)}"

@@ -13,7 +13,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from vuskit._util.optional import require
-from vuskit.bench._leaderboard import AVERAGES, leaderboard, measure_called, measures_in_order
+from vuskit.bench._leaderboard import (
+    AVERAGES,
+    leaderboard,
+    measure_called,
+    measures_in_order,
+    no_common_series,
+)
 from vuskit.bench.identity import scores_digest
 from vuskit.bench.jobs import (
     EvaluateJob,
@@ -762,10 +768,21 @@ def _wide(run: Run, by: str) -> pd.DataFrame:
     return wide[[*names, *table.columns, *rest]]
 
 
+def _means(run: Run, by: str) -> pd.DataFrame:
+    """Means per detector; an error if there are values but no series that all detectors share."""
+    table = run.leaderboard(by=by)
+    values = run.values()
+    missing = set(values["settings"]) - set(table["settings"]) if len(values) else set()
+    if missing:
+        settings = min(missing)
+        raise InvalidInputError(no_common_series(values[values["settings"] == settings], settings))
+    return table
+
+
 SHAPES: dict[str, Callable[[Run, str], Any]] = {
     "values": lambda run, by: run.outcomes(),
     "wide": _wide,
-    "leaderboard": lambda run, by: run.leaderboard(by=by),
+    "leaderboard": _means,
 }
 """Tables that a run can be exported as."""
 

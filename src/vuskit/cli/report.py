@@ -11,7 +11,7 @@ import typer
 
 from vuskit._util.names import match_names
 from vuskit.cli._files import check_page, plan_folder, write_file
-from vuskit.cli._options import OpenPage, output_option, series_option
+from vuskit.cli._options import Load, OpenPage, load_file, output_option, series_option
 from vuskit.cli._output import say, write
 from vuskit.cli._progress import DelayedProgressBar
 from vuskit.errors import InvalidInputError
@@ -37,6 +37,7 @@ def report(
         list[str] | None,
         series_option("drawn in any case. May be repeated."),
     ] = None,
+    load: Load = None,
     open_page: OpenPage = False,
 ) -> None:
     """Write a run as one page: leaderboard, ranks, times, failures, series.
@@ -49,6 +50,8 @@ def report(
     from vuskit.report.page import run_page_html, studies_page_html
     from vuskit.studies import load_study_results
 
+    if load is not None:
+        load_file(load)
     folder = plan_folder(run)
     results: list[Any] = []
     only_studies = not Run(folder).exists

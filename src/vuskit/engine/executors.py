@@ -89,7 +89,8 @@ class ExecutorSettings:
             raise InvalidInputError(f"`workers` must be an integer >= 1, got {self.workers!r}")
         if self.address is not None and self.kind != "dask":
             raise InvalidInputError(
-                f'`address` must be None unless kind is "dask", got {self.address!r}'
+                f"`address` must be left out for local processes, got {self.address!r}; "
+                "choose the dask executor"
             )
 
 

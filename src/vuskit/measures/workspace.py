@@ -211,10 +211,19 @@ class PreparedLabels:
             return settings.choose_buffer()
         key = settings.buffer, settings.buffer_fallback
         if key not in self._chosen:
+            self._check_values()
             self._chosen[key] = settings.choose_buffer(
                 y_true=self.labels.as_array(), values=self._values
             )
         return self._chosen[key]
+
+    def _check_values(self) -> None:
+        """Reject values of another series: a period of the wrong one would go unnoticed."""
+        shape = np.shape(self._values) if self._values is not None else (self.labels.n,)
+        if shape and shape[0] != self.labels.n:
+            raise InvalidInputError(
+                f"`values` must have one entry per label, got {shape[0]} for {self.labels.n} labels"
+            )
 
     def buffered(self, settings: EvaluationSettings, *, with_volume: bool) -> BufferedLabels:
         """Labels with the buffers of some settings."""

@@ -1031,6 +1031,11 @@ def run_study(
     if failures and task.input == "none":
         raise InvalidInputError(failures[0].reason)
     parts = [outcome.value for _, outcome in found if outcome.status is Status.OK]
+    if failures and not parts:
+        raise InvalidInputError(
+            f"{task.name} must have at least one series, got none: all {len(failures):,} failed; "
+            f"the first one, {failures[0].name}: {failures[0].reason}"
+        )
     return replace(task.combine(parts), study=task, failures=failures)
 
 

@@ -109,8 +109,8 @@ class ConsistencyResult(ValuesResult):
         kept = frame[frame["dataset"].isin(sizes.index[sizes >= self.study.min_series])]
         if kept.empty:
             raise InvalidInputError(
-                f"`min_series` must leave a data set, got {self.study.min_series} where the "
-                f"largest has {int(sizes.max())} series"
+                f"`min_series` must be at most {int(sizes.max())}, the number of series in the "
+                f"largest data set, got {self.study.min_series}; lower it, or add series"
             )
         table: pd.DataFrame = kept.pivot_table(
             index=["dataset", "detector"],

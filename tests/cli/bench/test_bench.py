@@ -201,6 +201,19 @@ def test_a_leaderboard_needs_a_series_that_all_detectors_share(folder):
     invoke("run", "--plain")
     with pytest.raises(VuskitError, match=r"all detectors, got none for .*Random 2.* late 1"):
         invoke("leaderboard")
+    with pytest.raises(VuskitError, match=r"all detectors, got none for"):
+        invoke("export", "--shape", "leaderboard")
+
+
+def test_imported_scores_need_other_labels_than_detectors(folder):
+    plan = PLAN.replace('name = "picky:picky"', 'name = "random"\nlabel = "late"')
+    (folder / "bench.toml").write_text(plan + '[[scores]]\nfolder = "saved"\n')
+    (folder / "saved").mkdir()
+    three_scores().to_frame().to_csv(folder / "saved" / "other.csv", index=False)
+    with pytest.raises(
+        VuskitError, match=r"`scores\[0\]` must have other labels .* 'late' in both"
+    ):
+        invoke("plan")
 
 
 def test_a_plan_is_looked_at_without_writing(folder):

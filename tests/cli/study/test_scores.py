@@ -76,8 +76,13 @@ def test_all_writes_every_page_and_repeats_to_the_byte(folder, tmp_path):
 def test_data_sets_that_are_too_small_show_before_the_long_studies(folder, tmp_path):
     small = (*QUICK, "--series", "*/s[0-3]*", "--output", tmp_path)  # two series in each data set
     refused = invoke("study", "summary", folder, *small)
-    assert "`min_series` must leave a data set, got 3" in str(refused.exception)
+    assert "`min_series` must be at most 2" in str(refused.exception)
     assert not (tmp_path / "robustness.md").exists()
+    rest = invoke("study", "all", folder, *small, "--output", tmp_path / "rest")
+    assert rest.exit_code == 3
+    assert "consistency: skipped: `min_series` must be at most 2" in rest.stderr
+    pages = {path.stem for path in (tmp_path / "rest").glob("*.md")}
+    assert pages == {"robustness", "separability", "scenarios", "summary"}
     assert invoke("study", "summary", folder, *small, "--min-series", "2").exit_code == 0
     assert (tmp_path / "summary.md").exists()
 

@@ -64,6 +64,7 @@ def leaderboard_content(folder: Path, by: str) -> dict[str, Any]:
         If there is no run, or it has no values yet.
     """
     from vuskit import bench
+    from vuskit.bench._leaderboard import no_common_series
 
     run = bench.Run(folder)
     values = run.values()
@@ -77,20 +78,9 @@ def leaderboard_content(folder: Path, by: str) -> dict[str, Any]:
     for settings, rows in values.groupby("settings", sort=False):
         table = bench.leaderboard(rows, by=by, detectors=detectors, measures=asked[str(settings)])
         if not len(table):
-            raise InvalidInputError(_no_common_series(rows, str(settings)))
+            raise InvalidInputError(no_common_series(rows, str(settings)))
         boards.append(_board(table, str(settings), measures))
     return {"folder": folder, "by": by, "boards": boards}
-
-
-def _no_common_series(values: pd.DataFrame, settings: str) -> str:
-    """Explain why there is no table: every detector misses a series that another one has."""
-    counts = values.drop_duplicates(["dataset", "series", "detector"])["detector"].value_counts()
-    listed = ", ".join(f"{name} {count}" for name, count in counts.items())
-    return (
-        f"`RUN` must have at least one series with values of all detectors, got none for "
-        f"{settings}. Series per detector: {listed}. Use `vuskit bench export`, or remove a "
-        "detector from the plan."
-    )
 
 
 def _board(table: pd.DataFrame, settings: str, measures: Mapping[str, Measure]) -> dict[str, Any]:

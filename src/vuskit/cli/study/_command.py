@@ -267,11 +267,26 @@ def _several(name: str, help_text: str, *, extra: bool) -> Any:
         from vuskit.studies import summarize
 
         results = {one.name: request.run(one, {}, _default_settings(one)) for one in alone}
-        # Studies that may refuse the data (too few series) come before the long ones.
+        refused = {}
+        # Studies that may reject the data (too few series) come before the long ones.
         for one in reversed(studies):
-            results[one.name] = request.run(one, _chosen(one, given))
-        ordered = [results[one.name] for one in (*alone, *studies)]
-        request.write([*ordered, summarize(*(results[one.name] for one in studies))])
+            try:
+                found = request.run(one, _chosen(one, given))
+                found.overview()  # may reject the data, too
+                results[one.name] = found
+            except InvalidInputError as error:
+                if not extra:
+                    raise  # a summary needs all studies; "all" writes the others
+                refused[one.name] = error
+        ranked = [results[one.name] for one in studies if one.name in results]
+        if not ranked:
+            raise next(iter(refused.values()))
+        for name, reason in refused.items():
+            say(f"{name}: skipped: {reason}")
+        ordered = [results[one.name] for one in (*alone, *studies) if one.name in results]
+        request.write([*ordered, summarize(*ranked)])
+        if refused:
+            raise typer.Exit(ExitCode.FAILED_JOBS)
 
     return _command(name, _with_options(run, help_text, studies, scores=True))
 
