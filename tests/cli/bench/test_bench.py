@@ -218,7 +218,9 @@ def test_imported_scores_need_other_labels_than_detectors(folder):
 
 def test_a_plan_is_looked_at_without_writing(folder):
     invoke("plan")
-    assert sorted(path.name for path in folder.iterdir()) == ["bench.toml", "picky.py"]
+    # Python itself may cache the bytecode of the detector's module.
+    names = {path.name for path in folder.iterdir()} - {"__pycache__"}
+    assert names == {"bench.toml", "picky.py"}
     invoke("run", "--plain")
     with Store(folder / "bench-run"):  # as while it runs
         assert "2 series, 6 jobs done before" in invoke("plan").output
