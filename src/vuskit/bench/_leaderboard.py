@@ -180,7 +180,7 @@ def directions(values: pd.DataFrame) -> dict[str, bool]:
 
 
 def main_measure(names: Sequence[str]) -> str:
-    """Return the measure to order detectors by, unless told otherwise.
+    """Return the default measure for ordering detectors.
 
     Examples
     --------

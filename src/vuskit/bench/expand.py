@@ -440,7 +440,7 @@ def unclaimed_files(
     paths : iterable of Path
         The files.
     names : sequence of str
-        Patterns of the plan; files that fit none of them are nobody's concern.
+        Patterns of the plan; files that match none of them are not reported.
     wanted : str, optional
         The header that was looked for; otherwise every format.
 
@@ -483,7 +483,7 @@ def series_notes(series: Iterable[SeriesRef], detectors: Iterable[DetectorSpec])
     series : iterable of SeriesRef
         Those of the plan.
     detectors : iterable of DetectorSpec
-        Those of the plan; some may not be told what to do with missing values.
+        Detectors of the plan; those without `impute` fail on missing values.
     """
     by_reason: dict[str, list[str]] = {}
     missing = []

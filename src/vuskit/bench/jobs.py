@@ -290,7 +290,7 @@ class DetectorSpec:
             raise InvalidInputError(
                 f"`{self.name}` must be a detector or a function, got {thing!r}"
             )
-        # Every detector is told so what to do with NaN; a function may do it itself.
+        # Every detector receives `impute`; a function may handle NaN itself.
         impute = params.get("impute")
         if "impute" in inspect.signature(thing).parameters:
             impute = None if impute is None else KEEP

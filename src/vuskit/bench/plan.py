@@ -231,7 +231,7 @@ class _ExecutorTable(_Table, frozen=True):
 
 
 class _PlanTable(_Table, frozen=True):
-    """The whole file. Entries with parameters of their own are checked one by one."""
+    """The whole file. Entries with free parameters are checked one by one."""
 
     folder: Text = "bench-run"
     seeds: Count | Annotated[tuple[Count, ...], Meta(min_length=1)] = (0,)

@@ -355,7 +355,7 @@ class Run:
         )
 
     def unsuccessful_jobs(self, series_hash: str) -> dict[str, int]:
-        """Count the jobs on a series that did not end well, by status."""
+        """Count the failed and skipped jobs on a series, by status."""
         with self._open() as store:
             return store.unsuccessful_jobs(series_hash)
 

@@ -325,7 +325,7 @@ class StoreReader:
         return row
 
     def unsuccessful_jobs(self, series_hash: str) -> dict[str, int]:
-        """Jobs of the latest plan on a series that did not end well, by status."""
+        """Failed and skipped jobs of the latest plan on a series, by status."""
         rows = self._connection.execute(
             "SELECT status, count(*) FROM jobs WHERE series_hash = ? AND status != 'OK' "
             "AND run_id = ? GROUP BY status",

@@ -94,7 +94,7 @@ def _counts_text(content: Content) -> list[str]:
 
 
 def _failed_text(content: Content) -> list[str]:
-    """The same by detector, of those that have jobs that did not end well."""
+    """The same by detector, for detectors with failed or skipped jobs."""
     header, rows = _rows(content)
     unwell = [row for row in rows if any(row[header.index("OK") + 1 :])]
     return ["", number_table(header, unwell), ""] if unwell else []
