@@ -7,6 +7,7 @@ import sys
 import warnings
 
 __all__ = [
+    "ChangedInputError",
     "InvalidInputError",
     "MeasureError",
     "MissingDependencyError",
@@ -24,6 +25,10 @@ class VuskitError(Exception):
 
 class InvalidInputError(VuskitError, ValueError):
     """An array or a parameter cannot be evaluated; the text names it and the first bad index."""
+
+
+class ChangedInputError(InvalidInputError):
+    """A file differs from what was read before; the text names it and what to do."""
 
 
 class MeasureError(VuskitError, RuntimeError):

@@ -228,15 +228,6 @@ def test_a_changed_file_is_read_again_and_runs_again(workshop, data):
     assert {job.series.title for job, _ in done} == {"One/a.out"}
 
 
-def test_a_file_that_changes_under_the_run_is_an_error_of_its_jobs(workshop, data):
-    plan = workshop.write(series='[[series]]\nfolder = "data"\nnames = "One/*"').plan()
-    with Store(workshop.folder) as store:
-        job = expand_plan(plan, store).jobs[0]
-    write_series(data / "One", "a", seed=77)
-    with pytest.raises(InvalidInputError, match=r"One/a.out must be the series that was planned"):
-        job.series.load()
-
-
 def test_one_class_is_skipped_and_leaves_no_value(workshop):
     workshop.write(series='[[series]]\nfamily = "ecg"\nn = 1500\nn_anomalies = 0')
     done = workshop.run()

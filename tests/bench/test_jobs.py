@@ -1,17 +1,34 @@
-"""Measures of users that fail, hang or have no value cost nobody else's."""
+"""Jobs use only the data they were planned with; a failing measure costs no other measure."""
 
 from __future__ import annotations
 
+import gzip
+import hashlib
 import json
+import os
 import sys
+from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from vuskit import InvalidInputError
 from vuskit.bench import Kind, Run, Status, Store
+from vuskit.bench.identity import scores_digest
+from vuskit.bench.jobs import (
+    ChangedInputError,
+    EvaluateJob,
+    ImportJob,
+    JobAction,
+    MeasureSpec,
+    SeriesSource,
+    describe_series,
+)
 from vuskit.cli._results_table import chosen_measure, read_results
 from vuskit.cli.bench.leaderboard import leaderboard_content, leaderboard_text
+from vuskit.engine import run_action
 from vuskit.measures import registry
+from vuskit.measures.settings import EvaluationSettings
 from vuskit.report.page.run import RunReport, run_sections
 
 OWN = """
@@ -151,3 +168,95 @@ def test_a_measure_without_any_value_keeps_its_place_in_every_table(workshop, ca
     results = read_results(folder)
     with pytest.raises(InvalidInputError, match="got 'undefined': no value on any series; there"):
         chosen_measure(results.frame, "undefined")
+
+
+# -- data that changed since the plan was expanded -------------------------------------------------
+
+TABLE = "value,label,A,B\n1,0,0.1,5\n9,1,0.7,6\n2,0,0.2,4\n"
+
+
+@pytest.fixture
+def table(tmp_path):
+    path = tmp_path / "pump.csv"
+    path.write_text(TABLE)
+    return path
+
+
+@pytest.fixture
+def ref(table):
+    return describe_series(SeriesSource.file(table, "scores", {}))
+
+
+def imported(ref, path, column):
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    return ImportJob(ref, str(path), column, column or "mine", digest)
+
+
+def edit(path, content):
+    """Write other bytes; size and time of the last change stay as they were."""
+    state = path.stat()
+    assert len(content) == state.st_size
+    path.write_bytes(content)
+    os.utime(path, ns=(state.st_atime_ns, state.st_mtime_ns))
+
+
+def test_a_series_is_read_again_when_a_process_holds_an_old_copy(table, ref):
+    assert ref.load().labels.tolist() == [False, True, False]
+    edit(table, TABLE.replace("9,1", "9,0").replace("2,0", "2,1").encode())
+    assert ref.load().labels.tolist() == [False, True, False]  # what was planned
+    new = describe_series(ref.source)
+    assert new.load().labels.tolist() == [False, False, True]
+    synthetic = SeriesSource.synthetic({"family": "ecg", "n": 1500, "n_anomalies": 3, "seed": 1})
+    assert describe_series(synthetic).load()
+    assert new.load()
+    with pytest.raises(ChangedInputError, match=r"/pump \(.*pump.csv\) .* start the same command"):
+        ref.load()
+
+
+def test_a_series_that_travels_with_its_job_is_verified(table, ref):
+    action = JobAction(imported(ref, table, "A")).load()
+    assert run_action(action).status is Status.OK
+    other = replace(action.series, labels=[1, 0, 0])
+    assert run_action(replace(action, series=other)).error_type == "ChangedInputError"
+
+
+def test_imported_scores_are_those_that_were_planned(table, ref):
+    first, second = (imported(ref, table, name) for name in "AB")
+    assert run_action(JobAction(first)).value.scores.tolist() == [0.1, 0.7, 0.2]
+    edit(table, TABLE.replace("0.7,6", "0.7,3").encode())
+    # The table that this process read before has the planned content.
+    assert run_action(JobAction(second)).value.scores.tolist() == [5, 6, 4]
+    again = imported(describe_series(ref.source), table, "B")
+    assert run_action(JobAction(again)).value.scores.tolist() == [5, 3, 4]
+    outcome = run_action(JobAction(second))
+    assert outcome.error_type == "ChangedInputError"
+    assert "pump.csv must hold the scores that were planned" in outcome.message
+    table.unlink()
+    assert run_action(JobAction(second)).error_type == "ChangedInputError"
+
+
+@pytest.mark.parametrize("name", ["s.npy", "s.txt", "s.txt.gz"])
+def test_files_of_imported_scores_are_verified(tmp_path, ref, name):
+    path = tmp_path / name
+    if name == "s.npy":
+        np.save(path, [3.0, 1.0, 2.0])
+    else:
+        path.write_bytes(gzip.compress(b"3\n1\n2\n") if name.endswith("gz") else b"3\n1\n2\n")
+    job = imported(ref, path, None)
+    assert run_action(JobAction(job)).value.scores.tolist() == [3, 1, 2]
+    path.write_bytes(path.read_bytes()[:-1] + b"x")
+    assert run_action(JobAction(job)).error_type == "ChangedInputError"
+
+
+def test_scores_that_travel_with_an_evaluation_are_verified(tmp_path, ref):
+    scores = np.array([1.0, 9.0, 2.0])
+    np.save(tmp_path / "scores.npy", scores)
+    settings = EvaluationSettings(buffer=1)
+    job = EvaluateJob(ref, scores_digest(scores), settings, (MeasureSpec("auc_pr"),), "mine")
+    action = JobAction(job, tmp_path / "scores.npy")
+    assert run_action(action.load()).value.values == {"auc_pr": 1.0}
+    outcome = run_action(replace(action.load(), scores=scores[::-1].copy()))
+    assert outcome.error_type == "ChangedInputError"
+    assert "vuskit bench verify --repair" in outcome.message
+    (tmp_path / "scores.npy").write_bytes(b"broken")
+    assert run_action(action).error_type == "ChangedInputError"

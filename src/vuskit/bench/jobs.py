@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import bz2
 import enum
 import functools
+import gzip
+import hashlib
 import inspect
+import io
 import json
+import lzma
 import os
 import time
 import warnings
@@ -41,13 +46,14 @@ from vuskit.detectors import (
     read_values,
 )
 from vuskit.engine import Action, NotApplicableError
-from vuskit.errors import InvalidInputError, MeasureError
+from vuskit.errors import ChangedInputError, InvalidInputError, MeasureError
 from vuskit.inputs import check_choice
 from vuskit.measures.evaluate import Evaluator
 from vuskit.measures.registry import Measure, get_measure
 from vuskit.measures.settings import EvaluationSettings
 
 __all__ = [
+    "ChangedInputError",
     "DetectorSpec",
     "EvaluateJob",
     "EvaluateResult",
@@ -191,22 +197,44 @@ class SeriesRef:
 
         Raises
         ------
-        InvalidInputError
+        ChangedInputError
             If it has changed.
+        InvalidInputError
+            If it cannot be read.
         """
-        series = _recent(self.source)
+        series = _recent_series.get(self.hash)
+        if series is None:
+            series = self.verified(self.source.load())
+            _remember(_recent_series, self.hash, series, most=_MOST_RECENT)
+        return series
+
+    def verified(self, series: Series) -> Series:
+        """Return a series that was read if it is the one that was planned.
+
+        Raises
+        ------
+        ChangedInputError
+            If it has another content.
+        """
         if series.content_hash != self.hash:
-            raise InvalidInputError(
-                f"{self.title} must be the series that was planned, got another content; "
-                "plan again with --reread"
+            where = "" if self.source.path is None else f" ({self.source.path})"
+            raise ChangedInputError(
+                f"{self.title}{where} must have the values and labels that were planned, "
+                "got others: a file changed during the run; start the same command again"
             )
         return series
 
 
-# Jobs on one series follow each other, so a worker reads each series about once.
-@functools.lru_cache(maxsize=2)
-def _recent(source: SeriesSource) -> Series:
-    return source.load()
+# Jobs on one series follow each other, so a worker reads each series about once. Content is the
+# key: a worker with an old copy reads the file again.
+_MOST_RECENT = 2
+_recent_series: dict[str, Series] = {}
+
+
+def _remember(recent: dict[str, Any], key: str, value: Any, *, most: int) -> None:
+    while len(recent) >= most:
+        del recent[next(iter(recent))]
+    recent[key] = value
 
 
 def describe_series(source: SeriesSource) -> SeriesRef:
@@ -741,26 +769,37 @@ class JobAction(Action):
         return replace(self, series=self.job.series.load(), scores=scores)
 
     def stored_scores(self) -> Scores:
-        """Scores of an evaluation.
+        """Scores of an evaluation, from the file or as they came with the job.
 
         Raises
         ------
-        InvalidInputError
-            If the file holds something else.
+        ChangedInputError
+            If they are not those that were stored.
         """
-        if self.scores is not None:
-            return self.scores
         assert isinstance(self.job, EvaluateJob)
-        assert self.scores_path is not None
-        scores: Scores = np.load(self.scores_path, allow_pickle=False)
+        scores = self._read_scores() if self.scores is None else self.scores
         if scores_digest(scores) != self.job.scores_hash:
-            raise InvalidInputError(
-                f"{self.scores_path} must hold the scores that were stored, got another content"
-            )
+            raise ChangedInputError(self._unusable("got another content"))
         return scores
 
+    def _read_scores(self) -> Scores:
+        assert self.scores_path is not None
+        try:
+            scores: Scores = np.load(self.scores_path, allow_pickle=False)
+        except (FileNotFoundError, ValueError, EOFError) as error:
+            raise ChangedInputError(self._unusable(f"got: {error}")) from error
+        return scores
+
+    def _unusable(self, found: str) -> str:
+        return (
+            f"{self.scores_path or 'the file of scores'} must hold the scores that were stored, "
+            f"{found}; remove it by `vuskit bench verify --repair`, then start the same command "
+            "again"
+        )
+
     def _series(self) -> Series:
-        return self.job.series.load() if self.series is None else self.series
+        ref = self.job.series
+        return ref.load() if self.series is None else ref.verified(self.series)
 
     def _import_modules(self) -> None:
         for module in self.imports:
@@ -822,18 +861,53 @@ def _import(job: ImportJob, series: Series, scores: Scores) -> ScoreResult:
 
 def _external_scores(job: ImportJob) -> Scores:
     path = Path(job.path)
-    if path.suffix == ".npy":
-        return np.load(path, allow_pickle=False)  # type: ignore[no-any-return]
     if job.column is not None:
-        return _recent_table(path).numbers(job.column)
-    return np.loadtxt(path, delimiter=",", ndmin=1)
+        return _table(job).numbers(job.column)
+    data = _file_content(job)
+    if path.suffix == ".npy":
+        return np.load(io.BytesIO(data), allow_pickle=False)  # type: ignore[no-any-return]
+    unpack = _UNPACK.get(path.suffix.lower(), bytes)
+    return np.loadtxt(io.BytesIO(unpack(data)), delimiter=",", ndmin=1)
 
+
+_UNPACK: dict[str, Callable[[bytes], bytes]] = {
+    ".gz": gzip.decompress,
+    ".bz2": bz2.decompress,
+    ".xz": lzma.decompress,
+}
 
 # A file holds the scores of many detectors, and their jobs follow each other. Each looks at its
 # own column: what is wrong with one is no concern of the others.
-@functools.lru_cache(maxsize=1)
-def _recent_table(path: Path) -> Table:
-    return open_scores(path)
+_recent_tables: dict[str, Table] = {}
+
+
+def _table(job: ImportJob) -> Table:
+    """Table with the content that the job names, whatever its file holds now."""
+    table = _recent_tables.get(job.digest)
+    if table is None:
+        table = open_scores(Path(job.path), _file_content(job))
+        _remember(_recent_tables, job.digest, table, most=1)
+    return table
+
+
+def _file_content(job: ImportJob) -> bytes:
+    """Content of an imported file: it is read once, and what is read is what is checked.
+
+    Raises
+    ------
+    ChangedInputError
+        If it is not the content that was planned.
+    """
+    todo = "the file changed during the run; start the same command again"
+    try:
+        data = Path(job.path).read_bytes()
+    except FileNotFoundError as error:
+        raise ChangedInputError(f"{job.path} must exist, got no such file: {todo}") from error
+    if hashlib.sha256(data).hexdigest() != job.digest:
+        raise ChangedInputError(
+            f"{job.path} must hold the scores that were planned, got another content: {todo}"
+        )
+    return data
 
 
 def _evaluate(job: EvaluateJob, scores: Scores, series: Series) -> EvaluateResult:

@@ -57,6 +57,8 @@ class Table:
         Lines before the first row.
     unread : tuple of str, optional
         Columns that were passed over.
+    data : bytes, optional
+        Content of the file, if it was read before.
     """
 
     def __init__(
@@ -67,9 +69,11 @@ class Table:
         dialect: Dialect | None = None,
         header_lines: int = 0,
         unread: tuple[str, ...] = (),
+        data: bytes | None = None,
     ) -> None:
         self.path = path
         self.unread = unread
+        self._data = data
         self._columns = columns
         self._dialect = dialect
         self._header_lines = header_lines
@@ -188,7 +192,8 @@ class Table:
         if self._dialect is None:
             place = f"row {row}"
         else:
-            number = line_of_row(self.path, row + self._header_lines, self._dialect.encoding)
+            place_in_file = row + self._header_lines
+            number = line_of_row(self.path, place_in_file, self._dialect.encoding, self._data)
             place = f"line {number}"
         raise InvalidInputError(
             f"{self.path}, {place}: column {name!r} must hold {rule}, got {shown}"
@@ -201,6 +206,7 @@ def read_csv(
     columns: Sequence[str] | None = None,
     unread: Collection[str] = (),
     threads: bool = False,
+    data: bytes | None = None,
 ) -> Table:
     r"""Read a file of cells with commas, semicolons, tabs, bars or spaces between, gzipped or not.
 
@@ -217,6 +223,8 @@ def read_csv(
         Names (in small letters) of columns that nobody will ask for; they cost nothing then.
     threads : bool, default=False
         Use all processors. Worker processes that read many small files at once do better without.
+    data : bytes, optional
+        Content of the file, if it was read before; `path` is then used for its name only.
 
     Raises
     ------
@@ -238,18 +246,19 @@ def read_csv(
     arrow_csv = require("pyarrow.csv", purpose="reading csv files", extra="cli")
     dialect = Dialect()
     try:
-        dialect = sniff(path)
+        dialect = _looked_at(path, data)[0]
         options = _csv_options(dialect, columns, threads=threads)
-        passed_over = _pass_over(path, options, unread) if unread else []
-        table = arrow_csv.read_csv(path, **options)
+        passed_over = _pass_over(path, options, unread, data) if unread else []
+        table = arrow_csv.read_csv(_arrow_input(path, data), **options)
     except (pyarrow.ArrowException, OSError, EOFError, UnicodeError, zlib.error) as error:
-        raise InvalidInputError(_csv_complaint(path, dialect, columns, error)) from error
+        raise InvalidInputError(_csv_complaint(path, dialect, columns, error, data)) from error
     return Table(
         path,
         _named(path, table),
         dialect=dialect,
         header_lines=int(columns is None),
         unread=tuple(map(str.strip, passed_over)),
+        data=data,
     )
 
 
@@ -304,10 +313,12 @@ def _csv_options(
     }
 
 
-def _pass_over(path: Path, options: dict[str, Any], unread: Collection[str]) -> list[str]:
+def _pass_over(
+    path: Path, options: dict[str, Any], unread: Collection[str], data: bytes | None
+) -> list[str]:
     """Let the parser leave out some columns; return them by the names that it knows them by."""
     arrow_csv = require("pyarrow.csv", purpose="reading csv files", extra="cli")
-    with arrow_csv.open_csv(path, **options) as stream:
+    with arrow_csv.open_csv(_arrow_input(path, data), **options) as stream:
         names = stream.schema.names
     _check_distinct(path, names)
     passed_over = _among(names, unread)
@@ -349,7 +360,11 @@ def _label(cell: Any) -> bool:
 
 
 def _csv_complaint(
-    path: Path, dialect: Dialect, columns: Sequence[str] | None, error: Exception
+    path: Path,
+    dialect: Dialect,
+    columns: Sequence[str] | None,
+    error: Exception,
+    data: bytes | None,
 ) -> str:
     """Name the first line with the wrong number of cells, if that is what is wrong."""
     arrow_csv = require("pyarrow.csv", purpose="reading csv files", extra="cli")
@@ -362,11 +377,11 @@ def _csv_complaint(
     # Rows are counted only without threads.
     options = _csv_options(dialect, columns, threads=False, invalid_row_handler=look)
     try:
-        arrow_csv.read_csv(path, **options)
+        arrow_csv.read_csv(_arrow_input(path, data), **options)
     except Exception:  # the second failure is looked at only for the row it is about
         if seen:
             row = seen[0]
-            number = line_of_row(path, row.number - 1, dialect.encoding)
+            number = line_of_row(path, row.number - 1, dialect.encoding, data)
             return (
                 f"{path}, line {number}: every line must have {row.expected_columns} cells, "
                 f"got {row.actual_columns}: {row.text[:80]!r}"
@@ -432,7 +447,7 @@ def sniff(path: Path) -> Dialect:
     return _looked_at(path)[0]
 
 
-def header_of(path: Path) -> list[str]:
+def header_of(path: Path, data: bytes | None = None) -> list[str]:
     """Names of the columns, without reading the rest.
 
     Raises
@@ -440,20 +455,20 @@ def header_of(path: Path) -> list[str]:
     InvalidInputError
         If it is another kind of file, whatever its name says.
     """
-    dialect, lines = _looked_at(path)
+    dialect, lines = _looked_at(path, data)
     return [name.strip() for name in _cells(lines[0], dialect.separator)] if lines else []
 
 
-def line_of_row(path: Path, row: int, encoding: str) -> int:
+def line_of_row(path: Path, row: int, encoding: str, data: bytes | None = None) -> int:
     """Return the number (from 1) of the line of a row (from 0), which is not counted if blank."""
-    with _opened(path) as stream:
+    with _opened(path, data) as stream:
         text = io.TextIOWrapper(stream, encoding=encoding, errors="replace")
         filled = (number for number, line in enumerate(text, start=1) if line.rstrip("\n"))
         return next(islice(filled, row, None))
 
 
-def _looked_at(path: Path) -> tuple[Dialect, list[str]]:
-    with _opened(path) as stream:
+def _looked_at(path: Path, data: bytes | None = None) -> tuple[Dialect, list[str]]:
+    with _opened(path, data) as stream:
         start = stream.read(_LOOKED_AT)
     for signature, what in _SIGNATURES.items():
         if start.startswith(signature):
@@ -470,9 +485,17 @@ def _looked_at(path: Path) -> tuple[Dialect, list[str]]:
     return Dialect(separator, _decimal(lines, separator), encoding), lines
 
 
-def _opened(path: Path) -> IO[bytes]:
+def _opened(path: Path, data: bytes | None = None) -> IO[bytes]:
     is_packed = path.suffix.lower() == ".gz"
+    if data is not None:
+        stream = io.BytesIO(data)
+        return cast("IO[bytes]", gzip.open(stream)) if is_packed else stream
     return cast("IO[bytes]", gzip.open(path)) if is_packed else path.open("rb")
+
+
+def _arrow_input(path: Path, data: bytes | None) -> Any:
+    """What pyarrow reads: the file, or its content that was read before."""
+    return path if data is None else _opened(path, data)
 
 
 def _encoding(start: bytes) -> str:

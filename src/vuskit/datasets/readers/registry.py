@@ -89,8 +89,9 @@ class Format:
 class Candidate:
     """A file whose format is in question; its first line is read when somebody asks."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, data: bytes | None = None) -> None:
         self.path = path
+        self._data = data
 
     @property
     def suffix(self) -> str:
@@ -101,7 +102,7 @@ class Candidate:
     def columns(self) -> tuple[str, ...]:
         """Cells of the first line, as text; empty for binary or unreadable files."""
         try:
-            return tuple(header_of(self.path))
+            return tuple(header_of(self.path, self._data))
         except (OSError, EOFError, zlib.error, InvalidInputError):
             return ()
 

@@ -72,8 +72,15 @@ def read_scores(path: str | Path, *, dataset: str | None = None) -> ScoredSeries
     )
 
 
-def open_scores(path: Path) -> Table:
+def open_scores(path: Path, data: bytes | None = None) -> Table:
     """Read a file of saved scores as a table: only what is asked for is checked.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    data : bytes, optional
+        Content of the file, if it was read before.
 
     Raises
     ------
@@ -82,12 +89,13 @@ def open_scores(path: Path) -> Table:
     MissingDependencyError
         If pyarrow is not installed.
     """
-    if not _matches(Candidate(path)):
+    candidate = Candidate(path, data)
+    if not _matches(candidate):
         raise InvalidInputError(
             f"{path}: the header must be value,label,<detector>,..., "
-            f"got {','.join(Candidate(path).columns)!r}"
+            f"got {','.join(candidate.columns)!r}"
         )
-    return read_csv(path)
+    return read_csv(path, data=data)
 
 
 def _series(table: Table, path: Path, dataset: str | None) -> Series:
