@@ -93,3 +93,18 @@ def test_no_file_of_a_folder_after_a_failure(tmp_path):
         write_half()
     assert (tmp_path / "a").read_text() == "1"
     assert [path.name for path in tmp_path.iterdir()] == ["a"]
+
+
+def test_a_prepared_link_is_not_followed(tmp_path, monkeypatch):
+    (tmp_path / "mine").write_text("mine")
+    monkeypatch.setattr("secrets.token_hex", lambda _: "known")
+    (tmp_path / ".vuskit-known.csv").symlink_to(tmp_path / "mine")
+    with pytest.raises(FileExistsError):
+        write_atomically(tmp_path / "a.csv", "text")
+    assert (tmp_path / "mine").read_text() == "mine"
+
+
+def test_others_may_read_what_the_umask_lets_them_read(tmp_path):
+    write_atomically(tmp_path / "a", "text")
+    (tmp_path / "b").touch()
+    assert (tmp_path / "a").stat().st_mode == (tmp_path / "b").stat().st_mode

@@ -80,7 +80,7 @@ class Workshop:
         return sorted(
             path.name
             for path in self.folder.rglob("*")
-            if path.is_file() and path.name not in {"bench.sqlite", "lock", *known}
+            if path.is_file() and path.name not in {"bench.sqlite", ".vuskit-lock", *known}
         )
 
 

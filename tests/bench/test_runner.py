@@ -16,7 +16,7 @@ ONE_SERIES = '[[series]]\nfamily = "ecg"\nn = 1500\nn_anomalies = 3\nseed = 1'
 
 
 def local(workshop, limits, workers=1):
-    return LocalExecutor(workers=workers, limits=limits, scratch=workshop.folder / "tmp")
+    return LocalExecutor(workers=workers, limits=limits, scratch=workshop.base / "scratch")
 
 
 def test_every_failure_has_its_status_and_costs_its_job_only(workshop):

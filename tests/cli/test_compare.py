@@ -133,7 +133,7 @@ def test_output_folder(command, wide):
     assert outcome.err == "page, tables and diagram: out/comparison.md\n"
     written = {path.name for path in (wide / "out").iterdir()}
     assert {"comparison.md", "comparison_ranks.csv", "comparison_diagram.png"} <= written
-    assert not [name for name in written if name.endswith((".part", ".tex"))]
+    assert not [name for name in written if name.startswith(".") or name.endswith(".tex")]
     command("compare", "wide.csv", "--output", "tex", "--latex")
     assert {"comparison_ranks.tex", "comparison_pairs.tex"} <= {
         path.name for path in (wide / "tex").iterdir()

@@ -402,7 +402,7 @@ def test_page_that_cannot_be_written(command, small, tmp_path):
     outcome = command("evaluate", "small.csv", "--html", "taken.html")
     assert outcome.code == 2
     assert "taken.html cannot be written: it is a folder; give the name of a file" in outcome.err
-    assert list(tmp_path.glob(".*part*")) == []
+    assert list(tmp_path.glob(".vuskit-*")) == []
 
 
 def test_debug_shows_where_an_error_comes_from(command, tmp_path):

@@ -146,4 +146,4 @@ def test_study_summary_says_how_to_go_on(tmp_path):
     done = tmp_path / "out" / "series"
     err = interrupted(tmp_path, arguments, lambda _: any(done.glob("*.npz")))
     assert "Go on with: vuskit study summary saved" in err
-    assert not list((tmp_path / "out").glob(".*part*"))
+    assert not list((tmp_path / "out").glob(".vuskit-*"))

@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import contextlib
 import os
+import secrets
 import shutil
-import threading
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-__all__ = ["atomic_files", "atomic_path", "write_atomically"]
+__all__ = ["PRIVATE_PREFIX", "atomic_files", "atomic_path", "write_atomically"]
+
+PRIVATE_PREFIX = ".vuskit-"
+"""Start of the names of temporary files and locks, which no user's file has."""
 
 
 @contextmanager
 def atomic_path(
     path: str | Path, *, durable: bool = False, scratch: Path | None = None
 ) -> Iterator[Path]:
-    """Yield a temporary path that replaces `path` on success and is removed on failure.
+    """Yield a new, empty file that replaces `path` on success and is removed on failure.
 
     Parameters
     ----------
@@ -43,9 +47,11 @@ def atomic_path(
     ('1 2 3', 1)
     """
     target = Path(path)
-    # Hidden, unique for each writer, and with the same ending: endings select formats.
-    name = f".{os.getpid()}-{threading.get_native_id()}.part.{target.name}"
+    # Endings select formats, so the temporary file has the same ones.
+    name = f"{PRIVATE_PREFIX}{secrets.token_hex(8)}{''.join(target.suffixes[-2:])}"
     temporary = (scratch or target.parent) / name
+    # Nobody can have prepared this name, for example as a link to another file.
+    os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
     try:
         yield temporary
         if durable:
@@ -100,9 +106,9 @@ def atomic_files(folder: str | Path) -> Iterator[Path]:
     ['a.csv']
     """
     target = Path(folder)
-    temporary = target / f".{os.getpid()}-{threading.get_native_id()}.part"
+    target.mkdir(parents=True, exist_ok=True)
+    temporary = Path(tempfile.mkdtemp(prefix=PRIVATE_PREFIX, dir=target))
     try:
-        temporary.mkdir(parents=True, exist_ok=True)
         yield temporary
         for path in sorted(temporary.iterdir()):
             path.replace(target / path.name)

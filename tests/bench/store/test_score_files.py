@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from vuskit.bench.store import ScoreFiles
+from vuskit.errors import InvalidInputError
 
 
 def test_half_written_scores_leave_nothing(tmp_path, monkeypatch):
@@ -27,3 +28,20 @@ def test_equal_scores_share_a_file(tmp_path):
     assert files.write(np.arange(6.0)) != first
     assert len(list(tmp_path.rglob("*.npy"))) == 2
     assert np.load(files.path(first)).tolist() == [0, 1, 2, 3, 4]
+
+
+@pytest.mark.parametrize(
+    "digest", ["../../secret", "0" * 63, "0" * 65, "0" * 63 + "G", "", "/" * 64]
+)
+def test_only_digests_become_paths(tmp_path, digest):
+    with pytest.raises(InvalidInputError, match="`digest` must be 64 hexadecimal digits"):
+        ScoreFiles(tmp_path).path(digest)
+
+
+def test_cleaning_follows_no_links(tmp_path):
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "file").touch()
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / ".vuskit-tmp-0").symlink_to(tmp_path / "mine")
+    ScoreFiles(tmp_path / "run").clean()
+    assert (tmp_path / "mine" / "file").exists()

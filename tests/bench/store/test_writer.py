@@ -14,6 +14,7 @@ from vuskit import InvalidInputError
 from vuskit.bench import BenchStorageError, Status, Store
 from vuskit.bench.store import open_store
 from vuskit.bench.store.schema import SCHEMA_VERSION
+from vuskit.engine import LocalExecutor
 
 
 def test_there_is_one_writer_and_it_is_named(tmp_path):
@@ -69,6 +70,66 @@ def test_something_else_than_a_store_is_refused(tmp_path):
         open_store(tmp_path / "nowhere")
 
 
+@pytest.mark.parametrize("where", [".", "data"])
+def test_a_folder_with_other_files_is_refused_and_not_changed(workshop, where, environment):
+    """Through the command: `folder = "."` is a plausible plan."""
+    workshop.write(top=f'folder = "{where}"', tail="[executor]\nworkers = 1")
+    folder = workshop.base / where
+    for name in ("tmp", "scores"):
+        (folder / name).mkdir(parents=True)
+        (folder / name / "mine.txt").write_text("mine")
+    (folder / "lock").write_text("mine")
+    before = content_of(workshop.base)
+    for command in ("plan", "run"):
+        done = subprocess.run(
+            [sys.executable, "-B", "-c", "from vuskit.cli.main import run; run()", "bench",
+             command, str(workshop.path)],
+            capture_output=True, text=True, env=environment, check=False,
+        )  # fmt: skip
+        assert done.returncode == 2, done.stderr
+        assert "must be a new or empty folder or hold a benchmark run" in done.stderr
+        assert f"{folder}/run" in done.stderr
+        assert content_of(workshop.base) == before
+
+
+def content_of(folder):
+    return {
+        path: path.read_bytes() if path.is_file() else None
+        for path in folder.rglob("*")
+        if "__pycache__" not in path.parts
+    }
+
+
+def test_files_of_users_and_earlier_versions_in_a_run_stay(workshop):
+    workshop.write(tail="[executor]\nworkers = 1").run()
+    (workshop.folder / ".vuskit-lock").unlink()
+    for name in ("tmp", ".vuskit-tmp-1"):
+        (workshop.folder / name).mkdir()
+        (workshop.folder / name / "file").write_text("x")
+    (workshop.folder / "lock").write_text("123\n")
+    workshop.run(executor=LocalExecutor())
+    assert (workshop.folder / "lock").read_text() == "123\n"
+    assert (workshop.folder / "tmp" / "file").read_text() == "x"
+    assert not (workshop.folder / ".vuskit-tmp-1").exists()  # left by a killed run
+
+
+@pytest.mark.parametrize("names", [[], [".DS_Store", ".gitignore"], [".vuskit-lock", "scores"]])
+def test_an_empty_folder_and_one_whose_database_was_removed_are_taken(tmp_path, names):
+    for name in names:
+        (tmp_path / name).touch()
+    Store(tmp_path).close()
+    assert {path.name for path in tmp_path.iterdir()} == {*names, "bench.sqlite", ".vuskit-lock"}
+
+
+def test_a_lock_that_is_a_link_is_not_followed(tmp_path):
+    (tmp_path / "mine").write_text("mine")
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / ".vuskit-lock").symlink_to(tmp_path / "mine")
+    with pytest.raises(BenchStorageError, match="must be writable"):
+        Store(tmp_path / "run")
+    assert (tmp_path / "mine").read_text() == "mine"
+
+
 def test_forgotten_jobs_run_again(workshop):
     workshop.write(detectors=["raises", "fine"])
     assert len(workshop.run()) == 6
@@ -104,7 +165,7 @@ vuskit bench run --plain bench.toml; echo "first: $?"
 vuskit bench run --plain bench.toml; echo "second: $?"
 vuskit bench verify; echo "verify: $?"
 {third}
-ls bench-run/tmp 2>/dev/null; echo "left: $?"
+ls -d bench-run/.vuskit-tmp* 2>/dev/null; echo "left: $?"
 """
 
 

@@ -12,6 +12,8 @@ from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
+from vuskit._util.files import PRIVATE_PREFIX
+from vuskit._util.text import quoted
 from vuskit.bench.jobs import Job, Kind, MeasureVersion, SeriesRef, SeriesSource, job_from_spec
 from vuskit.bench.store.schema import (
     SCHEMA_VERSION,
@@ -27,15 +29,21 @@ if TYPE_CHECKING:
 
 __all__ = [
     "DATABASE",
+    "LOCK",
     "SERIES_FACTS",
     "WAIT_SECONDS",
     "StoreReader",
+    "check_run_folder",
     "find_damages",
     "open_store",
     "open_store_or_empty",
 ]
 
 DATABASE = "bench.sqlite"
+LOCK = f"{PRIVATE_PREFIX}lock"  # also marks a folder as that of a run
+# Left by systems and git in folders that are empty for their users.
+_HARMLESS = {".DS_Store", ".gitignore", ".gitkeep", "Thumbs.db", "desktop.ini", "lost+found"}
+_SHOWN_ENTRIES = 3
 WAIT_SECONDS = 60  # for another process that is writing
 
 SERIES_FACTS = tuple(
@@ -433,19 +441,53 @@ def open_store(folder: Path) -> StoreReader:
     return StoreReader(connection, folder)
 
 
-def open_store_or_empty(folder: Path) -> StoreReader:
-    """Open a store as `open_store`; an empty one if the folder holds no run.
+def check_run_folder(folder: Path) -> None:
+    """Refuse a folder with files that belong to no run, before anything is written there.
 
     Raises
     ------
     InvalidInputError
-        If there is a store that cannot be read.
+        If it is neither new nor empty and holds no run.
+
+    Examples
+    --------
+    >>> check_run_folder(Path("nowhere"))
+    """
+    if not folder.is_dir() or (folder / LOCK).is_file() or _has_tables(folder / DATABASE):
+        return
+    own = {DATABASE, f"{DATABASE}-wal", f"{DATABASE}-shm", f"{DATABASE}-journal"} | _HARMLESS
+    found = sorted(path.name for path in folder.iterdir() if path.name not in own)
+    if found:
+        raise InvalidInputError(
+            f"`folder` must be a new or empty folder or hold a benchmark run, got {str(folder)!r} "
+            f"with {quoted(found, most=_SHOWN_ENTRIES)}; nothing was changed there. "
+            f'Name another one in the plan, such as folder = "{folder / "run"}"'
+        )
+
+
+def _has_tables(path: Path) -> bool:
+    """Whether there is a store; an error if the file is something else."""
+    if not path.is_file():
+        return False
+    connection, version = _opened(path)
+    connection.close()
+    return version > 0
+
+
+def open_store_or_empty(folder: Path) -> StoreReader:
+    """Open a store as `open_store`; an empty one if the folder is new or empty.
+
+    Raises
+    ------
+    InvalidInputError
+        If there is a store that cannot be read, or the folder holds other files but no run.
 
     Examples
     --------
     >>> open_store_or_empty(Path("nowhere")).known_series()
     {}
     """
+    check_run_folder(folder)
     connection = _open_if_any(folder)
     if connection is None:
         connection = sqlite3.connect(":memory:")

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import re
 import shutil
+import tempfile
 from pathlib import Path
 from typing import BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 
-from vuskit._util.files import atomic_path
+from vuskit._util.files import PRIVATE_PREFIX, atomic_path
 from vuskit.bench.identity import scores_digest
+from vuskit.errors import InvalidInputError
 
 __all__ = ["ScoreFiles"]
+
+_SCRATCH = f"{PRIVATE_PREFIX}tmp-"
+_DIGEST = re.compile("[0-9a-f]{64}")
 
 
 class ScoreFiles:
@@ -35,10 +41,30 @@ class ScoreFiles:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder / "scores"
-        self.scratch = folder / "tmp"
+        self._run_folder = folder
+        self._scratch: Path | None = None
+
+    @property
+    def scratch(self) -> Path:
+        """Folder for temporary files of this object, created when first asked for."""
+        if self._scratch is None or not self._scratch.is_dir():
+            self._run_folder.mkdir(parents=True, exist_ok=True)
+            self._scratch = Path(tempfile.mkdtemp(prefix=_SCRATCH, dir=self._run_folder))
+        return self._scratch
 
     def path(self, digest: str) -> Path:
-        """Where the scores with this digest are."""
+        """Where the scores with this digest are.
+
+        Raises
+        ------
+        InvalidInputError
+            If it is no digest: the path could be anywhere then.
+        """
+        if not _DIGEST.fullmatch(digest):
+            raise InvalidInputError(
+                f"`digest` must be 64 hexadecimal digits, got {digest[:80]!r}; "
+                "the database of the run was changed or damaged"
+            )
         return self.folder / digest[:2] / f"{digest}.npy"
 
     def write(self, scores: NDArray[np.float64]) -> str:
@@ -54,7 +80,6 @@ class ScoreFiles:
         if final.exists():
             return digest
         final.parent.mkdir(parents=True, exist_ok=True)
-        self.scratch.mkdir(parents=True, exist_ok=True)
         with (
             atomic_path(final, durable=True, scratch=self.scratch) as temporary,
             temporary.open("wb") as stream,
@@ -63,8 +88,10 @@ class ScoreFiles:
         return digest
 
     def clean(self) -> None:
-        """Remove what a killed run left half written."""
-        shutil.rmtree(self.scratch, ignore_errors=True)
+        """Remove temporary files, also those that killed runs left; only the writer may do so."""
+        for folder in self._run_folder.glob(f"{_SCRATCH}*"):
+            shutil.rmtree(folder, ignore_errors=True)
+        self._scratch = None
 
 
 def _write_npy(stream: BinaryIO, array: NDArray[np.float64]) -> None:

@@ -28,7 +28,14 @@ from vuskit.bench.jobs import (
     SeriesRef,
 )
 from vuskit.bench.plan import Plan
-from vuskit.bench.store.reader import DATABASE, SERIES_FACTS, WAIT_SECONDS, StoreReader
+from vuskit.bench.store.reader import (
+    DATABASE,
+    LOCK,
+    SERIES_FACTS,
+    WAIT_SECONDS,
+    StoreReader,
+    check_run_folder,
+)
 from vuskit.bench.store.schema import (
     SCHEMA_VERSION,
     create_schema,
@@ -42,7 +49,6 @@ from vuskit.errors import VuskitError
 __all__ = ["BenchStorageError", "Store", "is_gone"]
 
 _LIBRARIES = ("numpy", "scipy", "scikit-learn", "numba", "stumpy", "torch")
-_LOCK = "lock"
 _FACTS = ("title", "family", "lowest", "highest", "higher_is_better", "reference")
 _CONTENT = tuple(fact for fact in SERIES_FACTS if fact not in ("dataset", "name"))
 _ENTER_SERIES = (
@@ -66,14 +72,14 @@ class Store(StoreReader):
     Parameters
     ----------
     folder : str or Path
-        Made if it does not exist.
+        New, empty, or with a run. Made if it does not exist.
 
     Raises
     ------
     BenchStorageError
         If the folder cannot be written or another process writes to it.
     InvalidInputError
-        If it holds a store of another version.
+        If it holds files but no run, or a store of another version; nothing is changed then.
 
     Examples
     --------
@@ -85,9 +91,10 @@ class Store(StoreReader):
 
     def __init__(self, folder: str | Path) -> None:
         self.folder = Path(folder)
+        check_run_folder(self.folder)
         with _storage_errors(self.folder):
             self.folder.mkdir(parents=True, exist_ok=True)
-            self._lock = _take_lock(self.folder / _LOCK)
+            self._lock = _take_lock(self.folder / LOCK)
             try:
                 super().__init__(self._connect(), self.folder)
             except BaseException:
@@ -457,7 +464,7 @@ def is_gone(host: str, pid: int) -> bool:
 
 def _take_lock(path: Path) -> int:
     """Hold a lock on a file as long as this process lives."""
-    handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+    handle = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o644)
     try:
         import fcntl
 
