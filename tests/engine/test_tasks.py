@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import pytest
 
 from vuskit import InvalidInputError
-from vuskit.engine import Action, Limits, Status, run_action
+from vuskit.engine import Action, Limits, NotApplicableError, Status, run_action
 
 
 @pytest.mark.parametrize(
@@ -24,7 +26,12 @@ def test_wrong_limits(wrong, message):
 
 
 def test_failed_statuses():
-    assert [status for status in Status if status.failed] == ["ERROR", "TIMEOUT", "OOM"]
+    assert [status for status in Status if status.failed] == [
+        "ERROR",
+        "TIMEOUT",
+        "OOM",
+        "KILLED",
+    ]
 
 
 class Fail(Action):
@@ -55,3 +62,36 @@ def test_action_needs_run_only():
     assert action.group is None
     assert action.load() is action
     assert run_action(action).error_type == "NotImplementedError"
+
+
+class UnreadableError(Exception):
+    def __str__(self):
+        raise SystemExit(1)
+
+
+@pytest.mark.parametrize(
+    ("error", "shown"),
+    [
+        (ValueError("a\udcff \ud800\0b"), "ValueError: a\\udcff \\ud800\\x00b"),
+        (ValueError(b"\x00\xff".decode("latin-1") * 9000), "characters left out"),
+        (ValueError("first " + "x" * 50_000_000 + " last"), "[… 49,99"),
+        (NotApplicableError("y" * 50_000_000), "characters left out"),
+        (MemoryError("\ud800"), "out of memory: \\ud800"),
+        (UnreadableError(), "UnreadableError: (its text could not be read)"),
+        (GeneratorExit(), "GeneratorExit: "),
+        (SystemExit("\udcff"), "SystemExit: \\udcff"),
+    ],
+)
+def test_texts_can_be_stored(error, shown):
+    outcome = run_action(Fail(error))
+    for text in (outcome.message, outcome.traceback or ""):
+        assert "\0" not in text
+        assert len(text.encode()) < 100_000
+    assert shown in outcome.message
+    assert len(outcome.message) <= 2000
+    if "first" in str(error.args)[:20]:
+        assert outcome.message.startswith("ValueError: first xxx")
+        assert outcome.message.endswith("xxx last")
+        assert outcome.traceback.startswith("Traceback")
+    # Texts do not change any more.
+    assert dataclasses.replace(outcome) == outcome

@@ -19,6 +19,7 @@ __all__ = [
     "parse_bytes",
     "plural",
     "quoted",
+    "storable_text",
     "text_table",
     "wrapped_table",
 ]
@@ -48,6 +49,36 @@ def plural(count: int, noun: str, many: str | None = None) -> str:
     ('1 point', '2,000 points', '0 anomalies')
     """
     return f"{count:,} {noun if count == 1 else many or noun + 's'}"
+
+
+def storable_text(text: str, *, most: int) -> str:
+    r"""Text as valid UTF-8 without NUL and with at most `most` characters.
+
+    Lone surrogates and NUL are escaped. The middle of a long text is left out.
+
+    Examples
+    --------
+    >>> storable_text("a\udcff and \0", most=100)
+    'a\\udcff and \\x00'
+    >>> storable_text("x" * 1000 + "y" * 1000, most=60)
+    'xxxxxxxxxxxxx [… 1,974 characters left out …] yyyyyyyyyyyyy'
+    """
+    if len(text) <= most:
+        escaped = _escaped(text)
+        if len(escaped) <= most:
+            return escaped
+        text = escaped
+    mark = f" [… {len(text):,} characters left out …] "
+    half = max(0, (most - len(mark)) // 2)
+    if not half:
+        return _escaped(text[:most])[:most]
+    # Cut before escaping: a copy of a very long text might not fit into memory.
+    head, tail = _escaped(text[:half])[:half], _escaped(text[-half:])[-half:]
+    return f"{head} [… {len(text) - 2 * half:,} characters left out …] {tail}"
+
+
+def _escaped(text: str) -> str:
+    return str.encode(text, "utf-8", "backslashreplace").decode().replace("\0", "\\x00")
 
 
 def listed(names: Sequence[str], *, most: int = 12) -> str:

@@ -197,6 +197,7 @@ class StatusCounts(_Table):
     ERROR: Count
     TIMEOUT: Count
     OOM: Count
+    KILLED: Count
     SKIPPED: Count
 
 
@@ -243,7 +244,7 @@ class FailedJob(_Table):
     """A failed job."""
 
     key: str
-    status: Literal["ERROR", "TIMEOUT", "OOM"]
+    status: Literal["ERROR", "TIMEOUT", "OOM", "KILLED"]
     kind: Kind
     detector: str
     dataset: str

@@ -22,6 +22,7 @@ from vuskit.engine.tasks import (
     Limits,
     NotApplicableError,
     Outcome,
+    StaleWorkerError,
     Status,
     Task,
 )
@@ -39,6 +40,7 @@ __all__ = [
     "NotApplicableError",
     "Outcome",
     "ResultFolder",
+    "StaleWorkerError",
     "Status",
     "Task",
     "TaskProgress",

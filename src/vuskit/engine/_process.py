@@ -124,17 +124,17 @@ def _measured(function: Callable[[], Any], *, interruptible: bool) -> Outcome:
     try:
         outcome = Outcome(Status.OK, function())
     except NotApplicableError as reason:
-        outcome = Outcome(Status.SKIPPED, message=str(reason))
+        outcome = Outcome(Status.SKIPPED, message=_text_of(reason))
     except MemoryError as error:
         # The frames still hold what filled the memory, and a report needs some.
         traceback.clear_frames(error.__traceback__)
-        text = f"out of memory: {error}" if str(error) else "out of memory"
+        text = ": ".join(filter(None, ("out of memory", _text_of(error))))
         outcome = _failed(Status.OOM, error, text)
     except BaseException as error:
         # SystemExit too: code that calls exit() must not end the worker.
         if interruptible and isinstance(error, KeyboardInterrupt):
             raise
-        outcome = _failed(Status.ERROR, error, f"{type(error).__name__}: {error}")
+        outcome = _failed(Status.ERROR, error, f"{type(error).__name__}: {_text_of(error)}")
     return dataclasses.replace(
         outcome,
         seconds=time.perf_counter() - begin,
@@ -144,12 +144,18 @@ def _measured(function: Callable[[], Any], *, interruptible: bool) -> Outcome:
 
 
 def _failed(status: Status, error: BaseException, message: str) -> Outcome:
-    return Outcome(
-        status,
-        message=message,
-        traceback=traceback.format_exc(limit=-_TRACEBACK_FRAMES),
-        error_type=type(error).__name__,
-    )
+    try:
+        stack = traceback.format_exc(limit=-_TRACEBACK_FRAMES)
+    except BaseException:  # the error's own code takes part
+        stack = None
+    return Outcome(status, message=message, traceback=stack, error_type=type(error).__name__)
+
+
+def _text_of(error: BaseException) -> str:
+    try:
+        return str(error)
+    except BaseException:  # the error's own code
+        return "(its text could not be read)"
 
 
 # --- Setting up a worker process --------------------------------------------------------------

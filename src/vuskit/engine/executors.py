@@ -13,7 +13,7 @@ import tempfile
 import time
 import traceback
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -332,11 +332,17 @@ class DaskExecutor(Executor):
     """
 
     def __init__(
-        self, *, address: str | None = None, workers: int = 1, limits: Limits = UNLIMITED
+        self,
+        *,
+        address: str | None = None,
+        workers: int = 1,
+        limits: Limits = UNLIMITED,
+        versions: Mapping[str, str] | None = None,
     ) -> None:
         super().__init__()
         self._distributed = require("distributed", purpose="the dask executor")
         self._limits = limits
+        self._versions = dict(versions or {})
         self._run = uuid.uuid4().hex[:12]
         self._remote = address is not None
         self._cluster: Any = None
@@ -501,24 +507,40 @@ def _close_processes(run: str, *, kill: bool) -> None:
 # --- Making one -------------------------------------------------------------------------------
 
 
-def _make_local(settings: ExecutorSettings, limits: Limits, scratch: Path | None) -> Executor:
+def _make_local(
+    settings: ExecutorSettings,
+    limits: Limits,
+    scratch: Path | None,
+    versions: Mapping[str, str] | None,
+) -> Executor:
     if settings.workers == 1 and limits.seconds is None and limits.memory is None:
         return InProcessExecutor(threads=limits.threads)
     return LocalExecutor(workers=settings.workers, limits=limits, scratch=scratch)
 
 
-def _make_dask(settings: ExecutorSettings, limits: Limits, scratch: Path | None) -> Executor:
-    return DaskExecutor(address=settings.address, workers=settings.workers, limits=limits)
+def _make_dask(
+    settings: ExecutorSettings,
+    limits: Limits,
+    scratch: Path | None,
+    versions: Mapping[str, str] | None,
+) -> Executor:
+    return DaskExecutor(
+        address=settings.address, workers=settings.workers, limits=limits, versions=versions
+    )
 
 
-_MAKERS: dict[str, Callable[[ExecutorSettings, Limits, Path | None], Executor]] = {
-    "local": _make_local,
-    "dask": _make_dask,
-}
+_MAKERS: dict[
+    str,
+    Callable[[ExecutorSettings, Limits, Path | None, Mapping[str, str] | None], Executor],
+] = {"local": _make_local, "dask": _make_dask}
 
 
 def make_executor(
-    settings: ExecutorSettings, limits: Limits = UNLIMITED, *, scratch: Path | None = None
+    settings: ExecutorSettings,
+    limits: Limits = UNLIMITED,
+    *,
+    scratch: Path | None = None,
+    versions: Mapping[str, str] | None = None,
 ) -> Executor:
     """Make an executor.
 
@@ -531,6 +553,9 @@ def make_executor(
         process.
     scratch : Path, optional
         Folder for the output of local workers. Default: a temporary folder.
+    versions : mapping of str to str, optional
+        Expected versions of libraries. Dask workers with other versions get no tasks. Local
+        executors ignore it.
 
     Returns
     -------
@@ -540,7 +565,7 @@ def make_executor(
     Raises
     ------
     InvalidInputError
-        If no Dask scheduler answers.
+        If no Dask scheduler answers, or no Dask worker has the expected versions.
 
     Examples
     --------
@@ -548,7 +573,7 @@ def make_executor(
     ...     executor.name
     'in this process'
     """
-    return _MAKERS[settings.kind](settings, limits, scratch)
+    return _MAKERS[settings.kind](settings, limits, scratch, versions)
 
 
 def _private_name() -> str:

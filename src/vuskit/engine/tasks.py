@@ -7,9 +7,23 @@ from dataclasses import dataclass
 from typing import Any, Protocol, Self
 
 from vuskit import errors
+from vuskit._util.text import storable_text
 from vuskit.errors import InvalidInputError
 
-__all__ = ["UNLIMITED", "Action", "Limits", "NotApplicableError", "Outcome", "Status", "Task"]
+__all__ = [
+    "UNLIMITED",
+    "Action",
+    "Limits",
+    "NotApplicableError",
+    "Outcome",
+    "StaleWorkerError",
+    "Status",
+    "Task",
+]
+
+_MESSAGE_CHARACTERS = 2_000
+_TRACEBACK_CHARACTERS = 20_000
+_NAME_CHARACTERS = 200
 
 
 class Status(enum.StrEnum):
@@ -19,16 +33,25 @@ class Status(enum.StrEnum):
     ERROR = "ERROR"
     TIMEOUT = "TIMEOUT"
     OOM = "OOM"
+    KILLED = "KILLED"
     SKIPPED = "SKIPPED"
 
     @property
     def failed(self) -> bool:
         """Whether something went wrong."""
-        return self in (Status.ERROR, Status.TIMEOUT, Status.OOM)
+        return self not in (Status.OK, Status.SKIPPED)
 
 
 class NotApplicableError(Exception):
     """Raised by an action that does not apply; its task is SKIPPED and the text is the reason."""
+
+
+class StaleWorkerError(Exception):
+    """Raised by an action that this process cannot run correctly, for example with old modules.
+
+    The executor replaces the process and repeats the task once. If a new process raises it too,
+    the task fails with this error.
+    """
 
 
 @dataclass(frozen=True)
@@ -96,6 +119,14 @@ class Action(Protocol):
         """Name shared by tasks with the same warm-up; None: no warm-up."""
         return None
 
+    @property
+    def code(self) -> str | None:
+        """Digest of the code that the action runs; None: unknown.
+
+        A process that ran other code of the same group is replaced first.
+        """
+        return None
+
     def run(self) -> Any:
         """Do the work and return its value.
 
@@ -142,6 +173,9 @@ class Task:
 class Outcome:
     """How a task ended.
 
+    Texts can be stored as UTF-8: characters that cannot be are escaped, and long texts are
+    shortened in the middle.
+
     Attributes
     ----------
     status : Status
@@ -176,6 +210,16 @@ class Outcome:
     warm_up_seconds: float | None = None
     worker: str | None = None
     stored: bool = False
+
+    def __post_init__(self) -> None:
+        for name, most in (
+            ("message", _MESSAGE_CHARACTERS),
+            ("traceback", _TRACEBACK_CHARACTERS),
+            ("error_type", _NAME_CHARACTERS),
+        ):
+            text = getattr(self, name)
+            if text is not None:
+                object.__setattr__(self, name, storable_text(text, most=most))
 
     @property
     def reason(self) -> str | None:

@@ -157,7 +157,7 @@ def test_some_of_the_failures_are_run_again(folder):
     assert "2 jobs with ERROR" in invoke("retry", "--series", "synthetic/*seed1", "--plain").stderr
     shown = invoke("status").stdout
     assert re.search(r"^detector +jobs +OK +ERROR", shown, re.MULTILINE)
-    assert re.search(r"^choosy:choosy +score +1 +1 +0 +0 +0$", shown, re.MULTILINE)
+    assert re.search(r"^choosy:choosy +score +1 +1 +0 +0 +0 +0$", shown, re.MULTILINE)
     assert not re.search(r"^(Values|picky:picky) ", shown, re.MULTILINE)  # all went well
 
 
@@ -346,7 +346,7 @@ def test_mistakes_are_told_in_a_sentence(monkeypatch, capsys):
         main.run()
     assert ended.value.code == 2
     error = capsys.readouterr().err
-    assert "`status` must be one of 'ERROR', 'TIMEOUT', 'OOM', 'SKIPPED'" in error
+    assert "`status` must be one of 'ERROR', 'TIMEOUT', 'OOM', 'KILLED', 'SKIPPED'" in error
     assert "Traceback" not in error
 
 

@@ -64,7 +64,7 @@ def retry(
         list[str] | None,
         typer.Option(
             metavar="STATUS",
-            help="ERROR, TIMEOUT, OOM or SKIPPED. May be repeated.",
+            help="ERROR, TIMEOUT, OOM, KILLED or SKIPPED. May be repeated.",
             autocompletion=complete_statuses,
         ),
     ] = None,

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["status"]
 
-_FAILED = ("ERROR", "TIMEOUT", "OOM")
+_FAILED = ("ERROR", "TIMEOUT", "OOM", "KILLED")
 
 
 def status(

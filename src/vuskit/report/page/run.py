@@ -80,7 +80,7 @@ __all__ = [
 
 Floats = NDArray[np.float64]
 
-FAILED = (Status.ERROR, Status.TIMEOUT, Status.OOM)
+FAILED = tuple(status for status in Status if status.failed)
 _MOST_FAILURES = 200
 
 
