@@ -6,7 +6,7 @@ import json
 import re
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import Any, TypeAlias
@@ -37,11 +37,12 @@ from vuskit.errors import InvalidInputError
 __all__ = ["ExpandedPlan", "expand_plan"]
 
 _BATCH = 64
+_MOST_SHARED = 8
 _Subject: TypeAlias = tuple[str, str, str]  # series, scores and settings
 
 
 class _SeriesCatalog:
-    """Series that were read before, by source and stamp; new ones are read and entered.
+    """Series that were read before; new ones and those with changed files are read and entered.
 
     Parameters
     ----------
@@ -55,6 +56,7 @@ class _SeriesCatalog:
         self._store = store
         self._known = {} if reread else store.known_series()
         self._new: list[tuple[SeriesRef, str]] = []
+        self._shared: dict[str, dict[str, str]] = {}
 
     def describe(self, source: SeriesSource) -> SeriesRef:
         """Describe a series, reading it if it is new or changed.
@@ -66,12 +68,25 @@ class _SeriesCatalog:
         """
         stamp = source.stamp()
         ref = self._known.get((source.spec, stamp))
-        if ref is None:
-            ref = self._known[source.spec, stamp] = describe_series(source)
+        if ref is None or ref.changed_files():
+            ref = self._known[source.spec, stamp] = self._read(source)
             self._new.append((ref, stamp))
             if len(self._new) >= _BATCH:
                 self.save()
         return ref
+
+    def _read(self, source: SeriesSource) -> SeriesRef:
+        ref = describe_series(source)
+        form = source.format
+        if form is None or form.companions is not None:
+            return ref
+        # A format may keep a file with the labels of all series in memory and open it once: what
+        # it opened for one series counts for the next ones. Many files are one for each series.
+        others = {path: state for path, state in ref.files.items() if path != str(source.path)}
+        shared = self._shared.setdefault(form.name, {})
+        files = {**shared, **ref.files} if len(shared) <= _MOST_SHARED else ref.files
+        shared.update(others)
+        return replace(ref, files=files)
 
     def save(self) -> None:
         """Enter what was read."""

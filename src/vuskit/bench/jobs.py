@@ -14,7 +14,7 @@ import lzma
 import os
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 import vuskit
 from vuskit import __version__
 from vuskit._util.optional import is_installed
+from vuskit._util.text import listed
 from vuskit.bench.identity import (
     canonical,
     code_version,
@@ -34,8 +35,9 @@ from vuskit.bench.identity import (
     scores_digest,
 )
 from vuskit.buffers import BufferChoice
-from vuskit.datasets import ScoredSeries, Series, read_series
-from vuskit.datasets.readers import Table, open_scores
+from vuskit.datasets import ScoredSeries, Series, get_format, read_series
+from vuskit.datasets.input_files import file_state, record_opened_files
+from vuskit.datasets.readers import Format, Table, open_scores
 from vuskit.datasets.synthetic import make_series
 from vuskit.detectors import (
     KEEP,
@@ -124,21 +126,47 @@ class SeriesSource:
         """The file, if it is one."""
         return Path(self._content["file"]) if "file" in self._content else None
 
-    def stamp(self) -> str:
-        """What changes when the series may have changed: size and time of the file.
+    @property
+    def format(self) -> Format | None:
+        """The format, if it is a file.
 
         Raises
         ------
         InvalidInputError
-            If the file is gone.
+            If no module has registered it here.
         """
-        if self.path is None:
-            return f"vuskit {__version__}"
-        try:
-            state = self.path.stat()
-        except OSError as error:
-            raise InvalidInputError(f"{self.path}: {error.strerror}") from error
-        return f"{state.st_size} {state.st_mtime_ns}"
+        return get_format(self._content["format"]) if "format" in self._content else None
+
+    def stamp(self) -> str:
+        """Version of the code that reads or makes the series.
+
+        Raises
+        ------
+        InvalidInputError
+            If the format is unknown.
+        """
+        form = self.format
+        return f"vuskit {__version__}" if form is None else code_version(form.read)
+
+    def file_states(self, known: Iterable[str] = ()) -> dict[str, str]:
+        """States of the file, its companions that are there now, and files known from before.
+
+        Parameters
+        ----------
+        known : iterable of str
+            Paths of files that the series was read from.
+
+        Raises
+        ------
+        InvalidInputError
+            If the format is unknown or does not find the companions.
+        """
+        form, path = self.format, self.path
+        if form is None or path is None:
+            return {}
+        declared = form.input_files(path, self._content["options"])
+        paths = [*(os.path.abspath(one) for one in declared), *known]
+        return {one: file_state(one) for one in sorted(set(paths))}
 
     def load(self) -> Series:
         """Read or make the series.
@@ -174,6 +202,8 @@ class SeriesRef:
         Values that are NaN.
     left_out : tuple of str
         Columns of the file that were taken for no channel, each with the reason.
+    files : dict
+        Files that it was read from, each with its state then; see `vuskit.datasets.input_files`.
     """
 
     hash: str
@@ -186,6 +216,7 @@ class SeriesRef:
     source: SeriesSource = field(compare=False)
     n_missing: int = 0
     left_out: tuple[str, ...] = field(default=(), compare=False)
+    files: dict[str, str] = field(default_factory=dict, compare=False)
 
     @property
     def title(self) -> str:
@@ -204,9 +235,36 @@ class SeriesRef:
         """
         series = _recent_series.get(self.hash)
         if series is None:
-            series = self.verified(self.source.load())
+            series = self.verified(self._read())
             _remember(_recent_series, self.hash, series, most=_MOST_RECENT)
         return series
+
+    def _read(self) -> Series:
+        try:
+            return self.source.load()
+        except (InvalidInputError, OSError) as error:
+            if not self.files or not self.changed_files():
+                raise
+            raise ChangedInputError(
+                f"{self.title} cannot be read any more: {error}; {_CHANGED_DURING_RUN}"
+            ) from error
+
+    def changed_files(self) -> tuple[str, ...]:
+        """Files that changed since the series was read, also new companions.
+
+        Raises
+        ------
+        InvalidInputError
+            If the format is unknown.
+        """
+        now = self.source.file_states(self.files)
+        return tuple(path for path, state in now.items() if self.files.get(path) != state)
+
+    def where_changed(self) -> str:
+        """Name the files that changed, as the end of a sentence; empty for a synthetic series."""
+        paths = self.changed_files() if self.files else ()
+        shown = paths or tuple(str(one) for one in (self.source.path,) if one is not None)
+        return f" in {listed(shown, most=3)}" if shown else ""
 
     def verified(self, series: Series) -> Series:
         """Return a series that was read if it is the one that was planned.
@@ -217,13 +275,14 @@ class SeriesRef:
             If it has another content.
         """
         if series.content_hash != self.hash:
-            where = "" if self.source.path is None else f" ({self.source.path})"
             raise ChangedInputError(
-                f"{self.title}{where} must have the values and labels that were planned, "
-                "got others: a file changed during the run; start the same command again"
+                f"{self.title} must have the values and labels that were planned, got others"
+                f"{self.where_changed()}; {_CHANGED_DURING_RUN}"
             )
         return series
 
+
+_CHANGED_DURING_RUN = "a file changed during the run; start the same command again"
 
 # Jobs on one series follow each other, so a worker reads each series about once. Content is the
 # key: a worker with an old copy reads the file again.
@@ -250,7 +309,14 @@ def describe_series(source: SeriesSource) -> SeriesRef:
     >>> describe_series(SeriesSource.synthetic({"family": "kpi", "n": 4000, "seed": 0})).title
     'synthetic/kpi-native-medium-10x40-seed0'
     """
-    series = source.load()
+    # Before it is read: an edit while it is read is noticed the next time.
+    files = source.file_states()
+    if _is_users_format(source):
+        with record_opened_files() as opened:
+            series = source.load()
+        files = {**opened, **files}
+    else:
+        series = source.load()
     return SeriesRef(
         hash=series.content_hash,
         dataset=series.dataset,
@@ -262,7 +328,13 @@ def describe_series(source: SeriesSource) -> SeriesRef:
         source=source,
         n_missing=int(np.isnan(series.values).sum()),
         left_out=series.left_out,
+        files=files,
     )
+
+
+def _is_users_format(source: SeriesSource) -> bool:
+    form = source.format
+    return form is not None and not form.read.__module__.startswith("vuskit.")
 
 
 # -- detectors, measures, settings ----------------------------------------------------------
@@ -898,7 +970,7 @@ def _file_content(job: ImportJob) -> bytes:
     ChangedInputError
         If it is not the content that was planned.
     """
-    todo = "the file changed during the run; start the same command again"
+    todo = _CHANGED_DURING_RUN
     try:
         data = Path(job.path).read_bytes()
     except FileNotFoundError as error:

@@ -47,7 +47,7 @@ _SHOWN_ENTRIES = 3
 WAIT_SECONDS = 60  # for another process that is writing
 
 SERIES_FACTS = tuple(
-    entry.name for entry in fields(SeriesRef) if entry.name not in ("source", "left_out")
+    entry.name for entry in fields(SeriesRef) if entry.name not in ("source", "left_out", "files")
 )
 """Columns that describe a series."""
 
@@ -162,19 +162,20 @@ class StoreReader:
     def known_series(self) -> dict[tuple[str, str], SeriesRef]:
         """Series by their source and its stamp, as read in earlier runs.
 
-        Series entered by an earlier version are read once more: that version knew less about
-        them, and treated other columns of tables as channels.
+        Series entered by an earlier version are read once more: that version did not know all
+        files they are read from, and treated other columns of tables as channels.
         """
         rows = self._connection.execute(
             "SELECT spec, stamp, hash, sources.dataset, sources.name, n_points, n_channels, "
-            "n_anomalies, anomalous_points, n_missing, left_out FROM sources "
-            "JOIN series ON hash = series_hash WHERE n_missing IS NOT NULL"
+            "n_anomalies, anomalous_points, n_missing, left_out, files FROM sources "
+            "JOIN series ON hash = series_hash WHERE n_missing IS NOT NULL AND files IS NOT NULL"
         )
         return {
             (row["spec"], row["stamp"]): SeriesRef(
                 **{name: row[name] for name in SERIES_FACTS},
                 source=SeriesSource(row["spec"]),
                 left_out=tuple(json.loads(row["left_out"] or "[]")),
+                files=json.loads(row["files"]),
             )
             for row in rows
         }

@@ -159,14 +159,14 @@ class Store(StoreReader):
     # -- series --------------------------------------------------------------------------------
 
     def add_series(self, series: Iterable[tuple[SeriesRef, str]]) -> None:
-        """Enter series with the stamps of their sources."""
+        """Enter series with the stamps of their sources and the files they were read from."""
         with self.transaction() as connection:
             for ref, stamp in series:
                 connection.execute(_ENTER_SERIES, tuple(getattr(ref, name) for name in _CONTENT))
                 connection.execute(
-                    "INSERT OR REPLACE INTO sources VALUES (?, ?, ?, ?, ?, ?, NULL)",
+                    "INSERT OR REPLACE INTO sources VALUES (?, ?, ?, ?, ?, ?, ?)",
                     (ref.source.spec, stamp, ref.dataset, ref.name, ref.hash,
-                     json.dumps(ref.left_out)),
+                     json.dumps(ref.left_out), json.dumps(ref.files)),
                 )  # fmt: skip
 
     # -- runs ----------------------------------------------------------------------------------

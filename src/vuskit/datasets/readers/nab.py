@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,11 +29,16 @@ def _matches(file: Candidate) -> bool:
     )
 
 
+def _companions(path: Path, options: Mapping[str, Any]) -> list[Path | None]:
+    return [_windows_file(path, options.get("windows"))]
+
+
 @register_format(
     name="nab",
     title="NAB",
     layout="<group>/<name>.csv: timestamp,value; combined_windows.json (or labels/) above",
     matches=_matches,
+    companions=_companions,
 )
 def read_nab(
     path: Path, *, dataset: str | None = None, windows: str | Path | None = None
@@ -41,7 +48,7 @@ def read_nab(
     TSB-UAD's copy of NAB drops the first value and the last point of each window, so its
     labels differ by a point at the borders.
     """
-    source = Path(windows) if windows is not None else _find_windows(path)
+    source = _windows_file(path, windows)
     if source is None:
         raise InvalidInputError(f"{path}: {_WINDOWS[0]} must be in a folder above, found none")
     table = read_csv(path)
@@ -52,6 +59,10 @@ def read_nab(
         first, last = _times(window, f"{source}: windows of {path.name!r}")
         labels |= (times >= first) & (times <= last)
     return Series(path.stem, dataset or "NAB", table.numbers("value"), labels)
+
+
+def _windows_file(path: Path, given: str | Path | None) -> Path | None:
+    return Path(given) if given is not None else _find_windows(path)
 
 
 def _find_windows(path: Path) -> Path | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -19,6 +19,8 @@ __all__ = ["Candidate", "Format", "get_format", "list_formats", "recognize", "re
 
 # Reads one file; everything after the path is a keyword of the format.
 ReadFunction = Callable[..., Series]
+# Called with the path and the options of the format.
+CompanionFunction = Callable[[Path, Mapping[str, Any]], Sequence[Path | None]]
 
 
 @dataclass(frozen=True)
@@ -40,6 +42,9 @@ class Format:
         Reads one file into a `Series`.
     fallback : bool
         Asked only when no other format matches.
+    companions : callable or None
+        Finds the other files that a series is read from, such as one with labels; None if nobody
+        has declared them.
     """
 
     name: str
@@ -49,6 +54,7 @@ class Format:
     possible: Callable[[Candidate], bool]
     read: ReadFunction
     fallback: bool = False
+    companions: CompanionFunction | None = None
 
     @property
     def options(self) -> tuple[str, ...]:
@@ -69,6 +75,37 @@ class Format:
             if str(path) in str(error):
                 raise
             raise InvalidInputError(f"{path}: {error}") from error
+
+    def input_files(self, path: Path, options: Mapping[str, Any]) -> tuple[Path, ...]:
+        """Return the file and its companions.
+
+        Parameters
+        ----------
+        path : Path
+            The file.
+        options : mapping
+            Keywords of the format.
+
+        Raises
+        ------
+        InvalidInputError
+            If the function that finds the companions fails.
+
+        Examples
+        --------
+        >>> get_format("ucr").input_files(Path("a.txt"), {})
+        (PosixPath('a.txt'),)
+        """
+        if self.companions is None:
+            return (path,)
+        try:
+            found = [Path(one) for one in self.companions(path, options) if one is not None]
+        except Exception as error:  # whatever a user's function raises
+            raise InvalidInputError(
+                f"{path}: `companions` of format {self.name!r} must return files, "
+                f"got {type(error).__name__}: {error}"
+            ) from error
+        return (path, *found)
 
     def check_options(self, options: Mapping[str, Any]) -> None:
         """Refuse keywords that the format does not have.
@@ -118,11 +155,27 @@ def register_format(
     matches: Callable[[Candidate], bool],
     possible: Callable[[Candidate], bool] | None = None,
     fallback: bool = False,
+    companions: CompanionFunction | None = None,
 ) -> Callable[[ReadFunction], ReadFunction]:
     """Enter a read function in the list of formats.
 
-    At most one format may match a file, fallbacks aside: those are asked last. `possible` is the
-    same as `matches` unless given.
+    At most one format may match a file, fallbacks aside: those are asked last.
+
+    Parameters
+    ----------
+    name, title, layout : str
+        The word for ``format=``, what people call it, and what is in a file.
+    matches : callable
+        Whether a file looks like this format.
+    possible : callable, optional
+        Whether it can be of this format if the caller says so; as `matches` by default.
+    fallback : bool, default=False
+        Ask it only when no other format matches.
+    companions : callable, optional
+        Called with the path and the options; returns the other files that the series is read
+        from, such as one with labels. A benchmark reads a series again when one of them changes.
+        Without it, a benchmark tracks the files that the read function opens. It does not see
+        files that compiled libraries open, nor a new file that would be preferred.
 
     Raises
     ------
@@ -140,7 +193,9 @@ def register_format(
         raise InvalidInputError(f"`name` must be a new format, got {name!r}")
 
     def enter(read: ReadFunction) -> ReadFunction:
-        _FORMATS[name] = Format(name, title, layout, matches, possible or matches, read, fallback)
+        _FORMATS[name] = Format(
+            name, title, layout, matches, possible or matches, read, fallback, companions
+        )
         return read
 
     return enter

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -27,11 +28,17 @@ def _matches(file: Candidate) -> bool:
     )
 
 
+def _companions(path: Path, options: Mapping[str, Any]) -> list[Path | None]:
+    train = _train_file(path) if options.get("with_train") else None
+    return [_table_file(path, options.get("anomalies")), train]
+
+
 @register_format(
     name="telemanom",
     title="NASA telemanom (SMAP, MSL)",
     layout=f"test/<channel>.npy (and train/), {_TABLE} in a folder above",
     matches=_matches,
+    companions=_companions,
 )
 def read_telemanom(
     path: Path,
@@ -56,7 +63,7 @@ def read_telemanom(
     first_channel_only : bool, default=False
         Keep the telemetry value and drop the commands beside it, as TSB-UAD does.
     """
-    table = Path(anomalies) if anomalies is not None else _find_table(path)
+    table = _table_file(path, anomalies)
     if table is None:
         raise InvalidInputError(f"{path}: {_TABLE} must be in a folder above, found none")
     spacecraft, ranges = _anomalies(table, path.stem)
@@ -71,13 +78,21 @@ def read_telemanom(
         labels[first : last + 1] = True
     train_length = None
     if with_train:
-        train = _load(path.parent.parent / "train" / path.name)
+        train = _load(_train_file(path))
         train_length = train.shape[0]
         values = np.concatenate([train, values])
         labels = np.concatenate([np.zeros(train_length, dtype=np.bool_), labels])
     if first_channel_only and values.ndim == 2:
         values = values[:, 0]
     return Series(path.stem, dataset or f"NASA-{spacecraft}", values, labels, train_length)
+
+
+def _table_file(path: Path, given: str | Path | None) -> Path | None:
+    return Path(given) if given is not None else _find_table(path)
+
+
+def _train_file(path: Path) -> Path:
+    return path.parent.parent / "train" / path.name
 
 
 def _find_table(path: Path) -> Path | None:
