@@ -5,14 +5,25 @@ from __future__ import annotations
 import array
 import decimal
 import fractions
+import math
 import re
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import vuskit
 from vuskit._util.names import did_you_mean
-from vuskit.inputs import check_choice, check_fraction, check_int, check_labels
+from vuskit.inputs import (
+    check_choice,
+    check_fraction,
+    check_int,
+    check_labels,
+    check_numbers,
+    doubles_in_order,
+)
+from vuskit.measures.thresholds import Quantile, Sigma
 
 N = 60
 LABELS = np.zeros(N, dtype=np.int64)
@@ -231,12 +242,125 @@ def test_scores_that_span_all_floats():
     assert found["auc_roc"] == found["vus_pr"] == 1.0
 
 
-def test_large_integers_are_told_apart():
-    """Neighbours beyond 2**53 are one number as floats."""
-    score = np.full(8, 2**62)
-    score[3] += 1
-    labels = [0, 0, 0, 1, 0, 0, 0, 0]
-    assert vuskit.auc_roc(labels, score) == vuskit.vus_pr(labels, score, max_buffer=3) == 1.0
+# --- integers beyond 2**53 -----------------------------------------------------------------------
+
+
+def slow_doubles(numbers):
+    """Distinct numbers, from the lowest up: the nearest double, or the next free one above."""
+    found = {}
+    last = -math.inf
+    for number in sorted(set(numbers)):
+        last = found[number] = max(float(number), math.nextafter(last, math.inf))
+    return [found[number] for number in numbers]
+
+
+LARGE = st.builds(
+    lambda base, offset: min(max(base + offset, -(2**63)), 2**63 - 1),
+    st.sampled_from([0, 2**53, -(2**53), 2**60, 2**63 - 20, -(2**63) + 20]),
+    st.integers(-20, 20),
+)
+
+
+@given(st.lists(LARGE, min_size=1, max_size=40))
+def test_doubles_keep_the_order_of_integers(numbers):
+    found = doubles_in_order("y_score", np.array(numbers, dtype=np.int64))
+    assert found.dtype == np.float64
+    assert found.tolist() == slow_doubles(numbers)
+    shifted = [number + 2**63 for number in numbers]
+    unsigned = doubles_in_order("y_score", np.array(shifted, dtype=np.uint64))
+    assert unsigned.tolist() == slow_doubles(shifted)
+
+
+@given(st.lists(st.one_of(LARGE, st.integers(-(2**80), 2**80), st.floats(-1e25, 1e25)), min_size=1))
+def test_lists_of_any_numbers_keep_their_order(numbers):
+    expected = slow_doubles(numbers)
+    found = check_numbers("y_score", numbers)
+    assert doubles_in_order("y_score", found).tolist() == expected
+    objects = check_numbers("y_score", np.array(numbers, dtype=object))
+    assert doubles_in_order("y_score", objects).tolist() == expected
+
+
+def test_doubles_at_the_end_of_their_range_stay_finite():
+    highest = int(np.finfo(np.float64).max)
+    found = check_numbers("y_score", [highest, highest - 1, highest - 2, 0])
+    assert np.isfinite(found).all()
+    assert found.argsort().tolist() == [3, 2, 1, 0]
+
+
+def test_extended_precision_keeps_its_order():
+    wide = np.longdouble(1) + np.array([0, 1, 2, 0]) * np.finfo(np.longdouble).eps
+    found = doubles_in_order("y_score", wide)
+    assert found[0] == found[3] < found[1]
+    assert np.unique(found).size == np.unique(wide).size
+    if np.finfo(np.longdouble).max > np.finfo(np.float64).max:
+        with pytest.raises(vuskit.InvalidInputError, match=r"range of double precision.* index 1"):
+            doubles_in_order("y_score", np.array([1, np.longdouble(10) ** 400]))
+
+
+def large_containers(score):
+    pandas = pytest.importorskip("pandas", reason="pandas is not installed")
+    yield from (score, score.tolist(), score.astype(object), score.astype(">i8"), score[::-1][::-1])
+    yield (score.astype(np.uint64) + np.uint64(2**62)).tolist()
+    yield [int(one) * 2**200 for one in score]
+    yield [*score[:-1].tolist(), float(score[-1])]
+    yield pandas.Series(score)
+    yield pandas.Series(score, dtype="Int64")
+    yield pandas.Series(score, dtype="UInt64")
+    if pytest.importorskip("pyarrow"):
+        yield pandas.Series(score, dtype="int64[pyarrow]")
+
+
+def test_large_integers_keep_their_order():
+    """Neighbors beyond 2**53 are one number as floats."""
+    score = 2**62 + SCORES.astype(np.int64)
+    score[-1] = 2**62
+    ranks = score - 2**62
+    expected = dict(vuskit.evaluate(LABELS, ranks, buffer=7, measures="all", threshold="best"))
+    for container in large_containers(score):
+        found = vuskit.evaluate(LABELS, container, buffer=7, measures="all", threshold="best")
+        assert dict(found) == pytest.approx(expected, abs=1e-14)
+        for name in ("vus_pr", "auc_roc", "range_auc_pr"):
+            options = {} if name == "auc_roc" else {"buffer": 7}
+            assert getattr(vuskit, name)(LABELS, container, **options) == found[name]
+    for algorithm in ("naive", "opt", "opt_mem"):
+        options = {"buffer": 7, "thresholds": 40, "algorithm": algorithm}
+        value = vuskit.vus_roc(LABELS, ranks, **options)
+        assert vuskit.vus_roc(LABELS, score, **options) == value
+        assert vuskit.vus_roc(LABELS, doubles_in_order("y_score", score), **options) == value
+
+
+@pytest.mark.parametrize("dtype", ["i8", "u8", "O"])
+def test_thresholds_of_large_integers_are_exact(dtype):
+    score = np.array([2**60 + 1, 2**60 + 2, 2**60 + 3, 2**60], dtype=dtype)
+    labels = [0, 1, 1, 0]
+
+    def predicted(threshold, score=score):
+        return vuskit.events(labels, score, threshold=threshold).points_share[0]
+
+    assert predicted(2**60 + 2) == 1.0
+    assert predicted(2**60 + 3) == 0.5
+    assert predicted(float(2**60)) == predicted(-np.inf) == predicted(-(2**90)) == 1.0
+    assert (
+        predicted(np.nextafter(2.0**60, np.inf)) == predicted(np.inf) == predicted(10**400) == 0.0
+    )
+    best = vuskit.best_threshold(labels, score)
+    assert best == 2**60 + 2
+    assert vuskit.f_score(labels, score, threshold=best) == 1.0
+    # In floats: the first float that is not below the integer.
+    floats = [2.0**60, 2.0**60 + 256, 2.0**60 + 512, 0.0]
+    assert predicted(2**60 + 1, floats) == predicted(2**60 + 256, floats) == 1.0
+    assert predicted(2**60 + 257, floats) == 0.5
+
+
+def test_rules_at_large_integers():
+    """Constant scores are at their own threshold, whatever a double would round them to."""
+    constant = np.full(4, 2**60 + 129)
+    for rule in ("sigma", "quantile"):
+        assert vuskit.recall([0, 1, 1, 0], constant, threshold=rule) == 1.0
+    rising = np.arange(5) + 2**60
+    assert Quantile(0.5)(rising) == 2**60 + 2
+    assert Quantile(0.6)(rising) == 2**60 + 3
+    assert Sigma()(np.array([3, 3])) == 3.0
 
 
 # --- what is refused -----------------------------------------------------------------------------
@@ -305,7 +429,35 @@ BAD_PAIRS = {
         (LABELS, np.arange(N).astype("M8[s]")),
         "`y_score` must be numbers, got datetime.datetime(1970, 1, 1, 0, 0) at index 0",
     ),
-    "complex": ((LABELS, SCORES + 1j), "`y_score` must be numbers, got "),
+    "complex": (
+        (LABELS, SCORES + 1j),
+        f"`y_score` must be real numbers, got {SCORES[0] + 1j} at index 0 (dtype complex128)",
+    ),
+    "complex without imaginary parts": (
+        (LABELS, SCORES.astype(complex)),
+        "`y_score` must be real numbers, got ",
+    ),
+    "complex object": (
+        (LABELS, np.array([*SCORES[1:], 1j]).astype(object)),
+        "`y_score` must be numbers, got ",
+    ),
+    "complex labels": ((LABELS + 0j, SCORES), "`y_true` must be real numbers, got "),
+    "a structure": (
+        (LABELS, np.zeros(N, dtype=[("score", float)])),
+        "`y_score` must be numbers, got (0.0,) at index 0",
+    ),
+    "a masked element": (
+        (LABELS, [*SCORES[1:].tolist(), np.ma.masked]),
+        "`y_score` must not be masked, got a masked value at index 59",
+    ),
+    "a masked object": (
+        (LABELS, np.array([np.ma.masked, *SCORES[1:]], dtype=object)),
+        "`y_score` must not be masked, got a masked value at index 0",
+    ),
+    "an integer beyond all floats": (
+        (LABELS, [*SCORES[1:].tolist(), 10**400]),
+        "`y_score` must lie within the range of double precision, got 1000",
+    ),
     "masked score": (
         (LABELS, np.ma.array(SCORES, mask=np.arange(N) == 8)),
         "`y_score` must not be masked, got a masked value at index 8",

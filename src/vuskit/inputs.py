@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import operator
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -23,13 +24,18 @@ __all__ = [
     "check_int",
     "check_labels",
     "check_labels_beside",
+    "check_numbers",
     "check_pair",
     "check_prediction",
     "check_scores",
     "check_series",
+    "doubles_in_order",
 ]
 
 _NUMBERS = "biuf"
+_EXACT = 2**53  # up to here every integer is a double
+_SIGN = np.int64(np.iinfo(np.int64).min)
+_HIGHEST = int(np.float64(np.finfo(np.float64).max).view(np.int64))
 
 
 @dataclass(frozen=True)
@@ -84,7 +90,7 @@ def check_labels(y_true: ArrayLike, name: str = "y_true") -> Labels:
     >>> labels.starts.tolist(), labels.stops.tolist()
     ([1], [3])
     """
-    array = _one_dimensional(name, y_true)
+    array = check_numbers(name, y_true)
     # Comparing first: NumPy searches booleans much faster than numbers.
     inside = np.flatnonzero(array if array.dtype.kind == "b" else array != 0)
     values = array[inside]
@@ -104,7 +110,7 @@ def check_scores(y_score: ArrayLike, labels: Labels) -> NDArray[Any]:
     InvalidInputError
         If they are not 1-D, not finite, or not as many as the labels.
     """
-    array = _one_dimensional("y_score", y_score)
+    array = check_numbers("y_score", y_score)
     if array.size != labels.n:
         raise InvalidInputError(
             f"`y_true` and `y_score` must have equal length, got {labels.n} and {array.size}"
@@ -130,7 +136,7 @@ def check_series(values: ArrayLike) -> NDArray[np.float64]:
         )
     if array.ndim == 2:
         values = values[:, 0] if isinstance(values, np.ma.MaskedArray) else array[:, 0]
-    series = _one_dimensional("values", values)
+    series = check_numbers("values", values)
     _check_finite("values", series)
     with np.errstate(over="ignore"):
         doubles = series.astype(np.float64)
@@ -255,10 +261,28 @@ def check_choice(name: str, value: Any, choices: Iterable[str]) -> str:
     )
 
 
-def _one_dimensional(name: str, values: ArrayLike) -> NDArray[Any]:
+def check_numbers(name: str, values: ArrayLike) -> NDArray[Any]:
+    """Read real numbers, at least one, in a dtype that keeps their order.
+
+    Integers of any size stay apart: in their own dtype, or else by `doubles_in_order`.
+
+    Raises
+    ------
+    InvalidInputError
+        If they are not 1-D, empty, masked or anything but real numbers.
+
+    Examples
+    --------
+    >>> check_numbers("y_score", [2**53, 2**53 + 1, 0.5]).argsort().tolist()
+    [2, 0, 1]
+    """
     if np.ma.isMaskedArray(values) and np.ma.is_masked(values):
-        bad = int(np.flatnonzero(np.ma.getmaskarray(values))[0])
-        raise InvalidInputError(f"`{name}` must not be masked, got a masked value at index {bad}")
+        _refuse_masked(name, int(np.flatnonzero(np.ma.getmaskarray(values))[0]))
+    if isinstance(values, (list, tuple)):
+        # NumPy would turn it into NaN and warn.
+        masked = [place for place, value in enumerate(values) if value is np.ma.masked]
+        if masked:
+            _refuse_masked(name, masked[0])
     array = _as_array(name, values)
     if array.ndim == 0:
         raise InvalidInputError(f"`{name}` must be 1-D, got {type(values).__name__}")
@@ -266,15 +290,89 @@ def _one_dimensional(name: str, values: ArrayLike) -> NDArray[Any]:
         raise InvalidInputError(f"`{name}` must be 1-D, got shape {array.shape}")
     if array.size == 0:
         raise InvalidInputError(f"`{name}` must not be empty, got shape (0,)")
-    if array.dtype.kind in "USO":
+    if array.dtype.kind in "USO" or _may_be_rounded(values, array):
         # Of a list with both numbers and text NumPy makes text; the first bad index is wanted.
         array = np.asarray(values, dtype=object)
         array = _from_objects(name, array)
     if array.dtype.kind not in _NUMBERS:
+        kind = "real numbers" if array.dtype.kind == "c" else "numbers"
         raise InvalidInputError(
-            f"`{name}` must be numbers, got {_show(array[0])} at index 0 (dtype {array.dtype})"
+            f"`{name}` must be {kind}, got {_show(array[0])} at index 0 (dtype {array.dtype})"
         )
     return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
+
+
+def _refuse_masked(name: str, index: int) -> None:
+    raise InvalidInputError(
+        f"`{name}` must not be masked, got a masked value at index {index}; "
+        "fill masked values first"
+    )
+
+
+def _may_be_rounded(values: Any, array: NDArray[Any]) -> bool:
+    """Whether NumPy may have rounded integers of a list that also holds floats."""
+    return (
+        array.dtype == np.float64
+        and isinstance(values, (list, tuple))
+        and bool((np.abs(array) >= _EXACT).any() and np.isfinite(array).all())
+    )
+
+
+def doubles_in_order(name: str, numbers: NDArray[Any]) -> NDArray[np.float64]:
+    """Return numbers as float64 in the same order: distinct numbers stay distinct.
+
+    Integers beyond 2**53 and extended-precision floats can share their nearest double. Of such
+    numbers all but the lowest get the next free double above.
+
+    Raises
+    ------
+    InvalidInputError
+        If a finite number exceeds the range of float64.
+
+    Examples
+    --------
+    >>> doubles_in_order("y_score", np.array([2**53 + 1, 2**53, 7])).astype(int).tolist()
+    [9007199254740994, 9007199254740992, 7]
+    """
+    kind, size = numbers.dtype.kind, numbers.dtype.itemsize
+    if kind in "iu" and size == 8 and numbers.size:
+        fits = int(numbers.min()) >= -_EXACT and int(numbers.max()) <= _EXACT
+    else:
+        fits = kind != "f" or size <= 8
+    if fits:
+        return numbers.astype(np.float64)
+    distinct, place = np.unique(numbers, return_inverse=True)
+    with np.errstate(over="ignore", under="ignore"):
+        doubles = distinct.astype(np.float64)
+    if kind == "f":
+        lost = np.isinf(doubles) & np.isfinite(distinct)
+        if lost.any():
+            bad = int(np.flatnonzero(lost[place])[0])
+            _refuse_range(name, numbers[bad], bad)
+        finite = np.isfinite(doubles)
+        doubles[finite] = _strictly_rising(doubles[finite])
+    else:
+        doubles = _strictly_rising(doubles)
+    return np.asarray(doubles[place])
+
+
+def _refuse_range(name: str, value: Any, index: int) -> None:
+    raise InvalidInputError(
+        f"`{name}` must lie within the range of double precision, got {value!s:.40} "
+        f"at index {index}"
+    )
+
+
+def _strictly_rising(doubles: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Move doubles that equal the one before them to the next free double above."""
+    # The bits of doubles, read as integers, count the doubles from zero on.
+    bits = (doubles + 0.0).view(np.int64)
+    count = np.where(bits < 0, _SIGN - bits, bits)
+    place = np.arange(count.size)
+    count = np.maximum.accumulate(count - place) + place
+    np.minimum(count, _HIGHEST - place[::-1], out=count)
+    moved: NDArray[np.float64] = np.where(count < 0, _SIGN - count, count).view(np.float64)
+    return moved
 
 
 def _as_array(name: str, values: Any) -> NDArray[Any]:
@@ -295,22 +393,41 @@ def _as_array(name: str, values: Any) -> NDArray[Any]:
 
 def _from_objects(name: str, array: NDArray[Any]) -> NDArray[Any]:
     """Numbers out of an object array, as pandas gives for columns with missing values."""
-    numbers = np.empty(array.size)
-    for index, value in enumerate(array):
-        if isinstance(value, (str, bytes)):
-            raise InvalidInputError(f"`{name}` must be numbers, got {value!r} at index {index}")
-        try:
-            numbers[index] = np.nan if value is None else float(value)
-        except (TypeError, ValueError):
-            numbers[index] = np.nan
-        if np.isnan(numbers[index]):
-            raise InvalidInputError(f"`{name}` must be numbers, got {value!r} at index {index}")
-        if isinstance(value, Integral) and float(numbers[index]) != value:  # exact in Python
-            raise InvalidInputError(
-                f"`{name}` must be numbers of at most double precision, got {value!r} "
-                f"at index {index}"
-            )
-    return numbers
+    values = list(array)
+    doubles = np.array([_as_double(name, index, value) for index, value in enumerate(values)])
+    if np.isinf(doubles).any() or all(map(operator.eq, doubles.tolist(), values)):
+        return doubles  # infinite, which the caller refuses, or exact
+    if all(isinstance(value, Integral) for value in values):
+        for dtype in (np.int64, np.uint64):
+            if np.iinfo(dtype).min <= min(values) and max(values) <= np.iinfo(dtype).max:
+                return np.array(values, dtype=dtype)
+    try:
+        order = sorted(range(len(values)), key=lambda index: (doubles[index], values[index]))
+        rises = [values[one] != values[other] for one, other in itertools.pairwise(order)]
+    except (TypeError, ValueError, ArithmeticError) as error:
+        raise InvalidInputError(f"`{name}` must be numbers of one kind, got {error}") from None
+    place = np.empty(len(values), dtype=np.intp)
+    place[order] = np.cumsum([0, *rises])
+    distinct = np.empty(int(place.max()) + 1)
+    distinct[place] = doubles
+    return np.asarray(_strictly_rising(distinct)[place])
+
+
+def _as_double(name: str, index: int, value: Any) -> float:
+    if value is np.ma.masked:
+        _refuse_masked(name, index)
+    if isinstance(value, (str, bytes)):
+        raise InvalidInputError(f"`{name}` must be numbers, got {value!r} at index {index}")
+    try:
+        with np.errstate(over="ignore"):
+            number = np.nan if value is None else float(value)
+    except (TypeError, ValueError):
+        number = np.nan
+    except OverflowError:
+        _refuse_range(name, value, index)
+    if np.isnan(number):
+        raise InvalidInputError(f"`{name}` must be numbers, got {value!r} at index {index}")
+    return number
 
 
 def _looks_like_labels(values: ArrayLike) -> bool:

@@ -511,3 +511,35 @@ def test_documented_examples_are_true(command, monkeypatch, tmp_path):
 def test_the_demo_series_is_the_documented_one(scores_csv):
     frame = pd.read_csv(scores_csv)
     assert list(frame) == ["value", "label", *three_scores().detectors]
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet", "npz"])
+def test_large_integers_keep_their_order(command, tmp_path, form):
+    frame = small_frame()
+    ranks = frame["A"].rank(method="dense").astype(int).to_numpy()
+    expected = vuskit.evaluate(frame["label"], ranks, buffer=6, measures=["auc_pr", "vus_roc"])
+    large = {"signed": 2**60 + ranks, "unsigned": ranks.astype(np.uint64) + np.uint64(2**63)}
+    table = pd.DataFrame({"label": frame["label"], **large})
+    path = tmp_path / f"large.{form}"
+    if form == "npz":
+        np.savez(path, label=frame["label"], **large)
+    elif form == "parquet":
+        table.to_parquet(path)
+    else:
+        table.assign(longer=[str(2**70 + rank) for rank in ranks.tolist()]).to_csv(path)
+    outcome = command(
+        "evaluate", path, "--buffer", "6", "--measure", "auc_pr,vus_roc", "--csv", "--chance=0"
+    )
+    found = values_of(outcome)
+    assert len(found) == (6 if form == "csv" else 4)
+    for (_, measure), value in found.items():
+        assert value == pytest.approx(expected[measure], abs=1e-12)
+
+
+def test_complex_scores_are_refused(command, tmp_path):
+    frame = small_frame()
+    path = tmp_path / "complex.npz"
+    np.savez(path, label=frame["label"], A=frame["A"] + 1j)
+    outcome = command("evaluate", path, "--score", "A", "--buffer", "6")
+    assert outcome.code != 0
+    assert "'A' must hold real numbers, got dtype complex128" in outcome.err

@@ -144,3 +144,30 @@ def test_scores_cannot_be_exchanged():
     with pytest.raises(TypeError):
         scored.scores["b"] = np.zeros(3)
     assert list(scored.to_frame().columns) == ["value", "label", "a"]
+
+
+@pytest.mark.parametrize("dtype", ["i8", "u8", "O"])
+def test_large_integer_scores_keep_their_order(dtype):
+    series = Series("a", "b", [1.0, 2.0, 3.0], [0, 1, 0])
+    scores = np.array([2**60 + 2, 2**60, 2**60 + 1]).astype(dtype)
+    kept = ScoredSeries(series, {"mine": scores}).scores["mine"]
+    assert kept.dtype == np.float64
+    assert kept.argsort().tolist() == [1, 2, 0]
+    assert np.unique(kept).size == 3
+
+
+@pytest.mark.parametrize(
+    ("scores", "text"),
+    [
+        (np.zeros(3) + 0j, "must be real numbers, got 0j at index 0"),
+        (np.ma.array(np.zeros(3), mask=[0, 1, 0]), "must not be masked, got a masked value at ind"),
+        ([1.0, None, 2.0], "must be numbers, got None at index 1"),
+        (np.arange(3).astype("M8[s]"), "must be numbers, got datetime"),
+        (["a", "b", "c"], "must be numbers, got 'a' at index 0"),
+        (np.zeros((3, 1)), "must be 1-D, got shape"),
+    ],
+)
+def test_scores_that_are_no_real_numbers(scores, text):
+    series = Series("a", "b", [1.0, 2.0, 3.0], [0, 1, 0])
+    with pytest.raises(InvalidInputError, match=rf"`scores\['mine'\]` {text}"):
+        ScoredSeries(series, {"mine": scores})

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from vuskit.datasets import Series
-from vuskit.detectors import Detector, ModelDetector, Windowed, get_detector
+from vuskit.detectors import Detector, ModelDetector, Windowed, WindowModel, get_detector
 from vuskit.detectors.parameters import at_least, parameter
 from vuskit.errors import InvalidInputError
 
@@ -126,6 +126,16 @@ class Broken(Detector):
         (np.zeros(3), r"must give 4 scores, got shape \(3,\)"),
         (np.zeros((4, 1)), r"must give 4 scores, got shape \(4, 1\)"),
         ([0.0, np.nan, 0.0, np.inf], "must give finite scores, got nan at index 1"),
+        (np.zeros(4) + 0j, "`scores of .*` must be real numbers, got 0j at index 0"),
+        (
+            np.ma.array(np.zeros(4), mask=[0, 0, 1, 0]),
+            "`scores of .*` must not be masked, got a masked value at index 2; fill",
+        ),
+        ([0.0, 1.0, np.ma.masked, 0.0], "must not be masked, got a masked value at index 2"),
+        (np.array([1.0, None, 2.0, 3.0]), "must be numbers, got None at index 1"),
+        (np.arange(4).astype("M8[s]"), "must be numbers, got datetime"),
+        (np.zeros(4, dtype=[("a", float)]), r"must be numbers, got \(0.0,\) at index 0"),
+        (["a", "b", "c", "d"], "must be numbers, got 'a' at index 0"),
     ],
 )
 def test_wrong_scores_are_caught(scores, message):
@@ -133,6 +143,33 @@ def test_wrong_scores_are_caught(scores, message):
     detector.scores = scores
     with pytest.raises(InvalidInputError, match=message):
         detector.fit_score(np.zeros(4))
+
+
+@pytest.mark.parametrize("dtype", ["i8", "u8", "O"])
+def test_large_integer_scores_keep_their_order(dtype):
+    detector = Broken()
+    detector.scores = np.array([2**60 + 2, 2**60 + 1, 2**60, 2**60 + 2]).astype(dtype)
+    scores = detector.fit_score(np.zeros(4))
+    assert scores.dtype == np.float64
+    assert scores[2] < scores[1] < scores[0] == scores[3]
+
+
+class CountingWindows(WindowModel):
+    def _fit(self, train, progress):
+        self.seen = 0
+
+    def _score_windows(self, windows):
+        rows = self.seen + np.arange(len(windows))
+        self.seen += len(windows)
+        return 2**60 + rows * 7 % 39
+
+
+def test_large_integer_scores_of_windows_keep_their_order_across_chunks(monkeypatch):
+    monkeypatch.setattr("vuskit.detectors._windows.CHUNK_VALUES", 30)
+    detector = CountingWindows(window=2)
+    scores = detector.fit_score(np.zeros(40))[1:]
+    assert detector.seen == 39
+    assert scores.argsort().tolist() == (np.arange(39) * 7 % 39).argsort().tolist()
 
 
 def test_a_parameter_declared_by_a_subclass_is_checked():

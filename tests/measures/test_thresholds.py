@@ -7,7 +7,7 @@ import oracle
 import pytest
 
 import vuskit
-from vuskit.measures.thresholds import threshold_value
+from vuskit.measures.thresholds import Quantile, threshold_value
 
 LABELS = np.zeros(200, dtype=int)
 LABELS[40:50] = 1
@@ -119,3 +119,14 @@ def test_rules_reach_evaluate():
     assert vuskit.evaluate(LABELS, SCORE, buffer=4, k=3)["precision_at_k"] == (
         vuskit.precision_at_k(LABELS, SCORE, k=3)
     )
+
+
+@pytest.mark.filterwarnings("error")
+def test_quantile_of_scores_that_span_all_floats():
+    spread = np.array([-1.7e308, 1.7e308, 1.0])
+    assert Quantile(0.5)(spread) == 1.0
+    assert Quantile(0.75)(spread) == 0.85e308
+    assert Quantile(0.0)(spread) == -1.7e308
+    assert Quantile(1.0)(spread) == 1.7e308
+    assert vuskit.recall([0, 1, 0], spread, threshold="quantile") == 0.0
+    assert vuskit.recall([0, 1, 0], spread, threshold=Quantile(1.0)) == 1.0

@@ -37,7 +37,13 @@ from vuskit.bench.identity import (
 from vuskit.buffers import BufferChoice
 from vuskit.datasets import ScoredSeries, Series, get_format, read_series
 from vuskit.datasets.input_files import file_state, record_opened_files
-from vuskit.datasets.readers import Format, Table, open_scores
+from vuskit.datasets.readers import (
+    Format,
+    Table,
+    doubles_from_texts,
+    may_hold_large_integers,
+    open_scores,
+)
 from vuskit.datasets.synthetic import make_series
 from vuskit.detectors import (
     KEEP,
@@ -934,12 +940,16 @@ def _import(job: ImportJob, series: Series, scores: Scores) -> ScoreResult:
 def _external_scores(job: ImportJob) -> Scores:
     path = Path(job.path)
     if job.column is not None:
-        return _table(job).numbers(job.column)
+        return _table(job).scores(job.column)
     data = _file_content(job)
     if path.suffix == ".npy":
         return np.load(io.BytesIO(data), allow_pickle=False)  # type: ignore[no-any-return]
-    unpack = _UNPACK.get(path.suffix.lower(), bytes)
-    return np.loadtxt(io.BytesIO(unpack(data)), delimiter=",", ndmin=1)
+    text = _UNPACK.get(path.suffix.lower(), bytes)(data)
+    numbers = np.loadtxt(io.BytesIO(text), delimiter=",", ndmin=1)
+    if numbers.ndim == 1 and may_hold_large_integers(numbers):
+        cells = np.loadtxt(io.BytesIO(text), delimiter=",", ndmin=1, dtype=str)
+        return doubles_from_texts(job.label, cells.tolist())
+    return numbers
 
 
 _UNPACK: dict[str, Callable[[bytes], bytes]] = {

@@ -29,6 +29,7 @@ from vuskit.datasets.readers import (
     read_parquet,
 )
 from vuskit.errors import InvalidInputError
+from vuskit.inputs import doubles_in_order
 
 __all__ = ["ScoreFile", "column_names", "read_score_file"]
 
@@ -256,7 +257,7 @@ def _scores_of(
 
 
 def _scores(path: Path, columns: Columns, name: str) -> NDArray[np.float64]:
-    numbers = columns.numbers(name)
+    numbers = columns.scores(name)
     missing = ~np.isfinite(numbers)
     if missing.any():
         raise InvalidInputError(
@@ -289,6 +290,9 @@ class Columns(Protocol):
 
     def numbers(self, name: str) -> NDArray[np.float64]:
         """Return a column as numbers, NaN where a cell is empty."""
+
+    def scores(self, name: str) -> NDArray[np.float64]:
+        """Return a column as numbers; distinct integers stay distinct."""
 
     def distinct(self, name: str) -> tuple[list[str], NDArray[np.intp]]:
         """Distinct cells as text, and which of them each row holds; ``"None"`` for empty ones."""
@@ -362,12 +366,19 @@ class ArrayColumns:
 
     def numbers(self, name: str) -> NDArray[np.float64]:
         """Return an array as numbers."""
-        try:
-            return self._arrays[name].astype(np.float64)
-        except (TypeError, ValueError) as error:
+        return self._real(name).astype(np.float64)
+
+    def scores(self, name: str) -> NDArray[np.float64]:
+        """Return an array as numbers in the same order."""
+        return doubles_in_order(name, self._real(name))
+
+    def _real(self, name: str) -> NDArray[Any]:
+        array = self._arrays[name]
+        if array.dtype.kind not in "fiub":
             raise InvalidInputError(
-                f"{self.path}: {name!r} must hold numbers, got dtype {self._arrays[name].dtype}"
-            ) from error
+                f"{self.path}: {name!r} must hold real numbers, got dtype {array.dtype}"
+            )
+        return array
 
     def distinct(self, name: str) -> tuple[list[str], NDArray[np.intp]]:
         """Distinct cells as text, and which of them each row holds."""

@@ -17,7 +17,7 @@ from vuskit._util.optional import require
 from vuskit._util.text import plural
 from vuskit.buffers import estimate_period
 from vuskit.errors import InvalidInputError
-from vuskit.inputs import check_choice
+from vuskit.inputs import check_choice, check_numbers, doubles_in_order
 from vuskit.intervals import event_bounds
 
 if TYPE_CHECKING:
@@ -185,15 +185,17 @@ class ScoredSeries:
     series : Series
         The labeled series.
     scores : mapping of str to array-like of shape (n,)
-        One finite score per point and run; kept as read-only float64 copies. A run has the name
-        of its detector, unless it is one of several.
+        One finite score per point and run; kept as read-only float64 copies in the same order,
+        also for integers beyond 2**53. A run has the name of its detector, unless it is one of
+        several.
     repeats : mapping of str to tuple of str, optional
         Names of the runs of each detector that ran several times, with different seeds.
 
     Raises
     ------
     InvalidInputError
-        If a score has another length than the series or is not finite.
+        If a score has another length than the series, is masked or not finite, or does not hold
+        real numbers.
 
     Examples
     --------
@@ -228,11 +230,13 @@ class ScoredSeries:
         object.__setattr__(self, "repeats", MappingProxyType(repeats))
 
     def _checked(self, name: str, score: ArrayLike) -> NDArray[np.float64]:
-        array = _freeze(np.array(score, dtype=np.float64))
-        if array.shape != (self.series.n_points,):
+        shown = f"scores[{name!r}]"
+        numbers = check_numbers(shown, score)
+        if numbers.shape != (self.series.n_points,):
             raise InvalidInputError(
-                f"`scores[{name!r}]` must have shape ({self.series.n_points},), got {array.shape}"
+                f"`{shown}` must have shape ({self.series.n_points},), got {numbers.shape}"
             )
+        array = _freeze(doubles_in_order(shown, numbers))
         _refuse_first(~np.isfinite(array), array, f"`scores[{name!r}]` must be finite")
         return array
 

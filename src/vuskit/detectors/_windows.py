@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, TypeAlias, TypeVar
+from typing import TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,7 @@ __all__ = [
 
 Floats: TypeAlias = NDArray[np.float64]
 AnyFloat = TypeVar("AnyFloat", np.float32, np.float64)
+Scalar = TypeVar("Scalar", bound=np.generic)
 
 # A chunk holds at most this many values (32 MB), whatever the series' length.
 CHUNK_VALUES = 2**22
@@ -112,7 +113,7 @@ def sample_windows(
     return _matrix(view, normalize)
 
 
-def center_on_points(window_scores: NDArray[Any], n_points: int) -> Floats:
+def center_on_points(window_scores: NDArray[Scalar], n_points: int) -> NDArray[Scalar]:
     """One score per point: each window's score at its center, the ends repeated.
 
     Examples
@@ -122,5 +123,4 @@ def center_on_points(window_scores: NDArray[Any], n_points: int) -> Floats:
     """
     missing = n_points - len(window_scores)
     before = (missing + 1) // 2
-    scores = np.asarray(window_scores, dtype=np.float64)
-    return np.pad(scores, (before, missing - before), mode="edge")
+    return np.pad(window_scores, (before, missing - before), mode="edge")

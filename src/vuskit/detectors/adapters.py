@@ -14,6 +14,7 @@ from vuskit.detectors._values import IMPUTERS, KEEP
 from vuskit.detectors.base import Detector, ModelDetector, Progress, WindowModel
 from vuskit.detectors.parameters import at_least, checked, none_or, one_of, parameter
 from vuskit.errors import InvalidInputError
+from vuskit.inputs import check_numbers, doubles_in_order
 
 __all__ = ["AeonDetector", "FunctionDetector", "PyODDetector", "SklearnDetector"]
 
@@ -98,7 +99,8 @@ class SklearnDetector(_WindowEstimator):
 
     def _score_windows(self, windows: Floats) -> Floats:
         rate = getattr(self._model, "score_samples", None) or self._model.decision_function
-        return -np.asarray(rate(windows), dtype=np.float64)
+        scores = check_numbers("scores of the estimator", rate(windows))
+        return -doubles_in_order("scores of the estimator", scores)
 
 
 @dataclasses.dataclass(kw_only=True, repr=False, eq=False)
@@ -124,14 +126,15 @@ class PyODDetector(_WindowEstimator):
         super()._fit(train, progress)
         self._remember(train)
 
-    def _score(self, values: Floats) -> Floats:
-        kept = np.asarray(self._model.decision_scores_, dtype=np.float64)
+    def _score(self, values: Floats) -> NDArray[Any]:
+        kept = check_numbers("decision_scores_", self._model.decision_scores_)
         if self._remembers(values) and len(kept) == len(values) - self.window_ + 1:
             return self._place(kept, values)
         return super()._score(values)
 
-    def _score_windows(self, windows: Floats) -> Floats:
-        return np.asarray(self._model.decision_function(windows), dtype=np.float64)
+    def _score_windows(self, windows: Floats) -> ArrayLike:
+        found: ArrayLike = self._model.decision_function(windows)
+        return found
 
 
 @dataclasses.dataclass(kw_only=True, repr=False, eq=False)
@@ -152,9 +155,9 @@ class AeonDetector(ModelDetector):
         self._model = _seeded_copy(self.estimator, self.seed)
         self._model.fit(_one_or_two_dimensional(train), axis=0)
 
-    def _score(self, values: Floats) -> Floats:
-        scores = self._model.predict(_one_or_two_dimensional(values), axis=0)
-        return np.asarray(scores, dtype=np.float64)
+    def _score(self, values: Floats) -> ArrayLike:
+        found: ArrayLike = self._model.predict(_one_or_two_dimensional(values), axis=0)
+        return found
 
 
 def _one_or_two_dimensional(values: Floats) -> Floats:
@@ -212,8 +215,8 @@ class FunctionDetector(Detector):
     def _fit(self, train: Floats, progress: Progress | None) -> None:
         """Nothing is learned: the function sees the series it scores."""
 
-    def _score(self, values: Floats) -> Floats:
-        return np.asarray(self.function(_one_or_two_dimensional(values)), dtype=np.float64)
+    def _score(self, values: Floats) -> ArrayLike:
+        return self.function(_one_or_two_dimensional(values))
 
 
 class _Named:

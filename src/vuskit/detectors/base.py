@@ -28,6 +28,7 @@ from vuskit.detectors.parameters import (
     window_length,
 )
 from vuskit.errors import InvalidInputError
+from vuskit.inputs import check_numbers, doubles_in_order
 
 __all__ = [
     "Detector",
@@ -227,8 +228,8 @@ class Detector(abc.ABC):
         """Learn from values of shape (n, d)."""
 
     @abc.abstractmethod
-    def _score(self, values: Floats) -> Floats:
-        """Score values of shape (n, d): n finite numbers."""
+    def _score(self, values: Floats) -> ArrayLike:
+        """Score values of shape (n, d): n finite numbers, not masked."""
 
     def _prepare(self, values: Floats) -> None:
         """Settle what depends on the whole series, before fitting on a part of it."""
@@ -291,15 +292,20 @@ class Detector(abc.ABC):
                 f"`series` must have at least {self._shortest_score()} points to be scored by "
                 f"{self!r}, got {len(values)}"
             )
-        scores = np.asarray(self._score(values), dtype=np.float64)
-        self._check_scores(scores, len(values))
+        found = self._score(values)
+        expected, shape = (len(values),), getattr(found, "shape", None)
+        name = f"scores of {self!r}"
+        numbers = None
+        if shape is None or tuple(shape) == expected:
+            numbers = check_numbers(name, found)
+            shape = numbers.shape
+        if numbers is None or shape != expected:
+            raise InvalidInputError(f"{self!r} must give {len(values)} scores, got shape {shape}")
+        scores = doubles_in_order(name, numbers)
+        self._check_finite(scores)
         return scores
 
-    def _check_scores(self, scores: Floats, n_points: int) -> None:
-        if scores.shape != (n_points,):
-            raise InvalidInputError(
-                f"{self!r} must give {n_points} scores, got shape {scores.shape}"
-            )
+    def _check_finite(self, scores: Floats) -> None:
         if not np.isfinite(scores).all():
             first = int(np.flatnonzero(~np.isfinite(scores))[0])
             raise InvalidInputError(
@@ -395,7 +401,7 @@ class WindowModel(Windowed, ModelDetector):
     normalize: str | None = parameter(None, none_or(one_of(NORMALIZERS)))
 
     @abc.abstractmethod
-    def _score_windows(self, windows: Floats) -> Floats:
+    def _score_windows(self, windows: Floats) -> ArrayLike:
         """Score windows of shape (m, d * window)."""
 
     def _training_windows(self, train: Floats, *, limit: int | None = None) -> Floats:
@@ -403,11 +409,20 @@ class WindowModel(Windowed, ModelDetector):
         rng = np.random.default_rng(self.seed)
         return sample_windows(train, self.window_, self.normalize, limit, rng)
 
-    def _score(self, values: Floats) -> Floats:
-        scores = np.empty(len(values) - self.window_ + 1)
-        for rows, chunk in iterate_windows(values, self.window_, self.normalize):
-            scores[rows] = self._score_windows(chunk)
+    def _score(self, values: Floats) -> NDArray[Any]:
+        # In their own dtype: large integers of different chunks must stay comparable.
+        scores = np.concatenate(
+            [
+                check_numbers(f"window scores of {self!r}", self._score_windows(chunk))
+                for _, chunk in iterate_windows(values, self.window_, self.normalize)
+            ]
+        )
+        expected = len(values) - self.window_ + 1
+        if len(scores) != expected:
+            raise InvalidInputError(
+                f"{self!r} must give {expected} scores of windows, got {len(scores)}"
+            )
         return self._place(scores, values)
 
-    def _place(self, window_scores: Floats, values: Floats) -> Floats:
+    def _place(self, window_scores: NDArray[Any], values: Floats) -> NDArray[Any]:
         return center_on_points(window_scores, len(values))

@@ -15,6 +15,7 @@ from vuskit.measures.registry import (
     positive_number,
     warn_undefined,
 )
+from vuskit.measures.thresholds import plain_number
 from vuskit.measures.workspace import Workspace
 
 __all__ = ["best_f_score", "best_threshold"]
@@ -76,7 +77,7 @@ def best_threshold(
     -------
     float
         A score of the series, of several equally good ones the highest; NaN when only one class is
-        present.
+        present. An integer score that a float would round is returned as an int.
 
     Raises
     ------
@@ -105,4 +106,4 @@ def best_threshold(
     if not labels.has_both_classes:
         warn_undefined("best_threshold")
         return float("nan")
-    return float(finder(scores, labels, **checked))
+    return plain_number(finder(scores, labels, **checked))

@@ -17,7 +17,7 @@ from vuskit.kernels.ranking import rank_table
 from vuskit.measures.point import best_level
 from vuskit.measures.results import html_table
 from vuskit.measures.settings import Buffer, EvaluationSettings
-from vuskit.measures.thresholds import ThresholdRule, is_best
+from vuskit.measures.thresholds import ThresholdRule, at_or_above, is_best
 from vuskit.measures.workspace import PreparedLabels, Workspace
 
 __all__ = ["EventTable", "events"]
@@ -208,7 +208,7 @@ def events(
     place = predicted.searchsorted(begin)
     first = np.append(predicted, labels.n)[place]
     found = first < end
-    shares = [np.count_nonzero(piece >= limit) / piece.size for piece in own]
+    shares = [np.count_nonzero(at_or_above(piece, limit)) / piece.size for piece in own]
     return EventTable(
         start=labels.starts,
         stop=labels.stops,

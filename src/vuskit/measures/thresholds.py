@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from numbers import Real
+from fractions import Fraction
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -19,10 +20,13 @@ from vuskit.kernels._arrays import scratch
 __all__ = [
     "Quantile",
     "Sigma",
+    "Threshold",
     "ThresholdRule",
+    "at_or_above",
     "check_rule",
     "is_best",
     "looks_predicted",
+    "plain_number",
     "positions_from",
     "threshold_value",
 ]
@@ -30,6 +34,7 @@ __all__ = [
 _CHUNK = 8192  # beyond 10,000 numbers BLAS would wake its threads
 _WIDE_CHUNK = 1 << 16
 _TINY, _HUGE = 1e-280, 1e280
+_EXACT = 2**53  # up to here every integer is a double
 _FAR = 400  # binary exponent beyond which squares may underflow or overflow
 
 
@@ -69,8 +74,15 @@ class Sigma:
                     return float(np.ldexp(self(scaled), exponent))
         deviation = float(np.sqrt(squares / scores.size))
         if deviation <= 1e-12 * abs(mean) and scores.min() == scores.max():
-            return float(scores[0])  # the mean of equal numbers may be rounded off them
+            return plain_number(scores[0])  # the mean of equal numbers may be rounded off them
         return mean + self.factor * deviation
+
+
+def plain_number(score: Any) -> float:
+    """A score as a float, or as an integer where a float would round it."""
+    number = score.item()
+    is_rounded = isinstance(number, int) and int(float(number)) != number
+    return number if is_rounded else float(number)
 
 
 def _is_wide(scores: NDArray[Any]) -> bool:
@@ -120,10 +132,29 @@ class Quantile:
     def __call__(self, scores: NDArray[Any]) -> float:
         """Threshold of one score."""
         share = check_fraction("q", self.q)
-        with np.errstate(under="ignore"):
-            return float(np.quantile(_in_doubles(scores), share))
+        doubles = _in_doubles(scores)
+        with np.errstate(over="ignore", under="ignore"):
+            low, high = float(doubles.min()), float(doubles.max())
+            is_rounded = scores.dtype.kind in "iu" and max(-low, high) >= _EXACT
+            if is_rounded or not math.isfinite(high - low):
+                return _exact_quantile(scores if is_rounded else doubles, share)
+            return float(np.quantile(doubles, share))
 
 
+def _exact_quantile(scores: NDArray[Any], share: float) -> float:
+    """Quantile by rational numbers, where doubles would round or overflow."""
+    place = share * (scores.size - 1)
+    first = int(place)
+    last = min(first + 1, scores.size - 1)
+    parts = np.partition(scores, (first, last))
+    low, high = Fraction(parts[first].item()), Fraction(parts[last].item())
+    found = low + Fraction(place - first) * (high - low)
+    # No integer lies between the quantile and the next integer: both predict the same points.
+    return math.ceil(found) if scores.dtype.kind in "iu" else float(found)
+
+
+# An integer only where a double would round it.
+Threshold = np.float64 | int
 ThresholdRule = str | float | Callable[[NDArray[Any]], float]
 
 _RULES: dict[str, Callable[[NDArray[Any]], float]] = {"sigma": Sigma(), "quantile": Quantile()}
@@ -150,10 +181,11 @@ def check_rule(rule: ThresholdRule) -> ThresholdRule:
     return rule
 
 
-def threshold_value(rule: ThresholdRule, scores: NDArray[Any]) -> np.float64:
+def threshold_value(rule: ThresholdRule, scores: NDArray[Any]) -> Threshold:
     """Turn a rule, its name, or a number into a number in double precision.
 
     A plain float would be rounded to the precision of single-precision scores in a comparison.
+    Integers that doubles would round stay integers.
 
     Raises
     ------
@@ -167,17 +199,21 @@ def threshold_value(rule: ThresholdRule, scores: NDArray[Any]) -> np.float64:
     return _number(rule(scores) if callable(rule) else rule)
 
 
-def _number(value: Any) -> np.float64:
+def _number(value: Any) -> Threshold:
     try:
         number = float(value)
     except (TypeError, ValueError):
         number = float("nan")
+    except OverflowError:  # of an integer
+        number = math.inf if value > 0 else -math.inf
+    if isinstance(value, Integral) and math.isfinite(number) and int(number) != int(value):
+        return int(value)
     if np.isnan(number):
         raise InvalidInputError(f"`threshold` must give a number, got {value!r}")
     return np.float64(number)
 
 
-def looks_predicted(scores: NDArray[Any], threshold: np.float64) -> bool:
+def looks_predicted(scores: NDArray[Any], threshold: Threshold) -> bool:
     """Whether scores are only zeros and ones, of which the threshold reaches none."""
     start = scores[:64]
     if threshold <= 1.0:
@@ -185,13 +221,40 @@ def looks_predicted(scores: NDArray[Any], threshold: np.float64) -> bool:
     return bool(((start == 0) | (start == 1)).all() and ((scores == 0) | (scores == 1)).all())
 
 
-def positions_from(scores: NDArray[Any], threshold: np.float64) -> Ints:
+def at_or_above(
+    scores: NDArray[Any], threshold: Threshold, out: NDArray[np.bool_] | None = None
+) -> NDArray[np.bool_]:
+    """Whether each score is at or above a threshold, without rounding large integers."""
+    limit: Any = int(threshold) if isinstance(threshold, Integral) else threshold
+    if abs(limit) >= _EXACT:
+        if scores.dtype.kind in "iu":
+            info = np.iinfo(scores.dtype)
+            whole = _whole_limit(limit, info)
+            limit = np.inf if whole is None else scores.dtype.type(whole)
+        elif isinstance(limit, int):
+            nearest = np.float64(limit)
+            limit = nearest if int(nearest) >= limit else np.nextafter(nearest, np.inf)
+    above: NDArray[np.bool_] = np.greater_equal(scores, limit, out=out)
+    return above
+
+
+def _whole_limit(threshold: Threshold, info: np.iinfo[Any]) -> int | None:
+    """Lowest integer of a type at or above a threshold; None where there is none."""
+    if threshold > info.max:  # infinity has no nearest integer
+        return None
+    if threshold <= info.min:
+        return int(info.min)
+    whole = math.ceil(threshold)
+    return whole if whole <= info.max else None
+
+
+def positions_from(scores: NDArray[Any], threshold: Threshold) -> Ints:
     """Positions of the scores at or above a threshold."""
     # A chunk at a time: fresh memory for all points would cost more than comparing them.
     found = []
     for start in range(0, scores.size, _WIDE_CHUNK):
         chunk = scores[start : start + _WIDE_CHUNK]
         above = scratch("above", chunk.shape, np.bool_)
-        found.append(np.greater_equal(chunk, threshold, out=above).nonzero()[0])
+        found.append(at_or_above(chunk, threshold, out=above).nonzero()[0])
         found[-1] += start
     return found[0] if len(found) == 1 else np.concatenate(found)

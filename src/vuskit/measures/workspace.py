@@ -41,6 +41,7 @@ from vuskit.kernels.sweep import (
 from vuskit.measures.settings import EvaluationSettings
 from vuskit.measures.thresholds import (
     ThresholdRule,
+    at_or_above,
     is_best,
     looks_predicted,
     positions_from,
@@ -370,7 +371,7 @@ class Prediction:
             inside = self.given[self.labels.inside]
         else:
             assert self.scores is not None
-            inside = self.scores[self.labels.inside] >= self.threshold
+            inside = at_or_above(self.scores[self.labels.inside], self.threshold)
         return int(np.count_nonzero(inside)), int(self.positions.size)
 
     @cached_property

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from vuskit.errors import InvalidInputError
-from vuskit.inputs import check_choice, check_pair, check_series
+from vuskit.inputs import check_choice, check_pair, check_series, doubles_in_order
 from vuskit.measures.evaluate import evaluate
 from vuskit.measures.registry import Measure, resolve_measures
 from vuskit.measures.thresholds import Sigma, threshold_value
@@ -110,7 +110,7 @@ def _first_case(y_true: ArrayLike, y_score: ArrayLike) -> _Case:
         raise InvalidInputError(
             "`y_true` must hold both normal and anomalous points, got one class"
         )
-    return _Case(labels.as_array(), np.asarray(scores, dtype=np.float64))
+    return _Case(labels.as_array(), doubles_in_order("y_score", scores))
 
 
 def sensitivity(

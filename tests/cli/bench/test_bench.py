@@ -9,13 +9,17 @@ import re
 import sqlite3
 import subprocess
 import sys
+from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import pytest
 from cli.terminal import on_terminal
 from report.runs import run_inline
 from typer.testing import CliRunner
 
-from vuskit.bench import Store, load_plan
+import vuskit
+from vuskit.bench import Run, Store, load_plan
 from vuskit.cli import main
 from vuskit.cli.app import app
 from vuskit.datasets.synthetic import three_scores
@@ -371,3 +375,65 @@ def test_verify_shows_a_bar_on_a_terminal_only(folder):
     assert shown.code == 0
     assert "4/4 checking" in re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", shown.terminal)
     assert shown.out == "2 score files, 4 values computed again, 0 problems\n"
+
+
+LARGE_PLAN = """
+[[series]]
+folder = "data"
+[[scores]]
+folder = "mine"
+pattern = "{detector}-{series}.npy"
+[[scores]]
+folder = "texts"
+pattern = "{detector}-{series}.csv"
+[[detectors]]
+name = "large:large"
+[[detectors]]
+name = "large:unreal"
+[[detectors]]
+name = "large:hidden"
+[[evaluate]]
+measures = ["auc_pr", "vus_pr"]
+buffer = 4
+[executor]
+workers = 1
+"""
+LARGE = """
+import numpy as np
+
+def large(values):
+    return 2**60 + values.astype(np.int64)
+
+def unreal(values):
+    return values + 0j
+
+def hidden(values):
+    return np.ma.array(values, mask=values == 3)
+"""
+
+
+def test_integers_that_floats_would_round_keep_their_order(tmp_path, monkeypatch):
+    """Scores of detectors, NumPy files and texts; complex and masked scores are errors."""
+    monkeypatch.setenv("VUSKIT_NUMBA", "0")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "bench.toml").write_text(LARGE_PLAN)
+    (tmp_path / "large.py").write_text(LARGE)
+    for folder in ("data", "mine", "texts"):
+        (tmp_path / folder).mkdir()
+    labels = np.zeros(40, dtype=int)
+    labels[10:14] = labels[30:33] = 1
+    values = np.arange(40) * 7 % 40 + 20 * labels
+    pd.DataFrame({"value": values, "label": labels}).to_csv("data/pump.csv", index=False)
+    np.save("mine/signed-pump.npy", 2**60 + values)
+    np.save("mine/unsigned-pump.npy", values.astype(np.uint64) + np.uint64(2**63))
+    np.savetxt("texts/text-pump.csv", 2**60 + values, fmt="%d")
+    Path("texts/longer-pump.csv").write_text("".join(f"{2**70 + v}\n" for v in values.tolist()))
+
+    assert invoke("run", "--plain").exit_code == 3
+    table = Run("bench-run").table(shape="wide").set_index("detector")
+    expected = vuskit.evaluate(labels, values, buffer=4, measures=["auc_pr", "vus_pr"])
+    for name in ("large:large", "signed", "unsigned", "text", "longer"):
+        assert dict(table.loc[name, list(expected)]) == pytest.approx(dict(expected), abs=1e-12)
+    told = invoke("status").output
+    assert "must be real numbers, got" in told
+    assert "must not be masked, got a masked value at index 29" in told

@@ -12,7 +12,14 @@ from vuskit.datasets.readers import (
     tsb_uad,
     ucr,
 )
-from vuskit.datasets.readers._columns import Table, header_of, read_csv, read_parquet
+from vuskit.datasets.readers._columns import (
+    Table,
+    doubles_from_texts,
+    header_of,
+    may_hold_large_integers,
+    read_csv,
+    read_parquet,
+)
 from vuskit.datasets.readers.generic import (
     LABEL_NAMES,
     PLACE_NAMES,
@@ -36,10 +43,12 @@ __all__ = [
     "Candidate",
     "Format",
     "Table",
+    "doubles_from_texts",
     "get_format",
     "header_of",
     "label_column",
     "list_formats",
+    "may_hold_large_integers",
     "only_rises",
     "open_scores",
     "read_csv",

@@ -10,6 +10,7 @@ import re
 import zlib
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, cast
@@ -19,11 +20,21 @@ from numpy.typing import NDArray
 
 from vuskit._util.optional import require
 from vuskit.errors import InvalidInputError
+from vuskit.inputs import check_numbers, doubles_in_order
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Dialect", "Table", "header_of", "read_csv", "read_parquet", "sniff"]
+__all__ = [
+    "Dialect",
+    "Table",
+    "doubles_from_texts",
+    "header_of",
+    "may_hold_large_integers",
+    "read_csv",
+    "read_parquet",
+    "sniff",
+]
 
 _MISSING = ("NAN", "None")  # beside those that pyarrow knows
 _LABEL_WORDS = {"0": False, "1": True, "0.0": False, "1.0": True, "false": False, "true": True}
@@ -32,6 +43,8 @@ _LINES = 20
 _SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar", " ": "space"}
 _DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+(?:[eE][+-]?\d+)?")
 _DECIMAL_POINT = re.compile(r"[+-]?\d*\.\d+(?:[eE][+-]?\d+)?")
+_INTEGER = re.compile(r"[+-]?\d+")
+_EXACT = 2**53  # up to here every integer is a float64
 _SIGNATURES = {
     b"PK\x03\x04": "an Excel workbook or another archive; save the sheet as csv first",
     b"\xd0\xcf\x11\xe0": "an old Excel workbook; save the sheet as csv first",
@@ -59,6 +72,8 @@ class Table:
         Columns that were passed over.
     data : bytes, optional
         Content of the file, if it was read before.
+    read_texts : callable, optional
+        Reads the cells of a column as they are written.
     """
 
     def __init__(
@@ -70,6 +85,7 @@ class Table:
         header_lines: int = 0,
         unread: tuple[str, ...] = (),
         data: bytes | None = None,
+        read_texts: Callable[[str], list[str]] | None = None,
     ) -> None:
         self.path = path
         self.unread = unread
@@ -77,6 +93,7 @@ class Table:
         self._columns = columns
         self._dialect = dialect
         self._header_lines = header_lines
+        self._read_texts = read_texts
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -119,6 +136,25 @@ class Table:
         if infinite.any():
             self._refuse(int(np.argmax(infinite)), name, "a finite number")
         return numbers
+
+    def scores(self, name: str) -> NDArray[np.float64]:
+        """Return a column as `numbers` does, in the order of the numbers as they are written.
+
+        Integers beyond 2**53 that share their nearest float64 stay apart.
+
+        Raises
+        ------
+        InvalidInputError
+            As `numbers`.
+        """
+        column = self._columns[name]
+        types = require("pyarrow", purpose="reading files", extra="cli").types
+        if types.is_integer(column.type) and column.null_count == 0:
+            return doubles_in_order(name, column.to_numpy(zero_copy_only=False))
+        numbers = self.numbers(name)
+        if self._read_texts is None or not may_hold_large_integers(numbers):
+            return numbers
+        return doubles_from_texts(name, self._read_texts(name))
 
     def labels(self, name: str) -> NDArray[np.bool_]:
         """Return a column as labels: 0/1 in digits, as 0.0/1.0 or as True/False.
@@ -259,7 +295,39 @@ def read_csv(
         header_lines=int(columns is None),
         unread=tuple(map(str.strip, passed_over)),
         data=data,
+        read_texts=partial(_read_texts, path, data, dialect, columns),
     )
+
+
+def _read_texts(
+    path: Path, data: bytes | None, dialect: Dialect, columns: Sequence[str] | None, name: str
+) -> list[str]:
+    pyarrow = require("pyarrow", purpose="reading csv files", extra="cli")
+    arrow_csv = require("pyarrow.csv", purpose="reading csv files", extra="cli")
+    options = _csv_options(dialect, columns, threads=False)
+    with arrow_csv.open_csv(_arrow_input(path, data), **options) as stream:
+        written = next(known for known in stream.schema.names if known.strip() == name)
+    options["convert_options"].include_columns = [written]
+    options["convert_options"].column_types = {written: pyarrow.string()}
+    cells = arrow_csv.read_csv(_arrow_input(path, data), **options).column(0).to_pylist()
+    return [cell.replace(dialect.decimal, ".") for cell in cells]
+
+
+def may_hold_large_integers(numbers: NDArray[np.float64]) -> bool:
+    """Whether numbers read as float64 may be integers that were rounded; NaN has no say."""
+    return bool((np.abs(numbers) >= _EXACT).any()) and not np.isnan(numbers).any()
+
+
+def doubles_from_texts(name: str, texts: Sequence[str]) -> NDArray[np.float64]:
+    """Numbers written as text as float64, in the same order.
+
+    Examples
+    --------
+    >>> doubles_from_texts("score", ["9007199254740993", "9007199254740992", "0.5"]).tolist()
+    [9007199254740994.0, 9007199254740992.0, 0.5]
+    """
+    numbers = [int(text) if _INTEGER.fullmatch(text.strip()) else float(text) for text in texts]
+    return doubles_in_order(name, check_numbers(name, numbers))
 
 
 def read_parquet(path: Path, *, unread: Collection[str] = (), threads: bool = False) -> Table:

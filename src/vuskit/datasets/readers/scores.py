@@ -68,7 +68,7 @@ def read_scores(path: str | Path, *, dataset: str | None = None) -> ScoredSeries
     table = open_scores(Path(path))
     detectors = table.names[2:]
     return ScoredSeries(
-        _series(table, table.path, dataset), {name: table.numbers(name) for name in detectors}
+        _series(table, table.path, dataset), {name: table.scores(name) for name in detectors}
     )
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from vuskit.inputs import check_choice, check_int, check_labels, check_pair
+from vuskit.inputs import check_choice, check_int, check_pair, doubles_in_order
 from vuskit.measures.evaluate import evaluate
 from vuskit.measures.surface import Surface, surface_to_draw
 from vuskit.report.figures._canvas import COLUMN, PAGE, SMALL, TEXT, Cell, open_canvas
@@ -66,8 +66,9 @@ def _curve(found: Surface, curve: str, row: int) -> tuple[Floats, Floats]:
 def _plain_curve(y_true: ArrayLike, y_score: ArrayLike, curve: str) -> tuple[Floats, Floats]:
     """Points of the curve of the hard label, as many as the picture needs."""
     labels, scores = check_pair(y_true, y_score)
-    order = np.argsort(-np.asarray(scores, dtype=np.float64), kind="stable")
-    last = np.append(np.flatnonzero(np.diff(scores[order])), labels.n - 1)  # of equal scores
+    order = np.argsort(-doubles_in_order("y_score", scores), kind="stable")
+    ranked = scores[order]
+    last = np.append(np.flatnonzero(ranked[1:] != ranked[:-1]), labels.n - 1)  # of equal scores
     if last.size > _ALL_SCORES:
         last = last[np.linspace(0, last.size - 1, _THRESHOLDS).astype(np.intp)]
     hits = np.cumsum(labels.as_array()[order])[last]
@@ -431,8 +432,9 @@ class VolumeDisplay(Display):
         )
         lengths = np.unique(np.linspace(0, max_buffer, 6).round().astype(int))
         soft = [soft_label(y_true, buffer=int(length), **options) for length in lengths]
-        label = check_labels(y_true).as_array()
-        return cls(label, np.asarray(y_score, dtype=np.float64), np.array(soft), lines, over)
+        labels, scores = check_pair(y_true, y_score)
+        score = doubles_in_order("y_score", scores)
+        return cls(labels.as_array(), score, np.array(soft), lines, over)
 
     def data(self) -> dict[str, Any]:
         """Label, score, soft labels, and the data of curve and surface."""

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from vuskit.errors import InvalidInputError
-from vuskit.inputs import check_labels, check_scores, check_series
+from vuskit.inputs import check_labels, check_scores, check_series, doubles_in_order
 from vuskit.measures.evaluate import evaluate
 from vuskit.measures.registry import Measure, resolve_measures
 from vuskit.report.figures._canvas import (
@@ -332,7 +332,7 @@ class LabelingDisplay(Display):
             for name, one in labels.items()
         }
         first = next(iter(checked.values()))
-        score = np.asarray(check_scores(y_score, first), dtype=np.float64)
+        score = doubles_in_order("y_score", check_scores(y_score, first))
         line = check_series(series)
         if line.shape != score.shape:
             raise InvalidInputError(

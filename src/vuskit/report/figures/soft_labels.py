@@ -10,7 +10,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from vuskit.errors import InvalidInputError
-from vuskit.inputs import check_int, check_labels, check_prediction, check_scores
+from vuskit.inputs import (
+    check_int,
+    check_labels,
+    check_prediction,
+    check_scores,
+    doubles_in_order,
+)
 from vuskit.measures.settings import EvaluationSettings
 from vuskit.measures.workspace import PreparedLabels
 from vuskit.report.figures._canvas import COLUMN, SMALL, TEXT, grid_cells, open_canvas
@@ -231,7 +237,7 @@ class SectionsDisplay(Display):
         SectionsDisplay(6 points, 3 of them dynamic)
         """
         labels = check_labels(y_true)
-        score = np.asarray(check_scores(y_score, labels), dtype=np.float64)
+        score = doubles_in_order("y_score", check_scores(y_score, labels))
         check_int("max_buffer", max_buffer, minimum=0)
         soft = soft_label(y_true, buffer=max_buffer, **options)
         return cls(labels.as_array(), score, soft > 0, soft)
