@@ -19,7 +19,7 @@ MKDOCS := NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo check test ready lint types layers compiled tests test-core bench docs docs-serve pictures clean
+.PHONY: help demo check test ready lint types layers compiled tests test-core bench chaos docs docs-serve pictures clean
 
 help: ## Show what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -39,6 +39,9 @@ ready:
 
 bench: $(VENV)/.dev ## Compare the speed with scikit-learn and the peers
 	$(BIN)/python benchmarks/speed.py $(ARGS)
+
+chaos: $(VENV)/.dev ## Disturb a benchmark run with kills, faults and edits; compare with an undisturbed one
+	$(BIN)/python benchmarks/bench_chaos.py $(ARGS)
 
 docs: $(VENV)/.docs ## Build the documentation into site/; open site/index.html
 	$(MKDOCS) build --strict

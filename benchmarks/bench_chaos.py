@@ -133,26 +133,28 @@ def make_schedule(
     faults = [Event("faulty job", chance.getrandbits(32)) for _ in range(counts.pop("faulty job"))]
     kinds = [kind for kind, count in counts.items() for _ in range(count)]
     chance.shuffle(kinds)
-    n_starts = max(1, sum(kind in ENDINGS for kind in kinds))
-    step = max(1, 2 * n_jobs // (n_starts + 1))
-    starts = [Start()]
+    endings = [kind for kind in kinds if kind in ENDINGS]
+    step = max(2, n_jobs // (len(endings) + 1))
+    starts = [Start() for _ in endings] or [Start()]
+    # Nothing else has time to happen in a run that is stopped at once.
+    long = [
+        start
+        for start, kind in itertools.zip_longest(starts, endings)
+        if kind != "stop at once" or len(endings) == 1
+    ] or starts
     for kind in kinds:
-        early = kind == "stop at once"
         event = Event(
-            kind,
-            chance.getrandbits(32),
-            after=0 if early else chance.randrange(step),
-            delay=chance.uniform(0.05, 1.0) if early else chance.uniform(0.0, 0.3),
+            kind, chance.getrandbits(32), chance.randrange(1, step), chance.uniform(0.0, 0.3)
         )
         if kind in EDITS:
-            if starts[-1].during:
-                starts.append(Start())
-            starts[-1].edits.append(event)
-            continue
-        starts[-1].during.append(event)
-        if kind in ENDINGS:
-            starts.append(Start())
-    return faults, [start for start in starts if start.edits or start.during]
+            chance.choice(starts).edits.append(event)
+        elif kind not in ENDINGS:
+            chance.choice(long).during.append(event)
+    for start, kind in zip(starts, endings, strict=False):
+        early = kind == "stop at once"
+        after, longest = (0, 1.0) if early else (chance.randrange(1, step), 0.3)
+        start.during.append(Event(kind, chance.getrandbits(32), after, chance.uniform(0, longest)))
+    return faults, starts
 
 
 def share_out(total: int, shares: dict[str, int]) -> dict[str, int]:
@@ -391,7 +393,7 @@ class Storm:
                 return
             function, place = places.pop(chance.randrange(len(places)))
             kind = kinds[(begin + number) % len(kinds)]
-            always = kind in ENDING and chance.random() < 0.3
+            always = kind in ENDING and number % 3 == 0
             times = "always" if always else str(chance.randrange(1, 3))
             path = self.base / "state" / f"{function}-{FIRST_NUMBER + place}"
             path.write_text(f"{kind} {times}\n")
@@ -475,6 +477,7 @@ class Storm:
             )
         self._launched = time.monotonic()
         self._before = len(self._jobs())
+        self._latest_run = self._query("SELECT max(id) FROM runs")
         return process, log
 
     def _wait_for_moment(self, process: subprocess.Popen[bytes], event: Event) -> bool:
@@ -593,7 +596,8 @@ class Storm:
             self._problem(log, f"{len(lost)} finished jobs lost, {len(again)} done again")
         self.finished = now
         states = self._query("SELECT state FROM runs ORDER BY id DESC LIMIT 1")
-        if not killed and states == [("running",)]:
+        began = self._query("SELECT max(id) FROM runs") != self._latest_run
+        if began and not killed and states == [("running",)]:
             self._problem(log, "left the run as running")
 
     def _problem(self, log: Path, text: str) -> None:
@@ -643,6 +647,7 @@ class Storm:
             ).returncode
         if code not in (0, 3):
             self._problem(log, f"ended with exit code {code}")
+        self.finished = self._jobs()
 
     def _check_failures(self) -> None:
         """Every failure has its cause in the detector, or was killed too often."""
