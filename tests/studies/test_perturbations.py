@@ -6,9 +6,19 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from studies.scored import SOME, make_scored
 
+from vuskit.datasets import ScoredSeries, Series
 from vuskit.errors import InvalidInputError
-from vuskit.studies.perturbations import add_noise, crops_by_ratio, even_lags, generator, shift
+from vuskit.studies import robustness_study, separability_study
+from vuskit.studies.perturbations import (
+    add_noise,
+    crops_by_ratio,
+    even_lags,
+    generator,
+    generator_of,
+    shift,
+)
 
 
 @given(st.integers(0, 400), st.integers(2, 20), st.floats(0, 1))
@@ -42,13 +52,61 @@ def test_noise_fills_its_range_and_no_more():
     assert abs(change.mean()) < 0.01
 
 
-def test_generators_depend_on_seed_and_names_only():
+def test_generators_depend_on_seed_and_parts_only():
     draws = {
         key: generator(*key).random()
         for key in [(0, "a", "b"), (0, "b", "a"), (1, "a", "b"), (0, "ab"), (0,)]
     }
     assert len(set(draws.values())) == len(draws)
     assert draws[0, "a", "b"] == generator(0, "a", "b").random()
+
+
+def changed(scored, **fields):
+    """The same series with another name, other values, ..."""
+    kept = scored.series
+    known = {"name": kept.name, "dataset": kept.dataset, "values": kept.values}
+    return ScoredSeries(
+        Series(**{**known, "labels": kept.labels, **fields}), scored.scores, scored.repeats
+    )
+
+
+def test_random_numbers_belong_to_content_not_to_names():
+    scored = make_scored(1)
+
+    def draw(scored, detector="good", seed=0, purpose="noise"):
+        return generator_of(seed, scored, detector, purpose).random()
+
+    first = draw(scored)
+    renamed = ScoredSeries(scored.series, {"mine": scored.scores["good"]})
+    assert draw(renamed, "mine") == first
+    assert draw(changed(scored, name="other", dataset="elsewhere")) == first
+    others = [
+        draw(scored, "late"),
+        draw(scored, seed=1),
+        draw(scored, purpose="lag"),
+        draw(changed(scored, values=scored.series.values + 1)),
+        draw(changed(scored, labels=~scored.series.labels)),
+    ]
+    assert len({first, *others}) == 6
+
+
+def test_runs_of_a_detector_share_their_random_numbers():
+    scored = make_scored(1)
+    runs = {"late (seed 0)": scored.scores["late"], "late (seed 1)": scored.scores["good"]}
+    several = ScoredSeries(scored.series, runs, {"late": tuple(runs)})
+    backwards = ScoredSeries(scored.series, dict(reversed(runs.items())), several.repeats)
+    draws = {generator_of(0, one, "late", "noise").random() for one in (several, backwards)}
+    assert len(draws) == 1
+
+
+@pytest.mark.parametrize("run", [robustness_study, separability_study])
+def test_other_names_give_the_same_numbers(run):
+    scored = make_scored(1)
+    other = changed(scored, name="pump", dataset="plantB")
+    names = {"good": "LOF", "late": "PCA", "noisy": "AE", "useless": "random"}
+    other = ScoredSeries(other.series, {names[key]: one for key, one in other.scores.items()})
+    first, second = (run(one, count=5, **SOME).values[0] for one in (scored, other))
+    np.testing.assert_array_equal(first.values, second.values)
 
 
 @given(st.integers(0, 10**6), st.integers(1, 6), st.integers(1, 25))

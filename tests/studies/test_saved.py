@@ -175,7 +175,7 @@ def rewritten(path, change, **arrays):
 
 def test_a_file_of_a_later_version_is_refused(saved):
     rewritten(saved, lambda header: header.update(schema=SCHEMA_VERSION + 1, vuskit="99.0"))
-    with pytest.raises(InvalidInputError, match=r"'consistency' in schema 3, written by .* 99\.0"):
+    with pytest.raises(InvalidInputError, match=r"'consistency' in schema 4, written by .* 99\.0"):
         load_study_result(saved)
 
 

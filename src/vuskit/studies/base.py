@@ -8,16 +8,12 @@ studies (the command line, pages, the summary) is built from the registry.
 from __future__ import annotations
 
 import abc
-import functools
-import hashlib
 import importlib.metadata
-import inspect
-import json
 import re
 import typing
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import MISSING, dataclass, field, fields, replace
 from pathlib import Path
 from statistics import median
@@ -26,7 +22,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-import vuskit
 from vuskit import __version__
 from vuskit._util.files import write_atomically
 from vuskit._util.names import did_you_mean
@@ -56,8 +51,18 @@ from vuskit.kernels.backend import warm_up
 from vuskit.measures.evaluate import Evaluator
 from vuskit.measures.registry import Measure, Measures, resolve_measures
 from vuskit.measures.settings import EvaluationSettings
+from vuskit.studies.identity import short_digest, study_digest
 from vuskit.studies.saved import UNREADABLE, pack, read_archive, unpack
-from vuskit.studies.sources import InMemory, Source, bridged_values, digest_of, open_scores
+from vuskit.studies.sources import (
+    InMemory,
+    SeriesNames,
+    Source,
+    StudyInput,
+    bridged_values,
+    content_of,
+    open_scores,
+    without_names,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -295,6 +300,23 @@ class Study(Generic[Result]):
         """Names of the measures."""
         return tuple(measure.name for measure in self.measures)
 
+    @property
+    def uses_names(self) -> bool:
+        """Whether `per_series` looks at the names of the series or of its detectors.
+
+        If not, it sees placeholders instead of names and returns a `SeriesValues`, to which
+        `with_names` gives the names. Finished series are then reused after a rename.
+        """
+        return True
+
+    def depends_on(self) -> Any:
+        """Return what values of series depend on besides the options and the code of the study.
+
+        Such as a function that `per_series` looks up by a name. Plain data, functions, classes,
+        measures, or several of these.
+        """
+        return ()
+
     def sources(self, source: Any) -> tuple[Source, ...]:
         """Return what the study looks at, one by one; series with scores unless overridden."""
         return open_scores(source)
@@ -303,9 +325,17 @@ class Study(Generic[Result]):
         """Return what is found on one series; runs on a worker.
 
         The value must be such as can be saved: a `SeriesValues`, a pandas table, arrays, or plain
-        data.
+        data. Options of the stage ``"result"`` have their defaults here.
         """
         raise NotImplementedError
+
+    def with_names(self, part: Any, names: SeriesNames) -> Any:
+        """Return the values of a series with its names instead of placeholders."""
+        axes = dict(part.axes)
+        if "detector" in axes:
+            known = names.by_placeholder()
+            axes["detector"] = tuple(known[one] for one in axes["detector"])
+        return replace(part, dataset=names.dataset, series=names.series, axes=axes)
 
     def combine(self, parts: list[Any]) -> Result:
         """Make the result of what was found on the series, in their order."""
@@ -527,6 +557,8 @@ class StudyResult(abc.ABC):
         The study with its settings and options.
     failures : tuple of Failure
         Series that could not be studied.
+    inputs : tuple of StudyInput
+        The series that were studied: names, digests of their content, and where they were.
     kind : str
         Name of the study.
     """
@@ -535,6 +567,7 @@ class StudyResult(abc.ABC):
 
     study: Any = field(default=None, kw_only=True)
     failures: tuple[Failure, ...] = field(default=(), kw_only=True)
+    inputs: tuple[StudyInput, ...] = field(default=(), kw_only=True)
 
     @abc.abstractmethod
     def tables(self) -> dict[str, pd.DataFrame]:
@@ -794,7 +827,7 @@ class BufferUse:
 
 # ---- saved results ----
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 """Grows when files that are written can no longer be read by an earlier version."""
 
 _FORMAT = "vuskit study result"
@@ -900,7 +933,7 @@ def load_study_results(folder: str | Path) -> list[Any]:
     return [load_study_result(path) for path in found]
 
 
-_KNOWN = (SeriesValues, Failure, EvaluationSettings, BufferChoice)
+_KNOWN = (SeriesValues, Failure, StudyInput, EvaluationSettings, BufferChoice)
 
 # ---- values of detectors ----
 
@@ -1013,30 +1046,60 @@ def run_study(
             f"`processes` must be left out with an executor, got {processes}; set its workers"
         )
     sources = task.sources(source)
-    keys: list[str] = []
+    identities: list[_Identity] = []
     outcomes = run_tasks(
-        _tasks(task, sources, keys, by_content=folder is not None),
+        _tasks(task, sources, identities, by_content=folder is not None),
         total=len(sources),
         executor=executor,
         limits=limits,
         results=None if folder is None else _part_folder(task, Path(folder)),
         progress=progress,
     )
-    found = list(zip(sources, (outcomes[key] for key in keys), strict=True))
-    failures = tuple(
-        Failure(one.name, outcome.reason or str(outcome.status))
-        for one, outcome in found
-        if outcome.status is not Status.OK
-    )
+    parts: list[Any] = []
+    inputs: list[StudyInput] = []
+    failures: list[Failure] = []
+    for one, identity in zip(sources, identities, strict=True):
+        outcome = outcomes[identity.key]
+        if outcome.status is not Status.OK:
+            failures.append(Failure(one.name, outcome.reason or str(outcome.status)))
+            continue
+        part = identity.complete(outcome.value)
+        parts.append(part.value if task.uses_names else task.with_names(part.value, part.names))
+        inputs.append(StudyInput.of(one, part.names, part.digest))
     if failures and task.input == "none":
         raise InvalidInputError(failures[0].reason)
-    parts = [outcome.value for _, outcome in found if outcome.status is Status.OK]
     if failures and not parts:
         raise InvalidInputError(
             f"{task.name} must have at least one series, got none: all {len(failures):,} failed; "
             f"the first one, {failures[0].name}: {failures[0].reason}"
         )
-    return replace(task.combine(parts), study=task, failures=failures)
+    recorded = () if task.input == "none" else tuple(inputs)
+    return replace(task.combine(parts), study=task, failures=tuple(failures), inputs=recorded)
+
+
+@dataclass(frozen=True)
+class _Part:
+    """What was found on a series, its names, and the digest of its content.
+
+    Stored parts have neither names nor digest: both belong to the source that asks for them.
+    """
+
+    value: Any
+    names: Any = None
+    digest: str = ""
+
+
+@dataclass(frozen=True)
+class _Identity:
+    """Key of the task of a source; names and digest, if the source was read before."""
+
+    key: str
+    names: SeriesNames | None = None
+    digest: str = ""
+
+    def complete(self, part: _Part) -> _Part:
+        """Return the part with the names and the digest of this source."""
+        return part if self.names is None else _Part(part.value, self.names, self.digest)
 
 
 @dataclass(frozen=True)
@@ -1045,6 +1108,8 @@ class _SeriesAction(Action):
 
     study: Study[Any]
     source: Source
+    digest: str = ""  # of the content that the key stands for
+    error: str = ""  # why the series could not be read when the key was made
 
     @property
     def group(self) -> str:
@@ -1055,20 +1120,37 @@ class _SeriesAction(Action):
         """Load the compiled code."""
         _load_compiled_code()
 
-    def run(self) -> Any:
-        """Read the series and return what the study finds on it."""
+    def run(self) -> _Part:
+        """Read the series and return what the study finds on it.
+
+        Raises
+        ------
+        InvalidInputError
+            If the series could not be read, or is not the one that the task was made for.
+        """
+        if self.error:
+            raise InvalidInputError(self.error)
         # Sums by NumPy instead of the compiled sweep round differently.
         _load_compiled_code()
         scored = self.source.read()
+        digest = content_of(scored)
+        if self.digest not in ("", digest):
+            raise InvalidInputError(
+                f"{self.source.name} must stay as it is during a study, got another content; "
+                "start the same command again"
+            )
+        names = SeriesNames.of(scored)
         with _without_expected_warnings() as coarse:
-            value = self.study.per_series(scored)
+            value = self.study.per_series(
+                scored if self.study.uses_names else without_names(scored)
+            )
         if isinstance(value, SeriesValues):
             value = replace(value, notes={**value.notes, "coarse_grid": bool(coarse)})
-        return value
+        return _Part(value, names, digest)
 
     def load(self) -> _SeriesAction:
         """Return the action with the series itself instead of its file."""
-        return replace(self, source=InMemory(self.source.read()))
+        return self if self.error else replace(self, source=InMemory(self.source.read()))
 
 
 def _load_compiled_code() -> None:
@@ -1077,27 +1159,61 @@ def _load_compiled_code() -> None:
 
 
 def _tasks(
-    study: Study[Any], sources: Sequence[Source], keys: list[str], *, by_content: bool
+    study: Study[Any], sources: Sequence[Source], identities: list[_Identity], *, by_content: bool
 ) -> Iterator[Task]:
-    """Tasks of the sources; their keys are appended as they are made.
+    """Tasks of the sources; their identities are appended as they are made.
 
     Without a folder nothing is looked up by content, and nothing is read here.
     """
-    settings = _study_digest(study)
+    # What is declared to matter for the result only must not change a stored value.
+    task = _with_default_result_options(study)
+    settings = study_digest(task) if by_content else ""
     for number, source in enumerate(sources):
-        key = f"{study.name}-{number}"
+        identity = _Identity(f"{study.name}-{number}")
+        action = _SeriesAction(task, source)
         if by_content:
-            # A source that cannot be read fails in its task, with the reason.
-            with suppress(VuskitError, OSError):
-                key = _digest([settings, digest_of(source)])
-        keys.append(key)
-        yield Task(key, source.name, _SeriesAction(study, source))
+            try:
+                scored = source.read()
+            except (VuskitError, OSError) as error:
+                action = replace(action, error=_reason(error))
+            else:
+                identity = _identify(scored, settings, with_names=study.uses_names)
+                action = replace(action, digest=identity.digest)
+        identities.append(identity)
+        yield Task(identity.key, source.name, action)
+
+
+def _identify(scored: ScoredSeries, settings: str, *, with_names: bool) -> _Identity:
+    names, digest = SeriesNames.of(scored), content_of(scored)
+    parts: list[Any] = [settings, digest]
+    if with_names:
+        parts.append([names.dataset, names.series, names.runs, names.detectors])
+    return _Identity(short_digest(parts), names, digest)
+
+
+def _reason(error: Exception) -> str:
+    """The text of an error as an outcome shows it."""
+    return str(error) if isinstance(error, VuskitError) else f"{type(error).__name__}: {error}"
+
+
+def _with_default_result_options(study: Study[Any]) -> Study[Any]:
+    late = {
+        one.name: one.default
+        for one in fields(study)
+        if one.default is not MISSING
+        and any(own.name == one.name and own.stage == "result" for own in study.options())
+    }
+    return replace(study, **late)
 
 
 def _part_folder(study: Study[Any], folder: Path) -> ResultFolder:
-    """Finished series, named by everything that their values depend on."""
+    """Values of finished series, named by everything that they depend on; without names."""
     known: tuple[Callable[..., Any], ...] = (*_KNOWN, *study.known)
-    return ResultFolder(folder, encode=pack, decode=lambda data: unpack(data, known)[1])
+    return ResultFolder(
+        folder,
+        encode=lambda part: pack(part.value),
+        decode=lambda data: _Part(unpack(data, known)[1]),
+    )
 
 
 @contextmanager
@@ -1118,66 +1234,3 @@ def _without_expected_warnings() -> Iterator[list[str]]:
             warnings.warn_explicit(
                 warning.message, warning.category, warning.filename, warning.lineno
             )
-
-
-# ---- identity of values ----
-
-
-def _digest(parts: Any) -> str:
-    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:32]
-
-
-def _study_digest(study: Study[Any]) -> str:
-    """Digest of everything that the value of a series depends on, besides the series."""
-    late = {one.name for one in study.options() if one.stage == "result"}
-    parts = {
-        one.name: _identity(getattr(study, one.name))
-        for one in fields(study)
-        if one.name not in late
-    }
-    return _digest([study.name, _source_of(type(study)), _code_digest(), parts])
-
-
-_CODE = ("*.py", "kernels/**/*.py", "measures/**/*.py", "algorithms/**/*.py", "studies/*.py")
-
-
-@functools.cache
-def _code_digest() -> str:
-    """Digest of the code that computes values: versions stay the same while code is worked on."""
-    package = Path(vuskit.__file__).parent
-    digest = hashlib.sha256()
-    for path in sorted({path for pattern in _CODE for path in package.glob(pattern)}):
-        digest.update(path.relative_to(package).as_posix().encode())
-        digest.update(path.read_bytes())
-    return digest.hexdigest()
-
-
-def _identity(value: Any) -> Any:
-    """The value as JSON knows it; functions by their code, so that an edit is noticed."""
-    if isinstance(value, (EvaluationSettings, BufferChoice)):
-        return {entry.name: _identity(getattr(value, entry.name)) for entry in fields(value)}
-    if isinstance(value, Measure):
-        return [
-            value.name,
-            value.higher_is_better,
-            _identity(value.options),
-            _source_of(value.function),
-        ]
-    if isinstance(value, Mapping):
-        return {str(key): _identity(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_identity(item) for item in value]
-    if callable(value):
-        return _source_of(value)
-    return value if isinstance(value, (str, int, float, bool, type(None))) else repr(value)
-
-
-def _source_of(function: Callable[..., Any]) -> str:
-    code = getattr(function, "__code__", None)
-    try:
-        text = inspect.getsource(function)
-    except (OSError, TypeError):
-        # Typed at a prompt, or made by other code: what it compiles to will do.
-        text = repr(function) if code is None else f"{code.co_code!r}{code.co_consts!r}"
-    name = getattr(function, "__qualname__", type(function).__name__)
-    return f"{name} {hashlib.sha256(text.encode()).hexdigest()[:16]}"

@@ -295,6 +295,11 @@ class Consistency(Study[ConsistencyResult]):
         stage="result",
     )
 
+    @property
+    def uses_names(self) -> bool:
+        """No: values depend on content only."""
+        return False
+
     def per_series(self, scored: ScoredSeries) -> SeriesValues:
         """Values of all measures for every detector."""
         choice = self.choose_buffer(scored)

@@ -9,27 +9,76 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from vuskit.bench.identity import scores_digest
+from vuskit.datasets import ScoredSeries
 from vuskit.inputs import check_choice
 from vuskit.intervals import event_bounds
 
-__all__ = ["Crop", "add_noise", "crops_by_ratio", "even_lags", "generator", "shift"]
+__all__ = [
+    "Crop",
+    "add_noise",
+    "crops_by_ratio",
+    "even_lags",
+    "generator",
+    "generator_of",
+    "shift",
+]
 
 Floats = NDArray[np.float64]
 
 
-def generator(seed: int, *names: str) -> np.random.Generator:
+def generator(seed: int, *parts: str) -> np.random.Generator:
     """Random numbers that depend on the seed and on what they are for, not on what came before.
 
     So the order of the work, and how it is shared among processes, does not matter.
 
+    Parameters
+    ----------
+    seed : int
+        The seed.
+    *parts : str
+        What the numbers are for: digests of content and a purpose, but no names of data.
+
     Examples
     --------
-    >>> one, two = generator(7, "series", "noise"), generator(7, "series", "noise")
+    >>> one, two = generator(7, "noise"), generator(7, "noise")
     >>> bool(one.random() == two.random())
     True
     """
-    digest = hashlib.sha256("\0".join([str(seed), *names]).encode()).digest()
+    digest = hashlib.sha256("\0".join([str(seed), *parts]).encode()).digest()
     return np.random.default_rng(int.from_bytes(digest[:16], "little"))
+
+
+def generator_of(
+    seed: int, scored: ScoredSeries, detector: str, purpose: str
+) -> np.random.Generator:
+    """Random numbers for the score of a detector on a series, whatever both are called.
+
+    They depend on the content of the series and of the detector's scores. All runs of a detector
+    (with different seeds) get the same numbers: their mean is that of one perturbation.
+
+    Parameters
+    ----------
+    seed : int
+        The seed.
+    scored : ScoredSeries
+        The series and its scores.
+    detector : str
+        One of its detectors.
+    purpose : str
+        What the numbers are for, such as ``"noise"``.
+
+    Examples
+    --------
+    >>> from vuskit.datasets import Series
+    >>> one = ScoredSeries(Series("a", "docs", [1.0, 9.0], [0, 1]), {"mine": [0.1, 0.9]})
+    >>> two = ScoredSeries(Series("b", "other", [1.0, 9.0], [0, 1]), {"yours": [0.1, 0.9]})
+    >>> draws = generator_of(7, one, "mine", "noise"), generator_of(7, two, "yours", "noise")
+    >>> len({random.random() for random in draws})
+    1
+    """
+    runs = sorted({scores_digest(score) for score in scored.runs(detector)})
+    return generator(seed, scored.series.content_hash, *runs, purpose)
 
 
 def even_lags(buffer: int, *, count: int = 10, fraction: float = 0.25) -> NDArray[np.intp]:

@@ -36,7 +36,7 @@ from vuskit.studies.base import (
     option,
     study,
 )
-from vuskit.studies.perturbations import add_noise, crops_by_ratio, even_lags, generator, shift
+from vuskit.studies.perturbations import add_noise, crops_by_ratio, even_lags, generator_of, shift
 from vuskit.studies.statistics.comparison import TableComparison, compare_columns
 
 if TYPE_CHECKING:
@@ -381,6 +381,11 @@ class Robustness(Study[RobustnessResult]):
         0.1, "Level of significance.", minimum=0, maximum=1, metavar="X", stage="result"
     )
 
+    @property
+    def uses_names(self) -> bool:
+        """No: values depend on content only."""
+        return False
+
     def per_series(self, scored: ScoredSeries) -> SeriesValues:
         """Values of all measures under every perturbation of every detector's score."""
         choice = self.choose_buffer(scored)
@@ -414,9 +419,7 @@ class Robustness(Study[RobustnessResult]):
 
     def _noise(self, scored: ScoredSeries, buffer: int) -> Values:
         def variants(detector: str, score: Values) -> Iterator[Values]:
-            # All runs of a detector get the same noise: their mean is that of one perturbation.
-            names = (scored.series.dataset, scored.series.name, detector, "noise")
-            random = generator(self.seed, *names)
+            random = generator_of(self.seed, scored, detector, "noise")
             return (add_noise(score, random, amplitude=self.noise) for _ in range(self.count))
 
         return evaluate_detectors(self.evaluator(scored.series.labels, buffer), scored, variants)

@@ -7,7 +7,7 @@ together; the z statistic says how far apart a measure keeps the two.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -35,8 +35,8 @@ from vuskit.studies.base import (
     option,
     study,
 )
-from vuskit.studies.perturbations import add_noise, generator, shift
-from vuskit.studies.sources import Source
+from vuskit.studies.perturbations import add_noise, generator_of, shift
+from vuskit.studies.sources import SeriesNames, Source
 from vuskit.studies.statistics.comparison import TableComparison, compare_columns
 
 if TYPE_CHECKING:
@@ -454,6 +454,26 @@ class Separability(Study[SeparabilityResult]):
             get_measure(self.criterion)
         return super().sources(source)
 
+    @property
+    def uses_names(self) -> bool:
+        """Whether pairs are given by name."""
+        return self.pairs is not None
+
+    def depends_on(self) -> Any:
+        """Return the measure that chooses the pairs, if it is given by name."""
+        return get_measure(self.criterion) if isinstance(self.criterion, str) else None
+
+    def with_names(self, part: SeriesValues, names: SeriesNames) -> SeriesValues:
+        """Name the detectors of the pairs, too."""
+        known = names.by_placeholder()
+        notes = {
+            **part.notes,
+            "pairs": [[known[good], known[bad]] for good, bad in part.notes["pairs"]],
+            "criterion": {known[one]: merit for one, merit in part.notes["criterion"].items()},
+        }
+        named: SeriesValues = super().with_names(replace(part, notes=notes), names)
+        return named
+
     def per_series(self, scored: ScoredSeries) -> SeriesValues:
         """Values of all measures for the perturbed scores of every detector in a pair."""
         choice = self.choose_buffer(scored)
@@ -524,10 +544,7 @@ class Separability(Study[SeparabilityResult]):
     def _variants(
         self, scored: ScoredSeries, detector: str, score: Values, buffer: int
     ) -> Iterator[Values]:
-        # All runs of a detector get the same lags and noise: their mean is that of one
-        # perturbation.
-        names = (scored.series.dataset, scored.series.name, detector, "separability")
-        random = generator(self.seed, *names)
+        random = generator_of(self.seed, scored, detector, "separability")
         limit = int(self.lag * buffer)
         for _ in range(self.count):
             lag = int(random.integers(-limit, limit, endpoint=True))

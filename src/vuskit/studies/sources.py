@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
@@ -22,12 +21,14 @@ from vuskit.errors import InvalidInputError
 __all__ = [
     "InMemory",
     "ScoreFile",
+    "SeriesNames",
     "Source",
+    "StudyInput",
     "bridged_values",
     "buffer_of",
     "content_of",
-    "digest_of",
     "open_scores",
+    "without_names",
 ]
 
 
@@ -43,13 +44,69 @@ class Source(Protocol):
         """The series and its scores."""
 
 
-def digest_of(source: Source) -> str:
-    """Digest of the content of a source; changes when its names, values, labels or scores do.
+@dataclass(frozen=True)
+class SeriesNames:
+    """What a series and the detectors of its scores are called.
 
-    Sources with a cheaper way than reading the series have a method ``digest()``.
+    Attributes
+    ----------
+    dataset, series : str
+        The series.
+    runs : tuple of str
+        Names of the scores.
+    detectors : tuple of str
+        Names of the detectors; one may have several runs.
     """
-    digest = getattr(source, "digest", None)
-    return content_of(source.read()) if digest is None else str(digest())
+
+    dataset: str
+    series: str
+    runs: tuple[str, ...]
+    detectors: tuple[str, ...]
+
+    @classmethod
+    def of(cls, scored: ScoredSeries) -> SeriesNames:
+        """Names of a series with scores."""
+        series = scored.series
+        return cls(series.dataset, series.name, tuple(scored.scores), scored.detectors)
+
+    @property
+    def title(self) -> str:
+        """Data set and series."""
+        return f"{self.dataset}/{self.series}"
+
+    def by_placeholder(self) -> dict[str, str]:
+        """Names of the detectors by what `without_names` calls them."""
+        return {_placeholder(place): name for place, name in enumerate(self.detectors)}
+
+
+def _placeholder(place: int) -> str:
+    return f"detector {place}"
+
+
+def without_names(scored: ScoredSeries) -> ScoredSeries:
+    """Return the series and its scores with placeholders for all names.
+
+    Examples
+    --------
+    >>> from vuskit.datasets import Series
+    >>> scored = ScoredSeries(Series("a", "docs", [1.0, 9.0], [0, 1]), {"mine": [0.1, 0.9]})
+    >>> without_names(scored).series.name, without_names(scored).detectors
+    ('series', ('detector 0',))
+    """
+    scores: dict[str, NDArray[np.float64]] = {}
+    repeats: dict[str, tuple[str, ...]] = {}
+    renamed: dict[str, str] = {}
+    for place, detector in enumerate(scored.detectors):
+        runs = scored.repeats.get(detector, (detector,))
+        name = _placeholder(place)
+        names = (name,) if len(runs) == 1 else tuple(f"{name} ({run})" for run in range(len(runs)))
+        renamed |= dict(zip(runs, names, strict=True))
+        if len(runs) > 1:
+            repeats[name] = names
+    for run, score in scored.scores.items():
+        scores[renamed[run]] = score
+    series = replace(scored.series, dataset="data set", name="series")
+    return ScoredSeries(series, scores, repeats)
 
 
 @dataclass(frozen=True)
@@ -63,6 +120,11 @@ class ScoreFile:
         """Folder and file."""
         return f"{self.path.parent.name}/{self.path.name}"
 
+    @property
+    def place(self) -> Path:
+        """The file."""
+        return self.path
+
     def read(self) -> ScoredSeries:
         """Read the file.
 
@@ -72,12 +134,6 @@ class ScoreFile:
             If it is broken.
         """
         return read_scores(self.path)
-
-    def digest(self) -> str:
-        """Digest of the name and the bytes of the file."""
-        digest = hashlib.sha256(f"{self.name}\0".encode())
-        digest.update(self.path.read_bytes())
-        return digest.hexdigest()
 
 
 @dataclass(frozen=True)
@@ -94,6 +150,31 @@ class InMemory:
     def read(self) -> ScoredSeries:
         """Return the series."""
         return self.scored
+
+
+@dataclass(frozen=True)
+class StudyInput:
+    """A series that was studied.
+
+    Attributes
+    ----------
+    name : str
+        Data set and series.
+    digest : str
+        Digest of its content and its scores.
+    place : str
+        File of scores or folder of a run; empty for a series in memory.
+    """
+
+    name: str
+    digest: str
+    place: str = ""
+
+    @classmethod
+    def of(cls, source: Source, names: SeriesNames, digest: str) -> StudyInput:
+        """Record what a source gave."""
+        place: Path | None = getattr(source, "place", None)
+        return cls(names.title, digest, "" if place is None else str(place.resolve()))
 
 
 def open_scores(source: Any, *, pattern: str | Iterable[str] | None = None) -> tuple[Source, ...]:
@@ -180,11 +261,22 @@ def buffer_of(scored: ScoredSeries, strategy: str | int) -> BufferChoice:
 
 
 def content_of(scored: ScoredSeries) -> str:
-    """Digest of the series, its names and its scores: changes when any of them does."""
-    digest = hashlib.sha256()
-    names = (scored.series.dataset, scored.series.name, *scored.scores)
-    runs = sorted((name, *runs) for name, runs in scored.repeats.items())
-    digest.update(json.dumps([names, runs]).encode())
+    """Digest of values, labels and scores, and of which scores belong to one detector; no names.
+
+    Examples
+    --------
+    >>> from vuskit.datasets import Series
+    >>> one = ScoredSeries(Series("a", "docs", [1.0, 9.0], [0, 1]), {"mine": [0.1, 0.9]})
+    >>> two = ScoredSeries(Series("b", "other", [1.0, 9.0], [0, 1]), {"yours": [0.1, 0.9]})
+    >>> content_of(one) == content_of(two)
+    True
+    """
+    runs = list(scored.scores)
+    together = [
+        [runs.index(run) for run in scored.repeats.get(detector, (detector,))]
+        for detector in scored.detectors
+    ]
+    digest = hashlib.sha256(f"vuskit-scored-1 {together}\n".encode())
     digest.update(scored.series.content_hash.encode())
     for score in scored.scores.values():
         digest.update(np.ascontiguousarray(score, dtype="<f8").tobytes())

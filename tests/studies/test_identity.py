@@ -1,0 +1,290 @@
+"""Stored values belong to content, code and settings; names are those of the source."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from studies.scored import SOME, make_scored, make_several, write_scored
+from typer.testing import CliRunner
+
+from vuskit import get_measure
+from vuskit.cli.app import app
+from vuskit.datasets import ScoredSeries, Series
+from vuskit.measures.thresholds import Sigma
+from vuskit.studies import (
+    Consistency,
+    Robustness,
+    SeriesValues,
+    Study,
+    ValuesResult,
+    base,
+    consistency_study,
+    option,
+    robustness_study,
+    run_study,
+    separability_study,
+    study,
+)
+from vuskit.studies.identity import study_digest
+
+RUNS = {
+    "robustness": robustness_study,
+    "separability": separability_study,
+    "consistency": consistency_study,
+}
+OTHER_NAMES = {"good": "LOF", "late": "PCA", "noisy": "AE", "useless": "random"}
+
+
+def stored(folder):
+    return {path.name: path.stat().st_mtime_ns for path in folder.glob("*.npz")}
+
+
+def renamed(scored, *, name="pump", dataset="plantB"):
+    one = scored.series
+    series = Series(name, dataset, one.values, one.labels)
+    return ScoredSeries(series, {OTHER_NAMES[key]: score for key, score in scored.scores.items()})
+
+
+# ---- names ----
+
+
+@pytest.mark.parametrize("kind", RUNS)
+def test_a_rename_reuses_the_values_under_the_new_names(tmp_path, kind):
+    scored, other = make_scored(1), renamed(make_scored(1))
+    (first,) = RUNS[kind](scored, folder=tmp_path, **SOME).values
+    kept = stored(tmp_path)
+    found = RUNS[kind](other, folder=tmp_path, **SOME)
+    assert stored(tmp_path) == kept
+    (second,) = found.values
+    assert (second.dataset, second.series) == ("plantB", "pump")
+    assert second.axes["detector"] == tuple(OTHER_NAMES[one] for one in first.axes["detector"])
+    np.testing.assert_array_equal(first.values, second.values)
+    fresh = RUNS[kind](other, **SOME)
+    assert found.to_frame().to_csv() == fresh.to_frame().to_csv()
+    assert str(found.values[0].notes) == str(fresh.values[0].notes)
+
+
+def test_equal_content_is_computed_once_and_listed_under_both_names(tmp_path):
+    scored = make_scored(1)
+    both = [scored, renamed(scored)]
+    found = consistency_study(both, folder=tmp_path, **SOME)
+    assert len(stored(tmp_path)) == 1
+    assert [one.name for one in found.values] == ["plant/s1", "plantB/pump"]
+    assert [set(one.axes["detector"]) for one in found.values] == [
+        set(OTHER_NAMES),
+        set(OTHER_NAMES.values()),
+    ]
+
+
+def test_equal_names_with_other_content_share_nothing(tmp_path):
+    first = make_scored(1)
+    labels = np.roll(first.series.labels, 3)
+    other = ScoredSeries(Series("s1", "plant", first.series.values, labels), first.scores)
+    values = [
+        consistency_study(one, folder=tmp_path, **SOME).values[0].values for one in (first, other)
+    ]
+    assert len(stored(tmp_path)) == 2
+    assert not np.array_equal(*values)
+
+
+def test_runs_of_one_detector_are_not_those_of_several(tmp_path):
+    scored = make_scored(1)
+    together = ScoredSeries(scored.series, scored.scores, {"team": tuple(scored.scores)})
+    apart = consistency_study(scored, folder=tmp_path, **SOME)
+    found = consistency_study(together, folder=tmp_path, **SOME)
+    assert len(stored(tmp_path)) == 2
+    assert found.values[0].axes["detector"] == ("team",)
+    means = apart.values[0].values.mean(axis=0)
+    np.testing.assert_allclose(found.values[0].values[0], means, atol=1e-12)
+
+
+def test_pairs_given_by_name_follow_the_names(tmp_path):
+    scored = make_scored(1)
+    options = {"pairs": [("good", "late")], "count": 4, "folder": tmp_path, **SOME}
+    swapped = ScoredSeries(
+        scored.series,
+        {"late": scored.scores["good"], "good": scored.scores["late"]},
+    )
+    first, second = (separability_study(one, **options).to_frame() for one in (scored, swapped))
+    assert len(stored(tmp_path)) == 2
+    fresh = separability_study(swapped, **{**options, "folder": None}).to_frame()
+    assert second.equals(fresh)
+    assert not second["z"].equals(first["z"])
+
+
+def invoke(*arguments):
+    return CliRunner().invoke(app, list(map(str, arguments)), env={"COLUMNS": "80"})
+
+
+QUICK = ("--measure", "auc_pr", "--measure", "vus_pr", "--buffer", "24", "--count", "4")
+
+
+def test_moved_and_renamed_files_on_the_command_line(tmp_path):
+    files = tmp_path / "scores"
+    for scored in make_several()[:3]:
+        write_scored(files, scored)
+    line = ("study", "separability", files, *QUICK, "--processes", 2, "--output", tmp_path / "out")
+    assert invoke(*line).exit_code == 0
+    kept = stored(tmp_path / "out" / "series")
+    before = pd.read_csv(tmp_path / "out" / "separability_z.csv")
+    (files / "hall" / "deep").mkdir(parents=True)
+    moved = files / "hall" / "deep" / "pump.csv"
+    shutil.move(files / "mill" / "s1.csv", moved)
+    moved.write_text(moved.read_text().replace("good", "LOF", 1))
+    assert invoke(*line).exit_code == 0
+    assert stored(tmp_path / "out" / "series") == kept
+    after = pd.read_csv(tmp_path / "out" / "separability_z.csv")
+    rows = after[after["dataset"] == "deep"]
+    assert set(rows["series"]) == {"pump"}
+    assert "LOF" in set(rows["accurate"])
+    assert "mill" not in set(after["dataset"])
+    old = before[before["dataset"] == "mill"]
+    assert rows["z"].tolist() == old["z"].tolist()
+    # An empty folder gives the same numbers: nothing was random about the names.
+    again = (*line[:-1], tmp_path / "fresh")
+    assert invoke(*again).exit_code == 0
+    fresh = tmp_path / "fresh" / "separability_z.csv"
+    assert fresh.read_bytes() == (tmp_path / "out" / "separability_z.csv").read_bytes()
+
+
+# ---- settings and code ----
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"buffer": 25},
+        {"thresholds": 100},
+        {"definition": "pvldb2022"},
+        {"threshold": Sigma(2.0)},
+        {"seed": 1},
+        {"count": 11},
+        {"lag_fill": "wrap"},
+        {"measures": ["f_score", "auc_pr", "range_auc_pr"]},
+        {"measures": [*SOME["measures"][:3], get_measure("vus_pr").with_options(step=2)]},
+    ],
+    ids=str,
+)
+def test_every_setting_counts(changed):
+    assert study_digest(Robustness.create(**{**SOME, **changed})) != study_digest(
+        Robustness.create(**SOME)
+    )
+
+
+def test_options_of_the_result_do_not_count():
+    first = study_digest(Robustness.create(**SOME))
+    assert study_digest(Robustness.create(alpha=0.01, min_values=3, **SOME)) == first
+    assert study_digest(Consistency.create(**SOME)) != first
+
+
+@dataclass(frozen=True)
+class Weights:
+    table: tuple[float, ...]
+    matrix: np.ndarray
+
+
+@pytest.fixture
+def level(monkeypatch):
+    """A study whose options are objects; `factor` is declared to matter for the result only."""
+    monkeypatch.setattr(base, "_STUDIES", dict(base._STUDIES))
+
+    @dataclass(frozen=True, eq=False)
+    class LevelResult(ValuesResult):
+        def tables(self):
+            return {}
+
+    @study(title="Level", question="How high?", better="higher")
+    @dataclass(frozen=True)
+    class Level(Study[LevelResult]):
+        weights: Any = None
+        table: Any = None
+        factor: float = option(1.0, "Factor.", stage="result")
+
+        def per_series(self, scored):
+            values = self.factor * np.array([one.mean() for one in scored.scores.values()])
+            axes = {"detector": scored.detectors}
+            return SeriesValues(scored.series.dataset, scored.series.name, 1, axes, values)
+
+        def combine(self, parts):
+            return LevelResult(tuple(parts))
+
+    return Level
+
+
+def test_options_that_are_objects_count_with_all_their_content(level):
+    large = np.zeros((100, 100))
+    other = large.copy()
+    other[50, 50] = 1  # the text of a large array leaves it out
+    studies = [
+        level(),
+        level(weights=Weights((1.0, 2.0), large)),
+        level(weights=Weights((1.0, 2.0), other)),
+        level(weights=Weights((1.0, 2.5), large)),
+        level(table={1: "a"}),
+        level(table={"1": "a"}),
+    ]
+    assert len(set(map(study_digest, studies))) == len(studies)
+    assert study_digest(studies[1]) == study_digest(level(weights=Weights((1.0, 2.0), large * 1)))
+
+
+def test_a_stored_value_does_not_depend_on_options_of_the_result(level, tmp_path):
+    scored = make_scored(1)
+    first = run_study(level(factor=3.0), scored, folder=tmp_path).values[0].values
+    second = run_study(level(), scored).values[0].values
+    np.testing.assert_array_equal(first, second)
+
+
+def test_names_count_for_studies_that_may_look_at_them(level, tmp_path):
+    for one in (make_scored(1), renamed(make_scored(1))):
+        found = run_study(level(), one, folder=tmp_path)
+        assert found.values[0].series == one.series.name
+    assert len(stored(tmp_path)) == 2
+
+
+# ---- content ----
+
+
+class Changing:
+    """A source that gives another series every time."""
+
+    name = "changing"
+
+    def __init__(self):
+        self.seed = 0
+
+    def read(self):
+        self.seed += 1
+        return make_scored(self.seed)
+
+
+def test_a_series_that_changes_during_the_study_fails(tmp_path):
+    found = consistency_study([make_scored(9), Changing()], folder=tmp_path, **SOME)
+    assert [one.name for one in found.failures] == ["changing"]
+    assert "another content; start the same command again" in found.failures[0].reason
+    assert len(stored(tmp_path)) == 1
+
+
+class Unreadable:
+    """A source that can be read the second time only."""
+
+    name = "late"
+
+    def __init__(self):
+        self.reads = 0
+
+    def read(self):
+        self.reads += 1
+        if self.reads == 1:
+            raise OSError("not yet")
+        return make_scored(2)
+
+
+def test_nothing_is_stored_without_a_digest(tmp_path):
+    found = consistency_study([make_scored(9), Unreadable()], folder=tmp_path, **SOME)
+    assert [one.reason for one in found.failures] == ["OSError: not yet"]
+    assert len(stored(tmp_path)) == 1
