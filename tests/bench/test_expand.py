@@ -214,7 +214,7 @@ def test_a_plan_that_selects_nothing_is_refused(workshop, data):
     with pytest.raises(InvalidInputError, match="must select at least one series, got none"):
         selected(workshop, "min_points = 1_000_000")
     names = "'One/a.out', 'One/b.out', .*, got 'nothing\\*'"
-    with pytest.raises(InvalidInputError, match=rf"`series\[0\].names` must match .*{names}"):
+    with pytest.raises(InvalidInputError, match=rf"toml: `series\[0\].names` must match .*{names}"):
         selected(workshop, 'names = ["a", "nothing*"]')
     with pytest.raises(InvalidInputError, match=r"`series\[0\].datasets` .*; did you mean 'One'"):
         selected(workshop, 'datasets = "Onee"')

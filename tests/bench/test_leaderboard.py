@@ -1,4 +1,4 @@
-"""Means by detector over the series that all of them have values for."""
+"""Means by detector and measure over the series that all detectors have a value for."""
 
 from __future__ import annotations
 
@@ -65,10 +65,39 @@ def test_a_mean_over_data_sets_counts_each_of_them_once():
         leaderboard(uneven(), by="detector")
 
 
-def test_data_sets_can_be_kept_apart():
-    board = leaderboard(uneven(), apart=["dataset"])
-    assert board["dataset"].to_list() == ["large", "large", "small", "small"]
-    assert board["detector"].to_list() == ["A", "B", "B", "A"]
+def two_measures():
+    """B lacks AUC-PR on the hard series, C has VUS-PR only, D has no value."""
+    vus = [("easy", "A", 0, 0.9), ("hard", "A", 0, 0.1), ("easy", "B", 0, 0.7),
+           ("hard", "B", 0, 0.5), ("easy", "C", 0, 0.2), ("hard", "C", 0, 0.2)]  # fmt: skip
+    auc = [("easy", "A", 0, 0.8), ("hard", "A", 0, 0.2), ("easy", "B", 0, 0.7),
+           ("hard", "B", 0, np.nan)]  # fmt: skip
+    return pd.concat([frame(vus), frame(auc).assign(measure="auc_pr")])
+
+
+def test_each_measure_has_its_own_common_series():
+    board = leaderboard(two_measures(), detectors=["D"], measures=["f_score"]).set_index("detector")
+    assert list(board.index) == ["B", "A", "C", "D"]
+    assert board["auc_pr"].to_list() == pytest.approx([0.7, 0.8, np.nan, np.nan], nan_ok=True)
+    assert board["vus_pr"].to_list() == pytest.approx([0.6, 0.5, 0.2, np.nan], nan_ok=True)
+    assert board["series"].isna().all()
+    assert set(board["series_auc_pr"]) == {1}
+    assert set(board["series_vus_pr"]) == {2}
+    assert set(board["series_f_score"]) == {0}
+    assert board["own"].to_list() == [2, 2, 2, 0]
+    by_dataset = leaderboard(two_measures(), by="dataset")
+    assert set(by_dataset["datasets"]) == {1}
+    assert set(by_dataset["series_auc_pr"]) == {1}
+    same = leaderboard(two_measures().query("series == 'easy'"), measures=["f_score"])
+    assert set(same["series"]) == {1}
+    assert not [name for name in same if name.startswith("series_")]
+
+
+def test_a_measure_without_common_series_does_not_decide_the_order():
+    values = frame([("x", "A", 0, 0.9), ("y", "B", 0, 0.1)])
+    others = frame([("x", "A", 0, 0.1), ("x", "B", 0, 0.6)]).assign(measure="auc_pr")
+    board = leaderboard(pd.concat([values, others]))
+    assert board["detector"].to_list() == ["B", "A"]
+    assert set(board["series_vus_pr"]) == {0}
 
 
 def test_seeds_of_a_series_count_as_one():

@@ -181,6 +181,16 @@ CASES = {
     ),
     "figure": (wide_frame, ["--figure", "cd.docx"], "must be a file that ends in .pdf, .svg, .png"),
     "figure_place": (wide_frame, ["--figure", "no/cd.pdf"], "there is no folder 'no'"),
+    "no_common": (
+        lambda: wide_frame().assign(
+            LOF=lambda one: one["LOF"].where(one["dataset"] == "ECG"),
+            PCA=lambda one: one["PCA"].where(one["dataset"] != "ECG"),
+        ),
+        [],
+        "series with a value of all detectors, got 0 of 12. Series with a value: LOF 5, "
+        "IForest 12, PCA 7, Random 12. Compare fewer detectors with --detector or --ignore, or "
+        "rank missing values last with --missing worst",
+    ),
     "one_row": (lambda: wide_frame()[:1], [], "must have at least"),
     "one_column": (lambda: wide_frame()[["LOF"]], [], "for each of two detectors or more"),
     "scores": (
@@ -300,8 +310,8 @@ def test_who_has_no_value_is_left_out_or_last(command, with_failures, form):
     worst = command("compare", table, "--missing", "worst", "--csv")
     assert worst.code == 0, worst.err
     assert "left out" not in worst.err
-    fewer = "fewer than 3: failing:never 0, failing:sometimes 2\n"
-    assert f"mean and median are over each detector's own series; {fewer}" in worst.err
+    used = "mean and median are over 2 of 3 series, those with a value of all detectors"
+    assert f"{used}; fewer than 3: failing:sometimes 2\n" in worst.err
     *_, last = csv.DictReader(io.StringIO(worst.out))
     assert (last["name"], last["mean"], last["median"]) == ("failing:never", "", "")
     assert float(last["mean_rank"]) > 2.5
@@ -311,3 +321,16 @@ def test_who_has_no_value_is_left_out_or_last(command, with_failures, form):
     refused = command("compare", table, "--missing", "raise")
     assert refused.code == 2
     assert "must have no missing cell" in refused.err
+
+
+def test_a_data_set_uses_the_series_that_all_detectors_have(command):
+    wide = wide_frame()
+    wide.loc[0, "LOF"] = wide.loc[5, "PCA"] = np.nan
+    wide.loc[wide["dataset"] == "KPI", "Random"] = np.nan
+    wide.to_csv("holes.csv", index=False)
+    options = ("--by", "dataset", "--missing", "worst", "--json")
+    found = json.loads(command("compare", "holes.csv", *options).out)
+    assert (found["rows"], found["rows_in_means"]) == (2, 1)
+    means = {row["name"]: row["mean"] for row in found["detectors"]}
+    assert means["IForest"] == pytest.approx(wide["IForest"][1:5].mean())
+    assert means["Random"] == pytest.approx(wide["Random"][1:5].mean())

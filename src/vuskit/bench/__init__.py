@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from vuskit.bench._leaderboard import (
     AVERAGES,
+    common_series,
     directions,
     leaderboard,
     main_measure,
@@ -41,6 +42,7 @@ __all__ = [
     "Store",
     "StoredScores",
     "Verification",
+    "common_series",
     "directions",
     "leaderboard",
     "load_plan",

@@ -1,10 +1,13 @@
-"""Means by detector over the series that all detectors have values for, and their order."""
+"""Means by detector and measure over the series that all detectors have a value for."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from vuskit._util.optional import require
 from vuskit.errors import InvalidInputError
@@ -16,6 +19,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AVERAGES",
+    "COUNTS",
+    "common_series",
     "directions",
     "leaderboard",
     "main_measure",
@@ -29,6 +34,9 @@ _MAIN_MEASURES = ("vus_pr", "vus_roc", "auc_pr")
 
 AVERAGES = ("series", "dataset")
 """One row per series, or per data set."""
+
+COUNTS = ("datasets", "series")
+"""Columns that say how many data sets and series a mean rests on."""
 
 
 def rows_of_mean(table: pd.DataFrame, by: str) -> pd.DataFrame:
@@ -63,20 +71,49 @@ def rows_of_mean(table: pd.DataFrame, by: str) -> pd.DataFrame:
     return table.groupby(level=kept, sort=False).mean()
 
 
+def common_series(values: ArrayLike) -> NDArray[np.bool_]:
+    """Return which series count in means: those on which all detectors have a value.
+
+    Detectors without any value do not count among "all".
+
+    Parameters
+    ----------
+    values : array-like of shape (..., detectors, series)
+        Values of one measure, or of each measure along the first axes; NaN is a missing value.
+
+    Returns
+    -------
+    ndarray of bool, shape (..., series)
+        False everywhere if no detector has a value.
+
+    Examples
+    --------
+    >>> nan = float("nan")
+    >>> common_series([[0.9, 0.1, 0.5], [0.8, nan, 0.7], [nan, nan, nan]]).tolist()
+    [True, False, True]
+    """
+    there = ~np.isnan(np.asarray(values, dtype=np.float64))
+    present = there.any(axis=-1, keepdims=True)
+    return np.asarray((there | ~present).all(axis=-2) & there.any(axis=-2))
+
+
 def leaderboard(
     values: pd.DataFrame,
     *,
     by: str = "series",
-    apart: Iterable[str] = (),
     detectors: Iterable[str] = (),
     measures: Iterable[str] = (),
 ) -> pd.DataFrame:
     """Mean of every measure per detector and settings, best by `main_measure` first.
 
-    Means are taken over the seeds of a series, then over the series that *every* detector of
-    these settings has a value for: a detector that failed on hard series must not look better for
-    it. ``series`` counts those, ``own`` the ones that the detector has values for. A detector
-    without any value, which is not counted among "every", stands last.
+    Means are taken over the seeds of a series, then over the series on which *all* detectors have
+    a value of *that measure*, under these settings: a detector without a value on hard series must
+    not benefit. A detector without any value of a measure has no mean and does not count among
+    "all".
+
+    The column ``series`` counts these series, ``own`` those on which the detector has any value.
+    Where the measures have different counts, ``series`` is missing, and one column per measure
+    such as ``series_vus_pr`` follows the means. A measure without any value has the count 0.
 
     Parameters
     ----------
@@ -85,9 +122,7 @@ def leaderboard(
         ``higher_is_better``, or of the registry.
     by : {"series", "dataset"}, default="series"
         Whether every series counts the same, or every data set: then means are taken over the
-        series of a data set first, and ``datasets`` counts these.
-    apart : iterable of str, optional
-        Further columns to keep apart, such as ``dataset``.
+        series of a data set first, and ``datasets`` counts data sets as ``series`` counts series.
     detectors : iterable of str, optional
         Detectors that get a row also if they have no value, from `Run.detectors`.
     measures : iterable of str, optional
@@ -111,55 +146,115 @@ def leaderboard(
     check_choice("by", by, AVERAGES)
     if not len(values):
         return values
-    place = ["dataset", "series"]
-    groups = ["settings", *apart, "detector"]
-    means = (
-        values.groupby([*groups, *(p for p in place if p not in groups), "measure"])["value"]
-        .mean()
-        .unstack("measure")
-        .reset_index()
-    )
-    means["_all"] = means.groupby(["settings"])["detector"].transform("nunique")
-    shared = means.groupby(["settings", *place])["detector"].transform("nunique") == means["_all"]
-    known = measures_in_order([name for name in means if name in set(values["measure"])])
-    keys = list(dict.fromkeys([*groups, *place]))
-    rows = rows_of_mean(means[shared].set_index(keys)[known], by)
-    table = rows.groupby(level=groups).mean()
-    if by == "dataset":
-        table.insert(0, "datasets", rows.groupby(level=groups).size())
-    table.insert(len(table.columns) - len(known), "series", means[shared].groupby(groups).size())
-    own = means.groupby(groups).size().reindex(table.index)
-    table.insert(len(table.columns) - len(known), "own", own)
-    table = _with_rows_for(table, set(detectors) - set(values["detector"]), known)
-    wanted = measures_in_order({*known, *measures})
-    table = table.reindex(columns=[*(name for name in table if name not in known), *wanted])
-    main = main_measure(known)
-    ascending = [True, *(True for _ in apart), not directions(values)[main], True]
-    table = table.reset_index().sort_values(
-        ["settings", *apart, main, "detector"], ascending=ascending
-    )
-    return table.rename_axis(columns=None).reset_index(drop=True)
+    pandas = require("pandas", purpose="a leaderboard")
+    wanted = measures_in_order({*map(str, values["measure"]), *measures})
+    higher = directions(values)
+    boards = [
+        _Board.of(rows, by=by, detectors=detectors, measures=wanted).to_frame(higher, str(settings))
+        for settings, rows in values.groupby("settings")
+    ]
+    table: pd.DataFrame = pandas.concat(boards, ignore_index=True)
+    for count in COUNTS:
+        names = [f"{count}_{name}" for name in wanted]
+        if count not in table:
+            continue
+        if table[count].isna().any():
+            table = table[[*(name for name in table if name not in names), *names]]
+        else:
+            table = table.drop(columns=names).astype({count: int})
+    return table
+
+
+@dataclass(frozen=True, eq=False)
+class _Board:
+    """Means under one kind of settings.
+
+    Attributes
+    ----------
+    means : pandas.DataFrame
+        By detector and measure.
+    own : pandas.Series
+        Series with any value, by detector.
+    counts : dict from str to dict
+        Of ``series`` (and ``datasets``): how many a mean rests on, by measure.
+    present : list of str
+        Measures with any value.
+    """
+
+    means: pd.DataFrame
+    own: pd.Series
+    counts: dict[str, dict[str, int]]
+    present: list[str]
+
+    @classmethod
+    def of(
+        cls, rows: pd.DataFrame, *, by: str, detectors: Iterable[str], measures: Sequence[str]
+    ) -> _Board:
+        pandas = require("pandas", purpose="a leaderboard")
+        place = ["dataset", "series"]
+        known = rows.dropna(subset="value")
+        cells = known.groupby(["measure", *place, "detector"])["value"].mean()
+        names = sorted({*map(str, rows["detector"]), *detectors})
+        means = pandas.DataFrame(np.nan, pandas.Index(names, name="detector"), list(measures))
+        counts = {name: dict.fromkeys(measures, 0) for name in COUNTS}
+        present = [name for name in measures if name in cells.index.get_level_values("measure")]
+        for measure in present:
+            table = cells.loc[measure].unstack("detector").reindex(columns=names)
+            table = table[common_series(table.to_numpy().T)]
+            means[measure] = rows_of_mean(table, by).mean()
+            counts["series"][measure] = len(table)
+            counts["datasets"][measure] = table.index.get_level_values("dataset").nunique()
+        own = known.drop_duplicates([*place, "detector"])["detector"].value_counts()
+        if by == "series":
+            del counts["datasets"]
+        return cls(means, own.reindex(names, fill_value=0), counts, present)
+
+    def to_frame(self, higher: Mapping[str, bool], settings: str) -> pd.DataFrame:
+        """Return rows in order, with both forms of the counts."""
+        ranked = [name for name in self.means if self.means[name].notna().any()]
+        main = main_measure(ranked or list(self.means))
+        table = self.means.assign(**{
+            f"{count}_{name}": number
+            for count, by_measure in self.counts.items()
+            for name, number in by_measure.items()
+        })  # fmt: skip
+        table.insert(0, "own", self.own)
+        for count in reversed(self.counts):
+            table.insert(0, count, _one_count(self.counts[count], self.present))
+            table[count] = table[count].astype("Int64")
+        table = table.reset_index()
+        table.insert(0, "settings", settings)
+        keys = table.assign(blank=table["own"] == 0).sort_values(
+            [main, "blank", "detector"], ascending=[not higher.get(main, True), True, True]
+        )
+        return table.loc[keys.index]
+
+
+def _one_count(counts: Mapping[str, int], present: Iterable[str]) -> int | None:
+    """Return the count that all present measures share; None if their counts differ.
+
+    Examples
+    --------
+    >>> _one_count({"vus_pr": 3, "auc_pr": 3, "failed": 0}, ["vus_pr", "auc_pr"])
+    3
+    >>> _one_count({"vus_pr": 3, "auc_pr": 2}, ["vus_pr", "auc_pr"])
+    """
+    found = {counts[name] for name in present if name in counts}
+    return found.pop() if len(found) == 1 else None
 
 
 def no_common_series(values: pd.DataFrame, settings: str) -> str:
-    """Explain why there is no table: every detector misses a series that another one has."""
-    counts = values.drop_duplicates(["dataset", "series", "detector"])["detector"].value_counts()
+    """Explain why there is no mean: every detector misses a series that another one has."""
+    known = values.dropna(subset="value").drop_duplicates(["dataset", "series", "detector"])
+    counts = known["detector"].value_counts()
     listed = ", ".join(f"{name} {count}" for name, count in counts.items())
+    total = len(known.drop_duplicates(["dataset", "series"]))
     return (
         f"`RUN` must have at least one series with values of all detectors, got none for "
-        f"{settings}. Series per detector: {listed}. Use `vuskit bench export`, or remove a "
-        "detector from the plan."
+        f"{settings}. Detectors with their series, of {total}: {listed}. Use `vuskit bench "
+        "export` for all values, `vuskit compare --detector A --detector B` for some detectors, "
+        "or remove a detector from the plan."
     )
-
-
-def _with_rows_for(table: pd.DataFrame, failed: set[str], measures: list[str]) -> pd.DataFrame:
-    """Add a row without means for each of these detectors, beside those of the same settings."""
-    pandas = require("pandas", purpose="a leaderboard")
-    ones = table.groupby(level=list(table.index.names[:-1]), sort=False).head(1)
-    rows = [ones.rename(index=lambda _, name=name: name, level="detector") for name in failed]
-    blank = [one.assign(own=0, **dict.fromkeys(measures, float("nan"))) for one in rows]
-    joined: pd.DataFrame = pandas.concat([table, *blank])
-    return joined
 
 
 def directions(values: pd.DataFrame) -> dict[str, bool]:

@@ -228,6 +228,8 @@ def expand_plan(
             found = list(_external(f"scores[{place}]", request, series, catalog, notes))
             _check_labels(f"scores[{place}]", found, plan.detectors)
             jobs.extend(found)
+    except InvalidInputError as error:
+        raise InvalidInputError(f"{plan.name}: {error}") from error
     finally:
         catalog.save()
     expanded = ExpandedPlan(plan, jobs, notes, finished)

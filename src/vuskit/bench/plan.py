@@ -9,7 +9,7 @@ import re
 import shlex
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, TypeAlias, TypeVar, get_args
 
@@ -298,6 +298,7 @@ class Plan:
     imports: tuple[str, ...]
     base: Path
     text: str
+    name: str = "the plan"
 
 
 def load_plan(path: str | Path) -> Plan:
@@ -369,7 +370,7 @@ def parse_plan(content: str, *, base: Path, name: str = "the plan") -> Plan:
     vuskit.errors.InvalidInputError: the plan: the plan has no key 'fodler'; did you mean 'folder'?
     """
     try:
-        return _checked(tomllib.loads(content), base, content)
+        return replace(_checked(tomllib.loads(content), base, content), name=name)
     except (tomllib.TOMLDecodeError, InvalidInputError) as error:
         raise InvalidInputError(f"{name}: {error}") from error
 

@@ -769,13 +769,14 @@ def _wide(run: Run, by: str) -> pd.DataFrame:
 
 
 def _means(run: Run, by: str) -> pd.DataFrame:
-    """Means per detector; an error if there are values but no series that all detectors share."""
+    """Means per detector; an error if a settings has values but no series with all detectors."""
     table = run.leaderboard(by=by)
     values = run.values()
-    missing = set(values["settings"]) - set(table["settings"]) if len(values) else set()
-    if missing:
-        settings = min(missing)
-        raise InvalidInputError(no_common_series(values[values["settings"] == settings], settings))
+    names = [name for name in table if name in set(values["measure"])]
+    for settings, rows in table.groupby("settings", sort=False) if len(values) else ():
+        if not rows[names].notna().to_numpy().any():
+            own = values[values["settings"] == settings]
+            raise InvalidInputError(no_common_series(own, str(settings)))
     return table
 
 

@@ -24,6 +24,7 @@ _KEYS = ("dataset", "series", _DETECTOR, "seed", "settings")
 _NOT_MEASURES = {*_KEYS, "measure", "higher_is_better", "buffer", "fit_seconds", "score_seconds"}
 _NOT_MEASURES |= {"warm_up_seconds", "peak_bytes", "cold", "own", "datasets"}
 _DEFAULT_MEASURE = "vus_pr"
+_FEWEST_SERIES = 2
 _INDEX = {"", "__index_level_0__"}  # names that pandas gives to the numbers of rows
 _READERS: dict[str, Callable[..., Table]] = {
     ".csv": read_csv,
@@ -72,20 +73,21 @@ class Selection:
         Columns of numbers of a wide table, or rows of a long one.
     counts : dict from str to int
         Series that each detector has a value for.
+    series : int
+        All series.
+    common : int
+        Series on which all detectors have a value; those without any do not count among "all".
     """
 
     table: pd.DataFrame
     counts: dict[str, int]
+    series: int
+    common: int
 
     @property
     def empty(self) -> tuple[str, ...]:
         """Detectors without any value."""
         return tuple(name for name, count in self.counts.items() if not count)
-
-    @property
-    def uneven(self) -> bool:
-        """Whether detectors have values for different numbers of series."""
-        return len(set(self.counts.values())) > 1
 
 
 def read_results(path: Path) -> Results:
@@ -210,8 +212,11 @@ def selected(
     Raises
     ------
     InvalidInputError
-        If a name is unknown, several settings are mixed, or there are no data sets.
+        If a name is unknown, several settings are mixed, there are no data sets, or too few
+        series have values of all detectors.
     """
+    from vuskit.bench import common_series
+
     if by == "dataset" and "dataset" not in frame.columns:
         raise InvalidInputError(
             "`--by dataset` needs a column 'dataset', "
@@ -230,15 +235,28 @@ def selected(
     wanted = _kept(known, detectors, ignored)
     counts = {name: int(values[name].notna().sum()) for name in wanted}
     kept = [name for name in wanted if counts[name] or missing != "drop"]
+    common = int(common_series(values[wanted].to_numpy(dtype=float).T).sum())
+    about = counts, len(values), common
+    if missing == "drop" and len(kept) > 1 and common < _FEWEST_SERIES <= len(values):
+        raise InvalidInputError(_too_few_common(*about))
     if by == "dataset":
-        return Selection(_by_dataset(values[kept], missing), counts)
+        return Selection(_by_dataset(values[kept], missing), *about)
     if long:
-        return Selection(frame[frame[_DETECTOR].isin(kept)], counts)
+        return Selection(frame[frame[_DETECTOR].isin(kept)], *about)
     if len(kept) < 2:
         raise InvalidInputError(
             f"`table` must have a column of numbers for each of two detectors or more, got {kept}"
         )
-    return Selection(numbers[kept], counts)
+    return Selection(numbers[kept], *about)
+
+
+def _too_few_common(counts: dict[str, int], series: int, common: int) -> str:
+    listed = ", ".join(f"{name} {count:,}" for name, count in counts.items() if count)
+    return (
+        f"`table` must have at least {_FEWEST_SERIES} series with a value of all detectors, got "
+        f"{common} of {series:,}. Series with a value: {listed}. Compare fewer detectors with "
+        "--detector or --ignore, or rank missing values last with --missing worst"
+    )
 
 
 def _place(frame: pd.DataFrame) -> list[str]:
@@ -257,12 +275,18 @@ def _by_series(frame: pd.DataFrame, measure: str | None) -> pd.DataFrame:
 
 def _by_dataset(table: pd.DataFrame, missing: str) -> pd.DataFrame:
     """Mean over the series of each data set, of all columns over the same series."""
-    from vuskit.bench import rows_of_mean
+    from vuskit.bench import common_series, rows_of_mean
     from vuskit.studies.statistics import complete_rows
 
-    if missing != "worst":  # which is a rank, and has no mean
+    if missing != "worst":
         table, _ = complete_rows(table, missing=missing)
-    return rows_of_mean(table, "dataset")
+        return rows_of_mean(table, "dataset")
+    # A detector without any value in a data set is last there.
+    datasets = table.index.get_level_values("dataset")
+    used = table.groupby(datasets, sort=False, group_keys=False)[list(table)].apply(
+        lambda rows: rows[common_series(rows.to_numpy(dtype=float).T)]
+    )
+    return rows_of_mean(used, "dataset").reindex(datasets.unique())
 
 
 def _of_settings(frame: pd.DataFrame, wanted: str | None) -> pd.DataFrame:

@@ -85,12 +85,14 @@ class BenchJob(_Table):
 
 
 class BoardMeasure(_Table):
-    """A measure of a leaderboard."""
+    """A measure of a leaderboard, and how many series (and data sets) its means rest on."""
 
     name: str
     title: str
     family: str
     higher_is_better: bool
+    series: Count
+    datasets: Count | UnsetType = UNSET
 
 
 class BoardDetector(_Table):
@@ -98,19 +100,20 @@ class BoardDetector(_Table):
 
     name: str
     own_series: Count
+    own_series_by_measure: dict[str, Count]
     values: Values
 
 
 class Board(_Table):
-    """Means under one kind of settings."""
+    """Means under one kind of settings; `series` is null where it differs between measures."""
 
     settings: str
     ordered_by: str
-    series: Count
+    series: Count | None
     measures: list[BoardMeasure]
     detectors: list[BoardDetector]
     without_values: list[str]
-    datasets: Count | UnsetType = UNSET
+    datasets: Count | UnsetType | None = UNSET
 
 
 class BenchLeaderboard(_Table):
@@ -394,6 +397,9 @@ class ComparisonOutput(_Table):
     higher_is_better: bool
     rows: Count
     rows_dropped: Count
+    rows_in_means: Annotated[
+        int, Meta(ge=0, description="Rows with a value of all detectors: of mean and median.")
+    ]
     alpha: Share
     test: str
     correction: str
@@ -495,7 +501,7 @@ class DemoOutput(_Table):
 
     schema: Literal["vuskit-demo-1"]
     vuskit: str
-    series: Annotated[int, Meta(ge=1, description="Series that every detector has values for.")]
+    series: Annotated[int, Meta(ge=1, description="Series in the means of a measure, at least.")]
     failed: Annotated[int, Meta(ge=0, description="Jobs that failed.")]
     detectors: Annotated[
         list[DemoDetector],

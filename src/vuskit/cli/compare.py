@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from vuskit._util.text import folded_tables
+from vuskit._util.text import folded_tables, plural
 from vuskit.cli._completion import complete_measures
 from vuskit.cli._files import atomic_file
 from vuskit.cli._options import Alpha, AsLatexFiles, By, Detectors, flag, output_option, seed_option
@@ -116,8 +116,8 @@ def compare(
     )
     if chosen.empty and missing == "drop":
         say(f"left out, without any value: {', '.join(chosen.empty)}")
-    if chosen.uneven and missing == "worst":
-        say(f"mean and median are over each detector's own series; {_fewer(chosen)}")
+    if chosen.common < chosen.series:
+        say(_series_used(chosen, missing))
     if "settings" in results.frame.columns:  # several are refused unless one was asked for
         say(f"settings: {settings or results.frame['settings'].iloc[0]}")
     found = compare_results(
@@ -136,10 +136,18 @@ def compare(
         _write_page(found, output, latex=as_latex)
 
 
-def _fewer(chosen: Selection) -> str:
+def _series_used(chosen: Selection, missing: str) -> str:
+    """Say which series count, and which detectors have values for fewer."""
+    what = "means, ranks and tests"
+    if missing == "worst":
+        what = "ranks and tests use all series, a missing value is last; mean and median"
     most = max(chosen.counts.values())
-    lacking = [f"{name} {count:,}" for name, count in chosen.counts.items() if count < most]
-    return f"fewer than {most:,}: {', '.join(lacking)}"
+    lacking = [f"{name} {count:,}" for name, count in chosen.counts.items() if 0 < count < most]
+    fewer = f"; fewer than {most:,}: {', '.join(lacking)}" if lacking else ""
+    return (
+        f"{what} are over {chosen.common:,} of {chosen.series:,} series, "
+        f"those with a value of all detectors{fewer}"
+    )
 
 
 def _save_figure(found: TableComparison, path: Path) -> None:
@@ -166,7 +174,8 @@ def _text(found: TableComparison) -> str:
         groups.append(f"and {len(found.groups) - _MOST_GROUPS} more: see --json")
     return "\n".join(
         [
-            f"by {found.title} ({'higher' if found.higher_is_better else 'lower'} is better)",
+            f"by {found.title} ({'higher' if found.higher_is_better else 'lower'} is better), "
+            + _rows_used(found),
             *folded_tables(*_rows(found), width),
             "",
             rank_diagram(found, width),
@@ -179,6 +188,13 @@ def _text(found: TableComparison) -> str:
             ),
         ]
     )
+
+
+def _rows_used(found: TableComparison) -> str:
+    ranked = plural(found.pairs.n, "row")
+    if found.n_means == found.pairs.n:
+        return f"over {ranked}"
+    return f"ranks over {ranked}, mean and median over {found.n_means:,}"
 
 
 def _rows(found: TableComparison) -> tuple[list[str], list[list[str]]]:
@@ -215,6 +231,7 @@ def _json(found: TableComparison) -> str:
         higher_is_better=found.higher_is_better,
         rows=pairs.n,
         rows_dropped=pairs.n_dropped,
+        rows_in_means=found.n_means,
         alpha=pairs.alpha,
         test=pairs.test,
         correction=pairs.correction,
@@ -237,7 +254,8 @@ def _latex(found: TableComparison) -> str:
     for row in rows:
         row[3] = rf"\textbf{{{row[3]}}}" if row[3] == best else row[3]
         row[4] = row[4].replace(" - ", "--")
-    return latex_tabular(header, rows, notes=[f"by {found.title}", *found.tests])
+    notes = [f"by {found.title}, {_rows_used(found)}", *found.tests]
+    return latex_tabular(header, rows, notes=notes)
 
 
 def rank_diagram(comparison: TableComparison, width: int) -> str:

@@ -170,14 +170,14 @@ def test_the_leaderboard_is_shown_with_the_best_marked_and_whom_it_leaves_out(fo
     invoke("run", "--plain")
     shown = invoke("leaderboard").stdout
     assert shown.startswith(
-        "Means over 2 series that every detector has values for; best by VUS-PR"
+        "Means over 2 series that all detectors have values for; best by VUS-PR"
     )
     assert re.search(r"^detector +VUS-PR +AUC-PR *$", shown, re.MULTILINE)
     best = json.loads(invoke("export", "--shape", "leaderboard", "--json").stdout)[0]
     assert re.search(rf"^{best['detector']} +{best['vus_pr']:.3f}\*", shown, re.MULTILINE)
     assert "Without any value: picky:picky" in shown
     latex = invoke("leaderboard", "--latex").stdout
-    assert latex.startswith("% Means over 2 series that every detector has values for")
+    assert latex.startswith("% Means over 2 series that all detectors have values for")
     assert "\ndetector & VUS-PR & AUC-PR \\\\\n" in latex
     assert f"\n{best['detector']} & \\textbf{{{best['vus_pr']:.3f}}} & " in latex
     by_dataset = invoke("leaderboard", "--by", "dataset").stdout

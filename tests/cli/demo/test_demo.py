@@ -274,6 +274,15 @@ def test_incomplete_series_do_not_count():
     assert [row[header.index("wins")] for row in rows] == ["1", "0"]
 
 
+def test_each_measure_has_its_own_series():
+    run = FakeRun(np.array([[[0.9, 0.8, 0.1], [0.5, 0.2, 0.1]]]), ("A", "B"))
+    run.values[0, 0, 0, 2] = np.nan
+    findings = Findings(run)
+    assert findings.counts == (2, 3)
+    assert findings.series_used == "2 to 3 series"
+    assert findings.means[:2].ravel() == pytest.approx([0.85, 0.35, 0.6, 0.8 / 3])
+
+
 def test_detectors_that_failed_everywhere_are_left_out():
     run = FakeRun(np.array([[[0.9], [np.nan], [0.5]]]), ("A", "B", "C"))
     assert [row[0] for row in Findings(run).leaderboard()[1]] == ["A", "C"]
@@ -281,7 +290,7 @@ def test_detectors_that_failed_everywhere_are_left_out():
 
 def test_nothing_to_compare_is_told():
     run = FakeRun(np.array([[[0.9, np.nan], [np.nan, 0.5]]]), ("A", "B"))
-    with pytest.raises(VuskitError, match="no series has values of all detectors"):
+    with pytest.raises(VuskitError, match=r"no series has values of .* of all detectors"):
         Findings(run).leaderboard()
 
 

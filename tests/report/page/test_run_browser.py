@@ -101,6 +101,36 @@ def test_leaderboard_is_the_one_of_the_bench(open_page, path, run):
     assert EVIL_SCORE in shown
 
 
+def test_each_measure_uses_the_series_that_all_detectors_have(open_page, run, tmp_path):
+    """The worst series of a detector lacks one measure: the same means as the bench gives."""
+    values = run.values.copy()
+    measure, detector = run.measures.index("auc_pr"), run.detectors.index("good")
+    others = [d for d, name in enumerate(run.detectors) if name not in ("flaky", "never")]
+    hole = int(np.argmin(values[0, measure, detector, :3]))
+    values[0, measure, detector, hole] = np.nan
+    holed = dataclasses.replace(run, values=values)
+    (tmp_path / "run.html").write_text(run_page_html(holed), encoding="utf-8")
+    page = open_page(tmp_path / "run.html")
+    board = leaderboard(holed.to_frame(), detectors=run.detectors).set_index("detector")
+    assert set(board["series_auc_pr"]) == {2}
+    assert set(board["series_vus_pr"]) == {3}
+    expected = {(d, m): board.loc[d, m] for d in board.index for m in run.measures}
+    expected = {key: value for key, value in expected.items() if np.isfinite(value)}
+    assert board_values(page) == pytest.approx(expected, abs=1e-6)
+    counts = {(row["detector"], row["measure"]): row["series"] for row in copy(page, "board")}
+    assert (counts["good", "auc_pr"], counts["good", "vus_pr"]) == ("2", "3")
+    expect(page.locator("#board tfoot td")).to_have_text(["", "3", "3", "2"])
+    page.select_option("#measure", "auc_pr")
+    page.select_option("#columns", "dataset")
+    cells = {(row["dataset"], row["detector"]): row for row in copy(page, "heat")}
+    complete = [i for i in range(3) if i != hole]
+    assert cells["alpha", "good"]["n"] == "2"
+    for d in others:
+        cell = cells["alpha", run.detectors[d]]
+        mean = values[0, measure, d, complete].mean()
+        assert float(cell["value"]) == pytest.approx(mean, abs=1e-6)
+
+
 def test_sorting_with_mouse_and_keyboard(open_page, path):
     page = open_page(path)
     page.locator('#board [data-column="measure auc_pr"]').click()

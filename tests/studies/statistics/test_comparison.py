@@ -78,14 +78,19 @@ def test_compare_counts_only_the_rows_that_exist_as_dropped():
     pd.testing.assert_frame_equal(found.summary, compare(wide.drop(columns="dataset")).summary)
 
 
-def test_compare_gives_means_of_values_that_exist():
+def test_compare_gives_means_over_rows_that_all_columns_have():
     table = random_table(12, n=12, k=3)
     table.iloc[[1, 5], 0] = np.nan
     found = compare_columns(table, missing="worst")
-    assert found.pairs.n == 12
+    assert (found.pairs.n, found.n_means) == (12, 10)
+    expected = table.dropna().mean()
     pd.testing.assert_series_equal(
-        found.summary["mean"].sort_index(), table.mean().sort_index(), check_names=False
+        found.summary["mean"].sort_index(), expected.sort_index(), check_names=False
     )
+    table["never"] = np.nan
+    found = compare_columns(table, missing="worst")
+    assert found.n_means == 10
+    assert np.isnan(found.summary["mean"]["never"])
 
 
 def test_compare_knows_the_direction():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
 __all__ = ["leaderboard", "leaderboard_content", "leaderboard_text"]
 
-_COUNTS = ("datasets", "series", "own")
+_COUNTS = {"datasets": "data sets", "series": "series"}
 
 
 def leaderboard(
@@ -42,7 +43,7 @@ def leaderboard(
 ) -> None:
     """Show the means of every detector, the best first.
 
-    Means are over the series that every detector has a value for.
+    A mean uses the series on which all detectors have a value of the measure.
 
     Example: vuskit bench leaderboard my-plan.toml --by dataset
     """
@@ -77,28 +78,38 @@ def leaderboard_content(folder: Path, by: str) -> dict[str, Any]:
     boards = []
     for settings, rows in values.groupby("settings", sort=False):
         table = bench.leaderboard(rows, by=by, detectors=detectors, measures=asked[str(settings)])
-        if not len(table):
+        if not any(table[name].notna().any() for name in measures if name in table):
             raise InvalidInputError(no_common_series(rows, str(settings)))
-        boards.append(_board(table, str(settings), measures))
+        boards.append(_board(table, rows, str(settings), measures))
     return {"folder": folder, "by": by, "boards": boards}
 
 
-def _board(table: pd.DataFrame, settings: str, measures: Mapping[str, Measure]) -> dict[str, Any]:
+def _board(
+    table: pd.DataFrame, rows: pd.DataFrame, settings: str, measures: Mapping[str, Measure]
+) -> dict[str, Any]:
     from vuskit.bench import main_measure
 
     names = [name for name in measures if name in table.columns]
     present = table["own"] > 0
-    counts = {name: int(table[name].iloc[0]) for name in _COUNTS[:2] if name in table}
+    first = frame_records(table)[0]
+    counts = [name for name in _COUNTS if name in table.columns]
+    own = rows.drop_duplicates(["dataset", "series", "detector", "measure"])
+    own_counts = own.groupby(["detector", "measure"]).size().to_dict()
+    valued = {name for _, name in own_counts}
     return {
         "settings": settings,
         "ordered_by": main_measure([name for name in names if table[name].notna().any()]),
-        **counts,
+        **{count: first[count] for count in counts},
         "measures": [
             {
                 "name": name,
                 "title": measures[name].title,
                 "family": measures[name].family,
                 "higher_is_better": measures[name].higher_is_better,
+                **{
+                    count: first.get(f"{count}_{name}", first[count] if name in valued else 0)
+                    for count in counts
+                },
             }
             for name in names
         ],
@@ -106,6 +117,9 @@ def _board(table: pd.DataFrame, settings: str, measures: Mapping[str, Measure]) 
             {
                 "name": record["detector"],
                 "own_series": record["own"],
+                "own_series_by_measure": {
+                    name: own_counts.get((record["detector"], name), 0) for name in names
+                },
                 "values": {name: record[name] for name in names},
             }
             for record in frame_records(table[present])
@@ -120,7 +134,7 @@ def _rows(content: Content) -> Rows:
     header = ["settings", "by", *counts, "detector", "own_series"]
     header += ["measure", "higher_is_better", "mean"]
     rows = [
-        [board["settings"], content["by"], *(board[name] for name in counts),
+        [board["settings"], content["by"], *(measure[name] for name in counts),
          entry["name"], entry["own_series"],
          measure["name"], measure["higher_is_better"], entry["values"].get(measure["name"])]
         for board in content["boards"]
@@ -146,6 +160,7 @@ def _latex(content: Content) -> str:
     tables = []
     for board in content["boards"]:
         header, rows = _cells(board, best=r"\textbf{{{}}}".format)
+        rows += _count_rows(board)
         tables.append(latex_tabular(header, rows, notes=[_title(board, content["by"])]))
     return "\n\n".join(tables)
 
@@ -171,10 +186,24 @@ def _ordered(board: Content) -> list[Content]:
     return sorted(board["measures"], key=lambda one: bool(one["name"] != board["ordered_by"]))
 
 
+def _count_rows(board: Content, *, after: str = "") -> list[list[str]]:
+    """How many data sets and series the means of each measure rest on, where measures differ."""
+    return [
+        [f"({title})", *(f"{one[count]:,}{after}" for one in _ordered(board))]
+        for count, title in _COUNTS.items()
+        if count in board and board[count] is None
+    ]
+
+
 def _title(board: Content, by: str) -> str:
-    over = f"{board['series']:,} series that every detector has values for"
+    if board["series"] is None:
+        over = "the series on which all detectors have a value of the measure (last line)"
+    else:
+        over = f"{board['series']:,} series that all detectors have values for"
     if by == "dataset":
-        counted = plural(board["datasets"], "data set")
+        counted = (
+            "data sets" if board["datasets"] is None else plural(board["datasets"], "data set")
+        )
         over = f"{counted}, each the mean of its series ({over})"
     first = _ordered(board)[0]["title"]
     return f"Means over {over}; best by {first} first ({board['settings']})"
@@ -182,6 +211,7 @@ def _title(board: Content, by: str) -> str:
 
 def _board_text(board: Content, by: str) -> str:
     header, rows = _cells(board, best="{}*".format, other="{} ".format)
+    rows += _count_rows(board, after=" ")
     lines = [
         wrapped(_title(board, by)),
         *folded_tables(header, rows, terminal_width()),
@@ -192,7 +222,11 @@ def _board_text(board: Content, by: str) -> str:
     if fewest < most:
         lacking = [e["name"] for e in board["detectors"] if e["own_series"] < most]
         lines.append(wrapped(f"With values for fewer series than others: {', '.join(lacking)}"))
-    blank = [one["title"] for one in board["measures"] if _is_blank(board, one)]
+    if board["series"] is None:
+        lines += [
+            wrapped(line) for line in map(partial(_lacking, board), board["measures"]) if line
+        ]
+    blank = [one["title"] for one in board["measures"] if _has_no_value(board, one)]
     if blank:
         lines.append(wrapped(f"No value on any series: {', '.join(blank)}"))
     if board["without_values"]:
@@ -200,8 +234,20 @@ def _board_text(board: Content, by: str) -> str:
     return "\n".join(lines)
 
 
-def _is_blank(board: Content, measure: Content) -> bool:
-    return all(entry["values"][measure["name"]] is None for entry in board["detectors"])
+def _lacking(board: Content, measure: Content) -> str:
+    """Which detectors miss values of the measure on series for which they have others."""
+    name = measure["name"]
+    own = {
+        e["name"]: (e["own_series_by_measure"][name], e["own_series"]) for e in board["detectors"]
+    }
+    lacking = [f"{label} {few:,} of {all_:,}" for label, (few, all_) in own.items() if few < all_]
+    if not lacking or _has_no_value(board, measure):
+        return ""
+    return f"Series with a value of {measure['title']}: {', '.join(lacking)}"
+
+
+def _has_no_value(board: Content, measure: Content) -> bool:
+    return not any(e["own_series_by_measure"][measure["name"]] for e in board["detectors"])
 
 
 def _heading(measure: Content) -> str:

@@ -236,11 +236,10 @@ def _commands(folder: DemoFolder) -> list[str]:
 def _summary(findings: Findings, robustness: RobustnessResult, folder: DemoFolder) -> str:
     width = terminal_width()
     header, rows = findings.leaderboard()
-    count = findings.values.shape[2]
     told = [_wrapped(sentence, width) for sentence in findings.surprises(robustness)]
     return "\n".join(
         [
-            f"Means over {count} series; wins: series on which VUS-PR is highest.\n",
+            f"Means over {findings.series_used}; wins: series on which VUS-PR is highest.\n",
             "\n\n".join(folded_tables(header, rows, width)),
             "",
             *told,
@@ -263,7 +262,7 @@ def _json(findings: Findings, robustness: RobustnessResult, folder: DemoFolder) 
     averages = robustness.averages().rename_axis("measure").reset_index()
     return document(
         "demo",
-        series=findings.values.shape[2],
+        series=findings.counts[0],
         failed=findings.report.failures,
         detectors=[dataclasses.asdict(one) for one in findings.standings()],
         robustness=frame_records(averages),

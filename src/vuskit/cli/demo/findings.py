@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vuskit._util.text import listed
+from vuskit.bench import common_series
 from vuskit.errors import VuskitError
 from vuskit.report.page.run import RunReport, measure_called
 
@@ -68,8 +69,8 @@ class Findings:
 
     @cached_property
     def _present(self) -> NDArray[np.bool_]:
-        """Which detectors have any values."""
-        return np.asarray(np.isfinite(self.report.values[0]).any(axis=(0, 2)))
+        """Which detectors have values of every measure."""
+        return np.asarray(np.isfinite(self.report.values[0]).any(axis=2).all(axis=0))
 
     @cached_property
     def detectors(self) -> tuple[str, ...]:
@@ -79,26 +80,39 @@ class Findings:
 
     @cached_property
     def values(self) -> Floats:
-        """By measure, detector and series; only series that every detector has values for.
+        """By measure, detector and series; NaN where not all detectors have a value of the measure.
 
         Raises
         ------
         VuskitError
-            If there is none.
+            If a measure has no such series.
         """
         values = self.report.values[0][:, self._present]
-        complete = np.isfinite(values).all(axis=(0, 1))
-        if not complete.any():
-            raise VuskitError(
-                "no series has values of all detectors; what failed: "
-                f"vuskit bench status {self.report.folder}"
-            )
-        return np.asarray(values[:, :, complete])
+        shared = common_series(values)
+        for name, used in zip(self.measures, shared, strict=True):
+            if not used.any():
+                raise VuskitError(
+                    f"no series has values of {_title(name)} of all detectors; what failed: "
+                    f"vuskit bench status {self.report.folder}"
+                )
+        return np.where(shared[:, None, :], values, np.nan)
+
+    @property
+    def counts(self) -> tuple[int, int]:
+        """Fewest and most series that the means of a measure use."""
+        used = (~np.isnan(self.values[:, 0])).sum(axis=1)
+        return int(used.min()), int(used.max())
+
+    @property
+    def series_used(self) -> str:
+        """The counts in words."""
+        fewest, most = self.counts
+        return f"{most} series" if fewest == most else f"{fewest} to {most} series"
 
     @cached_property
     def means(self) -> Floats:
         """By measure and detector."""
-        return np.asarray(self.values.mean(axis=2))
+        return np.asarray(np.nanmean(self.values, axis=2))
 
     @cached_property
     def places(self) -> NDArray[np.intp]:
@@ -114,6 +128,7 @@ class Findings:
     def wins(self, measure: str) -> Counter[str]:
         """Number of series on which each detector is best; a shared win counts for each."""
         values = self.values[self.measures.index(measure)]
+        values = values[:, ~np.isnan(values).all(axis=0)]
         best = values >= values.max(axis=0) - _EVEN
         return Counter(dict(zip(self.detectors, best.sum(axis=1).tolist(), strict=True)))
 

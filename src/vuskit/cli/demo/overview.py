@@ -147,9 +147,8 @@ def _draw_places(axis: Axes, findings: Findings, colors: Mapping[str, str]) -> N
     axis.grid(visible=True, axis="x", alpha=0.25)
     axis.set_axisbelow(True)
     axis.spines[["top", "right", "left", "bottom"]].set_visible(False)
-    count = findings.values.shape[2]
     axis.set_title(
-        f"Place of {len(findings.detectors)} detectors on {count} series, by measure",
+        f"Place of {len(findings.detectors)} detectors on {findings.series_used}, by measure",
         loc="left",
         fontsize=9,
     )

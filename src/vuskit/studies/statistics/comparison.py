@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from vuskit._util.optional import require
+from vuskit.bench import common_series
 from vuskit.errors import InvalidInputError
 from vuskit.inputs import check_choice
 from vuskit.measures.registry import Measure, list_measures
@@ -59,6 +60,9 @@ class TableComparison:
         The rows that were used.
     summary : pandas.DataFrame
         Mean, median, mean rank and its confidence interval by column, the best rank first.
+    n_means : int
+        Rows that mean and median use: those on which all columns have a value. Columns without
+        any value do not count among "all".
     global_test : GlobalTest or None
         Friedman's test; None for two columns, where the pairwise test says it all.
     pairs : PairwiseTest
@@ -72,6 +76,7 @@ class TableComparison:
     higher_is_better: bool
     table: pd.DataFrame
     summary: pd.DataFrame
+    n_means: int
     global_test: GlobalTest | None
     pairs: PairwiseTest
     groups: tuple[tuple[Hashable, ...], ...]
@@ -171,7 +176,8 @@ def compare_columns(
         complete, n_resamples=n_resamples, seed=seed, higher_is_better=higher_is_better
     ).to_frame()
     # Of the values that exist: what stands for a missing cell is a rank, not a value.
-    real = table[table.index.isin(complete.index)].astype(float)
+    real = table.astype(float)
+    real = real[common_series(real.to_numpy().T)]
     intervals.insert(0, "mean", real.mean())
     intervals.insert(1, "median", real.median())
     intervals.index.name = "name"
@@ -184,6 +190,7 @@ def compare_columns(
         higher_is_better,
         complete,
         intervals,
+        len(real),
         overall,
         pairs,
         rank_groups(intervals["mean_rank"], pairs.p_values, alpha=alpha),

@@ -150,9 +150,17 @@ def complete_rows(
     if len(complete) < _FEWEST_ROWS:
         raise InvalidInputError(
             f"`table` must have at least {_FEWEST_ROWS} rows without a missing cell, "
-            f"got {len(complete)} of {len(frame)}"
+            f"got {len(complete)} of {len(frame)}{_values_per_column(frame)}"
         )
     return complete, len(frame) - len(complete)
+
+
+def _values_per_column(frame: pd.DataFrame) -> str:
+    counts = frame.notna().sum()
+    if counts.eq(len(frame)).all():
+        return ""
+    listed = ", ".join(f"{name} {count}" for name, count in counts.items())
+    return f"; values per column: {listed}. Leave out a column, or use missing='worst'"
 
 
 def row_ranks(complete: pd.DataFrame, higher_is_better: bool) -> pd.DataFrame:

@@ -49,8 +49,9 @@ const benchmark = (() => {
     }
     return given;
   };
-  /* One number per detector for a measure: {value, n} each, n the series it rests on. A mean rank
-     only makes sense over series that all detectors have; those without any value do not count.
+  /* One number per detector for a measure: {value, n} each, n the series it rests on: those on
+     which all detectors have a value of the measure (common_series() of vuskit.bench), or with the
+     basis "own" each detector's own. Detectors without any value do not count among "all".
      `weigh` is "series", or "dataset": a number of each data set first, then the mean of those.  */
   const summarize = (run, { settings, measure, series, summary, basis, weigh }) => {
     const rows = Array.from({ length: run.D }, (_, d) => series.map((i) => run.value(settings, measure, d, i)));
@@ -198,7 +199,7 @@ benchmark.figures = (place, run, state) => {
   const listed = (names) => names.length > 12 ? `${names.slice(0, 12).join(", ")} and ${names.length - 12} more` : names.join(", ");
   const ranksNote = (found, now, measure) => {
     const missing = run.detectors.filter((_, d) => !found.detectors.includes(d));
-    const used = found.n === now.series.length ? "" : `, the ${found.n} of ${now.series.length} that every detector has a value for`;
+    const used = found.n === now.series.length ? "" : `, the ${found.n} of ${now.series.length} on which all detectors have a value`;
     return [`Mean ranks by ${measure.title}${measure.higher ? "" : " (lower is better)"} over ${found.n} series of ${where(now)}${used}; 1 is best. Bars join detectors whose ranks do not differ significantly.`,
       found.tests, missing.length ? `Left out, without any value here: ${listed(missing)}.` : ""].filter(Boolean).join(" ");
   };
@@ -206,6 +207,10 @@ benchmark.figures = (place, run, state) => {
   // ---- heat map ----
   let grid = null;
   let cursor = null;
+  // Of each detector over the series that all detectors have, whatever the leaderboard shows.
+  const common = (now, series, summary) => run.M
+    ? benchmark.summarize(run, { ...now, series, summary, basis: "common", weigh: "series" })
+    : run.detectors.map(() => ({ value: NaN, n: 0 }));
   const makeGrid = () => {
     const now = state();
     const { higher } = run.measures[now.measure] ?? { higher: true };
@@ -216,12 +221,13 @@ benchmark.figures = (place, run, state) => {
     let columns = bySeries.map((one) => ({ name: run.title(one.series), ...one }));
     if (now.columns === "dataset") {
       columns = run.datasets.map((name, k) => {
-        const own = bySeries.filter((one) => run.series.dataset[one.series] === k);
-        const collect = (field) => run.detectors.map((_, d) => benchmark.mean(own.map((one) => one[field][d]).filter((value) => !Number.isNaN(value))));
-        return { name, dataset: name, n: own.length, values: collect("values"), ranks: collect("ranks") };
-      }).filter((one) => one.n);
+        const own = now.series.filter((i) => run.series.dataset[i] === k);
+        const [means, places] = ["mean", "rank"].map((summary) => common(now, own, summary));
+        const n = Math.max(0, ...means.map((one) => one.n));
+        return { name, dataset: name, n, size: own.length, values: means.map((one) => one.value), ranks: places.map((one) => one.value) };
+      }).filter((one) => one.size);
     }
-    const overall = run.detectors.map((_, d) => benchmark.mean(bySeries.map((one) => one.ranks[d]).filter((rank) => !Number.isNaN(rank))));
+    const overall = common(now, now.series, "rank").map((one) => one.value);
     const rows = run.detectors.map((_, d) => d).sort((a, b) => vuskit.comparing(Number.isNaN(overall[a]) ? "" : overall[a], Number.isNaN(overall[b]) ? "" : overall[b]));
     return { now, columns, rows, worst: Math.max(run.D, 2) };
   };
@@ -295,7 +301,8 @@ benchmark.figures = (place, run, state) => {
   const heatNote = (now, count) => {
     const by = run.measures[now.measure]?.title ?? "no measure";
     const on = now.columns === "dataset" ? `mean ranks on ${count === 1 ? "1 data set" : `${count} data sets`}, ${now.series.length} series` : `ranks on ${now.series.length} series`;
-    return `Detectors by ${by}: ${on}, among detectors with a value. A diagonal line marks a missing value. Click a cell to open the series.`;
+    const among = now.columns === "dataset" ? "over the series on which all detectors have a value" : "among detectors with a value";
+    return `Detectors by ${by}: ${on}, ${among}. A diagonal line marks a missing value. Click a cell to open the series.`;
   };
   const drawScale = () => {
     const { pen, width, height } = prepare(byId("heat-scale"));
@@ -304,10 +311,10 @@ benchmark.figures = (place, run, state) => {
   const cellText = (c, r) => {
     const [column, d] = [grid.columns[c], grid.rows[r]];
     const said = `${run.detectors[d]} on ${column.name}`;
-    if (Number.isNaN(column.ranks[d])) return `${said}\nno value: ${column.series === undefined ? "none of its series" : run.outcome(d, column.series) || "not run yet"}`;
+    if (Number.isNaN(column.ranks[d])) return `${said}\nno value: ${column.series === undefined ? (column.n ? "none of its series" : "no series has values of all detectors") : run.outcome(d, column.series) || "not run yet"}`;
     const title = run.measures[grid.now.measure].title;
     return column.series === undefined
-      ? `${said} (${column.n} series)\nmean rank ${column.ranks[d].toFixed(2)}, mean ${title} ${shown(column.values[d])}`
+      ? `${said} (${column.n} of ${column.size} series)\nmean rank ${column.ranks[d].toFixed(2)}, mean ${title} ${shown(column.values[d])}`
       : `${said}\nrank ${format(column.ranks[d])}, ${title} ${shown(column.values[d])}`;
   };
   const cellAt = (px, py) => {
@@ -344,8 +351,13 @@ benchmark.figures = (place, run, state) => {
     const values = benchmark.summarize(run, now);
     return run.detectors.map((name, d) => {
       const seconds = now.series.map((i) => run.second(d, i)).filter((value) => value > 0);
-      return { name, d, seconds: benchmark.median(seconds), n: seconds.length, value: values[d].value };
+      return { name, d, seconds: benchmark.median(seconds), n: seconds.length, value: values[d].value, used: values[d].n };
     });
+  };
+  const used = (points) => {
+    const counts = points.map((one) => one.used);
+    const [least, most] = [Math.min(...counts), Math.max(...counts)];
+    return `${least === most ? most : `${least} to ${most}`} series`;
   };
   let dots = [];
   const drawTime = () => {
@@ -358,7 +370,7 @@ benchmark.figures = (place, run, state) => {
     const up = !rank && run.measures[now.measure]?.higher !== false; // the best are always above
     const title = `${rank ? "mean rank by" : now.summary} ${run.measures[now.measure]?.title ?? ""}`;
     byId("time-note").textContent = points.length
-      ? `Median seconds of fitting and scoring a series against ${title}${up ? "" : " (lower is better)"}, over ${now.series.length} series of ${where(now)}; fast and good is at the top left. Jobs that include imports or compilation count only if there is no other.`
+      ? `Median seconds of fitting and scoring over ${now.series.length} series of ${where(now)}, against ${title}${up ? "" : " (lower is better)"}, over ${used(points)}; fast and good is at the top left. Jobs that include imports or compilation count only if there is no other.`
       : "No diagram: no seconds were measured. Imported scores have none.";
     if (!points.length) return;
     const { pen, width, height } = prepare(canvas);
@@ -408,11 +420,11 @@ benchmark.figures = (place, run, state) => {
       },
       heat: () => {
         const { now, columns, rows } = makeGrid();
-        return [[now.columns, "detector", "measure", "rank", "value"], ...columns.flatMap((column) => rows.map((d) => [
-          column.name, run.detectors[d], run.measures[now.measure]?.name ?? "", exact(column.ranks[d]), exact(column.values[d])]))];
+        return [[now.columns, "detector", "measure", "rank", "value", "n"], ...columns.flatMap((column) => rows.map((d) => [
+          column.name, run.detectors[d], run.measures[now.measure]?.name ?? "", exact(column.ranks[d]), exact(column.values[d]), column.n ?? 1]))];
       },
-      time: () => [["detector", "median_seconds", "series_timed", "measure", "value"], ...timed().map((one) => [
-        one.name, exact(one.seconds), one.n, run.measures[state().measure].name, exact(one.value)])],
+      time: () => [["detector", "median_seconds", "series_timed", "measure", "value", "series"], ...timed().map((one) => [
+        one.name, exact(one.seconds), one.n, run.measures[state().measure].name, exact(one.value), one.used])],
     },
   };
 };
@@ -539,11 +551,11 @@ vuskit.view("run", (place, _, options) => {
   const note = (now, columns) => {
     if (!run.detectors.length) return "No job has finished yet.";
     if (!run.measures.length) return "There are no values: no scores have been evaluated.";
-    const basis = now.basis === "common" ? "All numbers use the series for which every detector has a value."
+    const basis = now.basis === "common" ? "Each number uses the series on which all detectors have a value of the measure; the last row counts them. A detector without any value of it does not count."
       : "Each number uses the series for which the detector has a value; numbers may not be comparable.";
     return ["Bold: the best.", columns.some((one) => !one.higher) ? "↓: lower is better." : "",
       `A missing value never counts as zero. ${basis}`,
-      now.summary === "rank" ? "Mean ranks use the series for which every detector has a value; 1 is best." : "",
+      now.summary === "rank" ? "Mean ranks use the series on which all detectors have a value of the measure; 1 is best." : "",
       now.weigh === "dataset" ? "Every data set has the same weight." : "",
       "Click a number to list its series."].filter(Boolean).join(" ");
   };

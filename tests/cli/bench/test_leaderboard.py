@@ -1,0 +1,149 @@
+"""Means of a run in which a detector lacks values of one measure on the hard series."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import re
+import subprocess
+import sys
+
+import pytest
+
+from vuskit.bench import Run, leaderboard
+from vuskit.report.page.run import RunReport, run_comparisons
+
+MODULE = """
+import numpy as np
+import vuskit
+
+@vuskit.register_measure(name="top_share", title="Top share")
+def top_share(y_true, y_score):
+    score = np.asarray(y_score)
+    if len(score) == 900:
+        if score[0] == -1:
+            return float("nan")
+        if score[0] == -2:
+            raise ValueError("no share")
+    return 1.0 if len(score) != 900 else 0.25
+
+def undefined(values):
+    return np.r_[-1, np.abs(values[1:])]
+
+def failing(values):
+    return np.r_[-2, np.abs(values[1:]) / 2]
+
+def never(values):
+    raise RuntimeError("never")
+"""
+PLAN = """
+folder = "run"
+imports = ["own"]
+series = [
+    {family = "ecg", n = 800, n_anomalies = 2, seed = 1},
+    {family = "ecg", n = 850, n_anomalies = 2, seed = 2},
+    {family = "ecg", n = 900, n_anomalies = 2, seed = 3},
+]
+detectors = [
+    {name = "values"}, {name = "own:undefined"}, {name = "own:failing"},
+    {name = "own:never"},
+]
+evaluate = [{measures = ["auc_pr", "top_share"], buffer = 5}]
+executor = {workers = 1}
+"""
+
+
+def vuskit(folder, *arguments):
+    done = subprocess.run(
+        [sys.executable, "-c", "from vuskit.cli.main import run; run()", *arguments],
+        cwd=folder,
+        env={**os.environ, "COLUMNS": "200", "VUSKIT_NUMBA": "0"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "Traceback" not in done.stderr
+    return done
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    """A run whose detectors have all values, but two lack one measure on the hard series."""
+    folder = tmp_path_factory.mktemp("hard")
+    (folder / "own.py").write_text(MODULE)
+    (folder / "bench.toml").write_text(PLAN)
+    assert vuskit(folder, "bench", "run", "--plain").returncode == 3
+    return folder
+
+
+def test_a_missing_value_on_a_hard_series_does_not_improve_a_mean(place):
+    board = json.loads(vuskit(place, "bench", "leaderboard", "--json").stdout)["boards"][0]
+    assert board["series"] is None
+    assert {one["name"]: one["series"] for one in board["measures"]} == {
+        "auc_pr": 3,
+        "top_share": 2,
+    }
+    means = {one["name"]: one["values"]["top_share"] for one in board["detectors"]}
+    assert means == {"Values": 1.0, "own:undefined": 1.0, "own:failing": 1.0}
+    own = {
+        one["name"]: (one["own_series"], one["own_series_by_measure"]) for one in board["detectors"]
+    }
+    assert own["own:failing"] == (3, {"auc_pr": 3, "top_share": 2})
+    assert board["without_values"] == ["own:never"]
+
+    rows = list(csv.DictReader(io.StringIO(vuskit(place, "bench", "leaderboard", "--csv").stdout)))
+    assert {row["measure"]: row["series"] for row in rows} == {"auc_pr": "3", "top_share": "2"}
+    found = {row["detector"]: row["mean"] for row in rows if row["measure"] == "top_share"}
+    assert {name: mean and float(mean) for name, mean in found.items()} == {
+        **means,
+        "own:never": "",
+    }
+
+    shown = vuskit(place, "bench", "leaderboard", "--by", "dataset").stdout
+    assert re.search(r"^detector +AUC-PR +Top share *$", shown, re.MULTILINE)
+    assert re.search(r"^\(series\) +3 +2 *$", shown, re.MULTILINE)
+    assert "Means over 1 data set, each the mean of its series (the series on which all" in shown
+    assert "Series with a value of Top share: " in shown
+    assert "own:failing 2 of 3" in shown
+    latex = vuskit(place, "bench", "leaderboard", "--latex").stdout
+    assert "\n(series) & 3 & 2 \\\\\n" in latex
+
+    exported = json.loads(
+        vuskit(place, "bench", "export", "--shape", "leaderboard", "--json").stdout
+    )
+    assert {row["detector"]: row["top_share"] for row in exported} == {**means, "own:never": None}
+    assert {(row["series"], row["series_auc_pr"], row["series_top_share"]) for row in exported} == {
+        (None, 3, 2)
+    }
+
+
+def test_compare_and_page_use_the_same_series(place):
+    told = vuskit(place, "compare", "run", "--measure", "top_share", "--json")
+    assert "over 2 of 3 series" in told.stderr
+    assert "fewer than 3: own:failing 2, own:undefined 2" in told.stderr
+    found = json.loads(told.stdout)
+    assert (found["rows"], found["rows_dropped"], found["rows_in_means"]) == (2, 1, 2)
+    assert {one["name"]: one["mean"] for one in found["detectors"]} == {
+        "Values": 1.0,
+        "own:undefined": 1.0,
+        "own:failing": 1.0,
+    }
+    worst = vuskit(
+        place, "compare", "run", "--measure", "top_share", "--missing", "worst", "--json"
+    )
+    found = json.loads(worst.stdout)
+    assert (found["rows"], found["rows_in_means"]) == (3, 2)
+    means = {one["name"]: one["mean"] for one in found["detectors"]}
+    assert (means["Values"], means["own:never"]) == (1.0, None)
+    assert "mean and median are over 2 of 3 series, those with a value of all" in worst.stderr
+
+    report = RunReport.read(place / "run")
+    compared = run_comparisons(report)
+    assert compared[f"0,{report.measures.index('top_share')}"]["n"] == 2
+    assert compared[f"0,{report.measures.index('auc_pr')}"]["n"] == 3
+    of_page = leaderboard(report.to_frame(), detectors=report.detectors)
+    assert of_page.drop(columns=["series", "own"]).equals(
+        Run(place / "run").leaderboard().drop(columns=["series", "own"])
+    )
