@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import subprocess
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+from cli.terminal import COMMAND
 from studies.scored import SOME, make_scored, make_several, write_scored
 from typer.testing import CliRunner
 
-from vuskit import get_measure
+from vuskit import get_measure, register_measure
 from vuskit.cli.app import app
 from vuskit.datasets import ScoredSeries, Series
+from vuskit.measures import registry
 from vuskit.measures.thresholds import Sigma
 from vuskit.studies import (
     Consistency,
     Robustness,
+    Separability,
     SeriesValues,
     Study,
     ValuesResult,
@@ -244,6 +249,120 @@ def test_names_count_for_studies_that_may_look_at_them(level, tmp_path):
         found = run_study(level(), one, folder=tmp_path)
         assert found.values[0].series == one.series.name
     assert len(stored(tmp_path)) == 2
+
+
+# ---- code of measures and studies ----
+
+HELPERS = """
+OFFSET = 0.0
+
+def shifted(value):
+    return value + OFFSET
+"""
+OWN = """
+from helpers import shifted
+from vuskit import register_measure
+
+LIMIT = 0.5
+
+def share(scores):
+    return float((scores > LIMIT).mean())
+
+@register_measure(name="own", title="Own")
+def own(y_true, y_score):
+    return shifted(share(y_score))
+"""
+
+
+def edit(path, old, new):
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new))
+
+
+def test_edited_code_of_a_measure_is_noticed_on_the_command_line(tmp_path):
+    files, own, helpers = (tmp_path / name for name in ("scores", "own.py", "helpers.py"))
+    several = [make_scored(1), make_scored(2)]
+    for one in several:
+        write_scored(files, one)
+    own.write_text(OWN)
+    helpers.write_text(HELPERS)
+    known = os.pathsep.join([str(tmp_path), *filter(None, [os.environ.get("PYTHONPATH")])])
+    line = [*COMMAND, "study", "consistency", files, "--load", own, "--measure", "own,auc_pr"]
+    line += ["--min-series", 2, "--buffer", 24, "--processes", 1, "--output", tmp_path / "out"]
+
+    def study_again():
+        """Number of stored series, and the first series' values of the measure."""
+        subprocess.run(
+            list(map(str, line)),
+            env={**os.environ, "PYTHONPATH": known},
+            capture_output=True,
+            check=True,
+        )
+        ranks = pd.read_csv(tmp_path / "out" / "consistency_ranks.csv")
+        rows = ranks[(ranks["measure"] == "own") & (ranks["series"] == "s1")]
+        return len(stored(tmp_path / "out" / "series")), rows["value"].tolist()
+
+    def expected(limit, offset=0.0):
+        return pytest.approx(
+            [(score > limit).mean() + offset for score in several[0].scores.values()], abs=1e-6
+        )
+
+    assert study_again() == (2, expected(0.5))
+    edit(own, "LIMIT = 0.5", "LIMIT = 0.25")
+    assert study_again() == (4, expected(0.25))
+    edit(helpers, "OFFSET = 0.0", "OFFSET = 3.0")
+    assert study_again() == (6, expected(0.25, 3.0))
+
+
+def make_measure(factor):
+    def scaled(y_true, y_score):
+        return factor * float(y_score.mean())
+
+    return scaled
+
+
+def test_closures_and_criteria_count(monkeypatch):
+    monkeypatch.setattr(registry, "_MEASURES", dict(registry._MEASURES))
+    digests = []
+    for factor in (1.0, 2.0):
+        registry._MEASURES.pop("scaled", None)
+        register_measure(name="scaled", title="Scaled")(make_measure(factor))
+        digests += [
+            study_digest(Consistency.create(measures=["scaled"], buffer=9)),
+            study_digest(Separability.create(criterion="scaled", **SOME)),
+            study_digest(Separability.create(criterion=make_measure(factor + 5), **SOME)),
+        ]
+    digests += [study_digest(Separability.create(criterion=one, **SOME)) for one in (max, min)]
+    assert len(set(digests)) == 8
+
+
+def test_the_criterion_may_be_a_measure_of_ones_own_in_other_processes(monkeypatch):
+    monkeypatch.setattr(registry, "_MEASURES", dict(registry._MEASURES))
+    register_measure(name="scaled", title="Scaled")(make_measure(1.0))
+    options = {"criterion": "scaled", "min_gap": 0.0, "count": 3, **SOME}
+    both = [separability_study(make_scored(1), processes=count, **options) for count in (1, 2)]
+    assert both[0].to_frame().equals(both[1].to_frame())
+
+
+@pytest.mark.parametrize("name", ["numpy", "numba"])
+def test_versions_of_numerical_libraries_count(monkeypatch, name):
+    first = study_digest(Robustness.create(**SOME))
+    if name == "numpy":
+        monkeypatch.setattr(np, "__version__", "99.0")
+    else:
+        monkeypatch.setenv("VUSKIT_NUMBA", "0")
+    assert study_digest(Robustness.create(**SOME)) != first
+
+
+def test_code_of_a_users_study_counts(level):
+    first = study_digest(level())
+
+    def per_series(self, scored):
+        return SeriesValues("a", "b", 1, {"detector": ()}, np.zeros(0))
+
+    changed = type(level.__name__, (level,), {"per_series": per_series})
+    assert study_digest(changed()) != first
 
 
 # ---- content ----

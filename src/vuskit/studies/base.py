@@ -309,13 +309,13 @@ class Study(Generic[Result]):
         """
         return True
 
-    def depends_on(self) -> Any:
-        """Return what values of series depend on besides the options and the code of the study.
+    def resolved(self) -> Self:
+        """Return the study with everything that `per_series` needs; workers get this one.
 
-        Such as a function that `per_series` looks up by a name. Plain data, functions, classes,
-        measures, or several of these.
+        Override it if an option is a name that stands for something registered, such as a
+        measure: other processes may not know the name, and stored values depend on its code.
         """
-        return ()
+        return self
 
     def sources(self, source: Any) -> tuple[Source, ...]:
         """Return what the study looks at, one by one; series with scores unless overridden."""
@@ -1166,7 +1166,7 @@ def _tasks(
     Without a folder nothing is looked up by content, and nothing is read here.
     """
     # What is declared to matter for the result only must not change a stored value.
-    task = _with_default_result_options(study)
+    task = _with_default_result_options(study.resolved())
     settings = study_digest(task) if by_content else ""
     for number, source in enumerate(sources):
         identity = _Identity(f"{study.name}-{number}")

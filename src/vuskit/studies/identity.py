@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import functools
 import hashlib
-import inspect
 import json
 import os
 import pickle
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from importlib import metadata
 from pathlib import Path
@@ -22,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import vuskit
+from vuskit._util.code_digest import code_digest
 from vuskit._util.optional import is_installed
 from vuskit.measures.registry import Measure
 
@@ -48,9 +48,10 @@ def study_digest(study: Study[Any]) -> str:
     """Digest of everything that the value of a series depends on, besides the series.
 
     That is: the code of the study and of its measures, with the constants, functions and local
-    modules that they use; all options except those of the stage ``"result"``; what
-    ``depends_on()`` names; and the versions of vuskit and of the numerical libraries.
+    modules that they use; all options except those of the stage ``"result"``; and the versions of
+    vuskit and of the numerical libraries.
     """
+    study = study.resolved()
     late = {one.name for one in study.options() if one.stage == "result"}
     options = {
         one.name: _identity(getattr(study, one.name))
@@ -62,7 +63,6 @@ def study_digest(study: Study[Any]) -> str:
             study.name,
             _code_of(type(study)),
             options,
-            _identity(study.depends_on()),
             _vuskit_code(),
             _numeric_versions(),
         ]
@@ -125,12 +125,8 @@ def _object_identity(value: Any) -> Any:
     return ["object", _code_of(type(value)), state]
 
 
-def _code_of(thing: Callable[..., Any]) -> str:
-    code = getattr(thing, "__code__", None)
-    try:
-        text = inspect.getsource(thing)
-    except (OSError, TypeError):
-        # Typed at a prompt, or made by other code: what it compiles to will do.
-        text = repr(thing) if code is None else f"{code.co_code!r}{code.co_consts!r}"
-    name = getattr(thing, "__qualname__", type(thing).__name__)
-    return f"{name} {hashlib.sha256(text.encode()).hexdigest()[:16]}"
+def _code_of(thing: Any) -> list[Any]:
+    """Name, code and libraries of a function, a class or another callable."""
+    found = code_digest(thing)
+    name = getattr(thing, "__qualname__", type(thing).__qualname__)
+    return [name, found.version, {one: metadata.version(one) for one in found.libraries}]

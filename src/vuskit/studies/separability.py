@@ -459,9 +459,11 @@ class Separability(Study[SeparabilityResult]):
         """Whether pairs are given by name."""
         return self.pairs is not None
 
-    def depends_on(self) -> Any:
-        """Return the measure that chooses the pairs, if it is given by name."""
-        return get_measure(self.criterion) if isinstance(self.criterion, str) else None
+    def resolved(self) -> Separability:
+        """Return the study with the function of a criterion that is given by name."""
+        if not isinstance(self.criterion, str):
+            return self
+        return replace(self, criterion=get_measure(self.criterion).function)
 
     def with_names(self, part: SeriesValues, names: SeriesNames) -> SeriesValues:
         """Name the detectors of the pairs, too."""
@@ -520,9 +522,7 @@ class Separability(Study[SeparabilityResult]):
 
     def _pairs_by_rule(self, scored: ScoredSeries) -> tuple[Pairs, dict[str, float]]:
         """Pair every one of the top with every one of the bottom, if they are far enough apart."""
-        criterion = self.criterion or peak_percentile
-        if isinstance(criterion, str):
-            criterion = get_measure(criterion).function
+        criterion = self.resolved().criterion or peak_percentile
         labels = scored.series.labels
         merit = {
             name: float(np.mean([criterion(labels, score) for score in scored.runs(name)]))
