@@ -28,7 +28,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -36,7 +36,14 @@ from typing import Any
 
 import psutil
 from chaos.storm_faults import ENDING, LINGERING, STATE
-from chaos_files import FIRST_NUMBER, FUNCTIONS, Workspace
+from chaos_files import (
+    FIRST_NUMBER,
+    FUNCTIONS,
+    USER_CONTENT,
+    USER_FILES,
+    Workspace,
+    write_user_files,
+)
 
 from vuskit._util.text import format_duration
 from vuskit.bench import Run
@@ -58,6 +65,7 @@ UNCOMPARED = (
     "cold",
     "evaluate_key",
 )
+NAMES = ("dataset", "series", "detector", "seed", "settings", "measure")
 SHOWN = 10
 
 # Kinds of events and their shares; in a small storm the first ones come first.
@@ -352,6 +360,7 @@ class Storm:
     missed: list[Event] = field(default_factory=list)
     finished: dict[str, str] = field(default_factory=dict)
     n_starts: int = 0
+    has_user_files: bool = False
 
     def __post_init__(self) -> None:
         self.dask = self.options.executor == "dask"
@@ -451,6 +460,9 @@ class Storm:
             self._disturb(process, event, signaled)
             self.happened[event.kind] += 1
         self._finish(process, log, signaled, full=fills)
+        if self.finished and not self.has_user_files:
+            write_user_files(self.run)
+            self.has_user_files = True
         if self.dask and any(event.kind == "kill Dask scheduler" for event in start.during):
             self.cluster.restart()
 
@@ -667,24 +679,25 @@ class Storm:
         known = {f"{digest}.npy" for (digest,) in self._query("SELECT hash FROM scores")}
         for path in sorted(self.run.rglob("*")):
             own = path.name in known or path.name.startswith(("bench.sqlite", ".vuskit-lock"))
-            if path.is_file() and not own and path.name != "lock":
-                self.problems.append(f"left in the run folder: {path.relative_to(self.run)}")
+            name = str(path.relative_to(self.run))
+            if path.is_file() and not own and name not in USER_FILES:
+                self.problems.append(f"left in the run folder: {name}")
         for path in sorted((self.base / "tmp").iterdir()):
             if path.name != "dask-scratch-space":
                 self.problems.append(f"left in the temporary folder: {path.name}")
         for path in self.files.base.rglob(".vuskit-*"):
             if not path.is_relative_to(self.run):
                 self.problems.append(f"left beside the run: {path.name}")
-        for name in ("notes.txt", "tmp/draft.txt", "lock"):
-            path = self.files.base / name
-            if not path.exists() or path.read_bytes() != b"a user's file\n":
-                self.problems.append(f"changed a file of the user: {name}")
+        for folder, name in itertools.product((self.files.base, self.run), USER_FILES):
+            path = folder / name
+            if not path.exists() or path.read_bytes() != USER_CONTENT:
+                self.problems.append(f"changed a file of the user: {path}")
 
     def verify(self) -> None:
         """Check every stored file and value."""
-        arguments = ["verify", str(self.run), "--sample", "100000"]
+        options = ["--sample", "100000"]
         done = subprocess.run(
-            [*COMMAND, *arguments],
+            [*COMMAND, "verify", str(self.run), *options],
             capture_output=True,
             env=self.environment,
             check=False,
@@ -711,26 +724,47 @@ def query(folder: Path, sql: str) -> list[tuple[Any, ...]]:
 # The comparison -----------------------------------------------------------------------------------
 
 
-def rows_of(run: Path) -> Counter[tuple[str, ...]]:
+def rows_of(run: Path) -> list[dict[str, str]]:
     """Rows of ``export --shape values`` without times; numbers to the last bit."""
     table = Run(run).table(shape="values")
     names = [name for name in table if name not in UNCOMPARED]
-    return Counter(
-        tuple(f"{name}={text(value)}" for name, value in zip(names, row, strict=True))
+    return [
+        {name: text(value) for name, value in zip(names, row, strict=True)}
         for row in table[names].itertuples(index=False, name=None)
-    )
+    ]
 
 
 def text(value: Any) -> str:
+    """A cell; a number in hexadecimal form, which has all of its bits."""
     return value.hex() if isinstance(value, float) else str(value)
 
 
 def compare(battered: Path, fresh: Path) -> tuple[int, list[str]]:
     """Number of rows of the fresh run, and every difference."""
-    found, expected = rows_of(battered), rows_of(fresh)
-    differences = [f"only after the storm: {', '.join(row)}" for row in found - expected]
-    differences += [f"only undisturbed: {', '.join(row)}" for row in expected - found]
-    return expected.total(), sorted(differences)
+    found, expected = by_name(rows_of(battered)), by_name(rows_of(fresh))
+    differences = [
+        f"{name}: {len(found[name])} rows instead of {len(expected[name])}"
+        for name in sorted(found.keys() | expected.keys())
+        if len(found[name]) != len(expected[name])
+    ]
+    for name in sorted(found.keys() & expected.keys()):
+        for one, other in zip(found[name], expected[name], strict=False):
+            changed = [
+                f"{key} {one[key]} instead of {other[key]}"
+                for key in one.keys() & other
+                if one[key] != other[key]
+            ]
+            if changed or one.keys() != other.keys():
+                differences.append(f"{name}: {', '.join(sorted(changed))}")
+    return sum(map(len, expected.values())), differences
+
+
+def by_name(rows: list[dict[str, str]]) -> dict[str, list[dict[str, str]]]:
+    """Rows by what a reader of a table sees; there should be one each."""
+    found: dict[str, list[dict[str, str]]] = defaultdict(list)
+    for row in rows:
+        found[", ".join(row[key] for key in NAMES)].append(row)
+    return found
 
 
 # The report ---------------------------------------------------------------------------------------
@@ -757,7 +791,7 @@ def report(storm: Storm, fresh: Path, n_rows: int, differences: list[str], diges
         f"{len(storm.problems)} other problems",
     ]
     lines += [f"missed: {event.kind}" for event in storm.missed]
-    lines += [f"  {problem}" for problem in [*differences, *storm.problems][:SHOWN]]
+    lines += [f"  {problem}" for problem in [*storm.problems[:SHOWN], *differences[:SHOWN]]]
     return "\n".join(lines)
 
 

@@ -53,6 +53,18 @@ CONSTANTS = (
 )
 
 
+# Files that nobody but the user may touch, beside the plan and in the run folder.
+USER_FILES = ("notes.txt", "tmp/draft.txt", "lock")
+USER_CONTENT = b"a user's file\n"
+
+
+def write_user_files(folder: Path) -> None:
+    """Write the user's files if they are not there."""
+    for name in USER_FILES:
+        if not (folder / name).exists():
+            _write(folder / name, USER_CONTENT)
+
+
 @dataclass
 class Workspace:
     """Everything beside the run folder.
@@ -132,9 +144,7 @@ class Workspace:
             columns["Kept"] = np.abs(values) + rng.random(values.size)
             columns["Other"] = rng.random(values.size)
             _write(self.base / f"scores/table{place}.csv", _table(columns))
-        _write(self.base / "notes.txt", b"a user's file\n")
-        _write(self.base / "tmp/draft.txt", b"a user's file\n")
-        _write(self.base / "lock", b"a user's file\n")
+        write_user_files(self.base)
         self.write_plan()
 
     @property
