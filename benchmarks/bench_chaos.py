@@ -742,20 +742,20 @@ def text(value: Any) -> str:
 def compare(battered: Path, fresh: Path) -> tuple[int, list[str]]:
     """Number of rows of the fresh run, and every difference."""
     found, expected = by_name(rows_of(battered)), by_name(rows_of(fresh))
-    differences = [
-        f"{name}: {len(found[name])} rows instead of {len(expected[name])}"
-        for name in sorted(found.keys() | expected.keys())
-        if len(found[name]) != len(expected[name])
-    ]
-    for name in sorted(found.keys() & expected.keys()):
-        for one, other in zip(found[name], expected[name], strict=False):
-            changed = [
-                f"{key} {one[key]} instead of {other[key]}"
-                for key in one.keys() & other
-                if one[key] != other[key]
-            ]
-            if changed or one.keys() != other.keys():
-                differences.append(f"{name}: {', '.join(sorted(changed))}")
+    differences = []
+    for name in sorted(found.keys() | expected.keys()):
+        if len(found[name]) != 1 or len(expected[name]) != 1:
+            counts = f"{len(found[name])} rows after the storm, {len(expected[name])} undisturbed"
+            differences.append(f"{name}: {counts}")
+            continue
+        (one,), (other,) = found[name], expected[name]
+        changed = [
+            f"{key} {one.get(key)} instead of {other.get(key)}"
+            for key in sorted(one.keys() | other.keys())
+            if one.get(key) != other.get(key)
+        ]
+        if changed:
+            differences.append(f"{name}: {', '.join(changed)}")
     return sum(map(len, expected.values())), differences
 
 
