@@ -2,26 +2,135 @@
 
 from __future__ import annotations
 
+import importlib
+import shutil
+import subprocess
+import sys
+
+import numpy as np
 import pytest
 
-from vuskit.bench import Store
+from vuskit.bench import Kind, Run, Store, run_plan
 from vuskit.bench.expand import expand_plan
+from vuskit.engine import InProcessExecutor, Status
+from vuskit.errors import InvalidInputError
+
+DETECTOR = """
+from edited_helper import scaled
+from edited_helper import FACTOR as factor
+def f(values):
+    return scaled(values) + factor
+def g(values):
+    return values
+"""
+HELPER = "FACTOR = 2\ndef scaled(values):\n    return 3 * values\n"
 
 
-def test_an_edited_detector_runs_again(workshop):
-    (workshop.base / "mine_edited.py").write_text("def f(values):\n    return values\n")
-    workshop.write(detectors=['name = "mine_edited:f"'])
-    first = workshop.plan()
-    with Store(workshop.folder) as store:
-        before = {job.key for job in expand_plan(first, store).jobs}
-    (workshop.base / "mine_edited.py").write_text("def f(values):\n    return -values\n")
-    from vuskit.bench.identity import _module_version
+@pytest.fixture
+def edited(workshop):
+    """A plan with two detectors of one module, which uses another module."""
+    (workshop.base / "edited_detector.py").write_text(DETECTOR)
+    (workshop.base / "edited_helper.py").write_text(HELPER)
+    names = ['name = "edited_detector:f"\nlabel = "F"', 'name = "edited_detector:g"\nlabel = "G"']
+    yield workshop.write(detectors=names)
+    for name in ("edited_detector", "edited_helper"):
+        sys.modules.pop(name, None)
 
-    _module_version.cache_clear()  # a new process reads the file anew
-    with Store(workshop.folder) as store:
-        after = {job.key for job in expand_plan(first, store).jobs}
-    assert len(before) == len(after) == 2
-    assert not before & after
+
+def edit(workshop, name, old, new):
+    path = workshop.base / f"{name}.py"
+    assert path.read_text().count(old) == 1
+    path.write_text(path.read_text().replace(old, new))
+
+
+def scores_of(workshop, label):
+    run = Run(workshop.folder)
+    return run.scores(run.series()[0])[label]
+
+
+def ran(done):
+    return sorted({job.label for job, _ in done if job.kind is Kind.SCORE})
+
+
+def test_a_module_edited_between_two_runs_of_a_process_is_reloaded(edited):
+    """Notebooks: modules are imported once, and the plan may be the same object."""
+    plan = edited.plan()
+
+    def run():
+        done = []
+        run_plan(plan, executor=InProcessExecutor(), observer=lambda _, ended: done.extend(ended))
+        assert {outcome.status for _, outcome in done} <= {Status.OK}
+        return ran(done)
+
+    assert run() == ["F", "G"]
+    values = scores_of(edited, "G")
+    assert np.allclose(scores_of(edited, "F"), 3 * values + 2)
+    edit(edited, "edited_detector", "return values", "return values  # unchanged")
+    assert run() == []
+    edit(edited, "edited_helper", "3 * values", "4 * values")  # same size, same second
+    assert run() == ["F"]
+    assert np.allclose(scores_of(edited, "F"), 4 * values + 2)
+    edit(edited, "edited_helper", "FACTOR = 2", "FACTOR = 5")
+    assert run() == ["F"]
+    assert np.allclose(scores_of(edited, "F"), 4 * values + 5)
+    edit(edited, "edited_detector", "    return values  #", "    return -values  #")
+    assert run() == ["G"]
+    edit(edited, "edited_helper", "FACTOR = 5", "FACTOR = 2")
+    edit(edited, "edited_helper", "4 * values", "3 * values")
+    assert run() == []  # the results of the first run are still there
+    assert np.allclose(scores_of(edited, "F"), 3 * values + 2)
+
+
+def test_a_module_that_cannot_be_reloaded_is_reported(edited):
+    plan = edited.plan()
+    edit(edited, "edited_helper", "return 3", "return (3")
+    with pytest.raises(InvalidInputError, match=r"edited_helper\.py"):
+        run_plan(plan, executor=InProcessExecutor())
+    edit(edited, "edited_helper", "return (3", "return 7")
+    (edited.base / "edited_helper.py").write_text("1 / 0")
+    with pytest.raises(InvalidInputError, match=r"ZeroDivisionError.*edited_helper\.py, line 1"):
+        run_plan(plan, executor=InProcessExecutor())
+    (edited.base / "edited_helper.py").write_text(HELPER)
+    assert run_plan(plan, executor=InProcessExecutor()).progress.failed == 0
+
+
+def test_a_module_edited_before_the_plan_is_read_is_reloaded(edited, monkeypatch):
+    monkeypatch.syspath_prepend(str(edited.base))
+    module = importlib.import_module("edited_detector")  # as in the first cell of a notebook
+    edit(edited, "edited_helper", "FACTOR = 2", "FACTOR = 6")
+    edit(edited, "edited_helper", "3 * values", "4 * values")
+    assert ran(edited.run()) == ["F", "G"]
+    assert np.allclose(scores_of(edited, "F"), 4 * scores_of(edited, "G") + 6)
+    assert module.f(1) == 10
+
+
+def test_modules_of_the_same_name_beside_two_plans(edited, tmp_path_factory):
+    assert ran(edited.run()) == ["F", "G"]
+    other = type(edited)(tmp_path_factory.mktemp("other"))
+    (other.base / "edited_detector.py").write_text(DETECTOR)
+    (other.base / "edited_helper.py").write_text(HELPER.replace("3", "30"))
+    shutil.copy(edited.path, other.path)
+    assert ran(other.run()) == ["F", "G"]
+    assert np.allclose(scores_of(other, "F"), 30 * scores_of(other, "G") + 2)
+    assert edited.run() == []
+    assert np.allclose(scores_of(edited, "F"), 3 * scores_of(edited, "G") + 2)
+
+
+def test_the_program_itself_cannot_be_reloaded(tmp_path):
+    script = tmp_path / "program.py"
+    script.write_text(
+        "from pathlib import Path\n"
+        "from vuskit.bench.identity import import_object\n"
+        "def f(values):\n    return values\n"
+        "assert import_object('__main__:f') is f\n"
+        "path = Path(__file__)\n"
+        "path.write_text(path.read_text().replace('return values', 'return 2 * values'))\n"
+        "import_object('__main__:f')\n"
+    )
+    command = [sys.executable, str(script)]
+    output = subprocess.run(command, capture_output=True, text=True, check=False).stderr
+    assert "`__main__:f` must be the code in" in output
+    assert "start it again" in output
 
 
 @pytest.mark.parametrize(

@@ -117,11 +117,6 @@ def test_what_failed_alone_is_not_run_again_until_asked_for(workshop):
 def test_a_mended_measure_runs_again_alone(workshop, monkeypatch):
     planned(workshop, "boom").run()
     monkeypatch.setitem(BODIES, "boom", "return 0.25")
-    monkeypatch.delitem(sys.modules, "own_boom")
-    monkeypatch.delitem(registry._MEASURES, "boom")
-    for cache in ("vuskit.bench.jobs._measure_identity", "vuskit.bench.identity._module_version"):
-        module, _, name = cache.rpartition(".")
-        getattr(sys.modules[module], name).cache_clear()
     assert evaluations(planned(workshop, "boom").run()) == {("boom",): Status.OK}
     assert measured(workshop) == {"auc_pr", "vus_pr", "boom"}
     assert Run(workshop.folder).status().failures == ()

@@ -31,7 +31,7 @@ from vuskit._util.local_source import (
     normalized,
 )
 
-__all__ = ["CodeDigest", "code_digest"]
+__all__ = ["CodeDigest", "code_digest", "differs_from_source"]
 
 _DIGITS = 32  # hex digits; 128 bits
 _PLAIN = (type(None), bool, int, float, complex, str, bytes, type(...), range, re.Pattern)
@@ -637,6 +637,11 @@ def _global_names(code: types.CodeType) -> set[str]:
         if isinstance(constant, types.CodeType):
             names |= _global_names(constant)
     return names
+
+
+def differs_from_source(module: types.ModuleType, source: Source) -> bool:
+    """Whether functions of a module were loaded in another version than the source has."""
+    return bool(_loaded_differently(module, source))
 
 
 _differing: dict[str, tuple[object, Source, dict[str, str]]] = {}

@@ -6,11 +6,17 @@ import hashlib
 import os
 import platform
 import sys
+from collections.abc import Iterable
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-__all__ = ["describe_environment", "describe_machine", "digest_of_measured_code"]
+__all__ = [
+    "describe_environment",
+    "describe_machine",
+    "digest_of_measured_code",
+    "installed_versions",
+]
 
 _MEASURED = ("*.py", "kernels/**/*.py", "measures/**/*.py", "algorithms/**/*.py")
 _LIBRARIES = ("numpy", "numba", "scipy", "pandas")
@@ -65,6 +71,24 @@ def digest_of_measured_code(package: Path | None = None) -> str:
     for path in sorted(path for part in _MEASURED for path in package.glob(part)):
         digest.update(path.read_bytes())
     return digest.hexdigest()[:16]
+
+
+def installed_versions(libraries: Iterable[str] = ()) -> dict[str, str]:
+    """Return versions of vuskit, NumPy and other installed libraries by name.
+
+    Parameters
+    ----------
+    libraries : iterable of str
+        Names of distributions; those that are not installed are left out.
+
+    Examples
+    --------
+    >>> list(installed_versions(["scipy", "no-such-library"]))
+    ['numpy', 'scipy', 'vuskit']
+    """
+    found = {name: _version(name) for name in {"numpy", *libraries}}
+    found["vuskit"] = sys.modules["vuskit"].__version__
+    return {name: version for name, version in sorted(found.items()) if version is not None}
 
 
 def _version(name: str) -> str | None:

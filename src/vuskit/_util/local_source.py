@@ -21,6 +21,7 @@ __all__ = [
     "References",
     "Source",
     "code_text",
+    "current_source",
     "distribution_of",
     "find_references",
     "find_source",
@@ -489,6 +490,19 @@ class Source:
     def _bind(self, name: str, *statements: ast.AST) -> None:
         self.bindings.setdefault(name, []).extend(statements)
 
+    @functools.cached_property
+    def imported(self) -> tuple[str, ...]:
+        """Full names of all modules that an import statement may mean."""
+        found: dict[str, None] = {}
+        for node in ast.walk(self.tree):
+            if isinstance(node, ast.Import):
+                found.update((one.name, None) for one in node.names)
+            elif isinstance(node, ast.ImportFrom):
+                module = self.absolute("." * node.level + (node.module or ""))
+                found[module] = None
+                found.update((f"{module}.{one.name}", None) for one in node.names)
+        return tuple(found)
+
     def definition(self, name: str) -> tuple[str, References]:
         """Normalized code of all statements that bind a name, and what they refer to."""
         if name not in self._normalized:
@@ -616,13 +630,17 @@ def loaded_source(module: ModuleType) -> Source | None:
     known = _loaded.get(module.__name__)
     if known is not None and known[0] is spec:
         return known[1]
-    file = getattr(module, "__file__", None)
-    source = None
-    if file is not None and file.endswith(".py"):
-        package = getattr(module, "__package__", None) or ""
-        source = _parse(module.__name__, package, file)
+    source = current_source(module)
     _loaded[module.__name__] = spec, source
     return source
+
+
+def current_source(module: ModuleType) -> Source | None:
+    """Source of a module as its file has it now; None if the file is gone or invalid."""
+    file = getattr(module, "__file__", None)
+    if file is None or not file.endswith(".py"):
+        return None
+    return _parse(module.__name__, getattr(module, "__package__", None) or "", file)
 
 
 def find_source(name: str, importer: Source) -> Source | None:

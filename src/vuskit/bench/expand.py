@@ -13,9 +13,10 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from vuskit._util.environment import installed_versions
 from vuskit._util.names import match_names, matches_name
 from vuskit._util.text import listed, quoted
-from vuskit.bench.identity import file_digest
+from vuskit.bench.identity import file_digest, import_object
 from vuskit.bench.jobs import (
     DetectorSpec,
     EvaluateJob,
@@ -26,6 +27,7 @@ from vuskit.bench.jobs import (
     SeriesRef,
     SeriesSource,
     describe_series,
+    forget_code,
 )
 from vuskit.bench.plan import Plan, ScoresFolder, SeriesFolder, SyntheticSeries
 from vuskit.bench.store.reader import StoreReader
@@ -123,6 +125,13 @@ class ExpandedPlan:
             if len(measures) == 1:  # whatever else is asked for, this one has failed
                 self.failed_alone.setdefault(subject, {}).update(measures)
 
+    @cached_property
+    def library_versions(self) -> dict[str, str]:
+        """Installed versions of vuskit, NumPy and the libraries of detectors and measures."""
+        digests = [detector.digest for detector in self.plan.detectors]
+        digests += [one.digest for entry in self.plan.evaluations for one in entry.measures]
+        return installed_versions({name for digest in digests for name in digest.libraries})
+
     def todo(self) -> list[ScoreJob | ImportJob]:
         """Jobs of the first stage that are not finished."""
         return [job for job in self.jobs if job.key not in self.finished]
@@ -211,6 +220,7 @@ def expand_plan(
     InvalidInputError
         If nothing is left to run.
     """
+    plan = _with_current_code(plan)
     catalog = _SeriesCatalog(store, reread=reread)
     finished = store.finished_scores()
     notes: list[str] = []
@@ -238,6 +248,14 @@ def expand_plan(
         raise InvalidInputError(f"the plan must select at least one series, got none: {reasons}")
     expanded.note_evaluated(store)
     return expanded
+
+
+def _with_current_code(plan: Plan) -> Plan:
+    """Reload modules that changed since the plan was read, and forget digests of code."""
+    for module in plan.imports:
+        import_object(module, plan.base)
+    forget_code()
+    return replace(plan, detectors=tuple(replace(one) for one in plan.detectors))
 
 
 def _check_labels(

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-import functools
 import hashlib
 import importlib
-import inspect
 import json
 import sys
 import traceback
@@ -17,12 +15,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from vuskit import __version__
+from vuskit._util.reloading import is_changed, reload_changed, track
 from vuskit.errors import InvalidInputError
 
 __all__ = [
     "canonical",
-    "code_version",
     "content_key",
     "file_digest",
     "import_object",
@@ -90,34 +87,6 @@ def file_digest(path: Path) -> str:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
-def code_version(thing: Any) -> str:
-    """Version of the code behind a detector class or a function.
-
-    Parts of vuskit carry its version. Anything else is known by the digest of the file that
-    defines it, so that an edited detector or measure runs again.
-
-    Examples
-    --------
-    >>> import json, vuskit
-    >>> code_version(vuskit.vus_pr) == f"vuskit {vuskit.__version__}"
-    True
-    >>> code_version(json.dumps)[:7]
-    'sha256:'
-    """
-    module = inspect.getmodule(thing)
-    if module is None:
-        return "unknown"
-    if module.__name__.partition(".")[0] == "vuskit":
-        return f"vuskit {__version__}"
-    return _module_version(module.__name__)
-
-
-@functools.cache
-def _module_version(name: str) -> str:
-    file = getattr(sys.modules[name], "__file__", None)
-    return f"sha256:{file_digest(Path(file))[:16]}" if file else "unknown"
-
-
 @contextlib.contextmanager
 def importable(folder: Path | None) -> Iterator[None]:
     """Let modules that lie beside the plan be imported meanwhile."""
@@ -151,10 +120,14 @@ def _place(error: BaseException, folder: Path | None) -> str:
 def import_object(name: str, folder: Path | None = None) -> Any:
     """Import ``"module:object"``, also from beside the plan.
 
+    A local module that changed on disk after it was imported is reloaded first, together with
+    the local modules that import it.
+
     Raises
     ------
     InvalidInputError
-        If there is no such module or object, or running the module fails; says where.
+        If there is no such module or object, or running the module fails; says where. Also if the
+        program itself, which cannot be reloaded, changed after its start.
 
     Examples
     --------
@@ -164,7 +137,11 @@ def import_object(name: str, folder: Path | None = None) -> Any:
     module, _, attribute = name.partition(":")
     try:
         with importable(folder):
-            found: Any = importlib.import_module(module)
+            reload_changed(folder)
+            importlib.import_module(module)
+            if track(module):
+                reload_changed(folder)
+            found: Any = sys.modules[module]
     except ImportError as error:
         raise InvalidInputError(
             f"`{name}` must be module:name that can be imported, got {error}{_place(error, folder)}"
@@ -174,6 +151,11 @@ def import_object(name: str, folder: Path | None = None) -> Any:
             f"`{name}` must be module:name that can be imported, "
             f"got {type(error).__name__}: {error}{_place(error, folder)}"
         ) from error
+    if module == "__main__" and is_changed(module):
+        raise InvalidInputError(
+            f"`{name}` must be the code in {found.__file__}, got an earlier version of it: the "
+            "file changed after the program started; start it again"
+        )
     for part in attribute.split(".") if attribute else ():
         if not hasattr(found, part):
             raise InvalidInputError(

@@ -12,9 +12,10 @@ import io
 import json
 import lzma
 import os
+import sys
 import time
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -25,13 +26,14 @@ from numpy.typing import NDArray
 
 import vuskit
 from vuskit import __version__
+from vuskit._util.code_digest import CodeDigest, code_digest
 from vuskit._util.optional import is_installed
 from vuskit._util.text import listed
 from vuskit.bench.identity import (
     canonical,
-    code_version,
     content_key,
     import_object,
+    importable,
     scores_digest,
 )
 from vuskit.buffers import BufferChoice
@@ -53,7 +55,7 @@ from vuskit.detectors import (
     get_detector,
     read_values,
 )
-from vuskit.engine import Action, NotApplicableError
+from vuskit.engine import Action, NotApplicableError, StaleWorkerError
 from vuskit.errors import ChangedInputError, InvalidInputError, MeasureError
 from vuskit.inputs import check_choice
 from vuskit.measures.evaluate import Evaluator
@@ -75,7 +77,9 @@ __all__ = [
     "ScoreResult",
     "SeriesRef",
     "SeriesSource",
+    "changed_parts",
     "describe_series",
+    "forget_code",
     "job_from_spec",
 ]
 
@@ -152,7 +156,7 @@ class SeriesSource:
             If the format is unknown.
         """
         form = self.format
-        return f"vuskit {__version__}" if form is None else code_version(form.read)
+        return f"vuskit {__version__}" if form is None else code_digest(form.read).version
 
     def file_states(self, known: Iterable[str] = ()) -> dict[str, str]:
         """States of the file, its companions that are there now, and files known from before.
@@ -411,15 +415,25 @@ class DetectorSpec:
             return repr(self.build(seed))
         return f"{self.name} {self.params} seed={seed}"
 
+    @cached_property
+    def digest(self) -> CodeDigest:
+        """Digest of the code that computes the scores, taken once for each spec."""
+        with importable(Path(self.folder) if self.folder else None):
+            return code_digest(self.thing())
+
     @property
     def code(self) -> str:
         """Version of the code that computes the scores."""
-        return code_version(self._imported() if ":" in self.name else detector_class(self.name))
+        return self.digest.version
+
+    def thing(self) -> Any:
+        """Class or function behind the name."""
+        return self._imported() if ":" in self.name else detector_class(self.name)
 
     @property
     def stochastic(self) -> bool:
         """Whether the seed can make a difference; a function must take one for that."""
-        thing = detector_class(self.name) if ":" not in self.name else self._imported()
+        thing = self.thing()
         if isinstance(thing, type):
             return bool(getattr(thing, "stochastic", True))
         return "seed" in inspect.signature(thing).parameters
@@ -487,7 +501,12 @@ class MeasureSpec:
     @property
     def identity(self) -> MeasureVersion:
         """Name with options, and the version of its code."""
-        return _measure_identity(self)
+        return _measure_identity(self)[0]
+
+    @property
+    def digest(self) -> CodeDigest:
+        """Digest of its code."""
+        return _measure_identity(self)[1]
 
     @property
     def of_package(self) -> bool:
@@ -497,9 +516,15 @@ class MeasureSpec:
 
 # Asked once per job; looking it up takes as long as a small evaluation.
 @functools.lru_cache(maxsize=1024)
-def _measure_identity(spec: MeasureSpec) -> MeasureVersion:
+def _measure_identity(spec: MeasureSpec) -> tuple[MeasureVersion, CodeDigest]:
     measure = spec.build()
-    return MeasureVersion(measure.name, code_version(measure.function))
+    digest = code_digest(measure.function)
+    return MeasureVersion(measure.name, digest.version), digest
+
+
+def forget_code() -> None:
+    """Forget the versions of measures, which may have changed since the last run."""
+    _measure_identity.cache_clear()
 
 
 # -- jobs -------------------------------------------------------------------------------------
@@ -556,6 +581,10 @@ class ScoreJob:
         seed = f" seed {self.seed}" if self.seed else ""
         return f"{self.label}{seed} on {self.series.title}"
 
+    def code_digests(self) -> dict[str, CodeDigest]:
+        """Digest of the detector's code by its name."""
+        return {self.detector.name: self.detector.digest}
+
     def spec(self) -> dict[str, Any]:
         """All that is needed to do it again, the series and names aside."""
         names = ("name", "params", "folder")
@@ -599,6 +628,10 @@ class ImportJob:
     def title(self) -> str:
         """One line for people."""
         return f"{self.label} (external) on {self.series.title}"
+
+    def code_digests(self) -> dict[str, CodeDigest]:
+        """Return nothing: no code of the user is involved."""
+        return {}
 
     def spec(self) -> dict[str, Any]:
         """All that is needed to do it again, the series and names aside."""
@@ -663,6 +696,10 @@ class EvaluateJob:
         package = tuple(measure for measure in self.measures if measure.of_package)
         own = ((measure,) for measure in self.measures if not measure.of_package)
         return tuple(replace(self, measures=part) for part in (package, *own) if part)
+
+    def code_digests(self) -> dict[str, CodeDigest]:
+        """Digests of the measures' code by their names."""
+        return {measure.name: measure.digest for measure in self.measures}
 
     def spec(self) -> dict[str, Any]:
         """All that is needed to do it again, the series, the scores and names aside."""
@@ -771,6 +808,9 @@ class JobAction(Action):
         Modules that register detectors and measures.
     base : Path or None
         Folder of the plan, where these modules may be.
+    expected : dict
+        Expected digests of the detector and the measures by name; a process that has other code
+        refuses to run the job.
 
     Examples
     --------
@@ -786,6 +826,7 @@ class JobAction(Action):
     scores_path: Path | None = None
     imports: tuple[str, ...] = ()
     base: Path | None = None
+    expected: dict[str, CodeDigest] = field(default_factory=dict)
     series: Series | None = None
     scores: Scores | None = None
 
@@ -794,6 +835,11 @@ class JobAction(Action):
         """What a process must have loaded and compiled for it."""
         return self.job.group
 
+    @property
+    def code(self) -> str | None:
+        """Versions of the expected code."""
+        return " ".join(self.expected[name].version for name in sorted(self.expected)) or None
+
     def run(self) -> ScoreResult | EvaluateResult:
         """Run the job.
 
@@ -801,10 +847,17 @@ class JobAction(Action):
         ------
         NotApplicableError
             If the detector or the measures do not apply to the series.
+        StaleWorkerError
+            If this process has other code than the job expects.
         Exception
             Whatever the detector raises.
         """
+        with importable(self.base):  # for imports inside functions
+            return self._run()
+
+    def _run(self) -> ScoreResult | EvaluateResult:
         self._import_modules()
+        self._check_code()
         match self.job:
             case ScoreJob(series=ref, detector=detector):
                 if not detector.accepts(ref.n_channels):
@@ -882,6 +935,49 @@ class JobAction(Action):
     def _import_modules(self) -> None:
         for module in self.imports:
             import_object(module, self.base)
+
+    def _check_code(self) -> None:
+        """Compare the code of this process with the expected one."""
+        match self.job:
+            case ScoreJob(detector=detector) if detector.name in self.expected:
+                _check_digest(detector.name, detector.thing(), self.expected[detector.name])
+            case EvaluateJob(measures=measures):
+                for measure in measures:
+                    if measure.name in self.expected:
+                        function = get_measure(measure.name).function
+                        _check_digest(measure.name, function, self.expected[measure.name])
+
+
+# Digests of what this process has loaded. A module that is reloaded makes new objects.
+_loaded_code: dict[str, tuple[Any, CodeDigest]] = {}
+
+
+def _check_digest(name: str, thing: Any, expected: CodeDigest) -> None:
+    known = _loaded_code.get(name)
+    if known is None or known[0] is not thing:
+        known = _loaded_code[name] = thing, code_digest(thing)
+    found = known[1]
+    if found.version == expected.version:
+        return
+    changed = changed_parts(expected.parts, found.parts)
+    file = getattr(sys.modules.get(getattr(thing, "__module__", "")), "__file__", None)
+    where = f" ({file})" if file else ""
+    shown = f"another version of {listed(changed, most=3)}" if changed else found.version
+    raise StaleWorkerError(
+        f"`{name}` must be the code that was planned ({expected.version}), got {shown}{where}; "
+        "start the same command again, and update copies of the module on other machines"
+    )
+
+
+def changed_parts(before: Mapping[str, str], after: Mapping[str, str]) -> list[str]:
+    """Names of parts of code that differ, are new or are gone.
+
+    Examples
+    --------
+    >>> changed_parts({"m.f": "1", "m.g": "2"}, {"m.f": "1", "m.g": "3", "m.h": "4"})
+    ['m.g', 'm.h']
+    """
+    return sorted(name for name in {*before, *after} if before.get(name) != after.get(name))
 
 
 _WARM_UP_POINTS = 200

@@ -164,7 +164,12 @@ def run_plan(
     with Store(plan.folder) as store:
         expanded = expand_plan(plan, store, reread=reread, progress=reading)
         own = executor is None
-        used = executor or make_executor(plan.executor, plan.limits, scratch=store.files.scratch)
+        used = executor or make_executor(
+            plan.executor,
+            plan.limits,
+            scratch=store.files.scratch,
+            versions=expanded.library_versions,
+        )
         try:
             done = set(expanded.done_ids())
             store.begin_run(
@@ -247,7 +252,7 @@ class _Loop:
     def _action(self, job: Job) -> JobAction:
         path = self.store.files.path(job.scores_hash) if isinstance(job, EvaluateJob) else None
         plan = self.expanded.plan
-        return JobAction(job, path, plan.imports, plan.base)
+        return JobAction(job, path, plan.imports, plan.base, job.code_digests())
 
     def _final_results(self, ended: list[tuple[Job, Outcome]]) -> list[tuple[Job, Outcome]]:
         """Leave out evaluations that failed as a whole; their measures are tried separately."""

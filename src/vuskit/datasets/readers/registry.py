@@ -180,25 +180,30 @@ def register_format(
     Raises
     ------
     InvalidInputError
-        If the name is taken.
+        If the name is taken by another function. The same function of the same module may come
+        again: a module that is loaded anew.
 
     Examples
     --------
     >>> from vuskit.datasets import register_format
-    >>> register_format(name="tsb_uad", title="", layout="", matches=lambda file: False)
+    >>> register_format(name="tsb_uad", title="", layout="", matches=lambda file: False)(print)
     Traceback (most recent call last):
     vuskit.errors.InvalidInputError: `name` must be a new format, got 'tsb_uad'
     """
-    if name in _FORMATS:
-        raise InvalidInputError(f"`name` must be a new format, got {name!r}")
 
     def enter(read: ReadFunction) -> ReadFunction:
+        if name in _FORMATS and _place_of(read) != _place_of(_FORMATS[name].read):
+            raise InvalidInputError(f"`name` must be a new format, got {name!r}")
         _FORMATS[name] = Format(
             name, title, layout, matches, possible or matches, read, fallback, companions
         )
         return read
 
     return enter
+
+
+def _place_of(function: ReadFunction) -> tuple[str, str]:
+    return function.__module__, getattr(function, "__qualname__", "")
 
 
 def list_formats() -> tuple[Format, ...]:

@@ -1,0 +1,252 @@
+"""Reloading local modules whose files changed after they were imported."""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import importlib
+import importlib.util
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from vuskit._util.code_digest import differs_from_source
+from vuskit._util.local_source import (
+    Source,
+    current_source,
+    is_local_file,
+    is_local_module,
+    loaded_source,
+)
+
+__all__ = ["is_changed", "reload_changed", "track"]
+
+_tracked: dict[str, object] = {}  # names of modules with the spec they were checked for
+_accepted: dict[str, object] = {}  # reloaded modules: what still differs, their own code does
+
+
+def track(name: str) -> list[str]:
+    """Remember a module and the local ones that it imports, each as it is now.
+
+    Returns
+    -------
+    list of str
+        Those of them whose code is already another one than in their files.
+    """
+    return [found for found in _imported_modules(name) if _is_new(found) and is_changed(found)]
+
+
+def _is_new(name: str) -> bool:
+    spec = _spec(sys.modules[name])
+    new = _tracked.get(name) is not spec
+    _tracked[name] = spec
+    return new
+
+
+def _spec(module: ModuleType) -> object:
+    return getattr(module, "__spec__", None) or module
+
+
+def is_changed(name: str) -> bool:
+    """Whether the file of a loaded local module has another content than what was loaded.
+
+    Examples
+    --------
+    >>> is_changed("json")
+    False
+    """
+    module = sys.modules.get(name)
+    if module is None or not is_local_module(module) or not _file(module):
+        return False
+    source = loaded_source(module)
+    if source is None:
+        return True  # it has become invalid, or is gone
+    current = current_source(module)
+    if current is None or current.digest != source.digest:
+        return True
+    if _accepted.get(name) is _spec(module):
+        return False
+    return differs_from_source(module, source) or _has_other_constants(module, source)
+
+
+def _file(module: ModuleType) -> str | None:
+    file = getattr(module, "__file__", None)
+    return file if file and file.endswith(".py") else None
+
+
+_checked_constants: dict[str, tuple[object, bool]] = {}
+
+
+def _has_other_constants(module: ModuleType, source: Source) -> bool:
+    """Whether constants that are literals in the source had other values at the first look."""
+    known = _checked_constants.get(module.__name__)
+    if known is None or known[0] is not _spec(module):
+        known = _spec(module), any(_differing_constants(module, source))
+        _checked_constants[module.__name__] = known
+    return known[1]
+
+
+def _differing_constants(module: ModuleType, source: Source) -> Iterator[bool]:
+    for name, bound in source.bindings.items():
+        value = _literal(bound)
+        if value is None or name in source.rebound or name.startswith("__"):
+            continue
+        loaded = vars(module).get(name)
+        # Values of other kinds are set by code, such as a test or a notebook.
+        if name not in vars(module):
+            yield True
+        elif type(loaded) is type(value[0]):
+            yield repr(loaded) != repr(value[0])
+
+
+def _literal(bound: list[ast.AST]) -> tuple[Any] | None:
+    if len(bound) != 1 or not isinstance(bound[0], (ast.Assign, ast.AnnAssign)):
+        return None
+    statement = bound[0]
+    if isinstance(statement, ast.Assign) and not isinstance(statement.targets[0], ast.Name):
+        return None
+    if not isinstance(statement.value, ast.Constant):
+        return None
+    return (statement.value.value,)
+
+
+def _imported_modules(name: str) -> list[str]:
+    """A loaded local module and the loaded local ones that it imports, also indirectly."""
+    found: dict[str, None] = {}
+    waiting = [name]
+    while waiting:
+        one = waiting.pop()
+        module = sys.modules.get(one)
+        if one in found or module is None or not is_local_module(module):
+            continue
+        found[one] = None
+        source = loaded_source(module)
+        if source is not None:
+            waiting += source.imported
+        if "." in one:
+            waiting.append(one.rpartition(".")[0])
+    return list(found)
+
+
+def reload_changed(folder: Path | None = None) -> list[str]:
+    """Reload tracked modules that changed, and those that import them; dependencies first.
+
+    Parameters
+    ----------
+    folder : Path, optional
+        Modules of the same name that were loaded from elsewhere are forgotten.
+
+    Returns
+    -------
+    list of str
+        Names of the reloaded modules.
+
+    Raises
+    ------
+    Exception
+        Whatever a module raises; all modules are as before then.
+    """
+    for name in list(_tracked):
+        if name not in sys.modules or _tracked[name] is not _spec(sys.modules[name]):
+            del _tracked[name]
+    if folder is not None:
+        _forget_others(folder)
+    changed = {name for name in _tracked if name != "__main__" and is_changed(name)}
+    if not changed:
+        return []
+    order = _in_order(_with_importers(changed))
+    before = [(sys.modules[name], dict(vars(sys.modules[name]))) for name in order]
+    importlib.invalidate_caches()
+    try:
+        for name in order:
+            _reload(sys.modules[name])
+    except BaseException:
+        for module, content in before:
+            vars(module).clear()
+            vars(module).update(content)
+        raise
+    for name in order:
+        _tracked[name] = _accepted[name] = _spec(sys.modules[name])
+        loaded_source(sys.modules[name])
+    return order
+
+
+def _reload(module: ModuleType) -> None:
+    file = _file(module)
+    if file:
+        # Compiled files are told apart by second and size, which an edit may leave unchanged.
+        with contextlib.suppress(OSError, NotImplementedError):
+            Path(importlib.util.cache_from_source(file)).unlink()
+    for name, value in list(vars(module).items()):
+        inner = isinstance(value, ModuleType) and value.__name__.startswith(f"{module.__name__}.")
+        if not name.startswith("__") and not inner:
+            del vars(module)[name]  # names that the new source does not have must not survive
+    importlib.reload(module)
+
+
+def _forget_others(folder: Path) -> None:
+    """Forget modules that an import with this folder in front would find elsewhere."""
+    gone = set()
+    for name in list(_tracked):
+        module = sys.modules[name]
+        file = _file(module)
+        if "." in name or name == "__main__" or file is None or not is_local_file(file):
+            continue
+        beside = [folder / f"{name}.py", folder / name / "__init__.py"]
+        there = [path for path in beside if path.is_file()]
+        if there and not any(_is_same(path, file) for path in there):
+            gone.add(name)
+    if gone:
+        for name in _with_importers(gone):
+            _tracked.pop(name, None)
+            if name != "__main__":
+                sys.modules.pop(name, None)
+        for name in list(sys.modules):
+            if name.partition(".")[0] in gone:
+                _tracked.pop(name, None)
+                del sys.modules[name]
+
+
+def _is_same(path: Path, file: str) -> bool:
+    try:
+        return path.samefile(file)
+    except OSError:
+        return False
+
+
+def _with_importers(names: set[str]) -> set[str]:
+    """Modules together with all tracked ones that import them."""
+    found = set(names)
+    while True:
+        more = {
+            name
+            for name in _tracked
+            if name not in found and name != "__main__" and _imports_any(name, found)
+        }
+        if not more:
+            return found
+        found |= more
+
+
+def _imports_any(name: str, others: set[str]) -> bool:
+    source = loaded_source(sys.modules[name])
+    return source is not None and bool(others.intersection(source.imported))
+
+
+def _in_order(names: set[str]) -> list[str]:
+    """Modules after those that they import."""
+    order: dict[str, None] = {}
+
+    def add(name: str, above: tuple[str, ...]) -> None:
+        if name in order or name in above:
+            return
+        current = current_source(sys.modules[name])
+        for one in sorted(names.intersection(current.imported if current else ())):
+            add(one, (*above, name))
+        order[name] = None
+
+    for name in sorted(names):
+        add(name, ())
+    return list(order)
