@@ -543,3 +543,10 @@ def test_complex_scores_are_refused(command, tmp_path):
     outcome = command("evaluate", path, "--score", "A", "--buffer", "6")
     assert outcome.code != 0
     assert "'A' must hold real numbers, got dtype complex128" in outcome.err
+
+
+def test_thresholds_beyond_memory_are_refused(command, small):
+    outcome = command("evaluate", "small.csv", "--buffer", "6", "--thresholds", 10**9)
+    assert outcome.code == 2
+    assert "`thresholds` must be at most" in outcome.err
+    assert "available memory, got 1000000000" in outcome.err.replace("\n", " ")

@@ -128,5 +128,5 @@ def test_quantile_of_scores_that_span_all_floats():
     assert Quantile(0.75)(spread) == 0.85e308
     assert Quantile(0.0)(spread) == -1.7e308
     assert Quantile(1.0)(spread) == 1.7e308
-    assert vuskit.recall([0, 1, 0], spread, threshold="quantile") == 0.0
+    assert vuskit.recall([0, 1, 0], spread, threshold="quantile") == 1.0
     assert vuskit.recall([0, 1, 0], spread, threshold=Quantile(1.0)) == 1.0

@@ -122,7 +122,8 @@ def surface(
     Raises
     ------
     InvalidInputError
-        If the arrays or a parameter cannot be evaluated, or only one class is present.
+        If the arrays or a parameter cannot be evaluated, only one class is present, or the surface
+        does not fit into the available memory.
 
     Warns
     -----
@@ -148,6 +149,7 @@ def surface(
     if algorithm == "fast":
         return _fast(buffered, scores, settings.thresholds)
     assert settings.thresholds is not None
+    buffered.check_surface(settings.thresholds)
     rates: RangeRates = range_rates(
         labels.as_array(),
         scores,
@@ -192,7 +194,9 @@ def _checked(y_true: ArrayLike, y_score: ArrayLike) -> tuple[Labels, NDArray[Any
 def _fast(buffered: BufferedLabels, scores: NDArray[Any], thresholds: int | None) -> Surface:
     if thresholds is None:
         levels = np.unique(scores)[::-1]
+        buffered.check_surface(levels.size)
     else:
+        buffered.check_surface(thresholds)
         ranks = grid_ranks(buffered.labels.n, thresholds)
         levels, _ = rank_table(scores, scores[:0], ranks).at_rank(ranks)
     table = rank_table(scores, levels, np.zeros(0, dtype=np.intp))

@@ -14,6 +14,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from vuskit._util.memory import available_memory
 from vuskit.algorithms import areas as areas_of_rates
 from vuskit.algorithms import range_rates
 from vuskit.buffers import BufferChoice
@@ -72,8 +73,33 @@ Needs = Mapping[Changes, frozenset[str]]
 _AREA_FIELDS = ("buffer", "thresholds", "definition", "step", "side", "volume_factor")
 _AREA_NEEDS = frozenset(("range_auc", "vus"))
 _COARSE = 4  # a grid is coarse when its step exceeds P / 4 points
-_MOST_WIDTHS = 1 << 28  # buffer lengths of one volume; beyond, memory ends
+_MOST_WIDTHS = 1 << 28  # buffer lengths of one volume
+# Bytes by which work grows, as measured with every definition, rounded up.
+_WIDTH_BYTES = 256  # by each buffer length of a volume
+_THRESHOLD_BYTES = 128  # by each threshold of a grid,
+_LANE_BYTES = 96  # and for each of the buffer lengths that are swept together,
+_ROW_BYTES = 32  # and for each set of buffered events
+_CELL_BYTES = 80  # by each cell of a surface
+_LANES = 8  # buffer lengths that are swept together on a large grid
+_ALWAYS_THERE = 1 << 26  # bytes for which nobody asks the system
 _ALMOST_ONE = 0.9995  # shown as 1.000
+
+
+_SMALL_GRID = 1 << 14  # thresholds that are not looked at more closely
+_FEWER_THRESHOLDS = "or thresholds=None, which uses every distinct score"
+
+
+def _check_memory(name: str, number: int, bytes_each: float, otherwise: str) -> None:
+    """Refuse a number of buffer lengths or thresholds whose work does not fit into memory."""
+    needed = number * bytes_each
+    if needed <= _ALWAYS_THERE:
+        return
+    available = available_memory()
+    if needed > available:
+        raise InvalidInputError(
+            f"`{name}` must be at most {int(available / bytes_each)} with "
+            f"{available / 1e9:.3g} GB of available memory, got {number}; use less, {otherwise}"
+        )
 
 
 @dataclass(frozen=True)
@@ -107,6 +133,7 @@ class AreaSettings:
                 raise InvalidInputError(
                     f"`buffer` must be at most {_MOST_WIDTHS * settings.step}, got {longest}"
                 )
+            _check_memory("buffer", longest, _WIDTH_BYTES / settings.step, "or use a larger `step`")
         return cls(buffer, longest, settings.definition, settings.step, settings.side)
 
     @property
@@ -168,6 +195,31 @@ class BufferedLabels:
     def compiled(self) -> CompiledPlan:
         """The same for compiled kernels."""
         return CompiledPlan(self.plan)
+
+    def check_grid(self, thresholds: int | None) -> None:
+        """Refuse a grid of thresholds that does not fit into the available memory.
+
+        Raises
+        ------
+        InvalidInputError
+            If it does not; the text names the largest grid that does.
+        """
+        if thresholds is not None and thresholds > _SMALL_GRID:
+            lanes = min(self.settings.widths.size, _LANES)
+            rows = self.plan.existence.n_events.size
+            each = _THRESHOLD_BYTES + _LANE_BYTES * lanes + _ROW_BYTES * rows
+            _check_memory("thresholds", thresholds, each, _FEWER_THRESHOLDS)
+
+    def check_surface(self, thresholds: int) -> None:
+        """Refuse a surface of (buffer lengths x thresholds) that does not fit into memory.
+
+        Raises
+        ------
+        InvalidInputError
+            If it does not; the text names the largest number of thresholds that does.
+        """
+        each = _CELL_BYTES * self.settings.widths.size
+        _check_memory("thresholds", thresholds, each, "or use a larger `step`")
 
     def warn_if_coarse(self, thresholds: int | None) -> None:
         """Warn when a grid steps over a quarter of the anomalous points or more."""
@@ -232,7 +284,10 @@ class PreparedLabels:
         key = AreaSettings.of(settings, length, with_volume=with_volume)
         if key not in self._buffered:
             self._buffered[key] = BufferedLabels(self.labels, key)
-        return self._buffered[key]
+        found = self._buffered[key]
+        if self.labels.has_both_classes:
+            found.check_grid(settings.thresholds)
+        return found
 
 
 @dataclass(frozen=True)
@@ -478,7 +533,9 @@ class Workspace:
     ) -> Areas:
         """The same by an algorithm of the paper."""
         assert settings.thresholds is not None
-        area_settings = self.prepared.buffered(settings, with_volume=need == "vus").settings
+        buffered = self.prepared.buffered(settings, with_volume=need == "vus")
+        buffered.check_surface(settings.thresholds)
+        area_settings = buffered.settings
         rates = range_rates(
             self.labels.as_array(),
             self.scores,
