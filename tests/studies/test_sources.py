@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from studies.scored import SOME, make_several, write_scored
 from typer.testing import CliRunner
 
 from vuskit.bench import Run
@@ -11,7 +12,16 @@ from vuskit.bench.plan import load_plan
 from vuskit.bench.runner import run_plan
 from vuskit.cli.app import app
 from vuskit.engine import InProcessExecutor
-from vuskit.studies import compare, consistency_study, open_scores
+from vuskit.studies import (
+    changed_inputs,
+    compare,
+    consistency_study,
+    load_study_result,
+    open_scores,
+    robustness_study,
+    scenario_study,
+    summarize,
+)
 
 PLAN = """
 seeds = [0, 1]
@@ -85,3 +95,40 @@ def test_a_plan_that_asks_for_less_gives_less(tmp_path):
     run_plan(plan, executor=InProcessExecutor())
     (source,) = open_scores(plan.folder)
     assert source.name.endswith("-seed2")
+
+
+# ---- what results were made from ----
+
+
+def test_results_know_what_they_were_made_from(tmp_path):
+    files = tmp_path / "scores"
+    paths = [write_scored(files, one) for one in make_several()[:3]]
+    found = consistency_study(files, min_series=2, **SOME)
+    kept = load_study_result(found.save(tmp_path))
+    assert kept.inputs == found.inputs
+    assert {one.name for one in kept.inputs} == {"plant/s0", "mill/s1", "plant/s2"}
+    assert {one.place for one in kept.inputs} == {str(path.resolve()) for path in paths}
+    assert len({one.digest for one in kept.inputs}) == 3
+    assert consistency_study(files, folder=tmp_path, min_series=2, **SOME).inputs == found.inputs
+    assert changed_inputs(kept.inputs) == []
+    paths[1].write_text(paths[1].read_text().replace("good", "renamed", 1))
+    assert changed_inputs(kept.inputs) == []
+    paths[1].write_text(paths[1].read_text().replace(",0,", ",1,", 1))
+    assert [one.name for one in changed_inputs(kept.inputs)] == ["mill/s1"]
+    robust = robustness_study(files, count=2, **SOME)
+    assert summarize(kept, robust).inputs == (*kept.inputs, robust.inputs[0])
+    assert consistency_study(make_several()[:2], min_series=1 + 1, **SOME).inputs[0].place == ""
+    assert scenario_study(measures=["vus_pr"], n_points=600, buffer=20).inputs == ()
+
+
+def test_report_tells_when_scores_changed_since_a_study(tmp_path):
+    files, out = tmp_path / "scores", tmp_path / "out"
+    paths = [write_scored(files, one) for one in make_several()[:3]]
+    consistency_study(files, min_series=2, **SOME).save(out)
+    first = CliRunner().invoke(app, ["report", str(out)])
+    assert first.exit_code == 0, first.output
+    assert f"consistency: made from 3 series in {files.resolve()}" in first.stderr
+    assert "changed" not in first.stderr
+    paths[0].write_text(paths[0].read_text().replace(",0,", ",1,", 1))
+    second = CliRunner().invoke(app, ["report", str(out)])
+    assert "warning: 1 of these series changed since (plant/s0)" in second.stderr

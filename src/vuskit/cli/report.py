@@ -14,6 +14,7 @@ from vuskit.cli._files import check_page, plan_folder, write_file
 from vuskit.cli._options import Load, OpenPage, load_file, output_option, series_option
 from vuskit.cli._output import say, write
 from vuskit.cli._progress import DelayedProgressBar
+from vuskit.cli.study._output import tell_inputs
 from vuskit.errors import InvalidInputError
 
 if TYPE_CHECKING:
@@ -57,6 +58,7 @@ def report(
     only_studies = not Run(folder).exists
     for place in [*([folder] if only_studies else []), *(studies or ())]:
         results += _read_studies(place, load_study_results, alone=place is folder)
+    tell_inputs(results)
     target = folder / "page.html" if output is None else output
     check_page("--output", target)
     if only_studies:

@@ -35,7 +35,7 @@ from vuskit.studies.separability import (
     peak_percentile,
     separability_study,
 )
-from vuskit.studies.sources import Source, open_scores
+from vuskit.studies.sources import Source, StudyInput, changed_inputs, open_scores
 from vuskit.studies.statistics.comparison import TableComparison, compare, list_pairwise_tests
 from vuskit.studies.summary import Summary, SummaryStudy, summarize
 
@@ -55,11 +55,13 @@ __all__ = [
     "SeriesValues",
     "Source",
     "Study",
+    "StudyInput",
     "StudyResult",
     "Summary",
     "SummaryStudy",
     "TableComparison",
     "ValuesResult",
+    "changed_inputs",
     "compare",
     "consistency_study",
     "evaluate_detectors",

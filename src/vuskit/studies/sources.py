@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
@@ -16,7 +18,7 @@ from vuskit._util.names import match_names
 from vuskit.bench import Run
 from vuskit.buffers import BufferChoice, choose_buffer
 from vuskit.datasets import ScoredSeries, read_collection, read_scores
-from vuskit.errors import InvalidInputError
+from vuskit.errors import InvalidInputError, VuskitError
 
 __all__ = [
     "InMemory",
@@ -26,8 +28,10 @@ __all__ = [
     "StudyInput",
     "bridged_values",
     "buffer_of",
+    "changed_inputs",
     "content_of",
     "open_scores",
+    "shared_place",
     "without_names",
 ]
 
@@ -175,6 +179,62 @@ class StudyInput:
         """Record what a source gave."""
         place: Path | None = getattr(source, "place", None)
         return cls(names.title, digest, "" if place is None else str(place.resolve()))
+
+
+def changed_inputs(inputs: Iterable[StudyInput]) -> list[StudyInput]:
+    r"""Return the inputs whose files or run still exist but have another content by now.
+
+    Inputs in memory, and those that are gone, cannot be checked.
+
+    Parameters
+    ----------
+    inputs : iterable of StudyInput
+        Of one or several results; each file is read once.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from vuskit.studies import consistency_study
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> for name in ("a", "b", "c"):
+    ...     _ = (folder / f"{name}.csv").write_text("value,label,mine\n1,0,0.1\n9,1,0.8\n")
+    >>> found = consistency_study(folder, measures=["auc_pr"], buffer=1)
+    >>> _ = (folder / "b.csv").write_text("value,label,mine\n1,1,0.1\n9,0,0.8\n")
+    >>> [one.name.rpartition("/")[2] for one in changed_inputs(found.inputs)]
+    ['b']
+    """
+    known: dict[str, set[str] | None] = {}
+    changed = []
+    for one in dict.fromkeys(inputs):
+        if one.place not in known:
+            known[one.place] = _digests_at(Path(one.place)) if one.place else None
+        digests = known[one.place]
+        if digests is not None and one.digest not in digests:
+            changed.append(one)
+    return changed
+
+
+def _digests_at(place: Path) -> set[str] | None:
+    """Digests of the series that a file or a run holds now; None if it is gone."""
+    if not place.exists():
+        return None
+    found = set()
+    with suppress(VuskitError, OSError):  # what cannot be read any more has changed
+        for source in _from_path(place, None):
+            with suppress(VuskitError, OSError):
+                found.add(content_of(source.read()))
+    return found
+
+
+def shared_place(inputs: Iterable[StudyInput]) -> str:
+    """Return the file, or the folder, that all inputs came from; nothing if one was in memory."""
+    places = {one.place for one in inputs}
+    if not places or "" in places:
+        return ""
+    try:
+        return os.path.commonpath(places)
+    except ValueError:  # on several drives
+        return ""
 
 
 def open_scores(source: Any, *, pattern: str | Iterable[str] | None = None) -> tuple[Source, ...]:

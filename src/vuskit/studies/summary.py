@@ -136,7 +136,8 @@ class SummaryStudy(Study[Summary]):
                     f"the studies must have equal measures, got {names} and {one.study.names}"
                 )
         found = self.combine([self._columns(one, score) for one, score in used])
-        return replace(found, study=replace(self, measures=used[0][0].measures))
+        inputs = tuple(dict.fromkeys(one for result, _ in used for one in result.inputs))
+        return replace(found, study=replace(self, measures=used[0][0].measures), inputs=inputs)
 
     def _columns(self, result: StudyResult, score: Any) -> tuple[pd.DataFrame, str]:
         table = score if hasattr(score, "columns") else score.to_frame(result.kind)

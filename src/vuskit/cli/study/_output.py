@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from vuskit.studies import StudyResult
 
-__all__ = ["StudyOutcome", "emit_studies", "write_study_page", "written"]
+__all__ = ["StudyOutcome", "emit_studies", "tell_inputs", "write_study_page", "written"]
 
 _LISTED = 5
 
@@ -93,6 +93,28 @@ def emit_studies(form: str, outcomes: Sequence[StudyOutcome]) -> None:
             for failure in failures[:_LISTED]:
                 say(f"  {failure.name}: {failure.reason}")
         say(f"{outcome.study}: page, tables and figures: {outcome.files[0]}")
+
+
+def tell_inputs(results: Sequence[StudyResult]) -> None:
+    """Say what saved results were made from, and which of it has changed since."""
+    from vuskit.studies import changed_inputs
+    from vuskit.studies.sources import shared_place
+
+    users: dict[tuple[Any, ...], list[str]] = {}
+    for result in results:
+        if result.inputs:
+            users.setdefault(result.inputs, []).append(result.kind)
+    changed = set(changed_inputs(one for inputs in users for one in inputs))
+    for inputs, kinds in users.items():
+        studies, place = ", ".join(kinds), shared_place(inputs)
+        say(f"{studies}: made from {len(inputs):,} series" + (f" in {place}" if place else ""))
+        names = [one.name for one in inputs if one in changed]
+        if names:
+            more = ", ..." if len(names) > _LISTED else ""
+            say(
+                f"{studies}: warning: {len(names):,} of these series changed since "
+                f"({', '.join(names[:_LISTED])}{more}); run the studies again"
+            )
 
 
 def _tell_buffers(outcomes: Sequence[StudyOutcome]) -> None:
