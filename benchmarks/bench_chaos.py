@@ -209,6 +209,7 @@ class DaskCluster:
         self._environment = {**environment, "DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT": "5s"}
         self.processes: list[subprocess.Popen[bytes]] = []
         self.sessions: list[int] = []
+        self.broken = False  # without a scheduler
 
     def start(self) -> None:
         """Start a scheduler and its workers."""
@@ -255,11 +256,13 @@ class DaskCluster:
     def kill_scheduler(self) -> None:
         """Kill the scheduler; `restart` makes another."""
         self.processes[0].kill()
+        self.broken = True
 
     def restart(self) -> None:
         """Start anew, also the workers, which end without a scheduler."""
         self.stop()
         self.start()
+        self.broken = False
 
     def job_processes(self) -> list[psutil.Process]:
         """Processes beside the workers, in which jobs run."""
@@ -336,7 +339,7 @@ class Disk:
     def file_limit(self, run: Path) -> int:
         """Size of files that a run soon wants to exceed."""
         sizes = [one.stat().st_size for one in run.glob("bench.sqlite*")]
-        return max([8192, *sizes]) + 4096
+        return max([0, *sizes]) + (1 << 16)
 
     def close(self) -> None:
         """Unmount it."""
@@ -453,17 +456,23 @@ class Storm:
         limit = self.disk.file_limit(self.run) if fills and not self.disk.mounted else None
         process, log = self._launch(self.files.plan, limit)
         signaled: set[int] = set()
+        late = []
         for event in start.during:
             if not self._wait_for_moment(process, event):
-                self.missed.append(event)
+                late.append(event)
                 continue
             self._disturb(process, event, signaled)
             self.happened[event.kind] += 1
-        self._finish(process, log, signaled, full=fills)
+        code = self._finish(process, log, signaled, full=fills)
+        for event in late:
+            if event.kind == "fill disk" and limit is not None and code == 2:
+                self.happened[event.kind] += 1  # the limit took effect before its moment
+            else:
+                self.missed.append(event)
         if self.finished and not self.has_user_files:
             write_user_files(self.run)
             self.has_user_files = True
-        if self.dask and any(event.kind == "kill Dask scheduler" for event in start.during):
+        if self.cluster.broken:
             self.cluster.restart()
 
     def _launch(
@@ -587,7 +596,7 @@ class Storm:
         expected = {0, 3, *(-number for number in signaled)}
         if signaled & {signal.SIGINT, signal.SIGTERM}:
             expected.add(130)
-        if full or self.dask:  # the scheduler may have been killed
+        if full or self.cluster.broken:
             expected.add(2)
         if code not in expected:
             self._problem(log, f"ended with exit code {code}")
