@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from vuskit._util.environment import installed_versions
+from vuskit._util.escapes import escape_surrogates
 from vuskit._util.names import match_names, matches_name
 from vuskit._util.text import listed, quoted
 from vuskit.bench.identity import file_digest, import_object
@@ -445,7 +446,7 @@ def _named_files(
             match = expression.fullmatch(key)
             if match is not None:
                 taken.add(key)
-                label = match.groupdict().get("detector") or folder.name
+                label = escape_surrogates(match.groupdict().get("detector") or folder.name)
                 yield ImportJob(ref, str(path.resolve()), None, label, file_digest(path))
     notes += unfitting_files(folder, [key for key in keys if key not in taken], pattern)
 

@@ -6,6 +6,7 @@ import contextlib
 import hashlib
 import importlib
 import json
+import re
 import sys
 import traceback
 from collections.abc import Iterator, Mapping
@@ -28,18 +29,23 @@ __all__ = [
     "values_checksum",
 ]
 
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _KEY_LENGTH = 32  # hex digits; 128 bits
 
 
 def canonical(value: Any) -> str:
-    """JSON text that is the same for the same content.
+    r"""JSON text that is the same for the same content, and valid UTF-8.
 
     Examples
     --------
     >>> canonical({"b": 1, "a": [2.0, None]})
     '{"a":[2.0,null],"b":1}'
+    >>> print(canonical(b"caf\xe9.csv".decode(errors="surrogateescape")))
+    "caf\udce9.csv"
     """
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    text = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    # File names that are not UTF-8 hold lone surrogates. JSON can escape and restore them.
+    return _SURROGATE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def content_key(*parts: Any) -> str:
@@ -78,7 +84,8 @@ def values_checksum(values: Mapping[str, float]) -> str:
     >>> values_checksum({"b": 0.5, "a": 0.25}) == values_checksum({"a": 0.25, "b": 0.5})
     True
     """
-    return content_key("values", sorted(values.items()))
+    # SQLite does not keep the sign of zero.
+    return content_key("values", sorted((name, value + 0.0) for name, value in values.items()))
 
 
 def file_digest(path: Path) -> str:

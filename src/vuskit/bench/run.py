@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from vuskit._util.files import write_atomically
 from vuskit._util.optional import require
+from vuskit._util.tables import frame_csv
 from vuskit.bench._leaderboard import (
     AVERAGES,
     leaderboard,
@@ -37,6 +39,7 @@ from vuskit.bench.store import (
     find_damages,
     is_gone,
     open_store,
+    text_to_path,
 )
 from vuskit.buffers import BufferChoice
 from vuskit.datasets import ScoredSeries, Series
@@ -62,7 +65,7 @@ __all__ = [
 ]
 
 FORMATS: dict[str, Callable[[Any, Path], None]] = {
-    "csv": lambda frame, path: frame.to_csv(path, index=False),
+    "csv": lambda frame, path: write_atomically(path, frame_csv(frame) + "\n"),
     "parquet": lambda frame, path: frame.to_parquet(path, index=False),
 }
 """Writers of exported tables, by the ending of the file."""
@@ -371,7 +374,9 @@ class Run:
         """
         with self._open() as store:
             run = store.latest_run()
-        plan = parse_plan(run["plan"], base=Path(run["base"]), name=f"the plan of {self.folder}")
+        plan = parse_plan(
+            run["plan"], base=text_to_path(run["base"]), name=f"the plan of {self.folder}"
+        )
         return replace(plan, folder=self.folder)
 
     def detectors(self) -> tuple[str, ...]:
@@ -674,7 +679,7 @@ class Run:
         job = store.read_job(row)
         files = ScoreFiles(self.folder)
         path = files.path(job.scores_hash) if isinstance(job, EvaluateJob) else None
-        return JobAction(job, path, tuple(json.loads(run["imports"])), Path(run["base"]))
+        return JobAction(job, path, tuple(json.loads(run["imports"])), text_to_path(run["base"]))
 
     def verify(
         self,

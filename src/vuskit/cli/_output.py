@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
-import math
-import os
+import re
 import shutil
 import sys
 import textwrap
@@ -15,10 +12,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
 import typer
 
 from vuskit import __version__
+from vuskit._util.escapes import escape_control
+from vuskit._util.tables import csv_text, plain_data
 from vuskit._util.text import folded_tables, format_cell, wrapped_table
 from vuskit.errors import InvalidInputError
 
@@ -30,10 +28,8 @@ __all__ = [
     "AsJson",
     "chosen_format",
     "clean_warnings",
-    "csv_text",
     "document",
     "emit_table",
-    "frame_csv",
     "frame_records",
     "frame_table",
     "json_text",
@@ -48,17 +44,18 @@ AsJson = Annotated[bool, typer.Option("--json", metavar="", help="Write JSON.")]
 AsCsv = Annotated[bool, typer.Option("--csv", metavar="", help="Write csv.")]
 
 _NARROWEST, _WIDEST = 40, 120
+_UNSHOWN = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 _FOR_DEVELOPERS = (DeprecationWarning, PendingDeprecationWarning, ImportWarning, ResourceWarning)
 
 
 def say(text: str) -> None:
-    """Write a message to standard error."""
-    typer.echo(text, err=True)
+    """Write a message to standard error; control characters are escaped."""
+    typer.echo(escape_control(text), err=True)
 
 
 def write(text: str) -> None:
-    """Write data to standard output."""
-    typer.echo(text)
+    """Write data to standard output; control characters are escaped."""
+    typer.echo(escape_control(text))
 
 
 @contextmanager
@@ -131,42 +128,16 @@ def document(kind: str, /, **content: Any) -> str:
 
 
 def json_text(data: Any) -> str:
-    """Lay out as JSON; NaN and infinities, which JSON lacks, become null."""
-    return json.dumps(_plain(data), indent=2, ensure_ascii=False, allow_nan=False)
-
-
-def _plain(data: Any) -> Any:
-    if isinstance(data, Mapping):
-        return {str(key): _plain(value) for key, value in data.items()}
-    if isinstance(data, (list, tuple)):
-        return [_plain(value) for value in data]
-    if isinstance(data, np.generic):
-        data = data.item()
-    if isinstance(data, float) and not math.isfinite(data):
-        return None
-    pandas = sys.modules.get("pandas")  # not loaded means that nothing of it is here
-    if pandas is not None and data is pandas.NA:
-        return None
-    return os.fspath(data) if isinstance(data, os.PathLike) else data
-
-
-def csv_text(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
-    r"""Lay out as csv, without a final line break; what is not there or not finite is empty.
+    r"""Lay out as JSON; NaN and infinities, which JSON lacks, become null.
 
     Examples
     --------
-    >>> csv_text(["a", "b"], [[1, None], ["x,y", 0.5], [float("nan"), 2]])
-    'a,b\n1,\n"x,y",0.5\n,2'
+    >>> print(json_text("\x9b2J and \udce9"))
+    "\u009b2J and \udce9"
     """
-    text = io.StringIO()
-    lines = [header, *([_csv_cell(cell) for cell in row] for row in rows)]
-    csv.writer(text, lineterminator="\n").writerows(lines)
-    return text.getvalue().removesuffix("\n")
-
-
-def _csv_cell(value: Any) -> Any:
-    plain = _plain(value)
-    return " ".join(map(str, plain)) if isinstance(plain, list) else plain
+    text = json.dumps(plain_data(data), indent=2, ensure_ascii=False, allow_nan=False)
+    # Terminals obey more characters than JSON escapes by itself.
+    return _UNSHOWN.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def emit_table(
@@ -212,13 +183,7 @@ def frame_records(frame: pd.DataFrame) -> list[dict[str, Any]]:
     """
     names = list(map(str, frame.columns))
     rows = zip(*(frame[name].astype(object) for name in frame.columns), strict=True)
-    return [dict(zip(names, map(_plain, row), strict=True)) for row in rows]
-
-
-def frame_csv(frame: pd.DataFrame) -> str:
-    """Lay out a table as csv, in full precision."""
-    rows = frame.itertuples(index=False, name=None)
-    return csv_text(list(map(str, frame.columns)), list(rows))
+    return [dict(zip(names, map(plain_data, row), strict=True)) for row in rows]
 
 
 def frame_table(frame: pd.DataFrame) -> str:

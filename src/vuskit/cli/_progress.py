@@ -9,7 +9,8 @@ from contextlib import contextmanager
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from vuskit._util.text import format_duration
+from vuskit._util.escapes import escape_control
+from vuskit._util.text import format_duration, plural
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -40,18 +41,18 @@ def _bar(console: Console) -> Bar:
     return Progress(
         BarColumn(bar_width=24),
         MofNCompleteColumn(),
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         console=console,
         transient=True,
     )
 
 
 def _summary(progress: Progress) -> str:
-    left = progress.seconds_left
-    return (
-        f"{progress.per_minute:,.0f} jobs/min, "
-        f"{'?' if left is None else format_duration(left)} left, {progress.failed:,} failed"
-    )
+    parts = [f"{progress.per_minute:,.0f} jobs/min"] if progress.ran else []
+    if progress.done < progress.total:
+        left = progress.seconds_left
+        parts.append(f"{'?' if left is None else format_duration(left)} left")
+    return ", ".join([*parts, f"{progress.failed:,} failed"])
 
 
 class RunDisplay:
@@ -75,6 +76,8 @@ class RunDisplay:
         self._bar = _bar(console)
         self._task = self._bar.add_task("", total=None)
         self._live = Live(console=console, refresh_per_second=4, transient=True)
+        self._begun = False
+        self._repeated: dict[str, int] = {}  # failures by cause, the first aside
 
     def __enter__(self) -> RunDisplay:
         if not self._plain:
@@ -87,9 +90,15 @@ class RunDisplay:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if not self._plain:
-            with contextlib.suppress(OSError):  # the terminal may be what has gone
+        with contextlib.suppress(OSError):  # the terminal may be what has gone
+            if not self._plain:
                 self._live.stop()
+            for cause, count in self._repeated.items():
+                if count:
+                    self._print(f"{plural(count, 'more job')} ended with {cause}")
+
+    def _print(self, text: str) -> None:
+        self._console.print(escape_control(text), soft_wrap=True, highlight=False, markup=False)
 
     def reading(self, count: int) -> None:
         """Show how many series were read while the plan is expanded."""
@@ -97,19 +106,30 @@ class RunDisplay:
             self._live.update(f"Reading series: {count:,}")
         elif time.monotonic() - max(self._told, self._began) > _LINE_SECONDS:
             self._told = time.monotonic()
-            self._console.print(f"Reading series: {count:,}", highlight=False)
+            self._print(f"Reading series: {count:,}")
 
     def update(self, progress: Progress, ended: list[tuple[Job, Outcome]]) -> None:
         """Show a new state."""
+        if not self._begun and 0 < progress.before < progress.total:
+            self._print(f"Resuming: {progress.before:,} of {progress.total:,} jobs are done")
+        self._begun = True
         for job, outcome in ended:
             if outcome.status.failed:
-                message = (outcome.message or "").partition("\n")[0]
-                text = f"{outcome.status} {job.kind} {job.title}: {message}"
-                self._console.print(text, soft_wrap=True, highlight=False, markup=False)
+                self._show_failure(job, outcome)
         if self._plain:
             self._line(progress)
         else:
             self._redraw(progress)
+
+    def _show_failure(self, job: Job, outcome: Outcome) -> None:
+        """Show the first failure of each cause; the others are counted at the end."""
+        message = (outcome.message or "").partition("\n")[0]
+        cause = f"{outcome.status}: {message}"
+        if cause in self._repeated:
+            self._repeated[cause] += 1
+            return
+        self._repeated[cause] = 0
+        self._print(f"{outcome.status} {job.kind} {job.title}: {message}")
 
     def _line(self, progress: Progress) -> None:
         last = progress.done == progress.total
@@ -117,12 +137,7 @@ class RunDisplay:
             return
         self._told = time.monotonic()
         now = f"; now: {', '.join(progress.running[:2])}" if progress.running else ""
-        self._console.print(
-            f"{progress.done:,}/{progress.total:,} jobs, {_summary(progress)}{now}",
-            soft_wrap=True,
-            highlight=False,
-            markup=False,
-        )
+        self._print(f"{progress.done:,}/{progress.total:,} jobs, {_summary(progress)}{now}")
 
     def _redraw(self, progress: Progress) -> None:
         self._bar.update(
@@ -135,7 +150,7 @@ class RunDisplay:
         from rich.text import Text
 
         running = [
-            Text(f"  {title}", style="dim", no_wrap=True, overflow="ellipsis")
+            Text(f"  {escape_control(title)}", style="dim", no_wrap=True, overflow="ellipsis")
             for title in progress.running[:_SHOWN_RUNNING]
         ]
         self._live.update(Group(self._bar, *running))
@@ -202,7 +217,7 @@ class StepProgress:
         self._total = total
         self._begun = 0
         self._bars = Progress(
-            TextColumn("{task.description}"),
+            TextColumn("{task.description}", markup=False),
             BarColumn(bar_width=16),
             MofNCompleteColumn(),
             TimeElapsedColumn(),
@@ -229,7 +244,8 @@ class StepProgress:
         self._begun += 1
         shown = f"{self._begun}/{self._total} {title}"
         if not self._console.is_terminal:
-            self._console.print(shown, soft_wrap=True, highlight=False, markup=False)
+            text = escape_control(shown)
+            self._console.print(text, soft_wrap=True, highlight=False, markup=False)
         task = self._bars.add_task(shown, total=1)
 
         def tell(done: int, total: int) -> None:
@@ -275,4 +291,5 @@ def study_progress(
 
 def _short(text: str) -> str:
     """Shorten a text to the room beside the bar."""
+    text = escape_control(text)
     return text if len(text) <= _DOING_WIDTH else text[: _DOING_WIDTH - 1] + "…"

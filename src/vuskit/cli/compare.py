@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from vuskit._util.tables import frame_csv
 from vuskit._util.text import folded_tables, plural
 from vuskit.cli._completion import complete_measures
 from vuskit.cli._files import atomic_file
@@ -19,7 +20,6 @@ from vuskit.cli._output import (
     AsJson,
     chosen_format,
     document,
-    frame_csv,
     frame_records,
     say,
     terminal_width,

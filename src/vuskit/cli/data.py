@@ -10,6 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
+from vuskit._util.tables import csv_text
 from vuskit._util.text import wrapped_table
 from vuskit.cli._completion import complete_datasets
 from vuskit.cli._options import flag
@@ -17,7 +18,6 @@ from vuskit.cli._output import (
     AsCsv,
     AsJson,
     chosen_format,
-    csv_text,
     emit_table,
     json_text,
     say,

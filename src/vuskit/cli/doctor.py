@@ -18,13 +18,13 @@ import numpy as np
 import typer
 
 from vuskit import __version__
+from vuskit._util.tables import csv_text
 from vuskit._util.text import wrapped_table
 from vuskit.cli._exit_codes import ExitCode
 from vuskit.cli._output import (
     AsCsv,
     AsJson,
     chosen_format,
-    csv_text,
     document,
     terminal_width,
     write,

@@ -12,6 +12,7 @@ import typer
 from numpy.typing import NDArray
 
 from vuskit._util.gaps import bridge_gaps
+from vuskit._util.tables import csv_text
 from vuskit.buffers import BufferChoice, parse_buffer
 from vuskit.cli._completion import complete_columns, complete_definitions, complete_sides
 from vuskit.cli._exit_codes import ExitCode
@@ -33,7 +34,6 @@ from vuskit.cli._output import (
     AsCsv,
     AsJson,
     chosen_format,
-    csv_text,
     json_text,
     say,
     terminal_width,

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+from vuskit._util.escapes import escape_control
 from vuskit.cli._exit_codes import ExitCode
 from vuskit.errors import MissingDependencyError, VuskitError
 
@@ -32,7 +33,7 @@ def run() -> None:
 
 
 def _end(text: str, code: ExitCode) -> None:
-    sys.stderr.write(f"{text}\n")
+    sys.stderr.write(f"{escape_control(text)}\n")
     sys.exit(code)
 
 

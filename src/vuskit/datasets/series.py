@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from vuskit._util.escapes import escape_surrogates
 from vuskit._util.gaps import bridge_gaps
 from vuskit._util.optional import require
 from vuskit._util.text import plural
@@ -88,6 +89,8 @@ class Series:
         for key, value in (("values", values), ("labels", labels), ("channels", channels)):
             object.__setattr__(self, key, value)
         object.__setattr__(self, "left_out", tuple(self.left_out))
+        for key in ("name", "dataset"):  # of files whose names are not UTF-8
+            object.__setattr__(self, key, escape_surrogates(getattr(self, key)))
 
     @property
     def n_points(self) -> int:

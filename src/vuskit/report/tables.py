@@ -6,6 +6,9 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from vuskit._util.escapes import escape_markdown
+from vuskit._util.files import write_atomically
+from vuskit._util.tables import frame_csv
 from vuskit._util.text import folded_tables, format_cell, text_table
 from vuskit.inputs import check_choice
 from vuskit.measures.registry import Measure
@@ -26,14 +29,14 @@ __all__ = [
 
 _MEASURE_COLUMNS = {"measure", "first", "second", "name"}
 _WRITERS: dict[str, Callable[[Any, Path], None]] = {
-    "csv": lambda frame, path: frame.to_csv(path, index=False, lineterminator="\n"),
+    "csv": lambda frame, path: write_atomically(path, frame_csv(frame) + "\n"),
     "parquet": lambda frame, path: frame.to_parquet(path, index=False),
 }
 TABLE_FORMATS = tuple(_WRITERS)
 
 
 def markdown_table(frame: pd.DataFrame) -> str:
-    r"""Lay out a table in Markdown, numbers to three digits; bars within a cell do not end it.
+    r"""Lay out a table in Markdown, numbers to three digits; bars and HTML in a cell are escaped.
 
     Examples
     --------
@@ -45,9 +48,13 @@ def markdown_table(frame: pd.DataFrame) -> str:
     """
     texts = [list(map(str, frame.columns))]
     texts += [[format_cell(value) for value in row] for row in frame.itertuples(index=False)]
-    lines = [[cell.replace("|", "\\|") for cell in row] for row in texts]
+    lines = [[_markdown_cell(cell) for cell in row] for row in texts]
     lines.insert(1, ["---"] * frame.shape[1])
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _markdown_cell(text: str) -> str:
+    return escape_markdown(" ".join(text.splitlines())).replace("|", "\\|")
 
 
 def plain_table(report: EvaluationReport, *, width: int = 80) -> str:

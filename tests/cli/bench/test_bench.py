@@ -81,7 +81,8 @@ def test_a_run_from_plan_to_table(folder):
     first = invoke("run", "--plain")
     assert first.exit_code == 3
     assert "6 of 6 jobs done, 2 failed" in first.output
-    assert first.output.count("ERROR score picky:picky on synthetic") == 2
+    assert first.output.count("ERROR score picky:picky on synthetic") == 1  # one line per cause
+    assert "1 more job ended with ERROR: RuntimeError: not mended yet\n" in first.output
 
     status = invoke("status")
     assert "Run 1: finished" in status.output

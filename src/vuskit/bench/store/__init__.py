@@ -8,6 +8,7 @@ from vuskit.bench.store.reader import (
     find_damages,
     open_store,
     open_store_or_empty,
+    text_to_path,
 )
 from vuskit.bench.store.score_files import ScoreFiles
 from vuskit.bench.store.writer import BenchStorageError, Store, is_gone
@@ -22,4 +23,5 @@ __all__ = [
     "is_gone",
     "open_store",
     "open_store_or_empty",
+    "text_to_path",
 ]

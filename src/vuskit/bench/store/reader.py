@@ -12,6 +12,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
+from vuskit._util.escapes import is_utf8
 from vuskit._util.files import PRIVATE_PREFIX
 from vuskit._util.text import quoted
 from vuskit.bench.jobs import Job, Kind, MeasureVersion, SeriesRef, SeriesSource, job_from_spec
@@ -37,6 +38,8 @@ __all__ = [
     "find_damages",
     "open_store",
     "open_store_or_empty",
+    "path_to_text",
+    "text_to_path",
 ]
 
 DATABASE = "bench.sqlite"
@@ -130,6 +133,23 @@ SELECT detector, NULL AS seed FROM jobs JOIN planned_scores ON planned_scores.ke
 WHERE scores_hash = ? AND jobs.series_hash = ? AND kind != 'evaluate'
 ORDER BY jobs.id, detector LIMIT 1
 """
+
+
+def path_to_text(path: Path) -> str:
+    """Text of a path that SQLite can store; `text_to_path` undoes it, whatever the bytes are."""
+    text = str(path)
+    return text if is_utf8(text) else json.dumps(text)
+
+
+def text_to_path(text: str) -> Path:
+    r"""Undo `path_to_text`.
+
+    Examples
+    --------
+    >>> [text_to_path(path_to_text(Path(one))).name for one in ("/a b", "/caf\udce9")]
+    ['a b', 'caf\udce9']
+    """
+    return Path(json.loads(text) if text.startswith('"') else text)
 
 
 class StoreReader:

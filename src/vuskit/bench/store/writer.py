@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from vuskit import __version__
+from vuskit._util.escapes import escape_surrogates
 from vuskit.bench.identity import canonical, values_checksum
 from vuskit.bench.jobs import (
     EvaluateJob,
@@ -35,6 +36,7 @@ from vuskit.bench.store.reader import (
     WAIT_SECONDS,
     StoreReader,
     check_run_folder,
+    path_to_text,
 )
 from vuskit.bench.store.schema import (
     SCHEMA_VERSION,
@@ -64,6 +66,27 @@ _ENTER_MEASURE = (
 
 class BenchStorageError(VuskitError):
     """The run folder cannot be written: full, read-only, or in use by another run."""
+
+
+class _TextSafeConnection(sqlite3.Connection):
+    """Escapes what SQLite cannot store: lone surrogates. One strange name must not stop a run."""
+
+    def execute(self, sql: str, parameters: Any = (), /) -> sqlite3.Cursor:
+        return super().execute(sql, _storable(parameters))
+
+    def executemany(self, sql: str, parameters: Iterable[Any], /) -> sqlite3.Cursor:
+        return super().executemany(sql, map(_storable, parameters))
+
+
+def _storable(parameters: Any) -> Any:
+    if isinstance(parameters, dict):
+        return {
+            key: escape_surrogates(value) if isinstance(value, str) else value
+            for key, value in parameters.items()
+        }
+    return tuple(
+        escape_surrogates(value) if isinstance(value, str) else value for value in parameters
+    )
 
 
 class Store(StoreReader):
@@ -108,7 +131,9 @@ class Store(StoreReader):
     def _connect(self) -> sqlite3.Connection:
         path = self.folder / DATABASE
         # Transactions are begun and ended by hand.
-        connection = sqlite3.connect(path, timeout=WAIT_SECONDS, isolation_level=None)
+        connection = sqlite3.connect(
+            path, timeout=WAIT_SECONDS, isolation_level=None, factory=_TextSafeConnection
+        )
         connection.row_factory = sqlite3.Row
         try:
             connection.execute("PRAGMA foreign_keys = ON")
@@ -204,7 +229,7 @@ class Store(StoreReader):
                 "base, imports, notes, progress) "
                 "VALUES (?, 'running', ?, ?, ?, ?, ?, ?, ?, ?, ?, '{}')",
                 (_now(), platform.node(), os.getpid(), __version__, _environment(),
-                 executor, plan.text, str(plan.base), json.dumps(plan.imports),
+                 executor, plan.text, path_to_text(plan.base), json.dumps(plan.imports),
                  json.dumps(notes)),
             )  # fmt: skip
             self.run_id = cursor.lastrowid

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from vuskit._util.tables import csv_text
 from vuskit._util.text import folded_tables
-from vuskit.cli._output import csv_text, document, say, terminal_width, write
+from vuskit.cli._output import document, say, terminal_width, write
 
 __all__ = ["Content", "Rows", "emit", "number_table", "say_list"]
 

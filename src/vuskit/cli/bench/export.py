@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from vuskit._util.tables import frame_csv
 from vuskit.cli._completion import complete_shapes
 from vuskit.cli._files import atomic_file
 from vuskit.cli._options import By, output_option
@@ -14,7 +15,6 @@ from vuskit.cli._output import (
     AsCsv,
     AsJson,
     chosen_format,
-    frame_csv,
     frame_records,
     json_text,
     say,

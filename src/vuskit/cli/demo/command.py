@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from vuskit._util.optional import is_installed
+from vuskit._util.tables import csv_text
 from vuskit._util.text import folded_tables
 from vuskit.cli._exit_codes import ExitCode
 from vuskit.cli._files import atomic_file, write_file
@@ -26,7 +27,6 @@ from vuskit.cli._output import (
     AsCsv,
     AsJson,
     chosen_format,
-    csv_text,
     document,
     frame_records,
     say,

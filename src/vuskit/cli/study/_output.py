@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from vuskit._util.tables import csv_text
 from vuskit.cli._files import atomic_folder, write_file
-from vuskit.cli._output import csv_text, document, frame_records, frame_table, say, write
+from vuskit.cli._output import document, frame_records, frame_table, say, write
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from vuskit._util.tables import frame_csv
 from vuskit.buffers import parse_buffer
 from vuskit.cli._completion import complete_contestants
 from vuskit.cli._files import check_exists, check_page
@@ -28,7 +29,6 @@ from vuskit.cli._output import (
     AsJson,
     chosen_format,
     document,
-    frame_csv,
     frame_records,
     frame_table,
     say,

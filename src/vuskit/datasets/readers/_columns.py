@@ -18,6 +18,7 @@ from typing import IO, TYPE_CHECKING, Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from vuskit._util.escapes import is_utf8
 from vuskit._util.optional import require
 from vuskit.errors import InvalidInputError
 from vuskit.inputs import check_numbers, doubles_in_order
@@ -352,11 +353,12 @@ def read_parquet(path: Path, *, unread: Collection[str] = (), threads: bool = Fa
     pyarrow = require("pyarrow", purpose="reading parquet files", extra="cli")
     parquet = require("pyarrow.parquet", purpose="reading parquet files")
     try:
-        names = parquet.read_schema(path).names
+        source = path if is_utf8(str(path)) else pyarrow.BufferReader(path.read_bytes())
+        names = parquet.read_schema(source).names
         _check_distinct(path, names)
         passed_over = _among(names, unread)
         wanted = [name for name in names if name not in passed_over]
-        table = parquet.read_table(path, columns=wanted, use_threads=threads, partitioning=None)
+        table = parquet.read_table(source, columns=wanted, use_threads=threads, partitioning=None)
     except (pyarrow.ArrowException, OSError) as error:
         raise InvalidInputError(f"{path}: not a readable parquet file: {error}") from error
     return Table(path, _named(path, table), unread=tuple(map(str.strip, passed_over)))
@@ -563,6 +565,8 @@ def _opened(path: Path, data: bytes | None = None) -> IO[bytes]:
 
 def _arrow_input(path: Path, data: bytes | None) -> Any:
     """What pyarrow reads: the file, or its content that was read before."""
+    if data is None and not is_utf8(str(path)):  # pyarrow cannot open such a name
+        data = path.read_bytes()
     return path if data is None else _opened(path, data)
 
 

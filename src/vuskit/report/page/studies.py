@@ -14,6 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from vuskit._util.escapes import escape_markdown
 from vuskit.errors import InvalidInputError
 from vuskit.inputs import check_choice
 from vuskit.report.figures import ChoiceDisplay, Display
@@ -310,13 +311,14 @@ def write_study(
     if series is not None and not any(keys.values()):
         raise InvalidInputError(f"`series` must name one series that is drawn, got {series!r}")
     page = [f"# {study.title}", study.question, result.about(), *_remarks(result)]
+    page = list(map(escape_markdown, page))
     titles = titles_of(measures)
     writer = _Folder(result.kind, folder, figure_format, table_format, latex, titles)
     for name, display in figures.items():
-        page += [f"## {_capital(display.title or display.entry.title)}"]
-        page += [display.caption] if display.caption else []
+        page += [escape_markdown(f"## {_capital(display.title or display.entry.title)}")]
+        page += [escape_markdown(display.caption)] if display.caption else []
         page.append(writer.figure(name, display, keys[name]))
-        page += [f"- {note}" for note in getattr(display, "notes", ())]
+        page += [escape_markdown(f"- {note}") for note in getattr(display, "notes", ())]
     tables = result.tables()
     page.append("## Tables")
     for name, frame in tables.items():
@@ -348,11 +350,11 @@ def write_comparison(
     writer.table("pairs", comparison.pairs_frame())
     display = comparison.figure()
     page = [
-        f"# Comparison by {comparison.title}",
+        escape_markdown(f"# Comparison by {comparison.title}"),
         writer.figure("diagram", display, None),
-        display.caption,
+        escape_markdown(display.caption),
         markdown_table(comparison.to_frame()),
-        "\n".join(f"- {text}" for text in comparison.tests),
+        "\n".join(f"- {escape_markdown(text)}" for text in comparison.tests),
     ]
     return writer.write(page)
 
@@ -430,14 +432,15 @@ def _picture_link(title: str, file: str) -> str:
     >>> _picture_link("values on plant/[1]", "boxes.png")
     '![values on plant/\\[1\\]](boxes.png)'
     """
-    said = title.replace("[", r"\[").replace("]", r"\]")
+    said = escape_markdown(title).replace("[", r"\[").replace("]", r"\]")
     return f"[{said}]({file})" if file.endswith(".pdf") else f"![{said}]({file})"
 
 
 def _failures(failures: Sequence[Any]) -> list[str]:
     if not failures:
         return ["No series failed."]
-    listed = "\n".join(f"- {one.name}: {one.reason}" for one in failures[:_LISTED])
+    texts = (" ".join(f"{one.name}: {one.reason}".split()) for one in failures[:_LISTED])
+    listed = "\n".join(f"- {escape_markdown(text)}" for text in texts)
     more = f"\n- and {len(failures) - _LISTED} more" if len(failures) > _LISTED else ""
     return [f"{len(failures)} series failed:\n\n{listed}{more}"]
 

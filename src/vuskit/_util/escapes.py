@@ -1,0 +1,77 @@
+"""Escape texts of other people's files and programs: for storing, terminals, csv and Markdown."""
+
+from __future__ import annotations
+
+import re
+
+__all__ = ["escape_control", "escape_formula", "escape_markdown", "escape_surrogates", "is_utf8"]
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+# Terminal commands, and characters that reorder or hide what follows. Newline and tab stay.
+_CONTROL = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
+)
+_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+_MARKDOWN = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
+
+
+def is_utf8(text: str) -> bool:
+    r"""Whether a text, such as a path, can be encoded as UTF-8.
+
+    Examples
+    --------
+    >>> is_utf8("café"), is_utf8(b"caf\xe9".decode(errors="surrogateescape"))
+    (True, False)
+    """
+    return _SURROGATE.search(text) is None
+
+
+def escape_surrogates(text: str) -> str:
+    r"""Replace lone surrogates, which stand for bytes of file names that are not UTF-8.
+
+    Examples
+    --------
+    >>> print(escape_surrogates(b"caf\xe9".decode(errors="surrogateescape")))
+    caf\xe9
+    """
+    return _SURROGATE.sub(_escape, text)
+
+
+def escape_control(text: str) -> str:
+    r"""Replace characters that a terminal would obey instead of showing them.
+
+    Examples
+    --------
+    >>> print(escape_control("\x1b[2Jgone"))
+    \x1b[2Jgone
+    """
+    return _CONTROL.sub(_escape, text)
+
+
+def _escape(found: re.Match[str]) -> str:
+    code = ord(found[0])
+    if 0xDC80 <= code <= 0xDCFF:  # a byte, as Python decodes file names
+        code -= 0xDC00
+    return f"\\x{code:02x}" if code <= 0xFF else f"\\u{code:04x}"
+
+
+def escape_formula(text: str) -> str:
+    """Put a quote before a text that a spreadsheet would compute.
+
+    Examples
+    --------
+    >>> escape_formula("=1+1"), escape_formula("LOF")
+    ("'=1+1", 'LOF')
+    """
+    return f"'{text}" if text.startswith(_FORMULA_STARTS) else text
+
+
+def escape_markdown(text: str) -> str:
+    """Replace HTML, so that Markdown shows it instead of using it.
+
+    Examples
+    --------
+    >>> escape_markdown("<script>x</script>")
+    '&lt;script&gt;x&lt;/script&gt;'
+    """
+    return text.translate(_MARKDOWN)
