@@ -51,16 +51,25 @@ def test_unknown_name(command):
 def test_fetch(command, archive, snapshot, tmp_path):
     url, body = archive
     digest = hashlib.sha256(body).hexdigest()
-    outcome = command("data", "fetch", "Plant", "--url", url, "--sha256", digest)
+    refused = command("data", "fetch", "Plant", "--url", url)
+    assert (refused.code, refused.out) == (2, "")
+    assert "`url` must start with https://" in refused.err
+    assert "--allow-http" in refused.err
+    outcome = command("data", "fetch", "Plant", "--url", url, "--sha256", digest, "--allow-http")
     assert outcome.code == 0
-    assert outcome.err == "next: vuskit bench init, with the folder of Plant as its data\n"
+    assert outcome.err == (
+        f"SHA-256 of the archive: {digest}\n"
+        "next: vuskit bench init, with the folder of Plant as its data\n"
+    )
     folder = Path(outcome.out.strip())
-    snapshot("data_fetch", (outcome.out + outcome.err).replace(str(tmp_path), "PLACE"))
+    shown = (outcome.out + outcome.err).replace(str(tmp_path), "PLACE")
+    snapshot("data_fetch", shown.replace(digest, "DIGEST"))
     assert (folder / "plant" / "pump.csv").read_text() == "value,label\n1,0\n2,1\n"
 
 
 def test_fetch_refuses_another_file(command, archive):
-    outcome = command("data", "fetch", "Plant", "--url", archive[0], "--sha256", "0" * 64)
+    options = ("--url", archive[0], "--allow-http", "--sha256", "0" * 64)
+    outcome = command("data", "fetch", "Plant", *options)
     assert (outcome.code, outcome.out) == (2, "")
     assert outcome.err.splitlines()[-1].startswith("vuskit: ")
 
@@ -69,3 +78,12 @@ def test_fetch_what_cannot_be_fetched(command):
     outcome = command("data", "fetch", "YAHOO")
     assert outcome.code == 2
     assert "it is part of 'TSB-UAD'" in outcome.err
+
+
+def test_a_login_page_is_not_installed(command, tmp_path):
+    site = Site(b"<!doctype html><title>Log in</title>", content_type="text/html")
+    with serving(site, "plant.zip"):
+        outcome = command("data", "fetch", "Plant", "--url", site.url, "--allow-http")
+    assert (outcome.code, outcome.out) == (2, "")
+    assert "must be a data file, got a web page" in outcome.err
+    assert not (tmp_path / "cache" / "Plant").exists()

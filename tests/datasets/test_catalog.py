@@ -2,28 +2,35 @@
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import io
 import multiprocessing
 import zipfile
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
 
-from datasets.web import Site, serving
+from datasets.web import Site, serving, trusting
 from vuskit.datasets import (
     DownloadError,
     UnpackLimits,
     UnsafeArchiveError,
+    archive_sha256,
     cache_folder,
-    fetch,
+    catalog,
     get_dataset,
     list_datasets,
     list_formats,
     read_series,
 )
+from vuskit.datasets import fetch as fetch_https
 from vuskit.datasets.catalog import _locked, _platform_folder
 from vuskit.errors import InvalidInputError
+
+fetch = partial(fetch_https, allow_http=True)
 
 
 def zipped(members):
@@ -105,6 +112,35 @@ def test_malicious_archive_leaves_the_cache_as_it_was(tmp_path):
     assert entries(tmp_path / "cache") == ["mine.lock"]
     assert entries(tmp_path) == ["cache"]
     assert not list((tmp_path / "cache/downloads/mine").iterdir())
+
+
+def test_checksum_of_the_catalog(tmp_path, monkeypatch):
+    with serving(Site(ARCHIVE), https=True) as site:
+        digest = hashlib.sha256(ARCHIVE).hexdigest()
+        for sha256 in ("0" * 64, digest):
+            entry = replace(get_dataset("NAB"), url=site.url, sha256=sha256)
+            monkeypatch.setattr(catalog, "_ENTRIES", (entry,))
+            if sha256 == digest:
+                fetch_https("NAB", cache=tmp_path, context=trusting())
+            else:
+                with pytest.raises(DownloadError, match=f"SHA-256 must be {sha256}, got {digest}"):
+                    fetch_https("NAB", cache=tmp_path, context=trusting())
+                assert archive_sha256("NAB", cache=tmp_path) is None
+    assert archive_sha256("NAB", cache=tmp_path) == digest
+
+
+@pytest.mark.parametrize("cut", [10, -30])
+@pytest.mark.parametrize("make", [lambda: ARCHIVE, lambda: gzip.compress(bytes(range(256)) * 9)])
+def test_archive_that_is_cut_without_a_length_is_not_installed(make, cut, tmp_path):
+    content = make()
+    name = "a.zip" if content is ARCHIVE else "a.csv.gz"
+    with serving(Site(content[:cut], send_length=False), name) as site:
+        with pytest.raises(UnsafeArchiveError, match=r"is not readable: .*; download it again"):
+            fetch("mine", url=site.url, cache=tmp_path)
+        assert entries(tmp_path) == ["mine.lock"]
+        assert not list((tmp_path / "downloads/mine").iterdir())
+        site.content = content
+        assert list(fetch("mine", url=site.url, cache=tmp_path).iterdir())
 
 
 def test_limits_are_passed_on(tmp_path):

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import hashlib
+import io
+import zipfile
+from functools import partial
 
 import numpy as np
 import pytest
 
-from datasets.web import Site, serving
+from datasets.web import Site, serving, trusting
 from vuskit.datasets import DownloadError
-from vuskit.datasets._download import download
+from vuskit.datasets._download import download as download_https
 from vuskit.errors import InvalidInputError
 
+download = partial(download_https, allow_http=True)
 CONTENT = np.random.default_rng(0).bytes(300_000)
 SHA = hashlib.sha256(CONTENT).hexdigest()
 
@@ -158,5 +162,85 @@ def test_nobody_there(target):
 
 @pytest.mark.parametrize("url", ["file:///etc/passwd", "ftp://host/x", "data:,x", "x.zip"])
 def test_only_http(url, target):
-    with pytest.raises(InvalidInputError, match="`url` must start with http"):
+    with pytest.raises(InvalidInputError, match="`url` must start with https"):
         download(url, target)
+
+
+def test_https(target):
+    with serving(Site(CONTENT), https=True) as site:
+        assert download_https(site.url, target, sha256=SHA, context=trusting()) == SHA
+        with pytest.raises(DownloadError, match="CERTIFICATE_VERIFY_FAILED"):
+            download_https(site.url, target, retries=0)
+    assert target.read_bytes() == CONTENT
+
+
+def test_http_only_if_allowed(target):
+    with serving(Site(CONTENT), "file.bin") as site:
+        with pytest.raises(InvalidInputError, match=r"start with https://.* --allow-http"):
+            download_https(site.url, target)
+        assert not site.requests
+        assert download(site.url, target) == SHA
+
+
+def test_redirect_to_http_only_if_allowed(target):
+    with serving(Site(CONTENT), "file.bin") as plain, serving(Site(b""), https=True) as first:
+        first.redirect = plain.url
+        with pytest.raises(DownloadError, match=r"the server redirects: `url` must start with ht"):
+            download_https(first.url, target, context=trusting())
+        assert not plain.requests
+        assert download(first.url, target, context=trusting()) == SHA
+        first.redirect = "ftp://127.0.0.1/file.bin"
+        with pytest.raises(DownloadError, match="the server redirects: `url` must start with http"):
+            download(first.url, target, context=trusting())
+        with serving(Site(CONTENT), https=True) as second:
+            first.redirect = second.url
+            assert download_https(first.url, target, context=trusting()) == SHA
+
+
+PAGE = b"\n<!DOCTYPE html>\n<html><body>Please log in</body></html>"
+BUFFER = io.BytesIO()
+with zipfile.ZipFile(BUFFER, "w") as bundle:
+    bundle.writestr("a.out", "1,0\n")
+ZIP = BUFFER.getvalue()
+
+
+@pytest.mark.parametrize("send_length", [True, False])
+@pytest.mark.parametrize(
+    ("name", "content", "kind", "message"),
+    [
+        ("a.zip", PAGE, "text/html; charset=utf-8", "got a web page .* open the address in a"),
+        ("a.zip", PAGE, "application/zip", "got a web page"),
+        ("a.csv", PAGE, None, "got a web page"),
+        ("a.zip", b"", None, "must be a zip file as its name says, got an empty file"),
+        ("a.zip", b'{"error": "quota"}', "application/json", "must be a zip file .* b'{\"error"),
+        ("a.tar.gz", ZIP, None, "must be a gzip file as its name says"),
+        ("a", b"quota exceeded", "text/html", "got the content type 'text/html'"),
+    ],
+)
+def test_what_is_no_data_is_refused(name, content, kind, message, send_length, tmp_path):
+    site = Site(content, content_type=kind, send_length=send_length)
+    with serving(site, name), pytest.raises(DownloadError, match=message):
+        download(site.url, tmp_path / name)
+    assert not list(tmp_path.iterdir())
+
+
+def test_archive_with_a_wrong_content_type(tmp_path):
+    with serving(Site(ZIP, content_type="text/html")) as site:
+        download(site.url, tmp_path / "a.zip")
+    assert (tmp_path / "a.zip").read_bytes() == ZIP
+
+
+def test_plain_file_without_a_length_needs_a_checksum(target):
+    with serving(Site(CONTENT, send_length=False)) as site:
+        with pytest.raises(DownloadError, match=f"does not tell the length.* --sha256 .*{SHA}"):
+            download(site.url, target)
+        assert names(target) == []
+        assert download(site.url, target, sha256=SHA) == SHA
+
+
+def test_chunked_answer_has_an_end(target):
+    with serving(Site(CONTENT, chunked=True, etag=None, cuts=[1000])) as site:
+        with pytest.raises(DownloadError, match="IncompleteRead"):
+            download(site.url, target, retries=0)
+        assert not target.exists()
+        assert download(site.url, target) == SHA

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import ssl
 import threading
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+# Self-signed, of 127.0.0.1, with its key; for these tests only.
+CERTIFICATE = Path(__file__).with_name("localhost.pem")
 
 
 @dataclass
@@ -19,6 +24,9 @@ class Site:
     statuses: list[int] = field(default_factory=list)  # errors to answer first
     wrong_offset: int = 0
     send_length: bool = True
+    chunked: bool = False
+    content_type: str | None = None
+    redirect: str = ""  # where to send whoever asks
     requests: list[dict[str, str]] = field(default_factory=list)
     url: str = ""
 
@@ -28,6 +36,8 @@ class Site:
 
 def handler(site):
     class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1" if site.chunked else "HTTP/1.0"
+
         def log_message(self, *arguments):
             pass
 
@@ -35,6 +45,12 @@ def handler(site):
             site.requests.append(dict(self.headers))
             if site.statuses:
                 self.send_response(site.statuses.pop(0))
+                self.send_header("Content-Length", "0")
+                self.end_headers()
+                return
+            if site.redirect:
+                self.send_response(302)
+                self.send_header("Location", site.redirect)
                 self.send_header("Content-Length", "0")
                 self.end_headers()
                 return
@@ -60,6 +76,11 @@ def handler(site):
                 shown = begin + site.wrong_offset
                 last = len(site.content) - 1
                 self.send_header("Content-Range", f"bytes {shown}-{last}/{len(site.content)}")
+            if site.content_type:
+                self.send_header("Content-Type", site.content_type)
+            if site.chunked:
+                self.send_chunks(body)
+                return
             if site.send_length:
                 self.send_header("Content-Length", str(len(body)))
             if site.etag:
@@ -68,15 +89,32 @@ def handler(site):
             self.wfile.write(body[: site.cuts.pop(0)] if site.cuts else body)
             self.close_connection = True
 
+        def send_chunks(self, body):
+            self.send_header("Transfer-Encoding", "chunked")
+            self.end_headers()
+            last = b"" if site.cuts else b"0\r\n\r\n"
+            body = body[: site.cuts.pop(0)] if site.cuts else body
+            self.wfile.write(b"%x\r\n%s\r\n%s" % (len(body), body, last))
+            self.close_connection = True
+
     return Handler
 
 
+def trusting():
+    """Context of a client that trusts the server's own certificate."""
+    return ssl.create_default_context(cafile=str(CERTIFICATE))
+
+
 @contextmanager
-def serving(site, name="data.zip"):
+def serving(site, name="data.zip", *, https=False):
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler(site))
+    if https:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(CERTIFICATE)
+        server.socket = context.wrap_socket(server.socket, server_side=True)
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
-    site.url = f"http://127.0.0.1:{server.server_port}/{name}"
+    site.url = f"{'https' if https else 'http'}://127.0.0.1:{server.server_port}/{name}"
     try:
         yield site
     finally:

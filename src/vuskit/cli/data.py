@@ -70,7 +70,7 @@ def show(name: Name, as_json: AsJson = False, as_csv: AsCsv = False) -> None:
 
     Example: vuskit data show NAB
     """
-    from vuskit.datasets import cache_folder, get_dataset
+    from vuskit.datasets import archive_sha256, cache_folder, get_dataset
 
     form = chosen_format(json=as_json, csv=as_csv)
     info = dataclasses.asdict(get_dataset(name))
@@ -84,6 +84,9 @@ def show(name: Name, as_json: AsJson = False, as_csv: AsCsv = False) -> None:
     rows = [[labels[field], _number(value)] for field, value in info.items() if value is not None]
     folder = cache_folder() / name
     rows.append(["here", str(folder) if folder.is_dir() else "no"])
+    found = archive_sha256(name)
+    if found is not None:
+        rows.append(["archive", f"SHA-256 {found}"])
     write(wrapped_table(rows[0], rows[1:], terminal_width()))
 
 
@@ -105,19 +108,31 @@ def fetch(
         Path | None, typer.Option(metavar="FOLDER", help="Where data sets are kept.")
     ] = None,
     force: Annotated[bool, flag("--force", "Replace what is there; download it again.")] = False,
+    allow_http: Annotated[
+        bool, flag("--allow-http", "Allow http, which anybody on the way can change.")
+    ] = False,
 ) -> None:
     """Download a data set, check and unpack it; writes the folder's path.
 
-    A download that was cut goes on where it stopped.
+    A download that was cut goes on where it stopped. The SHA-256 of the archive
+    is shown; give it with --sha256 to get the same file everywhere.
 
     Example: vuskit data fetch NAB
     """
+    from vuskit.datasets import archive_sha256
     from vuskit.datasets import fetch as fetch_dataset
 
     with _bar(name) as progress:
         folder = fetch_dataset(
-            name, url=url, sha256=sha256, cache=cache, force=force, progress=progress
+            name,
+            url=url,
+            sha256=sha256,
+            cache=cache,
+            force=force,
+            progress=progress,
+            allow_http=allow_http,
         )
+    say(f"SHA-256 of the archive: {archive_sha256(name, cache=cache)}")
     say(f"next: vuskit bench init, with the folder of {name} as its data")
     write(str(folder))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bz2
+import errno
 import gzip
 import hashlib
 import http.client
@@ -10,6 +11,8 @@ import io
 import json
 import lzma
 import re
+import shutil
+import ssl
 import stat
 import tarfile
 import time
@@ -17,27 +20,59 @@ import urllib.error
 import urllib.parse
 import urllib.request
 import zipfile
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import IO, Any
+from typing import IO, Any, Self
 
 from vuskit.datasets.catalog import DownloadError, Progress, UnpackLimits, UnsafeArchiveError
 from vuskit.errors import InvalidInputError
 
-__all__ = ["download", "unpack"]
+__all__ = ["check_url", "download", "unpack"]
 
 _CHUNK = 1 << 16
 _RETRY_STATUS = {408, 425, 429, 500, 502, 503, 504}
 _COPY_CHUNK = 1 << 20
+_ENCRYPTED = 0x1  # flag of a member of a zip
 _JUNK = ("__MACOSX/", ".DS_Store")
 _SMALL = 16 << 20  # ratios below this size say nothing: a file of zeros is no bomb
-_COMPRESSED: dict[bytes, Callable[..., Any]] = {
-    b"\x1f\x8b": gzip.open,
-    b"BZh": bz2.open,
-    b"\xfd7zXZ\x00": lzma.open,
+_COMPRESSED: dict[str, Callable[..., Any]] = {
+    "gzip": gzip.open,
+    "bzip2": bz2.open,
+    "xz": lzma.open,
 }
+_HEAD = 2048  # bytes that tell what a file is
+_MAGIC = {
+    b"PK\x03\x04": "zip",
+    b"PK\x05\x06": "zip",
+    b"PK\x07\x08": "zip",
+    b"\x1f\x8b": "gzip",
+    b"BZh": "bzip2",
+    b"\xfd7zXZ\x00": "xz",
+    b"\x28\xb5\x2f\xfd": "zstd",
+    b"7z\xbc\xaf\x27\x1c": "7z",
+    b"Rar!\x1a\x07": "rar",
+    b"\x1f\x9d": "compress",
+}
+_ENDINGS = {
+    ".zip": "zip",
+    ".tar": "tar",
+    ".gz": "gzip",
+    ".tgz": "gzip",
+    ".bz2": "bzip2",
+    ".tbz": "bzip2",
+    ".tbz2": "bzip2",
+    ".xz": "xz",
+    ".txz": "xz",
+    ".zst": "zstd",
+    ".7z": "7z",
+    ".rar": "rar",
+}
+_TAR_ENDINGS = (".tar", ".tgz", ".tbz", ".tbz2", ".txz", ".tar.gz", ".tar.bz2", ".tar.xz")
+_UNSUPPORTED = ("zstd", "7z", "rar", "compress")
+_PAGE_TYPES = ("text/html", "application/xhtml+xml")
+# Reasons of the machine, not of the archive.
+_MACHINE_ERRORS = (errno.ENOSPC, errno.EROFS, errno.EACCES, errno.EPERM, errno.EIO)
 
 
 @dataclass(frozen=True)
@@ -83,6 +118,8 @@ def download(
     timeout: float = 30.0,
     max_bytes: int = 20 << 30,
     pause: float = 1.0,
+    allow_http: bool = False,
+    context: ssl.SSLContext | None = None,
 ) -> str:
     """Download a file; the target appears only when it is complete and correct.
 
@@ -90,10 +127,14 @@ def download(
     or in a later one, provided that the server still has the same version of the file (ETag or
     Last-Modified); otherwise it starts again.
 
+    Without a checksum, the first bytes must fit the file's name and the content type: a web page
+    is no archive. A plain file whose length the server does not tell needs a checksum; an archive
+    does not, because `unpack` checks that it is complete.
+
     Parameters
     ----------
     url : str
-        An http or https address.
+        An https address, or an http one if that is allowed.
     target : Path
         Where the file shall be.
     sha256 : str, optional
@@ -109,6 +150,10 @@ def download(
         A larger file is refused.
     pause : float, default=1
         Seconds before the first new attempt; doubled each time.
+    allow_http : bool, default=False
+        Allow http, which anybody on the way can change, also as the target of a redirect.
+    context : ssl.SSLContext, optional
+        Of https connections; the system's certificates decide by default.
 
     Returns
     -------
@@ -118,38 +163,137 @@ def download(
     Raises
     ------
     InvalidInputError
-        If the address is not http(s).
+        If the address is not https, or http where that is allowed.
     DownloadError
-        If the server refuses, the connection keeps breaking, the file is too large, or its
-        checksum is another one (the file is then removed).
+        If the server refuses or redirects to http, the connection keeps breaking, the file is too
+        large or not what its name says, or its checksum differs (the file is then removed).
 
     Examples
     --------
     >>> download("file:///etc/hostname", Path("x"))
     Traceback (most recent call last):
-    vuskit.errors.InvalidInputError: `url` must start with http:// or https://, got 'file:///etc/hostname'
+    vuskit.errors.InvalidInputError: `url` must start with https://, got 'file:///etc/hostname'
     """
-    if urllib.parse.urlsplit(url).scheme not in ("http", "https"):
-        raise InvalidInputError(f"`url` must start with http:// or https://, got {url!r}")
+    check_url(url, allow_http=allow_http)
+    opener = urllib.request.build_opener(
+        urllib.request.HTTPSHandler(context=context), _CheckedRedirects(allow_http)
+    )
     target.parent.mkdir(parents=True, exist_ok=True)
     partial = _Partial(target.with_name(target.name + ".part"))
     failures = 0
     while True:
         before = partial.size
         try:
-            _attempt(url, partial, progress, timeout, max_bytes)
+            received = _attempt(opener, url, partial, progress, timeout, max_bytes)
             break
         except (OSError, http.client.HTTPException) as error:
             failures = 1 if partial.size > before else failures + 1
             if _is_final(error) or failures > retries:
-                raise DownloadError(f"{url}: download failed: {error}") from error
+                hint = "" if _is_final(error) else "; the same call later continues the download"
+                raise DownloadError(f"{url}: download failed: {error}{hint}") from error
             time.sleep(pause * 2 ** (failures - 1))
     found = file_sha256(partial.path)
     if sha256 is not None and found != sha256.lower():
         partial.discard()
-        raise DownloadError(f"{url}: SHA-256 must be {sha256.lower()}, got {found}")
+        raise DownloadError(
+            f"{url}: SHA-256 must be {sha256.lower()}, got {found}; the file changed, or the "
+            "checksum belongs to another file"
+        )
+    problem = "" if sha256 else _problem(partial.path, target.name, received, found)
+    if problem:
+        partial.discard()
+        raise DownloadError(f"{url}: {problem}")
     partial.finish(target)
     return found
+
+
+def check_url(url: str, *, allow_http: bool) -> None:
+    """Reject addresses that are not https, or http where that is allowed.
+
+    Examples
+    --------
+    >>> check_url("https://example.org/a.zip", allow_http=False)
+    >>> check_url("http://example.org/a", allow_http=False)
+    Traceback (most recent call last):
+    vuskit.errors.InvalidInputError: `url` must start with https://, got 'http://example.org/a'; ...
+    """
+    scheme = urllib.parse.urlsplit(url).scheme
+    if scheme == "https" or (scheme == "http" and allow_http):
+        return
+    hint = "; use https, or allow http with --allow-http (allow_http=True)"
+    raise InvalidInputError(
+        f"`url` must start with https://, got {url!r}{hint if scheme == 'http' else ''}"
+    )
+
+
+class _CheckedRedirects(urllib.request.HTTPRedirectHandler):
+    """Follow redirects to allowed addresses only."""
+
+    def __init__(self, allow_http: bool) -> None:
+        self._allow_http = allow_http
+
+    def redirect_request(
+        self, req: Any, fp: Any, code: int, msg: str, headers: Any, newurl: str
+    ) -> Any:
+        try:
+            check_url(newurl, allow_http=self._allow_http)
+        except InvalidInputError as error:
+            fp.close()
+            raise DownloadError(f"{req.full_url}: the server redirects: {error}") from None
+        return super().redirect_request(req, fp, code, msg, headers, newurl)
+
+
+@dataclass(frozen=True)
+class _Received:
+    """What the server said about a file that was received whole."""
+
+    content_type: str
+    has_end: bool
+
+
+def _problem(path: Path, name: str, received: _Received, sha256: str) -> str:
+    """Why a file without a checksum must not be used; empty if it may be."""
+    with path.open("rb") as stream:
+        head = stream.read(_HEAD)
+    ask = "open the address in a browser, and give the address of the file itself"
+    if _is_html(head) and not name.lower().endswith((".html", ".htm", ".xhtml")):
+        return f"must be a data file, got a web page (login, error or download page); {ask}"
+    wanted = _kind_by_name(name)
+    kind = _kind(head)
+    if wanted and kind != wanted and not (wanted == "tar" and kind is None):
+        return f"must be a {wanted} file as its name says, got {_shown(head)}; {ask}"
+    if kind is None and wanted is None:
+        if received.content_type in _PAGE_TYPES:
+            return f"must be a data file, got the content type {received.content_type!r}; {ask}"
+        if not received.has_end:
+            return (
+                "the server does not tell the length, so that a cut connection looks complete; "
+                f"give a checksum with --sha256 (sha256=); the file received has {sha256}"
+            )
+    return ""
+
+
+def _kind(head: bytes) -> str | None:
+    """Kind of an archive by its first bytes."""
+    if head[257:262] == b"ustar":
+        return "tar"
+    return next((kind for magic, kind in _MAGIC.items() if head.startswith(magic)), None)
+
+
+def _kind_by_name(name: str) -> str | None:
+    lower = name.lower()
+    return next((kind for ending, kind in _ENDINGS.items() if lower.endswith(ending)), None)
+
+
+def _is_html(head: bytes) -> bool:
+    start = head.removeprefix(b"\xef\xbb\xbf").lstrip()[:200].lower()
+    return start.startswith((b"<!doctype html", b"<html", b"<head", b"<script")) or (
+        start.startswith((b"<?xml", b"<!--")) and b"<html" in head.lower()
+    )
+
+
+def _shown(head: bytes) -> str:
+    return f"a file that begins with {head[:16]!r}" if head else "an empty file"
 
 
 def file_sha256(path: Path) -> str:
@@ -163,8 +307,13 @@ class _CutError(OSError):
 
 
 def _attempt(
-    url: str, partial: _Partial, progress: Progress | None, timeout: float, max_bytes: int
-) -> None:
+    opener: urllib.request.OpenerDirector,
+    url: str,
+    partial: _Partial,
+    progress: Progress | None,
+    timeout: float,
+    max_bytes: int,
+) -> _Received:
     """Fetch what is missing of the file, all of it or an OSError."""
     have, version = partial.size, partial.version(url)
     headers = {"User-Agent": "vuskit", "Accept-Encoding": "identity"}
@@ -172,7 +321,7 @@ def _attempt(
         headers |= {"Range": f"bytes={have}-", "If-Range": version}
     request = urllib.request.Request(url, headers=headers)
     try:
-        response = urllib.request.urlopen(request, timeout=timeout)
+        response = opener.open(request, timeout=timeout)
     except urllib.error.HTTPError as error:
         error.close()
         if error.code == 416:  # what is on disk is no beginning of what the server has
@@ -185,6 +334,9 @@ def _attempt(
             raise DownloadError(f"{url}: must be at most {max_bytes:,} bytes, got {total:,}")
         partial.remember(url, response.headers.get("ETag") or response.headers.get("Last-Modified"))
         _receive(response, partial, begin, total, progress, max_bytes)
+        # A chunked answer has an end of its own; http.client reports one that lacks it.
+        has_end = total is not None or bool(response.chunked)
+        return _Received(response.headers.get_content_type(), has_end)
 
 
 def _extent(response: http.client.HTTPResponse, have: int) -> tuple[int, int | None]:
@@ -234,21 +386,25 @@ def unpack(archive: Path, folder: Path, *, limits: UnpackLimits | None = None) -
     """Unpack a zip, a tar (plain, gz, bz2, xz), or put any other file into the folder as it is.
 
     Only plain files and folders are made, all of them inside `folder`; links, devices, absolute
-    paths and ``..`` end the unpacking. Sizes are counted while writing, not believed.
+    paths and ``..`` end the unpacking. Sizes are counted while writing, not believed. Everything
+    is read to its end, so that every checksum of the archive is verified.
 
     Parameters
     ----------
     archive : Path
         The file.
     folder : Path
-        An empty folder; what was written before an error stays there for the caller to remove.
+        A new or empty folder; an error removes it.
     limits : UnpackLimits, optional
         Limits of size, ratio and number.
 
     Raises
     ------
     UnsafeArchiveError
-        If the archive is broken, unsafe or too large.
+        If the archive is broken, incomplete, encrypted, unsafe, too large, or of a kind that is
+        not supported.
+    DownloadError
+        If the folder cannot be written.
 
     Examples
     --------
@@ -263,14 +419,40 @@ def unpack(archive: Path, folder: Path, *, limits: UnpackLimits | None = None) -
     folder.mkdir(parents=True, exist_ok=True)
     target = _Target(archive, folder, limits or UnpackLimits())
     try:
-        if zipfile.is_zipfile(archive):
-            _unpack_zip(target)
-        else:
-            _unpack_stream(target)
-    except (zipfile.BadZipFile, tarfile.TarError, lzma.LZMAError, EOFError, OSError) as error:
-        raise UnsafeArchiveError(f"{archive.name}: not a readable archive: {error}") from error
-    except (RuntimeError, NotImplementedError) as error:  # zipfile: password, odd compression
-        raise UnsafeArchiveError(f"{archive.name}: cannot be unpacked: {error}") from error
+        _unpack(target)
+    except (UnsafeArchiveError, DownloadError):
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+    except Exception as error:  # decompressors raise nearly anything on damaged data
+        shutil.rmtree(folder, ignore_errors=True)
+        if isinstance(error, OSError) and error.errno in _MACHINE_ERRORS:
+            raise DownloadError(f"{archive.name}: cannot be unpacked: {error}") from error
+        reason = str(error) or type(error).__name__
+        raise target.refuse(
+            f"{target.place}is not readable: {reason}; download it again"
+        ) from error
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+
+
+def _unpack(target: _Target) -> None:
+    with target.archive.open("rb") as stream:
+        head = stream.read(_HEAD)
+    name = target.archive.name
+    kind, wanted = _kind(head), _kind_by_name(name)
+    if _is_html(head) and not name.lower().endswith((".html", ".htm", ".xhtml")):
+        raise target.refuse("must be a data file, got a web page")
+    if kind in _UNSUPPORTED:
+        raise target.refuse(
+            f"must be a zip, tar, gz, bz2 or xz file, got {kind}; unpack it yourself"
+        )
+    if kind is None and wanted not in (None, "tar"):
+        raise target.refuse(f"must be a {wanted} file as its name says, got {_shown(head)}")
+    if kind == "zip" or (kind is None and zipfile.is_zipfile(target.archive)):
+        _unpack_zip(target)
+    else:
+        _unpack_stream(target, _COMPRESSED.get(kind or ""))
 
 
 class _Target:
@@ -283,12 +465,19 @@ class _Target:
         self._limits = limits
         self._written = 0
         self._members = 0
+        self._current: str | None = None
+
+    @property
+    def place(self) -> str:
+        """Member that is read at the moment, for messages."""
+        return "" if self._current is None else f"{self._current!r} "
 
     def refuse(self, reason: str) -> UnsafeArchiveError:
         return UnsafeArchiveError(f"{self.archive.name}: {reason}")
 
-    def count_member(self) -> None:
+    def begin_member(self, name: str) -> None:
         self._members += 1
+        self._current = name
         if self._members > self._limits.members:
             raise self.refuse(f"must have at most {self._limits.members:,} members, has more")
 
@@ -303,11 +492,17 @@ class _Target:
             )
 
     def add_folder(self, name: str) -> None:
-        self._place(name).mkdir(parents=True, exist_ok=True)
+        self._make_folder(name, self._place(name))
+
+    def _make_folder(self, name: str, folder: Path) -> None:
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except (FileExistsError, NotADirectoryError):
+            raise self.refuse(f"{name!r} must not be inside a file") from None
 
     def add_file(self, name: str, content: IO[bytes]) -> None:
         place = self._place(name)
-        place.parent.mkdir(parents=True, exist_ok=True)
+        self._make_folder(name, place.parent)
         try:
             stream = place.open("xb")
         except FileExistsError:
@@ -317,6 +512,9 @@ class _Target:
                 self._written += len(chunk)
                 self.check_size(self._written)
                 stream.write(chunk)
+
+    def end_members(self) -> None:
+        self._current = None
 
     def _place(self, name: str) -> Path:
         # Backslashes and drive letters are judged as Windows would read them, everywhere.
@@ -334,10 +532,12 @@ class _Target:
 def _unpack_zip(target: _Target) -> None:
     with zipfile.ZipFile(target.archive) as source:
         for entry in source.infolist():
-            target.count_member()
+            target.begin_member(entry.filename)
             kind = stat.S_IFMT(entry.external_attr >> 16)
             if kind not in (0, stat.S_IFREG, stat.S_IFDIR):
                 raise target.refuse(f"{entry.filename!r} must be a plain file or a folder")
+            if entry.flag_bits & _ENCRYPTED:
+                raise target.refuse(f"{entry.filename!r} must not need a password")
             if entry.is_dir():
                 target.add_folder(entry.filename)
             elif not _is_junk(entry.filename):
@@ -345,21 +545,39 @@ def _unpack_zip(target: _Target) -> None:
                     target.add_file(entry.filename, content)
 
 
-def _unpack_stream(target: _Target) -> None:
+def _unpack_stream(target: _Target, opener: Callable[..., Any] | None) -> None:
     """Tar or single file, perhaps compressed."""
-    with _decompressed(target) as (stream, is_compressed):
-        if _looks_like_tar(stream):
+    name = target.archive.name
+    with (opener or Path.open)(target.archive, "rb") as content:
+        stream = io.BufferedReader(_CountedStream(content, target), _COPY_CHUNK)
+        if _looks_like_tar(stream) or name.lower().endswith(_TAR_ENDINGS):
             _unpack_tar(target, stream)
+            target.end_members()
+            while stream.read(_COPY_CHUNK):  # the checksum of the compression is at its end
+                pass
         else:
-            name = target.archive.name
-            target.count_member()
-            target.add_file(Path(name).stem if is_compressed else name, stream)
+            single = Path(name).stem if opener else name
+            target.begin_member(single)
+            target.add_file(single, stream)
+
+
+class _StrictTarInfo(tarfile.TarInfo):
+    """Report damaged and missing headers; `tarfile` takes them for the end of the archive."""
+
+    @classmethod
+    def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> Self:
+        if len(buf) == tarfile.BLOCKSIZE and not any(buf):
+            return super().frombuf(buf, encoding, errors)  # raises: the end
+        try:
+            return super().frombuf(buf, encoding, errors)
+        except tarfile.HeaderError as error:
+            raise tarfile.ReadError(f"the archive is cut or damaged ({error})") from error
 
 
 def _unpack_tar(target: _Target, stream: io.BufferedReader[Any]) -> None:
-    with tarfile.open(fileobj=stream, mode="r|") as source:
+    with tarfile.open(fileobj=stream, mode="r|", tarinfo=_StrictTarInfo) as source:
         for entry in source:
-            target.count_member()
+            target.begin_member(entry.name)
             if entry.isdir():
                 target.add_folder(entry.name)
             elif not entry.isreg():
@@ -389,16 +607,6 @@ class _CountedStream(io.RawIOBase):
         # Headers and padding take their share: twice the room, and one megabyte.
         self._target.check_size((self._count - _COPY_CHUNK) // 2)
         return len(data)
-
-
-@contextmanager
-def _decompressed(target: _Target) -> Iterator[tuple[io.BufferedReader[Any], bool]]:
-    """Open the file as a stream of its content; say whether it was compressed."""
-    with target.archive.open("rb") as stream:
-        head = stream.read(8)
-    opener = next((open_ for magic, open_ in _COMPRESSED.items() if head.startswith(magic)), None)
-    with (opener or Path.open)(target.archive, "rb") as content:
-        yield io.BufferedReader(_CountedStream(content, target), _COPY_CHUNK), opener is not None
 
 
 def _looks_like_tar(stream: io.BufferedReader[Any]) -> bool:

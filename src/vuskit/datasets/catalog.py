@@ -12,12 +12,16 @@ import urllib.parse
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import IO
+from typing import IO, TYPE_CHECKING, Any
 
 from vuskit._util.files import write_atomically
 from vuskit.errors import InvalidInputError, VuskitError
 from vuskit.inputs import check_choice
+
+if TYPE_CHECKING:
+    import ssl
 
 __all__ = [
     "DatasetInfo",
@@ -25,6 +29,7 @@ __all__ = [
     "Progress",
     "UnpackLimits",
     "UnsafeArchiveError",
+    "archive_sha256",
     "cache_folder",
     "fetch",
     "get_dataset",
@@ -40,7 +45,10 @@ class DownloadError(VuskitError):
 
 
 class UnsafeArchiveError(VuskitError):
-    """An archive is broken, reaches outside its folder, or is far larger than it looks."""
+    """An archive cannot be unpacked safely.
+
+    It is broken, incomplete, encrypted, reaches outside its folder, or is far larger than it looks.
+    """
 
 
 @dataclass(frozen=True)
@@ -80,6 +88,7 @@ class DatasetInfo:
         Name of the reader, and what the unpacked folder looks like.
     url, sha256 : str or None
         Address of an archive that its owners publish, and its checksum if they publish one.
+        No published one is known; those of NAB and MGAB would change with their repositories.
     part_of : str or None
         A data set of this catalog whose archive contains this one.
     """
@@ -139,11 +148,14 @@ def fetch(
     retries: int = 5,
     timeout: float = 30.0,
     force: bool = False,
+    allow_http: bool = False,
+    context: ssl.SSLContext | None = None,
 ) -> Path:
     """Download a data set, check and unpack it; return its folder.
 
     What is in the cache already is returned without asking the network, unless another address
-    or checksum is wanted. A download that was cut goes on where it stopped.
+    or checksum is wanted. A download that was cut goes on where it stopped. Nothing is installed
+    unless the archive is complete; `archive_sha256` returns its checksum, to be pinned.
 
     Parameters
     ----------
@@ -163,6 +175,10 @@ def fetch(
         As for `download`.
     force : bool, default=False
         Download again even if it is there.
+    allow_http : bool, default=False
+        Allow http, which anybody on the way can change, also as the target of a redirect.
+    context : ssl.SSLContext, optional
+        Of https connections, for example with the certificate of a server of your own.
 
     Returns
     -------
@@ -172,11 +188,12 @@ def fetch(
     Raises
     ------
     InvalidInputError
-        If the name is unknown and has no address, or cannot be a folder.
+        If the name is unknown and has no address, or cannot be a folder, or the address is not
+        https.
     DownloadError
-        If the file cannot be had or is another one than the checksum says.
+        If the file cannot be had, is a web page, or is another one than the checksum says.
     UnsafeArchiveError
-        If the archive is broken, reaches outside its folder or is too large.
+        If the archive is broken, incomplete, reaches outside its folder or is too large.
 
     Examples
     --------
@@ -184,14 +201,52 @@ def fetch(
     Traceback (most recent call last):
     vuskit.errors.InvalidInputError: `url` must be given for 'YAHOO', which has no archive ...
     """
+    from vuskit.datasets import _download
+
     url, sha256 = _source(name, url, sha256)
     home = cache_folder(cache)
     folder, receipt = home / name, home / f"{name}.json"
     with _locked(home / f"{name}.lock"):
         if not force and _is_there(folder, receipt, url, sha256):
             return folder
-        _install(folder, receipt, url, sha256, progress, limits, retries, timeout)
+        limits = limits or UnpackLimits()
+        download = partial(
+            _download.download,
+            url,
+            sha256=sha256,
+            progress=progress,
+            retries=retries,
+            timeout=timeout,
+            max_bytes=limits.total_bytes,
+            allow_http=allow_http,
+            context=context,
+        )
+        _install(folder, receipt, url, limits, download)
     return folder
+
+
+def archive_sha256(name: str, *, cache: str | Path | None = None) -> str | None:
+    """Return the SHA-256 of the archive that a data set of the cache was unpacked from.
+
+    Parameters
+    ----------
+    name : str
+        As for `fetch`.
+    cache : str or Path, optional
+        As for `fetch`.
+
+    Returns
+    -------
+    str or None
+        In hex; None if the data set is not in the cache.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> archive_sha256("NAB", cache=tempfile.mkdtemp())
+    """
+    found = _receipt(cache_folder(cache) / f"{name}.json").get("sha256")
+    return None if found is None else str(found)
 
 
 def _source(name: str, url: str | None, sha256: str | None) -> tuple[str, str | None]:
@@ -214,40 +269,34 @@ def _source(name: str, url: str | None, sha256: str | None) -> tuple[str, str | 
 
 
 def _is_there(folder: Path, receipt: Path, url: str, sha256: str | None) -> bool:
-    try:
-        known = json.loads(receipt.read_text())
-    except (OSError, ValueError):
-        return False
+    known = _receipt(receipt)
     same = known.get("url") == url and (sha256 is None or known.get("sha256") == sha256.lower())
     return folder.is_dir() and same
+
+
+def _receipt(path: Path) -> dict[str, Any]:
+    """Address and checksum of an installed archive; empty if there is none."""
+    try:
+        known = json.loads(path.read_text())
+    except (OSError, ValueError):
+        return {}
+    return known if isinstance(known, dict) else {}
 
 
 def _install(
     folder: Path,
     receipt: Path,
     url: str,
-    sha256: str | None,
-    progress: Progress | None,
-    limits: UnpackLimits | None,
-    retries: int,
-    timeout: float,
+    limits: UnpackLimits,
+    download: Callable[[Path], str],
 ) -> None:
-    from vuskit.datasets._download import download, unpack
+    from vuskit.datasets._download import unpack
 
-    limits = limits or UnpackLimits()
     # The part of a download outlives this call, the archive and a half-unpacked folder do not.
     last = urllib.parse.unquote(urllib.parse.urlsplit(url).path).rpartition("/")[2]
     safe_name = re.sub(r"[^A-Za-z0-9._-]", "_", last).lstrip(".") or "archive"
     archive = folder.parent / "downloads" / folder.name / safe_name
-    found = download(
-        url,
-        archive,
-        sha256=sha256,
-        progress=progress,
-        retries=retries,
-        timeout=timeout,
-        max_bytes=limits.total_bytes,
-    )
+    found = download(archive)
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}-") as scratch:
         fresh = Path(scratch) / "fresh"
         try:
