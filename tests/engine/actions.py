@@ -97,6 +97,13 @@ def interrupts():
     raise KeyboardInterrupt
 
 
+def swallows_ctrl_c():
+    try:
+        signal.raise_signal(signal.SIGINT)
+    except BaseException:
+        return "still here"
+
+
 def segfaults():
     os.kill(os.getpid(), signal.SIGSEGV)
     time.sleep(60)

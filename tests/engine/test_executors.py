@@ -77,7 +77,7 @@ def test_every_failure_has_its_status_and_costs_its_task_only(make, tmp_path):
         "raises": "ERROR",
         "interrupts": "ERROR",
         "segfaults": "ERROR",
-        "killed": "OOM",
+        "killed": "KILLED",
         "exits": "ERROR",
         "returns_what_cannot_be_pickled": "ERROR",
         "skips": "SKIPPED",
@@ -94,7 +94,9 @@ def test_every_failure_has_its_status_and_costs_its_task_only(make, tmp_path):
     assert "in raises" in found["raises"].traceback
     assert found["segfaults"].message == "the worker process died of signal 11 (SIGSEGV)"
     assert "in segfaults" in found["segfaults"].traceback
-    assert "SIGKILL" in found["killed"].message
+    assert found["killed"].message == (
+        "the worker process was killed from outside by signal 9 (SIGKILL), 3 times"
+    )
     assert found["exits"].message == "SystemExit: 3"
     assert "could not send its result" in found["returns_what_cannot_be_pickled"].message
     assert "cannot pickle" in found["lock"].message
@@ -160,7 +162,7 @@ def test_group_that_kills_its_process_does_so_only_once_to_others():
     with LocalExecutor() as executor:
         found = run_tasks(tasks, executor=executor)
     statuses = {key.rpartition("-")[0]: outcome.status for key, outcome in found.items()}
-    assert statuses == {"loads": Status.OK, "killed_each_time": Status.OOM}
+    assert statuses == {"loads": Status.OK, "killed_each_time": Status.KILLED}
     loaded = [
         outcome.warm_up_seconds is not None for key, outcome in found.items() if "loads" in key
     ]
@@ -219,18 +221,25 @@ def test_inputs_travel_to_a_cluster_only(make, tmp_path, request):
 
 def test_tasks_in_this_process():
     executor = InProcessExecutor()
-    functions = (actions.raises, actions.exits, actions.skips, actions.counts_threads)
+    functions = (
+        actions.raises,
+        actions.exits,
+        actions.interrupts,
+        actions.skips,
+        actions.counts_threads,
+    )
     found = run_tasks(
         [*map(call, functions), *(call(actions.loads, number) for number in ANY)],
         executor=executor,
     )
     statuses = [str(outcome.status) for outcome in found.values()]
-    assert statuses == ["ERROR", "ERROR", "SKIPPED", "OK", "OK", "OK"]
+    assert statuses == ["ERROR", "ERROR", "ERROR", "SKIPPED", "OK", "OK", "OK"]
+    assert found["interrupts"].message == "KeyboardInterrupt: "
     assert found["counts_threads"].value == 1
     assert found["loads-1"].warm_up_seconds >= 1.5
     assert found["loads-2"].warm_up_seconds is None
     with pytest.raises(KeyboardInterrupt), executor:
-        run_tasks([call(actions.interrupts)], executor=executor)
+        run_tasks([call(actions.swallows_ctrl_c)], executor=executor)
     assert executor.running == ()
 
 

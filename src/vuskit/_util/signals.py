@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from types import FrameType
 
-__all__ = ["ignore_sigint_in_children"]
+__all__ = ["ignore_sigint_in_children", "noted_interrupts"]
 
 
 @contextmanager
@@ -40,3 +42,45 @@ def ignore_sigint_in_children() -> Iterator[None]:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+@contextmanager
+def noted_interrupts() -> Iterator[Callable[[], bool]]:
+    """Yield a function that returns whether Ctrl-C interrupted the block.
+
+    Code in the block may raise KeyboardInterrupt itself, or swallow that of Ctrl-C.
+
+    Examples
+    --------
+    >>> import signal
+    >>> with noted_interrupts() as interrupted:
+    ...     try:
+    ...         raise KeyboardInterrupt
+    ...     except KeyboardInterrupt:
+    ...         print(interrupted())
+    ...     try:
+    ...         signal.raise_signal(signal.SIGINT)
+    ...     except KeyboardInterrupt:
+    ...         print(interrupted())
+    False
+    True
+    """
+    noted: list[int] = []
+    handler = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or not callable(handler):
+        yield lambda: False  # Ctrl-C does not reach this thread
+        return
+
+    def note(number: int, frame: FrameType | None) -> None:
+        try:
+            handler(number, frame)
+        except KeyboardInterrupt:
+            noted.append(number)
+            raise
+
+    signal.signal(signal.SIGINT, note)
+    try:
+        yield lambda: bool(noted)
+    finally:
+        if signal.getsignal(signal.SIGINT) is note:
+            signal.signal(signal.SIGINT, handler)

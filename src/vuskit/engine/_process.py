@@ -5,9 +5,14 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import dataclasses
+import errno
 import faulthandler
+import io
+import multiprocessing
 import os
+import pickle
 import platform
+import random
 import signal
 import subprocess
 import sys
@@ -16,24 +21,39 @@ import time
 import traceback
 import warnings
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, TextIO
 
+from vuskit._util.signals import noted_interrupts
 from vuskit.engine._pickling import PackedValue, pack, unpack
+from vuskit.engine._process_state import Changes, StateMonitor
 from vuskit.engine.tasks import Action, Limits, NotApplicableError, Outcome, Status
 
 __all__ = [
     "ALARM_MARK",
+    "BROKEN_EXIT",
     "OVER_MEMORY_EXIT",
-    "prepare_worker",
+    "Begun",
+    "Reply",
+    "RunRequest",
+    "WarmUpRequest",
+    "allow_children",
+    "outcome_of",
+    "read_message",
     "run_action",
-    "run_packed_action",
+    "send_message",
+    "serve",
     "stack_dump_before",
-    "warm_up_packed_action",
+    "warm_up_action",
 ]
 
 OVER_MEMORY_EXIT = 75
 """Exit code of a worker that stopped itself because it used too much memory."""
+
+BROKEN_EXIT = 76
+"""Exit code of a worker that can no longer reach its parent."""
 
 ALARM_MARK = "Stack (most recent call first)"
 """First line of the alarm's stack dump."""
@@ -49,6 +69,8 @@ _THREAD_VARIABLES = (
 )
 _TRACEBACK_FRAMES = 20
 _WATCH_SECONDS = 0.2
+_CHUNK_BYTES = 65_536
+_SHORTAGES = {errno.EMFILE, errno.ENFILE, errno.EBADF, errno.EAGAIN, errno.ENOMEM}
 _RESET_PEAK = "5"  # the value for clear_refs that resets the peak
 _PR_SET_PDEATHSIG = 1
 
@@ -56,16 +78,16 @@ _PR_SET_PDEATHSIG = 1
 # --- Running one action -----------------------------------------------------------------------
 
 
-def run_action(action: Action, *, interruptible: bool = True) -> Outcome:
+def run_action(action: Action) -> Outcome:
     """Run an action in this process, without limits; errors become part of the outcome.
+
+    This includes SystemExit and KeyboardInterrupt if the action raises them. Ctrl-C raises
+    KeyboardInterrupt as usual.
 
     Parameters
     ----------
     action : Action
         What to do.
-    interruptible : bool, default=True
-        Let KeyboardInterrupt through: somebody pressed Ctrl-C. Worker processes do not receive
-        Ctrl-C, so there it is an error of the action.
 
     Returns
     -------
@@ -82,65 +104,53 @@ def run_action(action: Action, *, interruptible: bool = True) -> Outcome:
     >>> str(outcome.status), outcome.message
     ('ERROR', 'ZeroDivisionError: division by zero')
     """
-    return _measured(action.run, interruptible=interruptible)
+    return _measured(action.run)
 
 
-def run_packed_action(data: bytes, seconds: float | None, stack_file: str) -> Outcome:
-    """Run a pickled action in a prepared worker; the outcome's value is packed."""
-    os.ftruncate(1, 0)
-    with stack_dump_before(seconds, stack_file):
-        loaded = _measured(lambda: unpack(data), interruptible=False)
-        if loaded.status is not Status.OK:
-            text = f"the worker could not load the task: {loaded.message}"
-            return dataclasses.replace(loaded, message=text)
-        outcome = run_action(loaded.value, interruptible=False)
-        if outcome.status is not Status.OK:
-            return outcome
-        packed = _measured(lambda: PackedValue(pack(outcome.value)), interruptible=False)
-        if packed.status is not Status.OK:
-            text = f"the worker could not send its result: {packed.message}"
-            return dataclasses.replace(packed, message=text)
-        return dataclasses.replace(outcome, value=packed.value)
-
-
-def warm_up_packed_action(data: bytes) -> float:
-    """Warm up for a pickled action; return the seconds it took."""
-    begin = time.perf_counter()
-    warm_up_action(lambda: unpack(data))
-    return time.perf_counter() - begin
-
-
-def warm_up_action(get_action: Callable[[], Action]) -> None:
+def warm_up_action(action: Action) -> None:
     """Warm up for an action; errors occur again when it runs."""
-    # SystemExit would end the worker.
-    with contextlib.suppress(Exception, SystemExit), warnings.catch_warnings():
+    with noted_interrupts() as interrupted, warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        get_action().warm_up()
+        with contextlib.suppress(BaseException):  # SystemExit too
+            action.warm_up()
+        if interrupted():
+            raise KeyboardInterrupt
 
 
-def _measured(function: Callable[[], Any], *, interruptible: bool) -> Outcome:
+def _measured(function: Callable[[], Any]) -> Outcome:
     _reset_peak_memory()
     begin = time.perf_counter()
-    try:
-        outcome = Outcome(Status.OK, function())
-    except NotApplicableError as reason:
-        outcome = Outcome(Status.SKIPPED, message=_text_of(reason))
-    except MemoryError as error:
-        # The frames still hold what filled the memory, and a report needs some.
-        traceback.clear_frames(error.__traceback__)
-        text = ": ".join(filter(None, ("out of memory", _text_of(error))))
-        outcome = _failed(Status.OOM, error, text)
-    except BaseException as error:
-        # SystemExit too: code that calls exit() must not end the worker.
-        if interruptible and isinstance(error, KeyboardInterrupt):
-            raise
-        outcome = _failed(Status.ERROR, error, f"{type(error).__name__}: {_text_of(error)}")
+    outcome = outcome_of(function)
     return dataclasses.replace(
         outcome,
         seconds=time.perf_counter() - begin,
         peak_bytes=peak_memory(),
         worker=f"{platform.node()}:{os.getpid()}",
     )
+
+
+def outcome_of(function: Callable[[], Any]) -> Outcome:
+    """Call a function; every error but Ctrl-C becomes part of the outcome."""
+    with noted_interrupts() as interrupted:
+        outcome = _caught_outcome_of(function)
+        if interrupted():
+            raise KeyboardInterrupt
+    return outcome
+
+
+def _caught_outcome_of(function: Callable[[], Any]) -> Outcome:
+    try:
+        return Outcome(Status.OK, function())
+    except NotApplicableError as reason:
+        return Outcome(Status.SKIPPED, message=_text_of(reason))
+    except MemoryError as error:
+        # The frames still hold what filled the memory, and a report needs some.
+        traceback.clear_frames(error.__traceback__)
+        text = ": ".join(filter(None, ("out of memory", _text_of(error))))
+        return _failed(Status.OOM, error, text)
+    except BaseException as error:
+        # SystemExit too: code that calls exit() must not end the process.
+        return _failed(Status.ERROR, error, f"{type(error).__name__}: {_text_of(error)}")
 
 
 def _failed(status: Status, error: BaseException, message: str) -> Outcome:
@@ -158,19 +168,172 @@ def _text_of(error: BaseException) -> str:
         return "(its text could not be read)"
 
 
-# --- Setting up a worker process --------------------------------------------------------------
+# --- Messages between a worker process and its parent ------------------------------------------
 
 
-def prepare_worker(limits: Limits, parent: int, output_file: str) -> None:
-    """Set up a new worker process."""
+@dataclass(frozen=True)
+class WarmUpRequest:
+    """Warm up for a pickled action."""
+
+    action: bytes
+
+
+@dataclass(frozen=True)
+class RunRequest:
+    """Run a pickled action."""
+
+    action: bytes
+    seconds: float | None
+    stack_file: str
+
+
+@dataclass(frozen=True)
+class Begun:
+    """The process is ready, or begins with what was requested."""
+
+
+@dataclass(frozen=True)
+class Reply:
+    """How a request ended.
+
+    Attributes
+    ----------
+    outcome : Outcome
+        The value is packed.
+    changes : Changes
+        State of the process that has changed.
+    suspicious : bool
+        The state of the process, and not the task, may be the cause of a failure.
+    """
+
+    outcome: Outcome
+    changes: Changes = field(default_factory=Changes)
+    suspicious: bool = False
+
+
+def send_message(connection: Connection, message: object) -> None:
+    """Send a message in small parts, so that a reader can watch the sender meanwhile."""
+    data = memoryview(pickle.dumps(message, pickle.HIGHEST_PROTOCOL))
+    connection.send_bytes(len(data).to_bytes(8, "little"))
+    for start in range(0, len(data), _CHUNK_BYTES):
+        connection.send_bytes(data[start : start + _CHUNK_BYTES])
+
+
+def read_message(read_part: Callable[[], bytes]) -> Any:
+    """Read a message with a function that returns its next part."""
+    size = int.from_bytes(read_part(), "little")
+    data = bytearray()
+    while len(data) < size:
+        data += read_part()
+    return pickle.loads(data)
+
+
+# --- A worker process ---------------------------------------------------------------------------
+
+
+def serve(connection: Connection, limits: Limits, parent: int, output_file: str) -> None:
+    """Do what the parent process requests, until it closes the connection."""
+    held = _prepare_worker(connection, limits, parent, output_file)
+    own = [1, 2, connection.fileno(), *held]
+    place = os.fstat(connection.fileno())
+    monitor = StateMonitor(own)
+    send_message(connection, Begun())
+    while True:
+        try:
+            request = read_message(connection.recv_bytes)
+        except (EOFError, OSError):
+            return
+        try:
+            send_message(connection, Begun())
+            reply = _reply(request, monitor)
+            # A task that closed the connection may use its number for a file of its own.
+            if not os.path.samestat(os.fstat(connection.fileno()), place):
+                os._exit(BROKEN_EXIT)
+            try:
+                send_message(connection, reply)
+            except MemoryError as error:
+                failed = _failed(Status.OOM, error, "out of memory: the result is too large")
+                send_message(connection, dataclasses.replace(reply, outcome=failed))
+        except BaseException:
+            os._exit(BROKEN_EXIT)
+
+
+def _reply(request: Any, monitor: StateMonitor) -> Reply:
+    try:
+        if isinstance(request, WarmUpRequest):
+            reply = Reply(_measured(lambda: warm_up_action(unpack(request.action))))
+        else:
+            reply = _run_packed_action(request)
+    except BaseException as error:
+        text = f"the worker failed: {type(error).__name__}: {_text_of(error)}"
+        reply = Reply(_failed(Status.ERROR, error, text), suspicious=True)
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(Exception):
+            stream.flush()
+    _forget_seeds()
+    return dataclasses.replace(reply, changes=monitor.changes())
+
+
+def _run_packed_action(request: RunRequest) -> Reply:
+    with stack_dump_before(request.seconds, request.stack_file):
+        loaded = _measured(lambda: unpack(request.action))
+        if loaded.status is not Status.OK:
+            text = f"the worker could not load the task: {loaded.message}"
+            return Reply(dataclasses.replace(loaded, message=text), suspicious=True)
+        shortages: list[bool] = []
+
+        def run() -> Any:
+            try:
+                return loaded.value.run()
+            except OSError as error:
+                shortages.append(error.errno in _SHORTAGES)
+                raise
+
+        outcome = _measured(run)
+        if outcome.status is not Status.OK:
+            return Reply(outcome, suspicious=any(shortages))
+        packed = _measured(lambda: PackedValue(pack(outcome.value)))
+        if packed.status is not Status.OK:
+            text = f"the worker could not send its result: {packed.message}"
+            return Reply(dataclasses.replace(packed, message=text), suspicious=True)
+        return Reply(dataclasses.replace(outcome, value=packed.value))
+
+
+def _forget_seeds() -> None:
+    """Seed the global generators anew: a seed of one task must not decide about the next."""
+    random.seed()
+    numpy: Any = sys.modules.get("numpy")
+    if numpy is not None:
+        with contextlib.suppress(Exception):
+            numpy.random.seed()
+
+
+def _prepare_worker(
+    connection: Connection, limits: Limits, parent: int, output_file: str
+) -> list[int]:
+    """Set up a new worker process; return descriptors that must stay open."""
     # The default action works at once, also while compiled code holds the interpreter.
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    _start_process_guard()
+    # Otherwise `_thread.interrupt_main` could interrupt this module between two tasks.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    allow_children()
+    held = _start_process_guard(connection)
     _die_with_parent()
     threading.Thread(target=_watch, args=(parent, limits.memory), daemon=True).start()
     _redirect_output(output_file)
     _limit_threads(limits.threads)
     _limit_memory(limits.memory)
+    return held
+
+
+def allow_children() -> None:
+    """Let this process start others.
+
+    Workers are marked as daemons, and multiprocessing does not let daemons have children,
+    because these might outlive them. Ours cannot: they end with their parent.
+    """
+    config: dict[str, Any] = multiprocessing.current_process()._config  # type: ignore[attr-defined]
+    config.pop("daemon", None)
 
 
 # The guard is nobody's child: an action that waits for all of its children must not wait for it.
@@ -183,7 +346,7 @@ os.killpg(0, signal.SIGKILL)
 """
 
 
-def _start_process_guard() -> None:
+def _start_process_guard(connection: Connection) -> list[int]:
     """Make all processes that this one starts from now on end with it.
 
     A worker is killed at its time limit, and by the system when the main process is gone. It can
@@ -191,11 +354,13 @@ def _start_process_guard() -> None:
     pipe: when the other end closes, the worker is gone, and the guard kills the process group.
     The new session also keeps the terminal's signals away.
 
+    Forked children close the pipe and the connection to the parent, which are not theirs.
+
     Does nothing without process groups (Windows). A child that starts a new session is not
     reached.
     """
     if not hasattr(os, "setsid"):
-        return
+        return []
     if os.getpgrp() != os.getpid():  # a leader has a group already
         os.setsid()
     guarded, held = os.pipe()
@@ -212,9 +377,11 @@ def _start_process_guard() -> None:
     def close_ends() -> None:
         while ends:  # a child's own children must not close it again
             os.close(ends.pop())
+            connection.close()
 
-    # A forked child, unlike a program, would hold the pipe open.
+    # A forked child, unlike a program, would hold them open.
     os.register_at_fork(after_in_child=close_ends)
+    return [held]
 
 
 def _die_with_parent() -> None:
@@ -242,6 +409,8 @@ def _redirect_output(path: str) -> None:
     handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
     for stream in (sys.stdout, sys.stderr):
         stream.flush()
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace", line_buffering=True)
     os.dup2(handle, 1)
     os.dup2(handle, 2)
     os.close(handle)

@@ -6,12 +6,10 @@ import abc
 import contextlib
 import dataclasses
 import logging
-import multiprocessing
 import queue
 import shutil
 import tempfile
 import time
-import traceback
 import uuid
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
@@ -23,10 +21,10 @@ from vuskit._util.names import did_you_mean
 from vuskit._util.optional import require
 from vuskit._util.signals import ignore_sigint_in_children
 from vuskit.engine._pickling import PackedValue, unpack
-from vuskit.engine._process import run_action, warm_up_action
-from vuskit.engine._worker import ATTEMPTS, PackedTask, Worker, lost_task
+from vuskit.engine._process import allow_children, outcome_of, run_action, warm_up_action
+from vuskit.engine._worker import PackedTask, Worker, lost_task
 from vuskit.engine.tasks import UNLIMITED, Limits, Outcome, Status, Task
-from vuskit.errors import InvalidInputError
+from vuskit.errors import InvalidInputError, warn
 
 __all__ = [
     "EXECUTOR_KINDS",
@@ -167,23 +165,14 @@ class Executor(abc.ABC):
 
 
 def _unpacked(outcome: Outcome) -> Outcome:
-    if not isinstance(outcome.value, PackedValue):
+    value = outcome.value
+    if not isinstance(value, PackedValue):
         return outcome
-    try:
-        return dataclasses.replace(outcome, value=unpack(outcome.value.data))
-    except Exception as error:
-        message = f"the result of the worker could not be loaded: {error}"
-        return lost_task(message, traceback.format_exc())
-
-
-def _not_sent(error: Exception) -> Outcome:
-    """Outcome of a task that could not be read or pickled."""
-    return Outcome(
-        Status.ERROR,
-        message=f"{type(error).__name__}: {error}",
-        traceback=traceback.format_exc(),
-        error_type=type(error).__name__,
-    )
+    loaded = outcome_of(lambda: unpack(value.data))
+    if loaded.status is Status.OK:
+        return dataclasses.replace(outcome, value=loaded.value)
+    message = f"the result of the worker could not be loaded: {loaded.message}"
+    return lost_task(message, loaded.traceback)
 
 
 class InProcessExecutor(Executor):
@@ -220,7 +209,7 @@ class InProcessExecutor(Executor):
             if group is None or group in self._warm:
                 return run_action(action)
             begin = time.perf_counter()
-            warm_up_action(lambda: action)
+            warm_up_action(action)
             seconds = time.perf_counter() - begin
             self._warm.add(group)
             return dataclasses.replace(run_action(action), warm_up_seconds=seconds)
@@ -253,58 +242,34 @@ class LocalExecutor(Executor):
         self._workers = [Worker(limits, folder) for _ in range(workers)]
         self._idle = list(self._workers)
         self._busy: dict[str, Worker] = {}
-        self._packed: dict[str, PackedTask] = {}
-        self._starts: dict[str, int] = {}
-        self._futures: dict[str, Future[Outcome]] = {}
 
     @property
     def capacity(self) -> int:
         """Number of processes."""
         return len(self._workers)
 
-    def collect(self, timeout: float) -> list[tuple[Task, Outcome]]:
-        """Wait for outcomes; if there is none, look for lost tasks."""
-        found = super().collect(timeout)
-        if not found:
-            for key, worker in self._busy.items():
-                if worker.lost:
-                    self._ended.put((key, self._futures[key]))
-        return found
-
     def _start(self, task: Task) -> None:
-        try:
-            packed = PackedTask.of(task)
-        except Exception as error:
-            self._ended.put((task.key, _not_sent(error)))
+        key = task.key
+        packed = outcome_of(lambda: PackedTask.of(task))
+        if packed.status is not Status.OK:
+            self._ended.put((key, packed))
             return
-        self._packed[task.key] = packed
-        self._busy[task.key] = self._idle.pop()
-        self._starts[task.key] = 0
-        self._start_packed(task.key)
-
-    def _start_packed(self, key: str) -> None:
-        self._starts[key] += 1
-        future = self._futures[key] = self._busy[key].start(self._packed[key])
+        worker = self._busy[key] = self._idle.pop()
+        future = worker.start(packed.value)
         future.add_done_callback(lambda done: self._ended.put((key, done)))
 
-    def _outcome(self, key: str, handle: Any) -> Outcome | None:
+    def _outcome(self, key: str, handle: Outcome | Future[Outcome]) -> Outcome:
         if isinstance(handle, Outcome):
             return handle
-        future = self._futures.get(key)
-        if future is None or handle is not future:
-            return None  # an earlier attempt
-        outcome = self._busy[key].outcome(future)
-        if outcome is None and self._starts[key] < ATTEMPTS:
-            self._start_packed(key)
-            return None
         self._idle.append(self._busy.pop(key))
-        del self._starts[key], self._futures[key], self._packed[key]
-        return outcome or lost_task(f"no worker process could be started, {ATTEMPTS} times")
+        return handle.result()
 
     def close(self, *, kill: bool) -> None:
         """End the processes."""
         for worker in self._workers:
-            worker.close(kill=kill)
+            worker.begin_close(kill=kill)
+        for worker in self._workers:
+            worker.join()
         if self._temporary is not None:
             shutil.rmtree(self._temporary, ignore_errors=True)
 
@@ -324,11 +289,14 @@ class DaskExecutor(Executor):
         Number of processes of that cluster.
     limits : Limits
         Limits of each task.
+    versions : mapping of str to str, optional
+        Expected versions of libraries, by the name of the distribution. Workers with other
+        versions are reported and get no tasks, also those that join later.
 
     Raises
     ------
     InvalidInputError
-        If no scheduler answers at the address.
+        If no scheduler answers at the address, or no worker has the expected versions.
     """
 
     def __init__(
@@ -368,43 +336,119 @@ class DaskExecutor(Executor):
                 "`executor.address` must be a Dask scheduler that answers, "
                 f"got {address!r}: {error}"
             ) from error
+        self._packed: dict[str, PackedTask] = {}
         self._futures: dict[str, Any] = {}
+        self._allowed: dict[str, set[str]] = {}  # workers that a task may run on
         self._threads, self._counted = 1, float("-inf")
+        self._fitting: set[str] = set()
+        self._unfit: dict[str, str] = {}  # worker, what is wrong with it
+        try:
+            self._count()
+        except BaseException:
+            self.close(kill=True)
+            raise
 
     @property
     def capacity(self) -> int:
-        """Twice the threads of all current workers."""
+        """Twice the threads of all current workers that have the expected versions."""
         if time.monotonic() - self._counted > _COUNT_SECONDS:
-            self._threads = max(1, int(sum(self._client.nthreads().values())))
-            self._counted = time.monotonic()
+            self._count()
         return _TASKS_PER_THREAD * self._threads
 
-    def _start(self, task: Task) -> None:
-        key = task.key
-        try:
-            packed = PackedTask.of(task, load=True, portable=self._remote)
-        except Exception as error:
-            self._ended.put((key, _not_sent(error)))
+    def _count(self) -> None:
+        workers = self._client.nthreads()
+        self._counted = time.monotonic()
+        if not self._versions:
+            self._threads = max(1, int(sum(workers.values())))
             return
+        self._check_versions(set(workers))
+        self._threads = int(sum(workers[one] for one in self._fitting))
+
+    def _check_versions(self, workers: set[str]) -> None:
+        """Compare the libraries of workers that have joined."""
+        self._fitting &= workers
+        joined = workers - self._fitting - set(self._unfit)
+        if joined:
+            found = self._client.run(
+                _function_to_find_versions(),
+                list(self._versions),
+                workers=sorted(joined),
+                on_error="ignore",  # it is gone again
+            )
+            for address, versions in found.items():
+                self._note_versions(address, versions)
+        if workers and not self._fitting and workers <= set(self._unfit):
+            raise InvalidInputError(
+                "the Dask cluster must have a worker with the library versions of this machine, "
+                f"got none: {'; '.join(self._unfit[one] for one in sorted(workers))}; install "
+                "the same versions there"
+            )
+
+    def _note_versions(self, address: str, versions: dict[str, str | None]) -> None:
+        wrong = [
+            f"{name} {versions[name] or '(not installed)'} instead of {expected}"
+            for name, expected in self._versions.items()
+            if versions[name] != expected
+        ]
+        if not wrong:
+            self._fitting.add(address)
+            return
+        self._unfit[address] = f"worker {address} has {', '.join(wrong)}"
+        warn(f"{self._unfit[address]} and gets no tasks", RuntimeWarning)
+
+    def collect(self, timeout: float) -> list[tuple[Task, Outcome]]:
+        """Wait for outcomes; restart tasks whose workers have all left."""
+        found = super().collect(timeout)
+        if not found and self._versions:
+            if not self._running:
+                time.sleep(timeout)  # until a worker joins
+            available = bool(self.capacity)
+            stranded = [
+                key for key, allowed in self._allowed.items() if not allowed & self._fitting
+            ]
+            for key in stranded if available else ():
+                # Dask would wait for a worker with the same address.
+                self._client.cancel([self._futures.pop(key)], force=True)
+                self._submit(key)
+        return found
+
+    def _start(self, task: Task) -> None:
+        packed = outcome_of(lambda: PackedTask.of(task, load=True, portable=self._remote))
+        if packed.status is not Status.OK:
+            self._ended.put((task.key, packed))
+            return
+        self._packed[task.key] = packed.value
+        self._submit(task.key)
+
+    def _submit(self, key: str) -> None:
         config = require("dask.config", purpose="the dask executor")
+        restriction: dict[str, Any] = {}
+        if self._versions:
+            self._allowed[key] = set(self._fitting)
+            restriction = {"workers": sorted(self._fitting), "allow_other_workers": False}
         # Series travel with their tasks; Dask would print a warning about large ones.
         with config.set({"distributed.admin.large-graph-warning-threshold": "1 TB"}):
             future = self._client.submit(
                 _run_beside_dask_worker,
-                packed,
+                self._packed[key],
                 self._limits,
                 self._run,
                 # No two runs share a future: their limits and code may differ.
-                key=f"vuskit-{self._run}-{key}",
+                key=f"vuskit-{self._run}-{key}-{uuid.uuid4().hex[:6]}",
                 pure=False,
+                **restriction,
             )
         self._futures[key] = future
-        future.add_done_callback(lambda done: self._ended.put((key, done)))
+        future.add_done_callback(lambda done: self._ended.put((key, future)))
 
     def _outcome(self, key: str, handle: Any) -> Outcome | None:
         if isinstance(handle, Outcome):
             return handle
+        if handle is not self._futures.get(key):
+            return None  # it was started again
         future = self._futures.pop(key)
+        del self._packed[key]
+        self._allowed.pop(key, None)
         try:
             outcome: Outcome = future.result()
         except BaseException as error:
@@ -416,7 +460,9 @@ class DaskExecutor(Executor):
                     f"got none any more: {error}"
                 ) from error
             # Dask has tried other workers already, as often as it is configured to.
-            return lost_task(f"{type(error).__name__}: {error}")
+            killed = isinstance(error, self._distributed.KilledWorker)
+            status = Status.KILLED if killed else Status.ERROR
+            return Outcome(status, message=f"{type(error).__name__}: {error}")
         finally:
             future.release()
         return outcome
@@ -427,13 +473,36 @@ class DaskExecutor(Executor):
             if kill:
                 self._client.cancel(list(self._futures.values()), force=True)
             if self._client.status == "running":
-                self._client.run(_close_processes, self._run, kill=kill)
+                workers = sorted(self._fitting) if self._versions else None
+                self._client.run(
+                    _close_processes, self._run, kill=kill, workers=workers, on_error="ignore"
+                )
         except (OSError, TimeoutError):
             pass  # nobody left to tell
         finally:
             self._client.close()
             if self._cluster is not None:
                 self._cluster.close()
+
+
+def _function_to_find_versions() -> Callable[[list[str]], dict[str, str | None]]:
+    """Function for workers; sent by value, because theirs may be another version of vuskit."""
+
+    def find_versions(names: list[str]) -> dict[str, str | None]:
+        from importlib import import_module, metadata
+
+        found: dict[str, str | None] = {}
+        for name in names:
+            try:
+                found[name] = metadata.version(name)
+            except metadata.PackageNotFoundError:
+                try:  # a source folder on the path
+                    found[name] = import_module(name).__version__
+                except Exception:
+                    found[name] = None
+        return found
+
+    return find_versions
 
 
 # --- On a Dask worker -------------------------------------------------------------------------
@@ -461,7 +530,7 @@ _processes_of_runs: dict[str, _RunProcesses] = {}
 
 def _run_beside_dask_worker(task: PackedTask, limits: Limits, run: str) -> Outcome:
     """Run a task in a limited process beside the Dask worker."""
-    _allow_children()
+    allow_children()
     _close_abandoned(run)
     processes = _processes_of_runs.setdefault(run, _RunProcesses())
     try:
@@ -477,16 +546,6 @@ def _run_beside_dask_worker(task: PackedTask, limits: Limits, run: str) -> Outco
         processes.busy.discard(worker)
         processes.idle.put(worker)
         processes.last_used = time.monotonic()
-
-
-def _allow_children() -> None:
-    """Let this process start others.
-
-    Dask marks its workers as daemons, and multiprocessing does not let daemons have children,
-    because these might outlive them. Ours cannot: they end with their parent.
-    """
-    config: dict[str, Any] = multiprocessing.current_process()._config  # type: ignore[attr-defined]
-    config.pop("daemon", None)
 
 
 def _close_abandoned(run: str) -> None:

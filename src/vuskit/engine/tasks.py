@@ -61,7 +61,8 @@ class Limits:
     Attributes
     ----------
     seconds : float or None
-        Wall time after which the task is killed; None: no limit.
+        Wall time after which the task is killed; None: no limit. Time during which the machine
+        is suspended does not count.
     warm_up_seconds : float
         Wall time for loading and compiling what a task needs. It does not count as task time.
     memory : int or None
@@ -198,6 +199,8 @@ class Outcome:
         Host and process that finished the task; None if its process ended before.
     stored : bool
         Whether the value was read from a `ResultFolder` instead of computed.
+    notes : tuple of str
+        Anything unusual that the task did to its worker process.
     """
 
     status: Status
@@ -210,6 +213,7 @@ class Outcome:
     warm_up_seconds: float | None = None
     worker: str | None = None
     stored: bool = False
+    notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         for name, most in (
