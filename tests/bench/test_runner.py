@@ -38,7 +38,7 @@ def test_every_failure_has_its_status_and_costs_its_job_only(workshop):
         "counts_threads": "OK",
         "hears_interrupts": "OK",
         "allocates": "OOM",
-        "killed": "OOM",
+        "killed": "KILLED",
         "raises": "ERROR",
         "segfaults": "ERROR",
         "exits": "ERROR",

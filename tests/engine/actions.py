@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import _thread
+import contextlib
 import ctypes
+import functools
+import multiprocessing
 import os
 import signal
 import subprocess
 import sys
+import tempfile
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from vuskit.engine import Action, NotApplicableError, Task
+from vuskit.engine import Action, NotApplicableError, StaleWorkerError, Task
 
 
 @dataclass(frozen=True)
@@ -203,3 +209,198 @@ def counts_threads():
 def receives_interrupts():
     """Whether Ctrl-C would end this process."""
     return signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, [])
+
+
+def state():
+    """What a task of any kind may rely on."""
+    files = [os.open(os.devnull, os.O_RDONLY) for _ in range(20)]
+    for file in files:
+        os.close(file)
+    return {
+        "directory": os.getcwd(),
+        "mask": os.umask(0o22),
+        "handlers": [signal.getsignal(one) for one in (signal.SIGUSR1, signal.SIGALRM)],
+        "files": len(files),
+        "stdout": sys.stdout.write("text\n"),
+        "errors": np.geterr()["divide"],
+        "path": "/nonsense" in sys.path,
+        "variable": os.environ.get("NONSENSE"),
+        "children": not multiprocessing.current_process().daemon,
+        "threads": threading.active_count(),
+    }
+
+
+def changes_directory():
+    os.chdir("/")
+
+
+def removes_its_directory():
+    os.chdir(tempfile.mkdtemp())
+    os.rmdir(os.getcwd())
+
+
+def changes_signals_and_mask():
+    signal.signal(signal.SIGUSR1, signal.SIG_IGN)
+    signal.alarm(1)
+    os.umask(0o777)
+
+
+def leaks_descriptors():
+    with contextlib.suppress(OSError):
+        while True:
+            os.open(os.devnull, os.O_RDONLY)
+
+
+def leaks_descriptors_and_fails():
+    while True:
+        os.open(os.devnull, os.O_RDONLY)
+
+
+def closes_output():
+    sys.stdout.close()
+    os.close(2)
+
+
+def closes_all_descriptors():
+    os.closerange(3, 1000)
+    # The connection's number may belong to this file now.
+    path = Path(tempfile.mkdtemp()) / "own"
+    files = [path.open("w") for _ in range(20)]
+    vars(sys)["_own_files"] = files
+
+
+def leaves_a_thread():
+    threading.Thread(target=sleeps, daemon=True).start()
+
+
+def changes_libraries():
+    np.seterr(all="raise")
+    sys.path.insert(0, "/nonsense")
+    os.environ["NONSENSE"] = "1"
+
+
+def forks_and_raises():
+    """The child leaves the function as the parent does."""
+    child = os.fork()
+    if not child:
+        raise RuntimeError("in the child")
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+def exits_at_once():
+    os._exit(0)
+
+
+def exits_in_a_thread():
+    threading.Thread(target=os._exit, args=(0,)).start()
+    sleeps()
+
+
+class Leaving:
+    def __del__(self):
+        raise SystemExit(5)
+
+
+def leaves_everywhere():
+    """Raises what would end a process where it must not."""
+    for error in (SystemExit(5), KeyboardInterrupt()):
+        thread = threading.Thread(target=_raise, args=(error,))
+        thread.start()
+        thread.join()
+    _thread.interrupt_main()
+    vars(sys)["_leaving"] = Leaving()
+    del vars(sys)["_leaving"]
+    return "still here"
+
+
+def _raise(error):
+    raise error
+
+
+leaves_everywhere.warm_up = functools.partial(_raise, KeyboardInterrupt())
+
+
+def generator_exit():
+    raise GeneratorExit
+
+
+def raises_long_text():
+    raise ValueError("first \ud800\0 " + "x" * 50_000_000 + " last")
+
+
+class LeavesWhenLoaded:
+    def __reduce__(self):
+        return sys.exit, (3,)
+
+
+def returns_what_leaves():
+    return LeavesWhenLoaded()
+
+
+def stale_unless_new():
+    """Whether earlier tasks left something behind."""
+    if "_tasks_before" in vars(sys):
+        raise StaleWorkerError("an older version is loaded")
+    return os.getpid()
+
+
+def remembers():
+    vars(sys)["_tasks_before"] = True
+    return os.getpid()
+
+
+def stale():
+    raise StaleWorkerError("never good enough")
+
+
+def hoards():
+    """Keeps most of the allowed memory."""
+    vars(sys)["_hoard"] = np.ones(25_000_000)
+
+
+def needs_memory():
+    return float(np.ones(25_000_000)[0])
+
+
+def crashes_after_others():
+    """Crashes where another task has corrupted memory, as it were."""
+    if "_tasks_before" in vars(sys):
+        segfaults()
+    return "fine"
+
+
+def waits_to_be_killed(note):
+    """Waits at its first start."""
+    if not Path(note).exists():
+        Path(note).write_text(str(os.getpid()))
+        sleeps()
+    return "repeated"
+
+
+def prints_much():
+    line = "x" * 99_999 + "\n"
+    for _ in range(400):
+        sys.stdout.write(line)
+        sys.stdout.flush()
+    while os.fstat(1).st_size > 8_000_000:
+        time.sleep(0.01)
+    sys.stdout.write("last words \udcff\n")
+    os._exit(3)
+
+
+@dataclass(frozen=True)
+class Coded(Action):
+    """Action of one group whose code changes."""
+
+    digest: str
+
+    @property
+    def group(self):
+        return "coded"
+
+    @property
+    def code(self):
+        return self.digest
+
+    def run(self):
+        return os.getpid()

@@ -10,7 +10,7 @@ import time
 import pytest
 from dask_cluster import address_in, alive, scheduler
 from engine import actions
-from engine.actions import ReadFile, call
+from engine.actions import Coded, ReadFile, call
 from waiting import eventually
 
 from vuskit import InvalidInputError
@@ -27,6 +27,7 @@ from vuskit.engine import (
     make_executor,
     run_tasks,
 )
+from vuskit.engine._process import BROKEN_EXIT
 
 # Generous: the machine may be busy. Only an action that sleeps forever meets a short limit.
 LIMITS = Limits(seconds=300.0, memory=400_000_000)
@@ -106,6 +107,122 @@ def test_every_failure_has_its_status_and_costs_its_task_only(make, tmp_path):
     assert found["numbers-1"].peak_bytes > 10_000_000
     assert found["numbers-1"].seconds > 0
     assert not (tmp_path / "scratch").exists()
+
+
+def test_no_task_suffers_from_what_others_did_to_the_process():
+    """Each group damages a process that other tasks have used and will use."""
+    damaging = (
+        actions.changes_directory,
+        actions.removes_its_directory,
+        actions.changes_signals_and_mask,
+        actions.leaks_descriptors,
+        actions.leaks_descriptors_and_fails,
+        actions.closes_output,
+        actions.closes_all_descriptors,
+        actions.leaves_a_thread,
+        actions.changes_libraries,
+        actions.exits_at_once,
+        actions.exits_in_a_thread,
+    )
+    harmless = (
+        actions.forks_and_raises,
+        actions.leaves_everywhere,
+        actions.generator_exit,
+        actions.raises_long_text,
+        actions.returns_what_leaves,
+    )
+    tasks = [call(actions.state, key="state")]
+    for function in (*damaging, *harmless):
+        tasks += [call(function), call(actions.state, key=f"after {function.__name__}")]
+    with LocalExecutor(limits=Limits(seconds=300.0)) as executor:
+        found = run_tasks(tasks, executor=executor)
+    expected = found.pop("state")
+    assert expected.value["children"]
+    states = {key: one for key, one in found.items() if key.startswith("after ")}
+    assert {key: one.message for key, one in states.items() if one.status is not Status.OK} == {}
+    assert {key for key, one in states.items() if one.value != expected.value} == set()
+    messages = {
+        key: outcome.message
+        for key, outcome in found.items()
+        if outcome.status is Status.ERROR and key not in states
+    }
+    assert messages.pop("raises_long_text").startswith("ValueError: first \\ud800\\x00 xxx")
+    assert messages.pop("leaks_descriptors_and_fails").startswith("OSError: [Errno 24]")
+    assert messages == {
+        "closes_all_descriptors": "the task closed the connection of its worker",
+        "exits_at_once": "the worker process ended with exit code 0",
+        "exits_in_a_thread": "the worker process ended with exit code 0",
+        "generator_exit": "GeneratorExit: ",
+        "returns_what_leaves": "the result of the worker could not be loaded: SystemExit: 3",
+    }
+    assert found["leaves_everywhere"].value == "still here"
+    assert found["forks_and_raises"].value == BROKEN_EXIT
+    assert found["changes_directory"].notes == (
+        "its worker process was replaced: the task changed the working directory",
+    )
+    assert {key for key, one in states.items() if one.notes} == set()
+
+
+def test_tasks_are_repeated_in_a_new_process(make, tmp_path):
+    tasks = [
+        call(actions.remembers),
+        call(actions.stale_unless_new),
+        call(actions.stale),
+        call(actions.remembers, key="again"),
+        call(actions.crashes_after_others),
+        call(actions.hoards),
+        call(actions.needs_memory),
+    ]
+    with make(LIMITS) as executor:
+        found = run_tasks(tasks, executor=executor, one_at_a_time=True)
+    stale = found.pop("stale")
+    assert (stale.status, stale.error_type) == (Status.ERROR, "StaleWorkerError")
+    assert {key: one.message for key, one in found.items() if one.status is not Status.OK} == {}
+
+
+def test_processes_with_other_code_of_a_group_are_replaced(make):
+    with make(UNLIMITED) as executor:
+        pids = [
+            run_tasks([Task(key, key, Coded(code))], executor=executor)[key].value
+            for key, code in (("a", "1"), ("b", "1"), ("c", "2"), ("d", "2"), ("e", "1"))
+        ]
+    # A Dask cluster has one process per worker.
+    if isinstance(executor, LocalExecutor):
+        assert pids[0] == pids[1] != pids[2] == pids[3] != pids[4]
+    assert not {pids[0], pids[1]} & {pids[2], pids[3]}
+    assert pids[4] not in pids[:4]
+
+
+def test_killed_task_is_repeated(make, tmp_path):
+    note = tmp_path / "pid"
+    killer = threading.Thread(
+        target=lambda: (
+            eventually(lambda: note.exists() and note.read_text())
+            and os.kill(int(note.read_text()), signal.SIGTERM)
+        )
+    )
+    killer.start()
+    with make(UNLIMITED) as executor:
+        (outcome,) = run_tasks([call(actions.waits_to_be_killed, note)], executor=executor).values()
+    killer.join()
+    assert (outcome.status, outcome.value) == (Status.OK, "repeated")
+
+
+def test_output_is_cut_and_its_end_kept(make):
+    with make(UNLIMITED) as executor:
+        (outcome,) = run_tasks([call(actions.prints_much)], executor=executor).values()
+    assert outcome.message == "the worker process ended with exit code 3"
+    assert outcome.traceback.startswith("[… 39,99")
+    assert "bytes of output left out …]" in outcome.traceback
+    assert outcome.traceback.endswith("xxx\nlast words \\udcff")
+
+
+def test_limits_do_not_depend_on_the_system_clock(monkeypatch):
+    jumps = iter(range(0, 10**12, 10**5))
+    monkeypatch.setattr(time, "time", lambda: float(next(jumps)))
+    with LocalExecutor(limits=Limits(seconds=300.0)) as executor:
+        (outcome,) = run_tasks([call(actions.numbers, 1, 0.5)], executor=executor).values()
+    assert outcome.status is Status.OK
 
 
 def test_task_over_its_time_is_killed_and_its_stack_kept(make, tmp_path):

@@ -170,13 +170,13 @@ def test_missing_libraries_are_named(command, tmp_path, monkeypatch):
     find = importlib.util.find_spec
 
     def only_some(name, package=None):
-        return None if name in ("pebble", "matplotlib") else find(name, package)
+        return None if name in ("scipy", "matplotlib") else find(name, package)
 
     monkeypatch.setattr(importlib.util, "find_spec", only_some)
     result = command("demo")
     assert result.code == 2
     assert result.err == (
-        "vuskit: the demo runs detectors and studies and needs pebble, matplotlib, "
+        "vuskit: the demo runs detectors and studies and needs scipy, matplotlib, "
         'not installed here: pip install "vuskit[bench]"\n'
     )
     assert not (tmp_path / "vuskit-demo").exists()

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 __all__ = ["demo"]
 
-_NEEDED = ("pandas", "scipy", "sklearn", "pebble", "matplotlib", "cloudpickle")
+_NEEDED = ("pandas", "scipy", "sklearn", "matplotlib", "cloudpickle")
 _DEFAULT_FOLDER = Path("vuskit-demo")
 _STEPS = 4
 
