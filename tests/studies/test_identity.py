@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import sys
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,13 +30,14 @@ from vuskit.studies import (
     ValuesResult,
     base,
     consistency_study,
+    identity,
     option,
     robustness_study,
     run_study,
     separability_study,
     study,
 )
-from vuskit.studies.identity import study_digest
+from vuskit.studies.identity import identify_study
 
 RUNS = {
     "robustness": robustness_study,
@@ -43,6 +45,10 @@ RUNS = {
     "consistency": consistency_study,
 }
 OTHER_NAMES = {"good": "LOF", "late": "PCA", "noisy": "AE", "useless": "random"}
+
+
+def study_digest(study):
+    return identify_study(study).digest
 
 
 def stored(folder):
@@ -315,6 +321,45 @@ def test_edited_code_of_a_measure_is_noticed_on_the_command_line(tmp_path):
     assert study_again() == (6, expected(0.25, 3.0))
 
 
+SESSION = """
+import sys
+from pathlib import Path
+
+import helpers
+from vuskit import register_measure
+from vuskit.errors import InvalidInputError
+from vuskit.studies import consistency_study
+
+@register_measure(name="own", title="Own")
+def own(y_true, y_score):
+    return helpers.shifted(float(y_score.mean()))
+
+if __name__ == "__main__":
+    module = Path(helpers.__file__)
+    module.write_text(module.read_text().replace("OFFSET = 0.0", "OFFSET = 5.0"))
+    try:
+        consistency_study(
+            sys.argv[1], measures=["own"], buffer=9, processes=2, folder=sys.argv[2]
+        )
+    except InvalidInputError as error:
+        print(error)
+"""
+
+
+def test_workers_refuse_a_module_that_was_edited_after_its_import(tmp_path):
+    path = write_scored(tmp_path / "scores", make_scored(1))
+    (tmp_path / "session.py").write_text(SESSION)
+    (tmp_path / "helpers.py").write_text(HELPERS)
+    found = subprocess.run(
+        [sys.executable, tmp_path / "session.py", path, tmp_path / "parts"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "StaleWorkerError: helpers.OFFSET must be the code that the study" in found.stdout
+    assert not stored(tmp_path / "parts")
+
+
 def make_measure(factor):
     def scaled(y_true, y_score):
         return factor * float(y_score.mean())
@@ -349,7 +394,7 @@ def test_the_criterion_may_be_a_measure_of_ones_own_in_other_processes(monkeypat
 def test_versions_of_numerical_libraries_count(monkeypatch, name):
     first = study_digest(Robustness.create(**SOME))
     if name == "numpy":
-        monkeypatch.setattr(np, "__version__", "99.0")
+        monkeypatch.setattr(identity, "installed_versions", lambda names: {"numpy": "99.0"})
     else:
         monkeypatch.setenv("VUSKIT_NUMBA", "0")
     assert study_digest(Robustness.create(**SOME)) != first

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Sized
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sized
 from contextlib import nullcontext
 from dataclasses import dataclass
 
@@ -49,6 +49,7 @@ def run_tasks(
     total: int | None = None,
     executor: ExecutorSettings | Executor | None = None,
     limits: Limits | None = None,
+    versions: Mapping[str, str] | None = None,
     results: ResultFolder | None = None,
     on_outcome: Callable[[Task, Outcome], None] | None = None,
     progress: Callable[[TaskProgress], None] | None = None,
@@ -72,6 +73,8 @@ def run_tasks(
         An `Executor` stays open.
     limits : Limits, optional
         Limits of each task; an `Executor` has its own. Default: none.
+    versions : mapping of str to str, optional
+        Versions of libraries that Dask workers must have, as for `make_executor`.
     results : ResultFolder, optional
         Tasks with a result there are not run. New results are saved there as they arrive.
     on_outcome : callable, optional
@@ -117,7 +120,9 @@ def run_tasks(
         used = (
             nullcontext(executor)
             if isinstance(executor, Executor)
-            else make_executor(executor or ExecutorSettings(), limits or UNLIMITED)
+            else make_executor(
+                executor or ExecutorSettings(), limits or UNLIMITED, versions=versions
+            )
         )
         with used as open_executor:
             run.run_from(first, open_executor, one_at_a_time=one_at_a_time)

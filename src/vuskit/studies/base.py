@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import abc
 import importlib.metadata
+import os
 import re
 import typing
 import warnings
@@ -51,7 +52,7 @@ from vuskit.kernels.backend import warm_up
 from vuskit.measures.evaluate import Evaluator
 from vuskit.measures.registry import Measure, Measures, resolve_measures
 from vuskit.measures.settings import EvaluationSettings
-from vuskit.studies.identity import short_digest, study_digest
+from vuskit.studies.identity import StudyIdentity, check_code, identify_study, short_digest
 from vuskit.studies.saved import UNREADABLE, pack, read_archive, unpack
 from vuskit.studies.sources import (
     InMemory,
@@ -1046,24 +1047,28 @@ def run_study(
             f"`processes` must be left out with an executor, got {processes}; set its workers"
         )
     sources = task.sources(source)
-    identities: list[_Identity] = []
+    keys: list[_SeriesKey] = []
+    # What is declared to matter for the result only must not change a stored value.
+    sent = _with_default_result_options(task.resolved())
+    identity = identify_study(sent)
     outcomes = run_tasks(
-        _tasks(task, sources, identities, by_content=folder is not None),
+        _tasks(sent, sources, identity, keys, by_content=folder is not None),
         total=len(sources),
         executor=executor,
         limits=limits,
+        versions=identity.libraries,
         results=None if folder is None else _part_folder(task, Path(folder)),
         progress=progress,
     )
     parts: list[Any] = []
     inputs: list[StudyInput] = []
     failures: list[Failure] = []
-    for one, identity in zip(sources, identities, strict=True):
-        outcome = outcomes[identity.key]
+    for one, key in zip(sources, keys, strict=True):
+        outcome = outcomes[key.key]
         if outcome.status is not Status.OK:
             failures.append(Failure(one.name, outcome.reason or str(outcome.status)))
             continue
-        part = identity.complete(outcome.value)
+        part = key.complete(outcome.value)
         parts.append(part.value if task.uses_names else task.with_names(part.value, part.names))
         inputs.append(StudyInput.of(one, part.names, part.digest))
     if failures and task.input == "none":
@@ -1090,7 +1095,7 @@ class _Part:
 
 
 @dataclass(frozen=True)
-class _Identity:
+class _SeriesKey:
     """Key of the task of a source; names and digest, if the source was read before."""
 
     key: str
@@ -1108,6 +1113,8 @@ class _SeriesAction(Action):
 
     study: Study[Any]
     source: Source
+    identity: StudyIdentity  # of the study
+    main_process: int
     digest: str = ""  # of the content that the key stands for
     error: str = ""  # why the series could not be read when the key was made
 
@@ -1127,9 +1134,13 @@ class _SeriesAction(Action):
         ------
         InvalidInputError
             If the series could not be read, or is not the one that the task was made for.
+        StaleWorkerError
+            If this process has imported another version of the user's code.
         """
         if self.error:
             raise InvalidInputError(self.error)
+        if os.getpid() != self.main_process:
+            check_code(self.study, self.identity)
         # Sums by NumPy instead of the compiled sweep round differently.
         _load_compiled_code()
         scored = self.source.read()
@@ -1159,36 +1170,38 @@ def _load_compiled_code() -> None:
 
 
 def _tasks(
-    study: Study[Any], sources: Sequence[Source], identities: list[_Identity], *, by_content: bool
+    study: Study[Any],
+    sources: Sequence[Source],
+    identity: StudyIdentity,
+    keys: list[_SeriesKey],
+    *,
+    by_content: bool,
 ) -> Iterator[Task]:
-    """Tasks of the sources; their identities are appended as they are made.
+    """Tasks of the sources; their keys are appended as they are made.
 
     Without a folder nothing is looked up by content, and nothing is read here.
     """
-    # What is declared to matter for the result only must not change a stored value.
-    task = _with_default_result_options(study.resolved())
-    settings = study_digest(task) if by_content else ""
     for number, source in enumerate(sources):
-        identity = _Identity(f"{study.name}-{number}")
-        action = _SeriesAction(task, source)
+        key = _SeriesKey(f"{study.name}-{number}")
+        action = _SeriesAction(study, source, identity, os.getpid())
         if by_content:
             try:
                 scored = source.read()
             except (VuskitError, OSError) as error:
                 action = replace(action, error=_reason(error))
             else:
-                identity = _identify(scored, settings, with_names=study.uses_names)
-                action = replace(action, digest=identity.digest)
-        identities.append(identity)
-        yield Task(identity.key, source.name, action)
+                key = _series_key(scored, identity, with_names=study.uses_names)
+                action = replace(action, digest=key.digest)
+        keys.append(key)
+        yield Task(key.key, source.name, action)
 
 
-def _identify(scored: ScoredSeries, settings: str, *, with_names: bool) -> _Identity:
+def _series_key(scored: ScoredSeries, identity: StudyIdentity, *, with_names: bool) -> _SeriesKey:
     names, digest = SeriesNames.of(scored), content_of(scored)
-    parts: list[Any] = [settings, digest]
+    parts: list[Any] = [identity.digest, digest]
     if with_names:
         parts.append([names.dataset, names.series, names.runs, names.detectors])
-    return _Identity(short_digest(parts), names, digest)
+    return _SeriesKey(short_digest(parts), names, digest)
 
 
 def _reason(error: Exception) -> str:

@@ -11,10 +11,10 @@ import hashlib
 import json
 import os
 import pickle
+import sys
 import uuid
 from collections.abc import Mapping
-from dataclasses import fields, is_dataclass
-from importlib import metadata
+from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,13 +22,17 @@ import numpy as np
 
 import vuskit
 from vuskit._util.code_digest import code_digest
+from vuskit._util.environment import installed_versions
+from vuskit._util.local_source import is_local_module
 from vuskit._util.optional import is_installed
+from vuskit._util.text import listed
+from vuskit.engine import StaleWorkerError
 from vuskit.measures.registry import Measure
 
 if TYPE_CHECKING:
     from vuskit.studies.base import Study
 
-__all__ = ["short_digest", "study_digest"]
+__all__ = ["StudyIdentity", "check_code", "identify_study", "short_digest"]
 
 _WITHOUT_VALUES = ("bench", "cli", "engine", "report")  # packages that compute nothing
 
@@ -44,36 +48,58 @@ def short_digest(parts: Any) -> str:
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:32]
 
 
-def study_digest(study: Study[Any]) -> str:
-    """Digest of everything that the value of a series depends on, besides the series.
+@dataclass(frozen=True)
+class StudyIdentity:
+    """What the values of a study depend on, besides the series.
 
-    That is: the code of the study and of its measures, with the constants, functions and local
-    modules that they use; all options except those of the stage ``"result"``; and the versions of
-    vuskit and of the numerical libraries.
+    Attributes
+    ----------
+    digest : str
+        Digest of the code of the study and of its measures, with the constants, functions and
+        local modules that they use; of all options except those of the stage ``"result"``; and of
+        the versions of vuskit and of the libraries involved.
+    parts : mapping of str to str
+        Digests of the user's functions, classes and constants by name.
+    libraries : mapping of str to str
+        Versions of installed distributions by name.
+    """
+
+    digest: str
+    parts: Mapping[str, str]
+    libraries: Mapping[str, str]
+
+
+def identify_study(study: Study[Any]) -> StudyIdentity:
+    """Return the identity of a study.
+
+    Examples
+    --------
+    >>> from vuskit.studies import Robustness
+    >>> one, two = Robustness(seed=1), Robustness(seed=2)
+    >>> identify_study(one).digest == identify_study(two).digest
+    False
     """
     study = study.resolved()
     late = {one.name for one in study.options() if one.stage == "result"}
+    found = _Identities()
     options = {
-        one.name: _identity(getattr(study, one.name))
+        one.name: found.of(getattr(study, one.name))
         for one in fields(study)
         if one.name not in late
     }
-    return short_digest(
-        [
-            study.name,
-            _code_of(type(study)),
-            options,
-            _vuskit_code(),
-            _numeric_versions(),
-        ]
-    )
+    code = found.code(type(study))
+    # Sums may round differently in another version; values are stored with all their digits.
+    numba = {"numba"} if is_installed("numba") and os.environ.get("VUSKIT_NUMBA") != "0" else set()
+    libraries = installed_versions({"vuskit", "numpy"} | numba | found.libraries)
+    digest = short_digest([study.name, code, options, _vuskit_code(), libraries])
+    return StudyIdentity(digest, found.parts, libraries)
 
 
 @functools.cache
 def _vuskit_code() -> str:
     """Digest of the code that computes values: versions stay the same while code is worked on."""
     package = Path(vuskit.__file__).parent
-    digest = hashlib.sha256(vuskit.__version__.encode())
+    digest = hashlib.sha256()
     for path in sorted(package.rglob("*.py")):
         place = path.relative_to(package)
         if place.parts[0] not in _WITHOUT_VALUES:
@@ -82,51 +108,89 @@ def _vuskit_code() -> str:
     return digest.hexdigest()
 
 
-def _numeric_versions() -> dict[str, str]:
-    """Libraries whose sums may round differently; values are stored with all their digits."""
-    compiled = is_installed("numba") and os.environ.get("VUSKIT_NUMBA") != "0"
-    return {
-        "numpy": np.__version__,
-        "numba": metadata.version("numba") if compiled else "not used",
-    }
+class _Identities:
+    """Identities of values as JSON knows them, and the code that was met."""
+
+    def __init__(self) -> None:
+        self.parts: dict[str, str] = {}
+        self.libraries: set[str] = set()
+
+    def code(self, thing: Any) -> list[str]:
+        """Name and version of a function, a class or another callable."""
+        found = code_digest(thing)
+        self.parts |= found.parts
+        self.libraries |= set(found.libraries)
+        return [getattr(thing, "__qualname__", type(thing).__qualname__), found.version]
+
+    def of(self, value: Any) -> Any:
+        """Functions and classes by their code, arrays by their content."""
+        if isinstance(value, np.generic):
+            value = value.item()
+        if value is None or type(value) in (bool, str, int, float):
+            return value
+        if isinstance(value, np.ndarray) and not value.dtype.hasobject:
+            data = hashlib.sha256(np.ascontiguousarray(value).tobytes()).hexdigest()
+            return ["array", value.dtype.str, list(value.shape), data]
+        if isinstance(value, Measure):
+            options, code = self.of(value.options), self.code(value.function)
+            return ["measure", value.name, value.higher_is_better, options, code]
+        if isinstance(value, Mapping):
+            items = [[self.of(key), self.of(item)] for key, item in value.items()]
+            return ["mapping", sorted(items, key=json.dumps)]
+        if isinstance(value, (set, frozenset)):
+            return ["set", sorted(map(self.of, value), key=json.dumps)]
+        if isinstance(value, (list, tuple)):
+            return [type(value).__name__, *map(self.of, value)]
+        if is_dataclass(value) and not isinstance(value, type):
+            state = {one.name: self.of(getattr(value, one.name)) for one in fields(value)}
+            return ["object", self.code(type(value)), state]
+        return self.code(value) if callable(value) else self._object(value)
+
+    def _object(self, value: Any) -> Any:
+        """Class and state of any other object; a new identity every time if it has no such."""
+        try:
+            state = hashlib.sha256(pickle.dumps(value, protocol=5)).hexdigest()
+        except Exception:  # whatever the object's own methods raise
+            state = uuid.uuid4().hex
+        return ["object", self.code(type(value)), state]
 
 
-def _identity(value: Any) -> Any:
-    """The value as JSON knows it; functions and classes by their code, arrays by their digest."""
-    if isinstance(value, np.generic):
-        value = value.item()
-    if value is None or type(value) in (bool, str, int, float):
-        return value
-    if isinstance(value, np.ndarray) and not value.dtype.hasobject:
-        data = hashlib.sha256(np.ascontiguousarray(value).tobytes()).hexdigest()
-        return ["array", value.dtype.str, list(value.shape), data]
-    if isinstance(value, Measure):
-        code = _code_of(value.function)
-        return ["measure", value.name, value.higher_is_better, _identity(value.options), code]
-    if isinstance(value, Mapping):
-        items = [[_identity(key), _identity(item)] for key, item in value.items()]
-        return ["mapping", sorted(items, key=json.dumps)]
-    if isinstance(value, (set, frozenset)):
-        return ["set", sorted(map(_identity, value), key=json.dumps)]
-    if isinstance(value, (list, tuple)):
-        return [type(value).__name__, *map(_identity, value)]
-    if is_dataclass(value) and not isinstance(value, type):
-        parts = {one.name: _identity(getattr(value, one.name)) for one in fields(value)}
-        return ["object", _code_of(type(value)), parts]
-    return _code_of(value) if callable(value) else _object_identity(value)
+# ---- workers ----
+
+_checked: set[str] = set()  # identities that the code of this process agrees with
 
 
-def _object_identity(value: Any) -> Any:
-    """Class and state of any other object; a new identity every time if it has no such."""
-    try:
-        state = hashlib.sha256(pickle.dumps(value, protocol=5)).hexdigest()
-    except Exception:  # whatever the object's own methods raise
-        state = uuid.uuid4().hex
-    return ["object", _code_of(type(value)), state]
+def check_code(study: Study[Any], expected: StudyIdentity) -> None:
+    """Compare the user's modules of this process with those that a study was started with.
+
+    Code that was sent by value needs no check. A module that this process has imported may be
+    another version: a file that was edited after the main process had imported it.
+
+    Raises
+    ------
+    StaleWorkerError
+        If a part differs.
+    """
+    if not expected.parts or expected.digest in _checked:
+        return
+    found = identify_study(study).parts
+    changed = sorted(
+        name
+        for name, digest in expected.parts.items()
+        if _is_imported(name) and found.get(name, digest) != digest
+    )
+    if changed:
+        raise StaleWorkerError(
+            f"{listed(changed, most=3)} must be the code that the study was started with, got "
+            "another version; import it again, or start the program again"
+        )
+    _checked.add(expected.digest)
 
 
-def _code_of(thing: Any) -> list[Any]:
-    """Name, code and libraries of a function, a class or another callable."""
-    found = code_digest(thing)
-    name = getattr(thing, "__qualname__", type(thing).__qualname__)
-    return [name, found.version, {one: metadata.version(one) for one in found.libraries}]
+def _is_imported(part: str) -> bool:
+    """Whether a part belongs to a local module that this process has imported."""
+    name = part
+    while name := name.rpartition(".")[0]:
+        if name in sys.modules:
+            return name != "__main__" and is_local_module(sys.modules[name])
+    return False
