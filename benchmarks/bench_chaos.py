@@ -427,6 +427,8 @@ class Storm:
             if times == "always" or mark.exists():
                 self.happened["faulty job"] += 1
                 self.fault_kinds[kind] += 1
+            else:
+                self.say(f"fault never ran: {function} on series {place}: {kind}")
 
     def end_temporary_faults(self) -> None:
         """Let every detector behave that does not always fail."""
@@ -674,11 +676,14 @@ class Storm:
         """Every failure has its cause in the detector, or was killed too often."""
         functions = {e["label"]: e["name"].rpartition(":")[2] for e in self.files.detectors}
         faulty = {function for (function, _), (kind, _) in self.faults().items() if kind in ENDING}
+        unexplained: dict[str, list[str]] = defaultdict(list)
         for failure in Run(self.run).status(failures=10**6).failures:
             function = functions.get(failure.detector or "", "").replace("wide_spread", "spread")
-            if function not in faulty and failure.status != "KILLED":
-                self.problems.append(f"unexplained failure: {failure}")
-                self.say(f"PROBLEM: {self.problems[-1][:1500]}")
+            if function not in faulty and failure.status != Status.KILLED:
+                unexplained[f"{failure.status} {failure.message}"[:300]].append(failure.title)
+        for message, titles in unexplained.items():
+            self.problems.append(f"{len(titles)} unexplained failures ({titles[0]}): {message}")
+            self.say(f"PROBLEM: {self.problems[-1]}")
 
     def check_leftovers(self) -> None:
         """No process, temporary file or changed file of the user may remain."""
