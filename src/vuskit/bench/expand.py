@@ -31,6 +31,7 @@ from vuskit.bench.jobs import (
     forget_code,
 )
 from vuskit.bench.plan import Plan, ScoresFolder, SeriesFolder, SyntheticSeries
+from vuskit.bench.staleness import StaleJobs, find_stale_jobs, note_library_versions
 from vuskit.bench.store.reader import StoreReader
 from vuskit.datasets import Collection, read_collection
 from vuskit.datasets.readers import Candidate
@@ -108,6 +109,7 @@ class ExpandedPlan:
     evaluated: dict[_Subject, dict[MeasureVersion, int]] = field(default_factory=dict)
     failed_evaluations: dict[str, int] = field(default_factory=dict)
     failed_alone: dict[_Subject, dict[MeasureVersion, int]] = field(default_factory=dict)
+    stale: tuple[StaleJobs, ...] = ()
 
     @cached_property
     def jobs(self) -> list[ScoreJob | ImportJob]:
@@ -184,6 +186,12 @@ class ExpandedPlan:
             for entry in self.plan.evaluations
         ]
 
+    def has_evaluation(self, job: EvaluateJob, settings: str, measure: MeasureVersion) -> bool:
+        """Whether an earlier run has evaluated the scores of a job under some settings."""
+        subject = job.series.hash, job.scores_hash, settings
+        tables = (self.evaluated, self.failed_alone)
+        return any(measure in table.get(subject, {}) for table in tables)
+
     def _known(self, job: EvaluateJob) -> dict[MeasureVersion, int]:
         return self.evaluated.get((job.series.hash, job.scores_hash, job.settings), {})
 
@@ -248,6 +256,8 @@ def expand_plan(
         reasons = "; ".join(notes) or "no file fits"
         raise InvalidInputError(f"the plan must select at least one series, got none: {reasons}")
     expanded.note_evaluated(store)
+    expanded.stale = find_stale_jobs(expanded, store)
+    expanded.notes += note_library_versions(expanded, store)
     return expanded
 
 

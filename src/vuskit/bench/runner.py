@@ -114,6 +114,7 @@ def run_plan(
     executor: Executor | None = None,
     observer: Observer | None = None,
     reading: Callable[[int], None] | None = None,
+    planned: Callable[[ExpandedPlan], None] | None = None,
     reread: bool = False,
 ) -> RunSummary:
     """Run the unfinished jobs of a plan.
@@ -131,6 +132,8 @@ def run_plan(
         Called with a `Progress` and the jobs that have just ended with their outcomes.
     reading : callable, optional
         Called with the number of series so far, while the plan is expanded.
+    planned : callable, optional
+        Called with the expanded plan before the first job starts.
     reread : bool, default=False
         Read every series again, even where the file has not changed.
 
@@ -163,6 +166,8 @@ def run_plan(
     """
     with Store(plan.folder) as store:
         expanded = expand_plan(plan, store, reread=reread, progress=reading)
+        if planned is not None:
+            planned(expanded)
         own = executor is None
         used = executor or make_executor(
             plan.executor,
@@ -173,7 +178,7 @@ def run_plan(
         try:
             done = set(expanded.done_ids())
             store.begin_run(
-                plan, expanded.planned, done=done, executor=used.name, notes=expanded.notes
+                expanded.plan, expanded.planned, done=done, executor=used.name, notes=expanded.notes
             )
             progress = _Loop(expanded, store, used, observer, done).run()
         except BaseException as error:

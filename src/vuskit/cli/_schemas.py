@@ -158,6 +158,14 @@ class JobCounts(_Table):
     evaluations: JobCount
 
 
+class StaleJobCount(_Table):
+    """Finished jobs that run again for one reason."""
+
+    kind: Literal["score", "import", "evaluate"]
+    jobs: Count
+    reason: str
+
+
 class BenchPlan(_Table):
     """What a benchmark would run."""
 
@@ -174,6 +182,7 @@ class BenchPlan(_Table):
     evaluations: list[PlannedEvaluation]
     jobs: JobCounts
     done_before: Count
+    stale: list[StaleJobCount]
     notes: list[str]
 
 

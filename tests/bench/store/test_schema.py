@@ -9,7 +9,8 @@ import pandas as pd
 import pytest
 
 from vuskit.bench import Kind, Run, Status, Store, leaderboard
-from vuskit.bench.store import DATABASE, find_damages
+from vuskit.bench.expand import expand_plan
+from vuskit.bench.store import DATABASE, find_damages, open_store
 from vuskit.bench.store.schema import SCHEMA_VERSION
 from vuskit.measures import registry
 from vuskit.report.page.run import RunReport
@@ -137,9 +138,12 @@ def fails(values):
 """
 
 
-@pytest.fixture
-def third(workshop):
-    """A store of two starts: a renamed detector, a detector and a measure that fail, imports."""
+@pytest.fixture(params=[3, 4])
+def third(workshop, request):
+    """A store of two starts: a renamed detector, a detector and a measure that fail, imports.
+
+    Version 4 is what its version of vuskit made of version 3.
+    """
     base = workshop.base
     (base / "my_measures.py").write_text(MEASURES)
     (base / "my_detectors.py").write_text(DETECTORS)
@@ -147,7 +151,7 @@ def third(workshop):
     rows = [f"{i % 7},{int(20 <= i < 26)},{i * 7 % 11},{i % 5}" for i in range(60)]
     text = "\n".join(["value,label,LOF,Twice", *rows, ""])
     (base / "external" / "plant.csv").write_text(text)
-    restored(3, workshop.folder, base)
+    restored(request.param, workshop.folder, base)
     return workshop
 
 
@@ -186,13 +190,13 @@ def check_third(folder):
     assert RunReport.read(folder).seeds == 2
 
 
-def test_a_store_of_version_3_is_read_as_it_is(third):
+def test_an_earlier_store_is_read_as_it_is(third):
     before = (third.folder / DATABASE).read_bytes()
     check_third(third.folder)
     assert (third.folder / DATABASE).read_bytes() == before
 
 
-def test_a_store_of_version_3_is_converted_once(third, tmp_path):
+def test_an_earlier_store_is_converted_once(third, tmp_path):
     with Store(third.folder) as store:
         assert store.integrity() == "ok"
     Store(tmp_path / "new").close()
@@ -208,13 +212,14 @@ def test_a_store_of_version_3_is_converted_once(third, tmp_path):
     assert not third.query("SELECT 1 FROM jobs WHERE spec LIKE '%Old name%' OR spec LIKE '%ecg%'")
 
 
-def test_a_conversion_of_version_3_that_fails_leaves_the_store(third, monkeypatch):
+def test_a_conversion_that_fails_leaves_the_store(third, monkeypatch):
     before = (third.folder / DATABASE).read_bytes()
 
     def fails(*_):
         raise RuntimeError("power failure")
 
-    monkeypatch.setattr("vuskit.bench.store.schema._convert_plan", fails)
+    for name in ("_convert_plan", "_add_columns"):
+        monkeypatch.setattr(f"vuskit.bench.store.schema.{name}", fails)
     with pytest.raises(RuntimeError, match="power failure"):
         Store(third.folder)
     monkeypatch.undo()
@@ -222,14 +227,28 @@ def test_a_conversion_of_version_3_that_fails_leaves_the_store(third, monkeypatc
     check_third(third.folder)
 
 
-def test_a_run_goes_on_from_version_3_and_names_follow_its_plan(third, monkeypatch):
-    monkeypatch.setattr("vuskit.bench.identity.__version__", "0.1.0")
-    monkeypatch.setattr("vuskit.bench.jobs.__version__", "0.1.0")
+def test_a_run_goes_on_from_an_earlier_store_and_names_follow_its_plan(third, monkeypatch):
+    for module in ("vuskit", "vuskit.bench.jobs"):
+        monkeypatch.setattr(f"{module}.__version__", "0.1.0")
     monkeypatch.setattr(registry, "_MEASURES", dict(registry._MEASURES))
     third.path.write_text(Run(third.folder).plan().text)
+    # Code of the user's own was tracked by its file only: that runs again, and nothing else.
+    with open_store(third.folder) as store:
+        stale = {one.reason: one.jobs for one in expand_plan(third.plan(), store).stale}
+    incomplete = "was not tracked completely"
+    assert stale == {
+        f"code of `my_detectors:fails` {incomplete}": 2,
+        f"measure misses {incomplete}; measure fails {incomplete}": 8,
+    }
+    done = third.run()
+    assert {job.label for job, _ in done if job.kind is Kind.SCORE} == {"my_detectors:fails"}
+    evaluated = [job for job, _ in done if job.kind is Kind.EVALUATE]
+    assert {one.name for job in evaluated for one in job.measures} == {"misses", "fails"}
     assert third.run() == []
     assert "Chance" in Run(third.folder).detectors()
     table, expected = exported(third.folder)
+    # The files with scores are not there, so what runs again fails.
+    table, expected = (one[~one["measure"].isin(["misses", "fails"])] for one in (table, expected))
     renamed = expected.replace({"detector": {"Old name": "Chance"}})
     order = ["dataset", "series", "detector", "seed", "measure"]
     pd.testing.assert_frame_equal(

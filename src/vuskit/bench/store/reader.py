@@ -228,6 +228,32 @@ class StoreReader:
                 decoded[listed] = tuple(known[one] for one in listed.split(",") if one)
             yield row, decoded[listed]
 
+    def planned_results(self) -> list[sqlite3.Row]:
+        """Finished score and import jobs of the latest plan, with its names and their identity."""
+        return self._connection.execute(
+            "SELECT detector, seed, source, files, jobs.series_hash, kind, settings, code, spec "
+            "FROM planned_scores JOIN jobs ON jobs.key = planned_scores.key "
+            "JOIN planned_series ON planned_series.hash = jobs.series_hash"
+        ).fetchall()
+
+    def code_parts(self, version: str) -> dict[str, str]:
+        """Digests of the parts of a version of local code; empty if they are not known."""
+        rows = self._connection.execute(
+            "SELECT part, digest FROM code_parts WHERE version = ?", (version,)
+        )
+        return dict(rows.fetchall())
+
+    def library_versions(self) -> dict[int, dict[str, str]]:
+        """Versions of the libraries that jobs were computed with, by the jobs' rows."""
+        known = {
+            row["id"]: json.loads(row["versions"])
+            for row in self._connection.execute("SELECT id, versions FROM environments")
+        }
+        rows = self._connection.execute(
+            "SELECT id, environment_id FROM jobs WHERE environment_id IS NOT NULL"
+        )
+        return {job: known[environment] for job, environment in rows}
+
     # -- the latest start ------------------------------------------------------------------------
 
     def latest_run(self) -> sqlite3.Row:

@@ -17,7 +17,7 @@ from vuskit.errors import InvalidInputError
 
 __all__ = ["SCHEMA_VERSION", "create_schema", "migrate_schema", "stored_version"]
 
-SCHEMA_VERSION = 4
+SCHEMA_VERSION = 5
 
 _SCHEMA = """
 -- One row per start of the command; the last one is the present plan.
@@ -43,7 +43,8 @@ CREATE TABLE planned_series (
     hash TEXT PRIMARY KEY REFERENCES series (hash),
     dataset TEXT NOT NULL,
     name TEXT NOT NULL,
-    source TEXT NOT NULL
+    source TEXT NOT NULL,
+    files TEXT
 ) WITHOUT ROWID;
 CREATE TABLE planned_scores (
     key TEXT NOT NULL,
@@ -93,6 +94,18 @@ CREATE TABLE measures (
     reference TEXT,
     UNIQUE (name, version)
 );
+-- Code: digests of the functions, classes and constants behind a version of local code.
+CREATE TABLE code_parts (
+    version TEXT NOT NULL,
+    part TEXT NOT NULL,
+    digest TEXT NOT NULL,
+    PRIMARY KEY (version, part)
+) WITHOUT ROWID;
+-- Versions of libraries that results were computed with, as JSON.
+CREATE TABLE environments (
+    id INTEGER PRIMARY KEY,
+    versions TEXT NOT NULL UNIQUE
+);
 
 -- Results. `run_id` is the latest start whose plan includes the job.
 CREATE TABLE jobs (
@@ -119,7 +132,8 @@ CREATE TABLE jobs (
     message TEXT,
     traceback TEXT,
     warm_up_seconds REAL,
-    checksum TEXT
+    checksum TEXT,
+    environment_id INTEGER REFERENCES environments (id)
 );
 CREATE INDEX jobs_by_state ON jobs (run_id, kind, status);
 CREATE INDEX jobs_by_scores ON jobs (scores_hash, series_hash, kind, run_id, status);
@@ -136,7 +150,7 @@ CREATE TABLE "values" (
 ) WITHOUT ROWID;
 """
 
-# Columns that versions 2 and 3 added to the one before, empty in what is there already.
+# Columns that versions 2, 3 and 5 added to the one before, empty in what is there already.
 _ADDED: dict[int, dict[str, dict[str, str]]] = {
     2: {
         "measures": {
@@ -150,7 +164,12 @@ _ADDED: dict[int, dict[str, dict[str, str]]] = {
         "jobs": {"warm_up_seconds": "REAL"},
     },
     3: {"series": {"n_missing": "INTEGER"}, "sources": {"left_out": "TEXT"}},
+    5: {
+        "planned_series": {"files": "TEXT"},
+        "jobs": {"environment_id": "INTEGER REFERENCES environments (id)"},
+    },
 }
+_NEW_IN_5 = ("code_parts", "environments")
 
 
 def create_schema(connection: sqlite3.Connection) -> None:
@@ -193,9 +212,12 @@ def migrate_schema(connection: sqlite3.Connection, version: int) -> None:
     try:
         connection.execute("BEGIN IMMEDIATE")
         try:
-            for later in range(version + 1, 4):
-                _add_columns(connection, _ADDED[later])
-            _convert_3(connection)
+            if version <= 3:
+                for later in range(version + 1, 4):
+                    _add_columns(connection, _ADDED[later])
+                _convert_3(connection)
+            else:
+                _convert_4(connection)
             connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
             connection.execute("COMMIT")
         except BaseException:
@@ -214,6 +236,14 @@ def _add_columns(connection: sqlite3.Connection, added: dict[str, dict[str, str]
             connection.execute(f"ALTER TABLE {table} ADD COLUMN {name} {kind}")
 
 
+def _convert_4(connection: sqlite3.Connection) -> None:
+    """Convert version 4, within a transaction and without foreign keys."""
+    for statement in _statements(_SCHEMA):
+        if statement.strip().startswith(tuple(f"CREATE TABLE {name} " for name in _NEW_IN_5)):
+            connection.execute(statement)
+    _add_columns(connection, _ADDED[5])
+
+
 # -- version 3: names stored with results, measures as "name @ version" ----------------------------
 
 _TABLES_3 = ("runs", "series", "sources", "scores", "measures", "jobs", "values")
@@ -225,7 +255,7 @@ _CODE = re.compile(r"(.*) (vuskit \S+|sha256:[0-9a-f]+|unknown)", re.DOTALL)
 
 
 def _convert_3(connection: sqlite3.Connection) -> None:
-    """Convert version 3, within a transaction and without foreign keys."""
+    """Convert version 3 to the present one, within a transaction and without foreign keys."""
     for index in ("jobs_by_state", "jobs_by_scores"):
         connection.execute(f"DROP INDEX {index}")
     for table in _TABLES_3:
@@ -344,8 +374,8 @@ def _convert_plan(connection: sqlite3.Connection, measures: dict[str, int]) -> N
         )
     connection.execute(
         "INSERT INTO planned_series SELECT hash, dataset, name, coalesce((SELECT spec FROM sources "
-        "WHERE series_hash = hash ORDER BY spec LIMIT 1), '{}') FROM old_series WHERE hash IN "
-        "(SELECT series_hash FROM old_jobs WHERE run_id = ?)",
+        "WHERE series_hash = hash ORDER BY spec LIMIT 1), '{}'), NULL FROM old_series "
+        "WHERE hash IN (SELECT series_hash FROM old_jobs WHERE run_id = ?)",
         (run["id"],),
     )
     for place, (settings, name, *identity) in enumerate(json.loads(run["wanted"])):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import datetime
+import functools
 import json
 import os
 import platform
@@ -14,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from vuskit import __version__
+from vuskit._util.environment import installed_versions
 from vuskit._util.escapes import escape_surrogates
 from vuskit.bench.identity import canonical, values_checksum
 from vuskit.bench.jobs import (
@@ -127,6 +129,7 @@ class Store(StoreReader):
         self.files.clean()
         self.run_id: int | None = None
         self._measure_ids: dict[MeasureVersion, int] = {}
+        self._environment_ids: dict[str, int] = {}
 
     def _connect(self) -> sqlite3.Connection:
         path = self.folder / DATABASE
@@ -234,6 +237,7 @@ class Store(StoreReader):
             )  # fmt: skip
             self.run_id = cursor.lastrowid
             self._enter_names(connection, plan, jobs)
+            self._enter_code(connection, plan)
             self._adopt(connection, done)
         assert self.run_id is not None
         return self.run_id
@@ -252,8 +256,12 @@ class Store(StoreReader):
                 (job.key, job.label, job.seed, job.series.hash),
             )
         connection.executemany(
-            "INSERT INTO planned_series VALUES (?, ?, ?, ?)",
-            [(ref.hash, ref.dataset, ref.name, ref.source.spec) for ref in series.values()],
+            "INSERT INTO planned_series (hash, dataset, name, source, files) "
+            "VALUES (?, ?, ?, ?, ?)",
+            [
+                (ref.hash, ref.dataset, ref.name, ref.source.spec, json.dumps(ref.files))
+                for ref in series.values()
+            ],
         )
         wanted = [(str(e.settings), measure) for e in plan.evaluations for measure in e.measures]
         self._enter_measures(connection, (measure for _, measure in wanted))
@@ -264,6 +272,28 @@ class Store(StoreReader):
                 for place, (settings, measure) in enumerate(wanted)
             ],
         )
+
+    def _enter_code(self, connection: sqlite3.Connection, plan: Plan) -> None:
+        """Enter the parts of all code of a plan, to name those that change later."""
+        digests = [detector.digest for detector in plan.detectors]
+        digests += [measure.digest for entry in plan.evaluations for measure in entry.measures]
+        connection.executemany(
+            "INSERT OR IGNORE INTO code_parts VALUES (?, ?, ?)",
+            [(one.version, *part) for one in digests for part in one.parts.items()],
+        )
+
+    def _environment_id(self, connection: sqlite3.Connection, job: Job) -> int:
+        """Row of the versions of the libraries that a job uses."""
+        libraries = sorted({x for one in job.code_digests().values() for x in one.libraries})
+        versions = _versions_of(tuple(libraries))
+        if versions not in self._environment_ids:
+            connection.execute(
+                "INSERT OR IGNORE INTO environments (versions) VALUES (?)", (versions,)
+            )
+            (self._environment_ids[versions],) = connection.execute(
+                "SELECT id FROM environments WHERE versions = ?", (versions,)
+            ).fetchone()
+        return self._environment_ids[versions]
 
     def end_run(self, state: str) -> None:
         """Enter how the run ended."""
@@ -353,6 +383,7 @@ class Store(StoreReader):
             "traceback": outcome.traceback,
             "warm_up_seconds": outcome.warm_up_seconds,
             "checksum": evaluated and values_checksum(evaluated.values),
+            "environment_id": self._environment_id(connection, job),
         }
         marks = ", ".join("?" * len(row))
         cursor = connection.execute(
@@ -457,6 +488,11 @@ def _storage_errors(folder: Path) -> Iterator[None]:
             f"`folder` must be writable and have space left, got {str(folder)!r}: {reason}. "
             "What was finished before is kept; mend it and start the same command again"
         ) from error
+
+
+@functools.lru_cache(maxsize=256)
+def _versions_of(libraries: tuple[str, ...]) -> str:
+    return canonical(installed_versions(libraries))
 
 
 def _environment() -> str:

@@ -45,7 +45,7 @@ def plan(
     as_json: AsJson = False,
     as_csv: AsCsv = False,
 ) -> None:
-    """Show what would run, and how much of it is done.
+    """Show what would run, how much of it is done, and why finished jobs run again.
 
     Nothing is written; also while the plan is being run.
 
@@ -102,6 +102,9 @@ def _content(path: Path, expanded: ExpandedPlan) -> dict[str, Any]:
             },
         },
         "done_before": len(set(expanded.done_ids())),
+        "stale": [
+            {"kind": one.kind, "jobs": one.jobs, "reason": one.reason} for one in expanded.stale
+        ],
         "notes": list(expanded.notes),
     }
 
@@ -112,6 +115,8 @@ def _rows(content: Content) -> Rows:
 
 
 def _text(content: Content) -> None:
+    from vuskit.bench.staleness import StaleJobs
+
     _, ((first, *scores), (second, *evaluations)) = _rows(content)
     rows = [[first, *scores], [f"{second}, at most", *evaluations]]
     lines = [f"Plan {content['plan']}", number_table(["", "jobs", "to do"], rows), ""]
@@ -130,6 +135,9 @@ def _text(content: Content) -> None:
         f"{content['series']:,} series, {content['done_before']:,} jobs done before; "
         f"{content['executor']} executor, results in {content['folder']}"
     )
+    if content["stale"]:
+        lines.append("To run again:")
+        lines += [wrapped(f"  {StaleJobs(**one)}") for one in content["stale"]]
     write("\n".join(lines))
     say_list("Notes", content["notes"])
 

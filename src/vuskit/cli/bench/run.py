@@ -30,12 +30,14 @@ from vuskit.cli.bench._output import Content, Rows, emit, say_list
 
 if TYPE_CHECKING:
     from vuskit.bench import Plan
+    from vuskit.bench.expand import ExpandedPlan
     from vuskit.bench.runner import RunSummary
 
 __all__ = ["retry", "run"]
 
 # A polite kill, and the end of the terminal or of its connection.
 _STOP_SIGNALS = ("SIGTERM", "SIGHUP")
+_SHOWN_REASONS = 3
 
 
 def run(
@@ -145,7 +147,11 @@ def _run(
             RunDisplay(console, plain=plain or not console.is_terminal) as display,
         ):
             summary = run_plan(
-                plan, observer=display.update, reading=display.reading, reread=reread
+                plan,
+                observer=display.update,
+                reading=display.reading,
+                planned=_tell_stale,
+                reread=reread,
             )
     except KeyboardInterrupt:
         with contextlib.suppress(OSError):  # the terminal may be what has gone
@@ -157,6 +163,15 @@ def _run(
     say(f"Next: vuskit bench leaderboard {shlex.quote(str(plan.folder))}")
     if failed:
         raise typer.Exit(ExitCode.FAILED_JOBS)
+
+
+def _tell_stale(expanded: ExpandedPlan) -> None:
+    """Say why finished jobs run again, the most frequent reasons only."""
+    for one in expanded.stale[:_SHOWN_REASONS]:
+        say(f"Again: {one}")
+    more = expanded.stale[_SHOWN_REASONS:]
+    if more:
+        say(f"Again: {sum(one.jobs for one in more):,} jobs for {len(more)} other reasons")
 
 
 def _tell_failures(summary: RunSummary, target: Path) -> bool:
