@@ -19,7 +19,7 @@ MKDOCS := NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo check test ready lint types layers compiled tests test-core bench chaos docs docs-serve pictures clean
+.PHONY: help demo check test ready lint types layers compiled tests test-core bench fuzz chaos docs docs-serve pictures clean
 
 help: ## Show what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -42,6 +42,9 @@ bench: $(VENV)/.dev ## Compare the speed with scikit-learn and the peers
 
 chaos: $(VENV)/.dev ## Disturb a benchmark run with kills, faults and edits; compare with an undisturbed one
 	$(BIN)/python benchmarks/bench_chaos.py $(ARGS)
+
+fuzz: $(VENV)/.dev ## Fuzz all measures; ARGS="--seed 7 --seconds 600" for other cases
+	$(ONE_THREAD) $(BIN)/python benchmarks/fuzz.py $(ARGS)
 
 docs: $(VENV)/.docs ## Build the documentation into site/; open site/index.html
 	$(MKDOCS) build --strict

@@ -226,7 +226,8 @@ def at_or_above(
 ) -> NDArray[np.bool_]:
     """Whether each score is at or above a threshold, without rounding large integers."""
     limit: Any = int(threshold) if isinstance(threshold, Integral) else threshold
-    if abs(limit) >= _EXACT:
+    # A level in the scores' own precision is exact, and too narrow for a comparison with 2**53.
+    if isinstance(limit, (int, float)) and abs(limit) >= _EXACT:
         if scores.dtype.kind in "iu":
             info = np.iinfo(scores.dtype)
             whole = _whole_limit(limit, info)
@@ -238,7 +239,7 @@ def at_or_above(
     return above
 
 
-def _whole_limit(threshold: Threshold, info: np.iinfo[Any]) -> int | None:
+def _whole_limit(threshold: float, info: np.iinfo[Any]) -> int | None:
     """Lowest integer of a type at or above a threshold; None where there is none."""
     if threshold > info.max:  # infinity has no nearest integer
         return None
