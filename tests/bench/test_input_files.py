@@ -12,9 +12,10 @@ import pytest
 from dask_cluster import scheduler
 
 from vuskit import auc_pr
-from vuskit.bench import Run
+from vuskit.bench import Run, load_plan, run_plan
 from vuskit.bench.jobs import SeriesSource, describe_series
 from vuskit.datasets.input_files import record_opened_files
+from vuskit.engine import DaskExecutor, Limits
 
 VUSKIT = [sys.executable, "-c", "from vuskit.cli.main import run; run()"]
 N = 40
@@ -143,6 +144,28 @@ def test_labels_in_other_files_are_tracked(base, run):
     moved = {name: [[first + 1, last + 1]] for name, ((first, last),) in LATER.items()}
     now = {**LATER, "art": [[0, 3]], "a": moved["a"], "b": moved["b"]}
     assert run()[1] == pytest.approx(expected(now), abs=1e-12)
+
+
+def test_labels_edited_during_a_run_are_refused(base, cluster):
+    plan = PLAN.replace('imports = ["own_format"]', "")
+    plan = plan.replace('    {folder = "plain", format = "plain"},\n', "")
+    (base / "bench.toml").write_text(plan)
+    ended = []
+
+    def edit_then_note(progress, outcomes):
+        if progress.done == 0:
+            write_labels(base, LATER)
+        ended.extend(outcome for _, outcome in outcomes)
+
+    with DaskExecutor(address=cluster, limits=Limits(seconds=300)) as dask:
+        run_plan(load_plan(base / "bench.toml"), executor=dask, observer=edit_then_note)
+        assert {outcome.error_type for outcome in ended} <= {"ChangedInputError"}
+        assert Run(base / "bench-run").values().empty
+        run_plan(load_plan(base / "bench.toml"), executor=dask)
+    values = Run(base / "bench-run").values()
+    found = dict(zip(values["series"], values["value"], strict=True))
+    later = expected(LATER)
+    assert found == pytest.approx({name: later[name] for name in ("art", "T-1")}, abs=1e-12)
 
 
 def test_an_edit_that_keeps_size_and_time_is_noticed(base):

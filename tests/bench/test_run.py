@@ -231,7 +231,7 @@ def test_tables_follow_renamed_and_swapped_labels(workshop):
     assert means(workshop.folder) == {"new": before["A"], "B": before["B"]}
     assert Run(workshop.folder).detectors() == ("B", "new")
     assert {name for name, _, _ in Run(workshop.folder).status().by_detector} == {"B", "new"}
-    assert [name for name, _ in next(Run(workshop.folder).scored_series()).scores] == ["B", "new"]
+    assert [name for name, *_ in next(Run(workshop.folder).scored_series()).scores] == ["B", "new"]
 
 
 def test_one_detector_may_have_two_labels(workshop):

@@ -8,6 +8,7 @@ import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import chain
 from pathlib import Path, PurePosixPath
 from typing import Any, TypeAlias
 
@@ -35,6 +36,7 @@ from vuskit.bench.staleness import StaleJobs, find_stale_jobs, note_library_vers
 from vuskit.bench.store.reader import StoreReader
 from vuskit.datasets import Collection, read_collection
 from vuskit.datasets.readers import Candidate
+from vuskit.datasets.unique_names import SeriesName, unique_names
 from vuskit.engine import Status
 from vuskit.errors import InvalidInputError
 
@@ -235,7 +237,14 @@ def expand_plan(
     notes: list[str] = []
     told = progress or (lambda _: None)
     try:
-        series = _distinct(_all_series(plan, catalog, notes, told), notes)
+        planned = _distinct(_all_series(plan, catalog, notes, told), notes)
+        tables = {
+            place: list(_tables(f"scores[{place}]", request, catalog, notes))
+            for place, request in enumerate(plan.scores)
+            if request.pattern is None
+        }
+        named = _with_unique_names([*planned, *(job.series for job in chain(*tables.values()))])
+        series = [named[ref.hash] for ref in planned]
         jobs: list[ScoreJob | ImportJob] = [
             job
             for ref in series
@@ -244,7 +253,13 @@ def expand_plan(
         ]
         notes += series_notes(series, plan.detectors)
         for place, request in enumerate(plan.scores):
-            found = list(_external(f"scores[{place}]", request, series, catalog, notes))
+            where = f"scores[{place}]"
+            imported = (
+                _named_files(where, request, request.pattern, series, notes)
+                if request.pattern is not None
+                else (replace(job, series=named[job.series.hash]) for job in tables[place])
+            )
+            found = _selected(where, request, list(imported), notes)
             _check_labels(f"scores[{place}]", found, plan.detectors)
             jobs.extend(found)
     except InvalidInputError as error:
@@ -384,25 +399,36 @@ def _distinct(series: Iterable[SeriesRef], notes: list[str]) -> list[SeriesRef]:
     for ref in series:
         first = seen.setdefault(ref.hash, ref)
         if first is not ref and first.source != ref.source:
-            notes.append(f"{ref.title} has the content of {first.title}; it is run once")
+            names = (
+                (ref.source.path, first.source.path)
+                if ref.title == first.title
+                else (ref.title, first.title)
+            )
+            notes.append(f"{names[0]} has the content of {names[1]}; it is run once")
     return list(seen.values())
+
+
+def _with_unique_names(series: Iterable[SeriesRef]) -> dict[str, SeriesRef]:
+    """Series by content; different ones have different names."""
+    first: dict[str, SeriesRef] = {}
+    for ref in series:
+        first.setdefault(ref.hash, ref)
+    names = unique_names(
+        [SeriesName(ref.dataset, ref.name, ref.source.path, ref.hash) for ref in first.values()]
+    )
+    return {
+        ref.hash: replace(ref, dataset=dataset, name=name)
+        for ref, (dataset, name) in zip(first.values(), names, strict=True)
+    }
 
 
 # -- scores of others --------------------------------------------------------------------------
 
 
-def _external(
-    where: str,
-    request: ScoresFolder,
-    series: list[SeriesRef],
-    catalog: _SeriesCatalog,
-    notes: list[str],
+def _selected(
+    where: str, request: ScoresFolder, found: list[ImportJob], notes: list[str]
 ) -> list[ImportJob]:
-    found = list(
-        _tables(where, request, catalog, notes)
-        if request.pattern is None
-        else _named_files(where, request, request.pattern, series, notes)
-    )
+    """Imported scores of the detectors that the plan selects."""
     if not found:
         notes.append(f"{request.folder}: no scores found")
     elif request.detectors:
@@ -447,7 +473,7 @@ def _named_files(
     titles = {ref.title for ref in series}
     if request.names:
         titles = set(match_names(sorted(titles), request.names, argument=f"{where}.names"))
-    taken = set()
+    taken: dict[str, list[str]] = {}
     for ref in series:
         if ref.title not in titles:
             continue
@@ -455,10 +481,16 @@ def _named_files(
         for key, path in keys.items():
             match = expression.fullmatch(key)
             if match is not None:
-                taken.add(key)
+                taken.setdefault(key, []).append(ref.title)
                 label = escape_surrogates(match.groupdict().get("detector") or folder.name)
                 yield ImportJob(ref, str(path.resolve()), None, label, file_digest(path))
     notes += unfitting_files(folder, [key for key in keys if key not in taken], pattern)
+    notes += [
+        f"{folder}: {key!r} fits {pattern!r} for several series and is used for each: "
+        f"{listed(titles, most=_SHOWN)}; {{dataset}} in the pattern tells them apart"
+        for key, titles in taken.items()
+        if len(titles) > 1
+    ]
 
 
 def _expression(pattern: str, ref: SeriesRef) -> str:

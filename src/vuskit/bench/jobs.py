@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import bz2
 import enum
 import functools
-import gzip
 import hashlib
 import inspect
 import io
 import json
-import lzma
 import os
 import sys
 import time
@@ -77,10 +74,12 @@ __all__ = [
     "ScoreResult",
     "SeriesRef",
     "SeriesSource",
+    "changed_files",
     "changed_parts",
     "describe_series",
     "forget_code",
     "job_from_spec",
+    "where_changed",
 ]
 
 Scores = NDArray[np.float64]
@@ -267,14 +266,7 @@ class SeriesRef:
         InvalidInputError
             If the format is unknown.
         """
-        now = self.source.file_states(self.files)
-        return tuple(path for path, state in now.items() if self.files.get(path) != state)
-
-    def where_changed(self) -> str:
-        """Name the files that changed, as the end of a sentence; empty for a synthetic series."""
-        paths = self.changed_files() if self.files else ()
-        shown = paths or tuple(str(one) for one in (self.source.path,) if one is not None)
-        return f" in {listed(shown, most=3)}" if shown else ""
+        return changed_files(self.source, self.files)
 
     def verified(self, series: Series) -> Series:
         """Return a series that was read if it is the one that was planned.
@@ -287,12 +279,42 @@ class SeriesRef:
         if series.content_hash != self.hash:
             raise ChangedInputError(
                 f"{self.title} must have the values and labels that were planned, got others"
-                f"{self.where_changed()}; {_CHANGED_DURING_RUN}"
+                f"{where_changed(self.source, self.files)}; {_CHANGED_DURING_RUN}"
             )
         return series
 
 
 _CHANGED_DURING_RUN = "a file changed during the run; start the same command again"
+
+
+def where_changed(source: SeriesSource, files: Mapping[str, str]) -> str:
+    """Name the files of a series that changed, as the end of a sentence, or else its own file."""
+    try:
+        paths = changed_files(source, files) if files else ()
+    except InvalidInputError:
+        paths = ()
+    shown = paths or tuple(str(one) for one in (source.path,) if one is not None)
+    return f" in {listed(shown, most=3)}" if shown else ""
+
+
+def changed_files(source: SeriesSource, files: Mapping[str, str]) -> tuple[str, ...]:
+    """Files of a series that changed, also new companions.
+
+    Parameters
+    ----------
+    source : SeriesSource
+        The series.
+    files : mapping
+        Files that it was read from, each with its state then.
+
+    Raises
+    ------
+    InvalidInputError
+        If the format is unknown.
+    """
+    now = source.file_states(files)
+    return tuple(path for path, state in now.items() if files.get(path) != state)
+
 
 # Jobs on one series follow each other, so a worker reads each series about once. Content is the
 # key: a worker with an old copy reads the file again.
@@ -1040,19 +1062,12 @@ def _external_scores(job: ImportJob) -> Scores:
     data = _file_content(job)
     if path.suffix == ".npy":
         return np.load(io.BytesIO(data), allow_pickle=False)  # type: ignore[no-any-return]
-    text = _UNPACK.get(path.suffix.lower(), bytes)(data)
-    numbers = np.loadtxt(io.BytesIO(text), delimiter=",", ndmin=1)
+    numbers = np.loadtxt(io.BytesIO(data), delimiter=",", ndmin=1)
     if numbers.ndim == 1 and may_hold_large_integers(numbers):
-        cells = np.loadtxt(io.BytesIO(text), delimiter=",", ndmin=1, dtype=str)
+        cells = np.loadtxt(io.BytesIO(data), delimiter=",", ndmin=1, dtype=str)
         return doubles_from_texts(job.label, cells.tolist())
     return numbers
 
-
-_UNPACK: dict[str, Callable[[bytes], bytes]] = {
-    ".gz": gzip.decompress,
-    ".bz2": bz2.decompress,
-    ".xz": lzma.decompress,
-}
 
 # A file holds the scores of many detectors, and their jobs follow each other. Each looks at its
 # own column: what is wrong with one is no concern of the others.

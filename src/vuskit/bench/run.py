@@ -30,6 +30,8 @@ from vuskit.bench.jobs import (
     Kind,
     Scores,
     SeriesSource,
+    changed_files,
+    where_changed,
 )
 from vuskit.bench.plan import Plan, parse_plan
 from vuskit.bench.store import (
@@ -44,7 +46,7 @@ from vuskit.bench.store import (
 from vuskit.buffers import BufferChoice
 from vuskit.datasets import ScoredSeries, Series
 from vuskit.engine import Status, run_action
-from vuskit.errors import InvalidInputError
+from vuskit.errors import ChangedInputError, InvalidInputError
 from vuskit.inputs import check_choice
 from vuskit.measures.registry import Measure
 from vuskit.measures.settings import EvaluationSettings
@@ -200,6 +202,8 @@ class RunSeries:
         Its size.
     scores : tuple
         Detector and digest of the stored scores; of several seeds the first.
+    files : dict
+        Files that it was read from, each with its state then; empty in a run of an earlier version.
     """
 
     dataset: str
@@ -210,11 +214,48 @@ class RunSeries:
     n_channels: int
     n_anomalies: int
     scores: tuple[tuple[str, str], ...]
+    files: dict[str, str] = field(default_factory=dict, compare=False)
 
     @property
     def title(self) -> str:
         """Data set and name."""
         return f"{self.dataset}/{self.name}"
+
+    def read(self) -> Series:
+        """Read the series and check that it is the one of the run.
+
+        Raises
+        ------
+        ChangedInputError
+            If its values or labels changed since the run.
+        InvalidInputError
+            If it cannot be read.
+        """
+        source = SeriesSource(self.source)
+        try:
+            found = source.load()
+        except (OSError, KeyError) as error:
+            raise InvalidInputError(f"{self.title} cannot be read: {error}") from error
+        if found.content_hash != self.hash:
+            raise ChangedInputError(
+                f"values or labels of {self.title} changed since the run"
+                f"{where_changed(source, self.files)}; start `vuskit bench run` again"
+            )
+        # Names are those of the run, which tell series with equal file names apart.
+        return replace(found, dataset=self.dataset, name=self.name)
+
+    def find_change(self) -> str | None:
+        """Say what changed since the run; None if nothing did or the series cannot be read."""
+        source = SeriesSource(self.source)
+        try:
+            if source.path is None or (self.files and not changed_files(source, self.files)):
+                return None
+            self.read()
+        except ChangedInputError as error:
+            return str(error)
+        except InvalidInputError:
+            return None
+        return None
 
 
 @dataclass(frozen=True)
@@ -223,34 +264,38 @@ class StoredScores:
 
     Attributes
     ----------
-    name : str
-        Data set and name of the series.
-    source : str
-        File or generator of the series, as `vuskit.bench.jobs.SeriesSource` reads it.
+    series : RunSeries
+        The series.
+    place : Path
+        The run folder.
     scores : tuple
-        Detector and score file.
+        Name, score file and digest of the scores, of each run of a detector.
     repeats : tuple
         Detectors that ran with several seeds, each with the names of its runs.
     """
 
-    name: str
-    source: str
-    scores: tuple[tuple[str, Path], ...]
+    series: RunSeries
+    place: Path
+    scores: tuple[tuple[str, Path, str], ...]
     repeats: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
+    @property
+    def name(self) -> str:
+        """Data set and name of the series."""
+        return self.series.title
+
     def read(self) -> ScoredSeries:
-        """Read the series and the scores.
+        """Read the series and the scores and check that they are those of the run.
 
         Raises
         ------
+        ChangedInputError
+            If the series or a score file changed since the run.
         InvalidInputError
             If a file is gone or broken.
         """
-        series = SeriesSource(self.source).load()
-        try:
-            scores = {detector: np.load(path) for detector, path in self.scores}
-        except (OSError, ValueError) as error:
-            raise InvalidInputError(f"{self.name}: {error}") from error
+        series = self.series.read()
+        scores = {name: _read_scores(path, digest) for name, path, digest in self.scores}
         return ScoredSeries(series, scores, dict(self.repeats))
 
 
@@ -405,6 +450,7 @@ class Run:
                 n_channels=row["n_channels"],
                 n_anomalies=row["n_anomalies"],
                 scores=tuple((k, digest) for k, (_, digest) in scores.get(row["hash"], {}).items()),
+                files=json.loads(row["files"] or "{}"),
             )
             for row in rows
         )
@@ -589,58 +635,58 @@ class Run:
         """
         files = ScoreFiles(self.folder)
         with self._open() as store:
-            series = store.series()
             jobs = [row for row in store.scored_jobs() if row["scores_hash"] is not None]
         by_series: dict[str, dict[str, list[sqlite3.Row]]] = {}
         for job in sorted(jobs, key=lambda row: (row["detector"], row["seed"] or 0)):
             by_detector = by_series.setdefault(job["series_hash"], {})
             by_detector.setdefault(job["detector"], []).append(job)
-        for row in series:
-            scores: list[tuple[str, Path]] = []
+        for one in self.series():
+            scores: list[tuple[str, Path, str]] = []
             repeats: list[tuple[str, tuple[str, ...]]] = []
-            for detector, several in by_series.get(row["hash"], {}).items():
+            for detector, several in by_series.get(one.hash, {}).items():
                 names: tuple[str, ...] = (detector,)
                 if len(several) > 1:
                     names = tuple(f"{detector} (seed {job['seed']})" for job in several)
                     repeats.append((detector, names))
-                paths = (files.path(job["scores_hash"]) for job in several)
-                scores += zip(names, paths, strict=True)
+                digests = [job["scores_hash"] for job in several]
+                paths = map(files.path, digests)
+                scores += zip(names, paths, digests, strict=True)
             if scores:
-                title = f"{row['dataset']}/{row['name']}"
-                yield StoredScores(title, row["source"], tuple(scores), tuple(repeats))
+                yield StoredScores(one, self.folder, tuple(scores), tuple(repeats))
 
     def read_series(self, series: RunSeries) -> Series:
         """Read a series of the run and check that it has not changed.
 
         Raises
         ------
+        ChangedInputError
+            If its values or labels changed since the run.
         InvalidInputError
-            If it cannot be read or has changed.
+            If it cannot be read.
         """
-        try:
-            found = SeriesSource(series.source).load()
-        except (OSError, KeyError) as error:
-            raise InvalidInputError(f"{series.title} cannot be read: {error}") from error
-        if found.content_hash != series.hash:
-            raise InvalidInputError(f"{series.title} has changed since the run")
-        return found
+        return series.read()
+
+    def changes(self) -> dict[str, str]:
+        """Find series whose values or labels changed since the run; reads only changed files.
+
+        Returns
+        -------
+        dict
+            By data set and name: what changed and what to do.
+        """
+        found = ((one.title, one.find_change()) for one in self.series())
+        return {title: change for title, change in found if change is not None}
 
     def scores(self, series: RunSeries) -> dict[str, Scores]:
         """Read the scores of a series by detector; of several seeds the first.
 
         Raises
         ------
-        InvalidInputError
-            If a file cannot be read.
+        ChangedInputError
+            If a file does not hold the scores of the run.
         """
         files = ScoreFiles(self.folder)
-        try:
-            return {
-                name: np.load(files.path(digest), allow_pickle=False)
-                for name, digest in series.scores
-            }
-        except (OSError, ValueError) as error:
-            raise InvalidInputError(f"scores of {series.title} cannot be read: {error}") from error
+        return {name: _read_scores(files.path(digest), digest) for name, digest in series.scores}
 
     def evaluation_settings(self, series: RunSeries, settings: str) -> EvaluationSettings | None:
         """Return the settings of a series' evaluation with the buffer that was chosen.
@@ -848,6 +894,19 @@ def _stored_measure(row: sqlite3.Row) -> Measure:
 
 
 # -- checks ------------------------------------------------------------------------------------
+
+
+def _read_scores(path: Path, digest: str) -> Scores:
+    """Read scores that must have this digest."""
+    problems = f"{path} must hold the scores of the run"
+    repair = "remove it by `vuskit bench verify --repair` and start `vuskit bench run` again"
+    try:
+        scores: Scores = np.load(path, allow_pickle=False)
+    except (OSError, ValueError, EOFError) as error:
+        raise ChangedInputError(f"{problems}, got: {error}; {repair}") from error
+    if scores_digest(scores) != digest:
+        raise ChangedInputError(f"{problems}, got another content; {repair}")
+    return scores
 
 
 @dataclass

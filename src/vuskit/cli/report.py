@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from vuskit._util.names import match_names
+from vuskit._util.text import quoted
 from vuskit.cli._files import check_page, plan_folder, write_file
 from vuskit.cli._options import Load, OpenPage, load_file, output_option, series_option
-from vuskit.cli._output import say, write
+from vuskit.cli._output import say, wrapped, write
 from vuskit.cli._progress import DelayedProgressBar
 from vuskit.cli.study._output import tell_inputs
 from vuskit.errors import InvalidInputError
@@ -72,6 +73,8 @@ def report(
                 found, studies=results, series=_chosen(found, series or ()), progress=told
             )
         say(found.state + (f", {found.failures:,} failed" if found.failures else ""))
+        if found.changes:
+            say(wrapped(f"warning: {found.change_summary}: {quoted(found.changes, most=3)}"))
     write_file(target, page)
     write(str(target))
     if open_page:

@@ -15,13 +15,16 @@ from numpy.typing import NDArray
 
 from vuskit._util.gaps import bridge_gaps
 from vuskit._util.names import match_names
-from vuskit.bench import Run
+from vuskit.bench import Run, StoredScores
+from vuskit.bench.jobs import SeriesSource
 from vuskit.buffers import BufferChoice, choose_buffer
 from vuskit.datasets import ScoredSeries, read_collection, read_scores
+from vuskit.datasets.unique_names import SeriesName, unique_names
 from vuskit.errors import InvalidInputError, VuskitError
 
 __all__ = [
     "InMemory",
+    "RenamedSource",
     "ScoreFile",
     "SeriesNames",
     "Source",
@@ -141,6 +144,37 @@ class ScoreFile:
 
 
 @dataclass(frozen=True)
+class RenamedSource:
+    """A source whose series has the name of another one."""
+
+    source: Source
+    dataset: str
+    series: str
+
+    @property
+    def name(self) -> str:
+        """Data set and series."""
+        return f"{self.dataset}/{self.series}"
+
+    @property
+    def place(self) -> Path | None:
+        """File of scores or folder of a run, if there is one."""
+        return getattr(self.source, "place", None)
+
+    def read(self) -> ScoredSeries:
+        """Read the series and rename it.
+
+        Raises
+        ------
+        InvalidInputError
+            If it cannot be read.
+        """
+        scored = self.source.read()
+        series = replace(scored.series, dataset=self.dataset, name=self.series)
+        return replace(scored, series=series)
+
+
+@dataclass(frozen=True)
 class InMemory:
     """A series with scores that was read before."""
 
@@ -252,7 +286,8 @@ def open_scores(source: Any, *, pattern: str | Iterable[str] | None = None) -> t
     Returns
     -------
     tuple of Source
-        In the order given; files of a folder by their path.
+        In the order given; files of a folder by their path. Different series have different names,
+        see `vuskit.datasets.unique_names`.
 
     Raises
     ------
@@ -266,6 +301,37 @@ def open_scores(source: Any, *, pattern: str | Iterable[str] | None = None) -> t
     >>> [source.name for source in open_scores([scored])]
     ['docs/a']
     """
+    return _with_unique_names(_found(source, pattern))
+
+
+def _with_unique_names(sources: tuple[Source, ...]) -> tuple[Source, ...]:
+    """Rename series that share data set and name: results would be taken for those of one."""
+    known = [_series_name(one) for one in sources]
+    listed = [name for name in known if name is not None]
+    new = iter(unique_names(listed))
+    renamed = []
+    for source, name in zip(sources, known, strict=True):
+        if name is not None and (unique := next(new)) != name[:2]:
+            source = RenamedSource(source, *unique)
+        renamed.append(source)
+    return tuple(renamed)
+
+
+def _series_name(source: Source) -> SeriesName | None:
+    """Names of a series without reading it; None for sources of other kinds."""
+    match source:
+        case ScoreFile(path=path):
+            name = path.name.removesuffix(".gz")
+            return SeriesName(path.resolve().parent.name, Path(name).stem, path.resolve())
+        case StoredScores(series=one):
+            return SeriesName(one.dataset, one.name, SeriesSource(one.source).path, one.hash)
+        case InMemory(scored=scored):
+            series = scored.series
+            return SeriesName(series.dataset, series.name, None, series.content_hash)
+    return None
+
+
+def _found(source: Any, pattern: str | Iterable[str] | None) -> tuple[Source, ...]:
     if isinstance(source, (str, Path)):
         found = _from_path(Path(source), pattern)
     elif isinstance(source, ScoredSeries):
@@ -273,7 +339,7 @@ def open_scores(source: Any, *, pattern: str | Iterable[str] | None = None) -> t
     elif isinstance(source, Source):
         found = (source,)
     elif isinstance(source, Iterable):
-        found = tuple(one for part in source for one in open_scores(part, pattern=pattern))
+        found = tuple(one for part in source for one in _found(part, pattern))
     else:
         raise InvalidInputError(
             "`source` must be a folder or file of saved scores, a ScoredSeries, or several of "

@@ -12,7 +12,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
-from vuskit._util.escapes import is_utf8
+from vuskit._util.escapes import escape_surrogates, is_utf8
 from vuskit._util.files import PRIVATE_PREFIX
 from vuskit._util.text import quoted
 from vuskit.bench.jobs import Job, Kind, MeasureVersion, SeriesRef, SeriesSource, job_from_spec
@@ -22,6 +22,7 @@ from vuskit.bench.store.schema import (
     migrate_schema,
     stored_version,
 )
+from vuskit.datasets.unique_names import SeriesName, unique_names
 from vuskit.engine import Status
 from vuskit.errors import InvalidInputError
 
@@ -39,6 +40,7 @@ __all__ = [
     "open_store",
     "open_store_or_empty",
     "path_to_text",
+    "separate_names",
     "text_to_path",
 ]
 
@@ -97,11 +99,13 @@ WHERE kind = 'evaluate' AND run_id = ? AND value IS NULL
 ORDER BY jobs.id
 """
 _SERIES = """
-SELECT series.*, dataset, name, source FROM planned_series JOIN series ON series.hash =
-    planned_series.hash
+SELECT series.*, planned_series.dataset, planned_series.name, source, stamp, files
+FROM planned_series
+JOIN series ON series.hash = planned_series.hash
+LEFT JOIN sources ON sources.spec = source AND sources.series_hash = series.hash
 WHERE series.hash IN
     (SELECT jobs.series_hash FROM jobs JOIN planned_scores ON planned_scores.key = jobs.key)
-ORDER BY dataset, name, series.hash
+ORDER BY planned_series.dataset, planned_series.name, series.hash
 """
 _SERIES_FOR_JOB = """
 SELECT series.*, coalesce(planned_series.dataset, sources.dataset, '') AS dataset,
@@ -466,6 +470,36 @@ def find_damages(folder: Path) -> list[str]:
     return [line for line in said if line != "ok"] + loose
 
 
+def separate_names(connection: sqlite3.Connection, *, keep: bool) -> None:
+    """Give different series different names, which stores of earlier versions may lack.
+
+    Parameters
+    ----------
+    connection : sqlite3.Connection
+        To the present tables.
+    keep : bool
+        Change the stored names; otherwise only what this connection reads.
+    """
+    rows = connection.execute(
+        "SELECT hash, dataset, name, source FROM planned_series ORDER BY dataset, name, hash"
+    ).fetchall()
+    if len({f"{dataset}/{name}" for _, dataset, name, _ in rows}) == len(rows):
+        return
+    names = unique_names(
+        [
+            SeriesName(dataset, name, SeriesSource(source).path, digest)
+            for digest, dataset, name, source in rows
+        ]
+    )
+    if not keep:  # a temporary table hides the one in the file
+        connection.execute("CREATE TEMP TABLE planned_series AS SELECT * FROM main.planned_series")
+    connection.executemany(
+        "UPDATE planned_series SET dataset = ?, name = ? WHERE hash = ?",
+        [(*map(escape_surrogates, name), row[0]) for name, row in zip(names, rows, strict=True)],
+    )
+    connection.commit()
+
+
 def open_store(folder: Path) -> StoreReader:
     """Open the store of a run folder for reading, also while a run goes on.
 
@@ -553,6 +587,7 @@ def _open_if_any(folder: Path) -> sqlite3.Connection | None:
         return None
     if version < SCHEMA_VERSION:
         connection = _converted(connection, version)
+    separate_names(connection, keep=False)
     connection.row_factory = sqlite3.Row
     return connection
 

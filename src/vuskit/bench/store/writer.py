@@ -39,6 +39,7 @@ from vuskit.bench.store.reader import (
     StoreReader,
     check_run_folder,
     path_to_text,
+    separate_names,
 )
 from vuskit.bench.store.schema import (
     SCHEMA_VERSION,
@@ -146,6 +147,7 @@ class Store(StoreReader):
                 create_schema(connection)
             elif version < SCHEMA_VERSION:
                 migrate_schema(connection, version)
+            separate_names(connection, keep=True)
         except BaseException:
             connection.close()
             raise

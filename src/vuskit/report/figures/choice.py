@@ -105,7 +105,7 @@ class ChoiceDisplay(Display):
         """
         names = list(dict.fromkeys(key[0] for key in self.keys))
         each = max(len(self.keys) / len(names), 1)
-        kept = set(sampled(names, max(int(count / each), 1), lambda name: name.split("/")[0]))
+        kept = set(sampled(names, max(int(count / each), 1), lambda name: name.rpartition("/")[0]))
         keys = [key for key in self.keys if key[0] in kept]
         total = 0 if len(keys) == len(self.keys) else len(self.keys)
         return ChoiceDisplay(

@@ -9,9 +9,9 @@ import shlex
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import zip_longest
+from itertools import islice, zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -81,6 +81,7 @@ __all__ = [
 Floats = NDArray[np.float64]
 
 FAILED = tuple(status for status in Status if status.failed)
+_MOST_CHANGES = 20
 _MOST_FAILURES = 200
 
 
@@ -109,6 +110,8 @@ class RunReport:
         Most seeds that a detector ran with.
     known : dict
         What the run stored about its measures: title, family, bounds, direction.
+    changes : dict
+        Series whose values or labels changed since the run, each with what changed.
     """
 
     folder: Path
@@ -122,6 +125,7 @@ class RunReport:
     outcomes: NDArray[np.str_]
     seeds: int
     known: Mapping[str, Measure]
+    changes: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def read(cls, folder: str | Path) -> RunReport:
@@ -151,10 +155,7 @@ class RunReport:
         table = run.values()
         jobs = run.score_records()
         detectors = tuple(dict.fromkeys(job.detector for job in jobs))
-        first: dict[tuple[str, str], RunSeries] = {}
-        for one in run.series():
-            first.setdefault((one.dataset, one.name), one)
-        series = tuple(first.values())
+        series = run.series()
         known = run.measures()
         present = set(table["measure"])
         measures = tuple(name for name in known if name in present)
@@ -172,6 +173,7 @@ class RunReport:
             outcomes=outcomes,
             seeds=_most_seeds(jobs),
             known=known,
+            changes=run.changes(),
         )
 
     @property
@@ -201,6 +203,15 @@ class RunReport:
             return f"finished: {done:,} jobs"
         told = {"running": "unfinished", "failed": "stopped"}
         return f"{told.get(state, state)}: {done:,} of {total:,} jobs"
+
+    @property
+    def change_summary(self) -> str:
+        """How many series changed since the run, and what follows."""
+        return (
+            f"Values or labels of {plural(len(self.changes), 'series', 'series')} changed since "
+            "the run. The page shows the values of the run and does not draw these series; start "
+            "`vuskit bench run` again to compute new values"
+        )
 
     @cached_property
     def _places(self) -> dict[str, int]:
@@ -814,8 +825,11 @@ def _run_html(run: RunReport, data: dict[str, Any], left_out: Sequence[str]) -> 
             f"There is no room for {plural(len(left_out), 'measure')}: {', '.join(left_out)}; "
             "`vuskit bench export` writes all values as a table."
         )
-    notes = "".join(element("li", note) for note in run.status.notes)
-    listed = plural(len(run.status.notes), "note")
+    if run.changes:
+        details.append(f"{run.change_summary}.")
+    told = [*islice(run.changes.values(), _MOST_CHANGES), *run.status.notes]
+    notes = "".join(element("li", note) for note in told)
+    listed = plural(len(told), "note")
     return fill(
         part("run.html"),
         {
