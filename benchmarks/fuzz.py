@@ -14,6 +14,7 @@ finds. Warnings of NumPy and Python that a call lets through are failures as wel
 from __future__ import annotations
 
 import argparse
+import importlib
 import math
 import os
 import sys
@@ -334,7 +335,8 @@ def values_equal_the_oracles(case: Case) -> None:
 @relation("algorithms", small=True)
 def algorithms_agree(case: Case) -> None:
     """The paper's algorithms give the values of the fast one."""
-    options = {"buffer": case.settings["buffer"], "thresholds": case.settings["thresholds"] or 9}
+    settings = case.settings
+    options = {"buffer": min(settings["buffer"], 40), "thresholds": settings["thresholds"] or 9}
     for function in (vuskit.vus_roc, vuskit.vus_pr):
         expected = function(case.labels, case.scores, **options)
         for algorithm in ("naive", "opt", "opt_mem"):
@@ -424,7 +426,7 @@ def _containers(scores: np.ndarray) -> Iterator[Any]:
 def library_exists(name: str) -> bool:
     """Whether a library can be imported."""
     try:
-        __import__(name)
+        importlib.import_module("sklearn.metrics" if name == "sklearn" else name)
     except ImportError:
         return False
     return True
@@ -516,33 +518,35 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--seconds", type=float, default=60.0, help="time budget")
     parser.add_argument("--only", action="append", choices=sorted(RELATIONS), help="relation")
-    parser.add_argument("--cases", type=int, help="stop after so many cases")
+    parser.add_argument("--cases", type=int, help="stop after so many cases each")
     parser.add_argument("--case", type=int, help="check one case")
     options = parser.parse_args(arguments)
     names = options.only or list(RELATIONS)
-    if library_exists("numba"):
+    for library in ("numba", "sklearn"):  # imported before the time of their relations begins
+        if library in names and not library_exists(library):
+            print(f"{library} is not installed: that relation is left out")
+            names = [name for name in names if name != library]
+    if "numba" in names:
         vuskit.warm_up()
-    elif "numba" in names:
-        print("numba is not installed: that relation is left out")
-        names = [name for name in names if name != "numba"]
     counts: Counter[str] = Counter()
     seconds: defaultdict[str, float] = defaultdict(float)
     failures = 0
     begin = time.monotonic()
-    number = 0 if options.case is None else options.case
+    most = options.cases if options.case is None else 1
     while time.monotonic() - begin < options.seconds and failures < MOST_FAILURES:
-        for name in names:
-            case = random_case(options.seed, number, small=name in SMALL)
-            start = time.monotonic()
-            wrong = failure_of(name, case)
-            counts[name] += 1
-            seconds[name] += time.monotonic() - start
-            if wrong is not None:
-                failures += 1
-                report(options.seed, number, name, case, wrong)
-        number += 1
-        if options.case is not None or (options.cases is not None and number >= options.cases):
+        unfinished = [name for name in names if most is None or counts[name] < most]
+        if not unfinished:
             break
+        name = min(unfinished, key=lambda name: seconds[name])  # equal time for each
+        number = counts[name] if options.case is None else options.case
+        start = time.monotonic()
+        case = random_case(options.seed, number, small=name in SMALL)
+        wrong = failure_of(name, case)
+        counts[name] += 1
+        seconds[name] += time.monotonic() - start
+        if wrong is not None:
+            failures += 1
+            report(options.seed, number, name, case, wrong)
     print(f"{'relation':<12} {'cases':>7} {'per second':>11}")
     for name in names:
         rate = counts[name] / max(seconds[name], 1e-9)
