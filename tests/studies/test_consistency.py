@@ -58,3 +58,19 @@ def test_rounding_errors_break_no_ties():
     ranks = ConsistencyResult((series,), study=study).rank_table()
     assert ranks["auc_pr"].to_list() == [2.5, 2.5, 1.0]
     assert ranks["vus_pr"].to_list() == [3.0, 1.0, 2.0]
+
+
+def test_mean_ranks_use_the_series_that_all_detectors_have():
+    """A detector must not gain from being the only one with a value on a series."""
+    axes = {"detector": ("a", "b"), "measure": ("auc_pr", "vus_pr")}
+    easy = SeriesValues("made", "easy", 24, axes, np.array([[0.6, 0.9], [0.7, 0.8]]))
+    hard = SeriesValues("made", "hard", 24, axes, np.array([[0.5, np.nan], [0.1, 0.8]]))
+    found = ConsistencyResult((easy, hard), study=Consistency(["auc_pr", "vus_pr"], min_series=2))
+    ranks = found.rank_table()
+    assert ranks["auc_pr"].to_list() == [1.5, 1.5]
+    assert ranks["vus_pr"].to_list() == [1.0, 2.0]  # not 1.0 and 1.5
+    apart = SeriesValues("made", "easy", 24, axes, np.array([[0.6, 0.9], [np.nan, np.nan]]))
+    other = SeriesValues("made", "hard", 24, axes, np.array([[np.nan, np.nan], [0.1, 0.8]]))
+    found = ConsistencyResult((apart, other), study=Consistency(["auc_pr", "vus_pr"], min_series=2))
+    assert found.rank_table().isna().all(axis=None)
+    assert found.figures()["ranks"].data()

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vuskit._util.optional import require
+from vuskit.bench import common_series
 from vuskit.datasets import ScoredSeries
 from vuskit.engine import Executor, ExecutorSettings, Limits, TaskProgress
 from vuskit.errors import InvalidInputError
@@ -154,6 +155,9 @@ class ConsistencyResult(ValuesResult):
     def rank_table(self, dataset: str | None = None) -> pd.DataFrame:
         """Mean rank of each detector (rows) under each measure, on a data set or on all.
 
+        Over the series on which all detectors have a value of the measure; a measure without such
+        a series has no mean ranks.
+
         Raises
         ------
         InvalidInputError
@@ -163,10 +167,21 @@ class ConsistencyResult(ValuesResult):
         if dataset is not None:
             check_choice("dataset", dataset, dict.fromkeys(frame["dataset"]))
             frame = frame[frame["dataset"] == dataset]
-        table: pd.DataFrame = frame.pivot_table(
-            index="detector", columns="measure", values="rank", aggfunc="mean", sort=False
-        )
-        return table[[name for name in self.study.names if name in table]]
+        cells = frame.set_index(["dataset", "series", "detector", "measure"])["rank"]
+        cells = cells.groupby(level=["dataset", "series", "detector", "measure"], sort=False).mean()
+        by_measure = {
+            str(name): rows.droplevel("measure").unstack("detector")
+            for name, rows in cells.dropna().groupby(level="measure", sort=False)
+        }
+        means = {
+            name: by_measure[name][common_series(by_measure[name].to_numpy().T)].mean()
+            for name in self.study.names
+            if name in by_measure
+        }
+        present = dict.fromkeys(frame.dropna(subset="rank")["detector"])
+        pandas = require("pandas", purpose="rank_table()")
+        index = pandas.Index(list(present), name="detector")
+        return pandas.DataFrame(means, index=index).rename_axis(columns="measure")
 
     def undefined(self) -> pd.Series:
         """Number of undefined values of each measure."""
@@ -210,7 +225,8 @@ class ConsistencyResult(ValuesResult):
                 self._ranks_on(key[0]), "rank", _dataset(key), own_measures=self.measures
             ),
             title="Mean rank of each detector",
-            caption="1 is best. Detectors whose ranks differ between measures decide which measure "
+            caption="1 is best. Over the series on which all detectors have a value of the "
+            "measure. Detectors whose ranks differ between measures decide which measure "
             "to use.",
         )
         figures["detectors"] = ChoiceDisplay(
