@@ -14,6 +14,14 @@ import psutil
 from waiting import eventually
 
 
+def start_worker(file, **variables):
+    """Start a Dask worker in an environment with additional variables."""
+    command = [sys.executable, "-m", "distributed.cli.dask_worker", "--scheduler-file", file]
+    options = ["--nthreads", "1", "--no-dashboard"]
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    return subprocess.Popen([*command, *options], env={**os.environ, **variables}, **quiet)
+
+
 @contextlib.contextmanager
 def scheduler(workers=2):
     """A Dask scheduler with worker processes, as a user would start them."""
@@ -24,9 +32,7 @@ def scheduler(workers=2):
     command = [sys.executable, "-m", "distributed.cli.dask_scheduler"]
     options = ["--port", "0", "--no-dashboard", "--scheduler-file", file]
     processes = [subprocess.Popen([*command, *options], env=environment, **quiet)]
-    worker = [sys.executable, "-m", "distributed.cli.dask_worker", "--scheduler-file", file]
-    options = ["--nthreads", "1", "--no-dashboard"]
-    processes += [subprocess.Popen([*worker, *options], **quiet) for _ in range(workers)]
+    processes += [start_worker(file) for _ in range(workers)]
     try:
         assert eventually(lambda: os.path.exists(file) and os.path.getsize(file))
         yield file, processes[1:]

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import threading
 import time
 
+import distributed
+import psutil
 import pytest
-from dask_cluster import address_in, alive, scheduler
+from dask_cluster import address_in, alive, kill_tree, scheduler, start_worker
 from engine import actions
 from engine.actions import Coded, ReadFile, call
 from waiting import eventually
 
+import vuskit
 from vuskit import InvalidInputError
 from vuskit.engine import (
     UNLIMITED,
@@ -366,6 +370,67 @@ def test_dask_starts_a_local_cluster():
         assert executor._cluster.dashboard_link.startswith("http://127.0.0.1:")
         found = run_tasks([call(actions.numbers, seed) for seed in ANY], executor=executor)
     assert [str(outcome.status) for outcome in found.values()] == ["OK"] * 2
+
+
+def library(tmp_path, version):
+    """Variables of a process in which a library seems to be installed."""
+    folder = tmp_path / f"installed-{version}"
+    information = folder / f"smalllib-{version}.dist-info"
+    information.mkdir(parents=True, exist_ok=True)
+    (information / "METADATA").write_text(
+        f"Metadata-Version: 2.1\nName: smalllib\nVersion: {version}\n"
+    )
+    return {"PYTHONPATH": os.pathsep.join([str(folder), os.environ.get("PYTHONPATH", "")])}
+
+
+def parents(outcome):
+    return {one.pid for one in psutil.Process(int(outcome.worker.rpartition(":")[2])).parents()}
+
+
+def test_dask_workers_with_other_versions_get_no_tasks(tmp_path):
+    expected = {"smalllib": "2.0", "vuskit": vuskit.__version__}
+    tasks = [call(actions.numbers, seed, 0.2) for seed in range(6)]
+    with contextlib.ExitStack() as stack:
+        file, _ = stack.enter_context(scheduler(0))
+
+        def join(version):
+            worker = start_worker(file, **library(tmp_path, version))
+            stack.callback(worker.wait)
+            stack.callback(worker.terminate)
+            return worker
+
+        old = join("1.0")
+        with distributed.Client(scheduler_file=file, set_as_default=False) as client:
+            client.wait_for_workers(1)
+        message = r"worker tcp://\S+ has smalllib 1\.0 instead of 2\.0"
+        with (
+            pytest.warns(RuntimeWarning, match=f"{message} and gets no tasks"),
+            pytest.raises(InvalidInputError, match=f"must have a worker .* got none: {message}"),
+        ):
+            DaskExecutor(address=file, versions=expected)
+        right = join("2.0")
+        with distributed.Client(scheduler_file=file, set_as_default=False) as client:
+            client.wait_for_workers(2)
+        with pytest.warns(RuntimeWarning, match=message):
+            executor = DaskExecutor(address=file, versions=expected)
+        with executor:
+            assert executor.capacity == 2
+            ended = []
+
+            def replace_worker(task, outcome):
+                ended.append(outcome)
+                if len(ended) <= 2:
+                    assert right.pid in parents(outcome)
+                    assert old.pid not in parents(outcome)
+                if len(ended) == 2:
+                    kill_tree(right.pid)
+                    join("1.0")
+                    join("2.0")
+
+            with pytest.warns(RuntimeWarning, match=message):
+                found = run_tasks(tasks, executor=executor, on_outcome=replace_worker)
+                assert eventually(lambda: executor.capacity and len(executor._unfit) == 2)
+    assert [str(outcome.status) for outcome in found.values()] == ["OK"] * 6
 
 
 def test_address_without_scheduler(monkeypatch):

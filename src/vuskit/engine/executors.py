@@ -341,6 +341,7 @@ class DaskExecutor(Executor):
         self._allowed: dict[str, set[str]] = {}  # workers that a task may run on
         self._threads, self._counted = 1, float("-inf")
         self._fitting: set[str] = set()
+        self._had_fitting = False
         self._unfit: dict[str, str] = {}  # worker, what is wrong with it
         try:
             self._count()
@@ -377,7 +378,9 @@ class DaskExecutor(Executor):
             )
             for address, versions in found.items():
                 self._note_versions(address, versions)
-        if workers and not self._fitting and workers <= set(self._unfit):
+        self._had_fitting |= bool(self._fitting)
+        # Later on, a worker that has left may return.
+        if workers and not self._had_fitting and workers <= set(self._unfit):
             raise InvalidInputError(
                 "the Dask cluster must have a worker with the library versions of this machine, "
                 f"got none: {'; '.join(self._unfit[one] for one in sorted(workers))}; install "
@@ -473,7 +476,9 @@ class DaskExecutor(Executor):
             if kill:
                 self._client.cancel(list(self._futures.values()), force=True)
             if self._client.status == "running":
-                workers = sorted(self._fitting) if self._versions else None
+                workers = None
+                if self._versions:
+                    workers = sorted(self._fitting.intersection(self._client.nthreads()))
                 self._client.run(
                     _close_processes, self._run, kill=kill, workers=workers, on_error="ignore"
                 )
