@@ -427,9 +427,13 @@ def test_dask_workers_with_other_versions_get_no_tasks(tmp_path):
                     join("1.0")
                     join("2.0")
 
-            with pytest.warns(RuntimeWarning, match=message):
-                found = run_tasks(tasks, executor=executor, on_outcome=replace_worker)
+            def run():
+                outcomes = run_tasks(tasks, executor=executor, on_outcome=replace_worker)
                 assert eventually(lambda: executor.capacity and len(executor._unfit) == 2)
+                return outcomes
+
+            with pytest.warns(RuntimeWarning, match=message):
+                found = run()
     assert [str(outcome.status) for outcome in found.values()] == ["OK"] * 6
 
 
