@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from dask_cluster import scheduler
 from vuskit import auc_pr
 from vuskit.bench import Run, load_plan, run_plan
 from vuskit.bench.jobs import SeriesSource, describe_series
+from vuskit.bench.store import open_store
 from vuskit.datasets.input_files import record_opened_files
 from vuskit.engine import DaskExecutor, Limits
 
@@ -166,6 +168,36 @@ def test_labels_edited_during_a_run_are_refused(base, cluster):
     found = dict(zip(values["series"], values["value"], strict=True))
     later = expected(LATER)
     assert found == pytest.approx({name: later[name] for name in ("art", "T-1")}, abs=1e-12)
+
+
+def test_a_format_that_keeps_labels_in_memory_is_reported(base):
+    """In a notebook, where Python goes on after an edit."""
+    script = """
+import sys, pathlib
+from test_input_files import LATER, write_labels
+from vuskit.bench import Run, load_plan, run_plan
+from vuskit.engine import InProcessExecutor
+base = pathlib.Path(sys.argv[1])
+run_plan(load_plan(base / "bench.toml"), executor=InProcessExecutor())
+(base / "plain/a.plain").write_text((base / "plain/a.plain").read_text() + "0.5")
+run_plan(load_plan(base / "bench.toml"), executor=InProcessExecutor())
+write_labels(base, LATER)
+run_plan(load_plan(base / "bench.toml"), executor=InProcessExecutor())
+"""
+    (base / "bench.toml").write_text(PLAN)
+    paths = os.pathsep.join(map(str, Path(__file__).parents[:2]))
+    done = subprocess.run(
+        [sys.executable, "-c", script, str(base)],
+        capture_output=True, text=True, check=False,
+        env={**os.environ, "PYTHONPATH": paths, "VUSKIT_NUMBA": "0"},
+    )  # fmt: skip
+    last = done.stderr.splitlines()[-1]
+    assert "format 'plain' must open" in last
+    assert "truth.json again after it changed" in last
+    refs = open_store(base / "bench-run").known_series().values()
+    plain = [ref for ref in refs if "plain" in ref.source.spec]
+    assert len(plain) == 2
+    assert all(str(base / "plain/truth.json") in ref.files for ref in plain)
 
 
 def test_an_edit_that_keeps_size_and_time_is_noticed(base):

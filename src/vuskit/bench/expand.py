@@ -28,6 +28,7 @@ from vuskit.bench.jobs import (
     ScoreJob,
     SeriesRef,
     SeriesSource,
+    check_memory,
     describe_series,
     forget_code,
 )
@@ -43,7 +44,6 @@ from vuskit.errors import InvalidInputError
 __all__ = ["ExpandedPlan", "expand_plan"]
 
 _BATCH = 64
-_MOST_SHARED = 8
 _Subject: TypeAlias = tuple[str, str, str]  # series, scores and settings
 
 
@@ -62,7 +62,7 @@ class _SeriesCatalog:
         self._store = store
         self._known = {} if reread else store.known_series()
         self._new: list[tuple[SeriesRef, str]] = []
-        self._shared: dict[str, dict[str, str]] = {}
+        self._read: list[SeriesRef] = []
 
     def describe(self, source: SeriesSource) -> SeriesRef:
         """Describe a series, reading it if it is new or changed.
@@ -75,24 +75,24 @@ class _SeriesCatalog:
         stamp = source.stamp()
         ref = self._known.get((source.spec, stamp))
         if ref is None or ref.changed_files():
-            ref = self._known[source.spec, stamp] = self._read(source)
+            before = () if ref is None else ref.files
+            ref = self._known[source.spec, stamp] = describe_series(source, before)
             self._new.append((ref, stamp))
+            self._read.append(ref)
             if len(self._new) >= _BATCH:
                 self.save()
         return ref
 
-    def _read(self, source: SeriesSource) -> SeriesRef:
-        ref = describe_series(source)
-        form = source.format
-        if form is None or form.companions is not None:
-            return ref
-        # A format may keep a file with the labels of all series in memory and open it once: what
-        # it opened for one series counts for the next ones. Many files are one for each series.
-        others = {path: state for path, state in ref.files.items() if path != str(source.path)}
-        shared = self._shared.setdefault(form.name, {})
-        files = {**shared, **ref.files} if len(shared) <= _MOST_SHARED else ref.files
-        shared.update(others)
-        return replace(ref, files=files)
+    def check(self) -> None:
+        """Make sure that no format took the content of a changed file from memory.
+
+        Raises
+        ------
+        ChangedInputError
+            If one did.
+        """
+        for ref in self._read:
+            check_memory(ref)
 
     def save(self) -> None:
         """Enter what was read."""
@@ -243,6 +243,7 @@ def expand_plan(
             for place, request in enumerate(plan.scores)
             if request.pattern is None
         }
+        catalog.check()
         named = _with_unique_names([*planned, *(job.series for job in chain(*tables.values()))])
         series = [named[ref.hash] for ref in planned]
         jobs: list[ScoreJob | ImportJob] = [

@@ -76,6 +76,7 @@ __all__ = [
     "SeriesSource",
     "changed_files",
     "changed_parts",
+    "check_memory",
     "describe_series",
     "forget_code",
     "job_from_spec",
@@ -328,8 +329,15 @@ def _remember(recent: dict[str, Any], key: str, value: Any, *, most: int) -> Non
     recent[key] = value
 
 
-def describe_series(source: SeriesSource) -> SeriesRef:
+def describe_series(source: SeriesSource, before: Iterable[str] = ()) -> SeriesRef:
     """Read a series once and write down what a plan needs.
+
+    Parameters
+    ----------
+    source : SeriesSource
+        The series.
+    before : iterable of str
+        Files that it was read from before.
 
     Raises
     ------
@@ -343,12 +351,13 @@ def describe_series(source: SeriesSource) -> SeriesRef:
     """
     # Before it is read: an edit while it is read is noticed the next time.
     files = source.file_states()
-    if _is_users_format(source):
+    form = source.format
+    if form is None or form.read.__module__.startswith("vuskit."):
+        series = source.load()
+    else:
         with record_opened_files() as opened:
             series = source.load()
-        files = {**opened, **files}
-    else:
-        series = source.load()
+        files = _all_files(source, files, opened, before)
     return SeriesRef(
         hash=series.content_hash,
         dataset=series.dataset,
@@ -364,9 +373,47 @@ def describe_series(source: SeriesSource) -> SeriesRef:
     )
 
 
-def _is_users_format(source: SeriesSource) -> bool:
-    form = source.format
-    return form is not None and not form.read.__module__.startswith("vuskit.")
+_MOST_SHARED = 8
+# Files that users' formats opened in this process, by format, each with its state then.
+_opened_by_format: dict[str, dict[str, str]] = {}
+
+
+def _all_files(
+    source: SeriesSource, declared: dict[str, str], opened: dict[str, str], before: Iterable[str]
+) -> dict[str, str]:
+    """Files of a series of a user's format, each with its state when this process read it.
+
+    A format may keep a file with the labels of all series in memory and open it once. What it
+    opened for one series counts for the next ones; many files are one for each series.
+    """
+    form, main = source.format, str(source.path)
+    assert form is not None
+    seen = _opened_by_format.setdefault(form.name, {})
+    kept = {path: seen[path] for path in {*declared, *before} & seen.keys()}
+    if form.companions is None and len(seen) <= _MOST_SHARED:
+        kept |= seen
+    seen.update((path, state) for path, state in opened.items() if path != main)
+    return {**declared, **kept, **opened}
+
+
+def check_memory(ref: SeriesRef) -> None:
+    """Make sure that a user's format opened every file again that changed in this process.
+
+    Raises
+    ------
+    ChangedInputError
+        If it took the content of one from memory.
+    """
+    form = ref.source.format
+    if form is None:
+        return
+    seen = _opened_by_format.get(form.name, {})
+    for path in ref.files.keys() & seen.keys():
+        if file_state(path) != seen[path]:
+            raise ChangedInputError(
+                f"format {form.name!r} must open {path} again after it changed, got "
+                "its content from memory; start Python again, or do not keep files in memory"
+            )
 
 
 # -- detectors, measures, settings ----------------------------------------------------------
