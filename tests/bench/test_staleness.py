@@ -1,0 +1,137 @@
+"""Reasons why finished jobs run again."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import pytest
+
+from vuskit.bench.expand import expand_plan
+from vuskit.bench.store import open_store
+
+DETECTORS = """
+from stale_tools import scale
+LIMIT = 3
+def first(values, factor=1.0):
+    return factor * scale(values) + LIMIT
+def second(values):
+    return -values
+"""
+TOOLS = "FACTOR = 2\ndef scale(values):\n    return FACTOR * values\n"
+MEASURES = """
+from vuskit import register_measure
+POWER = 2
+@register_measure(name="stale_mean")
+def stale_mean(y_true, y_score):
+    return float((y_score - y_score.min()).mean() ** POWER * 0)
+"""
+PLAN = """
+imports = ["stale_measures"]
+[[series]]
+folder = "data"
+[[series]]
+folder = "nab"
+format = "nab"
+[[detectors]]
+name = "stale_detectors:first"
+label = "First"
+[[detectors]]
+name = "stale_detectors:second"
+label = "Second"
+[[evaluate]]
+measures = ["auc_pr", "stale_mean"]
+buffer = 4
+"""
+
+
+@pytest.fixture
+def finished(workshop):
+    """A finished run on two files and a series whose labels are in a third file."""
+    base = workshop.base
+    (base / "stale_detectors.py").write_text(DETECTORS)
+    (base / "stale_tools.py").write_text(TOOLS)
+    (base / "stale_measures.py").write_text(MEASURES)
+    (base / "data").mkdir()
+    for name, period in (("pump", 7), ("valve", 5)):
+        rows = [f"{i % period},{int(20 <= i < 26)}" for i in range(60)]
+        (base / "data" / f"{name}.csv").write_text("\n".join(["value,label", *rows, ""]))
+    (base / "nab" / "data" / "g").mkdir(parents=True)
+    (base / "nab" / "labels").mkdir()
+    rows = [f"2026-01-01 00:{i:02d}:00,{i * 7 % 11}" for i in range(60)]
+    (base / "nab/data/g/art.csv").write_text("\n".join(["timestamp,value", *rows, ""]))
+    label(base, 10)
+    workshop.path.write_text(PLAN)
+    workshop.run()
+    assert reasons(workshop) == {}
+    yield workshop
+    for name in ("stale_detectors", "stale_tools", "stale_measures"):
+        sys.modules.pop(name, None)
+
+
+def label(base, minute):
+    window = [[f"2026-01-01 00:{minute}:00", f"2026-01-01 00:{minute + 5}:00"]]
+    (base / "nab/labels/combined_windows.json").write_text(json.dumps({"g/art.csv": window}))
+
+
+def reasons(workshop):
+    with open_store(workshop.folder) as store:
+        return {one.reason: one.jobs for one in expand_plan(workshop.plan(), store).stale}
+
+
+def edit(path, old, new):
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new))
+
+
+CHANGES = [
+    ("stale_tools.py", "FACTOR = 2", "FACTOR = 3",
+     {"code of `stale_detectors:first` changed (stale_tools.FACTOR)": 3}),
+    ("stale_detectors.py", "return -values", "return -2 * values",
+     {"code of `stale_detectors:second` changed (stale_detectors.second)": 3}),
+    ("stale_measures.py", "POWER = 2", "POWER = 3",
+     {"measure stale_mean changed (stale_measures.POWER)": 6}),
+    ("data/pump.csv", "0,0\n", "0.5,0\n", {"pump.csv changed": 2}),
+    ("bench.toml", 'label = "First"', 'label = "First"\nfactor = 2.5',
+     {"parameter factor default -> 2.5": 3}),
+    ("bench.toml", "buffer = 4", "buffer = 6", {"settings: buffer 4 -> 6": 6}),
+    ("bench.toml", '"stale_detectors:second"', '"values"',
+     {"Second is `values` now, was `stale_detectors:second`": 3}),
+    ("bench.toml", '"Second"', '"Renamed"', {}),
+    ("bench.toml", '"auc_pr", ', '"auc_pr", "vus_pr", ', {}),
+    ("bench.toml", "[[evaluate]]", '[[detectors]]\nname = "values"\n[[evaluate]]', {}),
+]  # fmt: skip
+
+
+def test_every_change_has_its_reason(finished):
+    for name, old, new, expected in CHANGES:
+        edit(finished.base / name, old, new)
+        assert reasons(finished) == expected, (old, new)
+        edit(finished.base / name, new, old)
+    assert reasons(finished) == {}
+    label(finished.base, 30)
+    assert reasons(finished) == {"labels or other data in combined_windows.json changed": 2}
+
+
+def test_several_changes_of_a_job_are_one_reason(finished):
+    edit(finished.base / "stale_tools.py", "FACTOR = 2", "FACTOR = 3")
+    edit(finished.base / "data/pump.csv", "0,0\n", "0.5,0\n")
+    code = "code of `stale_detectors:first` changed (stale_tools.FACTOR)"
+    assert reasons(finished) == {code: 2, f"pump.csv changed; {code}": 1, "pump.csv changed": 1}
+    finished.run()
+    assert reasons(finished) == {}
+
+
+def test_results_of_other_library_versions_are_noted(finished, monkeypatch):
+    def notes():
+        with open_store(finished.folder) as store:
+            expanded = expand_plan(finished.plan(), store)
+        assert not expanded.stale
+        return [note for note in expanded.notes if "versions" in note]
+
+    assert notes() == []
+    monkeypatch.setattr("vuskit._util.environment._version", lambda name: "99.0")
+    (note,) = notes()
+    assert "results computed with other versions are kept: 12 with numpy " in note
+    assert "(now 99.0)" in note
