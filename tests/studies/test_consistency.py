@@ -74,3 +74,15 @@ def test_mean_ranks_use_the_series_that_all_detectors_have():
     found = ConsistencyResult((apart, other), study=Consistency(["auc_pr", "vus_pr"], min_series=2))
     assert found.rank_table().isna().all(axis=None)
     assert found.figures()["ranks"].data()
+
+
+def test_mean_ranks_tell_what_they_are_taken_over():
+    several = [make_scored(seed, dataset="plant" if seed < 3 else "lone") for seed in range(4)]
+    found = consistency_study(several, **SOME)
+    assert found.small_datasets == ("lone",)
+    assert set(found.entropies().reset_index()["dataset"]) == {"plant"}
+    counts = found.tables()["rank_table"][["n_datasets", "n_series"]]
+    assert counts.to_numpy().tolist() == [[2, 4]] * 4
+    assert set(found.tables()["rank_table_lone"]["n_series"]) == {1}
+    assert "too small for an entropy: lone" in found.figures()["ranks"].caption
+    assert "have no entropy: lone; mean ranks include them" in found.about()

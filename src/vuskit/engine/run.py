@@ -33,6 +33,8 @@ class TaskProgress:
         Title of the task that finished last.
     running : tuple of str
         Titles of the tasks that run now.
+    stored : int
+        Finished tasks whose results were stored before.
     """
 
     done: int
@@ -41,6 +43,7 @@ class TaskProgress:
     seconds_left: float | None = None
     name: str = ""
     running: tuple[str, ...] = ()
+    stored: int = 0
 
 
 def run_tasks(
@@ -206,5 +209,6 @@ class _Run:
                 seconds_left=spent / self.ran * (self.total - done) if self.ran else None,
                 name=self.last_title,
                 running=tuple(task.title for task in self.running),
+                stored=done - self.ran,
             )
         )

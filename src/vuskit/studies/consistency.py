@@ -197,11 +197,23 @@ class ConsistencyResult(ValuesResult):
             "entropies": self.entropies().reset_index(),
             "averages": self.averages().reset_index(),
             "families": self.by_family().reset_index(),
-            "rank_table": self.rank_table().reset_index(),
+            "rank_table": self._counted_ranks(None),
         }
         for dataset in dict.fromkeys(one.dataset for one in self.values):
-            tables[f"rank_table_{dataset}"] = self.rank_table(dataset).reset_index()
+            tables[f"rank_table_{dataset}"] = self._counted_ranks(dataset)
         return tables
+
+    def _counted_ranks(self, dataset: str | None) -> pd.DataFrame:
+        """Mean ranks, and how many data sets and series each detector was evaluated on."""
+        frame = self._ranks
+        if dataset is not None:
+            frame = frame[frame["dataset"] == dataset]
+        places = frame.drop_duplicates(["dataset", "series", "detector"])
+        counts = places.groupby("detector", sort=False).agg(
+            n_datasets=("dataset", "nunique"), n_series=("series", "size")
+        )
+        table: pd.DataFrame = counts.join(self.rank_table(dataset)).reset_index()
+        return table
 
     def figures(self) -> dict[str, Display]:
         """Entropies by measure and family; mean ranks and entropies of detectors by data set."""
@@ -227,7 +239,7 @@ class ConsistencyResult(ValuesResult):
             title="Mean rank of each detector",
             caption="1 is best. Over the series on which all detectors have a value of the "
             "measure. Detectors whose ranks differ between measures decide which measure "
-            "to use.",
+            f"to use.{self._small_in_ranks()}",
         )
         figures["detectors"] = ChoiceDisplay(
             ("data set",),
@@ -242,6 +254,13 @@ class ConsistencyResult(ValuesResult):
             caption="How much the rank of a detector changes from series to series.",
         )
         return figures
+
+    def _small_in_ranks(self) -> str:
+        """Say that mean ranks are taken over more data sets than entropies."""
+        small = self.small_datasets
+        if not small:
+            return ""
+        return f" Includes data sets that are too small for an entropy: {', '.join(small)}."
 
     def _ranks_on(self, dataset: str) -> pd.DataFrame:
         table = self.rank_table(_dataset((dataset,)))
@@ -263,8 +282,8 @@ class ConsistencyResult(ValuesResult):
             f"{len(self.values):,} series. Shannon entropy of a detector's ranks over the series "
             "of a data set, in bits; mean over detectors and data sets. Low is consistent. Equal "
             f"values get the {self.study.ties} rank. Data sets of fewer than "
-            f"{self.study.min_series} series are left out: {left_out}. Undefined values: "
-            f"{int(self.undefined().sum()):,}."
+            f"{self.study.min_series} series have no entropy: {left_out}; mean ranks include them. "
+            f"Undefined values: {int(self.undefined().sum()):,}."
         )
 
     def facts(self) -> dict[str, Any]:

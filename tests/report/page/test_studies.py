@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import html
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -158,5 +160,5 @@ def test_studies_write_tests_and_sizes_of_pairs_of_measures(robust_files, separa
 
 
 def test_pages_say_that_no_pair_can_be_significant(robust_files):
-    page = robust_files[0].read_text()  # six series, six pairs of measures
+    page = html.unescape(robust_files[0].read_text())  # six series, six pairs of measures
     assert "(alpha = 0.1, n = 6); n too small: no pair can be significant (needs n >= 7)" in page

@@ -15,9 +15,11 @@ from typer.core import TyperGroup
 
 from vuskit.cli._options import load_file
 
-__all__ = ["StudyGroup", "app"]
+__all__ = ["DEFAULT_OUTPUT", "StudyGroup", "app"]
 
+DEFAULT_OUTPUT = Path("out") / "studies"
 _LOAD = "--load"
+_UsageError: Any = typer.BadParameter.__base__  # of click, which newer versions of typer contain
 
 
 class StudyGroup(TyperGroup):
@@ -31,6 +33,17 @@ class StudyGroup(TyperGroup):
             elif word.startswith(f"{_LOAD}="):
                 load_file(Path(word.partition("=")[2]))
         return super().parse_args(ctx, args)
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Tell how to run a study that is not registered, and how to show its saved result."""
+        try:
+            return super().resolve_command(ctx, args)
+        except _UsageError as error:
+            text = f"{error.message} A study of your own needs its file: --load FILE."
+            saved = _saved_result(args)
+            if saved is not None:
+                text += f" {saved} is its saved result: vuskit report {saved.parent} --load FILE"
+            raise _UsageError(text, error.ctx) from error
 
     @property
     def commands(self) -> Any:
@@ -46,6 +59,18 @@ class StudyGroup(TyperGroup):
     @commands.setter
     def commands(self, given: Any) -> None:
         self._built: dict[str, Any] = dict(given)
+
+
+def _saved_result(args: list[str]) -> Path | None:
+    """Saved result of the study that a line names, in the folder that the line names."""
+    folder = DEFAULT_OUTPUT
+    for word, following in pairwise([*args, ""]):
+        if word in ("--output", "-o"):
+            folder = Path(following)
+        elif word.startswith("--output="):
+            folder = Path(word.partition("=")[2])
+    path = folder / f"{Path(args[0]).name}_result.npz"
+    return path if path.is_file() else None
 
 
 app = typer.Typer(cls=StudyGroup, help="Studies of the measures themselves.", no_args_is_help=True)

@@ -6,6 +6,7 @@ import inspect
 import os
 import shlex
 import sys
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
@@ -40,12 +41,13 @@ from vuskit.cli._options import (
 )
 from vuskit.cli._output import AsCsv, AsJson, chosen_format, say
 from vuskit.cli._progress import study_progress
+from vuskit.cli.study import DEFAULT_OUTPUT
 from vuskit.cli.study._output import StudyOutcome, emit_studies, write_study_page
 from vuskit.errors import InvalidInputError
 from vuskit.inputs import check_choice
 
 if TYPE_CHECKING:
-    from vuskit.engine import ExecutorSettings, Limits
+    from vuskit.engine import ExecutorSettings, Limits, TaskProgress
     from vuskit.measures import EvaluationSettings
     from vuskit.measures.registry import Measure
     from vuskit.studies import Option, Study, StudyResult
@@ -58,7 +60,6 @@ Scores = Annotated[
 ]
 Output = Annotated[Path, output_option("FOLDER", "the same command goes on where it stopped.")]
 Patterns = Annotated[list[str] | None, series_option("only these. May be repeated.")]
-_DEFAULT_OUTPUT = Path("out") / "studies"
 _METAVARS: dict[type, str] = {int: "N", float: "X"}
 _NO_VALUES_NEEDED = ("auto", "median_anomaly", "mean_anomaly")
 
@@ -119,7 +120,13 @@ class _Request:
         settings = settings or self.settings_of(study)
         chosen = study(measures=self.measures, settings=settings, **options)
         folder = self.output / "series"
-        with resumable(folder), study_progress(study.name) as progress:
+        states: deque[TaskProgress] = deque(maxlen=1)
+        with resumable(folder), study_progress(study.name) as show:
+
+            def progress(state: TaskProgress) -> None:
+                states.append(state)
+                show(state)
+
             found: StudyResult = run_study(
                 chosen,
                 self.sources(study),
@@ -128,6 +135,12 @@ class _Request:
                 folder=None if study.input == "none" else folder,
                 progress=progress,
             )
+        for state in states:
+            if state.stored:
+                say(
+                    f"{study.name}: {state.stored:,} of {state.total:,} series were finished "
+                    f"before, in {folder}; another --output computes them again"
+                )
         return found
 
     def write(self, results: Iterable[StudyResult]) -> None:
@@ -149,7 +162,7 @@ def _default_settings(study: type[Study[Any]]) -> EvaluationSettings:
 
 def _request(
     scores: Scores,
-    output: Output = _DEFAULT_OUTPUT,
+    output: Output = DEFAULT_OUTPUT,
     measure: Measures = None,
     load: Load = None,
     series: Patterns = None,

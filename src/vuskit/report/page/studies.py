@@ -139,17 +139,18 @@ def study_sections(results: Iterable[Any]) -> list[Section]:
 
 def _section_data(result: StudyResult) -> dict[str, Any]:
     """Dictionaries of displays and tables, with the measures that they name."""
-    figures = [
-        {"name": _slug(name), **_figure_data(display)} for name, display in result.figures().items()
-    ]
+    displays, frames = result.figures(), result.tables()
+    slugs = _slugs(displays)
+    figures = [{"name": slugs[name], **_figure_data(display)} for name, display in displays.items()]
+    slugs = _slugs(frames)
     tables = [
         {
-            "name": _slug(name),
+            "name": slugs[name],
             "title": _spoken(name),
             "columns": list(map(str, frame.columns)),
             "rows": [json_ready(list(row)) for row in frame.itertuples(index=False, name=None)],
         }
-        for name, frame in result.tables().items()
+        for name, frame in frames.items()
         if len(frame) <= _MOST_ROWS
     ]
     return {**_measures_of(figures), "figures": figures, "tables": tables}
@@ -253,9 +254,23 @@ def _remarks(result: StudyResult) -> list[str]:
     return remarks + [f"{note[:1].upper()}{note[1:]}." for note in result.notes()]
 
 
-def _slug(name: str) -> str:
-    """A name that can be part of an address."""
-    return re.sub(r"[^\w-]+", "-", name)
+def _slugs(names: Iterable[str]) -> dict[str, str]:
+    """Names that can be part of an address or a file name, different for different names.
+
+    Examples
+    --------
+    >>> _slugs(["ranks_plant/logs", "ranks_plant-logs", "averages"])
+    {'ranks_plant/logs': 'ranks_plant-logs', 'ranks_plant-logs': 'ranks_plant-logs-2', ...}
+    """
+    found: dict[str, str] = {}
+    for name in names:
+        slug = first = re.sub(r"[^\w-]+", "-", name)
+        count = 1
+        while slug in found.values():
+            count += 1
+            slug = f"{first}-{count}"
+        found[name] = slug
+    return found
 
 
 def _spoken(name: str) -> str:
@@ -378,6 +393,10 @@ class _Folder:
         self.tables: dict[str, pd.DataFrame] = {}
         self.figures: dict[str, Display] = {}
 
+    def _file(self, name: str, among: Iterable[str], form: str) -> str:
+        """File of a table or figure."""
+        return f"{self.name}_{_slugs(among)[name]}.{form}"
+
     def figure(self, name: str, display: Display, key: tuple[str, ...] | None) -> str:
         """Keep a figure; return the Markdown that shows it."""
         if isinstance(display, ChoiceDisplay):
@@ -386,7 +405,7 @@ class _Folder:
         else:
             shown, title = display, name.replace("_", " ")
         self.figures[name] = shown
-        return _picture_link(title, f"{self.name}_{name}.{self.figure_format}")
+        return _picture_link(title, self._file(name, self.figures, self.figure_format))
 
     def table(self, name: str, frame: pd.DataFrame) -> None:
         """Keep a table."""
@@ -398,7 +417,7 @@ class _Folder:
         written = [self.place / f"{self.name}.md"]
         written[0].write_text("\n\n".join(page) + "\n", encoding="utf-8")
         for name, frame in self.tables.items():
-            written.append(self.place / f"{self.name}_{name}.{self.table_format}")
+            written.append(self.place / self._file(name, self.tables, self.table_format))
             write_table(frame, written[-1])
             if self.latex and len(frame) <= _MOST_LATEX_ROWS:
                 written.append(written[-1].with_suffix(".tex"))
@@ -406,7 +425,7 @@ class _Folder:
                 text = latex_frame(with_titles(frame, self.titles), notes=notes)
                 written[-1].write_text(text + "\n", encoding="utf-8")
         for name, display in self.figures.items():
-            file = self.place / f"{self.name}_{name}.{self.figure_format}"
+            file = self.place / self._file(name, self.figures, self.figure_format)
             written.append(display.save(file, dpi=PAGE_DPI))
         return written
 
