@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from studies.scored import SOME, make_several, write_scored
+from studies.scored import SOME, make_scored, make_several, write_scored
 from typer.testing import CliRunner
 
 from vuskit.bench import Run
 from vuskit.bench.plan import load_plan
 from vuskit.bench.runner import run_plan
 from vuskit.cli.app import app
+from vuskit.datasets import ScoredSeries, Series
 from vuskit.engine import InProcessExecutor
+from vuskit.errors import InvalidInputError
+from vuskit.report.page import studies_page_html, write_study
 from vuskit.studies import (
     changed_inputs,
     compare,
@@ -20,6 +23,7 @@ from vuskit.studies import (
     open_scores,
     robustness_study,
     scenario_study,
+    separability_study,
     summarize,
 )
 
@@ -132,3 +136,54 @@ def test_report_tells_when_scores_changed_since_a_study(tmp_path):
     paths[0].write_text(paths[0].read_text().replace(",0,", ",1,", 1))
     second = CliRunner().invoke(app, ["report", str(out)])
     assert "warning: 1 of these series changed since (plant/s0)" in second.stderr
+
+
+# ---- equal names ----
+
+
+def test_series_with_equal_names_stay_separate_in_all_tables_and_files(tmp_path):
+    files = tmp_path / "scores"
+    for seed, plant in enumerate(("plantA", "plantB", "plantB/old")):
+        moved = write_scored(files / plant, make_scored(seed, dataset="logs"))
+        moved.rename(moved.with_name("pump.csv"))
+    for seed in (3, 4):
+        write_scored(files / "plantA", make_scored(seed, dataset="logs"))
+    options = {"count": 3, "measures": ["auc_pr", "vus_pr"], "buffer": 24}
+    robust = robustness_study(files, folder=tmp_path / "parts", **options)
+    assert len(robust.by_series("lag")) == 5
+    assert {one.name for one in robust.inputs} == {one.name for one in robust.values}
+    assert len({one.name for one in robust.values}) == 5
+    separable = separability_study(files, min_gap=0.0, **options)
+    assert len(separable.by_series()) == 5
+    consistent = consistency_study(files, min_series=2, measures=options["measures"], buffer=24)
+    frame = consistent.to_frame()
+    assert len(frame.drop_duplicates(["dataset", "series"])) == 5
+    for result in (robust, separable):
+        figures = result.figures()
+        keys = (figures.get("boxes") or figures["pairs"]).keys
+        assert len({key[0] for key in keys}) == 5
+    written = write_study(consistent, tmp_path / "out")
+    assert tmp_path / "out" / "consistency_rank_table_plantA-logs.csv" in written
+    assert all(path.parent == tmp_path / "out" for path in written)
+    assert "plantA/logs" in studies_page_html([robust, consistent])
+    with pytest.raises(InvalidInputError, match="names 3"):
+        robust.series_named("pump")
+
+
+class Custom:
+    """A source of a user, whose series is called as another one."""
+
+    name = "custom"
+
+    def read(self):
+        return make_scored(5, dataset="plant")
+
+
+def test_sources_of_users_with_equal_names_stay_separate():
+    other = make_scored(1)
+    same = ScoredSeries(
+        Series("s5", "plant", other.series.values, other.series.labels), other.scores
+    )
+    found = robustness_study([Custom(), same], count=3, **SOME)
+    assert len(found.by_series("lag")) == 2
+    assert len({one.name for one in found.inputs}) == 2

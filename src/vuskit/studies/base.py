@@ -30,6 +30,7 @@ from vuskit._util.optional import is_installed, require
 from vuskit._util.text import plural
 from vuskit.buffers import BufferChoice, buffer_strategy_title
 from vuskit.datasets import ScoredSeries
+from vuskit.datasets.unique_names import SeriesName, unique_names
 from vuskit.engine import (
     Action,
     Executor,
@@ -1060,26 +1061,33 @@ def run_study(
         results=None if folder is None else _part_folder(task, Path(folder)),
         progress=progress,
     )
-    parts: list[Any] = []
-    inputs: list[StudyInput] = []
+    found: list[tuple[Source, _Part]] = []
     failures: list[Failure] = []
     for one, key in zip(sources, keys, strict=True):
         outcome = outcomes[key.key]
-        if outcome.status is not Status.OK:
+        if outcome.status is Status.OK:
+            found.append((one, key.complete(outcome.value)))
+        else:
             failures.append(Failure(one.name, outcome.reason or str(outcome.status)))
-            continue
-        part = key.complete(outcome.value)
-        parts.append(part.value if task.uses_names else task.with_names(part.value, part.names))
-        inputs.append(StudyInput.of(one, part.names, part.digest))
     if failures and task.input == "none":
         raise InvalidInputError(failures[0].reason)
-    if failures and not parts:
+    if failures and not found:
         raise InvalidInputError(
             f"{task.name} must have at least one series, got none: all {len(failures):,} failed; "
             f"the first one, {failures[0].name}: {failures[0].reason}"
         )
-    recorded = () if task.input == "none" else tuple(inputs)
-    return replace(task.combine(parts), study=task, failures=tuple(failures), inputs=recorded)
+    named = _with_unique_names([part for _, part in found])
+    inputs = [
+        StudyInput.of(one, part.names, part.digest)
+        for (one, _), part in zip(found, named, strict=True)
+        if task.input != "none"
+    ]
+    values = [
+        _named_value(task, part, renamed=part.names != before.names)
+        for (_, before), part in zip(found, named, strict=True)
+    ]
+    result = task.combine(values)
+    return replace(result, study=task, failures=tuple(failures), inputs=tuple(inputs))
 
 
 @dataclass(frozen=True)
@@ -1092,6 +1100,28 @@ class _Part:
     value: Any
     names: Any = None
     digest: str = ""
+
+
+def _with_unique_names(parts: list[_Part]) -> list[_Part]:
+    """Rename series of users' sources that have the name of another series.
+
+    Names of files, runs and series in memory are unique from the start.
+    """
+    names = unique_names(
+        [SeriesName(one.names.dataset, one.names.series, None, one.digest) for one in parts]
+    )
+    return [
+        replace(part, names=replace(part.names, dataset=dataset, series=series))
+        for part, (dataset, series) in zip(parts, names, strict=True)
+    ]
+
+
+def _named_value(study: Study[Any], part: _Part, *, renamed: bool) -> Any:
+    if not study.uses_names:
+        return study.with_names(part.value, part.names)
+    if renamed and isinstance(part.value, SeriesValues):
+        return replace(part.value, dataset=part.names.dataset, series=part.names.series)
+    return part.value
 
 
 @dataclass(frozen=True)
