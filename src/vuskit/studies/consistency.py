@@ -212,7 +212,8 @@ class ConsistencyResult(ValuesResult):
         counts = places.groupby("detector", sort=False).agg(
             n_datasets=("dataset", "nunique"), n_series=("series", "size")
         )
-        table: pd.DataFrame = counts.join(self.rank_table(dataset)).reset_index()
+        ranks = self.rank_table(dataset)
+        table: pd.DataFrame = counts.loc[ranks.index].join(ranks).reset_index()
         return table
 
     def figures(self) -> dict[str, Display]:
