@@ -99,7 +99,7 @@ WHERE kind = 'evaluate' AND run_id = ? AND value IS NULL
 ORDER BY jobs.id
 """
 _SERIES = """
-SELECT series.*, planned_series.dataset, planned_series.name, source, stamp, files
+SELECT series.*, planned_series.dataset, planned_series.name, source, stamp, sources.files
 FROM planned_series
 JOIN series ON series.hash = planned_series.hash
 LEFT JOIN sources ON sources.spec = source AND sources.series_hash = series.hash
