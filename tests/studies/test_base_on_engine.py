@@ -16,6 +16,7 @@ from waiting import eventually
 
 from vuskit.engine import DaskExecutor, ExecutorSettings, Limits
 from vuskit.errors import InvalidInputError
+from vuskit.measures import Measure
 from vuskit.studies import (
     Consistency,
     Robustness,
@@ -58,14 +59,39 @@ def slow(monkeypatch):
     return Slow
 
 
+def own_measure(factor):
+    def scaled(y_true, y_score):
+        return factor * float(y_score.mean())
+
+    return Measure("own", "Own", scaled)
+
+
+def check_identity(files, parts, executor):
+    """Other code gives other values, and a rename nothing but another name."""
+
+    def study_with(factor):
+        found = consistency_study(
+            files, measures=[own_measure(factor)], buffer=24, folder=parts, executor=executor
+        )
+        return {one.name: one.values for one in found.values}
+
+    first, second = study_with(1.0), study_with(2.0)
+    assert len(list(parts.glob("*.npz"))) == 16
+    for name, values in first.items():
+        np.testing.assert_array_equal(second[name], 2 * values)
+    (files / "plant" / "s7.csv").rename(files / "plant" / "pump.csv")
+    np.testing.assert_array_equal(study_with(2.0)["plant/pump"], second["plant/s7"])
+    assert len(list(parts.glob("*.npz"))) == 16
+
+
 def test_a_killed_dask_worker_changes_nothing(tmp_path):
     files = tmp_path / "scores"
     for seed in range(8):
         write_scored(files, make_scored(seed))
     chosen = Robustness.create(count=4, **SOME)
-    here = chosen.run(files).save(tmp_path / "here").read_bytes()
     with scheduler(2) as (file, workers), DaskExecutor(address=file) as executor:
         assert eventually(lambda: executor.capacity >= 4)  # both workers are there
+        check_identity(files, tmp_path / "parts", executor)
         killed = []
 
         def kill_once(progress):
@@ -74,6 +100,7 @@ def test_a_killed_dask_worker_changes_nothing(tmp_path):
 
         found = chosen.run(files, executor=executor, progress=kill_once)
         assert workers[0].wait() == -signal.SIGKILL
+    here = chosen.run(files).save(tmp_path / "here").read_bytes()
     assert found.save(tmp_path / "dask").read_bytes() == here
     local = chosen.run(files, processes=2).save(tmp_path / "local")
     assert local.read_bytes() == here
