@@ -709,7 +709,7 @@ class Storm:
 
     def verify(self) -> None:
         """Check every stored file and value."""
-        options = ["--sample", "100000"]
+        options = ["--all", "--allow-code"]
         done = subprocess.run(
             [*COMMAND, "verify", str(self.run), *options],
             capture_output=True,

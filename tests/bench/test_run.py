@@ -14,6 +14,7 @@ import pytest
 
 from vuskit import InvalidInputError
 from vuskit.bench import Kind, Run, Status, leaderboard, measure_called
+from vuskit.bench.identity import values_checksum
 from vuskit.bench.store import DATABASE
 from vuskit.report.page.run import RunReport
 
@@ -73,6 +74,8 @@ def test_status_counts_and_lists_failures(finished):
         ("misbehaving:fine", Kind.EVALUATE, Status.OK): 4,
         ("misbehaving:raises", Kind.SCORE, Status.ERROR): 2,
     }
+    (cause,) = status.causes
+    assert (cause.n_jobs, cause.example) == (2, status.failures[0])
 
 
 def test_every_shape_holds_the_same_numbers(finished, tmp_path):
@@ -176,7 +179,7 @@ def test_an_unknown_shape_or_ending_is_refused(finished, tmp_path):
 
 def test_the_plan_is_kept_with_the_results(finished):
     finished.path.unlink()
-    assert [spec.label for spec in Run(finished.folder).plan().detectors] == [
+    assert [spec.label for spec in Run(finished.folder).plan(allow_code=True).detectors] == [
         "misbehaving:fine",
         "misbehaving:raises",
         "Random",
@@ -190,14 +193,14 @@ def test_tables_and_checks_need_neither_plan_nor_place(finished, tmp_path_factor
     finished.path.unlink()
     assert len(Run(moved).values()) == 24
     assert Run(moved).verify().problems == ()
-    assert Run(moved).plan().folder == moved
+    assert Run(moved).plan(allow_code=True).folder == moved
 
 
 def test_jobs_are_found_by_the_beginning_of_their_key(workshop):
     workshop.write().run()
     run = Run(workshop.folder)
     for (key,) in workshop.query("SELECT key FROM jobs"):
-        action, status = run.action(key[:12])
+        action, status = run.action(key[:12], allow_code=True)
         assert (action.job.key, status) == (key, Status.OK)
     for wrong, reason in (("", "more than one"), ("zz", "none")):
         with pytest.raises(InvalidInputError, match=f"{reason} does"):
@@ -290,8 +293,44 @@ def test_verification_finds_a_changed_value(workshop):
     connection.commit()
     connection.close()
     problems = Run(workshop.folder).verify().problems
-    assert len(problems) == 2
-    assert all("auc_pr is stored as" in problem for problem in problems)
+    assert len(problems) == 4
+    assert sum("auc_pr is stored as" in problem for problem in problems) == 2
+    assert sum("its values differ from their checksum" in problem for problem in problems) == 2
+
+
+def test_every_checksum_is_checked_if_asked(workshop):
+    workshop.write().run()
+    sound = Run(workshop.folder).verify(sample=None)
+    assert (sound.n_checksums, sound.n_without_checksum, sound.problems) == (2, 0, ())
+    connection = sqlite3.connect(workshop.folder / "bench.sqlite")
+    with contextlib.closing(connection), connection:
+        last = 'SELECT max(job_id) FROM "values"'
+        # Less than another machine could differ by: only the checksum can tell.
+        connection.execute(f'UPDATE "values" SET value = value + 1e-13 WHERE job_id = ({last})')
+        connection.execute(
+            f"UPDATE jobs SET checksum = NULL WHERE kind = 'evaluate' AND id != ({last})"
+        )
+    found = Run(workshop.folder).verify(sample=None)
+    assert (found.n_checksums, found.n_without_checksum, len(found.problems)) == (1, 1, 1)
+    assert "its values differ from their checksum" in found.problems[0]
+    assert Run(workshop.folder).verify(sample=0).n_checksums == 0
+
+
+@pytest.mark.parametrize("change", [
+    "UPDATE jobs SET spec = '{}'",
+    "UPDATE jobs SET spec = 'x'",
+    "UPDATE scores SET hash = '../../../' || hash",
+])  # fmt: skip
+def test_verification_reports_rows_that_were_tampered_with(workshop, change):
+    workshop.write().run()
+    connection = sqlite3.connect(workshop.folder / "bench.sqlite")
+    with contextlib.closing(connection), connection:
+        connection.execute(change)
+    assert Run(workshop.folder).verify().problems
+
+
+def test_zero_keeps_its_checksum_without_its_sign():
+    assert values_checksum({"a": -0.0}) == values_checksum({"a": 0.0})  # SQLite stores 0.0
 
 
 # -- measures -----------------------------------------------------------------------------------

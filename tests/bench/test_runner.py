@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
 from dask_cluster import kill_tree, scheduler
 from waiting import eventually
 
-from vuskit.bench import Kind, Run, run_plan
-from vuskit.engine import DaskExecutor, Limits, LocalExecutor, Status
+from vuskit.bench import Kind, Run, Store, run_plan
+from vuskit.engine import DaskExecutor, InProcessExecutor, Limits, LocalExecutor, Status
 
 # Generous: the machine may be busy. Only a job that sleeps for ever meets a short limit.
 LIMITS = Limits(seconds=300.0, memory=400_000_000)
@@ -130,3 +131,88 @@ def test_one_process_two_and_a_cluster_that_loses_a_worker_agree(workshop, tmp_p
         assert shop.query("SELECT count(*), count(DISTINCT key) FROM jobs") == [(24, 24)]
         assert shop.query("SELECT DISTINCT status FROM jobs") == [("OK",)]
         assert shop.leftovers() == []
+
+
+# -- inputs that change, and ends of runs --------------------------------------------------------
+
+SPOILER = """
+import pathlib
+
+def spoil(values):
+    base = pathlib.Path(__file__).parent
+    if not (base / "spoiled").exists():
+        (base / "spoiled").touch()
+        file = base / "data" / "b.csv"
+        file.write_text(file.read_text().replace(",0\\n", ",1\\n", 9))
+    return values
+"""
+
+
+def test_jobs_whose_data_changed_are_reported_and_run_later(workshop, start):
+    (workshop.base / "spoiler.py").write_text(SPOILER)
+    (workshop.base / "data").mkdir()
+    for name, factor in (("a", 7), ("b", 11)):
+        rows = "".join(f"{i % factor},{int(20 <= i < 25)}\n" for i in range(60))
+        (workshop.base / "data" / f"{name}.csv").write_text(f"value,label\n{rows}")
+    workshop.write(
+        series='[[series]]\nfolder = "data"',
+        detectors=['name = "spoiler:spoil"'],
+        evaluate='[[evaluate]]\nmeasures = ["auc_pr"]\nbuffer = 5',
+        tail="[executor]\nworkers = 1",
+    )
+    first = start()
+    out, err = first.communicate()
+    assert first.returncode == 3, err
+    assert "1 job was not computed: data/b must have the values and labels" in err
+    assert "b.csv" in err
+    assert "2 of 4 jobs done, 0 failed" in out
+    assert workshop.query("SELECT state FROM runs") == [("interrupted",)]
+    assert workshop.query("SELECT DISTINCT status FROM jobs") == [("OK",)]
+    assert any("not computed" in note for note in Run(workshop.folder).status().notes)
+    second = start()
+    out, err = second.communicate()
+    assert second.returncode == 0, err
+    assert "Resuming: 2 of 4 jobs are done" in err
+    assert "the run has 4 of 4 jobs done" in out
+    assert len(workshop.values()) == 2
+
+
+class BrokenError(Exception):
+    pass
+
+
+@pytest.mark.parametrize(
+    ("error", "state"), [(BrokenError, "failed"), (KeyboardInterrupt, "interrupted")]
+)
+def test_no_stopped_run_stays_running(workshop, monkeypatch, error, state):
+    def stop(*_):
+        raise error
+
+    workshop.write()
+    with pytest.raises(error):  # while the plan is expanded: nothing has begun
+        run_plan(workshop.plan(), executor=InProcessExecutor(), reading=stop)
+    assert workshop.query("SELECT state FROM runs") == []
+    with pytest.raises(error):
+        run_plan(workshop.plan(), executor=InProcessExecutor(), observer=stop)
+    assert workshop.query("SELECT state FROM runs") == [(state,)]
+    # The end cannot be recorded at once: Ctrl-C is pressed again, or the disk is full.
+    end_run, attempts = Store.end_run, []
+
+    def end_later(self, *arguments, **options):
+        attempts.append(arguments)
+        if len(attempts) == 1:
+            raise error
+        end_run(self, *arguments, **options)
+
+    monkeypatch.setattr(Store, "end_run", end_later)
+    with pytest.raises(error):
+        run_plan(workshop.plan(), executor=InProcessExecutor())
+    assert workshop.query("SELECT state FROM runs ORDER BY id") == [(state,), (state,)]
+
+
+def test_the_next_writer_marks_a_killed_run(workshop):
+    workshop.write().run()
+    with Store(workshop.folder) as store, store.transaction() as connection:
+        connection.execute("UPDATE runs SET state = 'running'")
+    Store(workshop.folder).close()
+    assert workshop.query("SELECT state FROM runs") == [("interrupted",)]

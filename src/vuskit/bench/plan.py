@@ -39,6 +39,7 @@ __all__ = [
     "load_plan",
     "parse_plan",
     "plan_schema",
+    "planned_folder",
 ]
 
 TEMPLATE = """\
@@ -340,8 +341,38 @@ def load_plan(path: str | Path) -> Plan:
     (4, ['Moving z-score(window=20)', 'Moving z-score(window=50)'])
     """
     source = Path(path)
+    return parse_plan(_read(source), base=source.resolve().parent, name=str(source))
+
+
+def planned_folder(path: str | Path) -> Path:
+    r"""Return the run folder of a plan; the code that the plan names is not imported.
+
+    Raises
+    ------
+    InvalidInputError
+        If the file cannot be read or its folder is not a text.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "bench.toml"
+    >>> _ = path.write_text('folder = "run"\nimports = ["nowhere"]')
+    >>> planned_folder(path).name
+    'run'
+    """
+    source = Path(path)
+    content = _read(source)
     try:
-        content = source.read_text(encoding="utf-8")
+        document = tomllib.loads(content)
+        folder = _converted({k: v for k, v in document.items() if k == "folder"}, _PlanTable).folder
+    except (tomllib.TOMLDecodeError, InvalidInputError) as error:
+        raise InvalidInputError(f"{source}: {error}") from error
+    return source.resolve().parent / folder
+
+
+def _read(source: Path) -> str:
+    try:
+        return source.read_text(encoding="utf-8")
     except FileNotFoundError:
         raise InvalidInputError(
             f"`plan` must be a file that exists, got {str(source)!r}; "
@@ -352,7 +383,6 @@ def load_plan(path: str | Path) -> Plan:
         raise InvalidInputError(
             f"`plan` must be a readable TOML file, got {str(source)!r}: {reason}"
         ) from error
-    return parse_plan(content, base=source.resolve().parent, name=str(source))
 
 
 def parse_plan(content: str, *, base: Path, name: str = "the plan") -> Plan:

@@ -22,7 +22,7 @@ from vuskit.bench._leaderboard import (
     measures_in_order,
     no_common_series,
 )
-from vuskit.bench.identity import scores_digest
+from vuskit.bench.identity import scores_digest, values_checksum
 from vuskit.bench.jobs import (
     EvaluateJob,
     EvaluateResult,
@@ -43,9 +43,10 @@ from vuskit.bench.store import (
     open_store,
     text_to_path,
 )
+from vuskit.bench.stored_code import permitted, plan_code, refused_code, stored_code
 from vuskit.buffers import BufferChoice
 from vuskit.datasets import ScoredSeries, Series
-from vuskit.engine import Status, run_action
+from vuskit.engine import Status
 from vuskit.errors import ChangedInputError, InvalidInputError
 from vuskit.inputs import check_choice
 from vuskit.measures.registry import Measure
@@ -58,6 +59,7 @@ __all__ = [
     "FORMATS",
     "SHAPES",
     "Failure",
+    "FailureCause",
     "Run",
     "RunSeries",
     "RunStatus",
@@ -113,6 +115,14 @@ class Failure:
 
 
 @dataclass(frozen=True)
+class FailureCause:
+    """Failed jobs with the same status and the same first line of the message."""
+
+    n_jobs: int
+    example: Failure
+
+
+@dataclass(frozen=True)
 class RunStatus:
     """How far a run is.
 
@@ -132,6 +142,8 @@ class RunStatus:
         Values in the store.
     failures : tuple of Failure
         The latest first, as many as were asked for.
+    causes : tuple of FailureCause
+        All failures by cause, the most frequent first, as many causes as were asked for.
     notes : tuple of str
         Series that could not be read, or are there twice.
     """
@@ -142,6 +154,7 @@ class RunStatus:
     by_detector: dict[tuple[str, Kind, Status], int]
     n_values: int
     failures: tuple[Failure, ...]
+    causes: tuple[FailureCause, ...]
     notes: tuple[str, ...]
 
     def count(self, *statuses: Status) -> int:
@@ -311,12 +324,23 @@ class Verification:
         A sentence for each; empty if everything is correct.
     broken : tuple of str
         Digests of score files that are missing or changed; see `Store.forget_scores`.
+    n_checksums, n_without_checksum : int
+        Evaluations whose stored values were compared with their checksum, and evaluations of
+        earlier versions, which have none.
+    n_skipped : int
+        Evaluations that were not computed again, because that would run code named in the store.
+    code : tuple of str
+        That code, as ``module`` or ``module:object`` with its file.
     """
 
     n_files: int
     n_values: int
     problems: tuple[str, ...]
     broken: tuple[str, ...]
+    n_checksums: int = 0
+    n_without_checksum: int = 0
+    n_skipped: int = 0
+    code: tuple[str, ...] = ()
 
 
 class Run:
@@ -364,7 +388,7 @@ class Run:
         Parameters
         ----------
         failures : int, default=10
-            How many failures to list.
+            How many failures, and how many causes, to list.
         """
         with self._open() as store:
             run = store.latest_run()
@@ -379,6 +403,10 @@ class Run:
                 by_detector=store.count_jobs_by_detector(),
                 n_values=store.count_values(),
                 failures=tuple(self._failure(store, one) for one in store.failed_jobs(failures)),
+                causes=tuple(
+                    FailureCause(one["n_jobs"], self._failure(store, one))
+                    for one in store.failure_causes(failures)
+                ),
                 notes=tuple(json.loads(run["notes"])),
             )
 
@@ -409,19 +437,26 @@ class Run:
 
     # -- names -----------------------------------------------------------------------------------
 
-    def plan(self) -> Plan:
+    def plan(self, *, allow_code: bool = False) -> Plan:
         """Return the plan of the latest start; it writes to this folder, wherever it was moved.
+
+        Parameters
+        ----------
+        allow_code : bool, default=False
+            Accept a plan that names code other than vuskit's own: reading it imports that code.
 
         Raises
         ------
         InvalidInputError
-            If the plan's files are gone.
+            If the plan's files are gone, or it needs `allow_code`.
         """
         with self._open() as store:
             run = store.latest_run()
-        plan = parse_plan(
-            run["plan"], base=text_to_path(run["base"]), name=f"the plan of {self.folder}"
-        )
+        base = text_to_path(run["base"])
+        code = plan_code(run["plan"], base)
+        if code and not allow_code:
+            raise refused_code(f"the plan of {self.folder}", code)
+        plan = parse_plan(run["plan"], base=base, name=f"the plan of {self.folder}")
         return replace(plan, folder=self.folder)
 
     def detectors(self) -> tuple[str, ...]:
@@ -703,22 +738,25 @@ class Run:
 
     # -- single jobs and checks ------------------------------------------------------------------
 
-    def action(self, key: str) -> tuple[JobAction, Status]:
+    def action(self, key: str, *, allow_code: bool = False) -> tuple[JobAction, Status]:
         """Return the action of a stored job, to run it again, and how it ended.
 
         Parameters
         ----------
         key : str
             Key of the job, or its beginning.
+        allow_code : bool, default=False
+            Accept a job that runs code named in the store, other than vuskit's own.
 
         Raises
         ------
         InvalidInputError
-            If no job or more than one has such a key.
+            If no job or more than one has such a key, or it needs `allow_code`.
         """
         with self._open() as store:
             row = store.find_job(key)
-            return self._action(store, row), Status(row["status"])
+            action = self._action(store, row)
+        return permitted(action, allow_code=allow_code), Status(row["status"])
 
     def _action(self, store: StoreReader, row: sqlite3.Row) -> JobAction:
         run = store.latest_run()
@@ -730,18 +768,24 @@ class Run:
     def verify(
         self,
         *,
-        sample: int = 20,
+        sample: int | None = 20,
         seed: int = 0,
+        allow_code: bool = False,
         progress: Callable[[int, int], None] | None = None,
     ) -> Verification:
-        """Check the database, every stored score file, and a sample of values.
+        """Check the database, every stored score file, and a sample of evaluations.
+
+        The values of an evaluation are compared with their checksum, then computed again.
 
         Parameters
         ----------
-        sample : int, default=20
-            How many evaluations to compute again.
+        sample : int or None, default=20
+            How many evaluations to check; None: all.
         seed : int, default=0
             Which ones.
+        allow_code : bool, default=False
+            Run code named in the store, other than vuskit's own. Without it, evaluations that
+            need such code are compared with their checksums only.
         progress : callable, optional
             Called with the number of checks done and in all.
 
@@ -749,31 +793,42 @@ class Run:
         -------
         Verification
             With a problem for each damage of the database, each file that is missing or changed,
-            each unknown file, and each value that differs when computed again.
+            each unknown file, each evaluation that differs from its checksum, and each value
+            that differs when computed again.
         """
         found = _Findings()
         try:
             found.problems += [f"database: {line}" for line in find_damages(self.folder)]
             with self._open() as store:
-                self._check(store, found, sample, seed, progress or (lambda done, total: None))
+                tell = progress or (lambda done, total: None)
+                self._check(store, found, sample, seed, tell, allow_code=allow_code)
         except sqlite3.DatabaseError as error:
             found.problems.append(
                 f"database: {error}, the rest cannot be checked; put back a copy of "
                 f"{DATABASE}, or remove it and run the plan again"
             )
         return Verification(
-            found.n_files, found.n_values, tuple(found.problems), tuple(found.broken)
+            n_files=found.n_files,
+            n_values=found.n_values,
+            problems=tuple(found.problems),
+            broken=tuple(found.broken),
+            n_checksums=found.n_checksums,
+            n_without_checksum=found.n_without_checksum,
+            n_skipped=found.n_skipped,
+            code=tuple(found.code),
         )
 
     def _check(
         self,
         store: StoreReader,
         found: _Findings,
-        sample: int,
+        sample: int | None,
         seed: int,
         progress: Callable[[int, int], None],
+        *,
+        allow_code: bool,
     ) -> None:
-        """Check all score files and a sample of values."""
+        """Check all score files and a sample of evaluations."""
         files = ScoreFiles(self.folder)
         known = store.score_digests()
         keys = store.successful_evaluations()
@@ -781,17 +836,40 @@ class Run:
         chosen = [keys[place] for place in sorted(order.tolist())]
         total = len(known) + len(chosen)
         for place, digest in enumerate(sorted(known)):
-            wrong = _file_problems(files.path(digest), digest)
+            try:
+                wrong = _file_problems(files.path(digest), digest)
+                found.broken += [digest] * bool(wrong)
+            except InvalidInputError as error:
+                wrong = [f"database: {error}"]
             found.problems += wrong
-            found.broken += [digest] * bool(wrong)
             found.n_files += 1
             progress(place + 1, total)
         found.problems += _unknown_files(files, known)
         for place, key in enumerate(chosen):
-            stored = store.values_of(key)
-            found.n_values += len(stored)
-            found.problems += _value_problems(self._action(store, store.find_job(key)), stored)
+            try:
+                self._check_evaluation(store, key, found, allow_code=allow_code)
+            except (KeyError, TypeError, ValueError) as error:
+                found.problems.append(f"job {key}: its row cannot be used: {error}")
             progress(len(known) + place + 1, total)
+
+    def _check_evaluation(
+        self, store: StoreReader, key: str, found: _Findings, *, allow_code: bool
+    ) -> None:
+        row, stored = store.find_job(key), store.values_of(key)
+        if row["checksum"] is None:
+            found.n_without_checksum += 1
+        else:
+            found.n_checksums += 1
+            if values_checksum(stored) != row["checksum"]:
+                found.problems.append(f"job {key}: its values differ from their checksum")
+        action = self._action(store, row)
+        code = stored_code(action)
+        if code and not allow_code:
+            found.n_skipped += 1
+            found.code.update(dict.fromkeys(code))
+            return
+        found.n_values += len(stored)
+        found.problems += _value_problems(key, permitted(action, allow_code=allow_code), stored)
 
 
 # -- tables ------------------------------------------------------------------------------------
@@ -915,8 +993,12 @@ class _Findings:
 
     n_files: int = 0
     n_values: int = 0
+    n_checksums: int = 0
+    n_without_checksum: int = 0
+    n_skipped: int = 0
     problems: list[str] = field(default_factory=list)
     broken: list[str] = field(default_factory=list)
+    code: dict[str, None] = field(default_factory=dict)
 
 
 def _file_problems(path: Path, digest: str) -> list[str]:
@@ -937,13 +1019,15 @@ def _unknown_files(files: ScoreFiles, known: set[str]) -> list[str]:
     ]
 
 
-def _value_problems(action: JobAction, stored: dict[str, float]) -> list[str]:
-    outcome = run_action(action)
-    where = f"job {action.job.key} ({action.job.title})"
-    if not isinstance(outcome.value, EvaluateResult):
-        return [f"{where}: cannot be computed again: {outcome.message}"]
+def _value_problems(key: str, action: JobAction, stored: dict[str, float]) -> list[str]:
+    where = f"job {key} ({action.job.title})"
+    try:
+        result = action.run()
+    except Exception as error:  # whatever a measure raises
+        return [f"{where}: cannot be computed again: {type(error).__name__}: {error}"]
+    assert isinstance(result, EvaluateResult)
     problems = []
-    values = outcome.value.values
+    values = result.values
     for name in sorted({*stored, *values}):
         then, again = stored.get(name), values.get(name)
         if then is None or again is None or not abs(then - again) <= _TOLERANCE:

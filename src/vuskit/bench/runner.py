@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from vuskit._util.text import plural
 from vuskit.bench.expand import ExpandedPlan, expand_plan
 from vuskit.bench.jobs import EvaluateJob, Job, JobAction, MeasureVersion
 from vuskit.bench.plan import Plan
@@ -18,6 +19,9 @@ from vuskit.engine import Executor, Outcome, Status, Task, make_executor
 __all__ = ["Progress", "RunSummary", "run_plan"]
 
 _POLL_SECONDS = 0.25
+_END_ATTEMPTS = 5
+# Such an outcome says nothing about the job: its data or code changed while it waited.
+_CHANGED = ("ChangedInputError", "StaleWorkerError")
 _STORE_SECONDS = 1.0  # between two notes of the progress in the store
 
 
@@ -98,11 +102,15 @@ class RunSummary:
         The last state.
     notes : tuple of str
         Series that could not be read or occur twice.
+    not_computed : tuple of str
+        Sentences about jobs that were not computed because their data or code changed during the
+        run. They are unfinished: the same call runs them.
     """
 
     folder: Path
     progress: Progress
     notes: tuple[str, ...]
+    not_computed: tuple[str, ...] = ()
 
 
 Observer = Callable[[Progress, list[tuple[Job, Outcome]]], None]
@@ -180,28 +188,45 @@ def run_plan(
             store.begin_run(
                 expanded.plan, expanded.planned, done=done, executor=used.name, notes=expanded.notes
             )
-            progress = _Loop(expanded, store, used, observer, done).run()
+            loop = _Loop(expanded, store, used, observer, done)
+            progress = loop.run()
+            if own:
+                used.close(kill=False)
+            not_computed = loop.not_computed_notes()
+            store.end_run(
+                "interrupted" if not_computed else "finished",
+                notes=[*expanded.notes, *not_computed],
+            )
         except BaseException as error:
-            _end_quietly(store, "interrupted" if _is_interruption(error) else "failed")
+            state = "interrupted" if _is_interruption(error) else "failed"
+            recorded = _end_quietly(store, state)
             if own:
                 used.close(kill=True)
+            if not recorded:
+                store.files.clean()  # makes room on a full disk
+                _end_quietly(store, state)
             raise
-        if own:
-            used.close(kill=False)
-        store.end_run("finished")
-    return RunSummary(plan.folder, progress, tuple(expanded.notes))
+    return RunSummary(plan.folder, progress, tuple(expanded.notes), tuple(not_computed))
 
 
 def _is_interruption(error: BaseException) -> bool:
     return isinstance(error, (KeyboardInterrupt, SystemExit))
 
 
-def _end_quietly(store: Store, state: str) -> None:
-    """Record how the run ended, unless the disk is full: then the first error says more."""
-    try:
-        store.end_run(state)
-    except Exception:
-        return
+def _end_quietly(store: Store, state: str) -> bool:
+    """Record how the run ended, also if Ctrl-C is pressed again; return whether that worked.
+
+    On a full disk it does not. The error that ended the run says more than a second one.
+    """
+    for _ in range(_END_ATTEMPTS):
+        try:
+            store.end_run(state)
+        except KeyboardInterrupt:
+            continue
+        except Exception:
+            return False
+        return True
+    return False
 
 
 @dataclass
@@ -215,6 +240,7 @@ class _Loop:
     adopted: set[int]
     counts: dict[Status, int] = field(default_factory=dict)
     failed_measures: set[MeasureVersion] = field(default_factory=set)
+    not_computed: list[Outcome] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         expanded = self.expanded
@@ -260,9 +286,15 @@ class _Loop:
         return JobAction(job, path, plan.imports, plan.base, job.code_digests())
 
     def _final_results(self, ended: list[tuple[Job, Outcome]]) -> list[tuple[Job, Outcome]]:
-        """Leave out evaluations that failed as a whole; their measures are tried separately."""
+        """Leave out jobs whose input changed, and evaluations that failed as a whole.
+
+        The latter are tried again, with each of the user's measures apart.
+        """
         final = []
         for job, outcome in ended:
+            if outcome.status.failed and outcome.error_type in _CHANGED:
+                self.not_computed.append(outcome)
+                continue
             parts = job.apart() if isinstance(job, EvaluateJob) and outcome.status.failed else ()
             if len(parts) > 1:
                 self._add_evaluations(parts)
@@ -271,6 +303,17 @@ class _Loop:
             if len(parts) == 1:
                 self.failed_measures.update(parts[0].measure_identities)
         return final
+
+    def not_computed_notes(self) -> list[str]:
+        """One sentence per reason why jobs were not computed."""
+        counts = Counter(
+            (outcome.message or "").removeprefix(f"{outcome.error_type}: ")
+            for outcome in self.not_computed
+        )
+        return [
+            f"{plural(count, 'job was', 'jobs were')} not computed: {reason}"
+            for reason, count in counts.items()
+        ]
 
     def _add_evaluations(self, evaluations: Iterable[EvaluateJob]) -> None:
         for evaluation in evaluations:
@@ -307,6 +350,7 @@ class _Loop:
 
     def _progress(self) -> Progress:
         waiting = len(self.score_jobs) + len(self.evaluate_jobs) + len(self.submitted)
+        waiting += len(self.not_computed)
         return Progress(
             total=len(self.adopted) + sum(self.counts.values()) + waiting + self.expected,
             before=len(self.adopted),

@@ -155,9 +155,9 @@ def plan_folder(target: Path) -> Path:
     """
     if target.suffix != _PLAN or not target.is_file():
         return target
-    from vuskit.bench.plan import load_plan
+    from vuskit.bench.plan import planned_folder
 
-    return load_plan(target).folder
+    return planned_folder(target)
 
 
 @contextmanager

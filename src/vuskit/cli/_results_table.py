@@ -101,9 +101,9 @@ def read_results(path: Path) -> Results:
     from vuskit.bench import Run
 
     if path.suffix == ".toml" and path.is_file():
-        from vuskit.bench.plan import load_plan
+        from vuskit.bench.plan import planned_folder
 
-        path = load_plan(path).folder
+        path = planned_folder(path)
     run = Run(path)
     if run.exists:
         frame = run.outcomes()

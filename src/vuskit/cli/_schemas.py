@@ -200,6 +200,7 @@ class BenchRun(_Table):
     counts: dict[str, Count]
     seconds: Annotated[float, Meta(ge=0)]
     notes: list[str]
+    not_computed: list[str]
 
 
 class StatusCounts(_Table):
@@ -267,6 +268,13 @@ class FailedJob(_Table):
     command: str
 
 
+class FailureCause(_Table):
+    """Failed jobs with the same status and the same first line of the message."""
+
+    jobs: Annotated[int, Meta(ge=1)]
+    example: FailedJob
+
+
 class BenchStatus(_Table):
     """How far a run is."""
 
@@ -278,6 +286,7 @@ class BenchStatus(_Table):
     detectors: list[DetectorCounts]
     values: Count
     failures: list[FailedJob]
+    causes: list[FailureCause]
     notes: list[str]
 
 
@@ -288,6 +297,10 @@ class BenchVerify(_Table):
     vuskit: str
     files: Count
     values: Count
+    checksums: Count
+    without_checksum: Count
+    skipped: Count
+    code: list[str]
     problems: list[str]
     broken: list[str]
     jobs_to_run_again: Count

@@ -88,15 +88,18 @@ def test_a_run_from_plan_to_table(folder):
     assert "Run 1: finished" in status.output
     assert "4 values" in status.output
     assert "more failed" not in status.output
-    assert "1 more failed: --failures 2\n" in invoke("status", "--failures", 1).output
+    assert re.search(r"ERROR score \S+ on \S+ and 1 other job: RuntimeError: not", status.output)
+    assert "2 more failed: --failures 2\n" in invoke("status", "--failures", 0).output
     command = re.search(r"vuskit bench run-job (\S+) (\w+)", status.output)
-    failed = invoke("run-job", command[1], command[2])
+    failed = invoke("run-job", command[1], command[2], "--allow-code")
     assert (failed.exit_code, failed.stdout) == (3, "")
     assert "Traceback" in failed.stderr
     assert "RuntimeError: not mended yet" in failed.stderr
 
     (folder / "mended").touch()
-    assert "1,500 scores from" in invoke("run-job", command[1], command[2][:10]).output
+    assert (
+        "1,500 scores from" in invoke("run-job", command[1], command[2][:10], "--allow-code").output
+    )
     again = invoke("retry", "--status", "error", "--plain")
     assert again.exit_code == 0
     assert "2 jobs with ERROR to run again" in again.output
@@ -114,7 +117,9 @@ def test_a_run_from_plan_to_table(folder):
     assert "2 rows: board.parquet" in (
         invoke("export", "bench-run", "-o", "board.parquet", "--shape", "leaderboard").output
     )
-    assert "2 score files, 4 values computed again, 0 problems" in invoke("verify").output
+    assert (
+        "2 score files, 2 checksums, 4 values computed again, 0 problems" in invoke("verify").output
+    )
 
 
 def test_the_plan_shows_the_series_or_the_data_sets(folder):
@@ -151,7 +156,9 @@ def test_some_of_the_failures_are_run_again(folder):
         invoke("retry", "--detector", "picky")
     with pytest.raises(VuskitError, match=r"`--series` must match an available name \(.*seed2"):
         invoke("retry", "--series", "*seed3")
-    assert "0 jobs with TIMEOUT" in invoke("retry", "--status", "TIMEOUT").stderr
+    none = invoke("retry", "--status", "TIMEOUT")
+    assert "0 jobs with TIMEOUT" in none.stderr
+    assert none.exit_code == 3  # others still fail
     again = invoke("retry", "--detector", "picky:picky", "--series", "*seed2", "--plain")
     assert "1 jobs with ERROR to run again" in again.stderr
     assert again.exit_code == 3  # there are others
@@ -375,7 +382,7 @@ def test_verify_shows_a_bar_on_a_terminal_only(folder):
     shown = on_terminal(folder, "bench", "verify")
     assert shown.code == 0
     assert "4/4 checking" in re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", shown.terminal)
-    assert shown.out == "2 score files, 4 values computed again, 0 problems\n"
+    assert shown.out == "2 score files, 2 checksums, 4 values computed again, 0 problems\n"
 
 
 LARGE_PLAN = """

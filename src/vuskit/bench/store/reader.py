@@ -309,6 +309,21 @@ class StoreReader:
             (self.latest_run()["id"], *failed, limit),
         ).fetchall()
 
+    def failure_causes(self, limit: int) -> list[sqlite3.Row]:
+        """Failed jobs of the latest plan, one per status and first line of the message.
+
+        The latest job of each cause, with the number of jobs; the most frequent cause first.
+        """
+        failed = [status for status in Status if status.failed]
+        return self._connection.execute(
+            "SELECT jobs.*, dataset, name AS series, count(*) AS n_jobs, max(jobs.id) FROM jobs "
+            "JOIN planned_series ON hash = series_hash "
+            f"WHERE run_id = ? AND status IN ({', '.join('?' * len(failed))}) "
+            "GROUP BY status, substr(message, 1, instr(message || char(10), char(10))) "
+            "ORDER BY n_jobs DESC, jobs.id DESC LIMIT ?",
+            (self.latest_run()["id"], *failed, limit),
+        ).fetchall()
+
     def names_of(self, job: sqlite3.Row) -> tuple[str | None, int | None]:
         """Detector and seed of a job in the latest plan; of several detectors the first."""
         if job["kind"] == Kind.EVALUATE:

@@ -128,6 +128,7 @@ class Store(StoreReader):
                 raise
         self.files = ScoreFiles(self.folder)
         self.files.clean()
+        self._mark_killed_runs()
         self.run_id: int | None = None
         self._measure_ids: dict[MeasureVersion, int] = {}
         self._environment_ids: dict[str, int] = {}
@@ -156,6 +157,15 @@ class Store(StoreReader):
         connection.execute("PRAGMA synchronous = NORMAL")
         return connection
 
+    def _mark_killed_runs(self) -> None:
+        """Enter that runs without an end were interrupted: this process has the lock now."""
+        killed = self._connection.execute("SELECT 1 FROM runs WHERE state = 'running'").fetchone()
+        if killed is not None:
+            with self.transaction() as connection:
+                connection.execute(
+                    "UPDATE runs SET state = 'interrupted', finished = NULL WHERE state = 'running'"
+                )
+
     def close(self) -> None:
         """Close the file and let others write."""
         self.files.clean()
@@ -176,8 +186,8 @@ class Store(StoreReader):
             If it cannot be written.
         """
         with _storage_errors(self.folder):
-            self._connection.execute("BEGIN IMMEDIATE")
             try:
+                self._connection.execute("BEGIN IMMEDIATE")
                 yield self._connection
                 self._connection.execute("COMMIT")
             except BaseException:
@@ -210,7 +220,7 @@ class Store(StoreReader):
         executor: str,
         notes: list[str],
     ) -> int:
-        """Enter that a run begins; one that never recorded its end was killed.
+        """Enter that a run begins.
 
         Parameters
         ----------
@@ -226,9 +236,6 @@ class Store(StoreReader):
             Everything unusual about the plan's files.
         """
         with self.transaction() as connection:
-            connection.execute(
-                "UPDATE runs SET state = 'interrupted', finished = NULL WHERE state = 'running'"
-            )
             cursor = connection.execute(
                 "INSERT INTO runs (started, state, host, pid, vuskit, environment, executor, plan, "
                 "base, imports, notes, progress) "
@@ -297,9 +304,13 @@ class Store(StoreReader):
             ).fetchone()
         return self._environment_ids[versions]
 
-    def end_run(self, state: str) -> None:
-        """Enter how the run ended."""
+    def end_run(self, state: str, *, notes: list[str] | None = None) -> None:
+        """Enter how the run ended, and its notes if there are new ones."""
         with self.transaction() as connection:
+            if notes is not None:
+                connection.execute(
+                    "UPDATE runs SET notes = ? WHERE id = ?", (json.dumps(notes), self.run_id)
+                )
             connection.execute(
                 "UPDATE runs SET state = ?, finished = ? WHERE id = ?", (state, _now(), self.run_id)
             )
@@ -427,13 +438,20 @@ class Store(StoreReader):
             ).fetchone()
 
     def forget_scores(self, digests: Iterable[str]) -> int:
-        """Remove broken score files and the jobs that made them, so that the next run does both."""
+        """Remove broken score files, the jobs that made them and evaluations that failed on them.
+
+        The next run does all of these jobs again.
+        """
         count = 0
+        failed = [status for status in Status if status.failed]
+        marks = ", ".join("?" * len(failed))
         with self.transaction() as connection:
             for digest in digests:
                 self.files.path(digest).unlink(missing_ok=True)
                 cursor = connection.execute(
-                    "DELETE FROM jobs WHERE scores_hash = ? AND kind != ?", (digest, Kind.EVALUATE)
+                    "DELETE FROM jobs WHERE scores_hash = ? "
+                    f"AND (kind != ? OR status IN ({marks}))",
+                    (digest, Kind.EVALUATE, *failed),
                 )
                 count += cursor.rowcount
         return count

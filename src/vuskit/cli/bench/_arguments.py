@@ -13,13 +13,25 @@ from vuskit.errors import InvalidInputError
 if TYPE_CHECKING:
     from vuskit.bench import Plan
 
-__all__ = ["DEFAULT_PLAN", "Plain", "PlanFile", "Reread", "RunFolder", "plan_of", "run_folder"]
+__all__ = [
+    "DEFAULT_PLAN",
+    "AllowCode",
+    "Plain",
+    "PlanFile",
+    "Reread",
+    "RunFolder",
+    "plan_of",
+    "run_folder",
+]
 
 DEFAULT_PLAN = Path("bench.toml")
 
 PlanFile = Annotated[Path, typer.Argument(help="The plan.", metavar="PLAN")]
 RunFolder = Annotated[Path, typer.Argument(help="A run folder, or its plan.", metavar="RUN")]
 Reread = Annotated[bool, flag("--reread", "Read every series again.")]
+AllowCode = Annotated[
+    bool, flag("--allow-code", "Run code named in the store; only if you trust it.")
+]
 Plain = Annotated[bool, flag("--plain", "Lines instead of a bar.")]
 
 
@@ -37,14 +49,20 @@ def run_folder(target: Path) -> Path:
         raise InvalidInputError(
             f"`RUN` must be a run folder or a plan, got {str(target)!r}, which does not exist"
         )
-    from vuskit.bench.plan import load_plan
+    from vuskit.bench.plan import planned_folder
 
-    return load_plan(target).folder
+    return planned_folder(target)
 
 
-def plan_of(target: Path) -> Plan:
-    """Return a plan, or the plan that a run folder stores."""
+def plan_of(target: Path, *, allow_code: bool) -> Plan:
+    """Return a plan, or the plan that a run folder stores.
+
+    Raises
+    ------
+    InvalidInputError
+        If a stored plan names code and that is not allowed.
+    """
     from vuskit.bench import Run, load_plan
 
     run_folder(target)
-    return Run(target).plan() if target.is_dir() else load_plan(target)
+    return Run(target).plan(allow_code=allow_code) if target.is_dir() else load_plan(target)

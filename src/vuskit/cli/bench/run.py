@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from vuskit._util.names import match_names
-from vuskit._util.text import format_duration
+from vuskit._util.text import format_duration, plural
 from vuskit.cli._completion import complete_statuses
 from vuskit.cli._exit_codes import ExitCode
 from vuskit.cli._options import Detectors, series_option
 from vuskit.cli._output import AsCsv, AsJson, chosen_format, say, write
 from vuskit.cli.bench._arguments import (
     DEFAULT_PLAN,
+    AllowCode,
     Plain,
     PlanFile,
     Reread,
@@ -75,10 +76,14 @@ def retry(
         list[str] | None, series_option("only these are run again. May be repeated.")
     ] = None,
     plain: Plain = False,
+    allow_code: AllowCode = False,
     as_json: AsJson = False,
     as_csv: AsCsv = False,
 ) -> None:
     """Run jobs again that failed; those with ERROR unless a status is given.
+
+    The exit code is 3 while failures remain. If you name a run folder instead
+    of its plan, detectors and measures of your own need --allow-code.
 
     Example: vuskit bench retry my-plan.toml --status TIMEOUT --detector LOF
     """
@@ -88,7 +93,7 @@ def retry(
     form = chosen_format(json=as_json, csv=as_csv)
     choices = [entry.value for entry in Status if entry is not Status.OK]
     wanted = [Status(check_choice("status", name.upper(), choices)) for name in status or ["ERROR"]]
-    loaded = plan_of(target)
+    loaded = plan_of(target, allow_code=allow_code)
     stored = Run(loaded.folder)
     known = stored.detectors()
     names = [check_choice("--detector", name, known) for name in detector or ()]
@@ -104,6 +109,9 @@ def retry(
     if count:
         command = "run" if target.is_file() else "retry"
         _run(loaded, form, target=target, command=command, plain=plain)
+    elif (left := _count_failed(loaded.folder)) > 0:
+        say(f"{plural(left, 'job')} failed before; see: vuskit bench status {_quoted(loaded)}")
+        raise typer.Exit(ExitCode.FAILED_JOBS)
 
 
 def _run(
@@ -161,7 +169,9 @@ def _run(
     emit(form, "run", _content(summary), rows=_rows, text=_text)
     failed = _tell_failures(summary, target)
     say(f"Next: vuskit bench leaderboard {shlex.quote(str(plan.folder))}")
-    if failed:
+    for sentence in summary.not_computed:
+        say(sentence)
+    if failed or summary.not_computed:
         raise typer.Exit(ExitCode.FAILED_JOBS)
 
 
@@ -172,6 +182,17 @@ def _tell_stale(expanded: ExpandedPlan) -> None:
     more = expanded.stale[_SHOWN_REASONS:]
     if more:
         say(f"Again: {sum(one.jobs for one in more):,} jobs for {len(more)} other reasons")
+
+
+def _quoted(plan: Plan) -> str:
+    return shlex.quote(str(plan.folder))
+
+
+def _count_failed(folder: Path) -> int:
+    from vuskit.bench import Run, Status
+
+    found = Run(folder).status(failures=0)
+    return found.count(*(status for status in Status if status.failed))
 
 
 def _tell_failures(summary: RunSummary, target: Path) -> bool:
@@ -222,6 +243,7 @@ def _content(summary: RunSummary) -> dict[str, Any]:
         "counts": {status.value: count for status, count in progress.counts.items()},
         "seconds": progress.seconds,
         "notes": list(summary.notes),
+        "not_computed": list(summary.not_computed),
     }
 
 

@@ -9,7 +9,7 @@ import typer
 
 from vuskit.cli._exit_codes import ExitCode
 from vuskit.cli._output import AsCsv, AsJson, chosen_format, say, write
-from vuskit.cli.bench._arguments import RunFolder, run_folder
+from vuskit.cli.bench._arguments import AllowCode, RunFolder, run_folder
 from vuskit.cli.bench._output import Content, Rows, emit
 
 if TYPE_CHECKING:
@@ -21,20 +21,22 @@ __all__ = ["run_job"]
 def run_job(
     target: RunFolder,
     key: Annotated[str, typer.Argument(help="Key of the job, or its beginning.")],
+    allow_code: AllowCode = False,
     as_json: AsJson = False,
     as_csv: AsCsv = False,
 ) -> None:
     """Run one job again, here in the terminal and without limits; nothing is stored.
 
     What the job raises is shown with its whole traceback; the key of a job
-    that failed is in: vuskit bench status
+    that failed is in: vuskit bench status. A detector or measure of your own
+    needs --allow-code; without it the command lists the code.
 
     Example: vuskit bench run-job my-run 3f2a91
     """
     from vuskit.bench import Run
 
     form = chosen_format(json=as_json, csv=as_csv)
-    action, stored = Run(run_folder(target)).action(key)
+    action, stored = Run(run_folder(target)).action(key, allow_code=allow_code)
     try:
         result = action.run()
     except Exception:

@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from vuskit._util.text import format_duration
+from vuskit._util.text import format_duration, plural
 from vuskit.cli._output import AsCsv, AsJson, chosen_format, say, wrapped, write
 from vuskit.cli.bench._arguments import DEFAULT_PLAN, RunFolder, run_folder
 from vuskit.cli.bench._output import Content, Rows, emit, number_table
 
 if TYPE_CHECKING:
     from vuskit.bench import RunStatus
+    from vuskit.bench.run import Failure
 
 __all__ = ["status"]
 
@@ -22,7 +23,7 @@ _FAILED = ("ERROR", "TIMEOUT", "OOM", "KILLED")
 def status(
     target: RunFolder = DEFAULT_PLAN,
     failures: Annotated[
-        int, typer.Option(min=0, metavar="N", help="How many failures to list.")
+        int, typer.Option(min=0, metavar="N", help="How many causes of failures to list.")
     ] = 10,
     as_json: AsJson = False,
     as_csv: AsCsv = False,
@@ -60,22 +61,24 @@ def _content(status: RunStatus) -> dict[str, Any]:
             for name, kind in dict.fromkeys((name, kind) for name, kind, _ in status.by_detector)
         ],
         "values": status.n_values,
-        "failures": [
-            {
-                "key": one.key,
-                "status": one.status.value,
-                "kind": one.kind.value,
-                "detector": one.detector,
-                "dataset": one.dataset,
-                "series": one.series,
-                "seed": one.seed,
-                "title": one.title,
-                "message": one.message,
-                "command": one.command,
-            }
-            for one in status.failures
-        ],
+        "failures": [_failure(one) for one in status.failures],
+        "causes": [{"jobs": one.n_jobs, "example": _failure(one.example)} for one in status.causes],
         "notes": list(status.notes),
+    }
+
+
+def _failure(one: Failure) -> dict[str, Any]:
+    return {
+        "key": one.key,
+        "status": one.status.value,
+        "kind": one.kind.value,
+        "detector": one.detector,
+        "dataset": one.dataset,
+        "series": one.series,
+        "seed": one.seed,
+        "title": one.title,
+        "message": one.message,
+        "command": one.command,
     }
 
 
@@ -122,13 +125,17 @@ def _text(content: Content) -> None:
     lines += _failed_text(content)
     if running:
         lines += [f"running: {title}" for title in progress.get("running", [])]
-    for failure in content["failures"]:
+    for cause in content["causes"]:
+        failure = cause["example"]
         first = failure["message"].partition("\n")[0]
-        lines.append(wrapped(f"{failure['status']} {failure['title']}: {first}"))
+        others = cause["jobs"] - 1
+        more = f" and {plural(others, 'other job')}" if others else ""
+        lines.append(wrapped(f"{failure['status']} {failure['title']}{more}: {first}"))
         lines.append(f"    {failure['command']}")  # whole, to be copied
     failed = sum(by[name] for by in content["counts"].values() for name in _FAILED)
-    if failed > len(content["failures"]):
-        lines.append(f"{failed - len(content['failures']):,} more failed: --failures {failed}")
+    shown = sum(cause["jobs"] for cause in content["causes"])
+    if failed > shown:
+        lines.append(f"{failed - shown:,} more failed: --failures {failed}")
     write("\n".join(lines))
     for note in content["notes"]:
         say(f"note: {note}")

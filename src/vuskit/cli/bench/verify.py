@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from vuskit._util.text import plural
 from vuskit.cli._exit_codes import ExitCode
 from vuskit.cli._options import flag, seed_option
 from vuskit.cli._output import AsCsv, AsJson, chosen_format, say, write
-from vuskit.cli.bench._arguments import DEFAULT_PLAN, RunFolder, run_folder
-from vuskit.cli.bench._output import Content, Rows, emit
+from vuskit.cli.bench._arguments import DEFAULT_PLAN, AllowCode, RunFolder, run_folder
+from vuskit.cli.bench._output import Content, Rows, emit, say_list
 
 if TYPE_CHECKING:
     from vuskit.bench import Verification
@@ -20,21 +21,23 @@ __all__ = ["verify"]
 
 def verify(
     target: RunFolder = DEFAULT_PLAN,
-    sample: Annotated[
-        int, typer.Option(min=0, metavar="N", help="Evaluations to compute again.")
-    ] = 20,
+    sample: Annotated[int, typer.Option(min=0, metavar="N", help="Evaluations to check.")] = 20,
+    every: Annotated[bool, flag("--all", "Check every evaluation.")] = False,
     seed: Annotated[int, seed_option("of the sample.")] = 0,
     repair: Annotated[
         bool, flag("--repair", "Let the next run make broken score files again.")
     ] = False,
+    allow_code: AllowCode = False,
     as_json: AsJson = False,
     as_csv: AsCsv = False,
 ) -> None:
-    """Check every score file against its digest and compute a sample of values again.
+    """Check every score file against its digest, and a sample of evaluations.
 
-    The exit code is 4 if something is wrong.
+    The values of an evaluation are compared with their checksum and computed
+    again. Measures of your own are computed with --allow-code only. The exit
+    code is 4 if something is wrong.
 
-    Example: vuskit bench verify my-plan.toml --sample 50
+    Example: vuskit bench verify my-plan.toml --all
     """
     from vuskit.bench import Run, Store
     from vuskit.cli._progress import DelayedProgressBar
@@ -42,7 +45,9 @@ def verify(
     form = chosen_format(json=as_json, csv=as_csv)
     folder = run_folder(target)
     with DelayedProgressBar("checking", delay=0) as bar:
-        found = Run(folder).verify(sample=sample, seed=seed, progress=bar)
+        found = Run(folder).verify(
+            sample=None if every else sample, seed=seed, allow_code=allow_code, progress=bar
+        )
     again = 0
     if repair and found.broken:
         with Store(folder) as store:
@@ -57,6 +62,10 @@ def _content(found: Verification, again: int) -> dict[str, Any]:
     return {
         "files": found.n_files,
         "values": found.n_values,
+        "checksums": found.n_checksums,
+        "without_checksum": found.n_without_checksum,
+        "skipped": found.n_skipped,
+        "code": list(found.code),
         "problems": list(found.problems),
         "broken": list(found.broken),
         "jobs_to_run_again": again,
@@ -71,9 +80,16 @@ def _text(content: Content) -> None:
     problems = content["problems"]
     lines = [
         *problems,
-        f"{content['files']:,} score files, {content['values']:,} values computed again, "
-        f"{len(problems)} problems",
+        f"{content['files']:,} score files, {content['checksums']:,} checksums, "
+        f"{content['values']:,} values computed again, {len(problems)} problems",
     ]
     write("\n".join(lines))
+    if content["without_checksum"]:
+        said = plural(content["without_checksum"], "evaluation has", "evaluations have")
+        say(f"{said} no checksum: an earlier version stored them")
+    if content["skipped"]:
+        said = plural(content["skipped"], "evaluation was", "evaluations were")
+        say(f"{said} not computed again: that would run code named in the store")
+        say_list("If you trust it, add --allow-code", content["code"])
     if content["jobs_to_run_again"]:
         say(f"{content['jobs_to_run_again']} jobs to run again")

@@ -1,0 +1,8 @@
+"""``python -m vuskit`` is the command ``vuskit``."""
+
+from __future__ import annotations
+
+from vuskit.cli.main import run
+
+if __name__ == "__main__":
+    run()
