@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import atexit
+import functools
+import shutil
 import ssl
+import subprocess
+import tempfile
 import threading
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
-# Self-signed, of 127.0.0.1, with its key; for these tests only.
-CERTIFICATE = Path(__file__).with_name("localhost.pem")
+import pytest
 
 
 @dataclass
@@ -100,9 +104,28 @@ def handler(site):
     return Handler
 
 
+@functools.cache
+def certificate():
+    """Make a self-signed certificate of 127.0.0.1, with its key."""
+    if shutil.which("openssl") is None:
+        pytest.skip("openssl is not installed: no certificate for a server")
+    folder = Path(tempfile.mkdtemp())
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    path = folder / "localhost.pem"
+    subprocess.run(
+        ["openssl", "req", "-x509", "-nodes", "-newkey", "ec", "-pkeyopt",
+         "ec_paramgen_curve:prime256v1", "-days", "2", "-subj", "/CN=127.0.0.1", "-addext",
+         "subjectAltName=IP:127.0.0.1", "-keyout", path, "-out", folder / "certificate.pem"],
+        check=True,
+        capture_output=True,
+    )  # fmt: skip
+    path.write_bytes(path.read_bytes() + (folder / "certificate.pem").read_bytes())
+    return path
+
+
 def trusting():
     """Context of a client that trusts the server's own certificate."""
-    return ssl.create_default_context(cafile=str(CERTIFICATE))
+    return ssl.create_default_context(cafile=str(certificate()))
 
 
 @contextmanager
@@ -110,7 +133,7 @@ def serving(site, name="data.zip", *, https=False):
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler(site))
     if https:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.load_cert_chain(CERTIFICATE)
+        context.load_cert_chain(certificate())
         server.socket = context.wrap_socket(server.socket, server_side=True)
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
