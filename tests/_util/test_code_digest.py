@@ -97,6 +97,7 @@ def cached(x):
 fixed = functools.partial(plain, LIMIT)
 vectorized = np.vectorize(plain)
 shorter = lambda x: helper(x)
+random = functools.partial(helper, np.random.mtrand._rand)
 
 def make(factor):
     def inner(x, offset=factor):
@@ -164,11 +165,12 @@ handlers["a"] = first
 THINGS = [
     "helper", "neighbor", "plain", "arrays", "by_attribute", "by_package", "by_module", "star",
     "lazy", "optional", "caching", "decorated", "plainly_decorated", "cached", "fixed",
-    "vectorized", "shorter", "closure", "Model", "instance", "method", "even", "odd", "handled",
+    "vectorized", "shorter", "random", "closure", "Model", "instance", "method", "even", "odd",
+    "handled",
 ]  # fmt: skip
 USES_HELPER = {
     "helper", "plain", "decorated", "plainly_decorated", "cached", "fixed", "vectorized",
-    "shorter", "closure", "Model", "instance", "method",
+    "shorter", "random", "closure", "Model", "instance", "method",
 }  # fmt: skip
 MODELS = {"Model", "instance", "method"}
 EDITS = [

@@ -12,7 +12,8 @@ import pytest
 
 from vuskit.bench import Kind, Run, Store, run_plan
 from vuskit.bench.expand import expand_plan
-from vuskit.engine import InProcessExecutor, Status
+from vuskit.bench.jobs import JobAction
+from vuskit.engine import InProcessExecutor, Status, run_action
 from vuskit.errors import InvalidInputError
 
 DETECTOR = """
@@ -114,6 +115,44 @@ def test_modules_of_the_same_name_beside_two_plans(edited, tmp_path_factory):
     assert np.allclose(scores_of(other, "F"), 30 * scores_of(other, "G") + 2)
     assert edited.run() == []
     assert np.allclose(scores_of(edited, "F"), 3 * scores_of(edited, "G") + 2)
+
+
+def test_a_process_with_other_code_refuses_a_job(edited):
+    with Store(edited.folder) as store:
+        jobs = expand_plan(edited.plan(), store).jobs
+    first, second = (next(job for job in jobs if job.label == name) for name in "FG")
+    actions = [JobAction(job, base=edited.base, expected=job.code_digests()) for job in jobs]
+    assert {run_action(action).status for action in actions} == {Status.OK}
+    edit(edited, "edited_helper", "FACTOR = 2", "FACTOR = 5")
+    refused = run_action(JobAction(first, base=edited.base, expected=first.code_digests()))
+    assert refused.error_type == "StaleWorkerError"
+    assert "`edited_detector:f` must be the code that was planned" in refused.message
+    assert "edited_helper.FACTOR" in refused.message
+    assert str(edited.base) in refused.message
+    other = run_action(JobAction(second, base=edited.base, expected=second.code_digests()))
+    assert other.status is Status.OK  # it does not use the constant
+    edit(edited, "edited_helper", "FACTOR = 5", "FACTOR = 2")
+    again = run_action(JobAction(first, base=edited.base, expected=first.code_digests()))
+    assert again.status is Status.OK
+
+
+def test_imports_inside_functions_find_modules_beside_the_plan(workshop):
+    (workshop.base / "lazy_detector.py").write_text(
+        "def f(values):\n    import lazy_helper\n    return lazy_helper.FACTOR * values\n"
+    )
+    helper = workshop.base / "lazy_helper.py"
+    helper.write_text("FACTOR = 2\n")
+    workshop.write(detectors=['name = "lazy_detector:f"\nlabel = "F"'])
+    try:
+        assert {str(outcome.status) for _, outcome in workshop.run()} == {"OK"}
+        before = scores_of(workshop, "F")
+        assert workshop.run() == []
+        helper.write_text("FACTOR = 6\n")
+        assert ran(workshop.run()) == ["F"]
+        assert np.allclose(scores_of(workshop, "F"), 3 * before)
+    finally:
+        for name in ("lazy_detector", "lazy_helper"):
+            sys.modules.pop(name, None)
 
 
 def test_the_program_itself_cannot_be_reloaded(tmp_path):

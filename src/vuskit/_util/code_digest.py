@@ -100,7 +100,10 @@ def code_digest(thing: Any) -> CodeDigest:
     >>> code_digest(scaled(2)).version == code_digest(scaled(3)).version
     False
     """
-    owner = _library_owner(thing)
+    try:
+        owner = _library_owner(thing)
+    except Exception:  # whatever an object does when it is asked for its module
+        owner = None
     if owner is not None:
         name = distribution_of(owner)
         return CodeDigest(_library_version(name, owner), {}, (name,) if name else ())
@@ -175,6 +178,15 @@ def _is_named(thing: Any) -> bool:
             thing.__self__, types.ModuleType
         )
     return _attribute(sys.modules.get(_module_name(thing)), name) is thing
+
+
+def _library_name(value: Any) -> str | None:
+    """Name of an object that a library keeps for everybody, such as NumPy's global generator."""
+    if _library_owner(type(value)) is None:
+        return None
+    module = sys.modules.get(type(value).__module__)
+    names = (name for name, one in list(vars(module).items()) if one is value) if module else ()
+    return next(iter(names), None)
 
 
 def _attribute(owner: Any, qualified: str) -> Any:
@@ -372,6 +384,14 @@ class _Walk:
             return f"opaque {_kind_of(value)}"
 
     def _token(self, value: Any) -> str:
+        try:
+            return self._known_token(value)
+        except RecursionError:
+            raise
+        except Exception:  # whatever an object does when it is asked for its parts
+            return f"opaque {_kind_of(value)}"
+
+    def _known_token(self, value: Any) -> str:
         if isinstance(value, enum.Enum):
             return f"{self._token(type(value))}.{value.name}"
         if isinstance(value, re.Pattern):
@@ -459,6 +479,9 @@ class _Walk:
         wrapped = getattr(value, "__wrapped__", None)
         if wrapped is not None and _library_owner(kind) is not None:
             return f"{kind.__module__}.{kind.__qualname__} {self._token(wrapped)}"
+        shared = _library_name(value)
+        if shared is not None:
+            return f"{self._library(kind.__module__)} {shared}"
         return f"instance {self._token(kind)} {self._state(value)}"
 
     def _state(self, value: Any) -> str:

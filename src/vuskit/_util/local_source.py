@@ -93,6 +93,16 @@ def is_local_module(module: ModuleType) -> bool:
     return name == "__main__"
 
 
+# Well-known distributions with other names than their modules: spares reading all file lists.
+_OTHER_NAMES = {
+    "PIL": "pillow",
+    "cv2": "opencv-python",
+    "skimage": "scikit-image",
+    "sklearn": "scikit-learn",
+    "yaml": "PyYAML",
+}
+
+
 @functools.cache
 def distribution_of(module: str) -> str | None:
     """Name of the installed distribution that provides a module; None for Python's own.
@@ -107,11 +117,13 @@ def distribution_of(module: str) -> str | None:
         return _PACKAGE
     if top in sys.stdlib_module_names or top in ("builtins", "__main__"):
         return None
-    try:
-        return str(metadata.distribution(top).metadata["Name"])
-    except (metadata.PackageNotFoundError, ValueError):
-        found = _packages().get(top)
-        return found[0] if found else None
+    for name in (top, _OTHER_NAMES.get(top)):
+        try:
+            return str(metadata.distribution(name or "").metadata["Name"])
+        except (metadata.PackageNotFoundError, ValueError):
+            continue
+    found = _packages().get(top)
+    return found[0] if found else None
 
 
 @functools.cache

@@ -499,7 +499,7 @@ class DetectorSpec:
         """Class or function behind the name."""
         return self._imported() if ":" in self.name else detector_class(self.name)
 
-    @property
+    @cached_property
     def stochastic(self) -> bool:
         """Whether the seed can make a difference; a function must take one for that."""
         thing = self.thing()
