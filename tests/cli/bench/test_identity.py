@@ -190,3 +190,11 @@ def test_dask_workers_with_an_older_copy_refuse(command, tmp_path, monkeypatch):
         assert "code_tools.POWER" in told
         found = means(tmp_path)
         assert set(found) == {"Neighbor"}  # its code is the same everywhere
+        (old / "code_tools.py").write_text((new / "code_tools.py").read_text())
+        command("bench", "run", PYTHONPATH=str(new))
+    on_dask = means(tmp_path)
+    assert set(on_dask) == {"Fixed", "Vectorized", "Neighbor"}
+    write_plan(tmp_path, LABELS)
+    (tmp_path / "bench-run").rename(tmp_path / "on-dask")
+    command("bench", "run", PYTHONPATH=str(new))
+    assert means(tmp_path) == on_dask
