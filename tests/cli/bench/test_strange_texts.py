@@ -24,6 +24,10 @@ name = "hostile:long"
 [[detectors]]
 name = "hostile:control"
 label = "<b>bold</b>"
+[[detectors]]
+name = "hostile:interrupts"
+[[detectors]]
+name = "hostile:exits"
 [[evaluate]]
 measures = ["auc_pr"]
 buffer = 5
@@ -36,6 +40,12 @@ def surrogates(values):
 
 def long(values):
     raise RuntimeError("x" * 50_000_000)
+
+def interrupts(values):
+    raise KeyboardInterrupt
+
+def exits(values):
+    raise SystemExit(0)
 
 def control(values):
     raise RuntimeError("\x1b[2J\x9b31m\u202e[bold]rich[/bold]\x07")
@@ -80,12 +90,14 @@ def test_strange_names_and_errors(folder):
     assert "hostile:surrogates" not in err  # by label
     assert r"\x1b[2J\x9b31m\u202e[bold]rich[/bold]\x07" in err
     again, err = run(folder, "bench", "run", "--plain", code=3)  # nothing blocks a restart
-    assert "nothing left to run; the run has 5 of 5 jobs done" in again
-    assert "5/5 jobs, 0 failed\n" in err  # neither a rate nor "? left"
+    assert "nothing left to run; the run has 7 of 7 jobs done" in again
+    assert "7/7 jobs, 0 failed\n" in err  # neither a rate nor "? left"
     status, _ = run(folder, "bench", "status")
     assert "RuntimeError: caf" in status
     failures = json.loads(run(folder, "bench", "status", "--json")[0])["failures"]
     assert {one["series"] for one in failures} == {"caf\\xe9"}
+    assert {one["status"] for one in failures} == {"ERROR"}
+    assert len(failures) == 5
     run(folder, "bench", "verify", "--sample", "5")
     run(folder, "bench", "leaderboard")
     run(folder, "bench", "export", "-o", "all.csv")
@@ -93,7 +105,8 @@ def test_strange_names_and_errors(folder):
     with open(os.path.join(folder, b"all.csv"), encoding="utf-8") as stream:
         rows = list(csv.DictReader(stream))
     assert {row["detector"] for row in rows} == {
-        "Values", "'=HYPERLINK(x)", "hostile:long", "<b>bold</b>"
+        "Values", "'=HYPERLINK(x)", "hostile:long", "<b>bold</b>",
+        "hostile:interrupts", "hostile:exits"
     }  # fmt: skip
     assert {row["series"] for row in rows} == {"caf\\xe9"}
     shown = run(folder, "bench", "export", "--csv")[0]
