@@ -206,6 +206,20 @@ def test_alone_as_in_company(name):
     assert exact[name] == pytest.approx(together, abs=1e-15)  # one of them may be compiled
 
 
+@pytest.mark.parametrize("name", ["auc_pr", "auc_pr_lines", "auc_roc", "precision_at_k"])
+def test_last_bits_do_not_depend_on_company(name):
+    """A benchmark computes measures that were added later alone."""
+    measure = vuskit.get_measure("auc_pr").with_options(interpolation="trapezoid")
+    measure = measure if name == "auc_pr_lines" else vuskit.get_measure(name)
+    rng = np.random.default_rng(7)
+    labels = np.zeros(600, dtype=bool)
+    labels[100:120] = labels[280:300] = labels[450:470] = True
+    for scores in np.abs(rng.standard_normal((10, 600))) + 0.5 * labels:
+        alone = vuskit.evaluate(labels, scores, buffer=20, measures=[measure])
+        both = vuskit.evaluate(labels, scores, buffer=20, measures=[measure, "vus_pr"])
+        assert alone[measure.name] == both[measure.name]
+
+
 def test_all_includes_registered_measures(measures):
     @vuskit.register_measure(name="highest_point", title="Highest point")
     def highest_point(y_true, y_score):

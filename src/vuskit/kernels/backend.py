@@ -27,7 +27,6 @@ class Kernels:
 
     point_levels: Callable[..., Any]
     grid_levels: Callable[..., Any]
-    plain_areas: Callable[..., Any]
     sweep: Callable[..., Any]
 
 
@@ -68,7 +67,5 @@ def _load() -> Kernels:
         from vuskit.kernels.ranking import _numba as ranking
         from vuskit.kernels.sweep import _numba as sweeping
 
-        _loaded.append(
-            Kernels(ranking.point_levels, ranking.grid_levels, ranking.plain_areas, sweeping.sweep)
-        )
+        _loaded.append(Kernels(ranking.point_levels, ranking.grid_levels, sweeping.sweep))
     return _loaded[0]

@@ -54,9 +54,9 @@ def auc_pr(work: Workspace, *, interpolation: str = "step") -> float:
     """
     if interpolation == "step":
         return work.ranked.plain_areas[1]
-    levels = work.ranked.levels
+    levels = work.ranked.levels.with_hits()
     found_before = np.concatenate(([0], levels.found[:-1]))
     predicted_before = np.maximum(levels.predicted_before, 1)
     before = np.where(levels.predicted_before > 0, found_before / predicted_before, 1.0)
     jump = (levels.found - found_before) / work.labels.n_anomalous
-    return min(float(jump @ (levels.found / levels.predicted + before)) / 2, 1.0)
+    return min(float((jump * (levels.found / levels.predicted + before)).sum()) / 2, 1.0)

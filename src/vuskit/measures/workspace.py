@@ -381,8 +381,6 @@ class RankedScore:
     @cached_property
     def plain_areas(self) -> tuple[float, float]:
         """AUC-ROC and AUC-PR."""
-        if self._compiled_exactly is not None:
-            return self._compiled_exactly.plain_areas()
         return plain_areas(self.levels, self.labels.n)
 
     @cached_property

@@ -184,19 +184,6 @@ def point_levels(
     return at_least, above, found, level, points, end
 
 
-@jit(INTS, INTS, INTS)
-def plain_areas(predicted: Any, predicted_before: Any, found: Any) -> Any:
-    """Sums whose shares are the areas under the ROC curve (above it) and the PR curve."""
-    false, precise = 0, 0.0
-    found_before = 0
-    for k in range(predicted.size):
-        hits = found[k] - found_before
-        false += hits * (predicted[k] - found[k] + predicted_before[k] - found_before)
-        precise += hits * (found[k] / predicted[k])
-        found_before = found[k]
-    return false, precise
-
-
 @jit()
 def _by_level(level: Any, n_levels: int) -> Any:
     """Points by ascending level, and one past the last point of each level."""

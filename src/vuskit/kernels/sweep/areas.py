@@ -49,16 +49,27 @@ class Levels:
         """Number of levels."""
         return int(self.predicted.size)
 
+    def with_hits(self) -> Levels:
+        """The levels of anomalous points.
+
+        Which others there are depends on what else is computed. Sums must not, to the last bit.
+        """
+        hits = np.diff(self.found, prepend=0) > 0
+        return self if hits.all() else self[np.flatnonzero(hits)]
+
 
 def plain_areas(levels: Levels, n: int) -> tuple[float, float]:
     """AUC-ROC and AUC-PR of ``n`` points; only the scores of anomalous ones move the recall."""
+    levels = levels.with_hits()
     n_inside = int(levels.found[-1])
     found_before = np.concatenate(([0], levels.found[:-1]))
     hits = levels.found - found_before
     false = levels.predicted - levels.found
     false += levels.predicted_before - found_before
     roc = 1.0 - float(hits @ false) / (2.0 * n_inside * (n - n_inside))
-    return roc, min(float(hits @ (levels.found / levels.predicted)) / n_inside, 1.0)
+    # Not by a product of matrices, which may round differently with another number of threads.
+    precise = float((hits * (levels.found / levels.predicted)).sum())
+    return roc, min(precise / n_inside, 1.0)
 
 
 class AreaSums(abc.ABC):

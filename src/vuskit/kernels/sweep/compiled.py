@@ -111,15 +111,6 @@ class CompiledScore:
     levels: Levels
     points: tuple[Ints, Ints, Ints]  # level of each dynamic point; points by level; their ends
 
-    def plain_areas(self) -> tuple[float, float]:
-        """AUC-ROC and AUC-PR."""
-        plan, levels = self.prepared.plan, self.levels
-        false, precise = self.kernels.plain_areas(
-            levels.predicted, levels.predicted_before, levels.found
-        )
-        normal = plan.n - plan.n_inside
-        return 1.0 - false / (2.0 * plan.n_inside * normal), min(precise / plan.n_inside, 1.0)
-
     def areas(self) -> tuple[Floats, Floats]:
         """R-AUC-ROC and R-AUC-PR of every width."""
         plan, levels = self.prepared.plan, self.levels
