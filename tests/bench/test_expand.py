@@ -426,7 +426,7 @@ def test_names_select_the_same_under_series_and_scores(workshop, pattern, expect
     for place, dataset in enumerate(("One", "Two")):
         folder = workshop.base / "data" / dataset
         folder.mkdir(parents=True)
-        rows = [f"{i % 5},{int(i == 9)},{i * place}" for i in range(40)]
+        rows = [f"{i % (5 + place)},{int(i == 9)},{i * place}" for i in range(40)]
         text = "\n".join(["value,label,LOF", *rows]).encode()
         path = folder / f"s{place}.csv"
         if zipped:
@@ -452,3 +452,19 @@ def test_patterns_for_scores_that_match_nothing_are_errors(workshop, key):
     workshop.path.write_text(EVALUATE_30 + entry)
     with pytest.raises(InvalidInputError, match=rf"`scores\[0\].{key}` must match an available"):
         workshop.run()
+
+
+def test_scores_of_one_series_and_detector_are_imported_once(workshop):
+    for place, dataset in enumerate(("One", "Two")):
+        (workshop.base / "data" / dataset).mkdir(parents=True)
+        rows = [f"{i % 5},{int(i == 9)},{i * (1 - 2 * place)}" for i in range(40)]
+        text = "\n".join(["value,label,LOF", *rows])
+        (workshop.base / "data" / dataset / f"s{place}.csv").write_text(text)
+    workshop.path.write_text(EVALUATE_30 + '[[scores]]\nfolder = "data"\n')
+    workshop.run()
+    table = Run(workshop.folder).values()
+    assert not table.duplicated(["dataset", "series", "detector", "measure"]).any()
+    assert set(table["series"]) == {"s0"}
+    (note,) = Run(workshop.folder).status().notes
+    assert "s1.csv" in note
+    assert "LOF on One/s0" in note

@@ -262,7 +262,7 @@ def expand_plan(
             )
             found = _selected(where, request, list(imported), notes)
             _check_labels(f"scores[{place}]", found, plan.detectors)
-            jobs.extend(found)
+            jobs.extend(_imported_once(found, jobs, notes))
     except InvalidInputError as error:
         raise InvalidInputError(f"{plan.name}: {error}") from error
     finally:
@@ -437,6 +437,24 @@ def _selected(
         wanted = match_names(labels, request.detectors, argument=f"{where}.detectors")
         found = [job for job in found if job.label in wanted]
     return found
+
+
+def _imported_once(
+    found: Iterable[ImportJob], earlier: Iterable[Job], notes: list[str]
+) -> list[ImportJob]:
+    """Leave out other scores of the same series and detector: tables would average them."""
+    first = {(job.series.hash, job.label): job for job in earlier if isinstance(job, ImportJob)}
+    kept = []
+    for job in found:
+        known = first.setdefault((job.series.hash, job.label), job)
+        if known.key == job.key:
+            kept.append(job)
+        else:
+            notes.append(
+                f"{job.path} holds other scores of {job.label} on {job.series.title} than "
+                f"{known.path}, for the same values and labels; it is left out"
+            )
+    return kept
 
 
 def _tables(
