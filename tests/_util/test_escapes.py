@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from vuskit._util.escapes import escape_control, escape_formula, escape_surrogates
+from vuskit._util.escapes import escape_control, escape_formula, escape_latex, escape_surrogates
 
 
 def test_what_a_terminal_would_obey_is_shown():
@@ -22,3 +22,9 @@ def test_only_surrogates_are_replaced_for_storing():
 @pytest.mark.parametrize("text", ["=1", "+1", "-1", "@x", "\t=1", "\r=1"])
 def test_formulas_begin_with_a_quote(text):
     assert escape_formula(text) == f"'{text}"
+
+
+def test_latex():
+    assert escape_latex("\\{x}~^& é \u03b1 \u03a9 ±") == (
+        r"\textbackslash{}\{x\}\textasciitilde{}\textasciicircum{}\& é $\alpha$ $\Omega$ $\pm$"
+    )

@@ -14,4 +14,4 @@ def test_bars_in_names_do_not_end_cells():
 
 def test_tables_in_markdown():
     frame = pd.DataFrame({"a": ["x"], "b": [0.123456], "c": [float("nan")]})
-    assert markdown_table(frame) == "| a | b | c |\n| --- | --- | --- |\n| x | 0.123 |  |"
+    assert markdown_table(frame) == "| a | b | c |\n| --- | ---: | ---: |\n| x | 0.123 |  |"

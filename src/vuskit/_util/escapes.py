@@ -1,10 +1,17 @@
-"""Escape texts of other people's files and programs: for storing, terminals, csv and Markdown."""
+"""Escape texts of other people's files and programs: for storing, terminals and tables."""
 
 from __future__ import annotations
 
 import re
 
-__all__ = ["escape_control", "escape_formula", "escape_markdown", "escape_surrogates", "is_utf8"]
+__all__ = [
+    "escape_control",
+    "escape_formula",
+    "escape_latex",
+    "escape_markdown",
+    "escape_surrogates",
+    "is_utf8",
+]
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 # Terminal commands, and characters that reorder or hide what follows. Newline and tab stay.
@@ -13,6 +20,42 @@ _CONTROL = re.compile(
 )
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 _MARKDOWN = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
+# In the order of Unicode, from alpha on; omicron has no command.
+_GREEK = [
+    "alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa",
+    "lambda", "mu", "nu", "xi", "mathrm{o}", "pi", "rho", "varsigma", "sigma", "tau", "upsilon",
+    "phi", "chi", "psi", "omega",
+]  # fmt: skip
+_CAPITALS = {"gamma", "delta", "theta", "lambda", "xi", "pi", "sigma", "upsilon", "phi", "psi"}
+_CAPITALS |= {"omega"}
+_SIGNS = {
+    "\N{PLUS-MINUS SIGN}": "pm",
+    "\N{MULTIPLICATION SIGN}": "times",
+    "\N{LESS-THAN OR EQUAL TO}": "leq",
+    "\N{GREATER-THAN OR EQUAL TO}": "geq",
+    "\N{ALMOST EQUAL TO}": "approx",
+    "\N{NOT EQUAL TO}": "neq",
+    "\N{INFINITY}": "infty",
+    "\N{RIGHTWARDS ARROW}": "rightarrow",
+    "\N{MICRO SIGN}": "mu",
+    **{chr(0x3B1 + place): name for place, name in enumerate(_GREEK)},
+    **{chr(0x391 + k): name.title() for k, name in enumerate(_GREEK) if name in _CAPITALS},
+}
+_LATEX = str.maketrans(
+    {
+        "\\": r"\textbackslash{}",
+        "~": r"\textasciitilde{}",
+        "^": r"\textasciicircum{}",
+        "<": r"\textless{}",
+        ">": r"\textgreater{}",
+        "|": r"\textbar{}",
+        "\N{MINUS SIGN}": "$-$",
+        "\N{EN DASH}": "--",
+        "\N{EM DASH}": "---",
+        **{letter: "\\" + letter for letter in "&%$#_{}"},
+        **{letter: rf"$\{name}$" for letter, name in _SIGNS.items()},
+    }
+)
 
 
 def is_utf8(text: str) -> bool:
@@ -75,3 +118,17 @@ def escape_markdown(text: str) -> str:
     '&lt;script&gt;x&lt;/script&gt;'
     """
     return text.translate(_MARKDOWN)
+
+
+def escape_latex(text: str) -> str:
+    r"""Escape a text so that LaTeX shows it unchanged.
+
+    Greek letters and signs such as ± are commands, because pdfLaTeX does not know them. Accented
+    Latin letters stay. Letters of other scripts stay too and need XeLaTeX or LuaLaTeX.
+
+    Examples
+    --------
+    >>> print(escape_latex("a_b < 50% | c"))
+    a\_b \textless{} 50\% \textbar{} c
+    """
+    return escape_control(text).translate(_LATEX)

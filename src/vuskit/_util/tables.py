@@ -1,23 +1,28 @@
-"""Tables as csv, the same for files and for standard output."""
+"""Tables: as csv, and for reading as text, Markdown, LaTeX and HTML."""
 
 from __future__ import annotations
 
 import csv
+import html
 import io
 import math
 import os
+import re
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+import textwrap
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby, zip_longest
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from vuskit._util.escapes import escape_control, escape_formula
+from vuskit._util.escapes import escape_control, escape_formula, escape_latex, escape_markdown
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["csv_text", "frame_csv", "plain_data"]
+__all__ = ["Cell", "TableForms", "TableLayout", "csv_text", "frame_csv", "plain_data"]
 
 
 def plain_data(data: Any) -> Any:
@@ -70,3 +75,361 @@ def _cell(value: Any) -> Any:
 def frame_csv(frame: pd.DataFrame) -> str:
     """Lay out a table as csv, in full precision; see `csv_text`."""
     return csv_text(list(map(str, frame.columns)), frame.itertuples(index=False, name=None))
+
+
+# -- tables for reading ------------------------------------------------------------------------
+
+_BEST, _SECOND = "*", "+"
+_NUMBER = re.compile(r"(?<![\w.-])(-?)(inf|\d[\d,]*(?:\.\d+)?)(?:e([+-]?\d+))?(?![\w.])")
+
+
+@dataclass(frozen=True)
+class Cell:
+    """Cell of a table.
+
+    Attributes
+    ----------
+    text : str
+        Its content.
+    bold, underline : bool
+        Marks; in plain text "*" and "+" after the content.
+    spread : str
+        Follows the content in smaller type, without the marks.
+    """
+
+    text: str
+    bold: bool = False
+    underline: bool = False
+    spread: str = ""
+
+
+@dataclass(frozen=True)
+class TableLayout:
+    r"""Table in any form for reading: text, Markdown, LaTeX, HTML.
+
+    Every form escapes its special characters.
+
+    Attributes
+    ----------
+    header : sequence of str
+        Headings of the columns.
+    rows : sequence of sequences of str or Cell
+        As long as the header.
+    left : int
+        Columns that are flush left; the others are numbers, flush right.
+    notes : sequence of str
+        Lines below the table.
+    caption : str or None
+        Text above the table. With a caption, LaTeX gets a ``table`` environment.
+    groups : sequence of (str, int)
+        Headings above the header, each with its number of columns; "" for none.
+    rules : sequence of int
+        Rows with a line above them.
+    marks : tuple of str
+        What bold and underline mean, such as ``("best", "second best")``.
+
+    Examples
+    --------
+    >>> table = TableLayout(["name", "50%"], [["a|b", Cell("0.9", bold=True)], ["c_d", "-0.1"]])
+    >>> print(table.to_text())
+    name   50%
+    a|b   0.9*
+    c_d   -0.1
+    >>> print(table.to_markdown())
+    | name | 50% |
+    | --- | ---: |
+    | a\|b | **0.9** |
+    | c_d | -0.1 |
+    >>> print(table.to_latex())
+    \begin{tabular}{lr}
+    \toprule
+    name & 50\% \\
+    \midrule
+    a\textbar{}b & \textbf{0.9} \\
+    c\_d & $-0.1$ \\
+    \bottomrule
+    \end{tabular}
+    """
+
+    header: Sequence[str]
+    rows: Sequence[Sequence[str | Cell]]
+    left: int = 1
+    notes: Sequence[str] = ()
+    caption: str | None = None
+    groups: Sequence[tuple[str, int]] = ()
+    rules: Sequence[int] = ()
+    marks: tuple[str, ...] = ()
+
+    def _cells(self) -> list[list[Cell]]:
+        return [[Cell(one) if isinstance(one, str) else one for one in row] for row in self.rows]
+
+    def _has(self, mark: str) -> bool:
+        return any(getattr(cell, mark) for row in self._cells() for cell in row)
+
+    def _legend(self, *signs: str) -> str:
+        """Return what the marks mean, as far as the table has them."""
+        present = zip(signs, ("bold", "underline"), self.marks, strict=False)
+        said = [f"{sign}: {meaning}" for sign, mark, meaning in present if self._has(mark)]
+        return ". ".join(said) + "." if said else ""
+
+    # -- text ------------------------------------------------------------------------------------
+
+    def to_text(self, width: int | None = None) -> str:
+        """Lay out as plain text.
+
+        Parameters
+        ----------
+        width : int, optional
+            Wider tables are split into several, each with the first columns; captions and notes
+            are wrapped.
+        """
+        fill = _Filler(width)
+        head = [fill(self.caption)] if self.caption else []
+        legend = self._legend(_BEST, _SECOND)
+        notes = [fill(text) for text in (legend, *self.notes) if text]
+        return "\n".join([*head, "\n\n".join(self._folded(width)), *notes])
+
+    def _folded(self, width: int | None) -> Iterator[str]:
+        columns = self._text_columns()
+        start = self.left
+        while start < len(columns) or start == self.left:
+            stop = min(start + 1, len(columns))
+            while stop < len(columns) and (
+                width is None or self._breadth(columns, start, stop + 1) <= width
+            ):
+                stop += 1
+            yield self._lines(columns, start, stop)
+            start = max(stop, start + 1)
+
+    def _breadth(self, columns: list[list[str]], start: int, stop: int) -> int:
+        return sum(size + 2 for size in self._widths(columns, start, stop)) - 2
+
+    def _widths(self, columns: list[list[str]], start: int, stop: int) -> list[int]:
+        """Widths of the first columns and those of a part; group headings have room."""
+        shown = [*columns[: self.left], *columns[start:stop]]
+        widths = [max(map(len, column)) for column in shown]
+        place = self.left
+        for label, count in self._labels(start, stop):
+            span = sum(widths[place : place + count]) + 2 * (count - 1)
+            widths[place] += max(0, len(label) - span)
+            place += count
+        return widths
+
+    def _text_columns(self) -> list[list[str]]:
+        """Texts by column, with the header; marks get room where the column has any."""
+        cells = self._cells()
+        columns = []
+        for place, title in enumerate(self.header):
+            column = [row[place] for row in cells]
+            marked = any(cell.bold or cell.underline for cell in column)
+            small = max((len(cell.spread) for cell in column), default=0)
+            texts = []
+            for cell in column:
+                mark = _BEST if cell.bold else _SECOND if cell.underline else " "
+                spread = f" {cell.spread:<{small}}" if small else ""
+                texts.append(" ".join(cell.text.splitlines()) + mark * marked + spread)
+            columns.append([title, *texts])
+        return columns
+
+    def _labels(self, start: int, stop: int) -> list[tuple[str, int]]:
+        """Group headings of some columns, each with its number of columns."""
+        owners = [place for place, (_, count) in enumerate(self.groups) for _ in range(count)]
+        found = [(owner, len(list(same))) for owner, same in groupby(owners[start:stop])]
+        return [(self.groups[owner][0], count) for owner, count in found]
+
+    def _lines(self, columns: list[list[str]], start: int, stop: int) -> str:
+        widths = self._widths(columns, start, stop)
+        above = [" " * size for size in widths[: self.left]]
+        place = self.left
+        for label, count in self._labels(start, stop):
+            above.append(label.center(sum(widths[place : place + count]) + 2 * (count - 1)))
+            place += count
+        lines = ["  ".join(above)] if "".join(above).strip() else []
+        sides = [str.ljust] * self.left + [str.rjust] * (stop - start)
+        shown = [*columns[: self.left], *columns[start:stop]]
+        for number, row in enumerate(zip(*shown, strict=True)):
+            if number and number - 1 in self.rules:
+                lines.append("-" * self._breadth(columns, start, stop))
+            texts = zip(sides, row, widths, strict=True)
+            lines.append("  ".join(side(text, size) for side, text, size in texts))
+        return "\n".join(line.rstrip() for line in lines)
+
+    # -- Markdown --------------------------------------------------------------------------------
+
+    def to_markdown(self) -> str:
+        """Lay out in Markdown; group headings become part of the header."""
+        owners = [label for label, count in self.groups for _ in range(count)]
+        header = [
+            f"{label}: {title}" if label and title else label or title
+            for label, title in zip_longest(owners, self.header, fillvalue="")
+        ]
+        rows = [[_in_markdown(Cell(title)) for title in header]]
+        rows.append(["---"] * self.left + ["---:"] * (len(header) - self.left))
+        rows += [[_in_markdown(cell) for cell in row] for row in self._cells()]
+        table = "\n".join(f"| {' | '.join(row)} |" for row in rows)
+        notes = [text for text in (self._legend("Bold", "Underlined"), *self.notes) if text]
+        texts = [escape_markdown(text) for text in notes]
+        head = [escape_markdown(self.caption)] if self.caption else []
+        return "\n\n".join([*head, table, *texts])
+
+    # -- LaTeX -----------------------------------------------------------------------------------
+
+    def to_latex(self) -> str:
+        """Lay out for LaTeX with the package booktabs.
+
+        Without a caption, the notes are comments above a ``tabular``. With one, it is in a
+        ``table`` with the caption above and the notes below.
+        """
+        tabular = [
+            rf"\begin{{tabular}}{{{'l' * self.left}{'r' * (len(self.header) - self.left)}}}",
+            r"\toprule",
+            *self._latex_groups(),
+            _latex_row(map(escape_latex, self.header)),
+            r"\midrule",
+        ]
+        for number, row in enumerate(self._cells()):
+            tabular += [r"\midrule"] * (number in self.rules and number > 0)
+            tabular.append(
+                _latex_row(
+                    _in_latex(cell, numeric=place >= self.left) for place, cell in enumerate(row)
+                )
+            )
+        tabular += [r"\bottomrule", r"\end{tabular}"]
+        if self.caption is None:
+            return "\n".join([*(f"% {' '.join(note.split())}" for note in self.notes), *tabular])
+        legend = self._legend("Bold", "Underlined")
+        caption = escape_latex(" ".join(f"{self.caption} {legend}".split()))
+        notes = [escape_latex(" ".join(note.split())) for note in self.notes]
+        below = [rf"\par\smallskip{{\footnotesize {' '.join(notes)}\par}}"] if notes else []
+        return "\n".join(
+            [
+                r"\begin{table}",
+                r"\centering",
+                rf"\caption{{{caption}}}",
+                *tabular,
+                *below,
+                r"\end{table}",
+            ]
+        )
+
+    def _latex_groups(self) -> list[str]:
+        if not any(label for label, _ in self.groups):
+            return []
+        cells, rules, place = [], [], 1
+        for label, count in self.groups:
+            if not label:
+                cells += [""] * count
+            else:
+                cells.append(rf"\multicolumn{{{count}}}{{c}}{{{escape_latex(label)}}}")
+                rules.append(rf"\cmidrule(lr){{{place}-{place + count - 1}}}")
+            place += count
+        return [_latex_row(cells), " ".join(rules)]
+
+    # -- HTML ------------------------------------------------------------------------------------
+
+    def to_html(self) -> str:
+        """Lay out as an HTML table."""
+        caption = f"<caption>{html.escape(self.caption)}</caption>" if self.caption else ""
+        above = ""
+        if any(label for label, _ in self.groups):
+            spans = (
+                f'<th colspan="{count}">{html.escape(label)}</th>' for label, count in self.groups
+            )
+            above = f"<tr>{''.join(spans)}</tr>"
+        head = "".join(f"<th>{html.escape(title)}</th>" for title in self.header)
+        rows = "".join(
+            "<tr>" + "".join(f"<td>{_in_html(cell)}</td>" for cell in row) + "</tr>"
+            for row in self._cells()
+        )
+        notes = [text for text in (self._legend("Bold", "Underlined"), *self.notes) if text]
+        foot = "".join(
+            f'<tr><td colspan="{len(self.header)}">{html.escape(note)}</td></tr>' for note in notes
+        )
+        return (
+            f"<table>{caption}<thead>{above}<tr>{head}</tr></thead><tbody>{rows}</tbody>"
+            + (f"<tfoot>{foot}</tfoot>" if foot else "")
+            + "</table>"
+        )
+
+
+class TableForms:
+    """Forms of a result that lays itself out as a table."""
+
+    @property
+    def _layout(self) -> TableLayout:
+        raise NotImplementedError
+
+    def to_latex(self) -> str:
+        """Return a LaTeX table; it needs the package booktabs."""
+        return self._layout.to_latex()
+
+    def to_markdown(self) -> str:
+        """Return a table in Markdown."""
+        return self._layout.to_markdown()
+
+    def to_html(self) -> str:
+        """Return an HTML table."""
+        return self._layout.to_html()
+
+    def _repr_html_(self) -> str:
+        return self.to_html()
+
+
+class _Filler:
+    """Wrap text to a width; names and paths stay whole."""
+
+    def __init__(self, width: int | None) -> None:
+        self.width = width
+
+    def __call__(self, text: str) -> str:
+        if self.width is None:
+            return text
+        return textwrap.fill(
+            text,
+            self.width,
+            subsequent_indent="  ",
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+
+
+def _in_markdown(cell: Cell) -> str:
+    text = escape_markdown(" ".join(cell.text.splitlines())).replace("|", "\\|")
+    text = f"<u>{text}</u>" if cell.underline else text
+    text = f"**{text}**" if cell.bold else text
+    return f"{text} {escape_markdown(cell.spread)}" if cell.spread else text
+
+
+def _latex_row(cells: Iterable[str]) -> str:
+    return " & ".join(cells) + r" \\"
+
+
+def _in_latex(cell: Cell, *, numeric: bool) -> str:
+    text = _latex_text(cell.text, numeric=numeric)
+    text = rf"\underline{{{text}}}" if cell.underline else text
+    text = rf"\textbf{{{text}}}" if cell.bold else text
+    if not cell.spread:
+        return text
+    return rf"{text} {{\scriptsize {_latex_text(cell.spread, numeric=numeric)}}}"
+
+
+def _latex_text(text: str, *, numeric: bool) -> str:
+    """Return a text as LaTeX; in numbers a minus is no hyphen, and powers of ten are raised."""
+    escaped = escape_latex(" ".join(text.splitlines()))
+    return _NUMBER.sub(_latex_number, escaped) if numeric else escaped
+
+
+def _latex_number(found: re.Match[str]) -> str:
+    sign, digits, power = found.groups()
+    if not sign and not power and digits != "inf":
+        return found[0]
+    digits = r"\infty" if digits == "inf" else digits.replace(",", "{,}")
+    times = rf" \times 10^{{{int(power)}}}" if power else ""
+    return f"${sign}{digits}{times}$"
+
+
+def _in_html(cell: Cell) -> str:
+    text = html.escape(cell.text)
+    text = f"<u>{text}</u>" if cell.underline else text
+    text = f"<b>{text}</b>" if cell.bold else text
+    return f"{text} <small>{html.escape(cell.spread)}</small>" if cell.spread else text

@@ -1,4 +1,4 @@
-"""Text: counts, lists, numbers and tables, and text that LaTeX shows unchanged."""
+"""Text: counts, lists, numbers and tables of descriptions."""
 
 from __future__ import annotations
 
@@ -11,8 +11,6 @@ from typing import Any
 from vuskit.errors import InvalidInputError
 
 __all__ = [
-    "escape_latex",
-    "folded_tables",
     "format_cell",
     "format_duration",
     "listed",
@@ -20,24 +18,12 @@ __all__ = [
     "plural",
     "quoted",
     "storable_text",
-    "text_table",
     "wrapped_table",
 ]
 
 _LEAST_LAST_COLUMN = 20
 _BYTES = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 _BYTES |= {"KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40}
-_LATEX = str.maketrans(
-    {
-        "\\": r"\textbackslash{}",
-        "~": r"\textasciitilde{}",
-        "^": r"\textasciicircum{}",
-        "<": r"\textless{}",
-        ">": r"\textgreater{}",
-        "|": r"\textbar{}",
-        **{letter: "\\" + letter for letter in "&%$#_{}"},
-    }
-)
 
 
 def plural(count: int, noun: str, many: str | None = None) -> str:
@@ -158,50 +144,6 @@ def parse_bytes(name: str, value: Any) -> int:
     return round(float(match[1]) * _BYTES[unit])
 
 
-def text_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Lay out columns of text, the first aligned left, the others right.
-
-    Examples
-    --------
-    >>> print(text_table(["name", "value"], [["a", "1"], ["long", "22"]]))
-    name  value
-    a         1
-    long     22
-    """
-    cells = [header, *rows]
-    widths = [max(len(row[i]) for row in cells) for i in range(len(header))]
-    lines = []
-    for row in cells:
-        first = row[0].ljust(widths[0])
-        rest = [cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True)]
-        lines.append("  ".join([first, *rest]).rstrip())
-    return "\n".join(lines)
-
-
-def folded_tables(header: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> list[str]:
-    r"""Split a table into tables that fit the width, each with the first column.
-
-    Examples
-    --------
-    >>> print(*folded_tables(["name", "a", "b"], [["x", "1", "2"]], width=8), sep="\n")
-    name  a
-    x     1
-    name  b
-    x     2
-    """
-    sizes = [2 + max(len(row[i]) for row in (header, *rows)) for i in range(len(header))]
-    first = sizes[0] - 2
-    tables, start = [], 1
-    while start < len(sizes):
-        stop = start + 1
-        while stop < len(sizes) and first + sum(sizes[start : stop + 1]) <= width:
-            stop += 1
-        body = [[row[0], *row[start:stop]] for row in rows]
-        tables.append(text_table([header[0], *header[start:stop]], body))
-        start = stop
-    return tables
-
-
 def wrapped_table(header: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> str:
     """Lay out columns aligned left; the last one is wrapped to fit the width.
 
@@ -223,14 +165,3 @@ def wrapped_table(header: Sequence[str], rows: Sequence[Sequence[str]], width: i
         lines.append(first + wrapped[0])
         lines.extend(" " * indent + rest for rest in wrapped[1:])
     return "\n".join(line.rstrip() for line in lines)
-
-
-def escape_latex(text: str) -> str:
-    r"""Escape a text so that LaTeX shows it unchanged.
-
-    Examples
-    --------
-    >>> print(escape_latex("a_b < 50% | c"))
-    a\_b \textless{} 50\% \textbar{} c
-    """
-    return text.translate(_LATEX)

@@ -16,8 +16,8 @@ import typer
 
 from vuskit import __version__
 from vuskit._util.escapes import escape_control
-from vuskit._util.tables import csv_text, plain_data
-from vuskit._util.text import folded_tables, format_cell, wrapped_table
+from vuskit._util.tables import TableLayout, csv_text, plain_data
+from vuskit._util.text import format_cell, wrapped_table
 from vuskit.errors import InvalidInputError
 
 if TYPE_CHECKING:
@@ -190,4 +190,4 @@ def frame_table(frame: pd.DataFrame) -> str:
     """Lay out a table as text, folded where it is wider than the terminal."""
     header = list(map(str, frame.columns))
     rows = [[format_cell(cell) for cell in row] for row in frame.itertuples(index=False)]
-    return "\n\n".join(folded_tables(header, rows, terminal_width()))
+    return TableLayout(header, rows).to_text(terminal_width())

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from vuskit._util.tables import frame_csv
-from vuskit._util.text import folded_tables, plural
+from vuskit._util.tables import Cell, TableLayout, frame_csv
+from vuskit._util.text import plural
 from vuskit.cli._completion import complete_measures
 from vuskit.cli._files import atomic_file
 from vuskit.cli._options import Alpha, AsLatexFiles, By, Detectors, flag, output_option, seed_option
@@ -176,7 +176,7 @@ def _text(found: TableComparison) -> str:
         [
             f"by {found.title} ({'higher' if found.higher_is_better else 'lower'} is better), "
             + _rows_used(found),
-            *folded_tables(*_rows(found), width),
+            TableLayout(*_rows(found)).to_text(width),
             "",
             rank_diagram(found, width),
             "",
@@ -246,16 +246,14 @@ def _json(found: TableComparison) -> str:
 
 
 def _latex(found: TableComparison) -> str:
-    from vuskit.report.latex import latex_tabular
-
     header, rows = _rows(found)
-    ranks = [row[3] for row in rows]
-    best = min(ranks, key=float)
-    for row in rows:
-        row[3] = rf"\textbf{{{row[3]}}}" if row[3] == best else row[3]
-        row[4] = row[4].replace(" - ", "--")
+    best = min((row[3] for row in rows), key=float)
+    marked: list[list[str | Cell]] = [
+        [*row[:3], Cell(row[3], bold=row[3] == best), row[4].replace(" - ", "\N{EN DASH}")]
+        for row in rows
+    ]
     notes = [f"by {found.title}, {_rows_used(found)}", *found.tests]
-    return latex_tabular(header, rows, notes=notes)
+    return TableLayout(header, marked, notes=notes).to_latex()
 
 
 def rank_diagram(comparison: TableComparison, width: int) -> str:

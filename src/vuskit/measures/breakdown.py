@@ -9,13 +9,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from vuskit._util.optional import require
-from vuskit._util.text import text_table
+from vuskit._util.tables import TableForms, TableLayout
 from vuskit.errors import InvalidInputError
 from vuskit.inputs import check_pair
 from vuskit.intervals import meets
 from vuskit.kernels.ranking import rank_table
 from vuskit.measures.point import best_level
-from vuskit.measures.results import html_table
 from vuskit.measures.settings import Buffer, EvaluationSettings
 from vuskit.measures.thresholds import ThresholdRule, at_or_above, is_best
 from vuskit.measures.workspace import PreparedLabels, Workspace
@@ -24,7 +23,7 @@ __all__ = ["EventTable", "events"]
 
 
 @dataclass(frozen=True)
-class EventTable:
+class EventTable(TableForms):
     """One entry per anomaly, in order of time, and the number of false alarms.
 
     Attributes
@@ -124,10 +123,11 @@ class EventTable:
         )
 
     def __repr__(self) -> str:
-        return f"{text_table(*self._table())}\n({self._summary})"
+        return f"{TableLayout(*self._table()).to_text()}\n({self._summary})"
 
-    def _repr_html_(self) -> str:
-        return html_table(*self._table(), self._summary)
+    @property
+    def _layout(self) -> TableLayout:
+        return TableLayout(*self._table(), caption=self._summary, left=0)
 
 
 def events(

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from vuskit._util.optional import require
-from vuskit._util.text import folded_tables, text_table
+from vuskit._util.tables import TableForms, TableLayout
 
 if TYPE_CHECKING:
     from vuskit.measures.chance import ChanceLevel
@@ -16,21 +15,9 @@ if TYPE_CHECKING:
     from vuskit.measures.registry import Measure
     from vuskit.measures.settings import EvaluationSettings
 
-__all__ = ["Comparison", "Evaluation", "html_table"]
+__all__ = ["Comparison", "Evaluation"]
 
 _LINE = 79
-
-
-def html_table(header: list[str], rows: list[list[str]], caption: str) -> str:
-    """The same columns for a notebook."""
-    head = "".join(f"<th>{html.escape(cell)}</th>" for cell in header)
-    body = "".join(
-        "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>" for row in rows
-    )
-    return (
-        f"<table><caption>{html.escape(caption)}</caption>"
-        f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-    )
 
 
 def _frame(rows: list[dict[str, Any]]) -> Any:
@@ -39,7 +26,7 @@ def _frame(rows: list[dict[str, Any]]) -> Any:
     return frame.astype({"thresholds": "Int64", "k": "Int64"})
 
 
-class _WithSettings:
+class _WithSettings(TableForms):
     """Settings of the evaluator, read off any result."""
 
     _evaluator: Evaluator
@@ -122,6 +109,13 @@ class _WithSettings:
         """Whether a value misleads without what random scores get."""
         return any(measure.misleading_without_chance for measure in self.measures)
 
+    def _table(self) -> tuple[list[str], list[list[str]]]:
+        raise NotImplementedError
+
+    @property
+    def _layout(self) -> TableLayout:
+        return TableLayout(*self._table(), caption=str(self.settings))
+
     @property
     def _titles(self) -> dict[str, str]:
         return {measure.name: measure.title for measure in self._evaluator.measures}
@@ -199,10 +193,7 @@ class Evaluation(_WithSettings, Mapping[str, float]):
         return header, rows
 
     def __repr__(self) -> str:
-        return f"{text_table(*self._table())}\n({self.settings})"
-
-    def _repr_html_(self) -> str:
-        return html_table(*self._table(), str(self.settings))
+        return f"{TableLayout(*self._table()).to_text()}\n({self.settings})"
 
 
 class Comparison(_WithSettings, Mapping[str, Evaluation]):
@@ -269,12 +260,7 @@ class Comparison(_WithSettings, Mapping[str, Evaluation]):
 
     def __repr__(self) -> str:
         header, rows = self._table()
-        tables = folded_tables(header, rows, _LINE)
-        if len(tables) > 1:
+        if len(TableLayout(header, rows).to_text().partition("\n")[0]) > _LINE:
             # Wide tables read better with one line per measure.
             header, *rows = (list(column) for column in zip(header, *rows, strict=True))
-            tables = folded_tables(header, rows, _LINE)
-        return "\n\n".join(tables) + f"\n({self.settings})"
-
-    def _repr_html_(self) -> str:
-        return html_table(*self._table(), str(self.settings))
+        return TableLayout(header, rows).to_text(_LINE) + f"\n({self.settings})"

@@ -6,10 +6,9 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from vuskit._util.escapes import escape_markdown
 from vuskit._util.files import write_atomically
-from vuskit._util.tables import frame_csv
-from vuskit._util.text import folded_tables, format_cell, text_table
+from vuskit._util.tables import TableLayout, frame_csv
+from vuskit._util.text import format_cell
 from vuskit.inputs import check_choice
 from vuskit.measures.registry import Measure
 from vuskit.report.evaluation import EvaluationReport
@@ -22,6 +21,7 @@ __all__ = [
     "footnotes",
     "markdown_table",
     "plain_table",
+    "text_columns",
     "titled_table",
     "with_titles",
     "write_table",
@@ -43,18 +43,26 @@ def markdown_table(frame: pd.DataFrame) -> str:
     >>> import pandas as pd
     >>> print(markdown_table(pd.DataFrame({"name": ["a|b"], "value": [0.12345]})))
     | name | value |
-    | --- | --- |
+    | --- | ---: |
     | a\|b | 0.123 |
     """
-    texts = [list(map(str, frame.columns))]
-    texts += [[format_cell(value) for value in row] for row in frame.itertuples(index=False)]
-    lines = [[_markdown_cell(cell) for cell in row] for row in texts]
-    lines.insert(1, ["---"] * frame.shape[1])
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    rows = [[format_cell(value) for value in row] for row in frame.itertuples(index=False)]
+    layout = TableLayout(list(map(str, frame.columns)), rows, left=text_columns(frame))
+    return layout.to_markdown()
 
 
-def _markdown_cell(text: str) -> str:
-    return escape_markdown(" ".join(text.splitlines())).replace("|", "\\|")
+def text_columns(frame: pd.DataFrame) -> int:
+    """Count the columns before the first column of numbers, at least one.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> text_columns(pd.DataFrame({"measure": ["vus_pr"], "kind": ["noise"], "z": [1.0]}))
+    2
+    """
+    texts = set(frame.select_dtypes(exclude="number").columns)
+    found = (place for place, name in enumerate(frame.columns) if name not in texts)
+    return max(1, next(found, frame.shape[1]))
 
 
 def plain_table(report: EvaluationReport, *, width: int = 80) -> str:
@@ -68,10 +76,11 @@ def plain_table(report: EvaluationReport, *, width: int = 80) -> str:
         values = [f"{report.table[name][measure.name]:.3f}" for name in names]
         extra = [] if chance is None else [f"{chance.mean[measure.name]:.3f}"]
         rows.append([measure.title, *values, *extra])
-    parts = folded_tables(["measure", *names] + ["chance"] * (chance is not None), rows, width)
+    header = ["measure", *names] + ["chance"] * (chance is not None)
+    parts = [TableLayout(header, rows).to_text(width)]
     if adjusted is not None:
         rows = [[m.title, *(f"{adjusted[n][m.name]:.3f}" for n in names)] for m in report.measures]
-        parts += folded_tables(["adjusted", *names], rows, width)
+        parts.append(TableLayout(["adjusted", *names], rows).to_text(width))
     return "\n".join(["\n\n".join(parts), *footnotes(report)])
 
 
@@ -80,10 +89,8 @@ def _single(report: EvaluationReport, name: str) -> str:
     if report.chance is not None and report.adjusted is not None:
         header += ["chance", "adjusted"]
         columns += [report.chance.mean, report.adjusted[name]]
-    return text_table(
-        header,
-        [[m.title, *(f"{column[m.name]:.4f}" for column in columns)] for m in report.measures],
-    )
+    rows = [[m.title, *(f"{column[m.name]:.4f}" for column in columns)] for m in report.measures]
+    return TableLayout(header, rows).to_text()
 
 
 def footnotes(report: EvaluationReport) -> list[str]:

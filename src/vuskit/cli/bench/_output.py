@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from vuskit._util.tables import csv_text
-from vuskit._util.text import folded_tables
+from vuskit._util.tables import TableLayout, csv_text
 from vuskit.cli._output import document, say, terminal_width, write
 
 __all__ = ["Content", "Rows", "emit", "number_table", "say_list"]
@@ -54,7 +53,7 @@ def emit(
 def number_table(header: list[str], rows: Sequence[Sequence[Any]]) -> str:
     """Lay out a table that fits the terminal; integers get thousands separators."""
     cells = [[f"{cell:,}" if isinstance(cell, int) else str(cell) for cell in row] for row in rows]
-    return "\n\n".join(folded_tables(header, cells, terminal_width()))
+    return TableLayout(header, cells).to_text(terminal_width())
 
 
 def say_list(title: str, lines: Sequence[str]) -> None:

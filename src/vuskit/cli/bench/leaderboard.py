@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from vuskit._util.text import folded_tables, plural
+from vuskit._util.tables import Cell, TableLayout
+from vuskit._util.text import plural
 from vuskit.cli._options import AsLatex, By
 from vuskit.cli._output import (
     AsCsv,
@@ -155,27 +156,25 @@ def leaderboard_text(content: Content) -> None:
 
 def _latex(content: Content) -> str:
     """LaTeX tables (package booktabs): the same as for reading, the best of each bold."""
-    from vuskit.report.latex import latex_tabular
-
     tables = []
     for board in content["boards"]:
-        header, rows = _cells(board, best=r"\textbf{{{}}}".format)
+        header, rows = _cells(board)
         rows += _count_rows(board)
-        tables.append(latex_tabular(header, rows, notes=[_title(board, content["by"])]))
+        tables.append(TableLayout(header, rows, notes=[_title(board, content["by"])]).to_latex())
     return "\n\n".join(tables)
 
 
-def _cells(
-    board: Content, *, best: Callable[[str], str], other: Callable[[str], str] = str
-) -> tuple[list[str], list[list[str]]]:
+def _cells(board: Content) -> tuple[list[str], list[list[str | Cell]]]:
     """Header and rows, the measure that orders them first; the best value of each is told apart."""
     ordered = _ordered(board)
     top = {measure["name"]: _best(board["detectors"], measure) for measure in ordered}
 
-    def cell(name: str, value: float | None) -> str:
-        return "" if value is None else (best if value == top[name] else other)(f"{value:.3f}")
+    def cell(name: str, value: float | None) -> Cell:
+        return Cell(
+            "" if value is None else f"{value:.3f}", bold=value is not None and value == top[name]
+        )
 
-    rows = [
+    rows: list[list[str | Cell]] = [
         [entry["name"], *(cell(name, entry["values"][name]) for name in top)]
         for entry in board["detectors"]
     ]
@@ -186,10 +185,10 @@ def _ordered(board: Content) -> list[Content]:
     return sorted(board["measures"], key=lambda one: bool(one["name"] != board["ordered_by"]))
 
 
-def _count_rows(board: Content, *, after: str = "") -> list[list[str]]:
+def _count_rows(board: Content) -> list[list[str | Cell]]:
     """How many data sets and series the means of each measure rest on, where measures differ."""
     return [
-        [f"({title})", *(f"{one[count]:,}{after}" for one in _ordered(board))]
+        [f"({title})", *(f"{one[count]:,}" for one in _ordered(board))]
         for count, title in _COUNTS.items()
         if count in board and board[count] is None
     ]
@@ -210,11 +209,11 @@ def _title(board: Content, by: str) -> str:
 
 
 def _board_text(board: Content, by: str) -> str:
-    header, rows = _cells(board, best="{}*".format, other="{} ".format)
-    rows += _count_rows(board, after=" ")
+    header, rows = _cells(board)
+    rows += _count_rows(board)
     lines = [
         wrapped(_title(board, by)),
-        *folded_tables(header, rows, terminal_width()),
+        TableLayout(header, rows).to_text(terminal_width()),
         wrapped("* best" + _directions(board["measures"])),
     ]
     fewest = min(entry["own_series"] for entry in board["detectors"])

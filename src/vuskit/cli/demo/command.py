@@ -18,8 +18,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from vuskit._util.optional import is_installed
-from vuskit._util.tables import csv_text
-from vuskit._util.text import folded_tables
+from vuskit._util.tables import TableLayout, csv_text
 from vuskit.cli._exit_codes import ExitCode
 from vuskit.cli._files import atomic_file, write_file
 from vuskit.cli._options import OpenPage, output_option, quick_flag, seed_option
@@ -240,7 +239,7 @@ def _summary(findings: Findings, robustness: RobustnessResult, folder: DemoFolde
     return "\n".join(
         [
             f"Means over {findings.series_used}; wins: series on which VUS-PR is highest.\n",
-            "\n\n".join(folded_tables(header, rows, width)),
+            TableLayout(header, rows).to_text(width),
             "",
             *told,
             "",
