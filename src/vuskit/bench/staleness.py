@@ -210,7 +210,7 @@ def note_library_versions(expanded: ExpandedPlan, store: StoreReader) -> list[st
     known = store.library_versions()
     installed: dict[str, str] = {}
     found: dict[tuple[str, str], int] = {}
-    for job in expanded.done_ids():
+    for job in expanded.done_ids() if known else ():
         for name, version in known.get(job, {}).items():
             if name not in installed:
                 installed[name] = installed_versions([name]).get(name, "not installed")
