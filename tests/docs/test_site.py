@@ -146,7 +146,7 @@ def test_docstrings_show_no_markup_of_other_tools(site):
 
 
 def test_readme_and_other_top_pages_link_to_what_exists():
-    for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md"):
+    for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md"):
         text = (ROOT / name).read_text(encoding="utf-8")
         for link in re.findall(r"\]\(([^)\s]+)\)", text):
             parts = urlsplit(link)
