@@ -316,6 +316,31 @@ def test_every_checksum_is_checked_if_asked(workshop):
     assert Run(workshop.folder).verify(sample=0).n_checksums == 0
 
 
+def test_evaluations_of_earlier_plans_are_verified_by_checksums(workshop):
+    """Their data may be gone and their code may have changed: neither is damage of the run."""
+    data = workshop.base / "data"
+    data.mkdir()
+    module = workshop.base / "earlier_measures.py"
+    code = (
+        "import vuskit\n@vuskit.register_measure(name='part_of_scores')\n"
+        "def part_of_scores(y_true, y_score):\n    return y_true[0] + {}\n"
+    )
+    workshop.write(
+        top='imports = ["earlier_measures"]',
+        series='[[series]]\nfolder = "data"',
+        evaluate='[[evaluate]]\nmeasures = ["auc_pr", "part_of_scores"]\nbuffer = 5',
+    )
+    for value, number in ((1, "0.25"), (7, "0.25"), (7, "0.5")):
+        rows = [f"{value + i * i % 13},{int(40 < i < 50)}\n" for i in range(100)]
+        (data / "a.csv").write_text("value,label\n" + "".join(rows))
+        module.write_text(code.format(number))
+        workshop.run()
+    found = Run(workshop.folder).verify(sample=None, allow_code=True)
+    assert found.problems == ()
+    # One of each of the three runs; the last one computed the changed measure only.
+    assert (found.n_checksums, found.n_earlier, found.n_values) == (3, 1, 2)
+
+
 @pytest.mark.parametrize("change", [
     "UPDATE jobs SET spec = '{}'",
     "UPDATE jobs SET spec = 'x'",

@@ -329,6 +329,9 @@ class Verification:
         earlier versions, which have none.
     n_skipped : int
         Evaluations that were not computed again, because that would run code named in the store.
+    n_earlier : int
+        Evaluations of earlier plans that the latest one does not ask for. Their data and code may
+        have changed since, so they are not computed again.
     code : tuple of str
         That code, as ``module`` or ``module:object`` with its file.
     """
@@ -340,6 +343,7 @@ class Verification:
     n_checksums: int = 0
     n_without_checksum: int = 0
     n_skipped: int = 0
+    n_earlier: int = 0
     code: tuple[str, ...] = ()
 
 
@@ -775,7 +779,8 @@ class Run:
     ) -> Verification:
         """Check the database, every stored score file, and a sample of evaluations.
 
-        The values of an evaluation are compared with their checksum, then computed again.
+        The values of an evaluation are compared with their checksum. Those that the latest plan
+        asks for are then computed again.
 
         Parameters
         ----------
@@ -815,6 +820,7 @@ class Run:
             n_checksums=found.n_checksums,
             n_without_checksum=found.n_without_checksum,
             n_skipped=found.n_skipped,
+            n_earlier=found.n_earlier,
             code=tuple(found.code),
         )
 
@@ -862,14 +868,19 @@ class Run:
             found.n_checksums += 1
             if values_checksum(stored) != row["checksum"]:
                 found.problems.append(f"job {key}: its values differ from their checksum")
+        measures = store.current_measures_of(row)
+        if not measures:
+            found.n_earlier += 1
+            return
         action = self._action(store, row)
         code = stored_code(action)
         if code and not allow_code:
             found.n_skipped += 1
             found.code.update(dict.fromkeys(code))
             return
-        found.n_values += len(stored)
-        found.problems += _value_problems(key, permitted(action, allow_code=allow_code), stored)
+        found.n_values += len(stored.keys() & measures)
+        allowed = permitted(action, allow_code=allow_code)
+        found.problems += _value_problems(key, allowed, stored, measures)
 
 
 # -- tables ------------------------------------------------------------------------------------
@@ -996,6 +1007,7 @@ class _Findings:
     n_checksums: int = 0
     n_without_checksum: int = 0
     n_skipped: int = 0
+    n_earlier: int = 0
     problems: list[str] = field(default_factory=list)
     broken: list[str] = field(default_factory=list)
     code: dict[str, None] = field(default_factory=dict)
@@ -1019,7 +1031,9 @@ def _unknown_files(files: ScoreFiles, known: set[str]) -> list[str]:
     ]
 
 
-def _value_problems(key: str, action: JobAction, stored: dict[str, float]) -> list[str]:
+def _value_problems(
+    key: str, action: JobAction, stored: dict[str, float], measures: set[str]
+) -> list[str]:
     where = f"job {key} ({action.job.title})"
     try:
         result = action.run()
@@ -1028,7 +1042,7 @@ def _value_problems(key: str, action: JobAction, stored: dict[str, float]) -> li
     assert isinstance(result, EvaluateResult)
     problems = []
     values = result.values
-    for name in sorted({*stored, *values}):
+    for name in sorted(measures & {*stored, *values}):
         then, again = stored.get(name), values.get(name)
         if then is None or again is None or not abs(then - again) <= _TOLERANCE:
             problems.append(f"{where}: {name} is stored as {then}, computed again it is {again}")

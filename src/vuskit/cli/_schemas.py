@@ -300,6 +300,7 @@ class BenchVerify(_Table):
     checksums: Count
     without_checksum: Count
     skipped: Count
+    earlier: Count
     code: list[str]
     problems: list[str]
     broken: list[str]

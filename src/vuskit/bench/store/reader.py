@@ -450,6 +450,18 @@ class StoreReader:
         )
         return [key for (key,) in rows]
 
+    def current_measures_of(self, row: sqlite3.Row) -> set[str]:
+        """Measures of an evaluation that the latest plan asks for, in their present version."""
+        if row["run_id"] != self.latest_run()["id"]:
+            return set()
+        rows = self._connection.execute(
+            "SELECT name FROM job_measures JOIN measures ON measures.id = job_measures.measure_id "
+            "JOIN planned_values ON planned_values.measure_id = measures.id "
+            "WHERE job_id = ? AND planned_values.settings = ?",
+            (row["id"], row["settings"]),
+        )
+        return {name for (name,) in rows}
+
     def values_of(self, key: str) -> dict[str, float]:
         """Values of one evaluation by measure."""
         rows = self._connection.execute(

@@ -65,6 +65,7 @@ def _content(found: Verification, again: int) -> dict[str, Any]:
         "checksums": found.n_checksums,
         "without_checksum": found.n_without_checksum,
         "skipped": found.n_skipped,
+        "earlier": found.n_earlier,
         "code": list(found.code),
         "problems": list(found.problems),
         "broken": list(found.broken),
@@ -87,6 +88,9 @@ def _text(content: Content) -> None:
     if content["without_checksum"]:
         said = plural(content["without_checksum"], "evaluation has", "evaluations have")
         say(f"{said} no checksum: an earlier version stored them")
+    if content["earlier"]:
+        said = plural(content["earlier"], "evaluation belongs", "evaluations belong")
+        say(f"{said} to earlier plans: only checksums were compared")
     if content["skipped"]:
         said = plural(content["skipped"], "evaluation was", "evaluations were")
         say(f"{said} not computed again: that would run code named in the store")
