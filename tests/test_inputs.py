@@ -375,7 +375,8 @@ def changed(array, index, value):
 BAD_PAIRS = {
     "lengths": (
         (LABELS, SCORES[1:]),
-        "`y_true` and `y_score` must have equal length, got 60 and 59",
+        "`y_true` and `y_score` must have equal length, got 60 and 59; 1 fewer scores than labels; "
+        "windows of 2? Try align_scores(..., window=2)",
     ),
     "2-D labels": ((LABELS[:, None], SCORES), "`y_true` must be 1-D, got shape (60, 1)"),
     "2-D scores": ((LABELS, SCORES[:, None]), "`y_score` must be 1-D, got shape (60, 1)"),

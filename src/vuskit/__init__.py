@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 from vuskit._util import early_interrupt as _early_interrupt  # noqa: F401 (before slow imports)
+from vuskit.alignment import align_scores
 from vuskit.buffers import BufferChoice, choose_buffer, estimate_period, list_buffer_strategies
 from vuskit.errors import (
     InvalidInputError,
@@ -95,6 +96,7 @@ __all__ = [
     "affiliation_f_score",
     "affiliation_precision",
     "affiliation_recall",
+    "align_scores",
     "auc_pr",
     "auc_roc",
     "best_f_score",

@@ -30,6 +30,7 @@ __all__ = [
     "check_scores",
     "check_series",
     "doubles_in_order",
+    "length_advice",
 ]
 
 _NUMBERS = "biuf"
@@ -113,12 +114,38 @@ def check_scores(y_score: ArrayLike, labels: Labels) -> NDArray[Any]:
     array = check_numbers("y_score", y_score)
     if array.size != labels.n:
         raise InvalidInputError(
-            f"`y_true` and `y_score` must have equal length, got {labels.n} and {array.size}"
+            f"`y_true` and `y_score` must have equal length, got {labels.n} and {array.size}; "
+            f"{length_advice(array.size, labels.n)}"
         )
     array = array.view(np.uint8 if array.dtype.kind == "b" else array.dtype)
     _check_finite("y_score", array)
     array.flags.writeable = False  # measures and rules of users see it, too
     return array
+
+
+def length_advice(n_scores: int, n_labels: int, *, remedy: str | None = None) -> str:
+    """Say how two lengths differ and what the likely cause is, as the end of a message.
+
+    Parameters
+    ----------
+    n_scores, n_labels : int
+        The lengths.
+    remedy : str, optional
+        What to try where scores may be those of windows; ``align_scores`` by default.
+
+    Examples
+    --------
+    >>> length_advice(901, 1000)
+    '99 fewer scores than labels; windows of 100? Try align_scores(..., window=100)'
+    """
+    missing = n_labels - n_scores
+    if missing < 0:
+        return f"{-missing} more scores than labels; are they of the same series?"
+    if missing > n_labels // 2:
+        return f"{missing} fewer scores than labels; are they of the same series?"
+    window = missing + 1
+    remedy = remedy or f"align_scores(..., window={window})"
+    return f"{missing} fewer scores than labels; windows of {window}? Try {remedy}"
 
 
 def check_series(values: ArrayLike) -> NDArray[np.float64]:
