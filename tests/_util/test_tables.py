@@ -103,13 +103,13 @@ def test_html_escapes_and_marks():
 def test_latex_escapes_and_marks():
     lines = marked().to_latex().splitlines()
     assert lines[2] == (r"\caption{Means \& more. Bold: best in column. Underlined: second best.}")
-    assert lines[5:7] == [
+    assert lines[6:8] == [
         r" & \multicolumn{2}{c}{ECG\_1} & \multicolumn{1}{c}{KPI} \\",
         r"\cmidrule(lr){2-3} \cmidrule(lr){4-4}",
     ]
-    assert lines[9] == r"LOF & \textbf{0.512} {\scriptsize $\pm$ 0.1} & 3 & 0.40 \\"
-    assert lines[10].endswith(r"& \underline{0.500} & $-2.5$ & $1 \times 10^{-7}$ \\")
-    assert lines[11:13] == [r"\midrule", r"chance & 0.02 &  & $\infty$ \\"]
+    assert lines[10] == r"LOF & \textbf{0.512} {\scriptsize $\pm$ 0.1} & 3 & 0.40 \\"
+    assert lines[11].endswith(r"& \underline{0.500} & $-2.5$ & $1 \times 10^{-7}$ \\")
+    assert lines[12:14] == [r"\midrule", r"chance & 0.02 &  & $\infty$ \\"]
     assert lines[-2:] == [r"\par\smallskip{\footnotesize Failures: none.\par}", r"\end{table}"]
 
 

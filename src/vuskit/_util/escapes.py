@@ -37,6 +37,7 @@ _SIGNS = {
     "\N{NOT EQUAL TO}": "neq",
     "\N{INFINITY}": "infty",
     "\N{RIGHTWARDS ARROW}": "rightarrow",
+    "\N{DOWNWARDS ARROW}": "downarrow",
     "\N{MICRO SIGN}": "mu",
     **{chr(0x3B1 + place): name for place, name in enumerate(_GREEK)},
     **{chr(0x391 + k): name.title() for k, name in enumerate(_GREEK) if name in _CAPITALS},

@@ -11,7 +11,7 @@ from typing import Any
 from vuskit._util.text import quoted
 from vuskit.errors import InvalidInputError
 
-__all__ = ["did_you_mean", "match_names", "matches_name"]
+__all__ = ["did_you_mean", "match_names", "matches_name", "plain_name"]
 
 
 def did_you_mean(value: Any, known: Iterable[str]) -> str:
@@ -25,6 +25,17 @@ def did_you_mean(value: Any, known: Iterable[str]) -> str:
     names = {name.lower(): name for name in known}
     near = difflib.get_close_matches(str(value).lower(), list(names), n=1, cutoff=0.6)
     return f"; did you mean {names[near[0]]!r}?" if near else ""
+
+
+def plain_name(name: str) -> str:
+    """Return a name without what people write differently.
+
+    Examples
+    --------
+    >>> plain_name("VUS-PR"), plain_name("vus_pr"), plain_name("Vus PR")
+    ('vus_pr', 'vus_pr', 'vus_pr')
+    """
+    return name.strip().lower().replace("-", "_").replace(" ", "_")
 
 
 def matches_name(name: str, pattern: str) -> bool:

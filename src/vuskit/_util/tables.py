@@ -80,6 +80,8 @@ def frame_csv(frame: pd.DataFrame) -> str:
 # -- tables for reading ------------------------------------------------------------------------
 
 _BEST, _SECOND = "*", "+"
+_LATEX_LINE = 56  # characters of normal type in a line of an article, with room for rules
+_LATEX_ROWS, _LATEX_PAGE = 36, 46  # rows of a part, and lines of source on a page
 _NUMBER = re.compile(r"(?<![\w.-])(-?)(inf|\d[\d,]*(?:\.\d+)?)(?:e([+-]?\d+))?(?![\w.])")
 
 
@@ -187,10 +189,12 @@ class TableLayout:
         head = [fill(self.caption)] if self.caption else []
         legend = self._legend(_BEST, _SECOND)
         notes = [fill(text) for text in (legend, *self.notes) if text]
-        return "\n".join([*head, "\n\n".join(self._folded(width)), *notes])
-
-    def _folded(self, width: int | None) -> Iterator[str]:
         columns = self._text_columns()
+        parts = [self._lines(columns, *part) for part in self._parts(columns, width)]
+        return "\n".join([*head, "\n\n".join(parts), *notes])
+
+    def _parts(self, columns: list[list[str]], width: int | None) -> Iterator[tuple[int, int]]:
+        """First column of each part that fits the width, and one past its last."""
         start = self.left
         while start < len(columns) or start == self.left:
             stop = min(start + 1, len(columns))
@@ -198,7 +202,7 @@ class TableLayout:
                 width is None or self._breadth(columns, start, stop + 1) <= width
             ):
                 stop += 1
-            yield self._lines(columns, start, stop)
+            yield start, stop
             start = max(stop, start + 1)
 
     def _breadth(self, columns: list[list[str]], start: int, stop: int) -> int:
@@ -274,49 +278,78 @@ class TableLayout:
 
     # -- LaTeX -----------------------------------------------------------------------------------
 
-    def to_latex(self) -> str:
+    def to_latex(self, width: int | None = None) -> str:
         """Lay out for LaTeX with the package booktabs.
 
         Without a caption, the notes are comments above a ``tabular``. With one, it is in a
         ``table`` with the caption above and the notes below.
+
+        Parameters
+        ----------
+        width : int, optional
+            Characters per line. Wider tables are split into several, one below the other.
         """
-        tabular = [
-            rf"\begin{{tabular}}{{{'l' * self.left}{'r' * (len(self.header) - self.left)}}}",
-            r"\toprule",
-            *self._latex_groups(),
-            _latex_row(map(escape_latex, self.header)),
-            r"\midrule",
-        ]
-        for number, row in enumerate(self._cells()):
-            tabular += [r"\midrule"] * (number in self.rules and number > 0)
-            tabular.append(
-                _latex_row(
-                    _in_latex(cell, numeric=place >= self.left) for place, cell in enumerate(row)
-                )
-            )
-        tabular += [r"\bottomrule", r"\end{tabular}"]
+        columns = self._text_columns()
+        parts = list(self._parts(columns, width))
         if self.caption is None:
-            return "\n".join([*(f"% {' '.join(note.split())}" for note in self.notes), *tabular])
+            notes = [f"% {' '.join(note.split())}" for note in self.notes]
+            tabulars = [self._tabular(*part, range(len(self.rows))) for part in parts]
+            return "\n".join([*notes, *_below_each_other(tabulars)])
+        wide = max(self._breadth(columns, *part) for part in parts) > _LATEX_LINE
+        floats: list[list[list[str]]] = [[]]
+        for start in range(0, len(self.rows), _LATEX_ROWS) or [0]:
+            rows = range(start, min(start + _LATEX_ROWS, len(self.rows)))
+            for part in parts:
+                lines = self._tabular(*part, rows)
+                if sum(map(len, floats[-1])) + len(lines) > _LATEX_PAGE and floats[-1]:
+                    floats.append([])
+                floats[-1].append(lines)
+        tables = [self._float(tabulars, k, len(floats), wide) for k, tabulars in enumerate(floats)]
+        return "\n\n".join(tables)
+
+    def _float(self, tabulars: list[list[str]], place: int, count: int, wide: bool) -> str:
+        """Return a ``table`` environment; the first has the caption, the last the notes."""
         legend = self._legend("Bold", "Underlined")
         caption = escape_latex(" ".join(f"{self.caption} {legend}".split()))
-        notes = [escape_latex(" ".join(note.split())) for note in self.notes]
-        below = [rf"\par\smallskip{{\footnotesize {' '.join(notes)}\par}}"] if notes else []
+        notes = escape_latex(" ".join(" ".join(self.notes).split()))
         return "\n".join(
             [
                 r"\begin{table}",
                 r"\centering",
-                rf"\caption{{{caption}}}",
-                *tabular,
-                *below,
+                r"\addtocounter{table}{-1}" if place else "",
+                rf"\caption{{{'(Continued.)' if place else caption}}}",
+                r"\footnotesize\setlength{\tabcolsep}{4pt}" if wide else "",
+                *_below_each_other(tabulars),
+                rf"\par\smallskip{{\footnotesize {notes}\par}}"
+                if notes and place == count - 1
+                else "",
                 r"\end{table}",
             ]
-        )
+        ).replace("\n\n", "\n")
 
-    def _latex_groups(self) -> list[str]:
-        if not any(label for label, _ in self.groups):
+    def _tabular(self, start: int, stop: int, rows: range) -> list[str]:
+        shown = [*range(self.left), *range(start, stop)]
+        lines = [
+            rf"\begin{{tabular}}{{{'l' * self.left}{'r' * (stop - start)}}}",
+            r"\toprule",
+            *self._latex_groups(start, stop),
+            _latex_row(escape_latex(self.header[place]) for place in shown),
+            r"\midrule",
+        ]
+        cells = self._cells()
+        for number in rows:
+            lines += [r"\midrule"] * (number in self.rules and number > rows.start)
+            lines.append(
+                _latex_row(_in_latex(cells[number][k], numeric=k >= self.left) for k in shown)
+            )
+        return [*lines, r"\bottomrule", r"\end{tabular}"]
+
+    def _latex_groups(self, start: int, stop: int) -> list[str]:
+        labels = self._labels(start, stop)
+        if not any(label for label, _ in labels):
             return []
-        cells, rules, place = [], [], 1
-        for label, count in self.groups:
+        cells, rules, place = [""] * self.left, [], self.left + 1
+        for label, count in labels:
             if not label:
                 cells += [""] * count
             else:
@@ -398,6 +431,11 @@ def _in_markdown(cell: Cell) -> str:
     text = f"<u>{text}</u>" if cell.underline else text
     text = f"**{text}**" if cell.bold else text
     return f"{text} {escape_markdown(cell.spread)}" if cell.spread else text
+
+
+def _below_each_other(tabulars: Iterable[list[str]]) -> list[str]:
+    first, *rest = tabulars
+    return [*first, *(line for lines in rest for line in (r"\par\medskip", *lines))]
 
 
 def _latex_row(cells: Iterable[str]) -> str:

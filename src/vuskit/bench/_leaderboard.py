@@ -21,6 +21,7 @@ __all__ = [
     "AVERAGES",
     "COUNTS",
     "common_series",
+    "common_values",
     "directions",
     "leaderboard",
     "main_measure",
@@ -28,6 +29,7 @@ __all__ = [
     "measures_in_order",
     "no_common_series",
     "rows_of_mean",
+    "values_by_series",
 ]
 
 _MAIN_MEASURES = ("vus_pr", "vus_roc", "auc_pr")
@@ -95,6 +97,31 @@ def common_series(values: ArrayLike) -> NDArray[np.bool_]:
     there = ~np.isnan(np.asarray(values, dtype=np.float64))
     present = there.any(axis=-1, keepdims=True)
     return np.asarray((there | ~present).all(axis=-2) & there.any(axis=-2))
+
+
+def values_by_series(values: pd.DataFrame) -> pd.Series:
+    """Mean over the seeds by measure, data set, series and detector, where there is a value."""
+    keys = ["measure", "dataset", "series", "detector"]
+    cells: pd.Series = (
+        values.dropna(subset="value").groupby(keys, observed=True, sort=True)["value"].mean()
+    )
+    return cells
+
+
+def common_values(cells: pd.Series, measure: str, detectors: Sequence[str]) -> pd.DataFrame:
+    """Values of a measure by series and detector, of the series that count in means.
+
+    Parameters
+    ----------
+    cells : pandas.Series
+        From `values_by_series`.
+    measure : str
+        A measure with any value.
+    detectors : sequence of str
+        Columns; those that are compared.
+    """
+    table: pd.DataFrame = cells.loc[measure].unstack("detector").reindex(columns=list(detectors))
+    return table[common_series(table.to_numpy(dtype=float).T)]
 
 
 def leaderboard(
@@ -193,14 +220,13 @@ class _Board:
         pandas = require("pandas", purpose="a leaderboard")
         place = ["dataset", "series"]
         known = rows.dropna(subset="value")
-        cells = known.groupby(["measure", *place, "detector"])["value"].mean()
+        cells = values_by_series(known)
         names = sorted({*map(str, rows["detector"]), *detectors})
         means = pandas.DataFrame(np.nan, pandas.Index(names, name="detector"), list(measures))
         counts = {name: dict.fromkeys(measures, 0) for name in COUNTS}
         present = [name for name in measures if name in cells.index.get_level_values("measure")]
         for measure in present:
-            table = cells.loc[measure].unstack("detector").reindex(columns=names)
-            table = table[common_series(table.to_numpy().T)]
+            table = common_values(cells, measure, names)
             means[measure] = rows_of_mean(table, by).mean()
             counts["series"][measure] = len(table)
             counts["datasets"][measure] = table.index.get_level_values("dataset").nunique()

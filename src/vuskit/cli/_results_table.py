@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from vuskit._util.names import did_you_mean
+from vuskit._util.names import did_you_mean, plain_name
 from vuskit._util.optional import require
 from vuskit._util.text import quoted
 from vuskit.cli._files import check_file
@@ -149,18 +149,18 @@ def chosen_measure(frame: pd.DataFrame, measure: str | None) -> tuple[str | None
     named = _measures(frame)
     present = [name for name in named if _has_values(frame, name)]
     if measure is not None:
-        plain = {_plain(name): name for name in present}
-        if _plain(measure) in set(map(_plain, named)) - set(plain):
+        plain = {plain_name(name): name for name in present}
+        if plain_name(measure) in set(map(plain_name, named)) - set(plain):
             raise InvalidInputError(
                 f"`--measure` must have values, got {measure!r}: no value on any series; "
                 f"there are {quoted(present)}"
             )
-        if _plain(measure) not in plain:
+        if plain_name(measure) not in plain:
             raise InvalidInputError(
                 f"`--measure` must be one of {quoted(present)}, "
                 f"got {measure!r}{did_you_mean(measure, present)}"
             )
-        return plain[_plain(measure)], ""
+        return plain[plain_name(measure)], ""
     if len(present) == 1:
         return present[0], ""
     if _DEFAULT_MEASURE in present:
@@ -169,11 +169,6 @@ def chosen_measure(frame: pd.DataFrame, measure: str | None) -> tuple[str | None
             f"by {_DEFAULT_MEASURE}; the table also has other measures, see --measure",
         )
     raise InvalidInputError(f"`--measure` must be one of {quoted(present)}, got none")
-
-
-def _plain(name: str) -> str:
-    """VUS-PR, vus_pr and Vus PR are the same."""
-    return name.lower().replace("-", "_").replace(" ", "_")
 
 
 def _measures(frame: pd.DataFrame) -> list[str]:

@@ -1,0 +1,688 @@
+"""The table of a paper: detectors as rows, data sets or measures as columns."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vuskit._util.names import did_you_mean, plain_name
+from vuskit._util.optional import require
+from vuskit._util.tables import Cell, TableForms, TableLayout
+from vuskit._util.text import plural, quoted
+from vuskit.bench import (
+    AVERAGES,
+    Run,
+    Status,
+    directions,
+    main_measure,
+    measure_called,
+    rows_of_mean,
+)
+from vuskit.bench._leaderboard import common_values, values_by_series
+from vuskit.errors import InvalidInputError
+from vuskit.inputs import check_choice, check_int
+from vuskit.measures.chance import chance_level
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["COLUMNS", "SPREADS", "PublicationTable", "chance_values", "publication_table"]
+
+COLUMNS = ("dataset", "measure")
+"""What the columns of a table can be."""
+
+SPREADS = ("std", "bootstrap", "none")
+"""What can follow a mean."""
+
+_RESAMPLES = 1000
+_LEVEL = 0.95
+_MISSING = "–"  # noqa: RUF001
+_LOWER = "\N{DOWNWARDS ARROW}"
+_OK = str(Status.OK)
+_NO_DATASET = "all"
+_UNITS = {"dataset": "data sets", "series": "series"}
+_LATEX_WIDTH = 72  # characters of small type in a line of a one-column article
+_Numbers = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class PublicationTable(TableForms):
+    """Means of detectors, ready for a paper.
+
+    Attributes
+    ----------
+    cells : pandas.DataFrame
+        One row per detector, measure and data set: ``mean``, ``std``, ``lower`` and ``upper``
+        (missing unless asked for), ``series`` (how many count) and ``mean_rank``. Means over data
+        sets have an empty ``dataset``. Chance has an empty ``detector``.
+    detectors : tuple of str
+        Rows, the best first; those without any value last.
+    measures : dict
+        Titles of the measures by name.
+    higher_is_better : dict
+        Directions of the measures by name.
+    columns : {"dataset", "measure"}
+        What the columns are.
+    datasets : tuple of str
+        Data sets in order.
+    failures : dict
+        Series without a value of a shown measure by detector, and why, such as ``"3 ERROR"``.
+    notes : tuple of str
+        Failures, settings and buffers.
+    by, spread, rank, digits, seed
+        As for :func:`publication_table`.
+    """
+
+    cells: pd.DataFrame
+    detectors: tuple[str, ...]
+    measures: dict[str, str]
+    higher_is_better: dict[str, bool]
+    columns: str
+    datasets: tuple[str, ...]
+    failures: dict[str, str]
+    notes: tuple[str, ...]
+    by: str
+    spread: str
+    rank: str | None
+    digits: int
+    seed: int
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the numbers in full precision; see ``cells``."""
+        return self.cells.copy()
+
+    def to_text(self, width: int | None = None) -> str:
+        """Return the table as plain text.
+
+        Parameters
+        ----------
+        width : int, optional
+            Wider tables are split into several.
+        """
+        return self._layout.to_text(width)
+
+    def to_latex(self, *, width: int = _LATEX_WIDTH) -> str:
+        """Return a LaTeX table; it needs the package booktabs.
+
+        Parameters
+        ----------
+        width : int, default=72
+            Characters per line. Wider tables are split into parts, one below the other. Use about
+            110 for a ``table*`` over two columns.
+        """
+        return self._layout.to_latex(width)
+
+    def __repr__(self) -> str:
+        return self.to_text(79)
+
+    @property
+    def caption(self) -> str:
+        """What the table shows, and what its columns mean."""
+        titles = list(self.measures.values())
+        what = titles[0] if len(titles) == 1 else f"{len(titles)} measures"
+        shown = ""
+        if self.spread == "std":
+            shown = " ± standard deviation"
+        elif self.spread == "bootstrap":
+            shown = f" [95% bootstrap interval, {_RESAMPLES:,} resamples, seed {self.seed}]"
+        over, several = "series", len(self.datasets) > 1
+        if self.columns == "dataset":
+            over = "series of each data set"
+        elif several and self.by == "dataset":
+            over = "data sets, each the mean of its series"
+        said = [
+            f"{what} of {plural(len(self.detectors), 'detector')}: mean{shown} over the {over}."
+        ]
+        if self.columns == "dataset" and several:
+            said.append(f"Mean: over the {_UNITS[self.by]}.")
+        if self._has_ranks and self.rank is not None:
+            said.append(f"Rank: mean rank over the {_UNITS[self.rank]}.")
+        said.append("Only series on which all detectors have a value count.")
+        if not all(self.higher_is_better.values()):
+            said.append(f"{_LOWER}: lower is better.")
+        if self._has_chance:
+            said.append("Chance: mean of random scores.")
+        return " ".join(said)
+
+    @property
+    def _has_chance(self) -> bool:
+        return bool((self.cells["detector"] == "").any())
+
+    @property
+    def _has_ranks(self) -> bool:
+        """Whether there is a column of mean ranks: those of one measure."""
+        return len(self.measures) == 1 and bool(self.cells["mean_rank"].notna().any())
+
+    # -- layout ----------------------------------------------------------------------------------
+
+    @property
+    def _layout(self) -> TableLayout:
+        columns = list(self._printed_columns())
+        numbers = {column: self._column(*column) for column in columns}
+        ranks = self._ranks()
+        names = list(self.detectors)
+        rows: list[list[str | Cell]] = []
+        for name in names:
+            cells = [numbers[column][name] for column in columns]
+            rows.append([name, *cells, *([ranks[name]] if ranks else [])])
+        rules = [len(rows)]
+        blank = [""] if ranks else []
+        if self._has_chance:
+            rows.append(["chance", *(numbers[column][""] for column in columns), *blank])
+        rows.append(["series", *map(self._count, columns), *blank])
+        header, groups = self._headings(columns, has_ranks=bool(ranks))
+        return TableLayout(
+            header,
+            rows,
+            notes=self.notes,
+            caption=self.caption,
+            groups=groups,
+            rules=rules,
+            marks=("best in column", "second best"),
+        )
+
+    def _printed_columns(self) -> Iterator[tuple[str, str]]:
+        if self.columns == "dataset":
+            for dataset in self.datasets:
+                yield from ((dataset, measure) for measure in self.measures)
+        if self.columns == "measure" or len(self.datasets) > 1:
+            yield from (("", measure) for measure in self.measures)
+
+    def _headings(
+        self, columns: Sequence[tuple[str, str]], *, has_ranks: bool
+    ) -> tuple[list[str], list[tuple[str, int]]]:
+        titles = {
+            name: title if self.higher_is_better[name] else f"{title} {_LOWER}"
+            for name, title in self.measures.items()
+        }
+        last = ["rank"] if has_ranks else []
+        if self.columns == "measure":
+            return ["detector", *(titles[measure] for _, measure in columns), *last], []
+        if len(titles) == 1:
+            return ["detector", *(dataset or "mean" for dataset, _ in columns), *last], []
+        shown = list(dict.fromkeys(dataset for dataset, _ in columns))
+        groups = [("", 1), *((dataset or "mean", len(titles)) for dataset in shown)]
+        return ["detector", *(titles[measure] for _, measure in columns)], groups
+
+    def _rows_of(self, dataset: str, measure: str) -> pd.DataFrame:
+        cells = self.cells
+        return cells[(cells["dataset"] == dataset) & (cells["measure"] == measure)]
+
+    def _column(self, dataset: str, measure: str) -> dict[str, Cell]:
+        """Cells by detector, the best two marked; chance has the name ""."""
+        rows = self._rows_of(dataset, measure).set_index("detector")
+        texts = {str(name): self._number(rows.loc[name, "mean"]) for name in rows.index}
+        best, second = _best_two(
+            [texts.get(name, _MISSING) for name in self.detectors],
+            higher=self.higher_is_better[measure],
+        )
+        found = {}
+        for name in (*self.detectors, ""):
+            text = texts.get(name, _MISSING)
+            marked = bool(name) and text != _MISSING
+            spread = self._spread(rows.loc[name]) if text != _MISSING else ""
+            found[name] = Cell(text, marked and text == best, marked and text == second, spread)
+        return found
+
+    def _number(self, value: float) -> str:
+        if math.isnan(value):
+            return _MISSING
+        text = f"{value:.{self.digits}f}"
+        return text.removeprefix("-") if float(text) == 0 else text
+
+    def _spread(self, row: Any) -> str:
+        if not math.isnan(row["std"]):
+            return f"± {self._number(row['std'])}"
+        if not math.isnan(row["lower"]):
+            return f"[{self._number(row['lower'])}, {self._number(row['upper'])}]"
+        return ""
+
+    def _count(self, column: tuple[str, str]) -> str:
+        rows = self._rows_of(*column)
+        return f"{int(rows['series'].iloc[0]):,}"
+
+    def _ranks(self) -> dict[str, Cell]:
+        if not self._has_ranks:
+            return {}
+        rows = self._rows_of("", next(iter(self.measures))).set_index("detector")
+        texts = {
+            name: _MISSING if math.isnan(rank) else f"{rank:.2f}"
+            for name, rank in rows["mean_rank"].items()
+        }
+        best, second = _best_two([texts[name] for name in self.detectors], higher=False)
+        return {
+            name: Cell(texts[name], texts[name] == best, texts[name] == second)
+            for name in self.detectors
+        }
+
+
+def _best_two(texts: Iterable[str], *, higher: bool) -> tuple[str | None, str | None]:
+    """Return the best printed numbers; none among equal ones, no second of two detectors."""
+    known = [text for text in texts if text != _MISSING]
+    order = sorted(set(known), key=float, reverse=higher)
+    if len(order) < 2:
+        return None, None
+    return order[0], order[1] if len(known) > 2 else None
+
+
+# -- computing ---------------------------------------------------------------------------------
+
+
+def publication_table(
+    values: Any,
+    *,
+    measures: str | Sequence[str] | None = None,
+    columns: str | None = None,
+    by: str = "dataset",
+    spread: str | None = "std",
+    chance: Any = None,
+    detectors: Sequence[str] | None = None,
+    settings: str | None = None,
+    rank: str | None = "series",
+    digits: int = 3,
+    seed: int = 0,
+) -> PublicationTable:
+    """Make the table of a paper: detectors as rows, data sets or measures as columns.
+
+    Means are taken over the seeds of a series, then over the series of a data set, then over data
+    sets. Only series count on which all detectors have a value of the measure, as in
+    :func:`vuskit.bench.leaderboard`.
+
+    Parameters
+    ----------
+    values : pandas.DataFrame or Run
+        One row per value with the columns ``series``, ``detector``, ``measure`` and ``value``;
+        also ``dataset``, ``seed``, ``settings``, ``status``, ``buffer``, ``higher_is_better`` and
+        ``measure_title``, if there are any. A benchmark run has them all.
+    measures : str or sequence of str, optional
+        Names or titles. By default all measures for ``columns="measure"``, otherwise VUS-PR if
+        it is there.
+    columns : {"dataset", "measure"}, optional
+        What the columns are. Data sets with several measures are groups of columns. By default
+        data sets if there are several, otherwise measures.
+    by : {"dataset", "series"}, default="dataset"
+        What counts once in the mean over everything.
+    spread : {"std", "bootstrap", "none"} or None, default="std"
+        What follows a mean: the standard deviation, or a 95% bootstrap interval of the mean, over
+        what the mean is taken over.
+    chance : bool, int or pandas.DataFrame, optional
+        Adds a row with the means of random scores. For a run: True, or the number of random scores
+        per series. Otherwise a table with the columns ``series``, ``measure`` and ``value``, and
+        ``dataset`` if the values have it.
+    detectors : sequence of str, optional
+        Detectors to compare; all by default.
+    settings : str, optional
+        Settings to use; needed if the values have several.
+    rank : {"series", "dataset"} or None, default="series"
+        Rows of the mean rank, which a table of one measure has as its last column.
+    digits : int, default=3
+        Printed decimals. Ties are ties of printed numbers.
+    seed : int, default=0
+        Seed of the bootstrap.
+
+    Returns
+    -------
+    PublicationTable
+        With ``to_text``, ``to_latex``, ``to_markdown``, ``to_html`` and ``to_frame``.
+
+    Raises
+    ------
+    InvalidInputError
+        If the values lack a column, a name is unknown, or no series has values of all detectors.
+    MissingDependencyError
+        If pandas is not installed.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> values = pd.DataFrame({
+    ...     "dataset": ["ECG"] * 4 + ["KPI"] * 4, "series": [1, 1, 2, 2, 3, 3, 4, 4],
+    ...     "detector": ["LOF", "PCA"] * 4, "measure": "vus_pr",
+    ...     "value": [0.9, 0.5, 0.8, 0.6, 0.3, 0.4, 0.2, 0.3]})
+    >>> print(publication_table(values, spread=None).to_text(72))
+    VUS-PR of 2 detectors: mean over the series of each data set. Mean: over
+      the data sets. Rank: mean rank over the series. Only series on which
+      all detectors have a value count.
+    detector     ECG     KPI    mean  rank
+    LOF       0.850*  0.250   0.550*  1.50
+    PCA       0.550   0.350*  0.450   1.50
+    --------------------------------------
+    series        2       2       4
+    *: best in column.
+    """
+    require("pandas", purpose="a table of means")
+    check_choice("by", by, AVERAGES)
+    kind = check_choice("spread", spread or "none", SPREADS)
+    if columns is not None:
+        check_choice("columns", columns, COLUMNS)
+    if rank is not None:
+        check_choice("rank", rank, AVERAGES)
+    digits, seed = check_int("digits", digits, minimum=0), check_int("seed", seed, minimum=0)
+    run = values if isinstance(values, Run) else None
+    rows = _one_settings(_checked(run.outcomes() if run else values), settings)
+    rows, names = _of_detectors(rows, detectors)
+    datasets = tuple(dict.fromkeys(rows["dataset"]))
+    if columns is None or datasets == (_NO_DATASET,):
+        columns = "dataset" if len(datasets) > 1 else "measure"
+    chosen = _chosen_measures(rows, measures, columns)
+    rows = rows[rows["measure"].isin(chosen)]
+    random = _chance_rows(run, rows, chance, chosen)
+    maker = _Maker(rows, names, datasets, random, kind, by, rank, seed)
+    cells = maker.cells(chosen)
+    higher = {name: directions(rows)[name] for name in chosen}
+    order = _best_first(cells, chosen[0], names, higher=higher[chosen[0]])
+    titles = _titles(rows, chosen)
+    failures = _failures(rows, names)
+    return PublicationTable(
+        cells=cells,
+        detectors=order,
+        measures=titles,
+        higher_is_better=higher,
+        columns=columns,
+        datasets=datasets,
+        failures=failures,
+        notes=tuple(_notes(rows, failures)),
+        by=by,
+        spread=kind,
+        rank=rank,
+        digits=digits,
+        seed=seed,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Maker:
+    """Means, spreads, counts and ranks of all measures."""
+
+    rows: pd.DataFrame
+    detectors: tuple[str, ...]
+    datasets: tuple[str, ...]
+    chance: pd.DataFrame | None
+    spread: str
+    by: str
+    rank: str | None
+    seed: int
+
+    def cells(self, measures: Sequence[str]) -> pd.DataFrame:
+        pandas = require("pandas", purpose="a table of means")
+        values = values_by_series(self.rows)
+        parts = [part for name in measures for part in self._of_measure(values, name)]
+        if not any(part["series"].iloc[0] for part in parts):
+            raise InvalidInputError(_no_common_series(values, self.detectors))
+        return pandas.concat(parts, ignore_index=True)
+
+    def _of_measure(self, values: pd.Series, measure: str) -> Iterator[pd.DataFrame]:
+        names = list(self.detectors)
+        table = common_values(values, measure, names)
+        if self.chance is not None:
+            random = self.chance[self.chance["measure"] == measure]
+            random = random.set_index(["dataset", "series"])["value"]
+            table[""] = random.reindex(table.index)
+        parts = dict(iter(table.groupby(level="dataset", sort=False)))
+        for dataset in self.datasets:
+            yield self._summary(parts.get(dataset, table[:0]), dataset, measure)
+        overall = self._summary(rows_of_mean(table, self.by), "", measure)
+        overall["series"] = len(table)
+        if self.rank is not None and len(table):
+            ranked = rows_of_mean(table[names], self.rank).dropna(axis=1, how="all")
+            higher = directions(self.rows)[measure]
+            ranks = ranked.rank(axis=1, ascending=not higher).mean()
+            overall["mean_rank"] = overall["detector"].map(ranks)
+        yield overall
+
+    def _summary(self, table: pd.DataFrame, dataset: str, measure: str) -> pd.DataFrame:
+        """Means over the rows of a table, with their spread."""
+        pandas = require("pandas", purpose="a table of means")
+        found = pandas.DataFrame(
+            {
+                "detector": list(table.columns),
+                "dataset": dataset,
+                "measure": measure,
+                "series": len(table),
+                "mean": table.mean().to_numpy(dtype=float),
+                "std": math.nan,
+                "lower": math.nan,
+                "upper": math.nan,
+                "mean_rank": math.nan,
+            }
+        )
+        if self.spread == "std":
+            found["std"] = table.std().to_numpy(dtype=float)
+        elif self.spread == "bootstrap" and len(table) > 1:
+            found["lower"], found["upper"] = _bootstrap(table.to_numpy(dtype=float), self.seed)
+        return found
+
+
+def _bootstrap(table: _Numbers, seed: int) -> tuple[_Numbers, _Numbers]:
+    """Interval of each column's mean; all columns use the same resamples of the rows."""
+    n = len(table)
+    counts = np.random.default_rng(seed).multinomial(n, np.full(n, 1 / n), size=_RESAMPLES)
+    means = counts @ table / n
+    tail = (1 - _LEVEL) / 2
+    lower, upper = np.quantile(means, [tail, 1 - tail], axis=0)
+    return lower, upper
+
+
+def _no_common_series(values: pd.Series, detectors: Sequence[str]) -> str:
+    counts = values.index.droplevel("measure").drop_duplicates().get_level_values("detector")
+    listed = ", ".join(f"{name} {(counts == name).sum()}" for name in detectors)
+    return (
+        "`values` must have at least one series with a value of all detectors, got none. "
+        f"Detectors with their series: {listed}. Choose some with `detectors`"
+    )
+
+
+# -- reading the values ------------------------------------------------------------------------
+
+
+def _checked(values: Any) -> pd.DataFrame:
+    pandas = require("pandas", purpose="a table of means")
+    frame = values.to_pandas() if hasattr(values, "to_pandas") else values
+    if not isinstance(frame, pandas.DataFrame):
+        raise InvalidInputError(
+            f"`values` must be a data frame or a Run, got {type(values).__name__}"
+        )
+    lacking = [name for name in ("series", "detector", "value") if name not in frame.columns]
+    if lacking:
+        raise InvalidInputError(
+            f"`values` must have the columns 'series', 'detector' and 'value', got none named "
+            f"{quoted(lacking)}; rename your columns"
+        )
+    frame = frame.copy(deep=False)
+    frame["dataset"] = _datasets(frame)
+    if "measure" not in frame.columns:
+        frame["measure"] = "value"
+    for name in ("measure", "detector"):
+        frame[name] = frame[name].astype(str)
+    if not frame["value"].notna().any():
+        raise InvalidInputError("`values` must have at least one value, got none")
+    return frame
+
+
+def _datasets(frame: pd.DataFrame) -> Any:
+    """Return the column of data sets; the mean over data sets has the empty name."""
+    if "dataset" not in frame.columns:
+        return _NO_DATASET
+    return frame["dataset"].fillna("").astype(str).replace("", _NO_DATASET)
+
+
+def _one_settings(frame: pd.DataFrame, settings: str | None) -> pd.DataFrame:
+    if "settings" not in frame.columns:
+        return frame
+    present = [str(one) for one in dict.fromkeys(frame["settings"].dropna())]
+    if settings is None and len(present) > 1:
+        raise InvalidInputError(f"`settings` must be one of {quoted(present)}, got none")
+    if settings is not None and settings not in present:
+        raise InvalidInputError(f"`settings` must be one of {quoted(present)}, got {settings!r}")
+    return frame if len(present) < 2 else frame[frame["settings"].astype(str) == settings]
+
+
+def _of_detectors(
+    frame: pd.DataFrame, detectors: Sequence[str] | None
+) -> tuple[pd.DataFrame, tuple[str, ...]]:
+    present = list(dict.fromkeys(frame["detector"]))
+    if detectors is None:
+        return frame, tuple(present)
+    for name in detectors:
+        if name not in present:
+            near = did_you_mean(name, present)
+            raise InvalidInputError(
+                f"`detectors` must be among {quoted(present)}, got {name!r}{near}"
+            )
+    return frame[frame["detector"].isin(detectors)], tuple(dict.fromkeys(detectors))
+
+
+def _chosen_measures(
+    frame: pd.DataFrame, wanted: str | Sequence[str] | None, columns: str
+) -> list[str]:
+    present = [str(name) for name in dict.fromkeys(frame.dropna(subset="value")["measure"])]
+    if wanted is None:
+        main = main_measure(present)
+        if columns == "dataset":
+            return [main]
+        return [main, *(name for name in present if name != main)]
+    names = {plain_name(measure_called(name).title): name for name in present}
+    names |= {plain_name(title): name for name, title in _titles(frame, present).items()}
+    names |= {plain_name(name): name for name in present}
+    chosen = []
+    for name in [wanted] if isinstance(wanted, str) else wanted:
+        if plain_name(name) not in names:
+            near = did_you_mean(name, present)
+            raise InvalidInputError(
+                f"`measures` must be among {quoted(present)}, got {name!r}{near}"
+            )
+        chosen.append(names[plain_name(name)])
+    return list(dict.fromkeys(chosen))
+
+
+def _titles(frame: pd.DataFrame, measures: Sequence[str]) -> dict[str, str]:
+    stored: Mapping[Any, Any] = {}
+    if "measure_title" in frame.columns:
+        stored = dict(zip(frame["measure"], frame["measure_title"], strict=True))
+    titles = {name: stored.get(name) for name in measures}
+    return {
+        name: title if isinstance(title, str) else measure_called(name).title
+        for name, title in titles.items()
+    }
+
+
+def _best_first(
+    cells: pd.DataFrame, measure: str, names: Sequence[str], *, higher: bool
+) -> tuple[str, ...]:
+    overall = cells[(cells["dataset"] == "") & (cells["measure"] == measure)]
+    means = dict(zip(overall["detector"], overall["mean"], strict=True))
+
+    def key(name: str) -> tuple[bool, float, str]:
+        mean = means[name]
+        return math.isnan(mean), -mean if higher else mean, name
+
+    return tuple(sorted(names, key=key))
+
+
+# -- chance ------------------------------------------------------------------------------------
+
+
+def chance_values(
+    run: Run, *, settings: str, measures: Sequence[str], draws: int = 20, seed: int = 0
+) -> pd.DataFrame:
+    """Return what random scores reach on the series of a run, by measure.
+
+    Reads the labels of every series. A measure without a chance level, such as one that is not
+    registered or one with a number as threshold, has no value.
+
+    Parameters
+    ----------
+    run : Run
+        A run whose series can still be read.
+    settings : str
+        Settings of the run.
+    measures : sequence of str
+        Names.
+    draws, seed : int
+        Random scores per series, and their seed.
+
+    Returns
+    -------
+    pandas.DataFrame
+        With the columns ``dataset``, ``series``, ``measure`` and ``value``.
+    """
+    pandas = require("pandas", purpose="a table of chance levels")
+    found = []
+    for one in run.series():
+        chosen = run.evaluation_settings(one, settings)
+        if chosen is None:
+            continue
+        series = one.read()
+        for name in measures:
+            try:
+                level = chance_level(
+                    series.labels, measures=name, settings=chosen, draws=draws, seed=seed
+                ).mean
+            except InvalidInputError:
+                continue
+            found += [(one.dataset, one.name, name, value) for value in level.values()]
+    return pandas.DataFrame(found, columns=["dataset", "series", "measure", "value"])
+
+
+def _chance_rows(
+    run: Run | None, rows: pd.DataFrame, chance: Any, measures: Sequence[str]
+) -> pd.DataFrame | None:
+    if chance is None or chance is False or (isinstance(chance, int) and chance == 0):
+        return None
+    if hasattr(chance, "columns"):
+        frame = chance.to_pandas() if hasattr(chance, "to_pandas") else chance.copy(deep=False)
+        frame["dataset"] = _datasets(frame)
+        unique: pd.DataFrame = frame.drop_duplicates(["dataset", "series", "measure"])
+        return unique
+    if run is None:
+        raise InvalidInputError(
+            "`chance` must be a table of chance levels unless `values` is a Run, "
+            f"got {chance!r}; see chance_level"
+        )
+    draws = {} if chance is True else {"draws": check_int("chance", chance, minimum=1)}
+    settings = str(rows["settings"].iloc[0])
+    return chance_values(run, settings=settings, measures=measures, **draws)
+
+
+# -- words -------------------------------------------------------------------------------------
+
+
+def _failures(rows: pd.DataFrame, detectors: Sequence[str]) -> dict[str, str]:
+    """Count the series without a value of a shown measure by detector, with their statuses."""
+    place = ["dataset", "series"]
+    total = len(rows.drop_duplicates(place))
+    wanted = len(set(rows["measure"]))
+    known = rows.dropna(subset="value").drop_duplicates([*place, "detector", "measure"])
+    complete = known.groupby(["detector", *place], observed=True).size() == wanted
+    counts = complete[complete].groupby(level="detector").size()
+    found = {}
+    for name in detectors:
+        lacking = total - int(counts.get(name, 0))
+        if not lacking:
+            continue
+        said = f"{lacking:,}"
+        if "status" in rows.columns:
+            own = rows[(rows["detector"] == name) & (rows["status"].astype(str) != _OK)]
+            kinds = own.drop_duplicates(place)["status"].astype(str).value_counts()
+            said = ", ".join(f"{count:,} {kind}" for kind, count in kinds.items()) or said
+        found[name] = said
+    return found
+
+
+def _notes(rows: pd.DataFrame, failures: Mapping[str, str]) -> Iterator[str]:
+    if failures:
+        total = len(rows.drop_duplicates(["dataset", "series"]))
+        listed = "; ".join(f"{name}: {count}" for name, count in failures.items())
+        yield f"Without a value, of {plural(total, 'series', 'series')}: {listed}."
+    if "settings" in rows.columns and rows["settings"].notna().any():
+        yield f"Settings: {rows['settings'].dropna().iloc[0]}."
+    if "buffer" in rows.columns and rows["buffer"].notna().any():
+        lengths = rows["buffer"].dropna().astype(int)
+        low, high = lengths.min(), lengths.max()
+        said = f"{low:,}" if low == high else f"{low:,} to {high:,}"
+        yield f"Buffers: {said} points."
