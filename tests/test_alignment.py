@@ -94,7 +94,7 @@ def test_inner_gaps_and_empty_scores_stay():
 @pytest.mark.parametrize(
     ("n_scores", "advice"),
     [
-        (201, "99 fewer scores than labels; windows of 100? Try align_scores\\(..., window=100"),
+        (201, "99 fewer scores than labels; windows of 100\\? Try align_scores\\(..., window=100"),
         (302, "2 more scores than labels; are they of the same series\\?"),
     ],
 )
