@@ -160,14 +160,106 @@ def test_memory_map(tmp_path):
     assert values(mapped["labels"], mapped["scores"]) == EXPECTED
 
 
-def test_pandas_with_any_index():
+def indexes(pd):
+    """Unique indexes of N entries in ascending order."""
+    return {
+        "range": pd.RangeIndex(N),
+        "numbers": pd.Index(np.arange(N) * 3 + 5),
+        "fractions": pd.Index(np.arange(N) / 4),
+        "times": pd.date_range("2020-01-01", periods=N, freq="h", tz="UTC"),
+        "texts": pd.Index([f"point {place:03}" for place in range(N)]),
+        "levels": pd.MultiIndex.from_product([["a", "b"], range(N // 2)]),
+    }
+
+
+@pytest.mark.parametrize("kind", ["range", "numbers", "fractions", "times", "texts", "levels"])
+@pytest.mark.parametrize("order", ["reversed", "shuffled", "same"])
+def test_pandas_objects_of_the_same_entries_are_aligned(kind, order):
     pd = pytest.importorskip("pandas")
-    labels = pd.Series(LABELS, index=range(N, 0, -1))
-    scores = pd.Series(SCORES, index=pd.date_range("2020-01-01", periods=N, freq="h"))
-    assert values(labels, scores) == EXPECTED
-    shuffled = np.random.default_rng(0).permutation(N)
-    assert values(pd.Series(LABELS, index=shuffled), pd.Series(SCORES)) == EXPECTED
+    index = indexes(pd)[kind]
+    labels, scores = pd.Series(LABELS, index=index), pd.Series(SCORES, index=index.copy())
+    places = {
+        "reversed": np.arange(N)[::-1],
+        "shuffled": np.random.default_rng(0).permutation(N),
+        "same": np.arange(N),
+    }[order]
+    assert values(labels, scores.iloc[places]) == EXPECTED
+    # An ascending index is the order of time, whichever object it belongs to.
+    assert values(labels.iloc[places], scores) == EXPECTED
+    frame = scores.to_frame("one")
+    table = vuskit.evaluate_many(labels, frame.iloc[places], buffer=7)
+    many = vuskit.evaluate_many(labels.iloc[places], {"one": scores, "two": SCORES}, buffer=7)
+    expected = equal_to(dict(vuskit.evaluate(LABELS, SCORES, buffer=7)))
+    assert dict(table["one"]) == expected
+    assert dict(many["one"]) == expected
+    assert dict(vuskit.Evaluator(labels, buffer=7)(scores.iloc[places])) == expected
+    predicted = (scores > 30).astype(int)
+    assert vuskit.recall(labels, y_pred=predicted.iloc[places]) == vuskit.recall(
+        LABELS, y_pred=SCORES > 30
+    )
+
+
+def test_reversed_range_index_is_aligned():
+    pd = pytest.importorskip("pandas")
+    labels = pd.Series([0, 0, 1, 1, 0, 0])
+    score = pd.Series([0, 0, 9, 8, 0, 0.0], index=range(6))
+    assert vuskit.auc_roc(labels, score[::-1].set_axis(range(5, -1, -1))) == 1.0
+
+
+def test_pandas_values_are_aligned():
+    pd = pytest.importorskip("pandas")
+    series = pd.Series(np.sin(np.arange(400) / 25 * 2 * np.pi))
+    labels = pd.Series((np.arange(400) // 10 == 20).astype(int))
+    shuffled = series.sample(frac=1, random_state=1)
+    options = {"measures": "vus_pr", "buffer": "period"}
+    expected = vuskit.evaluate(labels, series, values=series, **options)
+    found = vuskit.evaluate(labels, series, values=shuffled, **options)
+    assert (found.buffer, dict(found)) == (expected.buffer, dict(expected))
+    assert vuskit.vus_pr(labels, series, buffer="period", values=shuffled) == expected["vus_pr"]
+
+
+def test_other_indexes_of_numbers_are_positions():
+    pd = pytest.importorskip("pandas")
+    times = pd.date_range("2020-01-01", periods=N, freq="h")
+    assert values(pd.Series(LABELS, index=times), pd.Series(SCORES)) == EXPECTED
+    assert values(pd.Series(LABELS, index=range(7, N + 7)), pd.Series(SCORES)) == EXPECTED
+    late = pd.Series(SCORES, index=[*range(N - 2), N - 1, N])  # one entry differs
+    assert values(pd.Series(LABELS, index=[*range(N - 1), N]), late) == EXPECTED
+    parts = [*range(N // 2), *range(N // 2)]
+    assert values(pd.Series(LABELS, index=parts), pd.Series(SCORES)) == EXPECTED
+    assert values(pd.Series(LABELS, index=parts), pd.Series(SCORES, index=parts)) == EXPECTED
     assert values(pd.Index(LABELS), pd.Index(SCORES)) == EXPECTED
+
+
+@pytest.mark.parametrize("kind", ["times", "texts", "levels"])
+def test_different_times_and_texts_are_rejected(kind):
+    pd = pytest.importorskip("pandas")
+    index = indexes(pd)[kind]
+    labels = pd.Series(LABELS, index=index)
+    other = pd.Series(SCORES, index=[*index[:-1], ("z", 1) if kind == "levels" else "z"])
+    advice = "select common entries with y_score.reindex"
+    text = re.escape(f"got {index[-1]} in `y_true` only; {advice}")
+    with pytest.raises(vuskit.InvalidInputError, match=text):
+        vuskit.evaluate(labels, other, buffer=7)
+    with pytest.raises(vuskit.InvalidInputError, match=r"`y_scores\['one'\]` must have the same"):
+        vuskit.evaluate_many(labels, {"one": other}, buffer=7)
+    assert values(labels, other.to_numpy()) == EXPECTED
+
+
+def test_duplicates_in_another_order_are_rejected():
+    pd = pytest.importorskip("pandas")
+    for index in (np.arange(N) // 2, [f"row {place // 2}" for place in range(N)]):
+        labels, scores = pd.Series(LABELS, index=index), pd.Series(SCORES, index=index)
+        assert values(labels, scores) == EXPECTED
+        with pytest.raises(vuskit.InvalidInputError, match="more than once and a different order"):
+            vuskit.auc_roc(labels, scores[::-1])
+
+
+def test_evaluator_wants_labels_in_the_order_of_time():
+    pd = pytest.importorskip("pandas")
+    evaluator = vuskit.Evaluator(pd.Series(LABELS)[::-1], buffer=7)
+    with pytest.raises(vuskit.InvalidInputError, match="sort_index"):
+        evaluator(pd.Series(SCORES))
 
 
 @pytest.mark.parametrize("dtype", ["Int64", "UInt8", "Float64", "Float32", "category", "object"])

@@ -19,6 +19,8 @@ from vuskit.intervals import Ints, event_bounds
 
 __all__ = [
     "Labels",
+    "align_to_index",
+    "align_to_labels",
     "check_choice",
     "check_fraction",
     "check_int",
@@ -30,6 +32,7 @@ __all__ = [
     "check_scores",
     "check_series",
     "doubles_in_order",
+    "index_of",
     "length_advice",
 ]
 
@@ -179,15 +182,99 @@ def _check_finite(name: str, array: NDArray[Any]) -> None:
 
 
 def check_pair(y_true: ArrayLike, y_score: ArrayLike) -> tuple[Labels, NDArray[Any]]:
-    """Read labels and scores together, so that swapped arguments can be told.
+    """Read labels and scores together: aligned by index, and checked for swapped arguments.
 
     Raises
     ------
     InvalidInputError
-        As for labels and scores by themselves; the text says when the two look swapped.
+        As for labels and scores by themselves, and as `align_to_labels`; the text says when the
+        two look swapped.
     """
+    y_true, y_score = align_to_labels(y_true, y_score=y_score)
     labels = check_labels_beside(y_true, y_score=y_score)
     return labels, check_scores(y_score, labels)
+
+
+def index_of(values: Any) -> Any:
+    """Index of a pandas object; None for everything else."""
+    index = getattr(values, "index", None)
+    return index if hasattr(index, "get_indexer") else None
+
+
+def align_to_labels(y_true: Any, **others: Any) -> list[Any]:
+    """Bring pandas objects of the same index entries into the same order.
+
+    The order is that of the labels. If their index is not ascending and another one is, it is that
+    of the first ascending index. Indexes of numbers that hold other entries are positions.
+
+    Raises
+    ------
+    InvalidInputError
+        As `align_to_index`.
+    """
+    index = index_of(y_true)
+    if index is None:
+        return [y_true, *others.values()]
+    for name, other in others.items():
+        order = index_of(other)
+        if (
+            order is not None
+            and order is not index
+            and order.is_monotonic_increasing
+            and not index.is_monotonic_increasing
+        ):
+            y_true = align_to_index(order, y_true, name, "y_true")
+            index = y_true.index
+    return [y_true, *(align_to_index(index, one, "y_true", name) for name, one in others.items())]
+
+
+def align_to_index(index: Any, values: Any, index_name: str, name: str) -> Any:
+    """Return a pandas object in the order of an index; anything else as it is.
+
+    Numbers that are not the same entries are positions, as in scikit-learn.
+
+    Raises
+    ------
+    InvalidInputError
+        If both indexes hold times or texts and these differ, or if entries that occur more than
+        once are in another order.
+    """
+    own = index_of(values)
+    if index is None or own is None or own is index or len(own) != len(index):
+        return values  # unequal lengths are reported where numbers are read
+    if index.equals(own):
+        return values
+    positional = index.dtype.kind in _NUMBERS
+    if positional != (own.dtype.kind in _NUMBERS):
+        return values
+    if positional and (index.min() != own.min() or index.max() != own.max()):
+        return values  # quickly: most numbers of rows begin somewhere else
+    if index.is_unique and own.is_unique:
+        order = own.get_indexer(index)
+        lost = np.flatnonzero(order < 0)
+        if not lost.size:
+            return values.take(order)
+        if positional:
+            return values
+        raise InvalidInputError(
+            f"`{index_name}` and `{name}` must have the same index entries, got "
+            f"{index[lost[0]]!s:.60} in `{index_name}` only; select common entries with "
+            f"{name}.reindex, or compare by position with {name}.to_numpy()"
+        )
+    if positional and not _same_entries(index, own):
+        return values
+    repeated = index if not index.is_unique else own
+    entry = repeated[np.flatnonzero(repeated.duplicated())[0]]
+    raise InvalidInputError(
+        f"`{index_name}` and `{name}` must have equal indexes or unique entries, got "
+        f"{entry!s:.60} more than once and a different order; make the entries unique with "
+        f"reset_index, or compare by position with {name}.to_numpy()"
+    )
+
+
+def _same_entries(one: Any, other: Any) -> bool:
+    """Whether two indexes of numbers hold the same entries equally often."""
+    return np.array_equal(np.sort(one.to_numpy()), np.sort(other.to_numpy()))
 
 
 def check_labels_beside(y_true: ArrayLike, **others: ArrayLike) -> Labels:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from vuskit.errors import InvalidInputError
-from vuskit.inputs import check_int, check_labels
+from vuskit.inputs import align_to_labels, check_int, check_labels
 from vuskit.measures.registry import Measures, warn_undefined
 from vuskit.measures.settings import EvaluationSettings, SettingOptions, with_setting_keywords
 
@@ -114,6 +114,7 @@ def chance_level(
     """
     from vuskit.measures.evaluate import Evaluator
 
+    y_true, values = align_to_labels(y_true, values=values)
     labels = check_labels(y_true)
     evaluator = Evaluator(labels, measures=measures, settings=settings, values=values, **options)
     rule = evaluator.settings.threshold

@@ -9,7 +9,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from vuskit.buffers import BufferChoice
 from vuskit.errors import InvalidInputError
-from vuskit.inputs import Labels, check_labels, check_labels_beside, check_pair, check_scores
+from vuskit.inputs import (
+    Labels,
+    align_to_index,
+    align_to_labels,
+    check_labels,
+    check_labels_beside,
+    check_scores,
+    index_of,
+)
 from vuskit.measures.registry import Measure, Measures, resolve_measures, warn_undefined
 from vuskit.measures.results import Comparison, Evaluation
 from vuskit.measures.settings import (
@@ -93,7 +101,9 @@ class Evaluator:
         values: ArrayLike | None = None,
         **options: Unpack[SettingOptions],
     ) -> None:
+        y_true, values = align_to_labels(y_true, values=values)
         labels = y_true if isinstance(y_true, Labels) else check_labels(y_true)
+        self._index = index_of(y_true)
         self._settings = settings_from(settings, options)
         self._measures = resolve_measures(measures)
         self._prepared = PreparedLabels(labels, values)
@@ -128,7 +138,17 @@ class Evaluator:
         InvalidInputError
             If the score cannot be evaluated.
         """
-        return self._evaluate(check_scores(y_score, self._prepared.labels))
+        return self._evaluate(check_scores(self._aligned(y_score), self._prepared.labels))
+
+    def _aligned(self, y_score: ArrayLike) -> Any:
+        """Score in the order of the labels' index, where both have the same entries."""
+        aligned = align_to_index(self._index, y_score, "y_true", "y_score")
+        if aligned is not y_score and index_of(y_score).is_monotonic_increasing:
+            raise InvalidInputError(
+                "`y_true` must have an ascending index if that of `y_score` is ascending, got "
+                "another order; use y_true.sort_index()"
+            )
+        return aligned
 
     def _evaluate(self, scores: NDArray[Any]) -> Evaluation:
         labels = self._prepared.labels
@@ -216,7 +236,9 @@ def evaluate(
     >>> round(result["vus_pr"], 3)
     0.869
     """
-    labels, scores = check_pair(y_true, y_score)
+    y_true, y_score, values = align_to_labels(y_true, y_score=y_score, values=values)
+    labels = check_labels_beside(y_true, y_score=y_score)
+    scores = check_scores(y_score, labels)
     evaluator = Evaluator(labels, measures=measures, settings=settings, values=values, **options)
     result = evaluator._evaluate(scores)
     if chance:
@@ -279,6 +301,7 @@ def evaluate_many(
     (buffer=2, thresholds=all, definition=journal)
     """
     names = _names(y_scores)
+    y_true, y_scores, values = _aligned_scores(y_true, y_scores, values, names)
     labels = check_labels_beside(y_true, y_scores=y_scores[names[0]])
     evaluator = Evaluator(labels, measures=measures, settings=settings, values=values, **options)
     evaluations: dict[str, Evaluation] = {}
@@ -294,6 +317,20 @@ def evaluate_many(
     if chance:
         _ = result.chance  # computed and kept
     return result
+
+
+def _aligned_scores(
+    y_true: Any, y_scores: Any, values: Any, names: list[Any]
+) -> tuple[Any, Any, Any]:
+    """Labels, scores and values in one order; a frame has one index for all of its columns."""
+    if index_of(y_true) is None:
+        return y_true, y_scores, values
+    if index_of(y_scores) is not None:
+        y_true, y_scores, values = align_to_labels(y_true, y_scores=y_scores, values=values)
+        return y_true, y_scores, values
+    scores = {f"y_scores[{name!r}]": y_scores[name] for name in names}
+    y_true, values, *aligned = align_to_labels(y_true, values=values, **scores)
+    return y_true, dict(zip(names, aligned, strict=True)), values
 
 
 def _names(y_scores: Any) -> list[Any]:

@@ -29,12 +29,13 @@ from vuskit.errors import (
     warn,
 )
 from vuskit.inputs import (
+    align_to_labels,
     check_choice,
     check_fraction,
     check_int,
     check_labels_beside,
-    check_pair,
     check_prediction,
+    check_scores,
 )
 from vuskit.measures.settings import EvaluationSettings
 from vuskit.measures.workspace import Finder, Needs, PreparedLabels, Workspace, check_k
@@ -480,10 +481,13 @@ class _Call:
             given = "neither" if y_score is None else "both"
             raise InvalidInputError(f"`y_score` or `y_pred` must be given, got {given}")
         if y_pred is not None:
+            y_true, y_pred, values = align_to_labels(y_true, y_pred=y_pred, values=values)
             labels, scores = check_labels_beside(y_true, y_pred=y_pred), None
             prediction = check_prediction(y_pred, labels)
         else:
-            labels, scores = check_pair(y_true, y_score)
+            y_true, y_score, values = align_to_labels(y_true, y_score=y_score, values=values)
+            labels = check_labels_beside(y_true, y_score=y_score)
+            scores = check_scores(y_score, labels)
         if settings.k is not None:
             check_k(settings.k, labels.n)
         if not labels.has_both_classes:

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from vuskit._util.optional import require
 from vuskit.algorithms import ALGORITHMS, RangeRates, areas, range_rates
 from vuskit.errors import InvalidInputError
-from vuskit.inputs import Labels, check_choice, check_pair
+from vuskit.inputs import Labels, align_to_labels, check_choice, check_pair
 from vuskit.kernels.ranking import rank_table
 from vuskit.kernels.sweep import grid_ranks, grid_rates
 from vuskit.measures.settings import Buffer, EvaluationSettings
@@ -143,6 +143,7 @@ def surface(
         buffer=buffer, thresholds=thresholds, definition=definition, step=step, side=side
     )
     check_algorithm(settings, {"algorithm": check_choice("algorithm", algorithm, _ALGORITHMS)})
+    y_true, y_score, values = align_to_labels(y_true, y_score=y_score, values=values)
     labels, scores = _checked(y_true, y_score)
     buffered = PreparedLabels(labels, values).buffered(settings, with_volume=True)
     buffered.warn_if_coarse(thresholds)

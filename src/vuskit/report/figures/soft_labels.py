@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from vuskit.errors import InvalidInputError
 from vuskit.inputs import (
+    align_to_labels,
     check_int,
     check_labels,
     check_prediction,
@@ -236,6 +237,7 @@ class SectionsDisplay(Display):
         >>> SectionsDisplay.from_scores([0, 0, 0, 1, 0, 0], [0, 1, 2, 3, 2, 1], max_buffer=2)
         SectionsDisplay(6 points, 3 of them dynamic)
         """
+        y_true, y_score = align_to_labels(y_true, y_score=y_score)
         labels = check_labels(y_true)
         score = doubles_in_order("y_score", check_scores(y_score, labels))
         check_int("max_buffer", max_buffer, minimum=0)
