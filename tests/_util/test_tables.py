@@ -86,7 +86,7 @@ def test_markdown_escapes_and_marks():
     assert lines[2] == "| detector | ECG_1: VUS-PR | ECG_1: delay | KPI: VUS-PR |"
     assert lines[3] == "| --- | ---: | ---: | ---: |"
     assert lines[4] == "| LOF | **0.512** ± 0.1 | 3 | 0.40 |"
-    assert r" \| &lt;i&gt; é | <u>0.500</u> | -2.5 |" in lines[5]
+    assert r" \| &lt;i> é | <u>0.500</u> | -2.5 |" in lines[5]
     assert lines[-3:] == ["Bold: best in column. Underlined: second best.", "", "Failures: none."]
 
 

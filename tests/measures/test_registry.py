@@ -52,6 +52,12 @@ def test_groups_keep_their_names(name):
         vuskit.register_measure(name=name)
 
 
+@pytest.mark.parametrize("name", ["own", "series", "value"])
+def test_columns_of_tables_keep_their_names(name):
+    with pytest.raises(vuskit.InvalidInputError, match="`name` must not be a column of result"):
+        vuskit.register_measure(name=name)
+
+
 @pytest.mark.parametrize("name", ["", None, "f_score(beta=3)"])
 def test_names_are_text_without_brackets(name):
     text = f"`name` must be text without brackets, got {name!r}"

@@ -19,7 +19,8 @@ _CONTROL = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
 )
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
-_MARKDOWN = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
+# Without "<" there is no element; ">" stays readable.
+_MARKDOWN = str.maketrans({"&": "&amp;", "<": "&lt;"})
 # In the order of Unicode, from alpha on; omicron has no command.
 _GREEK = [
     "alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa",
@@ -116,7 +117,7 @@ def escape_markdown(text: str) -> str:
     Examples
     --------
     >>> escape_markdown("<script>x</script>")
-    '&lt;script&gt;x&lt;/script&gt;'
+    '&lt;script>x&lt;/script>'
     """
     return text.translate(_MARKDOWN)
 

@@ -649,6 +649,12 @@ def _documentation(text: str | None, parameters: list[str]) -> str | None:
 # --- registering and looking up ------------------------------------------------------------------
 
 
+_COLUMNS = frozenset(
+    "dataset series detector seed settings measure value status buffer buffer_reason own "
+    "datasets own_series score_key evaluate_key higher_is_better".split()
+)
+
+
 def register_measure(
     *,
     name: str,
@@ -719,6 +725,10 @@ def _check_name(name: Any) -> None:
         raise InvalidInputError(f"`name` must be text without brackets, got {name!r}")
     if name in GROUPS:
         raise InvalidInputError(f"`name` must not be that of a group of measures, got {name!r}")
+    if name in _COLUMNS:
+        raise InvalidInputError(
+            f"`name` must not be a column of result tables, got {name!r}; choose another name"
+        )
 
 
 def _is_again(new: Callable[..., float], old: Callable[..., float]) -> bool:
