@@ -277,7 +277,7 @@ def describe_real(folder: Path, before: float, kept: int, after: float) -> str:
     counted = "; ".join(f"{kind} {status} {count:,}" for kind, status, count in statuses)
     assert not leftovers(folder), leftovers(folder)
     table = leaderboard(Run(folder).values())
-    names = [name for name in table if name not in ("settings", "detector", "series", "own")]
+    names = [name for name in table if name not in ("settings", "detector", "series", "own_series")]
     lines = [
         f"Killed after {format_duration(before)} with {kept:,} jobs finished, started again, "
         f"complete after {format_duration(after)} more: {format_duration(before + after)} in all. "

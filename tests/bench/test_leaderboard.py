@@ -22,7 +22,7 @@ def test_a_detector_that_fails_on_hard_series_does_not_look_better():
     assert board["detector"].to_list() == ["A", "B"]
     assert board["vus_pr"].to_list() == [0.9, 0.8]
     assert board["series"].to_list() == [1, 1]
-    assert board["own"].to_list() == [2, 1]
+    assert board["own_series"].to_list() == [2, 1]
 
 
 def test_the_leaderboard_is_ordered_by_vus_pr_also_beside_a_measure_of_ones_own():
@@ -35,7 +35,7 @@ def test_the_leaderboard_is_ordered_by_vus_pr_also_beside_a_measure_of_ones_own(
 def test_a_detector_without_any_value_is_on_the_leaderboard():
     board = leaderboard(frame([("x", "A", 0, 0.2), ("x", "B", 0, 0.8)]), detectors=["A", "B", "C"])
     assert board["detector"].to_list() == ["B", "A", "C"]
-    assert board["own"].to_list() == [1, 1, 0]
+    assert board["own_series"].to_list() == [1, 1, 0]
     assert board["series"].to_list() == [1, 1, 1]
     assert board["vus_pr"].to_list()[:2] == [0.8, 0.2]
     assert board["vus_pr"].isna().to_list() == [False, False, True]
@@ -60,7 +60,7 @@ def test_a_mean_over_data_sets_counts_each_of_them_once():
     assert board["vus_pr"].to_list() == pytest.approx([0.6, 0.5, np.nan], nan_ok=True)
     assert board["datasets"].to_list() == [2, 2, 2]
     assert board["series"].to_list() == [4, 4, 4]
-    assert board["own"].to_list() == [4, 4, 0]
+    assert board["own_series"].to_list() == [4, 4, 0]
     with pytest.raises(InvalidInputError, match="`by` must be one of 'series', 'dataset'"):
         leaderboard(uneven(), by="detector")
 
@@ -83,7 +83,7 @@ def test_each_measure_has_its_own_common_series():
     assert set(board["series_auc_pr"]) == {1}
     assert set(board["series_vus_pr"]) == {2}
     assert set(board["series_f_score"]) == {0}
-    assert board["own"].to_list() == [2, 2, 2, 0]
+    assert board["own_series"].to_list() == [2, 2, 2, 0]
     by_dataset = leaderboard(two_measures(), by="dataset")
     assert set(by_dataset["datasets"]) == {1}
     assert set(by_dataset["series_auc_pr"]) == {1}

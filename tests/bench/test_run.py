@@ -85,7 +85,7 @@ def test_every_shape_holds_the_same_numbers(finished, tmp_path):
     assert len(values) == 30  # of 24 values, and of those that a detector should have had
     assert len(wide) == 10
     assert len(board) == 3
-    assert board["own"].to_list() == [2, 2, 0]  # one detector always fails
+    assert board["own_series"].to_list() == [2, 2, 0]  # one detector always fails
     measures = ["f_score(beta=2)", "auc_pr", "vus_pr"]
     assert [name for name in wide if name in measures] == measures
     for measure in measures:

@@ -52,7 +52,7 @@ def test_groups_keep_their_names(name):
         vuskit.register_measure(name=name)
 
 
-@pytest.mark.parametrize("name", ["own", "series", "value"])
+@pytest.mark.parametrize("name", ["own_series", "series", "value"])
 def test_columns_of_tables_keep_their_names(name):
     with pytest.raises(vuskit.InvalidInputError, match="`name` must not be a column of result"):
         vuskit.register_measure(name=name)

@@ -138,7 +138,8 @@ def leaderboard(
     not benefit. A detector without any value of a measure has no mean and does not count among
     "all".
 
-    The column ``series`` counts these series, ``own`` those on which the detector has any value.
+    The column ``series`` counts these series, ``own_series`` those on which the detector has any
+    value.
     Where the measures have different counts, ``series`` is missing, and one column per measure
     such as ``series_vus_pr`` follows the means. A measure without any value has the count 0.
 
@@ -166,9 +167,9 @@ def leaderboard(
     >>> rows = [("a", "x", "LOF", 0.5), ("a", "y", "LOF", 0.9), ("a", "x", "PCA", 0.7)]
     >>> frame = pd.DataFrame(rows, columns=["dataset", "series", "detector", "value"])
     >>> leaderboard(frame.assign(seed=0, settings="s", measure="vus_pr"))
-      settings detector  series  own  vus_pr
-    0        s      PCA       1    1     0.7
-    1        s      LOF       1    2     0.5
+      settings detector  series  own_series  vus_pr
+    0        s      PCA       1           1     0.7
+    1        s      LOF       1           2     0.5
     """
     check_choice("by", by, AVERAGES)
     if not len(values):
@@ -244,13 +245,13 @@ class _Board:
             for count, by_measure in self.counts.items()
             for name, number in by_measure.items()
         })  # fmt: skip
-        table.insert(0, "own", self.own)
+        table.insert(0, "own_series", self.own)
         for count in reversed(self.counts):
             table.insert(0, count, _one_count(self.counts[count], self.present))
             table[count] = table[count].astype("Int64")
         table = table.reset_index()
         table.insert(0, "settings", settings)
-        keys = table.assign(blank=table["own"] == 0).sort_values(
+        keys = table.assign(blank=table["own_series"] == 0).sort_values(
             [main, "blank", "detector"], ascending=[not higher.get(main, True), True, True]
         )
         return table.loc[keys.index]

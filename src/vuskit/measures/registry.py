@@ -649,10 +649,11 @@ def _documentation(text: str | None, parameters: list[str]) -> str | None:
 # --- registering and looking up ------------------------------------------------------------------
 
 
-_COLUMNS = frozenset(
-    "dataset series detector seed settings measure value status buffer buffer_reason own "
-    "datasets own_series score_key evaluate_key higher_is_better".split()
-)
+_COLUMNS = (
+    "buffer", "buffer_reason", "dataset", "datasets", "detector", "evaluate_key",
+    "higher_is_better", "measure", "own_series", "score_key", "seed", "series", "settings",
+    "status", "value",
+)  # fmt: skip
 
 
 def register_measure(

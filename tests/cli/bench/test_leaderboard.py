@@ -144,6 +144,6 @@ def test_compare_and_page_use_the_same_series(place):
     assert compared[f"0,{report.measures.index('top_share')}"]["n"] == 2
     assert compared[f"0,{report.measures.index('auc_pr')}"]["n"] == 3
     of_page = leaderboard(report.to_frame(), detectors=report.detectors)
-    assert of_page.drop(columns=["series", "own"]).equals(
-        Run(place / "run").leaderboard().drop(columns=["series", "own"])
+    assert of_page.drop(columns=["series", "own_series"]).equals(
+        Run(place / "run").leaderboard().drop(columns=["series", "own_series"])
     )

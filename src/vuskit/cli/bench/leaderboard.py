@@ -91,7 +91,7 @@ def _board(
     from vuskit.bench import main_measure
 
     names = [name for name in measures if name in table.columns]
-    present = table["own"] > 0
+    present = table["own_series"] > 0
     first = frame_records(table)[0]
     counts = [name for name in _COUNTS if name in table.columns]
     own = rows.drop_duplicates(["dataset", "series", "detector", "measure"])
@@ -117,7 +117,7 @@ def _board(
         "detectors": [
             {
                 "name": record["detector"],
-                "own_series": record["own"],
+                "own_series": record["own_series"],
                 "own_series_by_measure": {
                     name: own_counts.get((record["detector"], name), 0) for name in names
                 },
