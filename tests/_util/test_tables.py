@@ -102,7 +102,9 @@ def test_html_escapes_and_marks():
 
 def test_latex_escapes_and_marks():
     lines = marked().to_latex().splitlines()
-    assert lines[2] == (r"\caption{Means \& more. Bold: best in column. Underlined: second best.}")
+    assert lines[2] == (
+        r"\caption{Means \& more. Bold: best in column. Underlined: second best.}\par\smallskip"
+    )
     assert lines[6:8] == [
         r" & \multicolumn{2}{c}{ECG\_1} & \multicolumn{1}{c}{KPI} \\",
         r"\cmidrule(lr){2-3} \cmidrule(lr){4-4}",

@@ -317,7 +317,7 @@ class TableLayout:
                 r"\begin{table}",
                 r"\centering",
                 r"\addtocounter{table}{-1}" if place else "",
-                rf"\caption{{{'(Continued.)' if place else caption}}}",
+                rf"\caption{{{'(Continued.)' if place else caption}}}\par\smallskip",
                 r"\footnotesize\setlength{\tabcolsep}{4pt}" if wide else "",
                 *_below_each_other(tabulars),
                 rf"\par\smallskip{{\footnotesize {notes}\par}}"

@@ -46,7 +46,7 @@ _LOWER = "\N{DOWNWARDS ARROW}"
 _OK = str(Status.OK)
 _NO_DATASET = "all"
 _UNITS = {"dataset": "data sets", "series": "series"}
-_LATEX_WIDTH = 72  # characters of small type in a line of a one-column article
+_LATEX_WIDTH = 86  # characters of small type in a line of a one-column article
 _Numbers = NDArray[np.float64]
 
 
@@ -111,9 +111,9 @@ class PublicationTable(TableForms):
 
         Parameters
         ----------
-        width : int, default=72
+        width : int, default=86
             Characters per line. Wider tables are split into parts, one below the other. Use about
-            110 for a ``table*`` over two columns.
+            130 for a ``table*`` over two columns.
         """
         return self._layout.to_latex(width)
 
