@@ -445,3 +445,30 @@ def test_warnings_point_at_the_caller():
         with pytest.warns(vuskit.UndefinedMeasureWarning) as caught:
             call()
         assert [warning.filename for warning in caught] == [__file__]
+
+
+def test_titles_are_names_too(result):
+    assert result["VUS-PR"] == result["vus_pr"]
+    assert result["Vus PR"] == result["vus_pr"]
+    assert "VUS-PR" in result
+    with pytest.raises(KeyError, match="vus_rp"):
+        result["vus_rp"]
+
+
+def test_forms_of_an_evaluation(result):
+    row = f"{result['vus_pr']:.4f}"
+    assert f"| VUS-PR | {row} |" in result.to_markdown()
+    assert f"VUS-PR & {row} \\\\" in result.to_latex()
+    assert r"\caption{buffer=10, thresholds=all, definition=journal}" in result.to_latex()
+    assert f"<td>VUS-PR</td><td>{row}</td>" in result.to_html()
+    assert result.to_html() == result._repr_html_()
+
+
+def test_forms_of_a_comparison_mark_the_best():
+    table = vuskit.evaluate_many(
+        LABELS, {"a_b": GOOD, "bad": -GOOD}, buffer=10, measures=["auc_roc", "vus_pr"]
+    )
+    best = [f"{value:.3f}" for value in table["a_b"].values()]
+    assert rf"a\_b & \textbf{{{best[0]}}} & \textbf{{{best[1]}}} \\" in table.to_latex()
+    assert f"| a_b | **{best[0]}** | **{best[1]}** |" in table.to_markdown()
+    assert table.to_html().count("<b>") == 2

@@ -105,6 +105,18 @@ def test_unknown_studies_and_options_are_named():
         Robustness.create(ratio=(0.1, 2))
 
 
+def test_forms_of_a_result(several):
+    found = separability_study(several, **SOME)
+    titles = [measure.title for measure in found.measures]
+    lines = found.to_markdown().splitlines()
+    assert lines[0] == found.about()
+    assert [line.split(" | ")[0] for line in lines[4 : 4 + len(titles)]] == [
+        f"| {title}" for title in titles
+    ]
+    assert f"\n{titles[0]} & " in found.to_latex()
+    assert f"<td>{titles[0]}</td>" in found.to_html()
+
+
 def test_a_name_is_taken_once(registry):
     spread = make_spread()
     assert get_study("spread") is spread

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from vuskit._util.escapes import escape_control, escape_formula, escape_latex, escape_markdown
+from vuskit._util.text import format_cell
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -161,6 +162,20 @@ class TableLayout:
     groups: Sequence[tuple[str, int]] = ()
     rules: Sequence[int] = ()
     marks: tuple[str, ...] = ()
+
+    @classmethod
+    def of_frame(
+        cls, frame: pd.DataFrame, *, notes: Sequence[str] = (), caption: str | None = None
+    ) -> TableLayout:
+        """Lay out a data frame, numbers to three digits.
+
+        Columns before the first column of numbers, at least one, are flush left.
+        """
+        texts = set(frame.select_dtypes(exclude="number").columns)
+        found = (place for place, name in enumerate(frame.columns) if name not in texts)
+        left = max(1, next(found, frame.shape[1]))
+        rows = [[format_cell(value) for value in row] for row in frame.itertuples(index=False)]
+        return cls(list(map(str, frame.columns)), rows, left, notes, caption)
 
     def _cells(self) -> list[list[Cell]]:
         return [[Cell(one) if isinstance(one, str) else one for one in row] for row in self.rows]

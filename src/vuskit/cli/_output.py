@@ -10,6 +10,7 @@ import textwrap
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -17,7 +18,7 @@ import typer
 from vuskit import __version__
 from vuskit._util.escapes import escape_control
 from vuskit._util.tables import TableLayout, csv_text, plain_data
-from vuskit._util.text import format_cell, wrapped_table
+from vuskit._util.text import wrapped_table
 from vuskit.errors import InvalidInputError
 
 if TYPE_CHECKING:
@@ -188,6 +189,4 @@ def frame_records(frame: pd.DataFrame) -> list[dict[str, Any]]:
 
 def frame_table(frame: pd.DataFrame) -> str:
     """Lay out a table as text, folded where it is wider than the terminal."""
-    header = list(map(str, frame.columns))
-    rows = [[format_cell(cell) for cell in row] for row in frame.itertuples(index=False)]
-    return TableLayout(header, rows).to_text(terminal_width())
+    return replace(TableLayout.of_frame(frame), left=1).to_text(terminal_width())

@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from vuskit._util.names import plain_name
 from vuskit._util.optional import require
-from vuskit._util.tables import TableForms, TableLayout
+from vuskit._util.tables import Cell, TableForms, TableLayout
 
 if TYPE_CHECKING:
     from vuskit.measures.chance import ChanceLevel
@@ -124,7 +125,15 @@ class _WithSettings(TableForms):
 class Evaluation(_WithSettings, Mapping[str, float]):
     """Values of the measures of one score.
 
-    A mapping from the name of a measure to its value. Printing it shows a table.
+    A mapping from the name of a measure to its value; titles such as "VUS-PR" work too. Printing
+    it shows a table, and ``to_latex()``, ``to_markdown()`` and ``to_html()`` return it.
+
+    Examples
+    --------
+    >>> from vuskit import evaluate
+    >>> result = evaluate([0, 1, 1, 1, 1, 0], range(6), buffer=2, measures=["vus_pr", "f_score"])
+    >>> result["VUS-PR"] == result["vus_pr"]
+    True
     """
 
     def __init__(
@@ -135,7 +144,15 @@ class Evaluation(_WithSettings, Mapping[str, float]):
         self._n_predicted = n_predicted
 
     def __getitem__(self, name: str) -> float:
+        if name not in self._values and isinstance(name, str):
+            name = self._names.get(plain_name(name), name)
         return self._values[name]
+
+    @cached_property
+    def _names(self) -> dict[str, str]:
+        """Names of the measures by title and name, however they are written."""
+        titled = {plain_name(title): name for name, title in self._titles.items()}
+        return titled | {plain_name(name): name for name in self._values}
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._values)
@@ -199,7 +216,8 @@ class Evaluation(_WithSettings, Mapping[str, float]):
 class Comparison(_WithSettings, Mapping[str, Evaluation]):
     """Evaluations of several scores of one series.
 
-    A mapping from the name of a score to its evaluation. Printing it shows a table.
+    A mapping from the name of a score to its evaluation. Printing it shows a table, and
+    ``to_latex()``, ``to_markdown()`` and ``to_html()`` return it, the best values bold.
     """
 
     def __init__(self, evaluations: dict[str, Evaluation], evaluator: Evaluator) -> None:
@@ -257,6 +275,19 @@ class Comparison(_WithSettings, Mapping[str, Evaluation]):
         if self._needs_chance:
             rows.append(["chance", *(f"{value:.3f}" for value in self.chance.mean.values())])
         return ["", *self._titles.values()], rows
+
+    @property
+    def _layout(self) -> TableLayout:
+        header, rows = self._table()
+        marked: list[list[str | Cell]] = [[Cell(text) for text in row] for row in rows]
+        for place, measure in enumerate(self.measures, start=1):
+            texts = [row[place] for row in rows[: len(self)]]
+            order = sorted({text for text in texts if text != "nan"}, key=float)
+            if len(order) > 1:
+                best = order[-1] if measure.higher_is_better else order[0]
+                for row, text in zip(marked, texts, strict=False):
+                    row[place] = Cell(text, bold=text == best)
+        return TableLayout(header, marked, caption=str(self.settings), marks=("best",))
 
     def __repr__(self) -> str:
         header, rows = self._table()

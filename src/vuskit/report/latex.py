@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from vuskit._util.tables import Cell, TableLayout
-from vuskit._util.text import format_cell
 from vuskit.report.evaluation import EvaluationReport
-from vuskit.report.tables import footnotes, text_columns
+from vuskit.report.tables import footnotes
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -32,9 +31,7 @@ def latex_frame(frame: pd.DataFrame, *, notes: Sequence[str] = ()) -> str:
     \bottomrule
     \end{tabular}
     """
-    rows = [[format_cell(value) for value in row] for row in frame.itertuples(index=False)]
-    header = list(map(str, frame.columns))
-    return TableLayout(header, rows, left=text_columns(frame), notes=notes).to_latex()
+    return TableLayout.of_frame(frame, notes=notes).to_latex()
 
 
 def latex_table(report: EvaluationReport) -> str:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from vuskit._util.files import write_atomically
 from vuskit._util.tables import TableLayout, frame_csv
-from vuskit._util.text import format_cell
 from vuskit.inputs import check_choice
 from vuskit.measures.registry import Measure
 from vuskit.report.evaluation import EvaluationReport
@@ -21,7 +20,6 @@ __all__ = [
     "footnotes",
     "markdown_table",
     "plain_table",
-    "text_columns",
     "titled_table",
     "with_titles",
     "write_table",
@@ -46,23 +44,7 @@ def markdown_table(frame: pd.DataFrame) -> str:
     | --- | ---: |
     | a\|b | 0.123 |
     """
-    rows = [[format_cell(value) for value in row] for row in frame.itertuples(index=False)]
-    layout = TableLayout(list(map(str, frame.columns)), rows, left=text_columns(frame))
-    return layout.to_markdown()
-
-
-def text_columns(frame: pd.DataFrame) -> int:
-    """Count the columns before the first column of numbers, at least one.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> text_columns(pd.DataFrame({"measure": ["vus_pr"], "kind": ["noise"], "z": [1.0]}))
-    2
-    """
-    texts = set(frame.select_dtypes(exclude="number").columns)
-    found = (place for place, name in enumerate(frame.columns) if name not in texts)
-    return max(1, next(found, frame.shape[1]))
+    return TableLayout.of_frame(frame).to_markdown()
 
 
 def plain_table(report: EvaluationReport, *, width: int = 80) -> str:

@@ -27,6 +27,7 @@ from vuskit import __version__
 from vuskit._util.files import write_atomically
 from vuskit._util.names import did_you_mean
 from vuskit._util.optional import is_installed, require
+from vuskit._util.tables import TableForms, TableLayout
 from vuskit._util.text import plural
 from vuskit.buffers import BufferChoice, buffer_strategy_title
 from vuskit.datasets import ScoredSeries
@@ -546,7 +547,7 @@ class Failure:
 
 
 @dataclass(frozen=True, eq=False)
-class StudyResult(abc.ABC):
+class StudyResult(TableForms, abc.ABC):
     """What a study found; subclasses are frozen dataclasses.
 
     Fields hold plain data, arrays, pandas tables, measures, `SeriesValues`, or dataclasses that the
@@ -593,6 +594,18 @@ class StudyResult(abc.ABC):
             raise InvalidInputError(f"`{type(self).__name__}` must have an overview() or a score()")
         frame: pd.DataFrame = found if hasattr(found, "columns") else found.to_frame(self.kind)
         return frame
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the overview, unless the study has a table of all its values."""
+        return self.overview()
+
+    @property
+    def _layout(self) -> TableLayout:
+        """Lay out the overview, with the titles of the measures."""
+        frame = self.overview().rename(index={one.name: one.title for one in self.measures})
+        frame.index.name = "measure"
+        caption, notes = self.about(), [f"{note}." for note in self.notes()]
+        return TableLayout.of_frame(frame.reset_index(), notes=notes, caption=caption)
 
     def about(self) -> str:
         """Return what was done, in sentences."""

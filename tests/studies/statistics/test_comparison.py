@@ -112,3 +112,12 @@ def test_compare_names_test_correction_alpha_and_n():
 def test_compare_refuses_what_is_no_table():
     with pytest.raises(InvalidInputError, match=r"`results` must be a table or have to_frame\(\)"):
         compare([1, 2, 3])
+
+
+def test_forms_of_a_comparison():
+    table = pd.DataFrame({"a_b": [0.9, 0.8, 0.7], "c|d": [0.5, 0.6, 0.2]})
+    found = compare(table)
+    assert r"a\_b & 0.800 & 0.800 & \textbf{1.00} & 1.00 to 1.00 \\" in found.to_latex()
+    assert r"| c\|d | 0.433 | 0.500 | 2.00 | 2.00 to 2.00 |" in found.to_markdown()
+    assert "<b>1.00</b>" in found.to_html()
+    assert "Comparison by value (higher is better), over 3 rows." in found.to_markdown()

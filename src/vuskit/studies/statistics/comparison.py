@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from vuskit._util.optional import require
+from vuskit._util.tables import Cell, TableForms, TableLayout
+from vuskit._util.text import plural
 from vuskit.bench import common_series
 from vuskit.errors import InvalidInputError
 from vuskit.inputs import check_choice
@@ -47,7 +50,7 @@ def list_pairwise_tests() -> list[str]:
 
 
 @dataclass(frozen=True, eq=False)
-class TableComparison:
+class TableComparison(TableForms):
     """How the columns of a table compare.
 
     Attributes
@@ -84,6 +87,33 @@ class TableComparison:
     def to_frame(self) -> pd.DataFrame:
         """Mean, median, mean rank and its confidence interval, the best rank first."""
         return self.summary.reset_index()
+
+    @property
+    def _layout(self) -> TableLayout:
+        frame = self.to_frame()
+        best = f"{frame['mean_rank'].min():.2f}"
+        rows: list[list[str | Cell]] = []
+        for row in frame.itertuples(index=False):
+            rank = f"{row.mean_rank:.2f}"
+            numbers = ["" if math.isnan(one) else f"{one:.3f}" for one in (row.mean, row.median)]
+            interval = f"{row.lower:.2f} to {row.upper:.2f}"
+            rows.append([str(row.name), *numbers, Cell(rank, bold=rank == best), interval])
+        direction = "higher" if self.higher_is_better else "lower"
+        return TableLayout(
+            ["detector", "mean", "median", "mean rank", "95% interval"],
+            rows,
+            caption=f"Comparison by {self.title} ({direction} is better), {self.rows_used}.",
+            notes=[f"{text}." for text in self.tests],
+            marks=("best",),
+        )
+
+    @property
+    def rows_used(self) -> str:
+        """How many rows ranks, mean and median use, in words."""
+        ranked = plural(self.pairs.n, "row")
+        if self.n_means == self.pairs.n:
+            return f"over {ranked}"
+        return f"ranks over {ranked}, mean and median over {self.n_means:,}"
 
     def effect_sizes(self) -> pd.DataFrame:
         """Sizes of the differences of all pairs."""
