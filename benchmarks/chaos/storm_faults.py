@@ -62,7 +62,7 @@ def _hang():
 def _fill_memory():
     held = []
     while True:
-        held.append(np.ones(4_000_000))
+        held.append(np.zeros(12_000_000))
 
 
 def _raise_text():
