@@ -179,7 +179,6 @@ def test_moved_and_renamed_files_on_the_command_line(tmp_path):
         {"measures": ["f_score", "auc_pr", "range_auc_pr"]},
         {"measures": [*SOME["measures"][:3], get_measure("vus_pr").with_options(step=2)]},
     ],
-    ids=str,
 )
 def test_every_setting_counts(changed):
     assert study_digest(Robustness.create(**{**SOME, **changed})) != study_digest(
