@@ -10,6 +10,8 @@ import pytest
 from hypothesis import HealthCheck, settings
 from together import scheduler
 
+from vuskit.kernels import backend
+
 # A shell that starts the tests in the background ignores SIGINT, and `nohup` ignores SIGHUP.
 # Children would inherit that: commands that a test stops would run on forever.
 for _name in ("SIGINT", "SIGHUP"):
@@ -37,6 +39,11 @@ def test_data() -> Path:
     if not folder:
         pytest.skip("VUSKIT_TEST_DATA is not set: no reference data to compare with")
     return Path(folder)
+
+
+def pytest_runtest_setup():
+    """Count the work of each test by itself: when one loads compiled code depends on no other."""
+    backend._work = backend._Work()
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -47,7 +47,6 @@ TESTED_ELSEWHERE: dict[str, str] = {
     "errors.py": "Only declares exceptions",
     "kernels/_numba_types.py": "Only declares types; kernels/sweep/test_compiled.py",
     "kernels/affiliation.py": "measures/test_proximity.py",
-    "kernels/backend.py": "kernels/sweep/test_compiled.py: when compiled kernels are used",
     "kernels/best_thresholds.py": "measures/test_best.py",
     "kernels/pate.py": "measures/test_proximity.py",
     "kernels/sweep/*": "kernels/sweep/test_compiled.py, measures/test_against_oracle.py",

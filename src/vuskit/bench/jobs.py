@@ -24,7 +24,6 @@ from numpy.typing import NDArray
 import vuskit
 from vuskit import __version__
 from vuskit._util.code_digest import CodeDigest, code_digest
-from vuskit._util.optional import is_installed
 from vuskit._util.text import listed
 from vuskit.bench.identity import (
     canonical,
@@ -55,6 +54,7 @@ from vuskit.detectors import (
 from vuskit.engine import Action, NotApplicableError, StaleWorkerError
 from vuskit.errors import ChangedInputError, InvalidInputError, MeasureError
 from vuskit.inputs import check_choice
+from vuskit.kernels.backend import backend_name
 from vuskit.measures.evaluate import Evaluator
 from vuskit.measures.registry import Measure, get_measure
 from vuskit.measures.settings import EvaluationSettings
@@ -1177,5 +1177,5 @@ def _evaluate(job: EvaluateJob, scores: Scores, series: Series) -> EvaluateResul
 def _compile_once() -> None:
     # Compiled and interpreted sweeps differ in the last digits. Always the compiled one where
     # there is one: so a value does not depend on what else its worker has done.
-    if is_installed("numba") and os.environ.get("VUSKIT_NUMBA") != "0":
+    if backend_name() == "numba":
         vuskit.warm_up()

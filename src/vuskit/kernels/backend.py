@@ -1,24 +1,34 @@
 """When the compiled twins of the kernels are used, and their loading.
 
-Compiling takes seconds, so a call only waits for it when its own work in NumPy would take longer.
-Once compiled (``warm_up`` does it on purpose), every series large enough to repay a call uses them.
+Loading takes half a second if numba finds them compiled on disk, and many seconds otherwise. A
+process loads them once its calls have spent about as much time in NumPy's sweeps, so that loading
+at most doubles the time. ``warm_up`` loads them at once. From then on every series large enough to
+repay a call uses them. Work is counted in steps, not in seconds: the same calls always switch at
+the same place.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from dataclasses import dataclass
+import sys
+import threading
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from vuskit._util.optional import is_installed, require
 
-__all__ = ["LANE", "MOST_WIDTHS", "Kernels", "compiled_kernels", "warm_up"]
+__all__ = ["LANE", "MOST_WIDTHS", "Kernels", "backend_name", "compiled_kernels", "warm_up"]
 
 MOST_WIDTHS = 128  # that one compiled sweep takes
 LANE = 8  # widths that the processor works on together
-_START_UP = 1.2e9  # steps of the NumPy sweep done in the time that importing and compiling takes
+_COMPILING = 1.2e9  # steps of the NumPy sweep done in the time that importing and compiling takes
+_LOADING = 5e7  # the same where the compiled code is on disk
+_CALL = 5e4  # steps done in the time that one call of the NumPy kernels takes beside its steps
 _WORTH_A_CALL = 4e3  # steps below which NumPy is as fast
+_ON_DISK = {"ranking": ("point_levels", "grid_levels"), "sweep": ("sweep",)}
 
 
 @dataclass(frozen=True)
@@ -30,22 +40,63 @@ class Kernels:
     sweep: Callable[..., Any]
 
 
+@dataclass
+class _Work:
+    """Steps that NumPy has done in this process, and whether loading the kernels pays."""
+
+    steps: float = 0.0
+    next_look: float = _LOADING  # steps at which to look for compiled code on disk
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def pays(self, steps: float) -> bool:
+        """Count the steps of a call; return whether loading costs less than all steps so far."""
+        with self.lock:
+            self.steps += steps + _CALL
+            if self.steps < self.next_look:
+                return False
+            if self.steps >= _COMPILING or _is_compiled_on_disk():
+                return True
+            # Another process may compile them in the meantime.
+            self.next_look = min(2 * self.steps, _COMPILING)
+            return False
+
+
 _loaded: list[Kernels] = []
+_loading = threading.Lock()
+_work = _Work()
 
 
 def compiled_kernels(steps: int) -> Kernels | None:
     """The compiled kernels if they pay for so many (widths x points) steps, else None."""
-    if os.environ.get("VUSKIT_NUMBA") == "0" or steps < _WORTH_A_CALL:
+    if steps < _WORTH_A_CALL or _is_switched_off():
         return None
-    if not _loaded and (steps < _START_UP or not is_installed("numba")):
+    if _loaded:
+        return _loaded[0]
+    if not _work.pays(steps) or not is_installed("numba"):
         return None
-    return _load()
+    # Other threads need not wait: NumPy finds the same values.
+    if not _loading.acquire(blocking=False):
+        return None
+    try:
+        return _load()
+    except Exception as error:  # an unusable numba must not stop what works without it
+        _work.next_look = float("inf")
+        warnings.warn(
+            f"numba cannot be loaded ({type(error).__name__}: {error}); vuskit uses NumPy instead. "
+            "Set VUSKIT_NUMBA=0 to use NumPy without this warning.",
+            RuntimeWarning,
+            stacklevel=2,
+        )
+        return None
+    finally:
+        _loading.release()
 
 
 def warm_up() -> None:
     """Compile the kernels now, so that later calls use them at once.
 
-    Worth a call before many evaluations. Needs numba.
+    Without it, a process loads them once its evaluations have taken as long as loading does. Needs
+    numba.
 
     Raises
     ------
@@ -58,7 +109,23 @@ def warm_up() -> None:
     >>> vuskit.warm_up()
     """
     require("numba", purpose="warm_up()", extra="fast")
-    _load()
+    with _loading:
+        _load()
+
+
+def backend_name() -> str:
+    """Return which kernels a process uses after ``warm_up``: "numba" or "numpy".
+
+    Examples
+    --------
+    >>> backend_name() in ("numba", "numpy")
+    True
+    """
+    return "numba" if is_installed("numba") and not _is_switched_off() else "numpy"
+
+
+def _is_switched_off() -> bool:
+    return os.environ.get("VUSKIT_NUMBA") == "0"
 
 
 def _load() -> Kernels:
@@ -69,3 +136,48 @@ def _load() -> Kernels:
 
         _loaded.append(Kernels(ranking.point_levels, ranking.grid_levels, sweeping.sweep))
     return _loaded[0]
+
+
+def _is_compiled_on_disk() -> bool:
+    """Whether numba has stored every kernel since its source changed."""
+    from importlib import metadata
+
+    try:
+        version = metadata.version("numba").encode()
+        return all(
+            _is_stored(Path(__file__).parent / package / "_numba.py", name, version)
+            for package, names in _ON_DISK.items()
+            for name in names
+        )
+    except (metadata.PackageNotFoundError, OSError):
+        return False
+
+
+def _is_stored(source: Path, name: str, version: bytes) -> bool:
+    """Whether there is an index file of a kernel that is newer than its source.
+
+    Such files begin with numba's version. They also name the processor; reading that takes numba.
+    """
+    changed = source.stat().st_mtime
+    python = f"py{sys.version_info[0]}{sys.version_info[1]}"
+    return any(
+        path.stat().st_mtime >= changed and version in path.read_bytes()[:64]
+        for folder in _cache_folders(source)
+        for path in folder.glob(f"_numba.{name}-*.{python}*.nbi")
+    )
+
+
+def _cache_folders(source: Path) -> Iterator[Path]:
+    """Folders in which numba may have stored the functions of a file."""
+    own = os.environ.get("NUMBA_CACHE_DIR")
+    if own is None:
+        yield source.parent / "__pycache__"
+        shared = [
+            Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "numba",
+            Path.home() / "Library" / "Caches" / "numba",
+            Path(os.environ.get("LOCALAPPDATA") or Path.home()) / "numba" / "Cache",
+        ]
+    else:
+        shared = [Path(own)]
+    for folder in shared:
+        yield from folder.glob(f"{source.parent.name}_*")

@@ -26,7 +26,7 @@ from numpy.typing import ArrayLike, NDArray
 from vuskit import __version__
 from vuskit._util.files import write_atomically
 from vuskit._util.names import did_you_mean
-from vuskit._util.optional import is_installed, require
+from vuskit._util.optional import require
 from vuskit._util.tables import TableForms, TableLayout
 from vuskit._util.text import plural
 from vuskit.buffers import BufferChoice, buffer_strategy_title
@@ -50,7 +50,7 @@ from vuskit.errors import (
     VuskitError,
 )
 from vuskit.inputs import check_choice, check_int
-from vuskit.kernels.backend import warm_up
+from vuskit.kernels.backend import backend_name, warm_up
 from vuskit.measures.evaluate import Evaluator
 from vuskit.measures.registry import Measure, Measures, resolve_measures
 from vuskit.measures.settings import EvaluationSettings
@@ -1208,7 +1208,7 @@ class _SeriesAction(Action):
 
 
 def _load_compiled_code() -> None:
-    if is_installed("numba"):
+    if backend_name() == "numba":
         warm_up()
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import functools
 import hashlib
 import json
-import os
 import pickle
 import sys
 import uuid
@@ -24,9 +23,9 @@ import vuskit
 from vuskit._util.code_digest import code_digest
 from vuskit._util.environment import installed_versions
 from vuskit._util.local_source import is_local_module
-from vuskit._util.optional import is_installed
 from vuskit._util.text import listed
 from vuskit.engine import StaleWorkerError
+from vuskit.kernels.backend import backend_name
 from vuskit.measures.registry import Measure
 
 if TYPE_CHECKING:
@@ -89,7 +88,7 @@ def identify_study(study: Study[Any]) -> StudyIdentity:
     }
     code = found.code(type(study))
     # Sums may round differently in another version; values are stored with all their digits.
-    numba = {"numba"} if is_installed("numba") and os.environ.get("VUSKIT_NUMBA") != "0" else set()
+    numba = {"numba"} if backend_name() == "numba" else set()
     libraries = installed_versions({"vuskit", "numpy"} | numba | found.libraries)
     digest = short_digest([study.name, code, options, _vuskit_code(), libraries])
     return StudyIdentity(digest, found.parts, libraries)

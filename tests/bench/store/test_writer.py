@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import sqlite3
@@ -37,8 +38,10 @@ def test_the_file_is_in_wal_mode_with_a_version_and_foreign_keys(tmp_path):
             connection.execute('INSERT INTO "values" VALUES (1, 1, 0.5)')
 
 
-def test_values_are_numbers(workshop):
+def test_values_are_numbers_and_their_kernels_are_recorded(workshop):
     workshop.write().run()
+    ((environment,),) = workshop.query("SELECT environment FROM runs")
+    assert json.loads(environment)["kernels"] == "numpy"  # VUSKIT_NUMBA=0 in these tests
     connection = sqlite3.connect(workshop.folder / "bench.sqlite")
     with pytest.raises(sqlite3.IntegrityError, match="NOT NULL"):
         connection.execute('UPDATE "values" SET value = NULL')

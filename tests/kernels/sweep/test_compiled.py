@@ -118,16 +118,3 @@ def test_no_layout_of_scores_starts_the_compiler_again(change):
     expected = vuskit.evaluate(labels, scores.copy(), buffer=20)
     assert dict(vuskit.evaluate(labels, change(scores), buffer=20)) == dict(expected)
     assert [len(kernel.signatures) for kernel in astuple(kernels)] == before == [1] * len(before)
-
-
-def test_is_not_used_before_it_pays(monkeypatch):
-    """A small evaluation must not wait for a compiler."""
-    monkeypatch.setattr(backend, "_loaded", [])
-    assert backend.compiled_kernels(10**6) is None
-    assert not backend._loaded
-    assert backend.compiled_kernels(10**10) is not None
-
-
-def test_can_be_switched_off(monkeypatch):
-    monkeypatch.setenv("VUSKIT_NUMBA", "0")
-    assert backend.compiled_kernels(10**12) is None

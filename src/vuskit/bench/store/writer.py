@@ -50,6 +50,7 @@ from vuskit.bench.store.schema import (
 from vuskit.bench.store.score_files import ScoreFiles
 from vuskit.engine import Outcome, Status
 from vuskit.errors import VuskitError
+from vuskit.kernels.backend import backend_name
 
 __all__ = ["BenchStorageError", "Store", "is_gone"]
 
@@ -516,8 +517,8 @@ def _versions_of(libraries: tuple[str, ...]) -> str:
 
 
 def _environment() -> str:
-    """Versions of Python and of the libraries that decide scores and values."""
-    versions = {"python": platform.python_version()}
+    """Versions of Python and of the libraries that decide scores and values; kernels in use."""
+    versions = {"python": platform.python_version(), "kernels": backend_name()}
     for name in _LIBRARIES:
         with contextlib.suppress(metadata.PackageNotFoundError):
             versions[name] = metadata.version(name)

@@ -35,12 +35,12 @@ class CompiledPlan:
     def rank(self, scores: Scores, grid: int | None) -> CompiledScore | None:
         """Rank a score at every distinct value or on a grid; None where NumPy has to do it."""
         plan = self.plan
-        if not _is_compiled(plan.definition):
+        if not _is_compiled(plan.definition) or not _fits_doubles(scores):
             return None
         kernels = compiled_kernels(plan.widths.size * plan.positions.size)
-        doubles = None if kernels is None else _as_doubles(scores)
-        if kernels is None or doubles is None:
+        if kernels is None:
             return None
+        doubles = np.require(np.asarray(scores), dtype=np.float64, requirements=["C", "A"])
         if grid is None:
             found = kernels.point_levels(
                 doubles, plan.positions, plan.n_inside, plan.far_starts, plan.far_stops
@@ -135,12 +135,10 @@ def _is_compiled(definition: Definition) -> bool:
     )
 
 
-def _as_doubles(scores: Scores) -> Floats | None:
-    """The scores as the kernels take them; None where that would cost precision or memory."""
+def _fits_doubles(scores: Scores) -> bool:
+    """Whether the scores as contiguous doubles cost neither precision nor much memory."""
     if scores.dtype.str[1:] not in _FIT_DOUBLES:
-        return None
-    if scores.dtype == np.float64 and scores.flags.c_contiguous and scores.flags.aligned:
-        return np.asarray(scores)
-    if scores.size > _MOST_COPIED:
-        return None
-    return np.require(scores, dtype=np.float64, requirements=["C", "A"])
+        return False
+    flags = scores.flags
+    as_they_are = scores.dtype == np.float64 and flags.c_contiguous and flags.aligned
+    return as_they_are or scores.size <= _MOST_COPIED
