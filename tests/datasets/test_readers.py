@@ -60,6 +60,32 @@ def parquet_file(folder):
     return folder / "p.parquet"
 
 
+def dodgers_file(folder):
+    write(folder / "Dodgers.events", "04/10/05,00:06:00,00:15:00,55892,San Francisco,W 9-8\n")
+    rows = "".join(f"4/10/2005 0:{minute:02d},{minute}\n" for minute in range(0, 25, 5))
+    return write(folder / "Dodgers.data", rows + "4/10/2005 0:25,-1\n")
+
+
+def wfdb_file(folder):
+    """Record of two signals in format 212; beats at 2 (normal), 5 (ventricular) and 10."""
+    samples = np.arange(-12, 12).reshape(12, 2)
+    (folder / "7.dat").write_bytes(packed_212(samples.ravel()))
+    write(folder / "7.hea", "7 2 128 12\n7.dat 212 10(2)/mV 12 0 0 0 0 ECG\n7.dat 212 4\n# x\n")
+    words = [1 << 10 | 2, 5 << 10 | 3, 1 << 10 | 5, 0]
+    (folder / "7.atr").write_bytes(np.array(words, "<u2").tobytes())
+    return folder / "7.hea"
+
+
+def packed_212(samples):
+    """Pairs of 12-bit numbers in three bytes."""
+    data = bytearray()
+    for one, other in zip(samples[::2].tolist(), samples[1::2].tolist(), strict=True):
+        high = (one >> 8 & 0xF) | (other >> 8 & 0xF) << 4
+        data += bytes([one & 0xFF, high, other & 0xFF])
+    return bytes(data)
+
+
+YAHOO = "timestamps,value,anomaly,changepoint,trend,noise,seasonality1,seasonality2,seasonality3\n"
 TSB_AD = "001_NAB_id_1_Facility_tr_2_1st_3.csv"
 # How a file of the format is made, and what must come out of it.
 EXAMPLES = {
@@ -100,6 +126,30 @@ EXAMPLES = {
         nab_file,
         {"name": "cpu", "dataset": "NAB", "values": [0.5, 1.5, 2.5, 3.5, 4.5, 5.5]},
         [0, 1, 1, 1, 0, 0],
+    ),
+    "dodgers": (
+        dodgers_file,
+        {"name": "Dodgers", "dataset": "Dodgers", "values": [0, 5, 10, 15, 20, -1]},
+        [0, 0, 1, 1, 0, 1],
+    ),
+    "iops": (
+        lambda folder: write(
+            folder / "phase2_train.csv", "timestamp,value,label,KPI ID\n1,.5,0,ab\n2,.7,1,ab\n"
+        ),
+        {"name": "KPI-ab.train", "dataset": "IOPS", "values": [0.5, 0.7], "left_out": ()},
+        [0, 1],
+    ),
+    "wfdb": (
+        wfdb_file,
+        {"name": "7", "channels": ("ECG", "signal")},
+        [0, 0, 0, 1, 1, 1, 1, 1, 1, 0, 0, 0],
+    ),
+    "yahoo": (
+        lambda folder: write(
+            folder / "A3/A3Benchmark-TS1.csv", YAHOO + "1,5,0,0,1,2,3,4,5\n2,6,1,1,2,2,3,4,5\n"
+        ),
+        {"name": "A3Benchmark-TS1", "dataset": "A3", "values": [5, 6], "channels": ("value",)},
+        [0, 1],
     ),
     "scores": (
         lambda folder: write(folder / "ECG/805.out.csv.gz", "value,label,LOF\n1,0,.1\n2,1,.2\n"),
@@ -251,7 +301,7 @@ def test_broken_files(name, content, message, tmp_path):
     max_examples=60,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
-@pytest.mark.parametrize("name", ["tsb_uad", "ucr", "telemanom", "tsb_ad", "nab", "table"])
+@pytest.mark.parametrize("name", ["tsb_uad", "ucr", "telemanom", "tsb_ad", "nab", "table", "wfdb"])
 @given(data=st.data())
 def test_damaged_file_is_an_error_of_ours_or_a_series(name, tmp_path, data):
     path = EXAMPLES[name][0](tmp_path)
@@ -372,7 +422,7 @@ def test_scores_file(tmp_path):
 def test_wrong_names_are_answered_with_the_right_ones(tmp_path):
     path = write(tmp_path / "a.out", "1,0\n")
     with pytest.raises(
-        InvalidInputError, match=r"`format` must be one of 'nab', .* got 'tsb'; did you"
+        InvalidInputError, match=r"`format` must be one of 'dodgers', .* got 'tsb'; did you"
     ):
         read_series(path, format="tsb")
     with pytest.raises(InvalidInputError, match=r"'tsb_uad' must be among \['dataset', .* 'label'"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
@@ -32,12 +33,30 @@ __all__ = ["Collection", "SeriesFile", "read_collection", "read_series"]
 
 @dataclass(frozen=True)
 class SeriesFile:
-    """A file in a collection: where it is and how it is read."""
+    """A file in a collection, or a part of one: where it is and how it is read.
+
+    Attributes
+    ----------
+    path : Path
+        The file.
+    key : str
+        Path below the folder, without ``.gz``; followed by the name of the part.
+    format : Format
+        Its format.
+    options : mapping
+        Keywords of the format; ``part`` selects one of several series in the file.
+    """
 
     path: Path
     key: str
     format: Format
     options: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def place(self) -> Path:
+        """The file, followed by the name of the part if it holds several series."""
+        part = self.options.get("part")
+        return self.path if part is None else self.path / str(part)
 
     def read(self) -> Series:
         """Read the file.
@@ -54,7 +73,8 @@ class Collection:
     r"""Series of a folder, lazily read.
 
     Made by `read_series`. ``len()`` counts the files, whether they turn out to be readable or not;
-    iterating yields the readable ones and enters the others in `failures`.
+    iterating yields the readable ones and enters the others in `failures`. A file that holds
+    several series counts as several files.
 
     Parameters
     ----------
@@ -263,10 +283,10 @@ class Collection:
             try:
                 series = file.read()
             except InvalidInputError as error:
-                self._failures[file.path] = error
+                self._failures[file.place] = error
             else:
                 if series.left_out:
-                    self._notes[file.path] = f"left out: {', '.join(series.left_out)}"
+                    self._notes[file.place] = f"left out: {', '.join(series.left_out)}"
                 yield file, series
 
     def _named(self, key: str) -> SeriesFile:
@@ -312,7 +332,7 @@ def read_series(
     Returns
     -------
     Series or Collection
-        A series for a file, a lazy collection for a folder.
+        A series for a file, a lazy collection for a folder or a file with several series.
 
     Raises
     ------
@@ -347,7 +367,21 @@ def read_series(
             f"{source}: no format recognizes the file; name one by format= ({names})"
         )
     entry.check_options(options)
-    return entry.load(source, options)
+    files = _series_files(source, plain_name(source), entry, options)
+    return files[0].read() if len(files) == 1 else Collection(files)
+
+
+def _series_files(
+    path: Path, key: str, entry: Format, options: Mapping[str, Any]
+) -> list[SeriesFile]:
+    """Return a file, or its parts if it holds several series."""
+    try:
+        names = entry.part_names(path, options)
+    except InvalidInputError:
+        names = ()  # reading the file reports the error
+    if not names:
+        return [SeriesFile(path, key, entry, options)]
+    return [SeriesFile(path, f"{key}/{name}", entry, {**options, "part": name}) for name in names]
 
 
 def read_collection(
@@ -357,6 +391,8 @@ def read_collection(
     **options: Any,
 ) -> Collection:
     """Open a folder of series; nothing but first lines is read until a series is asked for.
+
+    Files that hold several series are an exception: their names are read at once.
 
     Parameters
     ----------
@@ -370,7 +406,7 @@ def read_collection(
     Returns
     -------
     Collection
-        Files that no format claims are in its ``skipped``.
+        Files that no format claims are in its ``skipped``, companions of series aside.
 
     Raises
     ------
@@ -397,8 +433,17 @@ def read_collection(
             continue
         entry.check_options(options)
         key = path.relative_to(root).with_name(plain_name(path)).as_posix()
-        files.append(SeriesFile(path, key, entry, options))
-    return Collection(files, skipped)
+        files += _series_files(path, key, entry, options)
+    return Collection(files, _without_companions(skipped, files))
+
+
+def _without_companions(skipped: list[Path], files: list[SeriesFile]) -> list[Path]:
+    """Leave out files that series are read from together with their own file."""
+    used: set[Path] = set()
+    for file in files if skipped else ():
+        with suppress(InvalidInputError):  # reading the file reports the error
+            used.update(one.resolve() for one in file.format.input_files(file.path, file.options))
+    return [path for path in skipped if path.resolve() not in used]
 
 
 def _visible_files(root: Path) -> list[Path]:

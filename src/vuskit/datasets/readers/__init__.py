@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from vuskit.datasets.readers import (
+    dodgers,
     generic,
+    iops,
     nab,
     scores,
     telemanom,
@@ -11,6 +13,8 @@ from vuskit.datasets.readers import (
     tsb_ad,
     tsb_uad,
     ucr,
+    wfdb,
+    yahoo,
 )
 from vuskit.datasets.readers._columns import (
     Table,
@@ -57,4 +61,17 @@ __all__ = [
     "register_format",
 ]
 
-FORMAT_MODULES = (generic, nab, scores, telemanom, timeeval, tsb_ad, tsb_uad, ucr)
+FORMAT_MODULES = (
+    dodgers,
+    generic,
+    iops,
+    nab,
+    scores,
+    telemanom,
+    timeeval,
+    tsb_ad,
+    tsb_uad,
+    ucr,
+    wfdb,
+    yahoo,
+)

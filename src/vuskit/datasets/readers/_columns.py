@@ -10,6 +10,7 @@ import re
 import zlib
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -95,6 +96,7 @@ class Table:
         self._dialect = dialect
         self._header_lines = header_lines
         self._read_texts = read_texts
+        self._rows: NDArray[np.intp] | None = None  # rows of the file, if not all
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -174,6 +176,28 @@ class Table:
             return np.asarray(array, dtype=np.bool_)
         return self._each(name, _label, "a label (0, 1, True or False)").astype(np.bool_)
 
+    def times(self, name: str, pattern: str) -> NDArray[np.datetime64]:
+        """Return a column as times.
+
+        Parameters
+        ----------
+        name : str
+            The column.
+        pattern : str
+            How the times are written, as in `datetime.strptime`.
+
+        Raises
+        ------
+        InvalidInputError
+            If a cell is anything else; names file, line and value.
+        """
+
+        def convert(cell: Any) -> datetime:
+            return datetime.strptime(str(cell), pattern)
+
+        example = datetime(2005, 4, 10, 18, 30).strftime(pattern)
+        return self._each(name, convert, f"a time such as {example}").astype("datetime64[us]")
+
     def texts(self, name: str) -> list[str]:
         """Return a column as text."""
         return [str(cell) for cell in self._columns[name].to_pylist()]
@@ -183,6 +207,32 @@ class Table:
         encoded = self._columns[name].dictionary_encode(null_encoding="encode")
         words = [str(cell) for cell in encoded.dictionary.to_pylist()]
         return words, encoded.indices.to_numpy(zero_copy_only=False).astype(np.intp)
+
+    def check_filled(self, name: str, rule: str) -> None:
+        """Refuse empty cells in a column.
+
+        Raises
+        ------
+        InvalidInputError
+            If there is one; names file, line and the rule.
+        """
+        column = self._columns[name]
+        if column.null_count:
+            self._refuse(column.is_valid().index(False).as_py(), name, rule)
+
+    def take(self, rows: NDArray[np.intp]) -> Table:
+        """Return a table of some rows; messages name the lines of the file."""
+        columns = {name: column.take(rows) for name, column in self._columns.items()}
+        part = Table(
+            self.path,
+            columns,
+            dialect=self._dialect,
+            header_lines=self._header_lines,
+            unread=self.unread,
+            data=self._data,
+        )
+        part._rows = rows
+        return part
 
     def is_text(self, name: str) -> bool:
         """Whether a column holds words or dates, and not numbers with a bad cell among them."""
@@ -211,9 +261,9 @@ class Table:
             cell = cell.replace(self._dialect.decimal, ".")
         return float(cell)
 
-    def _each(self, name: str, convert: Callable[[Any], float], rule: str) -> NDArray[Any]:
+    def _each(self, name: str, convert: Callable[[Any], Any], rule: str) -> NDArray[Any]:
         # Each distinct cell is converted once: columns that end here repeat a few words.
-        distinct: dict[Any, float] = {}
+        distinct: dict[Any, Any] = {}
         cells = self._columns[name].to_pylist()
         for row, cell in enumerate(cells):
             if cell not in distinct:
@@ -226,6 +276,7 @@ class Table:
     def _refuse(self, row: int, name: str, rule: str) -> None:
         cell = self._columns[name][row].as_py()
         shown = "an empty cell" if cell is None else repr(cell)
+        row = row if self._rows is None else int(self._rows[row])
         if self._dialect is None:
             place = f"row {row}"
         else:

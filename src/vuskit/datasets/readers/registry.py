@@ -21,6 +21,7 @@ __all__ = ["Candidate", "Format", "get_format", "list_formats", "recognize", "re
 ReadFunction = Callable[..., Series]
 # Called with the path and the options of the format.
 CompanionFunction = Callable[[Path, Mapping[str, Any]], Sequence[Path | None]]
+PartsFunction = Callable[[Path, Mapping[str, Any]], Sequence[str]]
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,8 @@ class Format:
     companions : callable or None
         Finds the other files that a series is read from, such as one with labels; None if nobody
         has declared them.
+    parts : callable or None
+        Lists the series of a file that holds several; None if a file is one series.
     """
 
     name: str
@@ -55,6 +58,7 @@ class Format:
     read: ReadFunction
     fallback: bool = False
     companions: CompanionFunction | None = None
+    parts: PartsFunction | None = None
 
     @property
     def options(self) -> tuple[str, ...]:
@@ -107,6 +111,38 @@ class Format:
             ) from error
         return (path, *found)
 
+    def part_names(self, path: Path, options: Mapping[str, Any]) -> tuple[str, ...]:
+        """Return the names of the series in a file; none if the file is one series.
+
+        Parameters
+        ----------
+        path : Path
+            The file.
+        options : mapping
+            Keywords of the format. A file read with ``part=`` is one series.
+
+        Raises
+        ------
+        InvalidInputError
+            If the file cannot be read.
+
+        Examples
+        --------
+        >>> get_format("ucr").part_names(Path("a.txt"), {})
+        ()
+        """
+        if self.parts is None or options.get("part") is not None:
+            return ()
+        try:
+            return tuple(self.parts(path, options))
+        except (InvalidInputError, ImportError):  # a missing library is an ImportError
+            raise
+        except Exception as error:  # whatever a user's function raises
+            raise InvalidInputError(
+                f"{path}: `parts` of format {self.name!r} must return names, "
+                f"got {type(error).__name__}: {error}"
+            ) from error
+
     def check_options(self, options: Mapping[str, Any]) -> None:
         """Refuse keywords that the format does not have.
 
@@ -156,6 +192,7 @@ def register_format(
     possible: Callable[[Candidate], bool] | None = None,
     fallback: bool = False,
     companions: CompanionFunction | None = None,
+    parts: PartsFunction | None = None,
 ) -> Callable[[ReadFunction], ReadFunction]:
     """Enter a read function in the list of formats.
 
@@ -176,6 +213,9 @@ def register_format(
         from, such as one with labels. A benchmark reads a series again when one of them changes.
         Without it, a benchmark tracks the files that the read function opens. It does not see
         files that compiled libraries open, nor a new file that would be preferred.
+    parts : callable, optional
+        For files that hold several series: called with the path and the options; returns the
+        names of the series. The read function receives one of them as ``part=``.
 
     Raises
     ------
@@ -195,7 +235,7 @@ def register_format(
         if name in _FORMATS and _place_of(read) != _place_of(_FORMATS[name].read):
             raise InvalidInputError(f"`name` must be a new format, got {name!r}")
         _FORMATS[name] = Format(
-            name, title, layout, matches, possible or matches, read, fallback, companions
+            name, title, layout, matches, possible or matches, read, fallback, companions, parts
         )
         return read
 
@@ -212,7 +252,7 @@ def list_formats() -> tuple[Format, ...]:
     Examples
     --------
     >>> [format.name for format in list_formats()][-3:]
-    ['tsb_uad', 'ucr', 'table']
+    ['wfdb', 'yahoo', 'table']
     """
     return tuple(sorted(_FORMATS.values(), key=lambda entry: (entry.fallback, entry.name)))
 

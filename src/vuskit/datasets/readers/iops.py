@@ -1,0 +1,60 @@
+"""IOPS (AIOps 2018): the points of many KPIs in one file."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from vuskit.datasets.readers._long_table import open_long_table
+from vuskit.datasets.readers.generic import series_from_table
+from vuskit.datasets.readers.registry import Candidate, register_format, stem
+from vuskit.datasets.series import Series
+
+__all__ = ["read_iops"]
+
+_KEY = "KPI ID"
+_COLUMNS = {"timestamp", "value", "label", _KEY}
+_SPLIT = re.compile(r"(?:^|[_\W])(train|test)(?:$|[_\W])", re.IGNORECASE)
+
+
+def _matches(file: Candidate) -> bool:
+    return file.suffix == ".csv" and set(file.columns) == _COLUMNS
+
+
+def _parts(path: Path, options: Mapping[str, Any]) -> tuple[str, ...]:
+    return open_long_table(path, _KEY).names
+
+
+@register_format(
+    name="iops",
+    title="IOPS (AIOps 2018 KPI)",
+    layout="*.csv: timestamp,value,label,KPI ID; many series in one file",
+    matches=_matches,
+    parts=_parts,
+)
+def read_iops(path: Path, *, dataset: str | None = None, part: str | None = None) -> Series:
+    """Read one KPI; missing time stamps are not filled.
+
+    The name is that of TSB-UAD without ``.out``: ``KPI-<id>``, and ``.train`` or ``.test`` if the
+    name of the file says so.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    dataset : str, optional
+        ``IOPS`` by default.
+    part : str, optional
+        The KPI ID; required for a file with several.
+    """
+    key, table = open_long_table(path, _KEY).select(part)
+    split = _SPLIT.search(stem(path))
+    return series_from_table(
+        table,
+        name=f"KPI-{key}.{split[1].lower()}" if split else f"KPI-{key}",
+        dataset=dataset or "IOPS",
+        label="label",
+        values="value",
+    )

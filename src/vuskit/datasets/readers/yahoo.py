@@ -1,0 +1,50 @@
+"""Yahoo S5 (A3 and A4): value, anomaly, and the components that the series was made from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from vuskit.datasets.readers._columns import read_csv
+from vuskit.datasets.readers.generic import series_from_table
+from vuskit.datasets.readers.registry import parent_name, register_format, stem
+from vuskit.datasets.series import Series
+
+__all__ = ["read_yahoo"]
+
+_FIRST = ("timestamps", "value", "anomaly", "changepoint")
+
+
+@register_format(
+    name="yahoo",
+    title="Yahoo S5 (A3, A4)",
+    layout="*.csv: timestamps,value,anomaly,changepoint,trend,noise,seasonality1,...",
+    matches=lambda file: file.suffix == ".csv" and file.columns[: len(_FIRST)] == _FIRST,
+    possible=lambda file: {"value", "anomaly"} <= set(file.columns),
+)
+def read_yahoo(
+    path: Path, *, dataset: str | None = None, values: str | Sequence[str] = "value"
+) -> Series:
+    """Read value and anomaly; ``left_out`` of the series names the other columns.
+
+    A1 and A2 are files of ``timestamp,value,is_anomaly``: the format ``timeeval``.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    dataset : str, optional
+        The folder's name by default.
+    values : str or sequence of str, default="value"
+        Columns of the channels.
+    """
+    table = read_csv(path)
+    table.check_columns(("anomaly",))
+    return series_from_table(
+        table,
+        name=stem(path),
+        dataset=dataset or parent_name(path),
+        label="anomaly",
+        values=values,
+        mention=True,
+    )
