@@ -13,6 +13,7 @@ from vuskit.alignment import align_scores
 from vuskit.buffers import BufferChoice, choose_buffer, estimate_period, list_buffer_strategies
 from vuskit.errors import (
     InvalidInputError,
+    InvertedScoreWarning,
     MeasureError,
     MissingDependencyError,
     PredictionAsScoreWarning,
@@ -82,6 +83,7 @@ __all__ = [
     "Evaluator",
     "EventTable",
     "InvalidInputError",
+    "InvertedScoreWarning",
     "Measure",
     "MeasureError",
     "MissingDependencyError",

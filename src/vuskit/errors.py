@@ -9,6 +9,7 @@ import warnings
 __all__ = [
     "ChangedInputError",
     "InvalidInputError",
+    "InvertedScoreWarning",
     "MeasureError",
     "MissingDependencyError",
     "PredictionAsScoreWarning",
@@ -41,6 +42,10 @@ class MissingDependencyError(VuskitError, ImportError):
 
 class UndefinedMeasureWarning(UserWarning):
     """The measure has no value for these labels (only one class); NaN is returned."""
+
+
+class InvertedScoreWarning(UserWarning):
+    """A score is so far below chance that its negative is a good score."""
 
 
 class PredictionAsScoreWarning(UserWarning):

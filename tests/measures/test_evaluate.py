@@ -466,7 +466,7 @@ def test_forms_of_an_evaluation(result):
 
 def test_forms_of_a_comparison_mark_the_best():
     table = vuskit.evaluate_many(
-        LABELS, {"a_b": GOOD, "bad": -GOOD}, buffer=10, measures=["auc_roc", "vus_pr"]
+        LABELS, {"a_b": GOOD, "bad": 0 * GOOD}, buffer=10, measures=["auc_roc", "vus_pr"]
     )
     best = [f"{value:.3f}" for value in table["a_b"].values()]
     assert rf"a\_b & \textbf{{{best[0]}}} & \textbf{{{best[1]}}} \\" in table.to_latex()

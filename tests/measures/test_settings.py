@@ -166,7 +166,7 @@ def test_frames_hold_every_setting():
     assert frame.loc[0, ["buffer", "step", "side", "threshold", "k"]].tolist() == [
         8, 2, "after", "1.0", 5,
     ]  # fmt: skip
-    table = vuskit.evaluate_many(LABELS, {"a": SCORE, "b": -SCORE}, measures="paper", **options)
+    table = vuskit.evaluate_many(LABELS, {"a": SCORE, "b": 0 * SCORE}, measures="paper", **options)
     long = table.to_frame(long=True)
     assert list(long.columns) == ["score", "measure", "title", "value", *columns]
     assert len(long) == 26

@@ -18,6 +18,7 @@ from vuskit.inputs import (
     check_scores,
     index_of,
 )
+from vuskit.measures.inversion import FAR_BELOW_CHANCE, looks_inverted, warn_if_inverted
 from vuskit.measures.registry import Measure, Measures, resolve_measures, warn_undefined
 from vuskit.measures.results import Comparison, Evaluation
 from vuskit.measures.settings import (
@@ -159,13 +160,22 @@ class Evaluator:
         workspace = self._workspace(scores, self.settings)
         values = self._values(workspace)
         workspace.warn_if_predicted()
-        return Evaluation(values, self, workspace.n_predicted)
+        return Evaluation(values, self, workspace.n_predicted, _inverted(workspace))
 
     def _workspace(self, scores: NDArray[Any], settings: EvaluationSettings) -> Workspace:
         return Workspace(self._prepared, scores, settings, self._needs)
 
     def _values(self, workspace: Workspace) -> dict[str, float]:
         return {measure.name: measure.compute(workspace) for measure in self.measures}
+
+
+def _inverted(workspace: Workspace) -> float | None:
+    """AUC-ROC of a score that looks inverted, where it costs nothing."""
+    labels, auc_roc = workspace.labels, workspace.known_auc_roc
+    if auc_roc is None or auc_roc >= FAR_BELOW_CHANCE:
+        return None
+    inverted = looks_inverted(auc_roc, n_points=labels.n, n_events=labels.starts.size)
+    return auc_roc if inverted else None
 
 
 def _needs_of(measures: tuple[Measure, ...]) -> Needs:
@@ -222,6 +232,9 @@ def evaluate(
 
     Warns
     -----
+    InvertedScoreWarning
+        If AUC-ROC is far below 0.5 and computed with the measures: low scores seem to mean
+        anomalous.
     ThresholdResolutionWarning
         If a grid of thresholds is too coarse for the number of anomalous points.
     UndefinedMeasureWarning
@@ -241,6 +254,8 @@ def evaluate(
     scores = check_scores(y_score, labels)
     evaluator = Evaluator(labels, measures=measures, settings=settings, values=values, **options)
     result = evaluator._evaluate(scores)
+    if result._inverted is not None:
+        warn_if_inverted({"`y_score`": result._inverted})
     if chance:
         _ = result.chance  # computed and kept
     return result
@@ -285,6 +300,11 @@ def evaluate_many(
     InvalidInputError
         If the arrays or a parameter cannot be evaluated; the text names the score.
 
+    Warns
+    -----
+    InvertedScoreWarning
+        If scores look inverted; once for all of them.
+
     Examples
     --------
     >>> from vuskit import evaluate_many
@@ -313,6 +333,9 @@ def evaluate_many(
         except InvalidInputError as error:
             raise InvalidInputError(f"{error} (score {name!r})") from None
         evaluations[str(name)] = evaluator._evaluate(scores)
+    warn_if_inverted(
+        {name: one._inverted for name, one in evaluations.items() if one._inverted is not None}
+    )
     result = Comparison(evaluations, evaluator)
     if chance:
         _ = result.chance  # computed and kept

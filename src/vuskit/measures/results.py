@@ -137,11 +137,16 @@ class Evaluation(_WithSettings, Mapping[str, float]):
     """
 
     def __init__(
-        self, values: dict[str, float], evaluator: Evaluator, n_predicted: int | None = None
+        self,
+        values: dict[str, float],
+        evaluator: Evaluator,
+        n_predicted: int | None = None,
+        inverted: float | None = None,
     ) -> None:
         self._values = values
         self._evaluator = evaluator
         self._n_predicted = n_predicted
+        self._inverted = inverted  # AUC-ROC of a score that looks inverted
 
     def __getitem__(self, name: str) -> float:
         if name not in self._values and isinstance(name, str):

@@ -561,6 +561,15 @@ class Workspace:
         tied, above = int(levels.found[at]) - sure, int(levels.predicted_before[at])
         return sure + tied * (k - above) / (int(levels.predicted[at]) - above), k
 
+    @property
+    def known_auc_roc(self) -> float | None:
+        """AUC-ROC where the ranks that it needs are known; None where they would cost a sort."""
+        if "ranked" in self.__dict__:
+            return self.ranked.plain_areas[0]
+        if "_for_areas" in self.__dict__ and self._for_areas.grid is None:
+            return self._for_areas.plain_areas[0]
+        return None
+
     # Predictions
 
     def predict(self, best: Finder, changes: Mapping[str, Any], **options: Any) -> Prediction:

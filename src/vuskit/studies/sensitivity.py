@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from vuskit.errors import InvalidInputError
 from vuskit.inputs import check_choice, check_pair, check_series, doubles_in_order
-from vuskit.measures.evaluate import evaluate
+from vuskit.measures.evaluate import Evaluator
 from vuskit.measures.registry import Measure, resolve_measures
 from vuskit.measures.thresholds import Sigma, threshold_value
 from vuskit.report.figures import Case, CasesDisplay, SensitivityDisplay
@@ -38,9 +38,8 @@ class _Case:
         if not 0 < self.y_true.sum() < self.y_true.size:  # a share that no crop has
             return [float("nan")] * len(measures)
         rule = Sigma(self.factor)
-        found = evaluate(
-            self.y_true, self.y_score, buffer=buffer, measures=measures, threshold=rule
-        )
+        evaluator = Evaluator(self.y_true, buffer=buffer, measures=measures, threshold=rule)
+        found = evaluator(self.y_score)
         return [found[measure.name] for measure in measures]
 
 

@@ -1,0 +1,53 @@
+"""Scores that look inverted: far below chance, so that their negative would be a good score."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+from vuskit.errors import InvertedScoreWarning, warn
+
+__all__ = ["FAR_BELOW_CHANCE", "looks_inverted", "warn_if_inverted"]
+
+FAR_BELOW_CHANCE = 0.2  # AUC-ROC
+_FEWEST_POINTS = 100
+_RARE = 0.01  # share of random scores that may look inverted
+_MOST_LISTED = 5
+
+
+def looks_inverted(auc_roc: float, *, n_points: int, n_events: int) -> bool:
+    """Whether an AUC-ROC is too low for a score that just does not work.
+
+    The points of an event often share their fate, so that an unlucky score of one event has any
+    AUC-ROC. The fewer events there are, the lower it must be: a mean of one uniformly distributed
+    rank per event is as low in at most 1% of all cases.
+
+    Examples
+    --------
+    >>> looks_inverted(0.1, n_points=1000, n_events=5)
+    True
+    >>> looks_inverted(0.1, n_points=1000, n_events=1)
+    False
+    """
+    if not auc_roc < FAR_BELOW_CHANCE or n_points < _FEWEST_POINTS or n_events == 0:
+        return False
+    total = n_events * auc_roc
+    if total == 0.0 or total > 1.0:  # more than five events
+        return True
+    # Tail of the sum of uniform numbers up to 1, by logarithms: there may be many events.
+    return n_events * math.log(total) - math.lgamma(n_events + 1) <= math.log(_RARE)
+
+
+def warn_if_inverted(found: Mapping[str, float]) -> None:
+    """Warn of scores that look inverted, by their names for the reader and with their AUC-ROC."""
+    if not found:
+        return
+    shown = [f"{name} (AUC-ROC {auc_roc:.2f})" for name, auc_roc in found.items()]
+    if len(shown) > _MOST_LISTED:
+        shown[_MOST_LISTED:] = [f"{len(shown) - _MOST_LISTED} more"]
+    verb, thing = ("looks", "it") if len(found) == 1 else ("look", "them")
+    warn(
+        f"{', '.join(shown)} {verb} inverted: far below chance (0.5). High scores must mean "
+        f"anomalous; if low ones do, negate {thing}.",
+        InvertedScoreWarning,
+    )
