@@ -24,11 +24,11 @@ from vuskit.bench.jobs import (
     describe_series,
 )
 from vuskit.cli._results_table import chosen_measure, read_results
-from vuskit.cli.bench.leaderboard import leaderboard_content, leaderboard_text
 from vuskit.engine import run_action
 from vuskit.measures import registry
 from vuskit.measures.settings import EvaluationSettings
 from vuskit.report.page.run import RunReport, run_sections
+from vuskit.report.publication import publication_table
 
 OWN = """
 from vuskit import register_measure
@@ -142,7 +142,7 @@ def test_a_failure_of_all_is_told_for_each(workshop):
     }
 
 
-def test_a_measure_without_any_value_keeps_its_place_in_every_table(workshop, capsys):
+def test_a_measure_without_any_value_keeps_its_place_in_every_table(workshop):
     done = planned(workshop, "undefined", "boom").run()
     assert evaluations(done)["undefined",] is Status.OK
     folder = workshop.folder
@@ -153,10 +153,9 @@ def test_a_measure_without_any_value_keeps_its_place_in_every_table(workshop, ca
     board = Run(folder).table(shape="leaderboard")
     assert list(board)[-4:] == ["auc_pr", "vus_pr", "boom", "undefined"]
     assert board[["boom", "undefined"]].isna().all(axis=None)
-    leaderboard_text(leaderboard_content(folder, "series"))
-    shown = capsys.readouterr().out
-    assert "VUS-PR  AUC-PR  boom  undefined\n" in shown
-    assert shown.endswith("No value on any series: boom, undefined\n")
+    table = publication_table(Run(folder))
+    assert list(table.measures) == ["vus_pr", "auc_pr", "boom", "undefined"]
+    assert "No value on any series: boom, undefined." in table.notes
     page = run_sections(RunReport.read(folder))[0].html
     assert "No value on any series: boom, undefined." in page
     results = read_results(folder)

@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 from vuskit.bench import Run, load_plan, run_plan
+from vuskit.report.publication import publication_table
 from vuskit.studies import compare
 
 
@@ -55,7 +56,7 @@ def test_table_and_diagram(command, wide, snapshot):
 
 
 def test_latex(command, wide, snapshot):
-    snapshot("compare_latex", command("compare", "wide.csv", "--latex").out, width=100)
+    snapshot("compare_latex", command("compare", "wide.csv", "--latex").out, width=200)
 
 
 def test_numbers_are_those_of_the_library(command, wide):
@@ -334,3 +335,43 @@ def test_a_data_set_uses_the_series_that_all_detectors_have(command):
     means = {row["name"]: row["mean"] for row in found["detectors"]}
     assert means["IForest"] == pytest.approx(wide["IForest"][1:5].mean())
     assert means["Random"] == pytest.approx(wide["Random"][1:5].mean())
+
+
+def test_the_table_is_that_of_publication_table(command, wide, long):
+    expected = publication_table(
+        long_frame().melt(["dataset", "series", "detector"], var_name="measure"),
+        measures="vus_pr",
+    )
+    shown = command("compare", "long.csv", "--measure", "vus_pr")
+    assert shown.out.startswith(expected.to_text(80) + "\n\nRanks by vus_pr")
+    latex = command("compare", "long.csv", "--measure", "vus_pr", "--latex").out
+    assert latex.startswith(expected.to_latex() + "\n\n\\begin{table}")
+    markdown = command("compare", "long.csv", "--measure", "vus_pr", "--markdown").out
+    assert markdown.startswith(expected.to_markdown() + "\n\nComparison by vus_pr")
+    found = json.loads(command("compare", "long.csv", "--measure", "vus_pr", "--json").out)
+    means = {(one["detector"], one["dataset"]): one["mean"] for one in found["cells"]}
+    assert means["LOF", "ECG"] == pytest.approx(wide_frame()["LOF"][:5].mean())
+    table = expected.to_frame().query("dataset == ''").set_index("detector")["mean"]
+    assert means["LOF", None] == pytest.approx(table["LOF"])
+
+
+def test_several_measures_and_kinds_of_spread(command, long):
+    both = command("compare", "long.csv", "--measure", "vus_pr,auc_pr", "--columns", "measure")
+    assert both.out.splitlines()[3].split() == ["detector", "VUS-PR", "AUC-PR"]
+    drawn = command("compare", "long.csv", "--measure", "vus_pr", "--spread", "bootstrap")
+    assert "[95% bootstrap interval, 1,000 resamples, seed 0]" in " ".join(drawn.out.split())
+    plain = command("compare", "long.csv", "--spread", "none", "--html", "ranks.html")
+    assert "±" not in plain.out
+    page = (long / "ranks.html").read_text()
+    assert page.count("<table>") == 2
+    wrong = command("compare", "long.csv", "--spread", "sd")
+    assert "`--spread` must be one of 'std', 'bootstrap', 'none', got 'sd'" in wrong.err
+
+
+def test_means_are_missing_if_no_series_counts(command, wide):
+    frame = wide_frame().assign(LOF=np.nan, PCA=lambda one: one["PCA"].where(one.index > 5))
+    frame.loc[6:, "Random"] = np.nan
+    frame.to_csv("none.csv", index=False)
+    shown = command("compare", "none.csv", "--missing", "worst")
+    assert shown.code == 0, shown.err
+    assert shown.out.startswith("Ranks by value")

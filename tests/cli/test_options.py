@@ -20,7 +20,6 @@ OPTIONS = [
 # Where one name may take two forms, and why.
 FORMS = {
     "--output": {"FILE", "FOLDER"},  # some commands write one file, some several
-    "--measure": {"once", "often"},  # detectors are compared by one measure
 }
 
 

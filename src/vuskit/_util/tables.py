@@ -82,6 +82,7 @@ def frame_csv(frame: pd.DataFrame) -> str:
 
 _BEST, _SECOND = "*", "+"
 _LATEX_LINE = 56  # characters of normal type in a line of an article, with room for rules
+_SOURCE_LINE = 98
 _LATEX_ROWS, _LATEX_PAGE = 36, 46  # rows of a part, and lines of source on a page
 _NUMBER = re.compile(r"(?<![\w.-])(-?)(inf|\d[\d,]*(?:\.\d+)?)(?:e([+-]?\d+))?(?![\w.])")
 
@@ -325,8 +326,8 @@ class TableLayout:
     def _float(self, tabulars: list[list[str]], place: int, count: int, wide: bool) -> str:
         """Return a ``table`` environment; the first has the caption, the last the notes."""
         legend = self._legend("Bold", "Underlined")
-        caption = escape_latex(" ".join(f"{self.caption} {legend}".split()))
-        notes = escape_latex(" ".join(" ".join(self.notes).split()))
+        caption = _latex_paragraph(f"{self.caption} {legend}")
+        notes = _latex_paragraph(" ".join(self.notes))
         return "\n".join(
             [
                 r"\begin{table}",
@@ -451,6 +452,18 @@ def _in_markdown(cell: Cell) -> str:
 def _below_each_other(tabulars: Iterable[list[str]]) -> list[str]:
     first, *rest = tabulars
     return [*first, *(line for lines in rest for line in (r"\par\medskip", *lines))]
+
+
+def _latex_paragraph(text: str) -> str:
+    """Return text in lines of a source file; they begin after a command."""
+    escaped = escape_latex(" ".join(text.split()))
+    return textwrap.fill(
+        escaped,
+        _SOURCE_LINE,
+        initial_indent=" " * 30,  # room for the command
+        break_long_words=False,
+        break_on_hyphens=False,
+    ).lstrip()
 
 
 def _latex_row(cells: Iterable[str]) -> str:

@@ -21,7 +21,9 @@ __all__ = [
     "complete_measures",
     "complete_shapes",
     "complete_sides",
+    "complete_spreads",
     "complete_statuses",
+    "complete_table_columns",
 ]
 
 
@@ -73,6 +75,20 @@ def complete_averages() -> list[str]:
     from vuskit.bench import AVERAGES
 
     return list(AVERAGES)
+
+
+def complete_spreads() -> list[str]:
+    """What can follow a mean."""
+    from vuskit.report.publication import SPREADS
+
+    return list(SPREADS)
+
+
+def complete_table_columns() -> list[str]:
+    """What the columns of a table of means can be."""
+    from vuskit.report.publication import COLUMNS
+
+    return list(COLUMNS)
 
 
 def complete_statuses() -> list[str]:

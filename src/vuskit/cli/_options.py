@@ -25,6 +25,8 @@ from vuskit.cli._completion import (
     complete_figures,
     complete_measure_lists,
     complete_sides,
+    complete_spreads,
+    complete_table_columns,
 )
 from vuskit.errors import InvalidInputError
 from vuskit.measures.registry import Measure, list_measures, resolve_measures
@@ -34,6 +36,7 @@ __all__ = [
     "Alpha",
     "AsLatex",
     "AsLatexFiles",
+    "AsMarkdown",
     "Buffer",
     "By",
     "Definition",
@@ -47,7 +50,10 @@ __all__ = [
     "OpenPage",
     "Processes",
     "Side",
+    "Spread",
     "Step",
+    "TableColumns",
+    "TableMeasures",
     "Thresholds",
     "TimeLimit",
     "VolumeFactor",
@@ -134,6 +140,35 @@ def _parse_size(text: str) -> int:
 AsLatex = Annotated[bool, flag("--latex", "Write a LaTeX table.")]
 AsLatexFiles = Annotated[
     bool, flag("--latex", "Write a LaTeX table; also .tex beside every .csv of up to 200 rows.")
+]
+AsMarkdown = Annotated[bool, flag("--markdown", "Write a Markdown table.")]
+TableMeasures = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--measure",
+        "--measures",
+        metavar="NAME",
+        help="Measure; the first orders the detectors. May be repeated, or with commas.",
+        autocompletion=complete_measure_lists,
+    ),
+]
+TableColumns = Annotated[
+    str | None,
+    typer.Option(
+        "--columns",
+        metavar="KIND",
+        help="Columns of the table; dataset or measure. Data sets if there are several.",
+        autocompletion=complete_table_columns,
+    ),
+]
+Spread = Annotated[
+    str,
+    typer.Option(
+        "--spread",
+        metavar="KIND",
+        help="What follows a mean; std, bootstrap (95% interval) or none.",
+        autocompletion=complete_spreads,
+    ),
 ]
 OpenPage = Annotated[bool, flag("--open", "Open the page in the browser.")]
 Html = Annotated[

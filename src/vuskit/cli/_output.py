@@ -24,6 +24,8 @@ from vuskit.errors import InvalidInputError
 if TYPE_CHECKING:
     import pandas as pd
 
+    from vuskit.report.publication import PublicationTable
+
 __all__ = [
     "AsCsv",
     "AsJson",
@@ -35,6 +37,7 @@ __all__ = [
     "frame_table",
     "json_text",
     "say",
+    "table_cells",
     "terminal_width",
     "wrapped",
     "write",
@@ -185,6 +188,14 @@ def frame_records(frame: pd.DataFrame) -> list[dict[str, Any]]:
     names = list(map(str, frame.columns))
     rows = zip(*(frame[name].astype(object) for name in frame.columns), strict=True)
     return [dict(zip(names, map(plain_data, row), strict=True)) for row in rows]
+
+
+def table_cells(table: PublicationTable) -> list[dict[str, Any]]:
+    """Numbers of a table of means; None for the names of chance and of all data sets together."""
+    return [
+        {**record, "detector": record["detector"] or None, "dataset": record["dataset"] or None}
+        for record in frame_records(table.to_frame())
+    ]
 
 
 def frame_table(frame: pd.DataFrame) -> str:

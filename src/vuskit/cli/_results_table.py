@@ -17,7 +17,7 @@ from vuskit.errors import InvalidInputError
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Results", "Selection", "chosen_measure", "read_results", "selected"]
+__all__ = ["Results", "Selection", "chosen_measure", "long_values", "read_results", "selected"]
 
 _DETECTOR = "detector"
 _KEYS = ("dataset", "series", _DETECTOR, "seed", "settings")
@@ -243,6 +243,41 @@ def selected(
             f"`table` must have a column of numbers for each of two detectors or more, got {kept}"
         )
     return Selection(numbers[kept], *about)
+
+
+def long_values(
+    frame: pd.DataFrame, measures: Sequence[str | None], *, settings: str | None
+) -> pd.DataFrame:
+    """Return one row per value of some measures, from a table of any form.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        Long, with one column per measure, or with one column per detector.
+    measures : sequence of str or None
+        Names in the table; None for the unnamed values of a wide table.
+    settings : str, optional
+        As for `selected`.
+    """
+    if _DETECTOR not in frame.columns:
+        place = _place(frame)
+        numbers = [str(name) for name in frame.select_dtypes("number").columns]
+        numbers = [name for name in numbers if name not in place]
+        rows = frame if "series" in place else frame.assign(series=range(len(frame)))
+        keys = list(dict.fromkeys([*place, "series"]))
+        long: pd.DataFrame = rows.melt(keys, numbers, var_name=_DETECTOR)
+        return long.assign(measure=measures[0] or "value")
+    frame = _of_settings(frame, settings)
+    if "series" not in frame.columns:
+        frame = frame.assign(series=frame["dataset"])
+    if "measure" in frame.columns or list(measures) == [None]:
+        return frame
+    names = [str(name) for name in measures if name in frame.columns]
+    if not names:
+        return frame.assign(measure=measures[0])
+    kept = [name for name in (*_KEYS, "status", "buffer") if name in frame.columns]
+    melted: pd.DataFrame = frame.melt(kept, names, var_name="measure")
+    return melted
 
 
 def _too_few_common(counts: dict[str, int], series: int, common: int) -> str:

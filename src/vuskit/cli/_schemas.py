@@ -104,6 +104,20 @@ class BoardDetector(_Table):
     values: Values
 
 
+class BoardCell(_Table):
+    """A mean of a detector over the series of a data set, or over everything."""
+
+    detector: Annotated[str | None, Meta(description="null: chance.")]
+    dataset: Annotated[str | None, Meta(description="null: over all data sets.")]
+    measure: str
+    series: Annotated[int, Meta(ge=0, description="Series that count.")]
+    mean: Number
+    std: Number
+    lower: Number
+    upper: Number
+    mean_rank: Number
+
+
 class Board(_Table):
     """Means under one kind of settings; `series` is null where it differs between measures."""
 
@@ -113,6 +127,10 @@ class Board(_Table):
     measures: list[BoardMeasure]
     detectors: list[BoardDetector]
     without_values: list[str]
+    cells: list[BoardCell]
+    failures: Annotated[
+        dict[str, str], Meta(description="Series without a value by detector, and why.")
+    ]
     datasets: Count | UnsetType | None = UNSET
 
 
@@ -443,6 +461,7 @@ class ComparisonOutput(_Table):
     detectors: Annotated[list[ComparedDetector], Meta(min_length=2)]
     pairs: Some[ComparedPair]
     groups: list[Annotated[list[str], Meta(min_length=2)]]
+    cells: Annotated[list[BoardCell], Meta(description="The table of means.")]
 
 
 # -- studies and the demo ----------------------------------------------------------------------

@@ -4,17 +4,30 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Hashable
+from functools import partial
 from pathlib import Path
 from textwrap import fill
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from vuskit._util.tables import Cell, TableLayout, frame_csv
-from vuskit._util.text import plural
-from vuskit.cli._completion import complete_measures
-from vuskit.cli._files import atomic_file
-from vuskit.cli._options import Alpha, AsLatexFiles, By, Detectors, flag, output_option, seed_option
+from vuskit._util.tables import TableLayout, frame_csv
+from vuskit.cli._files import atomic_file, write_file
+from vuskit.cli._options import (
+    Alpha,
+    AsLatexFiles,
+    AsMarkdown,
+    By,
+    Detectors,
+    Html,
+    Spread,
+    TableColumns,
+    TableMeasures,
+    flag,
+    output_option,
+    seed_option,
+    split_list,
+)
 from vuskit.cli._output import (
     AsCsv,
     AsJson,
@@ -22,6 +35,7 @@ from vuskit.cli._output import (
     document,
     frame_records,
     say,
+    table_cells,
     terminal_width,
     write,
 )
@@ -29,7 +43,10 @@ from vuskit.errors import InvalidInputError
 from vuskit.inputs import check_choice
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from vuskit.cli._results_table import Selection
+    from vuskit.report.publication import PublicationTable
     from vuskit.studies import TableComparison
 
 __all__ = ["compare", "rank_diagram"]
@@ -43,14 +60,7 @@ def compare(
     table: Annotated[
         Path, typer.Argument(metavar="TABLE", help="A run folder or its plan, csv, or parquet.")
     ],
-    measure: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME",
-            help="Measure; the one to compare by, vus_pr if there are several.",
-            autocompletion=complete_measures,
-        ),
-    ] = None,
+    measure: TableMeasures = None,
     detector: Detectors = None,
     ignore: Annotated[
         list[str] | None,
@@ -70,10 +80,14 @@ def compare(
         typer.Option(metavar="RULE", help="Series that lack a value: drop, worst or raise."),
     ] = "drop",
     lower: Annotated[bool, flag("--lower", "Lower values are better.")] = False,
+    columns: TableColumns = None,
+    spread: Spread = "std",
     seed: Annotated[int, seed_option("of the intervals.")] = 0,
     as_json: AsJson = False,
     as_csv: AsCsv = False,
     as_latex: AsLatexFiles = False,
+    as_markdown: AsMarkdown = False,
+    html: Html = None,
     figure: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Save the diagram; ends in .pdf, .svg or .png."),
@@ -82,7 +96,7 @@ def compare(
         Path | None, output_option("FOLDER", "tables, diagram and page; none unless given.")
     ] = None,
 ) -> None:
-    """Compare detectors over series: mean ranks with intervals, tests, diagram.
+    """Compare detectors over series: means, mean ranks with intervals, tests, diagram.
 
     The table has one column for each detector and one row for each series;
     or the columns series, detector, and one for each measure.
@@ -91,23 +105,29 @@ def compare(
     """
     from vuskit.bench import AVERAGES
     from vuskit.cli._results_table import chosen_measure, read_results, selected
+    from vuskit.report.publication import COLUMNS, SPREADS, table_page
     from vuskit.studies import compare as compare_results
 
-    form = chosen_format(json=as_json, csv=as_csv, latex=as_latex)
+    form = chosen_format(json=as_json, csv=as_csv, latex=as_latex, markdown=as_markdown)
     check_choice("--by", by, AVERAGES)
+    check_choice("--spread", spread, SPREADS)
+    if columns is not None:
+        check_choice("--columns", columns, COLUMNS)
     if figure is not None and figure.suffix.lower() not in _FIGURES:
         raise InvalidInputError(
             f"`--figure` must be a file that ends in {', '.join(_FIGURES)}, got {str(figure)!r}"
         )
     results = read_results(table)
-    measure, why = chosen_measure(results.frame, measure)
+    named = split_list(measure) or []
+    main, why = chosen_measure(results.frame, named[0] if named else None)
+    shown = [main, *(chosen_measure(results.frame, name)[0] for name in named[1:])]
     if why:
         say(why)
     if by == "dataset":
         say("rows: data sets, each the mean of its series")
     chosen = selected(
         results.frame,
-        measure=measure,
+        measure=main,
         detectors=detector or (),
         ignored=ignore or (),
         settings=settings,
@@ -122,18 +142,49 @@ def compare(
         say(f"settings: {settings or results.frame['settings'].iloc[0]}")
     found = compare_results(
         chosen.table,
-        measure=measure,
-        higher_is_better=False if lower else results.direction(measure),
+        measure=main,
+        higher_is_better=False if lower else results.direction(main),
         test=test,
         alpha=alpha,
         missing=missing,
         seed=seed,
     )
-    write(_WRITERS[form](found))
+    options = {"columns": columns, "spread": spread, "rank": by, "seed": seed}
+    means = _means(results.frame, chosen, shown, settings, found.higher_is_better, options)
+    write(_WRITERS[form](found, means))
+    if html is not None:
+        page = table_page([one for one in (means, found) if one], title=f"By {found.title}")
+        write_file(html, page)
+        say(f"page: {html}")
     if figure is not None:
         _save_figure(found, figure)
     if output is not None:
         _write_page(found, output, latex=as_latex)
+
+
+def _means(
+    frame: pd.DataFrame,
+    chosen: Selection,
+    measures: list[str | None],
+    settings: str | None,
+    higher_is_better: bool,
+    options: dict[str, Any],
+) -> PublicationTable | None:
+    """Return the table of means that a leaderboard shows; None if no series counts."""
+    from vuskit.bench import directions
+    from vuskit.cli._results_table import long_values
+    from vuskit.report.publication import publication_table
+
+    if not chosen.common:
+        return None
+    values = long_values(frame, measures, settings=settings)
+    main = measures[0] or "value"
+    if "measure" not in values.columns:
+        values = values.assign(measure=main)
+    higher = {**directions(values), main: higher_is_better}
+    values = values.assign(higher_is_better=values["measure"].map(higher))
+    names = [name or main for name in measures]
+    return publication_table(values, measures=names, detectors=list(chosen.counts), **options)
 
 
 def _series_used(chosen: Selection, missing: str) -> str:
@@ -164,8 +215,9 @@ def _write_page(found: TableComparison, folder: Path, *, latex: bool) -> None:
     say(f"page, tables and diagram: {page}")
 
 
-def _text(found: TableComparison) -> str:
+def _text(found: TableComparison, means: PublicationTable | None) -> str:
     width = terminal_width()
+    table = [] if means is None else [means.to_text(width), ""]
     groups = [
         f"{number}: {', '.join(map(str, group))}"
         for number, group in enumerate(found.groups[:_MOST_GROUPS], start=1)
@@ -174,8 +226,9 @@ def _text(found: TableComparison) -> str:
         groups.append(f"and {len(found.groups) - _MOST_GROUPS} more: see --json")
     return "\n".join(
         [
-            f"by {found.title} ({'higher' if found.higher_is_better else 'lower'} is better), "
-            + _rows_used(found),
+            *table,
+            f"Ranks by {found.title} ({'higher' if found.higher_is_better else 'lower'} is "
+            f"better), {found.rows_used}",
             TableLayout(*_rows(found)).to_text(width),
             "",
             rank_diagram(found, width),
@@ -190,19 +243,11 @@ def _text(found: TableComparison) -> str:
     )
 
 
-def _rows_used(found: TableComparison) -> str:
-    ranked = plural(found.pairs.n, "row")
-    if found.n_means == found.pairs.n:
-        return f"over {ranked}"
-    return f"ranks over {ranked}, mean and median over {found.n_means:,}"
-
-
 def _rows(found: TableComparison) -> tuple[list[str], list[list[str]]]:
-    header = ["detector", "mean", "median", "mean rank", "95% interval"]
+    header = ["detector", "median", "mean rank", "95% interval"]
     rows = [
         [
             str(row.name),
-            _number(row.mean),
             _number(row.median),
             f"{row.mean_rank:.2f}",
             f"{row.lower:.2f} - {row.upper:.2f}",
@@ -216,7 +261,7 @@ def _number(value: float) -> str:
     return "" if math.isnan(value) else f"{value:.3f}"
 
 
-def _json(found: TableComparison) -> str:
+def _json(found: TableComparison, means: PublicationTable | None) -> str:
     overall, pairs = found.global_test, found.pairs
     friedman: dict[str, Any] | None = None
     if overall is not None:
@@ -242,18 +287,14 @@ def _json(found: TableComparison) -> str:
         detectors=frame_records(found.to_frame()),
         pairs=frame_records(found.pairs_frame()),
         groups=[[str(name) for name in group] for group in found.groups],
+        cells=[] if means is None else table_cells(means),
     )
 
 
-def _latex(found: TableComparison) -> str:
-    header, rows = _rows(found)
-    best = min((row[3] for row in rows), key=float)
-    marked: list[list[str | Cell]] = [
-        [*row[:3], Cell(row[3], bold=row[3] == best), row[4].replace(" - ", "\N{EN DASH}")]
-        for row in rows
-    ]
-    notes = [f"by {found.title}, {_rows_used(found)}", *found.tests]
-    return TableLayout(header, marked, notes=notes).to_latex()
+def _forms(name: str, found: TableComparison, means: PublicationTable | None) -> str:
+    """Return the means and the ranks in a form such as LaTeX."""
+    tables = [found] if means is None else [means, found]
+    return "\n\n".join(getattr(table, f"to_{name}")() for table in tables)
 
 
 def rank_diagram(comparison: TableComparison, width: int) -> str:
@@ -329,9 +370,10 @@ class _Scale:
         return " " * start + "=" * (stop - start + 1)
 
 
-_WRITERS: dict[str, Callable[[TableComparison], str]] = {
+_WRITERS: dict[str, Callable[[TableComparison, PublicationTable | None], str]] = {
     "table": _text,
     "json": _json,
-    "csv": lambda found: frame_csv(found.to_frame()),
-    "latex": _latex,
+    "csv": lambda found, _: frame_csv(found.to_frame()),
+    "latex": partial(_forms, "latex"),
+    "markdown": partial(_forms, "markdown"),
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -23,7 +24,7 @@ from vuskit.bench import (
     measure_called,
     rows_of_mean,
 )
-from vuskit.bench._leaderboard import common_values, values_by_series
+from vuskit.bench._leaderboard import common_values, measures_in_order, values_by_series
 from vuskit.errors import InvalidInputError
 from vuskit.inputs import check_choice, check_int
 from vuskit.measures.chance import chance_level
@@ -31,7 +32,14 @@ from vuskit.measures.chance import chance_level
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["COLUMNS", "SPREADS", "PublicationTable", "chance_values", "publication_table"]
+__all__ = [
+    "COLUMNS",
+    "SPREADS",
+    "PublicationTable",
+    "chance_values",
+    "publication_table",
+    "table_page",
+]
 
 COLUMNS = ("dataset", "measure")
 """What the columns of a table can be."""
@@ -41,11 +49,24 @@ SPREADS = ("std", "bootstrap", "none")
 
 _RESAMPLES = 1000
 _LEVEL = 0.95
+_MOST_TITLES = 3
 _MISSING = "–"  # noqa: RUF001
 _LOWER = "\N{DOWNWARDS ARROW}"
 _OK = str(Status.OK)
+_UNDEFINED = "undefined"
+_UNNAMED = "value"
 _NO_DATASET = "all"
 _UNITS = {"dataset": "data sets", "series": "series"}
+_STYLE = """
+body { font: 15px/1.5 system-ui, sans-serif; margin: 2em; color-scheme: light dark; }
+h1 { font-size: 1.3em; }
+table { border-collapse: collapse; margin: 0 0 2em; font-variant-numeric: tabular-nums; }
+caption { text-align: left; max-width: 60em; padding-bottom: .5em; }
+th, td { padding: .15em .8em; text-align: right; white-space: nowrap; }
+th:first-child, td:first-child { text-align: left; }
+thead tr:last-child th, tbody { border-bottom: 1px solid; }
+tfoot td { white-space: normal; font-size: .9em; }
+"""
 _LATEX_WIDTH = 86  # characters of small type in a line of a one-column article
 _Numbers = NDArray[np.float64]
 
@@ -124,7 +145,8 @@ class PublicationTable(TableForms):
     def caption(self) -> str:
         """What the table shows, and what its columns mean."""
         titles = list(self.measures.values())
-        what = titles[0] if len(titles) == 1 else f"{len(titles)} measures"
+        titles = ["values" if title == _UNNAMED else title for title in titles]
+        what = ", ".join(titles) if len(titles) <= _MOST_TITLES else f"{len(titles)} measures"
         shown = ""
         if self.spread == "std":
             shown = " ± standard deviation"
@@ -147,7 +169,8 @@ class PublicationTable(TableForms):
             said.append(f"{_LOWER}: lower is better.")
         if self._has_chance:
             said.append("Chance: mean of random scores.")
-        return " ".join(said)
+        text = " ".join(said)
+        return text.replace("values", "Values", 1) if titles[0] == "values" else text
 
     @property
     def _has_chance(self) -> bool:
@@ -270,6 +293,24 @@ def _best_two(texts: Iterable[str], *, higher: bool) -> tuple[str | None, str | 
     return order[0], order[1] if len(known) > 2 else None
 
 
+def table_page(tables: Sequence[TableForms], *, title: str) -> str:
+    """Return an HTML page with some tables; it loads nothing from elsewhere.
+
+    Parameters
+    ----------
+    tables : sequence of results
+        Anything with ``to_html()``.
+    title : str
+        Heading of the page.
+    """
+    said = html.escape(title)
+    body = "\n".join(table.to_html() for table in tables)
+    return (
+        f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{said}</title>\n'
+        f"<style>{_STYLE}</style></head>\n<body><h1>{said}</h1>\n{body}\n</body></html>\n"
+    )
+
+
 # -- computing ---------------------------------------------------------------------------------
 
 
@@ -386,7 +427,7 @@ def publication_table(
         columns=columns,
         datasets=datasets,
         failures=failures,
-        notes=tuple(_notes(rows, failures)),
+        notes=tuple(_notes(rows, failures, titles)),
         by=by,
         spread=kind,
         rank=rank,
@@ -418,7 +459,7 @@ class _Maker:
 
     def _of_measure(self, values: pd.Series, measure: str) -> Iterator[pd.DataFrame]:
         names = list(self.detectors)
-        table = common_values(values, measure, names)
+        table = _common(values, measure, names)
         if self.chance is not None:
             random = self.chance[self.chance["measure"] == measure]
             random = random.set_index(["dataset", "series"])["value"]
@@ -426,7 +467,9 @@ class _Maker:
         parts = dict(iter(table.groupby(level="dataset", sort=False)))
         for dataset in self.datasets:
             yield self._summary(parts.get(dataset, table[:0]), dataset, measure)
-        overall = self._summary(rows_of_mean(table, self.by), "", measure)
+        # Of one data set, the series say how much values differ.
+        by = self.by if len(self.datasets) > 1 else "series"
+        overall = self._summary(rows_of_mean(table, by), "", measure)
         overall["series"] = len(table)
         if self.rank is not None and len(table):
             ranked = rows_of_mean(table[names], self.rank).dropna(axis=1, how="all")
@@ -456,6 +499,14 @@ class _Maker:
         elif self.spread == "bootstrap" and len(table) > 1:
             found["lower"], found["upper"] = _bootstrap(table.to_numpy(dtype=float), self.seed)
         return found
+
+
+def _common(values: pd.Series, measure: str, names: list[str]) -> pd.DataFrame:
+    """Values of the series that count; no rows for a measure without any value."""
+    known = values.index.get_level_values("measure")
+    if measure in known:
+        return common_values(values, measure, names)
+    return common_values(values, known[0], names)[:0]
 
 
 def _bootstrap(table: _Numbers, seed: int) -> tuple[_Numbers, _Numbers]:
@@ -496,7 +547,7 @@ def _checked(values: Any) -> pd.DataFrame:
     frame = frame.copy(deep=False)
     frame["dataset"] = _datasets(frame)
     if "measure" not in frame.columns:
-        frame["measure"] = "value"
+        frame["measure"] = _UNNAMED
     for name in ("measure", "detector"):
         frame[name] = frame[name].astype(str)
     if not frame["value"].notna().any():
@@ -540,12 +591,12 @@ def _of_detectors(
 def _chosen_measures(
     frame: pd.DataFrame, wanted: str | Sequence[str] | None, columns: str
 ) -> list[str]:
-    present = [str(name) for name in dict.fromkeys(frame.dropna(subset="value")["measure"])]
+    present = list(dict.fromkeys(frame["measure"]))
     if wanted is None:
-        main = main_measure(present)
+        main = main_measure(list(dict.fromkeys(frame.dropna(subset="value")["measure"])))
         if columns == "dataset":
             return [main]
-        return [main, *(name for name in present if name != main)]
+        return [main, *(name for name in measures_in_order(present) if name != main)]
     names = {plain_name(measure_called(name).title): name for name in present}
     names |= {plain_name(title): name for name, title in _titles(frame, present).items()}
     names |= {plain_name(name): name for name in present}
@@ -656,8 +707,8 @@ def _failures(rows: pd.DataFrame, detectors: Sequence[str]) -> dict[str, str]:
     """Count the series without a value of a shown measure by detector, with their statuses."""
     place = ["dataset", "series"]
     total = len(rows.drop_duplicates(place))
-    wanted = len(set(rows["measure"]))
     known = rows.dropna(subset="value").drop_duplicates([*place, "detector", "measure"])
+    wanted = len(set(known["measure"]))
     complete = known.groupby(["detector", *place], observed=True).size() == wanted
     counts = complete[complete].groupby(level="detector").size()
     found = {}
@@ -667,14 +718,23 @@ def _failures(rows: pd.DataFrame, detectors: Sequence[str]) -> dict[str, str]:
             continue
         said = f"{lacking:,}"
         if "status" in rows.columns:
-            own = rows[(rows["detector"] == name) & (rows["status"].astype(str) != _OK)]
-            kinds = own.drop_duplicates(place)["status"].astype(str).value_counts()
+            own = rows[(rows["detector"] == name) & rows["value"].isna()]
+            own = own.assign(status=own["status"].astype(str).replace(_OK, _UNDEFINED))
+            # Of several measures, one that failed says more than one that is undefined.
+            own = own.sort_values("status", key=lambda kind: kind == _UNDEFINED, kind="stable")
+            kinds = own.drop_duplicates(place)["status"].value_counts()
             said = ", ".join(f"{count:,} {kind}" for kind, count in kinds.items()) or said
         found[name] = said
     return found
 
 
-def _notes(rows: pd.DataFrame, failures: Mapping[str, str]) -> Iterator[str]:
+def _notes(
+    rows: pd.DataFrame, failures: Mapping[str, str], titles: Mapping[str, str]
+) -> Iterator[str]:
+    known = set(rows.dropna(subset="value")["measure"])
+    blank = [title for name, title in titles.items() if name not in known]
+    if blank:
+        yield f"No value on any series: {', '.join(blank)}."
     if failures:
         total = len(rows.drop_duplicates(["dataset", "series"]))
         listed = "; ".join(f"{name}: {count}" for name, count in failures.items())

@@ -177,19 +177,20 @@ def test_the_leaderboard_is_shown_with_the_best_marked_and_whom_it_leaves_out(fo
     (folder / "bench.toml").write_text(PLAN + '[[detectors]]\nname = "random"\n')
     invoke("run", "--plain")
     shown = invoke("leaderboard").stdout
-    assert shown.startswith(
-        "Means over 2 series that all detectors have values for; best by VUS-PR"
-    )
+    assert shown.startswith("VUS-PR, AUC-PR of 3 detectors: mean ± standard deviation over the ser")
     assert re.search(r"^detector +VUS-PR +AUC-PR *$", shown, re.MULTILINE)
     best = json.loads(invoke("export", "--shape", "leaderboard", "--json").stdout)[0]
     assert re.search(rf"^{best['detector']} +{best['vus_pr']:.3f}\*", shown, re.MULTILINE)
-    assert "Without any value: picky:picky" in shown
+    assert "Without a value, of 2 series: picky:picky: 2 ERROR." in shown
     latex = invoke("leaderboard", "--latex").stdout
-    assert latex.startswith("% Means over 2 series that all detectors have values for")
+    assert latex.startswith("\\begin{table}\n\\centering\n\\caption{VUS-PR, AUC-PR of 3 detectors")
     assert "\ndetector & VUS-PR & AUC-PR \\\\\n" in latex
-    assert f"\n{best['detector']} & \\textbf{{{best['vus_pr']:.3f}}} & " in latex
-    by_dataset = invoke("leaderboard", "--by", "dataset").stdout
-    assert by_dataset.startswith("Means over 1 data set, each the mean of its series (2 series")
+    assert f"\n{best['detector']} & \\textbf{{{best['vus_pr']:.3f}}} {{\\scriptsize $\\pm$" in latex
+    one = invoke("leaderboard", "--measure", "AUC-PR", "--spread", "none", "--markdown").stdout
+    assert "| detector | AUC-PR | rank |" in one
+    page = invoke("leaderboard", "--html", "board.html", "--chance", "2")
+    assert "\nchance " in page.stdout
+    assert "<td>chance</td>" in (folder / "board.html").read_text()
     with pytest.raises(VuskitError, match="`--by` must be one of 'series', 'dataset', got 'set'"):
         invoke("leaderboard", "--by", "set")
     with pytest.raises(VuskitError, match="`by` must be 'series' for the shape 'values'"):

@@ -21,13 +21,13 @@ def emit(
     *,
     rows: Callable[[Content], Rows],
     text: Callable[[Content], None],
-    latex: Callable[[Content], str] | None = None,
+    forms: Mapping[str, Callable[[], str]] | None = None,
 ) -> None:
     """Write the content of a command in the chosen form.
 
     Parameters
     ----------
-    form : {"json", "csv", "latex", "table"}
+    form : {"json", "csv", "table"} or a name in `forms`
         What to write.
     kind : str
         Name of the schema, without ``bench-``.
@@ -37,15 +37,15 @@ def emit(
         Returns header and rows for csv.
     text : callable
         Writes the content for reading.
-    latex : callable, optional
-        Returns LaTeX tables.
+    forms : mapping, optional
+        Other forms by name; each returns its text.
     """
     if form == "json":
         write(document(f"bench-{kind}", **content))
     elif form == "csv":
         write(csv_text(*rows(content)))
-    elif form == "latex" and latex is not None:
-        write(latex(content))
+    elif forms is not None and form in forms:
+        write(forms[form]())
     else:
         text(content)
 

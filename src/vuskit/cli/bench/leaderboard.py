@@ -1,22 +1,32 @@
-"""``vuskit bench leaderboard``: means of every detector, the best marked."""
+"""``vuskit bench leaderboard``: the table of a paper, the best marked."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from functools import partial
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from vuskit._util.tables import Cell, TableLayout
-from vuskit._util.text import plural
-from vuskit.cli._options import AsLatex, By
+import typer
+
+from vuskit.cli._files import write_file
+from vuskit.cli._options import (
+    AsLatex,
+    AsMarkdown,
+    By,
+    Html,
+    Spread,
+    TableColumns,
+    TableMeasures,
+    split_list,
+)
 from vuskit.cli._output import (
     AsCsv,
     AsJson,
     chosen_format,
     frame_records,
+    say,
+    table_cells,
     terminal_width,
-    wrapped,
     write,
 )
 from vuskit.cli.bench._arguments import DEFAULT_PLAN, RunFolder, run_folder
@@ -24,65 +34,123 @@ from vuskit.cli.bench._output import Content, Rows, emit
 from vuskit.errors import InvalidInputError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     import pandas as pd
 
+    from vuskit.bench import Run
     from vuskit.measures.registry import Measure
+    from vuskit.report.publication import PublicationTable
 
-__all__ = ["leaderboard", "leaderboard_content", "leaderboard_text"]
+__all__ = ["leaderboard"]
 
-_COUNTS = {"datasets": "data sets", "series": "series"}
+_COUNTS = ("datasets", "series")
 
 
 def leaderboard(
     target: RunFolder = DEFAULT_PLAN,
-    by: By = "series",
+    by: By = "dataset",
+    measure: TableMeasures = None,
+    columns: TableColumns = None,
+    spread: Spread = "std",
+    chance: Annotated[
+        int,
+        typer.Option(min=0, metavar="N", help="Random scores behind the chance level; 0: none."),
+    ] = 0,
     as_json: AsJson = False,
     as_csv: AsCsv = False,
     as_latex: AsLatex = False,
+    as_markdown: AsMarkdown = False,
+    html: Html = None,
 ) -> None:
     """Show the means of every detector, the best first.
 
     A mean uses the series on which all detectors have a value of the measure.
 
-    Example: vuskit bench leaderboard my-plan.toml --by dataset
+    Example: vuskit bench leaderboard my-plan.toml --measure vus_pr,auc_pr --latex
     """
-    from vuskit.bench import AVERAGES
+    from vuskit import bench
     from vuskit.inputs import check_choice
+    from vuskit.report.publication import COLUMNS, SPREADS, table_page
 
-    form = chosen_format(json=as_json, csv=as_csv, latex=as_latex)
-    check_choice("--by", by, AVERAGES)
-    content = leaderboard_content(run_folder(target), by)
-    emit(form, "leaderboard", content, rows=_rows, text=leaderboard_text, latex=_latex)
+    form = chosen_format(json=as_json, csv=as_csv, latex=as_latex, markdown=as_markdown)
+    check_choice("--by", by, bench.AVERAGES)
+    check_choice("--spread", spread, SPREADS)
+    if columns is not None:
+        check_choice("--columns", columns, COLUMNS)
+    elif form in ("json", "csv"):
+        columns = "measure"  # these forms have all columns anyway
+    run = bench.Run(run_folder(target))
+    options = {"measures": split_list(measure), "columns": columns, "by": by, "spread": spread}
+    tables = _tables(run, chance, options)
+    content = {"folder": run.folder, "by": by, "boards": _boards(run, by, tables)}
+    shown = list(tables.values())
+    emit(
+        form,
+        "leaderboard",
+        content,
+        rows=_rows,
+        text=lambda _: write("\n\n".join(one.to_text(terminal_width()) for one in shown)),
+        forms={
+            "latex": lambda: "\n\n".join(one.to_latex() for one in shown),
+            "markdown": lambda: "\n\n".join(one.to_markdown() for one in shown),
+        },
+    )
+    if form not in ("json", "csv") and measure is None and shown[0].columns == "dataset":
+        _tell_others(run, shown[0])
+    if html is not None:
+        write_file(html, table_page(shown, title=f"Leaderboard of {run.folder.name}"))
+        say(f"page: {html}")
 
 
-def leaderboard_content(folder: Path, by: str) -> dict[str, Any]:
-    """Means of every detector, apart for each of the run's settings.
+def _tell_others(run: Run, table: PublicationTable) -> None:
+    others = [one.title for name, one in run.measures().items() if name not in table.measures]
+    if others:
+        say(f"other measures: {', '.join(others)}; see --measure and --columns measure")
+
+
+def _tables(run: Run, chance: int, options: Mapping[str, Any]) -> dict[str, PublicationTable]:
+    """Make one table for each of the run's settings.
 
     Raises
     ------
     InvalidInputError
-        If there is no run, or it has no values yet.
+        If there is no run, it has no values yet, or no series has values of all detectors.
     """
-    from vuskit import bench
-    from vuskit.bench._leaderboard import no_common_series
+    from vuskit.bench._leaderboard import common_values, no_common_series, values_by_series
+    from vuskit.report.publication import publication_table
 
-    run = bench.Run(folder)
-    values = run.values()
-    if not len(values):
+    values = run.outcomes()
+    if not values["value"].notna().any():
         raise InvalidInputError(
-            f"`RUN` must have values, got none yet in {str(folder)!r}; see: vuskit bench status"
+            f"`RUN` must have values, got none yet in {str(run.folder)!r}; see: vuskit bench status"
         )
-    measures, detectors = run.measures(), run.detectors()
-    asked = run.measures_by_settings()
-    boards = []
+    tables = {}
     for settings, rows in values.groupby("settings", sort=False):
-        table = bench.leaderboard(rows, by=by, detectors=detectors, measures=asked[str(settings)])
-        if not any(table[name].notna().any() for name in measures if name in table):
+        cells = values_by_series(rows)
+        names = list(dict.fromkeys(rows["detector"]))
+        known = cells.index.get_level_values("measure").unique()
+        if not any(len(common_values(cells, name, names)) for name in known):
             raise InvalidInputError(no_common_series(rows, str(settings)))
-        boards.append(_board(table, rows, str(settings), measures))
-    return {"folder": folder, "by": by, "boards": boards}
+        tables[str(settings)] = publication_table(
+            run if chance else rows, settings=str(settings), chance=chance, **options
+        )
+    return tables
+
+
+def _boards(run: Run, by: str, tables: Mapping[str, PublicationTable]) -> list[dict[str, Any]]:
+    """Return the means of all measures, apart for each of the run's settings, as plain data."""
+    from vuskit import bench
+
+    values, measures, detectors = run.values(), run.measures(), run.detectors()
+    asked = run.measures_by_settings()
+    make = partial(bench.leaderboard, by=by, detectors=detectors)
+    return [
+        {
+            **_board(make(rows, measures=asked[str(settings)]), rows, str(settings), measures),
+            "cells": table_cells(tables[str(settings)]),
+            "failures": tables[str(settings)].failures,
+        }
+        for settings, rows in values.groupby("settings", sort=False)
+    ]
 
 
 def _board(
@@ -130,137 +198,18 @@ def _board(
 
 
 def _rows(content: Content) -> Rows:
-    """One row per settings, detector and measure, also for detectors without any value."""
-    counts = ["datasets", "series"] if content["by"] == "dataset" else ["series"]
-    header = ["settings", "by", *counts, "detector", "own_series"]
-    header += ["measure", "higher_is_better", "mean"]
-    rows = [
-        [board["settings"], content["by"], *(measure[name] for name in counts),
-         entry["name"], entry["own_series"],
-         measure["name"], measure["higher_is_better"], entry["values"].get(measure["name"])]
-        for board in content["boards"]
-        for entry in (*board["detectors"], *map(_without_values, board["without_values"]))
-        for measure in board["measures"]
-    ]  # fmt: skip
-    return header, rows
-
-
-def _without_values(name: str) -> dict[str, Any]:
-    return {"name": name, "own_series": 0, "values": {}}
-
-
-def leaderboard_text(content: Content) -> None:
-    """Tables for reading: the measure that orders them first, the best of each marked."""
-    write("\n\n".join(_board_text(board, content["by"]) for board in content["boards"]))
-
-
-def _latex(content: Content) -> str:
-    """LaTeX tables (package booktabs): the same as for reading, the best of each bold."""
-    tables = []
+    """One row per settings, detector, data set and measure; no data set is the mean of all."""
+    header = ["settings", "by", "dataset", "series", "detector", "own_series", "measure"]
+    header += ["higher_is_better", "mean", "std", "lower", "upper", "mean_rank"]
+    rows = []
     for board in content["boards"]:
-        header, rows = _cells(board)
-        rows += _count_rows(board)
-        tables.append(TableLayout(header, rows, notes=[_title(board, content["by"])]).to_latex())
-    return "\n\n".join(tables)
-
-
-def _cells(board: Content) -> tuple[list[str], list[list[str | Cell]]]:
-    """Header and rows, the measure that orders them first; the best value of each is told apart."""
-    ordered = _ordered(board)
-    top = {measure["name"]: _best(board["detectors"], measure) for measure in ordered}
-
-    def cell(name: str, value: float | None) -> Cell:
-        return Cell(
-            "" if value is None else f"{value:.3f}", bold=value is not None and value == top[name]
-        )
-
-    rows: list[list[str | Cell]] = [
-        [entry["name"], *(cell(name, entry["values"][name]) for name in top)]
-        for entry in board["detectors"]
-    ]
-    return ["detector", *map(_heading, ordered)], rows
-
-
-def _ordered(board: Content) -> list[Content]:
-    return sorted(board["measures"], key=lambda one: bool(one["name"] != board["ordered_by"]))
-
-
-def _count_rows(board: Content) -> list[list[str | Cell]]:
-    """How many data sets and series the means of each measure rest on, where measures differ."""
-    return [
-        [f"({title})", *(f"{one[count]:,}" for one in _ordered(board))]
-        for count, title in _COUNTS.items()
-        if count in board and board[count] is None
-    ]
-
-
-def _title(board: Content, by: str) -> str:
-    if board["series"] is None:
-        over = "the series on which all detectors have a value of the measure (last line)"
-    else:
-        over = f"{board['series']:,} series that all detectors have values for"
-    if by == "dataset":
-        counted = (
-            "data sets" if board["datasets"] is None else plural(board["datasets"], "data set")
-        )
-        over = f"{counted}, each the mean of its series ({over})"
-    first = _ordered(board)[0]["title"]
-    return f"Means over {over}; best by {first} first ({board['settings']})"
-
-
-def _board_text(board: Content, by: str) -> str:
-    header, rows = _cells(board)
-    rows += _count_rows(board)
-    lines = [
-        wrapped(_title(board, by)),
-        TableLayout(header, rows).to_text(terminal_width()),
-        wrapped("* best" + _directions(board["measures"])),
-    ]
-    fewest = min(entry["own_series"] for entry in board["detectors"])
-    most = max(entry["own_series"] for entry in board["detectors"])
-    if fewest < most:
-        lacking = [e["name"] for e in board["detectors"] if e["own_series"] < most]
-        lines.append(wrapped(f"With values for fewer series than others: {', '.join(lacking)}"))
-    if board["series"] is None:
-        lines += [
-            wrapped(line) for line in map(partial(_lacking, board), board["measures"]) if line
-        ]
-    blank = [one["title"] for one in board["measures"] if _has_no_value(board, one)]
-    if blank:
-        lines.append(wrapped(f"No value on any series: {', '.join(blank)}"))
-    if board["without_values"]:
-        lines.append(wrapped(f"Without any value: {', '.join(board['without_values'])}"))
-    return "\n".join(lines)
-
-
-def _lacking(board: Content, measure: Content) -> str:
-    """Which detectors miss values of the measure on series for which they have others."""
-    name = measure["name"]
-    own = {
-        e["name"]: (e["own_series_by_measure"][name], e["own_series"]) for e in board["detectors"]
-    }
-    lacking = [f"{label} {few:,} of {all_:,}" for label, (few, all_) in own.items() if few < all_]
-    if not lacking or _has_no_value(board, measure):
-        return ""
-    return f"Series with a value of {measure['title']}: {', '.join(lacking)}"
-
-
-def _has_no_value(board: Content, measure: Content) -> bool:
-    return not any(e["own_series_by_measure"][measure["name"]] for e in board["detectors"])
-
-
-def _heading(measure: Content) -> str:
-    return str(measure["title"]) + ("" if measure["higher_is_better"] else " (-)")
-
-
-def _directions(measures: Sequence[Content]) -> str:
-    lower = any(not measure["higher_is_better"] for measure in measures)
-    return "; (-) lower is better" if lower else ""
-
-
-def _best(detectors: Sequence[Content], measure: Content) -> float | None:
-    values = [entry["values"][measure["name"]] for entry in detectors]
-    known = [value for value in values if value is not None]
-    if not known or len(detectors) < 2:
-        return None
-    return float(max(known) if measure["higher_is_better"] else min(known))
+        own = {entry["name"]: entry["own_series"] for entry in board["detectors"]}
+        higher = {entry["name"]: entry["higher_is_better"] for entry in board["measures"]}
+        for cell in board["cells"]:
+            name = cell["detector"]
+            rows.append(
+                [board["settings"], content["by"], cell["dataset"], cell["series"],
+                 name or "chance", own.get(name, 0), cell["measure"], higher[cell["measure"]],
+                 *(cell[field] for field in header[8:])]
+            )  # fmt: skip
+    return header, rows
