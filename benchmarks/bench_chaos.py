@@ -365,6 +365,7 @@ class Storm:
     finished: dict[str, str] = field(default_factory=dict)
     n_starts: int = 0
     has_user_files: bool = False
+    process: subprocess.Popen[bytes] | None = None
 
     def __post_init__(self) -> None:
         self.dask = self.options.executor == "dask"
@@ -499,10 +500,17 @@ class Storm:
                 start_new_session=True,
                 preexec_fn=set_limits,
             )
+        self.process = process
         self._launched = time.monotonic()
         self._before = len(self._jobs())
         self._latest_run = self._query("SELECT max(id) FROM runs")
         return process, log
+
+    def stop_run(self) -> None:
+        """Kill the latest start if the storm ends before it."""
+        if self.process is not None and self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
 
     def _wait_for_moment(self, process: subprocess.Popen[bytes], event: Event) -> bool:
         """Wait until the run has done so much; whether it still runs then."""
@@ -837,6 +845,7 @@ def run_storm(options: argparse.Namespace, base: Path) -> bool:
         if options.keep is not None:
             keep(storm, options.keep)
     finally:
+        storm.stop_run()
         storm.cluster.stop()
         storm.disk.close()
     return not differences and not storm.problems
@@ -876,6 +885,8 @@ def main() -> None:
         print(f"{n_rows:,} rows compared, {len(differences)} differences", *differences, sep="\n")
         raise SystemExit(bool(differences))
     enter_namespace()
+    # A terminated storm must end its processes too.
+    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
     with work_folder() as base:
         right = run_storm(options, base)
     raise SystemExit(not right)
