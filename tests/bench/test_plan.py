@@ -8,7 +8,7 @@ import tomllib
 import jsonschema
 import pytest
 
-from vuskit import InvalidInputError, list_measures
+from vuskit import EvaluationSettings, InvalidInputError, list_measures
 from vuskit.bench.plan import TEMPLATE, load_plan, parse_plan, plan_schema
 
 
@@ -77,7 +77,7 @@ def test_the_schema_of_plans_is_generated_from_their_types():
     for text, wrong in (
         ("seeds = -1", "-1"),
         ("fodler = 'x'", "fodler"),
-        ("[[evaluate]]\nmeasures = 'paper'", "buffer"),
+        ("[[evaluate]]\nbuffer = []", r"\[\] is not"),
         ("[[detectors]]\nwindow = 3", "name"),
         ("[executor]\nkind = 'slurm'", "slurm"),
         ("[[series]]\nnames = 'a'", "names"),
@@ -87,6 +87,7 @@ def test_the_schema_of_plans_is_generated_from_their_types():
 
 
 def test_every_commented_key_of_the_template_is_known(tmp_path):
+    pytest.importorskip("pyod", reason="PyOD is not installed")
     (tmp_path / "my_module.py").write_text("def my_function(values):\n    return values\n")
     (tmp_path / "my_measures.py").write_text("")
     for folder in ("data/series", "data/scores", "my_scores"):
@@ -94,8 +95,15 @@ def test_every_commented_key_of_the_template_is_known(tmp_path):
     setting = re.compile(r"^# (\[\[\w+\]\]|\w+ = )", re.MULTILINE)
     everything = setting.sub(r"\1", TEMPLATE).replace('kind = "local"', 'kind = "dask"')
     plan = parse_plan(everything, base=tmp_path)
-    assert (len(plan.series), len(plan.scores), len(plan.detectors)) == (2, 2, 5)
+    assert (len(plan.series), len(plan.scores), len(plan.detectors)) == (2, 2, 6)
     assert plan.executor.address == "tcp://head:8786"
+
+
+def test_the_default_buffer_is_auto(workshop):
+    (entry,) = workshop.write(evaluate="[[evaluate]]").plan().evaluations
+    assert entry.settings == EvaluationSettings(buffer="auto")
+    (entry,) = parse_plan(TEMPLATE, base=workshop.base).evaluations
+    assert entry.settings == EvaluationSettings(buffer="auto")
 
 
 @pytest.mark.parametrize(
@@ -155,7 +163,6 @@ def test_every_commented_key_of_the_template_is_known(tmp_path):
             {"evaluate": '[[evaluate]]\nmeasures = ["vus-pr"]\nbuffer = 10'},
             "; did you mean 'vus_pr'?",
         ),
-        ({"evaluate": "[[evaluate]]"}, "`evaluate[0].buffer` must be given, got nothing"),
         (
             {"evaluate": '[[evaluate]]\nbuffer = "periods"'},
             "got 'periods'; did you mean 'period'?",

@@ -13,6 +13,8 @@ from vuskit.detectors import (
     FunctionDetector,
     PyODDetector,
     SklearnDetector,
+    adapt,
+    find_model_class,
     get_detector,
 )
 from vuskit.detectors._windows import all_windows, center_on_points
@@ -146,3 +148,79 @@ def test_a_function_may_see_missing_values():
         FunctionDetector(np.abs, impute="keep").fit_score(series)
     with pytest.raises(InvalidInputError, match="`impute` must be None or one of 'linear', 'prev"):
         get_detector("values", impute="keep")  # one of those that cannot
+
+
+class Distance:
+    """A model of no library: nothing says which scores mean anomalous."""
+
+    def fit(self, rows):
+        self.mean = rows.mean(axis=0)
+
+    def decision_function(self, rows):
+        return ((rows - self.mean) ** 2).sum(axis=1)
+
+
+def make_forest(seed=0, n_estimators=5):
+    return IsolationForest(n_estimators=n_estimators, random_state=seed)
+
+
+def make_density(bandwidth=1.0):
+    return KernelDensity(bandwidth=bandwidth)
+
+
+def detects(values, factor=1.0):
+    return factor * np.abs(values)
+
+
+@pytest.mark.parametrize(
+    ("thing", "params", "stochastic"),
+    [
+        (KernelDensity, {"bandwidth": 2.0, "window": 4}, False),
+        (KernelDensity(), {"bandwidth": 2.0, "window": 4}, False),
+        (KernelDensity(), {"window": 4, "max_train_windows": 50}, True),
+        (IsolationForest, {"n_estimators": 5, "window": 4}, True),
+        (IsolationForest, {"n_estimators": 5, "random_state": 3, "window": 4}, False),
+        (IsolationForest(n_estimators=5), {"window": 4}, True),
+        (LocalOutlierFactor, {"window": 4}, False),
+        (make_forest, {"window": 4}, True),
+        (make_density, {"bandwidth": 2.0, "window": 4}, False),
+        (Distance, {"adapter": "pyod", "window": 4}, False),
+        (SklearnDetector(KernelDensity(), window=9), {"window": 4}, True),
+        (detects, {"factor": 2.0}, False),
+    ],
+    ids=str,
+)
+def test_adapted_things_find_the_anomaly(thing, params, stochastic):
+    adapted = adapt(thing, params)
+    assert adapted.stochastic == stochastic
+    assert 196 <= adapted.detector.fit_score(spiked()).argmax() <= 207
+
+
+def test_a_class_gets_the_seed_and_an_instance_keeps_its_own():
+    def state(thing, seed):
+        return adapt(thing, {}, seed=seed).detector.estimator.random_state
+
+    assert [state(IsolationForest, seed) for seed in (0, 4)] == [0, 4]
+    assert [state(IsolationForest(random_state=7), seed) for seed in (0, 4)] == [7, 7]
+
+
+def test_low_scores_of_an_unknown_model_mean_anomalous_if_asked_for():
+    high = adapt(Distance, {"adapter": "pyod", "window": 4}).detector.fit_score(spiked())
+    low = adapt(Distance, {"adapter": "sklearn", "window": 4}).detector.fit_score(spiked())
+    np.testing.assert_array_equal(high, -low)
+
+
+def test_models_are_found_by_library_and_name():
+    assert find_model_class("sklearn:OneClassSVM").__module__.startswith("sklearn.svm")
+    assert get_detector("sklearn:KernelDensity", window=4, seed=3).seed == 3
+    pytest.importorskip("pyod", reason="PyOD is not installed")
+    detector = get_detector("pyod:KNN", n_neighbors=3, window=4)
+    expected = PyODDetector(find_model_class("pyod:KNN")(n_neighbors=3), window=4)
+    np.testing.assert_array_equal(detector.fit_score(spiked()), expected.fit_score(spiked()))
+
+
+def test_pyod_models_for_series_see_the_series():
+    pytest.importorskip("pyod.models.ts_spectral_residual", reason="no PyOD with series models")
+    detector = get_detector("pyod:SpectralResidual")
+    assert 190 <= detector.fit_score(spiked()).argmax() <= 210
+    assert len(detector.score(spiked()[:100])) == 100

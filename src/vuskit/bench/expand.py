@@ -141,6 +141,11 @@ class ExpandedPlan:
         """Jobs of the first stage that are not finished."""
         return [job for job in self.jobs if job.key not in self.finished]
 
+    def skipped(self) -> dict[str, ScoreJob]:
+        """Jobs by key whose detector cannot score the series, such as several channels."""
+        scored = (job for job in self.jobs if isinstance(job, ScoreJob))
+        return {job.key: job for job in scored if job.obstacle is not None}
+
     def done_ids(self) -> Iterator[int]:
         """Rows of finished jobs that belong to the plan."""
         for job in self.jobs:

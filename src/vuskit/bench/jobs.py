@@ -44,11 +44,13 @@ from vuskit.datasets.readers import (
 )
 from vuskit.datasets.synthetic import make_series
 from vuskit.detectors import (
-    KEEP,
+    Adapted,
     Detector,
-    FunctionDetector,
+    adapt,
     detector_class,
+    find_model_class,
     get_detector,
+    is_model_name,
     read_values,
 )
 from vuskit.engine import Action, NotApplicableError, StaleWorkerError
@@ -426,7 +428,8 @@ class DetectorSpec:
     Parameters
     ----------
     name : str
-        A registered name, or ``module:name`` of a `Detector` class or a plain function.
+        A registered name, ``library:Class`` of a model (``pyod:KNN``), or ``module:name`` of
+        anything that `vuskit.detectors.adapt` accepts.
     params : str
         Canonical JSON of the parameters, the seed aside.
     label : str
@@ -459,24 +462,13 @@ class DetectorSpec:
         InvalidInputError
             If the name, a parameter or a value is not accepted.
         """
+        return self._adapted(seed).detector
+
+    def _adapted(self, seed: int) -> Adapted:
         params = json.loads(self.params)
-        if ":" not in self.name:
-            return get_detector(self.name, **params, seed=seed)
-        thing = self._imported()
-        if isinstance(thing, type) and issubclass(thing, Detector):
-            return thing(**params, seed=seed)
-        if not callable(thing):
-            raise InvalidInputError(
-                f"`{self.name}` must be a detector or a function, got {thing!r}"
-            )
-        # Every detector receives `impute`; a function may handle NaN itself.
-        impute = params.get("impute")
-        if "impute" in inspect.signature(thing).parameters:
-            impute = None if impute is None else KEEP
-        else:
-            params.pop("impute", None)
-        bound = _bound(self.name, thing, params, seed)
-        return FunctionDetector(bound, seed=seed, impute=impute)
+        if ":" in self.name:
+            return adapt(self.thing(), params, seed=seed, name=self.name)
+        return Adapted(get_detector(self.name, **params, seed=seed), self.thing().stochastic)
 
     def settings(self, seed: int) -> str:
         """Name, every parameter and the seed."""
@@ -496,38 +488,26 @@ class DetectorSpec:
         return self.digest.version
 
     def thing(self) -> Any:
-        """Class or function behind the name."""
-        return self._imported() if ":" in self.name else detector_class(self.name)
+        """Class, instance or function behind the name."""
+        if ":" not in self.name:
+            return detector_class(self.name)
+        if is_model_name(self.name):
+            return find_model_class(self.name)
+        return import_object(self.name, Path(self.folder) if self.folder else None)
 
     @cached_property
     def stochastic(self) -> bool:
-        """Whether the seed can make a difference; a function must take one for that."""
-        thing = self.thing()
-        if isinstance(thing, type):
-            return bool(getattr(thing, "stochastic", True))
-        return "seed" in inspect.signature(thing).parameters
+        """Whether the seed can make a difference; a model or function must take one for that."""
+        return self._adapted(0).stochastic
 
     def accepts(self, n_channels: int) -> bool:
         """Whether series with so many channels are accepted."""
-        if ":" not in self.name:
-            return n_channels == 1 or detector_class(self.name).multivariate
-        return n_channels == 1 or bool(getattr(self._imported(), "multivariate", True))
+        return n_channels == 1 or self._multivariate
 
-    def _imported(self) -> Any:
-        return import_object(self.name, Path(self.folder) if self.folder else None)
-
-
-def _bound(name: str, function: Any, params: dict[str, Any], seed: int) -> Any:
-    """Fix the parameters of a function; one that takes a seed gets it."""
-    accepted = inspect.signature(function).parameters
-    takes_all = any(entry.kind is entry.VAR_KEYWORD for entry in accepted.values())
-    for given in params:
-        if given not in accepted and not takes_all:
-            raise InvalidInputError(f"{name} has no parameter {given!r}")
-    fixed = {**params, "seed": seed} if "seed" in accepted else params
-    bound = functools.partial(function, **fixed)
-    functools.update_wrapper(bound, function)  # errors name the function, not the wrapping
-    return bound
+    @cached_property
+    def _multivariate(self) -> bool:
+        declared = getattr(self.thing(), "multivariate", None)
+        return declared if isinstance(declared, bool) else self.build(0).multivariate
 
 
 class MeasureVersion(NamedTuple):
@@ -608,6 +588,13 @@ class ScoreJob:
     series: SeriesRef
     detector: DetectorSpec
     seed: int | None
+
+    @property
+    def obstacle(self) -> str | None:
+        """Why the detector cannot score the series, known without running it; None if it can."""
+        if self.detector.accepts(self.series.n_channels):
+            return None
+        return f"{self.label} takes one channel, {self.series.title} has more"
 
     @property
     def used_seed(self) -> int:
@@ -928,11 +915,9 @@ class JobAction(Action):
         self._import_modules()
         self._check_code()
         match self.job:
-            case ScoreJob(series=ref, detector=detector):
-                if not detector.accepts(ref.n_channels):
-                    raise NotApplicableError(
-                        f"{self.job.label} takes one channel, {ref.title} has more"
-                    )
+            case ScoreJob(obstacle=obstacle):
+                if obstacle is not None:
+                    raise NotApplicableError(obstacle)
                 return _score(self.job, self._series())
             case ImportJob():
                 scores = _external_scores(self.job) if self.scores is None else self.scores

@@ -24,7 +24,7 @@ from vuskit.datasets.readers import get_format
 from vuskit.datasets.synthetic import get_family, make_series
 from vuskit.detectors import detector_class
 from vuskit.engine import EXECUTOR_KINDS, ExecutorSettings, Limits
-from vuskit.errors import InvalidInputError
+from vuskit.errors import InvalidInputError, MissingDependencyError
 from vuskit.inputs import check_choice
 from vuskit.measures.registry import GROUPS, get_measure, resolve_measures
 from vuskit.measures.settings import EvaluationSettings
@@ -85,8 +85,13 @@ name = "iforest"
 name = "random"
 
 # [[detectors]]
-# name = "my_module:my_function"  # function(values) -> scores, or a Detector class
-# label = "mine"
+# name = "pyod:KNN"             # a model of PyOD, sklearn:... or aeon:..., with its parameters
+# n_neighbors = 10
+# window = "period"             # PyOD and scikit-learn see windows of the series
+
+# [[detectors]]
+# name = "my_module:my_function"  # function(values) -> scores, a Detector, a model, or a
+# label = "mine"                  # function that returns one of these
 
 # -- scores that were computed elsewhere --------------------------------------------------------
 
@@ -102,7 +107,9 @@ name = "random"
 
 [[evaluate]]
 measures = "paper"              # or "extra", "all", or ["paper", {name = "f_score", beta = 2}]
-buffer = "authors"              # a number, or: period, fft, authors, median_anomaly, mean_anomaly
+buffer = "auto"                 # the period, or the median length of the anomalies where there
+                                # is none; or a number, period, fft, authors, median_anomaly,
+                                # mean_anomaly
 # buffer_fallback = 100         # where the strategy finds nothing
 # thresholds = 250              # as in published tables; every distinct score unless given
 # definition = "journal"        # or pvldb2022, timeeval
@@ -191,7 +198,7 @@ class ScoresFolder(_Table, frozen=True):
 class _EvaluateTable(_Table, frozen=True):
     """One ``[[evaluate]]`` entry; defaults are those of the settings."""
 
-    buffer: int | str
+    buffer: int | str = "auto"
     measures: str | dict[str, Any] | list[str | dict[str, Any]] = "paper"
     buffer_fallback: Count | UnsetType = UNSET
     thresholds: Annotated[int, Meta(ge=2)] | UnsetType = UNSET
@@ -401,6 +408,8 @@ def parse_plan(content: str, *, base: Path, name: str = "the plan") -> Plan:
     """
     try:
         return replace(_checked(tomllib.loads(content), base, content), name=name)
+    except MissingDependencyError as error:
+        raise MissingDependencyError(f"{name}: {error}") from error
     except (tomllib.TOMLDecodeError, InvalidInputError) as error:
         raise InvalidInputError(f"{name}: {error}") from error
 
@@ -510,6 +519,8 @@ def _detectors(where: str, entry: dict[str, Any], base: Path) -> list[DetectorSp
             spec = DetectorSpec.of(name, params, f"{title}({shown})" if shown else title, str(base))
             spec.build(seed=0)
             specs.append(spec)
+    except MissingDependencyError as error:
+        raise MissingDependencyError(f"`{where}`: {error}") from error
     except (InvalidInputError, TypeError) as error:
         raise InvalidInputError(f"`{where}`: {error}") from error
     return specs

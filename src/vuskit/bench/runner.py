@@ -11,7 +11,7 @@ from typing import Any
 
 from vuskit._util.text import plural
 from vuskit.bench.expand import ExpandedPlan, expand_plan
-from vuskit.bench.jobs import EvaluateJob, Job, JobAction, MeasureVersion
+from vuskit.bench.jobs import EvaluateJob, Job, JobAction, MeasureVersion, ScoreJob
 from vuskit.bench.plan import Plan
 from vuskit.bench.store import Store
 from vuskit.engine import Executor, Outcome, Status, Task, make_executor
@@ -257,7 +257,7 @@ class _Loop:
 
     def run(self) -> Progress:
         """Run until nothing is left."""
-        self._report([])
+        self._report(self._skip_inapplicable())
         while self.score_jobs or self.evaluate_jobs or self.submitted:
             self._submit_jobs()
             ended = [
@@ -270,6 +270,21 @@ class _Loop:
             self._report(results)
         self._store_progress(force=True)
         return self._progress()
+
+    def _skip_inapplicable(self) -> list[tuple[Job, Outcome]]:
+        """Record jobs whose detector cannot score the series: no process has to find that out."""
+        skipped: list[tuple[Job, Outcome]] = []
+        left: deque[Job] = deque()
+        for job in self.score_jobs:
+            obstacle = job.obstacle if isinstance(job, ScoreJob) else None
+            if obstacle is None:
+                left.append(job)
+            else:
+                skipped.append((job, Outcome(Status.SKIPPED, message=obstacle)))
+        self.score_jobs = left
+        if skipped:
+            self._record(skipped)
+        return skipped
 
     def _submit_jobs(self) -> None:
         for _ in range(self.executor.free):

@@ -184,6 +184,14 @@ class StaleJobCount(_Table):
     reason: str
 
 
+class SkippedSeries(_Table):
+    """Series that a detector cannot score."""
+
+    detector: str
+    series: Count
+    reason: str
+
+
 class BenchPlan(_Table):
     """What a benchmark would run."""
 
@@ -199,6 +207,7 @@ class BenchPlan(_Table):
     without_seed: list[str]
     evaluations: list[PlannedEvaluation]
     jobs: JobCounts
+    skipped: list[SkippedSeries]
     done_before: Count
     stale: list[StaleJobCount]
     notes: list[str]

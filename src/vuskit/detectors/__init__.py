@@ -4,10 +4,16 @@ from __future__ import annotations
 
 from vuskit.detectors._values import KEEP, read_values
 from vuskit.detectors.adapters import (
+    ADAPTERS,
+    Adapted,
     AeonDetector,
     FunctionDetector,
     PyODDetector,
+    PyODSeriesDetector,
     SklearnDetector,
+    adapt,
+    find_model_class,
+    is_model_name,
 )
 from vuskit.detectors.base import (
     Detector,
@@ -36,6 +42,7 @@ from vuskit.detectors.registry import (
 )
 
 __all__ = [
+    "ADAPTERS",
     "CNN",
     "KEEP",
     "LOF",
@@ -44,6 +51,7 @@ __all__ = [
     "OCSVM",
     "PCA",
     "POLY",
+    "Adapted",
     "AeonDetector",
     "AutoEncoder",
     "Constant",
@@ -55,14 +63,18 @@ __all__ = [
     "NormA",
     "Progress",
     "PyODDetector",
+    "PyODSeriesDetector",
     "Random",
     "SklearnDetector",
     "TrainingProgress",
     "Values",
     "WindowModel",
     "Windowed",
+    "adapt",
     "detector_class",
+    "find_model_class",
     "get_detector",
+    "is_model_name",
     "list_detectors",
     "read_values",
     "register_detector",

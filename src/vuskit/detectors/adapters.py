@@ -4,19 +4,38 @@ from __future__ import annotations
 
 import copy
 import dataclasses
-from collections.abc import Callable
-from typing import Any, ClassVar, TypeAlias
+import functools
+import importlib
+import importlib.util
+import inspect
+import re
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from vuskit._util.names import did_you_mean
+from vuskit._util.optional import is_installed
 from vuskit.detectors._values import IMPUTERS, KEEP
 from vuskit.detectors.base import Detector, ModelDetector, Progress, WindowModel
 from vuskit.detectors.parameters import at_least, checked, none_or, one_of, parameter
-from vuskit.errors import InvalidInputError
-from vuskit.inputs import check_numbers, doubles_in_order
+from vuskit.errors import InvalidInputError, MissingDependencyError
+from vuskit.inputs import check_choice, check_numbers, doubles_in_order
 
-__all__ = ["AeonDetector", "FunctionDetector", "PyODDetector", "SklearnDetector"]
+__all__ = [
+    "ADAPTERS",
+    "Adapted",
+    "AeonDetector",
+    "FunctionDetector",
+    "PyODDetector",
+    "PyODSeriesDetector",
+    "SklearnDetector",
+    "adapt",
+    "find_model_class",
+    "is_model_name",
+]
 
 Floats: TypeAlias = NDArray[np.float64]
 
@@ -127,13 +146,49 @@ class PyODDetector(_WindowEstimator):
         self._remember(train)
 
     def _score(self, values: Floats) -> NDArray[Any]:
-        kept = check_numbers("decision_scores_", self._model.decision_scores_)
-        if self._remembers(values) and len(kept) == len(values) - self.window_ + 1:
+        kept = _kept_scores(self._model)
+        expected = len(values) - self.window_ + 1
+        if kept is not None and self._remembers(values) and len(kept) == expected:
             return self._place(kept, values)
         return super()._score(values)
 
     def _score_windows(self, windows: Floats) -> ArrayLike:
         found: ArrayLike = self._model.decision_function(windows)
+        return found
+
+
+def _kept_scores(model: Any) -> NDArray[Any] | None:
+    """Scores that PyOD keeps from fitting; other models with its methods may have none."""
+    kept = getattr(model, "decision_scores_", None)
+    return None if kept is None else check_numbers("decision_scores_", kept)
+
+
+@dataclasses.dataclass(kw_only=True, repr=False, eq=False)
+class PyODSeriesDetector(ModelDetector):
+    """A PyOD detector for series (of ``pyod.models.ts_...``); it cuts its own windows.
+
+    Parameters
+    ----------
+    estimator : PyOD detector
+        With ``decision_function`` and one score per point, higher meaning more anomalous. It is
+        copied; where its ``random_state`` is None, it gets the seed.
+    """
+
+    estimator: Any = dataclasses.field(
+        kw_only=False, metadata=checked(_having("fit", "decision_function"))
+    )
+    name: ClassVar[str] = "pyod_series"
+
+    def _fit(self, train: Floats, progress: Progress | None) -> None:
+        self._model = _seeded_copy(self.estimator, self.seed)
+        self._model.fit(_one_or_two_dimensional(train))
+        self._remember(train)
+
+    def _score(self, values: Floats) -> ArrayLike:
+        kept = _kept_scores(self._model)
+        if kept is not None and self._remembers(values) and len(kept) == len(values):
+            return kept
+        found: ArrayLike = self._model.decision_function(_one_or_two_dimensional(values))
         return found
 
 
@@ -150,6 +205,12 @@ class AeonDetector(ModelDetector):
 
     estimator: Any = dataclasses.field(kw_only=False, metadata=checked(_having("fit", "predict")))
     name: ClassVar[str] = "aeon"
+
+    @property
+    def multivariate(self) -> bool:  # type: ignore[override]
+        """Whether the estimator accepts several channels, by its tags."""
+        tag = getattr(self.estimator, "get_tag", None)
+        return not callable(tag) or bool(tag("capability:multivariate", True, False))
 
     def _fit(self, train: Floats, progress: Progress | None) -> None:
         self._model = _seeded_copy(self.estimator, self.seed)
@@ -228,3 +289,326 @@ class _Named:
 
     def __repr__(self) -> str:
         return self._shown
+
+
+# -- models by name ----------------------------------------------------------------------------
+
+
+class _Library(NamedTuple):
+    """A library of models: what pip calls it, and the packages that are searched."""
+
+    pip: str
+    packages: tuple[str, ...]
+
+
+_LIBRARIES = {
+    "pyod": _Library("pyod", ("pyod.models",)),
+    "sklearn": _Library(
+        "scikit-learn",
+        tuple(
+            f"sklearn.{package}"
+            for package in (
+                "ensemble", "neighbors", "svm", "covariance", "mixture", "linear_model",
+            )
+        ),
+    ),
+    "aeon": _Library("aeon", ("aeon.anomaly_detection",)),
+}  # fmt: skip
+
+ADAPTERS: Mapping[str, type[Any]] = {
+    "pyod": PyODDetector,
+    "pyod_series": PyODSeriesDetector,
+    "sklearn": SklearnDetector,
+    "aeon": AeonDetector,
+}
+"""Adapters by name: how the methods of a model are called and which scores mean anomalous."""
+
+_CLASS = re.compile(r"^class ([A-Za-z]\w*)\(", re.MULTILINE)
+
+
+def is_model_name(name: str) -> bool:
+    """Whether a name is ``library:Class`` of PyOD, scikit-learn or aeon.
+
+    Examples
+    --------
+    >>> is_model_name("pyod:KNN"), is_model_name("my_module:KNN")
+    (True, False)
+    """
+    return name.partition(":")[0] in _LIBRARIES and ":" in name
+
+
+def find_model_class(name: str) -> type:
+    """Class of a model by the name of its library and its own.
+
+    Parameters
+    ----------
+    name : str
+        ``"pyod:KNN"``, ``"sklearn:IsolationForest"``, ``"aeon:KMeansAD"``.
+
+    Returns
+    -------
+    type
+        The class; only its module is imported.
+
+    Raises
+    ------
+    MissingDependencyError
+        If the library, or one that the model needs, is not installed.
+    InvalidInputError
+        If the library has no such class; the text proposes the nearest one.
+
+    Examples
+    --------
+    >>> find_model_class("sklearn:IsolationForest").__name__
+    'IsolationForest'
+    """
+    library, _, wanted = name.partition(":")
+    if not is_installed(library):
+        raise MissingDependencyError(
+            f"{name} needs {library}, which is not installed: pip install {_LIBRARIES[library].pip}"
+        )
+    modules = _model_modules(library)
+    if wanted not in modules:
+        raise InvalidInputError(
+            f"`name` must be a class of {library}, got {name!r}"
+            f"{did_you_mean(wanted, modules) or '; any class can be named as package.module:Class'}"
+        )
+    try:
+        found: type = getattr(importlib.import_module(modules[wanted]), wanted)
+    except ImportError as error:
+        lacking = (error.name or str(error)).partition(".")[0]
+        raise MissingDependencyError(
+            f"{name} needs {lacking}, which is not installed: pip install {lacking}"
+        ) from error
+    return found
+
+
+@functools.cache
+def _model_modules(library: str) -> dict[str, str]:
+    """Modules of a library's classes, from their source: importing all of them takes long."""
+    found: dict[str, str] = {}
+    for package in _LIBRARIES[library].packages:
+        spec = importlib.util.find_spec(package)
+        for place in (spec and spec.submodule_search_locations) or ():
+            folder = Path(place)
+            for file in sorted(folder.rglob("*.py")):
+                parts = file.relative_to(folder).with_suffix("").parts
+                if "tests" in parts:
+                    continue
+                module = ".".join([package, *(part for part in parts if part != "__init__")])
+                for name in _CLASS.findall(file.read_text(encoding="utf-8", errors="replace")):
+                    found.setdefault(name, module)
+    return found
+
+
+class Adapted(NamedTuple):
+    """A detector, and whether its scores can depend on the seed."""
+
+    detector: Detector
+    stochastic: bool
+
+
+def adapt(
+    thing: Any, params: Mapping[str, Any], *, seed: int = 0, name: str | None = None
+) -> Adapted:
+    """Make a detector from a class, an instance or a function.
+
+    Parameters
+    ----------
+    thing : object
+        A `Detector` class or instance; a model class or model of PyOD, scikit-learn or aeon; a
+        function that returns one of these when called without values; or a function from values
+        to scores.
+    params : mapping
+        Parameters of the model or function, and of the adapter (``window``, ``normalize``,
+        ``train_share``, ``max_train_windows``, ``impute``). One that both have goes to the model.
+        ``adapter`` names the adapter of a model that belongs to none of these libraries.
+    seed : int, default=0
+        A model or function that accepts ``random_state`` or ``seed`` gets it.
+    name : str, optional
+        What errors call it.
+
+    Returns
+    -------
+    Adapted
+        The detector, and whether its scores can depend on the seed.
+
+    Raises
+    ------
+    InvalidInputError
+        If a parameter is unknown or it cannot be made into a detector.
+
+    Examples
+    --------
+    >>> from sklearn.neighbors import KernelDensity
+    >>> adapt(KernelDensity, {"bandwidth": 2.0, "window": 20}).detector.window
+    20
+    >>> adapt(KernelDensity, {"width": 2.0}, name="sklearn:KernelDensity")
+    Traceback (most recent call last):
+        ...
+    vuskit.errors.InvalidInputError: sklearn:KernelDensity has no parameter 'width'; there are
+    algorithm, atol, bandwidth, ...
+    """
+    shown = name or repr(thing)
+    given = dict(params)
+    if isinstance(thing, type) and issubclass(thing, Detector):
+        _check_names(shown, given, thing.parameter_names())
+        return Adapted(thing(**given, seed=seed), thing.stochastic)
+    if isinstance(thing, Detector):
+        _check_names(shown, given, thing.parameter_names())
+        detector = dataclasses.replace(thing, **{"seed": seed, **given})
+        return Adapted(detector, detector.stochastic)
+    if isinstance(thing, type):
+        return _adapted_class(shown, thing, given, seed)
+    if hasattr(thing, "fit"):
+        return _adapted_model(shown, thing, given, seed)
+    if not callable(thing):
+        raise InvalidInputError(
+            f"`{shown}` must be a detector, a model or a function, got {thing!r}"
+        )
+    if _is_factory(thing):
+        return _made_by(shown, thing, given, seed)
+    return _adapted_function(shown, thing, given, seed)
+
+
+def _check_names(name: str, given: Iterable[str], accepted: Iterable[str]) -> None:
+    known = sorted(set(accepted))
+    for one in given:
+        if one not in known:
+            listed = f"; there are {', '.join(known)}" if known else "; there are none"
+            hint = did_you_mean(one, known) or listed
+            raise InvalidInputError(f"{name} has no parameter {one!r}{hint}")
+
+
+def _arguments(function: Any) -> tuple[list[str], bool]:
+    """Keywords of a class or function, and whether it takes any others."""
+    entries = inspect.signature(function).parameters.values()
+    variable = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    names = [one.name for one in entries if one.kind not in variable]
+    return names, any(one.kind is one.VAR_KEYWORD for one in entries)
+
+
+def _seed_of(accepted: Iterable[str], given: Mapping[str, Any], seed: int) -> dict[str, int]:
+    """The seed as a keyword, unless the model takes none or it is given."""
+    for keyword in ("random_state", "seed"):
+        if keyword in accepted:
+            return {} if keyword in given else {keyword: seed}
+    return {}
+
+
+def _adapter_fields(adapter: type[Any]) -> set[str]:
+    return set(adapter.parameter_names()) - {"estimator", "seed"}
+
+
+def _adapter_of(name: str, kind: type, given: dict[str, Any]) -> type[Any]:
+    """Adapter for the models of a class; ``adapter`` is taken out of the parameters."""
+    chosen = given.pop("adapter", None)
+    if chosen is not None:
+        return ADAPTERS[check_choice("adapter", chosen, ADAPTERS)]
+    modules = [base.__module__ for base in kind.__mro__]
+    owners = {module.partition(".")[0] for module in modules}
+    if "pyod" in owners:
+        own = any(module.startswith("pyod.models.ts_") for module in modules)
+        return PyODSeriesDetector if own else PyODDetector
+    if "aeon" in owners:
+        return AeonDetector
+    # Models of both libraries derive from scikit-learn's base class, so it comes last.
+    if "sklearn" in owners or hasattr(kind, "score_samples"):
+        return SklearnDetector
+    if not hasattr(kind, "fit"):
+        raise InvalidInputError(
+            f"`{name}` must be a detector, a model with `fit`, or a function, got {kind!r}"
+        )
+    raise InvalidInputError(
+        f"`{name}` must be a model of PyOD, scikit-learn or aeon, got {kind!r}; say which scores "
+        'mean anomalous: adapter = "pyod" (high ones) or "sklearn" (low ones)'
+    )
+
+
+def _adapted_class(name: str, kind: type, given: dict[str, Any], seed: int) -> Adapted:
+    adapter = _adapter_of(name, kind, given)
+    accepted, takes_all = _arguments(kind)
+    own = {key for key in given if key in _adapter_fields(adapter) and key not in accepted}
+    chosen = {key: value for key, value in given.items() if key not in own}
+    if not takes_all:
+        _check_names(name, chosen, {*accepted, *_adapter_fields(adapter)})
+    # Without it, scikit-learn's LOF cannot score the windows that were not fitted.
+    novelty = {"novelty": True} if "novelty" in accepted and "novelty" not in given else {}
+    seeded = _seed_of(accepted, given, seed)
+    model = _called(name, kind, {**novelty, **seeded, **chosen})
+    detector = adapter(model, **{key: given[key] for key in own}, seed=seed)
+    return Adapted(detector, bool(seeded) or _draws(detector))
+
+
+def _adapted_model(name: str, model: Any, given: dict[str, Any], seed: int) -> Adapted:
+    adapter = _adapter_of(name, type(model), given)
+    known = model.get_params(deep=False) if hasattr(model, "get_params") else {}
+    own = {key for key in given if key in _adapter_fields(adapter) and key not in known}
+    chosen = {key: value for key, value in given.items() if key not in own}
+    _check_names(name, chosen, {*known, *_adapter_fields(adapter)})
+    if chosen:
+        model = copy.deepcopy(model).set_params(**chosen)
+    detector = adapter(model, **{key: given[key] for key in own}, seed=seed)
+    return Adapted(detector, _draws(detector))
+
+
+def _draws(detector: Any) -> bool:
+    """Whether an adapter itself uses the seed."""
+    limit = getattr(detector, "max_train_windows", None)
+    return limit is not None or getattr(detector.estimator, "random_state", 0) is None
+
+
+def _called(name: str, function: Any, keywords: Mapping[str, Any]) -> Any:
+    try:
+        model = function(**keywords)
+        # Models of scikit-learn check their parameters only when they are fitted.
+        if hasattr(model, "_parameter_constraints"):
+            model._validate_params()
+    except Exception as error:  # whatever a constructor raises
+        raise InvalidInputError(
+            f"{name} does not accept its parameters: {type(error).__name__}: {error}"
+        ) from error
+    return model
+
+
+def _is_factory(function: Any) -> bool:
+    """Whether a function can be called without values: it returns a detector or a model."""
+    entries = list(inspect.signature(function).parameters.values())
+    if any(one.kind is one.VAR_POSITIONAL for one in entries):
+        return False
+    return not any(
+        one.default is one.empty and one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)
+        for one in entries
+    )
+
+
+def _made_by(name: str, function: Any, given: dict[str, Any], seed: int) -> Adapted:
+    """Detector or model that a function returns, adapted."""
+    accepted, takes_all = _arguments(function)
+    chosen = {key: value for key, value in given.items() if takes_all or key in accepted}
+    rest = {key: value for key, value in given.items() if key not in chosen}
+    seeded = _seed_of(accepted, chosen, seed)
+    made = _called(name, function, {**seeded, **chosen})
+    if not isinstance(made, Detector) and (isinstance(made, type) or not hasattr(made, "fit")):
+        raise InvalidInputError(
+            f"`{name}` must return a detector or a model with `fit`, got {made!r}; a function that "
+            "scores a series takes its values as the first argument, without a default"
+        )
+    adapted = adapt(made, rest, seed=seed, name=name)
+    return Adapted(adapted.detector, adapted.stochastic or bool(seeded))
+
+
+def _adapted_function(name: str, function: Any, given: dict[str, Any], seed: int) -> Adapted:
+    accepted, takes_all = _arguments(function)
+    # Every detector receives `impute`; a function may handle NaN itself.
+    impute = given.get("impute")
+    if "impute" in accepted:
+        impute = None if impute is None else KEEP
+    else:
+        given.pop("impute", None)
+    if not takes_all:
+        _check_names(name, given, {*accepted[1:], "impute"})
+    seeded = {"seed": seed} if "seed" in accepted else {}
+    bound = functools.partial(function, **{**given, **seeded})
+    functools.update_wrapper(bound, function)  # errors name the function, not the wrapping
+    return Adapted(FunctionDetector(bound, seed=seed, impute=impute), bool(seeded))

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from vuskit._util.names import did_you_mean
+from vuskit.detectors.adapters import adapt, find_model_class, is_model_name
 from vuskit.detectors.base import Detector
 from vuskit.errors import InvalidInputError
 
@@ -141,9 +142,10 @@ def get_detector(name: str, **params: Any) -> Detector:
     Parameters
     ----------
     name : str
-        One of `list_detectors`.
+        One of `list_detectors`, or a model of another library: ``pyod:KNN``,
+        ``sklearn:IsolationForest``, ``aeon:KMeansAD``.
     **params
-        Its constructor keywords.
+        Its constructor keywords; of a model, also those of its adapter.
 
     Returns
     -------
@@ -154,9 +156,13 @@ def get_detector(name: str, **params: Any) -> Detector:
     ------
     InvalidInputError
         If the name or a keyword is unknown, or a value is not accepted.
+    MissingDependencyError
+        If the library of the model is not installed.
 
     Examples
     --------
+    >>> get_detector("sklearn:KernelDensity", bandwidth=2.0, window=20).window
+    20
     >>> get_detector("lof", n_neighbors=30)
     lof(impute=None, n_neighbors=30, normalize=None, seed=0, train_share=None, window='period')
     >>> get_detector("lof", neighbors=30)
@@ -164,6 +170,9 @@ def get_detector(name: str, **params: Any) -> Detector:
         ...
     vuskit.errors.InvalidInputError: lof has no parameter 'neighbors'; did you mean 'n_neighbors'?
     """
+    if is_model_name(name):
+        seed = params.pop("seed", 0)
+        return adapt(find_model_class(name), params, seed=seed, name=name).detector
     cls = detector_class(name)
     accepted = cls.parameter_names()
     for given in params:

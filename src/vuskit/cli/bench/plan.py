@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -16,6 +16,7 @@ from vuskit.errors import InvalidInputError
 
 if TYPE_CHECKING:
     from vuskit.bench.expand import ExpandedPlan
+    from vuskit.bench.jobs import ScoreJob
 
 __all__ = ["init", "plan"]
 
@@ -65,7 +66,9 @@ def plan(
 def _content(path: Path, expanded: ExpandedPlan) -> dict[str, Any]:
     """What would run, and how much of it is done."""
     plan = expanded.plan
-    first, second = expanded.todo(), expanded.waiting_evaluations()
+    skipped = expanded.skipped()
+    first = [job for job in expanded.todo() if job.key not in skipped]
+    second = expanded.waiting_evaluations()
     per_score = len(plan.evaluations)
     series = {job.series.hash: job.series for job in expanded.jobs}
     return {
@@ -101,12 +104,24 @@ def _content(path: Path, expanded: ExpandedPlan) -> dict[str, Any]:
                 "to_do": len(first) * per_score + len(second),
             },
         },
+        "skipped": [
+            {"detector": label, "series": len(titles), "reason": "several channels"}
+            for label, titles in _by_detector(skipped.values()).items()
+        ],
         "done_before": len(set(expanded.done_ids())),
         "stale": [
             {"kind": one.kind, "jobs": one.jobs, "reason": one.reason} for one in expanded.stale
         ],
         "notes": list(expanded.notes),
     }
+
+
+def _by_detector(jobs: Iterable[ScoreJob]) -> dict[str, set[str]]:
+    """Contents of the series of some jobs, by detector."""
+    found: dict[str, set[str]] = {}
+    for job in jobs:
+        found.setdefault(job.label, set()).add(job.series.hash)
+    return found
 
 
 def _rows(content: Content) -> Rows:
@@ -123,8 +138,14 @@ def _text(content: Content) -> None:
     lines += [_datanumber_table(content), ""]
     several = len(content["seeds"]) > 1
     once = content["without_seed"] if several else []
+    skipped = {one["detector"]: one for one in content["skipped"]}
     lines.append("Detectors:")
-    lines += [f"  {name}" + ", once" * (name in once) for name in content["detectors"]]
+    for name in content["detectors"]:
+        line = f"  {name}" + ", once" * (name in once)
+        if name in skipped:
+            one = skipped[name]
+            line += f"; skipped: {one['series']:,} series ({one['reason']})"
+        lines.append(line)
     if several:
         rest = "; once: scores that no seed changes" if once else ""
         lines.append(wrapped(f"Seeds: {', '.join(map(str, content['seeds']))}{rest}"))
