@@ -21,6 +21,7 @@ from vuskit.errors import (
     UndefinedMeasureWarning,
     VuskitError,
 )
+from vuskit.frames import evaluate_frame
 from vuskit.kernels.backend import warm_up
 from vuskit.measures import (
     ChanceLevel,
@@ -72,6 +73,8 @@ from vuskit.measures import (
     vus_roc,
 )
 
+from vuskit import sql  # isort: skip
+
 __version__ = "0.1.0"
 
 __all__ = [
@@ -108,6 +111,7 @@ __all__ = [
     "composite_f_score",
     "estimate_period",
     "evaluate",
+    "evaluate_frame",
     "evaluate_many",
     "event_f_score",
     "event_precision",
@@ -130,6 +134,7 @@ __all__ = [
     "range_recall",
     "recall",
     "register_measure",
+    "sql",
     "surface",
     "ucr_score",
     "volume",

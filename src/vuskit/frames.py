@@ -1,0 +1,738 @@
+"""Measures of every series of a long table: pandas, polars, pyarrow, DuckDB or Dask.
+
+Rows are read in batches and evaluated series by series, so that only the largest series and one
+batch are in memory besides the frame itself and the result.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any, Unpack
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vuskit._util.names import did_you_mean
+from vuskit._util.optional import require
+from vuskit.buffers import choose_buffer
+from vuskit.errors import InvalidInputError, VuskitError
+from vuskit.inputs import check_choice, check_labels, check_series
+from vuskit.measures import EvaluationSettings, Evaluator, Measure, Measures, resolve_measures
+from vuskit.measures.settings import SettingOptions, settings_from, with_setting_keywords
+
+__all__ = ["evaluate_frame"]
+
+_BATCH = 1 << 17  # rows
+_ROW = "vuskit_row"  # column with the position of a row, for a stable order
+_PANDAS_INDEX = "__index_level_"  # columns that pyarrow makes of a pandas index
+_WHOLE = "all"  # name of the series or data set where no column gives one
+_ERRORS = ("record", "raise")
+_TEXT = ("dataset", "series", "detector", "measure", "buffer_reason", "status", "message")
+_COLUMNS = (
+    "dataset",
+    "series",
+    "detector",
+    "measure",
+    "value",
+    "buffer",
+    "buffer_reason",
+    "status",
+    "message",
+)
+
+Arrays = dict[str, NDArray[Any]]
+Name = tuple[str, str]
+
+
+@with_setting_keywords
+def evaluate_frame(
+    frame: Any,
+    *,
+    by: str | Sequence[str] | None = None,
+    label: str = "label",
+    scores: str | Sequence[str] | None = None,
+    dataset: str | None = None,
+    value: str | None = None,
+    order: str | None = None,
+    errors: str = "record",
+    measures: Measures = "paper",
+    settings: EvaluationSettings | None = None,
+    **options: Unpack[SettingOptions],
+) -> Any:
+    """Evaluate every series of a long table.
+
+    Values equal those of :func:`evaluate`, called once per series and score column.
+
+    Parameters
+    ----------
+    frame : pandas, polars, pyarrow, DuckDB or Dask table
+        One row per point: a pandas or polars ``DataFrame``, a polars ``LazyFrame``, a pyarrow
+        ``Table`` or ``RecordBatchReader``, a DuckDB relation, or a Dask ``DataFrame``.
+    by : str or list of str, optional
+        Columns that identify a series; several are joined by "/". By default each data set is one
+        series.
+    label : str, default="label"
+        Column of labels: 1 for anomalous points, 0 for normal ones.
+    scores : str or list of str, optional
+        Score columns, one per detector. By default every numeric column without another role.
+    dataset : str, optional
+        Column with the data set of a series.
+    value : str, optional
+        Column with the values of the series, for buffer strategies that look for a period.
+    order : str, optional
+        Column that orders the points of a series, such as a time. By default rows are in order.
+    errors : {"record", "raise"}, default="record"
+        Whether a series that cannot be evaluated gets rows with a status and a message, or raises.
+    buffer : int, str or BufferChoice
+        Buffer length of R-AUC and longest buffer of VUS: a number of points, the name of a strategy
+        or a choice. Required unless there are settings.
+    measures, settings
+        As for :class:`Evaluator`.
+    thresholds, definition, step, side, threshold, k, buffer_fallback, volume_factor
+        As for :class:`Evaluator`.
+
+    Returns
+    -------
+    table
+        One row per series, score column and measure, in the type of the frame: dataset, series,
+        detector, measure, value, buffer, buffer_reason, status and message. It is in memory, except
+        for Dask. ``status`` is OK, ERROR, or SKIPPED for series with one class only.
+
+    Raises
+    ------
+    InvalidInputError
+        If the frame, a column or a parameter cannot be used; with ``errors="raise"`` also if a
+        series cannot be evaluated.
+
+    Notes
+    -----
+    Rows of a series need not be adjacent. If they are not, the frame is sorted first: DuckDB and
+    polars do this on disk if memory is short; frames in memory are copied.
+    A ``RecordBatchReader`` can be read only once, so its rows must be adjacent.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from vuskit import evaluate_frame
+    >>> table = pd.DataFrame({
+    ...     "machine": ["a"] * 6 + ["b"] * 6,
+    ...     "label": [0, 0, 1, 1, 0, 0, 0, 1, 1, 0, 0, 0],
+    ...     "forest": [0, 1, 3, 5, 4, 2, 0, 5, 4, 1, 2, 3],
+    ... })
+    >>> result = evaluate_frame(table, by="machine", buffer=2, measures=["auc_pr", "vus_pr"])
+    >>> result[["series", "detector", "measure", "value"]].round(3)
+      series detector measure  value
+    0      a   forest  auc_pr  0.833
+    1      a   forest  vus_pr  0.869
+    2      b   forest  auc_pr  1.000
+    3      b   forest  vus_pr  1.000
+    """
+    check_choice("errors", errors, _ERRORS)
+    evaluation = _FrameEvaluation(
+        settings_from(settings, options), resolve_measures(measures), errors == "raise"
+    )
+    request: dict[str, Any] = {
+        "by": by,
+        "label": label,
+        "scores": scores,
+        "dataset": dataset,
+        "value": value,
+        "order": order,
+    }
+    if _is_dask(frame):
+        return _evaluate_dask(frame, request, evaluation)
+    source = _source_of(frame, by, dataset)
+    roles = _Roles.of(source.numeric, **request)
+    evaluation.check_buffer(roles)
+    return source.result(_evaluate(source, roles, evaluation))
+
+
+# --- columns -------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Roles:
+    """Which column is what."""
+
+    dataset: str | None
+    by: tuple[str, ...]
+    label: str
+    scores: tuple[str, ...]
+    value: str | None
+    order: str | None
+
+    @classmethod
+    def of(
+        cls,
+        numeric: Mapping[str, bool],
+        *,
+        by: str | Sequence[str] | None,
+        label: str,
+        scores: str | Sequence[str] | None,
+        dataset: str | None,
+        value: str | None,
+        order: str | None,
+    ) -> _Roles:
+        """Roles of the columns of a frame, given by name and whether they are numeric."""
+        keys = _names("by", by)
+        singles = {"label": label, "dataset": dataset, "value": value, "order": order}
+        for name, column in singles.items():
+            if column is not None:
+                _check_column(name, column, numeric)
+        for column in keys:
+            _check_column("by", column, numeric)
+        if scores is None:
+            taken = {*keys, *singles.values(), _ROW}
+            detectors = tuple(
+                name
+                for name, is_number in numeric.items()
+                if is_number and name not in taken and not name.startswith(_PANDAS_INDEX)
+            )
+            if not detectors:
+                raise InvalidInputError(
+                    "`frame` must have a numeric column of scores besides the other roles, "
+                    f"got {_listed(numeric)}; name the score columns with `scores`"
+                )
+        else:
+            detectors = _names("scores", scores)
+            if not detectors:
+                raise InvalidInputError(
+                    "`scores` must name at least one column, got none; leave it out to use every "
+                    "other numeric column"
+                )
+            for column in detectors:
+                _check_column("scores", column, numeric)
+        return cls(dataset, keys, label, detectors, value, order)
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """Columns whose values together identify a series."""
+        return (*([self.dataset] if self.dataset is not None else []), *self.by)
+
+    @property
+    def arrays(self) -> tuple[str, ...]:
+        """Columns that are read as arrays."""
+        columns = [self.label, *self.scores, self.value, self.order]
+        return tuple(dict.fromkeys(name for name in columns if name is not None))
+
+    @property
+    def columns(self) -> list[str]:
+        """Columns that are read at all."""
+        return list(dict.fromkeys([*self.keys, *self.arrays]))
+
+    def name(self, values: Sequence[Any]) -> Name:
+        """Data set and series of the values of the keys."""
+        texts = [str(value) for value in values]
+        dataset = texts.pop(0) if self.dataset is not None else _WHOLE
+        return dataset, "/".join(texts) if self.by else dataset
+
+
+def _names(name: str, columns: str | Sequence[str] | None) -> tuple[str, ...]:
+    if columns is None:
+        return ()
+    listed = (columns,) if isinstance(columns, str) else tuple(columns)
+    if len(set(listed)) < len(listed):
+        raise InvalidInputError(f"`{name}` must be unique columns, got {_listed(listed)}")
+    return listed
+
+
+def _check_column(name: str, column: Any, known: Mapping[str, bool]) -> None:
+    if column not in known:
+        hint = did_you_mean(column, known) or f"; its columns are {_listed(known)}"
+        raise InvalidInputError(f"`{name}` must be a column of `frame`, got {column!r}{hint}")
+
+
+def _listed(names: Any) -> str:
+    return ", ".join(map(repr, names))
+
+
+# --- evaluating ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _FrameEvaluation:
+    """What to compute for each series."""
+
+    settings: EvaluationSettings
+    measures: tuple[Measure, ...]
+    raises: bool
+
+    def check_buffer(self, roles: _Roles) -> None:
+        """Reject a strategy that needs values if no column has any."""
+        strategy = self.settings.buffer
+        if (
+            roles.value is None
+            and isinstance(strategy, str)
+            and self.settings.buffer_fallback is None
+        ):
+            try:
+                choose_buffer(strategy, y_true=[0, 1, 0])
+            except InvalidInputError:
+                raise InvalidInputError(
+                    f"`value` must be a column of `frame` for buffer={strategy!r}, got None; or "
+                    "use buffer='auto'"
+                ) from None
+
+    def add_series(self, table: _Values, name: Name, arrays: Arrays, roles: _Roles) -> None:
+        """Append the values of one series."""
+        try:
+            evaluator = self._evaluator(arrays, roles)
+        except VuskitError as error:
+            for detector in roles.scores:
+                self._add_failure(table, name, detector, None, "ERROR", error)
+            return
+        for detector in roles.scores:
+            if isinstance(evaluator, str):
+                skipped = InvalidInputError(evaluator)
+                self._add_failure(table, name, detector, None, "SKIPPED", skipped)
+                continue
+            try:
+                values = evaluator(arrays[detector])
+            except VuskitError as error:
+                self._add_failure(table, name, detector, evaluator, "ERROR", error)
+                continue
+            buffer = evaluator.buffer
+            reason = f"{buffer.strategy}: {buffer.reason}"
+            table.add(name, detector, values.values(), buffer.length, reason, "OK", None)
+
+    def _evaluator(self, arrays: Arrays, roles: _Roles) -> Evaluator | str:
+        """Evaluator of a series, or why there are no values."""
+        if roles.order is not None:
+            _sort_points(arrays, roles.order)
+        labels = check_labels(arrays[roles.label], roles.label)
+        if not labels.has_both_classes:
+            only = "anomalous" if labels.n_anomalous else "normal"
+            return f"`{roles.label}` must have normal and anomalous points, got {only} ones only"
+        values = None if roles.value is None else check_series(arrays[roles.value])
+        return Evaluator(labels, measures=self.measures, settings=self.settings, values=values)
+
+    def _add_failure(
+        self,
+        table: _Values,
+        name: Name,
+        detector: str,
+        evaluator: Evaluator | None,
+        status: str,
+        error: VuskitError,
+    ) -> None:
+        if self.raises:
+            series = "/".join(dict.fromkeys(name))
+            raise InvalidInputError(
+                f"{error} (series {series!r}, score {detector!r}); use errors='record' to continue"
+            ) from error
+        nothing = [float("nan")] * len(self.measures)
+        if evaluator is None:
+            table.add(name, detector, nothing, None, None, status, str(error))
+        else:
+            buffer = evaluator.buffer
+            reason = f"{buffer.strategy}: {buffer.reason}"
+            table.add(name, detector, nothing, buffer.length, reason, status, str(error))
+
+
+def _sort_points(arrays: Arrays, order: str) -> None:
+    """Sort the points of a series by their time."""
+    times = arrays[order]
+    if times.dtype.kind == "O":
+        missing = np.array([time is None or time != time for time in times], dtype=bool)
+    else:
+        missing = times != times  # NaN and NaT
+    if missing.any():
+        raise InvalidInputError(
+            f"`{order}` must not be missing, got none at index {int(missing.argmax())}; fill it "
+            "or drop these rows"
+        )
+    if not (times[1:] > times[:-1]).all():
+        rank = np.argsort(times, kind="stable")
+        times = times[rank]
+        same = np.flatnonzero(times[1:] == times[:-1])
+        if same.size:
+            raise InvalidInputError(
+                f"`{order}` must be unique within a series, got {times[same[0]]} twice; add the "
+                "column that separates the series to `by`, or leave out `order`"
+            )
+        for column in arrays:
+            arrays[column] = arrays[column][rank]
+
+
+class _Values:
+    """Rows of the result, one entry per series and detector until the end."""
+
+    def __init__(self, measures: Sequence[Measure]) -> None:
+        self.measures = [measure.name for measure in measures]
+        self.values = array("d")
+        self.entries: dict[str, list[Any]] = {
+            name: [] for name in _COLUMNS if name not in ("measure", "value")
+        }
+
+    def add(
+        self,
+        name: Name,
+        detector: str,
+        values: Any,
+        buffer: int | None,
+        reason: str | None,
+        status: str,
+        message: str | None,
+    ) -> None:
+        self.values.extend(values)
+        row = (*name, detector, buffer, reason, status, message)
+        for entries, entry in zip(self.entries.values(), row, strict=True):
+            entries.append(entry)
+
+    def columns(self) -> dict[str, Any]:
+        """Columns of the result."""
+        n = len(self.measures)
+        columns: dict[str, Any] = {
+            name: list(chain.from_iterable([entry] * n for entry in entries))
+            for name, entries in self.entries.items()
+        }
+        columns["measure"] = self.measures * len(self.entries["series"])
+        columns["value"] = np.frombuffer(self.values) if self.values else np.zeros(0)
+        return {name: columns[name] for name in _COLUMNS}
+
+
+def _evaluate(source: _Source, roles: _Roles, evaluation: _FrameEvaluation) -> _Values:
+    """Evaluate the series of a source; sort it if rows of a series are not adjacent."""
+    for is_sorted in (False, True):
+        table = _Values(evaluation.measures)
+        batches = source.batches(roles, is_sorted)
+        try:
+            for name, arrays in _series(batches, roles):
+                evaluation.add_series(table, name, arrays, roles)
+        except _ScatteredError as error:
+            if is_sorted:
+                raise InvalidInputError(
+                    f"`by` must identify series by unique texts, got {error.name[1]!r} for two; "
+                    "rename one of them"
+                ) from None
+            if not source.can_sort:
+                raise InvalidInputError(
+                    "`frame` must have adjacent rows for each series if it can be read only once, "
+                    f"got series {error.name[1]!r} again; sort it, or pass a table, a polars "
+                    "LazyFrame or a DuckDB relation"
+                ) from None
+            continue
+        finally:
+            batches.close()
+        break
+    return table
+
+
+class _ScatteredError(Exception):
+    """Rows of a series are not adjacent."""
+
+    def __init__(self, name: Name) -> None:
+        super().__init__(name)
+        self.name = name
+
+
+def _series(batches: Iterator[Any], roles: _Roles) -> Iterator[tuple[Name, Arrays]]:
+    """Series of batches of rows, each with its arrays."""
+    seen: set[Name] = set()
+    current: Name | None = None
+    parts: list[Arrays] = []
+    for batch in batches:
+        if len(batch) == 0:
+            continue
+        starts, names = _runs(batch, roles)
+        # Before anything of the batch is evaluated: a frame in any order is noticed at once.
+        for name in names[1:] if names[0] == current else names:
+            if name in seen:
+                raise _ScatteredError(name)
+            seen.add(name)
+        arrays = {column: _to_numpy(batch[column]) for column in roles.arrays}
+        stops = [*starts[1:], len(batch)]
+        for name, start, stop in zip(names, starts, stops, strict=True):
+            if name != current and current is not None:
+                yield current, _joined(parts)
+                parts = []
+            current = name
+            parts.append({column: values[start:stop] for column, values in arrays.items()})
+    if current is not None:
+        yield current, _joined(parts)
+
+
+def _runs(batch: Any, roles: _Roles) -> tuple[list[int], list[Name]]:
+    """First rows of series in a batch, and their names."""
+    if not roles.keys:
+        return [0], [roles.name([])]
+    changed = np.zeros(len(batch), dtype=bool)
+    columns = []
+    for key in roles.keys:
+        column = _plain(batch[key])
+        if column.null_count():
+            row = int(np.flatnonzero(column.is_null().to_numpy())[0])
+            raise InvalidInputError(
+                f"`by` and `dataset` must not have missing values, got none in {key!r} (row {row} "
+                "of a batch); fill them or drop these rows"
+            )
+        columns.append(column)
+        changed[1:] |= (column[1:] != column.shift(1)[1:]).to_numpy().astype(bool)
+    changed[0] = True
+    starts = np.flatnonzero(changed).tolist()
+    values = zip(*(column[starts].to_list() for column in columns), strict=True)
+    return starts, [roles.name(value) for value in values]
+
+
+def _plain(column: Any) -> Any:
+    """A column that can be compared: categories as text."""
+    nw = _narwhals()
+    return column.cast(nw.String) if column.dtype in (nw.Categorical, nw.Enum) else column
+
+
+def _to_numpy(column: Any) -> NDArray[Any]:
+    if column.dtype.is_decimal():
+        column = column.cast(_narwhals().Float64)
+    return np.asarray(column.to_numpy())
+
+
+def _joined(parts: list[Arrays]) -> Arrays:
+    if len(parts) == 1:
+        return parts[0]
+    return {column: np.concatenate([part[column] for part in parts]) for column in parts[0]}
+
+
+# --- sources -------------------------------------------------------------------------------------
+
+
+def _narwhals() -> Any:
+    return require("narwhals.stable.v2", purpose="evaluate_frame()", extra="frames")
+
+
+class _Source:
+    """A frame: its columns, its rows in batches, and results of its type."""
+
+    can_sort = True
+    numeric: dict[str, bool]
+
+    def batches(self, roles: _Roles, is_sorted: bool) -> Any:
+        """Batches of rows as eager frames of narwhals, perhaps sorted by series."""
+        raise NotImplementedError
+
+    def result(self, values: _Values) -> Any:
+        """The result in the type of the frame."""
+        raise NotImplementedError
+
+
+def _source_of(frame: Any, by: Any, dataset: Any) -> _Source:
+    nw = _narwhals()
+    native = nw.to_native(frame, pass_through=True)
+    if _is_of(native, "pyarrow", "RecordBatchReader"):
+        return _ReaderSource(native)
+    if _is_of(native, "pyarrow", "RecordBatch"):
+        native = require("pyarrow", purpose="a record batch").Table.from_batches([native])
+    wrapped = nw.from_native(_with_index_columns(native, by, dataset), pass_through=True)
+    if isinstance(wrapped, nw.DataFrame):
+        return _EagerSource(wrapped)
+    if isinstance(wrapped, nw.LazyFrame):
+        if wrapped.implementation.is_polars():
+            return _LazyPolarsSource(wrapped)
+        if wrapped.implementation.is_duckdb():
+            return _DuckdbSource(wrapped)
+    kind = f"{type(native).__module__}.{type(native).__qualname__}"
+    raise InvalidInputError(
+        "`frame` must be a table of pandas, polars, pyarrow, DuckDB or Dask, "
+        f"got {kind}; convert it with its `to_pandas()` or `to_arrow()`"
+    )
+
+
+def _is_of(value: Any, package: str, name: str) -> bool:
+    kind = type(value)
+    return kind.__module__.partition(".")[0] == package and kind.__name__ == name
+
+
+def _with_index_columns(frame: Any, by: Any, dataset: Any) -> Any:
+    """A pandas frame whose index levels can be used like columns."""
+    if not _is_of(frame, "pandas", "DataFrame"):
+        return frame
+    wanted = {*([by] if isinstance(by, str) else by or []), dataset} - set(frame.columns)
+    levels = [name for name in frame.index.names if name is not None and name in wanted]
+    return frame.reset_index(levels) if levels else frame
+
+
+def _numeric_columns(schema: Mapping[str, Any]) -> dict[str, bool]:
+    return {name: dtype.is_numeric() for name, dtype in schema.items()}
+
+
+class _EagerSource(_Source):
+    """A frame in memory."""
+
+    def __init__(self, frame: Any) -> None:
+        self.frame = frame
+        self.numeric = _numeric_columns(frame.schema)
+
+    def batches(self, roles: _Roles, is_sorted: bool) -> Any:
+        frame = self.frame.select(roles.columns)
+        if is_sorted:
+            frame = frame.with_row_index(_ROW).sort([*roles.keys, _ROW])
+        for start in range(0, len(frame), _BATCH):
+            yield frame[start : start + _BATCH]
+
+    def result(self, values: _Values) -> Any:
+        backend = self.frame.implementation
+        if backend.is_pandas_like():
+            return _pandas_result(values, self.frame.__native_namespace__())
+        return _narwhals_result(values, backend)
+
+
+class _LazyPolarsSource(_Source):
+    """A lazy frame of polars."""
+
+    def __init__(self, frame: Any) -> None:
+        self.frame = frame
+        self.numeric = _numeric_columns(frame.collect_schema())
+
+    def batches(self, roles: _Roles, is_sorted: bool) -> Any:
+        frame = self.frame.select(roles.columns)
+        if is_sorted:
+            polars = require("polars", purpose="a LazyFrame", extra="frames")
+            native = frame.to_native().with_row_index(_ROW)
+            native = native.sort([polars.col(name) for name in (*roles.keys, _ROW)])
+        else:
+            native = frame.to_native()
+        if not hasattr(native, "collect_batches"):
+            raise InvalidInputError(
+                "`frame` must be eager for this version of polars, got a LazyFrame; "
+                "pip install --upgrade polars, or pass frame.collect()"
+            )
+        batches = native.collect_batches(chunk_size=_BATCH, maintain_order=True)
+        try:
+            for batch in batches:
+                yield _narwhals().from_native(batch, eager_only=True)
+        finally:
+            if hasattr(batches, "stop"):
+                batches.stop()
+
+    def result(self, values: _Values) -> Any:
+        return _narwhals_result(values, "polars")
+
+
+class _ReaderSource(_Source):
+    """A stream of pyarrow's record batches."""
+
+    can_sort = False
+
+    def __init__(self, reader: Any) -> None:
+        self.reader = reader
+        empty = _narwhals().from_native(reader.schema.empty_table())
+        self.numeric = _numeric_columns(empty.schema)
+
+    def batches(self, roles: _Roles, is_sorted: bool) -> Any:
+        yield from _arrow_batches(self.reader, roles.columns)
+
+    def result(self, values: _Values) -> Any:
+        return _narwhals_result(values, "pyarrow")
+
+
+class _DuckdbSource(_Source):
+    """A relation of DuckDB."""
+
+    def __init__(self, frame: Any) -> None:
+        self.relation = frame.to_native()
+        self.numeric = _numeric_columns(frame.collect_schema())
+
+    def batches(self, roles: _Roles, is_sorted: bool) -> Any:
+        require("pyarrow", purpose="evaluate_frame() of a DuckDB relation", extra="frames")
+        columns = ", ".join(map(_quoted, roles.columns))
+        if is_sorted:
+            relation = self.relation.project(f"{columns}, row_number() over () as {_ROW}")
+            relation = relation.order(", ".join(map(_quoted, (*roles.keys, _ROW))))
+        else:
+            relation = self.relation.project(columns)
+        read = getattr(relation, "to_arrow_reader", None) or relation.fetch_record_batch
+        yield from _arrow_batches(read(_BATCH), roles.columns)
+
+    def result(self, values: _Values) -> Any:
+        evaluated = _narwhals_result(values, "pyarrow")
+        # DuckDB finds the local variable; the relation belongs to the connection of the frame.
+        relation = self.relation.query("vuskit_frame", "from evaluated")
+        del evaluated
+        return relation
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _arrow_batches(reader: Any, columns: list[str]) -> Iterator[Any]:
+    pyarrow = require("pyarrow", purpose="record batches", extra="frames")
+    for batch in reader:
+        table = pyarrow.Table.from_batches([batch]).select(columns)
+        yield _narwhals().from_native(table, eager_only=True)
+
+
+# --- results -------------------------------------------------------------------------------------
+
+
+def _narwhals_result(values: _Values, backend: Any) -> Any:
+    nw = _narwhals()
+    schema = dict.fromkeys(_COLUMNS, nw.String)
+    schema |= {"value": nw.Float64, "buffer": nw.Int64}
+    columns = values.columns()
+    # Missing rather than NaN: an average over NaN would be NaN.
+    missing = np.isnan(columns["value"])
+    if missing.any():
+        columns["value"] = columns["value"].astype(object)
+        columns["value"][missing] = None
+    columns["value"] = columns["value"].tolist()
+    return nw.from_dict(columns, schema=schema, backend=backend).to_native()
+
+
+def _pandas_result(values: _Values, pandas: Any) -> Any:
+    frame = pandas.DataFrame(values.columns(), columns=list(_COLUMNS))
+    # Before version 3, "str" would turn None into text.
+    text = "str" if int(pandas.__version__.partition(".")[0]) >= 3 else object
+    dtypes = {"value": "float64", "buffer": "Int64", **dict.fromkeys(_TEXT, text)}
+    return frame.astype(dtypes)
+
+
+# --- Dask ----------------------------------------------------------------------------------------
+
+
+def _is_dask(frame: Any) -> bool:
+    kind = type(frame)
+    return kind.__module__.partition(".")[0].startswith("dask") and kind.__name__ == "DataFrame"
+
+
+def _evaluate_dask(frame: Any, request: dict[str, Any], evaluation: _FrameEvaluation) -> Any:
+    """Evaluate the partitions of a Dask frame, after a shuffle if series may span several."""
+    pandas = require("pandas", purpose="evaluate_frame() of a Dask frame")
+    empty = _with_index_columns(frame._meta, request["by"], request["dataset"])
+    roles = _Roles.of(_source_of(empty, None, None).numeric, **request)
+    evaluation.check_buffer(roles)
+    if not roles.keys:
+        frame = frame.repartition(npartitions=1)
+    elif not _holds_whole_series(frame, roles):
+        meta = _number_rows(frame._meta)
+        frame = frame.map_partitions(_number_rows, meta=meta).shuffle(on=list(roles.keys))
+    result = _pandas_result(_Values(evaluation.measures), pandas)
+    return frame.map_partitions(_evaluate_partition, roles, evaluation, meta=result)
+
+
+def _holds_whole_series(frame: Any, roles: _Roles) -> bool:
+    """Whether each series is in one partition: one partition, or a sorted index of series."""
+    if frame.npartitions == 1:
+        return True
+    index = frame._meta.index.name
+    if index not in roles.keys or index in frame.columns or not frame.known_divisions:
+        return False
+    starts = frame.divisions[:-1]
+    return len(set(starts)) == len(starts)
+
+
+def _number_rows(frame: Any, partition_info: dict[str, Any] | None = None) -> Any:
+    """A partition with the position of its rows, as a shuffle does not keep their order."""
+    first = (partition_info["number"] if partition_info else 0) << 40
+    index = [name for name in frame.index.names if name is not None]
+    frame = frame.reset_index(index) if index else frame
+    return frame.assign(**{_ROW: np.arange(first, first + len(frame), dtype=np.int64)})
+
+
+def _evaluate_partition(frame: Any, roles: _Roles, evaluation: _FrameEvaluation) -> Any:
+    if _ROW in frame.columns:
+        frame = frame.sort_values(_ROW).drop(columns=_ROW)
+    source = _source_of(frame, roles.by, roles.dataset)
+    return source.result(_evaluate(source, roles, evaluation))

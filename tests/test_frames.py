@@ -1,0 +1,395 @@
+"""Long tables of every kind give the values of a loop over `evaluate`."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import vuskit
+from vuskit import frames
+
+pd = pytest.importorskip("pandas", reason="needs pandas")
+pytest.importorskip("narwhals", reason="needs narwhals")
+
+LENGTHS = {("D1", "a"): 60, ("D1", "b"): 90, ("D2", "a"): 75}
+OPTIONS = {"by": "series", "dataset": "data", "order": "time", "value": "value", "buffer": "auto"}
+SCORES = ["forest", "profile"]
+
+
+def make_rows() -> pd.DataFrame:
+    random = np.random.default_rng(3)
+    parts = []
+    for (dataset, series), n in LENGTHS.items():
+        label = np.zeros(n, dtype=np.int8)
+        label[20:24] = label[40:47] = 1
+        parts.append(
+            pd.DataFrame(
+                {
+                    "data": dataset,
+                    "series": series,
+                    "time": np.arange(n),
+                    "label": label,
+                    "value": np.sin(np.arange(n) * 2 * np.pi / 12),
+                    "forest": random.random(n).astype(np.float32),
+                    "profile": random.integers(0, 9, n),
+                    "note": "x",
+                }
+            )
+        )
+    return pd.concat(parts, ignore_index=True)
+
+
+@pytest.fixture(autouse=True)
+def only_numpy(monkeypatch):
+    """Values equal to the last bit need one backend throughout."""
+    monkeypatch.setenv("VUSKIT_NUMBA", "0")
+
+
+ROWS = make_rows()
+SHUFFLED = ROWS.sample(frac=1, random_state=0)
+
+
+def expected() -> dict[tuple[str, str, str], vuskit.Evaluation]:
+    found = {}
+    for (dataset, series), group in ROWS.groupby(["data", "series"], sort=True):
+        for score in SCORES:
+            found[dataset, series, score] = vuskit.evaluate(
+                group["label"].to_numpy(),
+                group[score].to_numpy(),
+                values=group["value"].to_numpy(),
+                buffer="auto",
+            )
+    return found
+
+
+def polars_of(rows):
+    polars = pytest.importorskip("polars", reason="needs polars")
+    return polars.DataFrame({name: rows[name].to_numpy() for name in rows.columns})
+
+
+def lazy_polars_of(rows):
+    return polars_of(rows).lazy()
+
+
+def arrow_of(rows):
+    pyarrow = pytest.importorskip("pyarrow", reason="needs pyarrow")
+    return pyarrow.Table.from_pandas(rows)  # with the index of shuffled rows as a column
+
+
+def duckdb_of(rows):
+    duckdb = pytest.importorskip("duckdb", reason="needs DuckDB")
+    return duckdb.connect().from_df(rows)
+
+
+def dask_of(rows, npartitions=2):
+    dask = pytest.importorskip("dask.dataframe", reason="needs Dask")
+    return dask.from_pandas(rows, npartitions=npartitions, sort=False)
+
+
+def pandas_of(rows):
+    return rows
+
+
+def collected(result):
+    """Any result as a pandas frame in a fixed order."""
+    if hasattr(result, "compute"):
+        result = result.compute()
+    elif hasattr(result, "df"):
+        result = result.df()
+    elif not isinstance(result, pd.DataFrame):
+        result = result.to_pandas()
+    return result.sort_values(["dataset", "series", "detector"], kind="stable", ignore_index=True)
+
+
+def check_values(result):
+    table = collected(result)
+    wanted = expected()
+    assert len(table) == len(wanted) * 13
+    for (dataset, series, detector), group in table.groupby(["dataset", "series", "detector"]):
+        evaluation = wanted[dataset, series, detector]
+        assert group["measure"].tolist() == list(evaluation)
+        assert group["value"].tolist() == list(evaluation.values())  # every bit
+        assert set(group["buffer"]) == {evaluation.buffer}
+        assert set(group["buffer_reason"]) == {"auto: the values repeat every 12 points"}
+        assert set(group["status"]) == {"OK"}
+        assert group["message"].isna().all()
+
+
+KINDS = [pandas_of, polars_of, lazy_polars_of, arrow_of, duckdb_of, dask_of]
+every_kind = pytest.mark.parametrize("make", KINDS, ids=lambda make: make.__name__)
+
+
+@every_kind
+@pytest.mark.parametrize("rows", [ROWS, SHUFFLED], ids=["grouped", "shuffled"])
+def test_values_equal_evaluate(make, rows):
+    check_values(vuskit.evaluate_frame(make(rows), scores=SCORES, **OPTIONS))
+
+
+@every_kind
+def test_columns(make):
+    result = vuskit.evaluate_frame(make(ROWS), measures="vus_pr", **OPTIONS)
+    names = getattr(result, "column_names", None) or list(result.columns)
+    assert names == [
+        "dataset",
+        "series",
+        "detector",
+        "measure",
+        "value",
+        "buffer",
+        "buffer_reason",
+        "status",
+        "message",
+    ]
+    # Every other numeric column is a score.
+    assert collected(result)["detector"].unique().tolist() == SCORES
+
+
+def test_small_batches(monkeypatch):
+    """Series that span several batches, and batches of several series."""
+    for size in (1, 7, 80):
+        monkeypatch.setattr(frames, "_BATCH", size)
+        for make in (pandas_of, arrow_of, duckdb_of, lazy_polars_of):
+            check_values(vuskit.evaluate_frame(make(ROWS), scores=SCORES, **OPTIONS))
+
+
+def test_results_have_the_type_of_the_frame():
+    options = {**OPTIONS, "measures": "auc_pr"}
+    polars = pytest.importorskip("polars")
+    pyarrow = pytest.importorskip("pyarrow")
+    assert isinstance(vuskit.evaluate_frame(ROWS, **options), pd.DataFrame)
+    for make in (polars_of, lazy_polars_of):
+        assert isinstance(vuskit.evaluate_frame(make(ROWS), **options), polars.DataFrame)
+    for frame in (arrow_of(ROWS), arrow_of(ROWS).to_reader()):
+        assert isinstance(vuskit.evaluate_frame(frame, **options), pyarrow.Table)
+
+
+def test_duckdb_result_belongs_to_the_connection():
+    duckdb = pytest.importorskip("duckdb")
+    connection = duckdb.connect()
+    points = connection.from_df(ROWS)
+    values = vuskit.evaluate_frame(points, measures="auc_pr", **OPTIONS)
+    joined = values.set_alias("v").join(points.set_alias("p"), "v.series = p.series")
+    counted = joined.aggregate("count(*)")
+    assert counted.fetchall() == [(2 * (2 * 60 + 90 + 2 * 75),)]
+
+
+# --- columns -------------------------------------------------------------------------------------
+
+
+def test_several_columns_identify_a_series():
+    options = {"order": "time", "buffer": 5, "measures": "auc_pr", "scores": "forest"}
+    result = vuskit.evaluate_frame(ROWS, by=["data", "series"], **options)
+    assert result["series"].tolist() == ["D1/a", "D1/b", "D2/a"]
+    assert set(result["dataset"]) == {"all"}
+
+
+def test_data_sets_without_series_are_series():
+    result = vuskit.evaluate_frame(
+        ROWS, dataset="data", scores="forest", buffer=5, measures="auc_pr"
+    )
+    assert result[["dataset", "series"]].to_numpy().tolist() == [["D1", "D1"], ["D2", "D2"]]
+
+
+@pytest.mark.parametrize("make", [pandas_of, dask_of], ids=["pandas", "dask"])
+def test_one_series(make):
+    one = ROWS[:60]
+    result = collected(vuskit.evaluate_frame(make(one), scores="forest", buffer=5))
+    wanted = vuskit.evaluate(one["label"], one["forest"], buffer=5)
+    assert result["value"].tolist() == list(wanted.values())
+    assert set(result["series"]) == {"all"}
+
+
+def test_index_level_identifies_series():
+    indexed = ROWS.set_index(["data", "series"])
+    check_values(vuskit.evaluate_frame(indexed, scores=SCORES, **OPTIONS))
+
+
+def test_categories_and_numbers_identify_series():
+    rows = ROWS.assign(data=ROWS["data"].astype("category"), series=ROWS["series"] == "a")
+    result = vuskit.evaluate_frame(rows, scores="forest", measures="auc_pr", **OPTIONS)
+    assert result["series"].tolist() == ["True", "False", "True"]
+
+
+def test_dictionaries_of_arrow():
+    pyarrow = pytest.importorskip("pyarrow")
+    table = arrow_of(ROWS)
+    encoded = table.set_column(
+        1, "series", pyarrow.compute.dictionary_encode(table.column("series"))
+    )
+    check_values(vuskit.evaluate_frame(encoded, scores=SCORES, **OPTIONS))
+
+
+def test_decimals_of_duckdb():
+    duckdb = pytest.importorskip("duckdb")
+    relation = duckdb.connect().sql(
+        "select * from (values (0, 0.1), (1, 0.9), (0, 0.5)) as _(label, score)"
+    )
+    result = vuskit.evaluate_frame(relation, buffer=2, measures="auc_pr")
+    assert result.fetchall()[0][:5] == ("all", "all", "score", "auc_pr", 1.0)
+
+
+def test_empty_frame():
+    result = vuskit.evaluate_frame(ROWS[:0], **OPTIONS)
+    assert len(result) == 0
+    assert result["value"].dtype.kind == "f"
+
+
+# --- series that cannot be evaluated -------------------------------------------------------------
+
+
+def broken_rows():
+    rows = ROWS.copy()
+    rows.loc[rows["series"] == "b", "label"] = 0
+    rows.loc[65 + 90, "forest"] = np.nan
+    return rows
+
+
+@every_kind
+def test_failures_are_recorded(make):
+    result = vuskit.evaluate_frame(make(broken_rows()), measures="vus_pr", **OPTIONS)
+    table = collected(result).set_index(["dataset", "series", "detector"])
+    assert table["status"].to_dict() == {
+        ("D1", "a", "forest"): "OK",
+        ("D1", "a", "profile"): "OK",
+        ("D1", "b", "forest"): "SKIPPED",
+        ("D1", "b", "profile"): "SKIPPED",
+        ("D2", "a", "forest"): "ERROR",
+        ("D2", "a", "profile"): "OK",
+    }
+    assert table["value"].isna().sum() == 3
+    assert "normal ones only" in table.loc[("D1", "b", "forest"), "message"]
+    assert "got nan at index 5" in table.loc[("D2", "a", "forest"), "message"]
+
+
+def test_failures_raise():
+    with pytest.raises(vuskit.InvalidInputError, match=r"series 'D1/b', score 'forest'"):
+        vuskit.evaluate_frame(broken_rows(), errors="raise", **OPTIONS)
+
+
+def test_missing_values_are_null_in_polars():
+    result = vuskit.evaluate_frame(polars_of(broken_rows()), measures="vus_pr", **OPTIONS)
+    assert result["value"].null_count() == 3
+    assert not result["value"].is_nan().any()
+
+
+def test_times():
+    rows = ROWS.assign(time=pd.Timestamp("2024-01-01") + pd.to_timedelta(ROWS["time"], "h"))
+    check_values(vuskit.evaluate_frame(rows.iloc[::-1], scores=SCORES, **OPTIONS))
+    rows.loc[3, "time"] = pd.NaT
+    rows.loc[70, "time"] = rows.loc[71, "time"]
+    result = vuskit.evaluate_frame(rows, scores="forest", measures="auc_pr", **OPTIONS)
+    assert result["status"].tolist() == ["ERROR", "ERROR", "OK"]
+    assert "`time` must not be missing" in result["message"][0]
+    assert "`time` must be unique within a series" in result["message"][1]
+
+
+# --- errors --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"by": "serie"}, "`by` must be a column of `frame`, got 'serie'; did you mean 'series'"),
+        ({"label": "truth"}, "`label` must be a column of `frame`, got 'truth'; its columns are"),
+        ({"scores": ["forest", "x"]}, "`scores` must be a column of `frame`, got 'x'"),
+        ({"scores": ["forest", "forest"]}, "`scores` must be unique columns"),
+        ({"scores": []}, "`scores` must name at least one column"),
+        ({"errors": "ignore"}, "`errors` must be one of 'record', 'raise'"),
+        ({"value": None, "buffer": "period"}, "`value` must be a column of `frame` for buffer="),
+        ({"measures": "vus"}, "`measures` must be a registered measure"),
+    ],
+)
+@pytest.mark.parametrize("make", [pandas_of, dask_of], ids=["pandas", "dask"])
+def test_invalid_parameters(make, changes, message):
+    with pytest.raises(vuskit.InvalidInputError, match=message):
+        vuskit.evaluate_frame(make(ROWS), **{**OPTIONS, **changes})
+
+
+def test_invalid_frames():
+    with pytest.raises(vuskit.InvalidInputError, match="`frame` must be a table of pandas"):
+        vuskit.evaluate_frame([1, 2], buffer=5)
+    with pytest.raises(vuskit.InvalidInputError, match="must have a numeric column of scores"):
+        vuskit.evaluate_frame(ROWS[["label", "note"]], buffer=5)
+    with pytest.raises(vuskit.InvalidInputError, match="must not have missing values"):
+        vuskit.evaluate_frame(ROWS.assign(series=None), **OPTIONS)
+    with pytest.raises(TypeError, match="buffer"):
+        vuskit.evaluate_frame(ROWS, by="series")
+
+
+def test_readers_must_be_grouped():
+    with pytest.raises(vuskit.InvalidInputError, match="adjacent rows for each series"):
+        vuskit.evaluate_frame(arrow_of(SHUFFLED).to_reader(), **OPTIONS)
+
+
+def test_names_must_be_unique():
+    rows = pd.DataFrame(
+        {
+            "one": ["a", "a/b"] * 3,
+            "two": ["b/c", "c"] * 3,
+            "label": [0, 0, 1, 1, 0, 0],
+            "score": range(6),
+        }
+    )
+    with pytest.raises(vuskit.InvalidInputError, match="unique texts, got 'a/b/c'"):
+        vuskit.evaluate_frame(rows, by=["one", "two"], buffer=2)
+
+
+# --- Dask ----------------------------------------------------------------------------------------
+
+
+def is_shuffled(frame):
+    return any(type(part).__name__ == "RearrangeByColumn" for part in frame.expr.walk())
+
+
+def test_dask_is_lazy():
+    dask = pytest.importorskip("dask.dataframe", reason="needs Dask")
+    frame = dask_of(ROWS, npartitions=2)
+    spanning = frame.partitions[0].compute().iloc[-1][["data", "series"]].tolist()
+    assert frame.partitions[1].compute().iloc[0][["data", "series"]].tolist() == spanning
+    result = vuskit.evaluate_frame(frame, scores=SCORES, **OPTIONS)
+    assert isinstance(result, dask.DataFrame)
+    assert is_shuffled(result)
+    assert result.dtypes["value"].kind == "f"
+    check_values(result)
+
+
+def test_dask_order_of_rows_survives_the_shuffle():
+    options = {key: OPTIONS[key] for key in ("by", "dataset", "value", "buffer")}
+    check_values(vuskit.evaluate_frame(dask_of(ROWS, 5), scores=SCORES, **options))
+
+
+def test_dask_partitions_with_whole_series_are_not_shuffled():
+    dask = pytest.importorskip("dask.dataframe", reason="needs Dask")
+    frame = dask.from_pandas(ROWS.set_index("data"), npartitions=2)
+    result = vuskit.evaluate_frame(frame, scores=SCORES, **OPTIONS)
+    assert result.npartitions == 2
+    assert not is_shuffled(result)
+    check_values(result)
+
+
+# --- Spark ---------------------------------------------------------------------------------------
+
+
+def test_spark_recipe(tmp_path):
+    """The file of the page about fleets."""
+    pytest.importorskip("pyspark", reason="needs pyspark")
+    if shutil.which("java") is None:
+        pytest.skip("needs java")
+    page = (Path(__file__).parents[1] / "docs" / "fleets.md").read_text(encoding="utf-8")
+    recipe = page.partition('```python title="fleet_spark.py"\n')[2].partition("```")[0]
+    rows = ROWS.rename(columns={"data": "site", "series": "machine"})
+    rows.to_parquet(tmp_path / "points.parquet")
+    subprocess.run([sys.executable, "-c", recipe], cwd=tmp_path, check=True, timeout=600)
+    found = pd.read_parquet(tmp_path / "values.parquet")
+    found = found.sort_values(["dataset", "series"], kind="stable", ignore_index=True)
+    wanted = vuskit.evaluate_frame(
+        rows, by="machine", dataset="site", order="time", scores="forest", buffer=10
+    )
+    assert found["value"].tolist() == wanted["value"].tolist()
+    assert found["measure"].tolist() == wanted["measure"].tolist()
+    assert set(found["status"]) == {"OK"}
