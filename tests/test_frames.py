@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
@@ -384,7 +385,9 @@ def test_spark_recipe(tmp_path):
     recipe = page.partition('```python title="fleet_spark.py"\n')[2].partition("```")[0]
     rows = ROWS.rename(columns={"data": "site", "series": "machine"})
     rows.to_parquet(tmp_path / "points.parquet")
-    subprocess.run([sys.executable, "-c", recipe], cwd=tmp_path, check=True, timeout=600)
+    workers = {**os.environ, "PYSPARK_PYTHON": sys.executable}
+    command = [sys.executable, "-c", recipe]
+    subprocess.run(command, cwd=tmp_path, env=workers, check=True, timeout=600)
     found = pd.read_parquet(tmp_path / "values.parquet")
     found = found.sort_values(["dataset", "series"], kind="stable", ignore_index=True)
     wanted = vuskit.evaluate_frame(
