@@ -87,3 +87,75 @@ def test_a_login_page_is_not_installed(command, tmp_path):
     assert (outcome.code, outcome.out) == (2, "")
     assert "must be a data file, got a web page" in outcome.err
     assert not (tmp_path / "cache" / "Plant").exists()
+
+
+# -- describe ----------------------------------------------------------------------------------
+
+KPIS = "timestamp,value,label,KPI ID\n1,1,0,a\n1,7,0,b\n2,2,1,a\n2,8,0,b\n3,9,1,b\n"
+YAHOO = "timestamps,value,anomaly,changepoint,trend\n1,5,0,0,1\n2,6,1,1,2\n3,6,1,1,2\n"
+
+
+@pytest.fixture
+def raw(tmp_path):
+    """Raw files of two data sets, one of them with two series, and a file that nothing reads."""
+    folder = tmp_path / "raw"
+    (folder / "A3").mkdir(parents=True)
+    (folder / "kpis.csv").write_text(KPIS)
+    (folder / "A3" / "TS1.csv").write_text(YAHOO)
+    (folder / "README").write_text("about these files")
+    return folder
+
+
+def test_describe(command, raw, snapshot):
+    outcome = command("data", "describe", raw)
+    assert outcome.code == 0
+    snapshot("data_describe", outcome.out)
+    assert "no known format, left out: 1 file: 'README'" in outcome.err
+    assert "1 series, columns left out: changepoint (" in outcome.err
+
+
+def test_describe_in_other_forms(command, raw):
+    (first, second) = json.loads(command("data", "describe", raw, "--json").out)
+    assert first == {
+        "dataset": "A3",
+        "n_series": 1,
+        "mean_length": 3,
+        "mean_anomalies": 1,
+        "mean_anomalous_points": 2,
+        "density": 2 / 3,
+    }
+    assert (second["dataset"], second["n_series"], second["mean_length"]) == ("IOPS", 2, 2.5)
+    assert command("data", "describe", raw, "--csv").out.splitlines()[2].startswith("IOPS,2,2.5,")
+    assert r"IOPS & 2 & 2 & 1.0 & 1.0 & 41.67 \\" in command("data", "describe", raw, "--latex").out
+    assert "| A3 | 1 | 3 |" in command("data", "describe", raw, "--markdown").out
+    assert command("data", "describe", raw, "--csv", "--latex").code == 2
+
+
+def test_describe_one_file_one_data_set_and_a_long_table(command, raw, tmp_path):
+    (row,) = json.loads(command("data", "describe", raw / "A3" / "TS1.csv", "--json").out)
+    assert row["n_series"] == 1
+    (row,) = json.loads(command("data", "describe", raw, "--dataset", "All", "--json").out)
+    assert (row["dataset"], row["n_series"]) == ("All", 3)
+    path = tmp_path / "pumps.csv"
+    path.write_text("pump,flow,label\nleft,1,0\nright,5,0\nleft,9,1\nright,5,0\n")
+    (row,) = json.loads(command("data", "describe", path, "--by", "pump", "--json").out)
+    assert (row["dataset"], row["n_series"]) == ("pumps", 2)
+
+
+def test_describe_reports_files_that_cannot_be_read(command, raw):
+    (raw / "kpis.csv").write_text(KPIS.replace("2,2,1,a", "2,2,maybe,a"))
+    outcome = command("data", "describe", raw, "--json")
+    assert outcome.code == 3
+    assert [row["n_series"] for row in json.loads(outcome.out)] == [1, 1]
+    assert "cannot be read: " in outcome.err
+    assert "kpis.csv, line 4: column 'label' must hold a label" in outcome.err
+
+
+def test_describe_without_a_readable_series(command, raw, tmp_path):
+    (tmp_path / "empty").mkdir()
+    outcome = command("data", "describe", tmp_path / "empty")
+    assert (outcome.code, outcome.out) == (2, "")
+    assert "must hold at least one readable series" in outcome.err
+    assert "vuskit list readers" in outcome.err
+    assert command("data", "describe", tmp_path / "nowhere").code == 2
+    assert "must be among" in command("data", "describe", raw, "--by", "pump").err

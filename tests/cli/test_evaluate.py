@@ -505,7 +505,7 @@ def test_documented_examples_are_true(command, monkeypatch, tmp_path):
         wanted = [shortened(line) for line in expected.splitlines()]
         assert shown == wanted, arguments
         count += 1
-    assert count == 14
+    assert count == 15
 
 
 def test_the_demo_series_is_the_documented_one(scores_csv):

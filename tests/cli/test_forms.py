@@ -40,6 +40,8 @@ COMMANDS = {
     "list schemas": "schemas",
     "data list": "datasets",
     "data show NAB": "dataset",
+    "data describe saved": "data_description",
+    "data describe bench-run": "data_description",
     "doctor": "doctor",
     "evaluate scores.csv --chance 2": "evaluation",
     "compare results.csv": "comparison",

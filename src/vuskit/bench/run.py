@@ -211,7 +211,7 @@ class RunSeries:
         Digest of its content.
     source : str
         File or generator, as `vuskit.bench.jobs.SeriesSource` reads it.
-    n_points, n_channels, n_anomalies : int
+    n_points, n_channels, n_anomalies, anomalous_points : int
         Its size.
     scores : tuple
         Detector and digest of the stored scores; of several seeds the first.
@@ -228,6 +228,7 @@ class RunSeries:
     n_anomalies: int
     scores: tuple[tuple[str, str], ...]
     files: dict[str, str] = field(default_factory=dict, compare=False)
+    anomalous_points: int = 0
 
     @property
     def title(self) -> str:
@@ -490,6 +491,7 @@ class Run:
                 n_anomalies=row["n_anomalies"],
                 scores=tuple((k, digest) for k, (_, digest) in scores.get(row["hash"], {}).items()),
                 files=json.loads(row["files"] or "{}"),
+                anomalous_points=row["anomalous_points"],
             )
             for row in rows
         )

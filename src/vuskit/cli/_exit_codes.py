@@ -28,7 +28,8 @@ _MEANINGS = {
     ExitCode.FAULT: "a self-test or vuskit itself failed, or the reader of a pipe went away",
     ExitCode.UNUSABLE: "the command, a file or a value cannot be used",
     ExitCode.FAILED_JOBS: (
-        "jobs (now or before), series of a study or measures of your own failed, the rest is done"
+        "jobs (now or before), series, files of a folder or measures of your own failed, "
+        "the rest is done"
     ),
     ExitCode.PROBLEMS: "bench verify found problems",
     ExitCode.INTERRUPTED: "stopped by Ctrl-C",

@@ -589,6 +589,17 @@ class DatasetRecord(_Table):
     part_of: str | None
 
 
+class DatasetMeans(_Table):
+    """A data set of a folder or a run, described by its series."""
+
+    dataset: str
+    n_series: Positive
+    mean_length: Annotated[float, Meta(ge=1)]
+    mean_anomalies: Annotated[float, Meta(ge=0)]
+    mean_anomalous_points: Annotated[float, Meta(ge=0)]
+    density: Share
+
+
 class DetectorRecord(_Table):
     """A registered detector."""
 
@@ -703,6 +714,12 @@ _OUTPUTS: tuple[tuple[str, str, str, Any], ...] = (  # name, command, title, typ
     ),
     ("bench_verify", "vuskit bench verify RUN --json", "Whether a run is intact", BenchVerify),
     ("comparison", "vuskit compare TABLE --json", "A comparison of detectors", ComparisonOutput),
+    (
+        "data_description",
+        "vuskit data describe FOLDER --json",
+        "Data sets of a folder or a run",
+        Some[DatasetMeans],
+    ),
     ("dataset", "vuskit data show NAME --json", "A data set", DatasetRecord),
     ("datasets", "vuskit data list --json", "Data sets", Some[DatasetRecord]),
     ("demo", "vuskit demo --json", "What the demo found and where it is", DemoOutput),

@@ -1,19 +1,21 @@
-"""``vuskit data``: public data sets, and how to get them."""
+"""``vuskit data``: public data sets and how to get them, and a description of any folder."""
 
 from __future__ import annotations
 
 import dataclasses
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from vuskit._util.tables import csv_text
-from vuskit._util.text import wrapped_table
+from vuskit._util.text import plural, quoted, wrapped_table
 from vuskit.cli._completion import complete_datasets
-from vuskit.cli._options import flag
+from vuskit.cli._exit_codes import ExitCode
+from vuskit.cli._options import AsLatex, AsMarkdown, flag
 from vuskit.cli._output import (
     AsCsv,
     AsJson,
@@ -24,10 +26,16 @@ from vuskit.cli._output import (
     terminal_width,
     write,
 )
+from vuskit.errors import InvalidInputError
+
+if TYPE_CHECKING:
+    from vuskit.datasets import Collection
 
 __all__ = ["app"]
 
-app = typer.Typer(help="Public data sets.", no_args_is_help=True)
+_MOST_SHOWN = 10  # files in a message
+
+app = typer.Typer(help="Public data sets, and a description of your own.", no_args_is_help=True)
 
 Name = Annotated[
     str,
@@ -39,7 +47,7 @@ Name = Annotated[
 
 @app.callback()
 def data() -> None:
-    """Show and fetch public data sets."""
+    """Show and fetch public data sets, and describe your own."""
 
 
 @app.command(name="list")
@@ -92,6 +100,95 @@ def show(name: Name, as_json: AsJson = False, as_csv: AsCsv = False) -> None:
 
 def _number(value: Any) -> str:
     return f"{value:,.10g}" if isinstance(value, (int, float)) else str(value)
+
+
+@app.command()
+def describe(
+    source: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FOLDER", help="Folder or file of series or saved scores, or a run folder."
+        ),
+    ],
+    format_name: Annotated[
+        str | None,
+        typer.Option("--format", metavar="NAME", help="Format of the files; see list readers."),
+    ] = None,
+    dataset: Annotated[
+        str | None,
+        typer.Option("--dataset", metavar="NAME", help="Name of the data set of all files."),
+    ] = None,
+    column: Annotated[
+        str | None,
+        typer.Option(
+            "--by", metavar="COLUMN", help="Column with the series of each row; for long tables."
+        ),
+    ] = None,
+    as_json: AsJson = False,
+    as_csv: AsCsv = False,
+    as_latex: AsLatex = False,
+    as_markdown: AsMarkdown = False,
+) -> None:
+    """Describe the data sets of a folder, as the table in the VUS paper does.
+
+    Number of series, and means over them: length, anomalies, anomalous points
+    and density. Files that cannot be read are reported; the exit code is then 3.
+
+    Example: vuskit data describe data/series --latex
+    """
+    from vuskit.bench import Run
+    from vuskit.cli._progress import DelayedProgressBar
+    from vuskit.datasets import Collection, read_series
+    from vuskit.datasets import describe as describe_series
+
+    form = chosen_format(json=as_json, csv=as_csv, latex=as_latex, markdown=as_markdown)
+    options = {"format": format_name, "dataset": dataset, "by": column}
+    given = {name: value for name, value in options.items() if value is not None}
+    run = Run(source)
+    found: Any
+    if run.exists:
+        if given:
+            raise InvalidInputError(
+                f"`--{next(iter(given))}` must not be used with a run folder, got {str(source)!r}; "
+                "the plan of the run names its series"
+            )
+        found = run.series()
+    else:
+        found = read_series(source, **given)
+        found = found if isinstance(found, Collection) else [found]
+    with DelayedProgressBar("reading") as bar:
+        table = describe_series(found, progress=bar)
+    failures = _report_files(found) if isinstance(found, Collection) else 0
+    if not table.rows:
+        raise InvalidInputError(
+            f"`FOLDER` must hold at least one readable series, got none in {str(source)!r}; "
+            "vuskit list readers shows the formats"
+        )
+    if form == "latex":
+        write(table.to_latex())
+    elif form == "markdown":
+        write(table.to_markdown())
+    elif form == "table":
+        write(table.to_text(terminal_width()))
+    else:
+        emit_table(form, [dataclasses.asdict(row) for row in table.rows], {})
+    if failures:
+        raise typer.Exit(ExitCode.FAILED_JOBS)
+
+
+def _report_files(collection: Collection) -> int:
+    """Report files that were not read, and columns that were not; return the failures."""
+    if collection.skipped:
+        names = quoted([path.name for path in collection.skipped], most=_MOST_SHOWN)
+        say(f"no known format, left out: {plural(len(collection.skipped), 'file')}: {names}")
+    for note, count in Counter(collection.notes.values()).items():
+        say(f"{plural(count, 'series', 'series')}, columns {note}")
+    shown = list(collection.failures.values())[:_MOST_SHOWN]
+    for error in shown:
+        say(f"cannot be read: {error}")
+    if len(collection.failures) > len(shown):
+        say(f"cannot be read: {len(collection.failures) - len(shown):,} more")
+    return len(collection.failures)
 
 
 @app.command()

@@ -14,6 +14,7 @@ from vuskit.datasets.catalog import (
     list_datasets,
 )
 from vuskit.datasets.collection import Collection, SeriesFile, read_collection, read_series
+from vuskit.datasets.description import DatasetDescription, DatasetTable, describe
 from vuskit.datasets.readers import (
     Format,
     get_format,
@@ -25,7 +26,9 @@ from vuskit.datasets.series import ScoredSeries, Series
 
 __all__ = [
     "Collection",
+    "DatasetDescription",
     "DatasetInfo",
+    "DatasetTable",
     "DownloadError",
     "Format",
     "ScoredSeries",
@@ -35,6 +38,7 @@ __all__ = [
     "UnsafeArchiveError",
     "archive_sha256",
     "cache_folder",
+    "describe",
     "fetch",
     "get_dataset",
     "get_format",

@@ -263,7 +263,7 @@ class Collection:
                 "n_points": series.n_points,
                 "n_channels": series.n_channels,
                 "n_anomalies": series.n_anomalies,
-                "anomalous_points": int(series.labels.sum()),
+                "anomalous_points": series.anomalous_points,
                 "train_length": series.train_length,
             }
             for file, series in self._readable()

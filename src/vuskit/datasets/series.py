@@ -107,6 +107,11 @@ class Series:
         """Number of anomalies (maximal runs of anomalous points)."""
         return len(self.events)
 
+    @property
+    def anomalous_points(self) -> int:
+        """Number of anomalous points."""
+        return int(self.labels.sum())
+
     @cached_property
     def events(self) -> tuple[tuple[int, int], ...]:
         """The anomalies as half-open ``(start, stop)`` pairs."""
