@@ -120,6 +120,76 @@ def test_some_detectors(command, wide, long):
         assert two["friedman"] is None
 
 
+def test_names_with_commas(command, wide, long):
+    for table in ("wide.csv", "long.csv"):
+        found = json.loads(command("compare", table, "--ignore", "Random, PCA", "--json").out)
+        assert {row["name"] for row in found["detectors"]} == {"LOF", "IForest"}
+        kept = json.loads(command("compare", table, "--detector", "LOF,PCA", "--json").out)
+        assert {row["name"] for row in kept["detectors"]} == {"LOF", "PCA"}
+    wide_frame().rename(columns={"LOF": "LOF, k=3"}).to_csv("comma.csv", index=False)
+    found = json.loads(command("compare", "comma.csv", "--ignore", "LOF, k=3", "--json").out)
+    assert {row["name"] for row in found["detectors"]} == {"IForest", "PCA", "Random"}
+
+
+FACTS = {"ts_len": 5000, "num_anomaly": 3, "anomaly_ratio": 0.04, "points": 7000, "Time": 2.5}
+
+
+def test_columns_about_the_series_win_no_leaderboard(command, wide):
+    plain = command("compare", "wide.csv", "--csv").out
+    frame = wide_frame()
+    frame.assign(**{name: value + frame.index % 3 for name, value in FACTS.items()}).to_csv(
+        "facts.csv", index=False
+    )
+    outcome = command("compare", "facts.csv", "--csv")
+    assert outcome.out == plain
+    assert outcome.err == (
+        "left out, not values of a measure: ts_len (by its name), num_anomaly (by its name), "
+        "anomaly_ratio (by its name), points (whole numbers up to 7,002), Time (by its name); "
+        "compare them anyway with --detector NAME for each column\n"
+    )
+    quiet = command("compare", "facts.csv", "--csv", "--ignore", ",".join(FACTS))
+    assert (quiet.out, quiet.err) == (plain, "")
+    forced = json.loads(command("compare", "facts.csv", "--detector", "LOF,ts_len", "--json").out)
+    assert {row["name"] for row in forced["detectors"]} == {"LOF", "ts_len"}
+
+
+def test_columns_about_the_series_are_no_measures(command, long):
+    plain = command("compare", "long.csv", "--csv").out
+    frame = long_frame().drop(columns="auc_pr")
+    facts = {"ts_len": 5000, "difficulty": 0.25}
+    place = frame["series"].str[1:].astype(int)
+    frame.assign(**{name: value + place % 3 / 8 for name, value in facts.items()}).to_csv(
+        "facts.csv", index=False
+    )
+    outcome = command("compare", "facts.csv", "--csv")
+    assert outcome.out == plain
+    assert outcome.err == (
+        "left out, not values of a measure: ts_len (by its name), difficulty (the same for all "
+        "detectors); compare them anyway with --measure NAME\n"
+    )
+    forced = json.loads(command("compare", "facts.csv", "--measure", "difficulty", "--json").out)
+    assert forced["measure"] == "difficulty"
+    frame[["series", "detector"]].assign(ts_len=5).to_csv("none.csv", index=False)
+    failed = command("compare", "none.csv")
+    assert failed.code == 2
+    assert "`table` must have a column of values, got none; left out, not values of" in failed.err
+
+
+def test_whole_numbers_are_compared_where_there_is_nothing_else(command, wide):
+    frame = wide_frame()
+    names = ["LOF", "IForest", "PCA", "Random"]
+    frame[names] = frame[names].rank(axis=1).astype(int)
+    frame.to_csv("ranks.csv", index=False)
+    outcome = command("compare", "ranks.csv", "--lower", "--json")
+    assert outcome.err == ""
+    assert len(json.loads(outcome.out)["detectors"]) == 4
+
+
+def test_impossible_values_of_a_known_measure_are_left_out(command, long):
+    long_frame().assign(auc_pr=3000.5).to_csv("large.csv", index=False)
+    assert "auc_pr (values from 3,000 to 3,000)" in command("compare", "large.csv", "--csv").err
+
+
 @pytest.mark.parametrize(
     ("ending", "start"), [("pdf", b"%PDF"), ("svg", b"<?xml"), ("png", b"\x89P")]
 )

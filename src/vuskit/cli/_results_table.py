@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +18,14 @@ from vuskit.errors import InvalidInputError
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Results", "Selection", "chosen_measure", "long_values", "read_results", "selected"]
+__all__ = [
+    "Results",
+    "Selection",
+    "chosen_measure",
+    "long_values",
+    "read_results",
+    "selected",
+]
 
 _DETECTOR = "detector"
 _KEYS = ("dataset", "series", _DETECTOR, "seed", "settings")
@@ -25,6 +33,16 @@ _NOT_MEASURES = {*_KEYS, "measure", "higher_is_better", "buffer", "fit_seconds",
 _NOT_MEASURES |= {"warm_up_seconds", "peak_bytes", "cold", "own_series", "datasets"}
 _DEFAULT_MEASURE = "vus_pr"
 _FEWEST_SERIES = 2
+# Columns that describe a series or a job, such as ts_len, num_anomaly, n_points and fit_time.
+_FACTS = re.compile(
+    r"(ts_)?(time|seconds|runtime|duration|length|len|index|id|seed|fold|count|period|window)"
+    r"|num_.+|n_(points|series|channels|features|anomal(y|ies)|events|windows|jobs|runs)"
+    r"|anomaly_(ratio|rate|share|count|points)|(point|seq|sequence|avg|max|min)_anomaly(_len.*)?"
+    r"|.+_(len|length|points|seconds|time|ms|bytes|count|id)"
+)
+_WHOLE = "whole numbers"
+_FORCE = "--detector NAME for each column"
+_PERCENT = 100.0  # values may be given as percentages
 _INDEX = {"", "__index_level_0__"}  # names that pandas gives to the numbers of rows
 _READERS: dict[str, Callable[..., Table]] = {
     ".csv": read_csv,
@@ -77,12 +95,20 @@ class Selection:
         All series.
     common : int
         Series on which all detectors have a value; those without any do not count among "all".
+    left_out : dict from str to str
+        Columns that cannot be values of a measure, and why.
     """
 
     table: pd.DataFrame
     counts: dict[str, int]
     series: int
     common: int
+    left_out: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def left_out_text(self) -> str:
+        """Sentence about the columns that were left out."""
+        return _left_out_text(self.left_out, _FORCE)
 
     @property
     def empty(self) -> tuple[str, ...]:
@@ -148,6 +174,7 @@ def chosen_measure(frame: pd.DataFrame, measure: str | None) -> tuple[str | None
         return measure, ""
     named = _measures(frame)
     present = [name for name in named if _has_values(frame, name)]
+    left_out = {} if "measure" in frame.columns else _not_values(frame, present)
     if measure is not None:
         plain = {plain_name(name): name for name in present}
         if plain_name(measure) in set(map(plain_name, named)) - set(plain):
@@ -161,14 +188,64 @@ def chosen_measure(frame: pd.DataFrame, measure: str | None) -> tuple[str | None
                 f"got {measure!r}{did_you_mean(measure, present)}"
             )
         return plain[plain_name(measure)], ""
+    present = [name for name in present if name not in left_out]
+    told = _left_out_text(left_out, "--measure NAME") if left_out else ""
     if len(present) == 1:
-        return present[0], ""
+        return present[0], told
     if _DEFAULT_MEASURE in present:
-        return (
-            _DEFAULT_MEASURE,
-            f"by {_DEFAULT_MEASURE}; the table also has other measures, see --measure",
-        )
+        others = f"by {_DEFAULT_MEASURE}; the table also has other measures, see --measure"
+        return _DEFAULT_MEASURE, f"{others}\n{told}" if told else others
+    if not present and left_out:
+        raise InvalidInputError(f"`table` must have a column of values, got none; {told}")
     raise InvalidInputError(f"`--measure` must be one of {quoted(present)}, got none")
+
+
+def _left_out_text(left_out: Mapping[str, str], option: str) -> str:
+    """Say which columns are not compared, why, and how to compare them anyway."""
+    listed = ", ".join(f"{name} ({why})" for name, why in left_out.items())
+    return f"left out, not values of a measure: {listed}; compare them anyway with {option}"
+
+
+def _not_values(frame: pd.DataFrame, columns: Sequence[str]) -> dict[str, str]:
+    """Columns that cannot be values of a measure, with the reason."""
+    from vuskit.measures import list_measures
+
+    known = {
+        plain_name(name): measure.bounds
+        for measure in list_measures()
+        for name in (measure.name, measure.title)
+    }
+    reasons = {name: _reason(frame, name, known.get(plain_name(name))) for name in columns}
+    found = {name: why for name, why in reasons.items() if why}
+    if len(columns) - len(found) < (1 if _DETECTOR in frame.columns else 2):
+        # Nothing else to compare: ranks, counts and rounded percentages are whole numbers, too.
+        found = {name: why for name, why in found.items() if not why.startswith(_WHOLE)}
+    return found
+
+
+def _reason(frame: pd.DataFrame, name: str, bounds: tuple[float, float] | None) -> str:
+    """Why a column cannot hold values of a measure; empty if it can."""
+    present = frame[name].dropna()
+    if not len(present):
+        return ""
+    low, high = float(present.min()), float(present.max())
+    if bounds is not None:
+        outside = low < bounds[0] * _PERCENT - 1.0 or high > max(bounds[1] * _PERCENT, 1.0)
+        return f"values from {low:,.4g} to {high:,.4g}" if outside else ""
+    if _FACTS.fullmatch(plain_name(name)):
+        return "by its name"
+    if high > 1.0 and bool((present % 1 == 0).all()):
+        return f"{_WHOLE} up to {high:,.0f}"
+    return "the same for all detectors" if _describes_series(frame, name) else ""
+
+
+def _describes_series(frame: pd.DataFrame, column: str) -> bool:
+    """Whether a column of a long table has one value per series, whatever the detector."""
+    place = _place(frame)
+    if _DETECTOR not in frame.columns or not place or frame[_DETECTOR].nunique() < 2:
+        return False
+    groups = frame.groupby(place, observed=True)[column]
+    return bool((groups.nunique() <= 1).all() and (groups.count() > 1).any())
 
 
 def _measures(frame: pd.DataFrame) -> list[str]:
@@ -218,6 +295,7 @@ def selected(
             f"got {quoted([str(name) for name in frame.columns])}"
         )
     long = _DETECTOR in frame.columns
+    left_out: dict[str, str] = {}
     if long:
         if not _place(frame):
             raise InvalidInputError("`table` must have a column 'series', got none")
@@ -225,24 +303,29 @@ def selected(
         known, values = list(dict.fromkeys(frame[_DETECTOR])), _by_series(frame, measure)
     else:
         numbers = frame.select_dtypes("number")
+        numbers = numbers[[name for name in numbers if name not in _NOT_MEASURES]]
         known = list(map(str, numbers.columns))
         values = frame.set_index(_place(frame))[known] if _place(frame) else numbers
-    wanted = _kept(known, detectors, ignored)
+        left_out = {} if detectors else _not_values(numbers, known)
+    wanted = [name for name in _kept(known, detectors, ignored) if name not in left_out]
+    left_out = {name: why for name, why in left_out.items() if name not in _split(ignored, known)}
     counts = {name: int(values[name].notna().sum()) for name in wanted}
     kept = [name for name in wanted if counts[name] or missing != "drop"]
     common = int(common_series(values[wanted].to_numpy(dtype=float).T).sum())
     about = counts, len(values), common
+    described = *about, left_out
     if missing == "drop" and len(kept) > 1 and common < _FEWEST_SERIES <= len(values):
         raise InvalidInputError(_too_few_common(*about))
     if by == "dataset":
-        return Selection(_by_dataset(values[kept], missing), *about)
+        return Selection(_by_dataset(values[kept], missing), *described)
     if long:
-        return Selection(frame[frame[_DETECTOR].isin(kept)], *about)
+        return Selection(frame[frame[_DETECTOR].isin(kept)], *described)
     if len(kept) < 2:
         raise InvalidInputError(
             f"`table` must have a column of numbers for each of two detectors or more, got {kept}"
+            + (f"; {_left_out_text(left_out, _FORCE)}" if left_out else "")
         )
-    return Selection(numbers[kept], *about)
+    return Selection(numbers[kept], *described)
 
 
 def long_values(
@@ -333,7 +416,18 @@ def _of_settings(frame: pd.DataFrame, wanted: str | None) -> pd.DataFrame:
     return rows
 
 
+def _split(names: Sequence[str], known: Sequence[str]) -> list[str]:
+    """Names of an option; commas separate several, unless they are part of a known name."""
+    return [
+        part.strip()
+        for name in names
+        for part in ([name] if name in known else name.split(","))
+        if part.strip()
+    ]
+
+
 def _kept(known: list[str], wanted: Sequence[str], unwanted: Sequence[str]) -> list[str]:
+    wanted, unwanted = _split(wanted, known), _split(unwanted, known)
     options = [("--detector", name) for name in wanted] + [("--ignore", name) for name in unwanted]
     for option, name in options:
         if name not in known:

@@ -64,7 +64,7 @@ def compare(
     detector: Detectors = None,
     ignore: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="Not this column or detector. May be repeated."),
+        typer.Option(metavar="NAME", help="Not these columns or detectors. May be repeated."),
     ] = None,
     settings: Annotated[
         str | None,
@@ -134,6 +134,8 @@ def compare(
         by=by,
         missing=missing,
     )
+    if chosen.left_out:
+        say(chosen.left_out_text)
     if chosen.empty and missing == "drop":
         say(f"left out, without any value: {', '.join(chosen.empty)}")
     if chosen.common < chosen.series:
