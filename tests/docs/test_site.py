@@ -36,6 +36,7 @@ PUBLIC = {
         "vuskit.report.figures",
         "vuskit.report.latex",
         "vuskit.report.page",
+        "vuskit.report.publication",
         "vuskit.report.tables",
     ],
     "algorithms": ["vuskit.algorithms"],
