@@ -49,6 +49,7 @@ from vuskit.datasets import ScoredSeries, Series
 from vuskit.engine import Status
 from vuskit.errors import ChangedInputError, InvalidInputError
 from vuskit.inputs import check_choice
+from vuskit.measures.inversion import looks_inverted
 from vuskit.measures.registry import Measure
 from vuskit.measures.settings import EvaluationSettings
 
@@ -592,6 +593,25 @@ class Run:
         return leaderboard(
             self.values(), by=by, detectors=self.detectors(), measures=self.measures()
         )
+
+    def inverted_detectors(self) -> dict[str, float]:
+        """Return the mean AUC-ROC of each detector whose scores look inverted.
+
+        Empty unless the run has values of ``auc_roc``.
+        """
+        if "auc_roc" not in self.measures():
+            return {}
+        values = self.values()
+        values = values[values["measure"] == "auc_roc"]
+        sizes = {(one.dataset, one.name): (one.n_points, one.n_anomalies) for one in self.series()}
+        found = {}
+        for detector, rows in values.groupby("detector", sort=False):
+            means = rows.groupby(["dataset", "series"])["value"].mean()
+            known = [sizes[place] for place in means.index if place in sizes]
+            n_points, n_events = (sum(size[place] for size in known) for place in range(2))
+            if looks_inverted(float(means.mean()), n_points=n_points, n_events=n_events):
+                found[str(detector)] = float(means.mean())
+        return found
 
     def table(self, *, shape: str = "values", by: str = "series") -> pd.DataFrame:
         """Return the values as a table.

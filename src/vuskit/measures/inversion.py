@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from vuskit.errors import InvertedScoreWarning, warn
 
-__all__ = ["FAR_BELOW_CHANCE", "looks_inverted", "warn_if_inverted"]
+__all__ = ["FAR_BELOW_CHANCE", "inverted_text", "looks_inverted", "warn_if_inverted"]
 
 FAR_BELOW_CHANCE = 0.2  # AUC-ROC
 _FEWEST_POINTS = 100
@@ -40,14 +40,23 @@ def looks_inverted(auc_roc: float, *, n_points: int, n_events: int) -> bool:
 
 def warn_if_inverted(found: Mapping[str, float]) -> None:
     """Warn of scores that look inverted, by their names for the reader and with their AUC-ROC."""
-    if not found:
-        return
+    if found:
+        warn(inverted_text(found), InvertedScoreWarning)
+
+
+def inverted_text(found: Mapping[str, float]) -> str:
+    """Sentence about scores that look inverted.
+
+    Examples
+    --------
+    >>> inverted_text({"LOF": 0.03})[:34]
+    'LOF (AUC-ROC 0.03) looks inverted:'
+    """
     shown = [f"{name} (AUC-ROC {auc_roc:.2f})" for name, auc_roc in found.items()]
     if len(shown) > _MOST_LISTED:
         shown[_MOST_LISTED:] = [f"{len(shown) - _MOST_LISTED} more"]
     verb, thing = ("looks", "it") if len(found) == 1 else ("look", "them")
-    warn(
+    return (
         f"{', '.join(shown)} {verb} inverted: far below chance (0.5). High scores must mean "
-        f"anomalous; if low ones do, negate {thing}.",
-        InvertedScoreWarning,
+        f"anomalous; if low ones do, negate {thing}."
     )

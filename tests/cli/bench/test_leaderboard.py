@@ -68,6 +68,32 @@ def vuskit(folder, *arguments):
     return done
 
 
+def test_a_detector_of_inverted_scores_is_noted(tmp_path):
+    (tmp_path / "own.py").write_text(
+        "import numpy as np\n\ndef upside_down(values):\n    return -np.abs(values)\n"
+    )
+    (tmp_path / "bench.toml").write_text(
+        """
+folder = "run"
+imports = ["own"]
+series = [{folder = "data"}]
+detectors = [{name = "random"}, {name = "own:upside_down"}]
+evaluate = [{measures = ["auc_roc", "auc_pr"], buffer = 5}]
+executor = {workers = 1}
+"""
+    )
+    rows = [f"{5 * (i % 50 == 7) * (i + 1)},{int(i % 50 == 7)}" for i in range(400)]
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "spikes.csv").write_text("value,label\n" + "\n".join(rows))
+    ran = vuskit(tmp_path, "bench", "run", "--plain")
+    assert ran.returncode == 0
+    assert "upside_down (AUC-ROC 0.0" in ran.stderr
+    board = vuskit(tmp_path, "bench", "leaderboard", "run")
+    (note,) = [line for line in board.stderr.splitlines() if "inverted" in line]
+    assert re.match(r"note: own:upside_down \(AUC-ROC 0.0\d\) looks inverted: far below", note)
+    assert list(Run(tmp_path / "run").inverted_detectors()) == ["own:upside_down"]
+
+
 @pytest.fixture(scope="module")
 def place(tmp_path_factory):
     """A run whose detectors have all values, but two lack one measure on the hard series."""

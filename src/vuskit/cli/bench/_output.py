@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from vuskit._util.tables import TableLayout, csv_text
 from vuskit.cli._output import document, say, terminal_width, write
 
-__all__ = ["Content", "Rows", "emit", "number_table", "say_list"]
+if TYPE_CHECKING:
+    from vuskit.bench import Run
+
+__all__ = ["Content", "Rows", "emit", "inverted_notes", "number_table", "say_list"]
 
 Content = Mapping[str, Any]
 Rows = tuple[list[str], Sequence[Sequence[Any]]]
@@ -62,3 +65,11 @@ def say_list(title: str, lines: Sequence[str]) -> None:
         say(f"{title}:")
         for line in lines:
             say(f"  {line}")
+
+
+def inverted_notes(run: Run) -> list[str]:
+    """Return a note about the detectors of a run whose scores look inverted; none without them."""
+    from vuskit.measures.inversion import inverted_text
+
+    found = run.inverted_detectors()
+    return [inverted_text(found)] if found else []

@@ -30,7 +30,7 @@ from vuskit.cli._output import (
     write,
 )
 from vuskit.cli.bench._arguments import DEFAULT_PLAN, RunFolder, run_folder
-from vuskit.cli.bench._output import Content, Rows, emit
+from vuskit.cli.bench._output import Content, Rows, emit, inverted_notes
 from vuskit.errors import InvalidInputError
 
 if TYPE_CHECKING:
@@ -94,6 +94,8 @@ def leaderboard(
             "markdown": lambda: "\n\n".join(one.to_markdown() for one in shown),
         },
     )
+    for note in inverted_notes(run):
+        say(f"note: {note}")
     if form not in ("json", "csv") and measure is None and shown[0].columns == "dataset":
         _tell_others(run, shown[0])
     if html is not None:

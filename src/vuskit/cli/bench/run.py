@@ -27,7 +27,7 @@ from vuskit.cli.bench._arguments import (
     RunFolder,
     plan_of,
 )
-from vuskit.cli.bench._output import Content, Rows, emit, say_list
+from vuskit.cli.bench._output import Content, Rows, emit, inverted_notes, say_list
 
 if TYPE_CHECKING:
     from vuskit.bench import Plan
@@ -232,6 +232,8 @@ def _interrupt(number: int, frame: FrameType | None) -> None:
 
 def _content(summary: RunSummary) -> dict[str, Any]:
     """How a run ended."""
+    from vuskit.bench import Run
+
     progress = summary.progress
     return {
         "folder": summary.folder,
@@ -242,7 +244,7 @@ def _content(summary: RunSummary) -> dict[str, Any]:
         "failed_before": progress.failed_before,
         "counts": {status.value: count for status, count in progress.counts.items()},
         "seconds": progress.seconds,
-        "notes": list(summary.notes),
+        "notes": [*summary.notes, *inverted_notes(Run(summary.folder))],
         "not_computed": list(summary.not_computed),
     }
 
