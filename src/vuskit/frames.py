@@ -189,7 +189,7 @@ class _Roles:
             detectors = tuple(
                 name
                 for name, is_number in numeric.items()
-                if is_number and name not in taken and not name.startswith(_PANDAS_INDEX)
+                if is_number and name not in taken and not str(name).startswith(_PANDAS_INDEX)
             )
             if not detectors:
                 raise InvalidInputError(
