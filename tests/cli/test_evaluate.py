@@ -329,9 +329,9 @@ CASES = {
     "typo.csv": ("value,lable,A\n1,0,.1\n2,1,.2\n", [], "did you mean --label lable?"),
     "no_label.csv": ("value,A\n1,.1\n2,.2\n", [], "name it with --label"),
     "nan.csv": (
-        "label,A\n0,.1\n1,\n0,nan\n",
+        "label,A\n0,.1\n1,\n0,nan\n1,.2\n",
         [],
-        "score column 'A' must hold a number in every row, got none in 2 of 3 (first: row 2); "
+        "score column 'A' must hold a number in every row, got none in 2 of 4 (first: row 2); "
         "fill or drop those rows, or name the columns to evaluate with --score",
     ),
     "text.csv": ("label,A\n0,.1\n1,abc\n", [], "line 3: column 'A' must hold a number, got 'abc'"),
@@ -385,7 +385,7 @@ def test_one_helpful_sentence(command, tmp_path, name):
 
 def test_places_that_are_no_file(command, scores_csv, tmp_path):
     (tmp_path / "folder").mkdir()
-    assert "folder is a folder, not a file" in command("evaluate", "folder").err
+    assert "must hold files that end in .csv" in command("evaluate", "folder").err
     assert "no such file; did you mean 'scores.csv'?" in command("evaluate", "score.csv").err
 
 

@@ -44,6 +44,7 @@ COMMANDS = {
     "data describe bench-run": "data_description",
     "doctor": "doctor",
     "evaluate scores.csv --chance 2": "evaluation",
+    "evaluate scores.csv --measure auc_pr --output kept --processes 1": "evaluations",
     "compare results.csv": "comparison",
     "compare bench-run": "comparison",
     "bench plan": "bench_plan",

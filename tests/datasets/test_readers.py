@@ -164,7 +164,20 @@ EXAMPLES = {
 }
 
 
-@pytest.mark.parametrize("name", [entry.name for entry in list_formats()])
+# Labels alone are read on request only: their files look like any others.
+RECOGNIZED = [entry.name for entry in list_formats() if entry.name != "labels"]
+
+
+def test_labels_alone_are_read_on_request(tmp_path):
+    series = read_series(write(tmp_path / "x.csv", "label\n0\n1\n"), format="labels")
+    assert series.labels.tolist() == [False, True]
+    assert np.isnan(series.values).all()
+    assert recognize(write(tmp_path / "y.csv", "anything\n0\n1\n")) is None
+    other = read_series(tmp_path / "x.csv", format="labels", variant=1)
+    assert other.content_hash != series.content_hash
+
+
+@pytest.mark.parametrize("name", RECOGNIZED)
 def test_format_is_recognized_and_read(name, tmp_path):
     make, expected, labels = EXAMPLES[name]
     path = make(tmp_path)
@@ -177,7 +190,7 @@ def test_format_is_recognized_and_read(name, tmp_path):
     assert read_series(path, dataset="renamed").dataset == "renamed"
 
 
-@pytest.mark.parametrize("name", [entry.name for entry in list_formats()])
+@pytest.mark.parametrize("name", RECOGNIZED)
 def test_at_most_one_narrow_format_claims_a_file(name, tmp_path):
     candidate = Candidate(EXAMPLES[name][0](tmp_path))
     claims = [entry.name for entry in list_formats() if entry.matches(candidate)]

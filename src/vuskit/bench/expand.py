@@ -8,7 +8,7 @@ import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import chain
+from itertools import chain, count
 from pathlib import Path, PurePosixPath
 from typing import Any, TypeAlias
 
@@ -33,6 +33,7 @@ from vuskit.bench.jobs import (
     forget_code,
 )
 from vuskit.bench.plan import Plan, ScoresFolder, SeriesFolder, SyntheticSeries
+from vuskit.bench.saved_scores import find_saved_scores
 from vuskit.bench.staleness import StaleJobs, find_stale_jobs, note_library_versions
 from vuskit.bench.store.reader import StoreReader
 from vuskit.datasets import Collection, read_collection
@@ -44,6 +45,7 @@ from vuskit.errors import InvalidInputError
 __all__ = ["ExpandedPlan", "expand_plan"]
 
 _BATCH = 64
+_SeriesNames: TypeAlias = tuple[str | None, str]  # data set and series
 _Subject: TypeAlias = tuple[str, str, str]  # series, scores and settings
 
 
@@ -244,9 +246,13 @@ def expand_plan(
     try:
         planned = _distinct(_all_series(plan, catalog, notes, told), notes)
         tables = {
-            place: list(_tables(f"scores[{place}]", request, catalog, notes))
+            place: list(
+                _any_form(request, catalog, notes, told)
+                if request.any_form
+                else _tables(f"scores[{place}]", request, catalog, notes)
+            )
             for place, request in enumerate(plan.scores)
-            if request.pattern is None
+            if request.any_form or request.pattern is None
         }
         catalog.check()
         named = _with_unique_names([*planned, *(job.series for job in chain(*tables.values()))])
@@ -262,7 +268,7 @@ def expand_plan(
             where = f"scores[{place}]"
             imported = (
                 _named_files(where, request, request.pattern, series, notes)
-                if request.pattern is not None
+                if request.pattern is not None and not request.any_form
                 else (replace(job, series=named[job.series.hash]) for job in tables[place])
             )
             found = _selected(where, request, list(imported), notes)
@@ -480,7 +486,64 @@ def _tables(
             continue
         digest = file_digest(file.path)
         for column in columns:
-            yield ImportJob(ref, str(file.path.resolve()), column, column, digest)
+            yield ImportJob(
+                ref, str(file.path.resolve()), column, column, digest, request.align, request.window
+            )
+
+
+def _any_form(
+    request: ScoresFolder,
+    catalog: _SeriesCatalog,
+    notes: list[str],
+    progress: Callable[[int], None],
+) -> Iterator[ImportJob]:
+    """Files of any form, with labels inside or elsewhere."""
+    found = find_saved_scores(request)
+    notes += found.notes
+    owners: dict[str, _SeriesNames] = {}
+    refs: dict[tuple[str | None, str, str], SeriesRef | None] = {}
+    digests: dict[Path, str] = {}
+    for score in found.scores:
+        names = score.dataset, score.series
+        key = *names, score.source.spec
+        if key not in refs:
+            try:
+                ref = _own_content(score.source, names, catalog, owners)
+                refs[key] = replace(ref, dataset=score.dataset or ref.dataset, name=score.series)
+            except InvalidInputError as error:
+                notes.append(f"cannot be read: {error}")
+                refs[key] = None
+            progress(len(refs))
+        known = refs[key]
+        if known is None:
+            continue
+        if score.path not in digests:
+            digests[score.path] = file_digest(score.path)
+        path = str(score.path.resolve())
+        yield ImportJob(
+            known,
+            path,
+            score.column,
+            score.detector,
+            digests[score.path],
+            request.align,
+            request.window,
+        )
+
+
+def _own_content(
+    source: SeriesSource,
+    names: _SeriesNames,
+    catalog: _SeriesCatalog,
+    owners: dict[str, _SeriesNames],
+) -> SeriesRef:
+    """Describe a series; those without values whose labels are equal become variants."""
+    for variant in count():
+        ref = catalog.describe(source.with_options(variant=variant) if variant else source)
+        has_values = ref.n_missing < ref.n_points * ref.n_channels
+        if has_values or owners.setdefault(ref.hash, names) == names:
+            break
+    return ref
 
 
 def _columns(path: Path) -> tuple[str, ...]:
@@ -507,7 +570,15 @@ def _named_files(
             if match is not None:
                 taken.setdefault(key, []).append(ref.title)
                 label = escape_surrogates(match.groupdict().get("detector") or folder.name)
-                yield ImportJob(ref, str(path.resolve()), None, label, file_digest(path))
+                yield ImportJob(
+                    ref,
+                    str(path.resolve()),
+                    None,
+                    label,
+                    file_digest(path),
+                    request.align,
+                    request.window,
+                )
     notes += unfitting_files(folder, [key for key in keys if key not in taken], pattern)
     notes += [
         f"{folder}: {key!r} fits {pattern!r} for several series and is used for each: "

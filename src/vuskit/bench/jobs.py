@@ -25,6 +25,7 @@ import vuskit
 from vuskit import __version__
 from vuskit._util.code_digest import CodeDigest, code_digest
 from vuskit._util.text import listed
+from vuskit.alignment import align_scores, fill_missing_ends
 from vuskit.bench.identity import (
     canonical,
     content_key,
@@ -37,11 +38,10 @@ from vuskit.datasets import ScoredSeries, Series, get_format, read_series
 from vuskit.datasets.input_files import file_state, record_opened_files
 from vuskit.datasets.readers import (
     Format,
-    Table,
     doubles_from_texts,
     may_hold_large_integers,
-    open_scores,
 )
+from vuskit.datasets.readers.column_roles import Columns, open_columns
 from vuskit.datasets.synthetic import make_series
 from vuskit.detectors import (
     Adapted,
@@ -55,7 +55,7 @@ from vuskit.detectors import (
 )
 from vuskit.engine import Action, NotApplicableError, StaleWorkerError
 from vuskit.errors import ChangedInputError, InvalidInputError, MeasureError
-from vuskit.inputs import check_choice
+from vuskit.inputs import check_choice, length_advice
 from vuskit.kernels.backend import backend_name
 from vuskit.measures.evaluate import Evaluator
 from vuskit.measures.registry import Measure, get_measure
@@ -129,6 +129,11 @@ class SeriesSource:
         """Return the source of a synthetic series."""
         return cls(canonical({"synthetic": arguments}))
 
+    def with_options(self, **options: Any) -> SeriesSource:
+        """Return the source with other options of its format."""
+        content = self._content
+        return SeriesSource(canonical({**content, "options": {**content["options"], **options}}))
+
     @functools.cached_property
     def _content(self) -> dict[str, Any]:
         return dict(json.loads(self.spec))
@@ -137,6 +142,11 @@ class SeriesSource:
     def path(self) -> Path | None:
         """The file, if it is one."""
         return Path(self._content["file"]) if "file" in self._content else None
+
+    @property
+    def format_name(self) -> str | None:
+        """Name of the format, if it is a file."""
+        return self._content.get("format")
 
     @property
     def format(self) -> Format | None:
@@ -664,11 +674,19 @@ class ImportJob:
     column: str | None
     label: str
     digest: str
+    align: str | None = None
+    window: int | None = None
 
     @property
     def settings(self) -> str:
-        """The file's content and the column."""
-        return f"sha256:{self.digest[:16]} column={self.column}"
+        """The file's content, the column and the alignment."""
+        aligned = "" if self.window is None else f" window={self.window} at={self.anchor}"
+        return f"sha256:{self.digest[:16]} column={self.column}{aligned}"
+
+    @property
+    def anchor(self) -> str:
+        """Point of its window that a score belongs to."""
+        return self.align or "center"
 
     @property
     def identity(self) -> str:
@@ -677,8 +695,9 @@ class ImportJob:
 
     @cached_property
     def key(self) -> str:
-        """Digest of the series' content, the file's, and the column."""
-        return content_key(self.kind, self.series.hash, self.digest, self.column)
+        """Digest of the series' content, the file's, the column and the alignment."""
+        aligned = () if self.window is None else (self.window, self.anchor)
+        return content_key(self.kind, self.series.hash, self.digest, self.column, *aligned)
 
     @property
     def title(self) -> str:
@@ -691,7 +710,8 @@ class ImportJob:
 
     def spec(self) -> dict[str, Any]:
         """All that is needed to do it again, the series and names aside."""
-        return {name: getattr(self, name) for name in ("path", "column", "digest")}
+        names = ("path", "column", "digest", "align", "window")
+        return {name: value for name in names if (value := getattr(self, name)) is not None}
 
 
 @dataclass(frozen=True)
@@ -799,7 +819,7 @@ def job_from_spec(
             detector = DetectorSpec(**spec["detector"], label=label)
             return ScoreJob(series, detector, spec["seed"])
         case Kind.IMPORT:
-            return ImportJob(series, **spec, label=label)
+            return ImportJob(series, **{"column": None, **spec}, label=label)
         case Kind.EVALUATE:
             assert scores_hash is not None
             settings = EvaluationSettings.from_dict(spec["settings"])
@@ -823,12 +843,15 @@ class ScoreResult:
     cold : bool
         Whether the process had not run this detector before, so that the seconds contain imports
         and compilation.
+    filled : int
+        Points at the ends of imported scores that had none.
     """
 
     scores: Scores
     fit_seconds: float | None = None
     score_seconds: float | None = None
     cold: bool = False
+    filled: int = 0
 
 
 @dataclass(frozen=True)
@@ -1083,8 +1106,28 @@ class _Stopwatch:
 
 
 def _import(job: ImportJob, series: Series, scores: Scores) -> ScoreResult:
+    """Check imported scores; those of windows become scores of points."""
+    filled = 0
+    if scores.ndim == 1:
+        scores = _aligned(job, series, scores)
+    if scores.ndim == 1 and scores.dtype.kind == "f":
+        ends = fill_missing_ends(scores)
+        scores, filled = ends.scores, ends.leading + ends.trailing
     checked = ScoredSeries(series, {job.label: scores}).scores[job.label]
-    return ScoreResult(np.array(checked))
+    return ScoreResult(np.array(checked), filled=filled)
+
+
+def _aligned(job: ImportJob, series: Series, scores: Scores) -> Scores:
+    n = series.n_points
+    if scores.size == n:
+        return scores
+    if job.window is not None and scores.size == n - job.window + 1:
+        return align_scores(scores, n, window=job.window, at=job.anchor)
+    remedy = f"--align center --window {n - scores.size + 1}"
+    raise InvalidInputError(
+        f"{job.path}: there must be one score per label, got {scores.size} scores and {n} labels; "
+        f"{length_advice(scores.size, n, remedy=remedy)}"
+    )
 
 
 def _external_scores(job: ImportJob) -> Scores:
@@ -1103,14 +1146,14 @@ def _external_scores(job: ImportJob) -> Scores:
 
 # A file holds the scores of many detectors, and their jobs follow each other. Each looks at its
 # own column: what is wrong with one is no concern of the others.
-_recent_tables: dict[str, Table] = {}
+_recent_tables: dict[str, Columns] = {}
 
 
-def _table(job: ImportJob) -> Table:
+def _table(job: ImportJob) -> Columns:
     """Table with the content that the job names, whatever its file holds now."""
     table = _recent_tables.get(job.digest)
     if table is None:
-        table = open_scores(Path(job.path), _file_content(job))
+        table = open_columns(Path(job.path), data=_file_content(job), threads=False)
         _remember(_recent_tables, job.digest, table, most=1)
     return table
 
@@ -1141,7 +1184,7 @@ def _evaluate(job: EvaluateJob, scores: Scores, series: Series) -> EvaluateResul
         # Coarse grids are the plan's choice, and undefined values stay absent.
         warnings.simplefilter("ignore")
         channels = None
-        if isinstance(job.evaluation.buffer, str):
+        if isinstance(job.evaluation.buffer, str) and not np.isnan(series.values).all():
             channels = read_values("series", series, impute="linear")
         measures = tuple(measure.build() for measure in job.measures)
         evaluator = Evaluator(

@@ -18,6 +18,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from vuskit._util.names import did_you_mean
 from vuskit._util.text import parse_bytes
+from vuskit.alignment import ANCHORS
 from vuskit.bench.identity import canonical, import_object
 from vuskit.bench.jobs import DetectorSpec, MeasureSpec
 from vuskit.datasets.readers import get_format
@@ -102,6 +103,12 @@ name = "random"
 # [[scores]]
 # folder = "my_scores"          # one file per series of this plan and detector, .npy or .csv
 # pattern = "{detector}/{dataset}/{series}.npy"
+# align = "center"              # scores of windows; or "start", "end"
+# window = 100
+
+# [[scores]]
+# folder = "my_scores"          # csv, tsv, parquet, Arrow, npy or npz, also .gz; no [[series]]
+# labels = "my_labels"          # a file or folder of labels, matched by name
 
 # -- measures: of every score; as many entries as needed ----------------------------------------
 
@@ -184,11 +191,37 @@ class ScoresFolder(_Table, frozen=True):
     pattern: Text | None = None
     detectors: Texts = ()
     names: Texts = ()
+    files: Texts = ()
+    labels: Text | None = None
+    label: Text | None = None
+    score: Texts = ()
+    value: Text | None = None
+    positive: Text | None = None
+    align: Annotated[str, Meta(extra_json_schema={"enum": list(ANCHORS)})] | None = None
+    window: Positive | None = None
+
+    @property
+    def any_form(self) -> bool:
+        """Whether files may have any form, as for ``vuskit evaluate``."""
+        named = (self.labels, self.label, self.value, self.positive)
+        return bool(self.files or self.score) or any(one is not None for one in named)
 
     def __post_init__(self) -> None:
-        self._many("detectors", "names")
+        self._many("detectors", "names", "files", "score")
+        if self.align is not None:
+            check_choice("align", self.align, ANCHORS)
+            if self.window is None:
+                raise InvalidInputError(
+                    f"`window` must be given with align = {self.align!r}, got nothing"
+                )
         pattern = self.pattern
-        if pattern and ("{series}" not in pattern or not pattern.endswith((".npy", ".csv"))):
+        if pattern and self.any_form:
+            if "{series}" not in pattern:
+                raise InvalidInputError(
+                    "`pattern` must hold {series}, such as '{detector}/{series}.npy', "
+                    f"got {pattern!r}"
+                )
+        elif pattern and ("{series}" not in pattern or not pattern.endswith((".npy", ".csv"))):
             raise InvalidInputError(
                 "`pattern` must hold {series} and end in .npy or .csv, such as "
                 f"'{{detector}}/{{dataset}}/{{series}}.npy', got {pattern!r}"
@@ -465,7 +498,14 @@ def _with_folder(where: str, table: _Folder, base: Path) -> _Folder:
     folder = base / table.folder
     if not folder.is_dir():
         raise InvalidInputError(f"`{where}.folder` must be a folder, got {str(folder)!r}")
-    return msgspec.structs.replace(table, folder=str(folder))
+    if not isinstance(table, ScoresFolder) or table.labels is None:
+        return msgspec.structs.replace(table, folder=str(folder))
+    labels = base / table.labels
+    if not labels.exists():
+        raise InvalidInputError(
+            f"`{where}.labels` must be a file or a folder of labels, got {str(labels)!r}"
+        )
+    return msgspec.structs.replace(table, folder=str(folder), labels=str(labels))
 
 
 def _checked_synthetic(where: str, arguments: dict[str, Any]) -> dict[str, Any]:

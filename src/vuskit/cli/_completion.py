@@ -128,7 +128,7 @@ def complete_figures() -> list[str]:
 
 def complete_columns() -> Iterable[str]:
     """Columns of the file that the line names."""
-    from vuskit.cli._score_file import column_names
+    from vuskit.datasets.readers.column_roles import column_names
 
     try:
         return next((column_names(path) for path in map(Path, _line()) if path.is_file()), [])

@@ -405,6 +405,34 @@ class EvaluationOutput(_Table):
     scores: Some[EvaluatedScore]
 
 
+class SavedValue(_Table):
+    """A value of a score on one of several series; null where it failed or is undefined."""
+
+    dataset: str
+    series: str
+    detector: str
+    measure: str
+    value: Number
+    buffer: Count | None
+    buffer_reason: str | None
+    status: str
+
+
+class EvaluationsOutput(_Table):
+    """An evaluation of several series."""
+
+    schema: Literal["vuskit-evaluations-1"]
+    vuskit: str
+    folder: str
+    detectors: list[str]
+    datasets: list[str]
+    measures: Annotated[dict[str, str], Meta(description="Titles by name.")]
+    cells: list[BoardCell]
+    values: list[SavedValue]
+    failures: dict[str, str]
+    notes: list[str]
+
+
 class Friedman(_Table):
     """Friedman's test."""
 
@@ -726,6 +754,12 @@ _OUTPUTS: tuple[tuple[str, str, str, Any], ...] = (  # name, command, title, typ
     ("detectors", "vuskit list detectors --json", "Detectors", Some[DetectorRecord]),
     ("doctor", "vuskit doctor --json", "State of an installation", DoctorOutput),
     ("evaluation", "vuskit evaluate FILE --json", "An evaluation", EvaluationOutput),
+    (
+        "evaluations",
+        "vuskit evaluate FOLDER --json",
+        "An evaluation of several series",
+        EvaluationsOutput,
+    ),
     (
         "families",
         "vuskit list families --json",

@@ -1,7 +1,10 @@
-"""``vuskit evaluate``: from a file of scores to the table of measures."""
+"""``vuskit evaluate``: from files of scores to the table of measures."""
 
 from __future__ import annotations
 
+import contextlib
+import dataclasses
+import tempfile
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -13,22 +16,39 @@ from numpy.typing import NDArray
 
 from vuskit._util.gaps import bridge_gaps
 from vuskit._util.tables import csv_text
+from vuskit.alignment import ANCHORS
 from vuskit.buffers import BufferChoice, parse_buffer
 from vuskit.cli._completion import complete_columns, complete_definitions, complete_sides
 from vuskit.cli._exit_codes import ExitCode
-from vuskit.cli._files import check_page, write_file
+from vuskit.cli._files import check_file, check_page, write_file
+from vuskit.cli._many_series import (
+    STDIN,
+    RunOptions,
+    Sources,
+    evaluate_run,
+    read_one_series,
+    saved_stdin,
+    scores_folder,
+)
 from vuskit.cli._options import (
+    Address,
     AsLatex,
+    AsMarkdown,
     Buffer,
     Definition,
+    ExecutorKind,
     Html,
     Load,
     Measures,
+    Processes,
     Side,
+    Spread,
     Step,
+    TableColumns,
     Thresholds,
     VolumeFactor,
     chosen_measures,
+    output_option,
 )
 from vuskit.cli._output import (
     AsCsv,
@@ -39,6 +59,7 @@ from vuskit.cli._output import (
     terminal_width,
     write,
 )
+from vuskit.engine import EXECUTOR_KINDS
 from vuskit.errors import InvalidInputError, MeasureError
 from vuskit.inputs import check_choice
 from vuskit.measures.evaluate import evaluate_many
@@ -46,10 +67,11 @@ from vuskit.measures.settings import EvaluationSettings
 from vuskit.measures.thresholds import ThresholdRule
 from vuskit.report.evaluation import RECORD_FIELDS, EvaluationReport
 from vuskit.report.latex import latex_table
+from vuskit.report.publication import COLUMNS, SPREADS
 from vuskit.report.tables import plain_table
 
 if TYPE_CHECKING:
-    from vuskit.cli._score_file import ScoreFile
+    from vuskit.datasets.readers.column_roles import ScoreFile
     from vuskit.measures.registry import Measure
     from vuskit.measures.results import Comparison
 
@@ -64,14 +86,49 @@ _WRITERS: dict[str, Callable[[EvaluationReport], str]] = {
     "json": lambda report: json_text(report.to_dict()),
     "csv": lambda report: csv_text(RECORD_FIELDS, list(report.records())),
     "latex": latex_table,
+    "markdown": lambda report: report.table.to_markdown(),
 }
 
 
 def evaluate(
-    file: Annotated[
-        Path,
-        typer.Argument(metavar="FILE", help="csv or tsv (also .gz), parquet, npy or npz."),
+    sources: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="SOURCE...",
+            help="Files (csv, tsv, parquet, Arrow, npy or npz, also .gz), a folder, a quoted "
+            "pattern, or - for standard input.",
+        ),
     ],
+    labels: Annotated[
+        Path | None,
+        typer.Option(metavar="PATH", help="Labels elsewhere; a file or a folder, matched by name."),
+    ] = None,
+    pattern: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PATTERN",
+            help="What paths mean, such as '{detector}/{dataset}/{series}.npy'.",
+        ),
+    ] = None,
+    by: Annotated[
+        str | None,
+        typer.Option(metavar="COLUMN", help="Column of a long table that names the series."),
+    ] = None,
+    dataset: Annotated[
+        str | None,
+        typer.Option(metavar="COLUMN", help="Column of a long table that names the data set."),
+    ] = None,
+    align: Annotated[
+        str | None,
+        typer.Option(
+            metavar="POINT",
+            help="Point of its window that a score belongs to; center, start or end.",
+            autocompletion=lambda: list(ANCHORS),
+        ),
+    ] = None,
+    window: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="Points of a window.")
+    ] = None,
     label: Annotated[
         str | None,
         typer.Option(
@@ -127,19 +184,35 @@ def evaluate(
     as_json: AsJson = False,
     as_csv: AsCsv = False,
     as_latex: AsLatex = False,
+    as_markdown: AsMarkdown = False,
     html: Html = None,
+    output: Annotated[
+        Path | None,
+        output_option("FOLDER", "keeps the run of several series; in the cache unless given."),
+    ] = None,
+    columns: TableColumns = None,
+    spread: Spread = "std",
+    processes: Processes = 0,
+    executor: ExecutorKind = "local",
+    address: Address = None,
 ) -> None:
-    """Evaluate the anomaly scores of a file.
+    """Evaluate the anomaly scores of one series, or of many.
 
     Columns are found by their names: label (or anomaly, is_anomaly, y_true, ...)
-    and value; every other column of numbers is a score.
+    and value; every other column of numbers is a score. Several series make a
+    run: press Ctrl-C to stop; the same command goes on.
 
     Example: vuskit evaluate scores.csv --html page.html
+    Example: vuskit evaluate scores/ --labels data/ --latex
     """
-    from vuskit.cli._score_file import read_score_file
-
-    form = chosen_format(json=as_json, csv=as_csv, latex=as_latex)
+    form = chosen_format(json=as_json, csv=as_csv, latex=as_latex, markdown=as_markdown)
     check_page("--html", html)
+    if align is not None:
+        check_choice("--align", align, ANCHORS)
+    check_choice("--executor", executor, EXECUTOR_KINDS)
+    check_choice("--spread", spread, SPREADS)
+    if columns is not None:
+        check_choice("--columns", columns, COLUMNS)
     # All words are looked up before a file is read that may be large.
     wanted = chosen_measures(measure, load)
     check_choice("--definition", definition, dict(complete_definitions()))
@@ -155,7 +228,77 @@ def evaluate(
         buffer_fallback=buffer_fallback,
         volume_factor=volume_factor,
     )
-    scored = read_score_file(file, label=label, scores=score or (), value=value, positive=positive)
+    requested = Sources(
+        tuple(sources),
+        labels=labels,
+        pattern=pattern,
+        label=label,
+        value=value,
+        positive=positive,
+        score=tuple(score or ()),
+        by=by,
+        dataset=dataset,
+        align=align,
+        window=window,
+    )
+    requested.check()
+    options = RunOptions(
+        output,
+        processes,
+        executor,
+        address,
+        form,
+        html,
+        chance,
+        measure is not None,
+        columns,
+        spread,
+    )
+    with contextlib.ExitStack() as stack:
+        if STDIN in sources:
+            if len(sources) > 1:
+                raise InvalidInputError("`SOURCE` must be - alone, or files and folders, got both")
+            place = stack.enter_context(tempfile.TemporaryDirectory())
+            saved = stack.enter_context(saved_stdin(Path(place)))
+            requested = dataclasses.replace(requested, paths=(str(saved),))
+        scored = _only_series(requested, output)
+        if scored is None:
+            evaluate_run(requested, settings, wanted, options)
+        else:
+            _evaluate_one(scored, settings, wanted, options)
+
+
+def _only_series(sources: Sources, output: Path | None) -> ScoreFile | None:
+    """Labels and scores, if they are those of one series."""
+    from vuskit.datasets.readers.column_roles import read_score_file
+
+    if sources.is_one_file and output is None:
+        path = Path(sources.paths[0])
+        check_file(path)
+        return read_score_file(
+            path,
+            label=sources.label,
+            scores=sources.score,
+            value=sources.value,
+            positive=sources.positive,
+        )
+    if sources.by is not None or output is not None:
+        return None
+    from vuskit.bench.saved_scores import find_saved_scores
+
+    found = find_saved_scores(scores_folder(sources))
+    if len({(one.dataset, one.series) for one in found.scores}) > 1:
+        return None
+    return read_one_series(sources, found)
+
+
+def _evaluate_one(
+    scored: ScoreFile,
+    settings: EvaluationSettings,
+    wanted: Sequence[Measure],
+    options: RunOptions,
+) -> None:
+    form, html, chance = options.form, options.html, options.chance
     _tell_columns(scored)
     _check_classes(scored)
     choice = _buffer(settings, scored)
@@ -172,7 +315,7 @@ def evaluate(
         ),
     )
     report = EvaluationReport(
-        name=file.name,
+        name=scored.path.name,
         labels=scored.labels,
         values=scored.values,
         scores=scored.scores,
@@ -218,7 +361,8 @@ def _tell_columns(scored: ScoreFile) -> None:
         parts.append(f"values: {scored.value_name}")
     if scored.left_out:
         parts.append(f"left out: {', '.join(scored.left_out)}")
-    say(f"{scored.labels.size:,} points; {'; '.join(parts)}")
+    times = f" ({scored.times[0]} … {scored.times[1]})" if scored.times else ""
+    say(f"{scored.labels.size:,} points{times}; {'; '.join(parts)}")
     for note in scored.notes:
         say(f"note: {note}")
 

@@ -47,6 +47,8 @@ class Series:
         Names of the columns of `values`; ``value`` or ``value_0``, ``value_1``, ... by default.
     left_out : sequence of str, optional
         Columns of the file that were taken for no channel, each with the reason.
+    variant : int, default=0
+        Part of the content: distinguishes series with equal labels whose values are unknown.
 
     Raises
     ------
@@ -69,6 +71,7 @@ class Series:
     train_length: int | None = None
     channels: tuple[str, ...] = field(default=())
     left_out: tuple[str, ...] = field(default=())
+    variant: int = 0
 
     def __post_init__(self) -> None:
         values = _frozen_values(self.values)
@@ -136,6 +139,8 @@ class Series:
         digest.update(f"vuskit-series-1 {self.values.shape} {self.train_length}\n".encode())
         digest.update(np.ascontiguousarray(self.values, dtype="<f8").tobytes())
         digest.update(self.labels.tobytes())
+        if self.variant:
+            digest.update(f"variant {self.variant}".encode())
         return digest.hexdigest()
 
     def to_frame(self) -> pd.DataFrame:
@@ -181,7 +186,7 @@ class Series:
     def __reduce__(self) -> tuple[Any, ...]:
         # Through the constructor, because a plain pickle brings arrays back writable.
         fields = (self.name, self.dataset, self.values, self.labels)
-        return Series, (*fields, self.train_length, self.channels, self.left_out)
+        return Series, (*fields, self.train_length, self.channels, self.left_out, self.variant)
 
 
 @dataclass(frozen=True, eq=False)

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from vuskit.bench.expand import ExpandedPlan
     from vuskit.bench.runner import RunSummary
 
-__all__ = ["retry", "run"]
+__all__ = ["retry", "run", "stopped_by_signals"]
 
 # A polite kill, and the end of the terminal or of its connection.
 _STOP_SIGNALS = ("SIGTERM", "SIGHUP")
@@ -151,7 +151,7 @@ def _run(
     console = stderr_console()
     try:
         with (
-            _stopped_by_signals(),
+            stopped_by_signals(),
             RunDisplay(console, plain=plain or not console.is_terminal) as display,
         ):
             summary = run_plan(
@@ -213,7 +213,7 @@ def _tell_failures(summary: RunSummary, target: Path) -> bool:
 
 
 @contextlib.contextmanager
-def _stopped_by_signals() -> Iterator[None]:
+def stopped_by_signals() -> Iterator[None]:
     """Let other signals that end a program do what Ctrl-C does."""
     known = [signal.Signals[name] for name in _STOP_SIGNALS if hasattr(signal, name)]
     # What is ignored stays so: nohup wants the run to outlive its terminal.

@@ -33,6 +33,7 @@ __all__ = [
     "doubles_from_texts",
     "header_of",
     "may_hold_large_integers",
+    "read_arrow",
     "read_csv",
     "read_parquet",
     "sniff",
@@ -102,6 +103,11 @@ class Table:
     def names(self) -> tuple[str, ...]:
         """Names of the columns."""
         return tuple(self._columns)
+
+    @property
+    def length(self) -> int:
+        """Number of rows."""
+        return len(next(iter(self._columns.values())))
 
     @property
     def form(self) -> str:
@@ -246,10 +252,23 @@ class Table:
             return True
         return False
 
+    def dates(self, name: str) -> NDArray[np.datetime64] | None:
+        """Return a column of dates in UTC; None if it holds anything else or has gaps."""
+        column = self._columns[name]
+        types = require("pyarrow", purpose="reading files", extra="cli").types
+        dated = types.is_timestamp(column.type) or types.is_date(column.type)
+        if not dated or column.null_count:
+            return None
+        times: NDArray[np.datetime64] = column.to_numpy(zero_copy_only=False)
+        return times.astype("datetime64[us]")
+
+    def to_arrow(self) -> Any:
+        """All columns as a pyarrow table."""
+        return require("pyarrow", purpose="reading files", extra="cli").table(self._columns)
+
     def to_frame(self) -> pd.DataFrame:
         """All columns as a frame."""
-        pyarrow = require("pyarrow", purpose="reading files", extra="cli")
-        frame: pd.DataFrame = pyarrow.table(self._columns).to_pandas()
+        frame: pd.DataFrame = self.to_arrow().to_pandas()
         return frame
 
     def _number(self, cell: Any) -> float:
@@ -382,7 +401,13 @@ def doubles_from_texts(name: str, texts: Sequence[str]) -> NDArray[np.float64]:
     return doubles_in_order(name, check_numbers(name, numbers))
 
 
-def read_parquet(path: Path, *, unread: Collection[str] = (), threads: bool = False) -> Table:
+def read_parquet(
+    path: Path,
+    *,
+    unread: Collection[str] = (),
+    threads: bool = False,
+    data: bytes | None = None,
+) -> Table:
     """Read a parquet file.
 
     Parameters
@@ -393,6 +418,8 @@ def read_parquet(path: Path, *, unread: Collection[str] = (), threads: bool = Fa
         Names (in small letters) of columns that nobody will ask for; they cost nothing then.
     threads : bool, default=False
         Use all processors.
+    data : bytes, optional
+        Content of the file, if it was read before.
 
     Raises
     ------
@@ -404,7 +431,8 @@ def read_parquet(path: Path, *, unread: Collection[str] = (), threads: bool = Fa
     pyarrow = require("pyarrow", purpose="reading parquet files", extra="cli")
     parquet = require("pyarrow.parquet", purpose="reading parquet files")
     try:
-        source = path if is_utf8(str(path)) else pyarrow.BufferReader(path.read_bytes())
+        content = path.read_bytes() if data is None and not is_utf8(str(path)) else data
+        source = path if content is None else pyarrow.BufferReader(content)
         names = parquet.read_schema(source).names
         _check_distinct(path, names)
         passed_over = _among(names, unread)
@@ -413,6 +441,40 @@ def read_parquet(path: Path, *, unread: Collection[str] = (), threads: bool = Fa
     except (pyarrow.ArrowException, OSError) as error:
         raise InvalidInputError(f"{path}: not a readable parquet file: {error}") from error
     return Table(path, _named(path, table), unread=tuple(map(str.strip, passed_over)))
+
+
+def read_arrow(
+    path: Path,
+    *,
+    unread: Collection[str] = (),
+    threads: bool = False,
+    data: bytes | None = None,
+) -> Table:
+    """Read an Arrow (or Feather) file, or a stream of the same format.
+
+    Parameters are those of `read_parquet`; `threads` makes no difference.
+
+    Raises
+    ------
+    InvalidInputError
+        If it is not one.
+    MissingDependencyError
+        If pyarrow is not installed.
+    """
+    pyarrow = require("pyarrow", purpose="reading Arrow files", extra="cli")
+    ipc = require("pyarrow.ipc", purpose="reading Arrow files", extra="cli")
+    try:
+        content = path.read_bytes() if data is None else data
+        try:
+            table = ipc.open_file(pyarrow.BufferReader(content)).read_all()
+        except pyarrow.ArrowInvalid:
+            table = ipc.open_stream(pyarrow.BufferReader(content)).read_all()
+    except (pyarrow.ArrowException, OSError) as error:
+        raise InvalidInputError(f"{path}: not a readable Arrow file: {error}") from error
+    _check_distinct(path, table.column_names)
+    passed_over = _among(table.column_names, unread)
+    kept = table.drop_columns(passed_over) if passed_over else table
+    return Table(path, _named(path, kept), unread=tuple(map(str.strip, passed_over)))
 
 
 def _csv_options(

@@ -1,9 +1,12 @@
-"""A file of labels and scores: opening its columns, and finding out which column is which."""
+"""Columns of any file of labels or scores: opening them, and finding out which is which."""
 
 from __future__ import annotations
 
 import difflib
+import gzip
+import io
 import zipfile
+import zlib
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -17,22 +20,40 @@ from numpy.typing import NDArray
 from vuskit._util.names import did_you_mean
 from vuskit._util.optional import require
 from vuskit._util.text import quoted
-from vuskit.cli._files import check_file
-from vuskit.datasets.readers import (
+from vuskit.alignment import fill_missing_ends
+from vuskit.datasets.readers._columns import Table, header_of, read_arrow, read_csv, read_parquet
+from vuskit.datasets.readers.generic import (
     LABEL_NAMES,
     PLACE_NAMES,
     RISING,
-    header_of,
     label_column,
     only_rises,
-    read_csv,
-    read_parquet,
 )
 from vuskit.errors import InvalidInputError
 from vuskit.inputs import doubles_in_order
 
-__all__ = ["ScoreFile", "column_names", "read_score_file"]
+__all__ = [
+    "GENERIC_SCORES",
+    "SCORE_SUFFIXES",
+    "ColumnRoles",
+    "Columns",
+    "ScoreFile",
+    "column_names",
+    "filled_scores",
+    "find_roles",
+    "open_columns",
+    "read_label_column",
+    "read_score_file",
+    "score_suffix",
+    "time_range",
+]
 
+# Names of score columns that say nothing about the detector.
+GENERIC_SCORES = frozenset(
+    {"score", "scores", "anomaly_score", "anomaly_scores", "y_score", "y_scores", "output", "0"}
+)
+_TIMES = ("timestamp", "time", "datetime", "date")
+_NO_SCORES = PLACE_NAMES - set(_TIMES)
 _VALUES = ("value", "values", "data", "series", "signal")
 _SOUND_ANOMALOUS = ("anom", "outl", "abno", "fault", "attack", "fail", "bad", "true", "yes", "-1")
 _SOUND_NORMAL = ("norm", "ok", "good", "heal", "inl", "nomin", "benign", "regular", "no")
@@ -62,6 +83,8 @@ class ScoreFile:
         Columns that were taken for nothing.
     notes : tuple of str
         What was understood that could have been meant otherwise.
+    times : tuple of str or None
+        First and last time, if the file has dates.
     """
 
     path: Path
@@ -72,6 +95,7 @@ class ScoreFile:
     value_name: str | None
     left_out: tuple[str, ...]
     notes: tuple[str, ...] = ()
+    times: tuple[str, str] | None = None
 
 
 def read_score_file(
@@ -102,14 +126,11 @@ def read_score_file(
     MissingDependencyError
         If the format needs a library that is not installed.
     """
-    named = {name for name in (label, value, *scores) if name is not None}
-    columns = open_columns(path, unread=PLACE_NAMES - {name.strip().lower() for name in named})
-    for option, name in (("--label", label), ("--value", value), *(("--score", s) for s in scores)):
-        _check_column(path, columns.names, option, name)
+    columns = _open_named(path, label=label, scores=scores, value=value)
     label_name = label or _find_label(path, columns)
     value_name = value or _usual(_VALUES, columns.names, taken={label_name, *scores})
-    labels, understood = _labels(path, columns, label_name, positive)
-    found, left_out = _scores_of(path, columns, scores, {label_name, value_name})
+    labels, understood = read_label_column(path, columns, label_name, positive)
+    found, left_out, filled = _scores_of(path, columns, scores, {label_name, value_name})
     if not found:
         raise InvalidInputError(
             f"{path}: there must be a column of scores beside {quoted(columns.names)}; "
@@ -118,8 +139,97 @@ def read_score_file(
     values = None if value_name is None else columns.numbers(value_name)
     notes = [f"{path.name} is read as {columns.form}"] if columns.form else []
     return ScoreFile(
-        path, labels, found, values, label_name, value_name, left_out, (*notes, *understood)
+        path,
+        labels,
+        found,
+        values,
+        label_name,
+        value_name,
+        left_out,
+        (*notes, *understood, *filled),
+        time_range(columns),
     )
+
+
+@dataclass(frozen=True)
+class ColumnRoles:
+    """Which column of a file is which.
+
+    Attributes
+    ----------
+    label, value : str or None
+        Columns of the labels and of the series, if there are any.
+    scores : tuple of str
+        Columns of scores.
+    """
+
+    label: str | None
+    value: str | None
+    scores: tuple[str, ...]
+
+
+def find_roles(
+    path: Path,
+    *,
+    label: str | None = None,
+    scores: Sequence[str] = (),
+    value: str | None = None,
+    labels_elsewhere: bool = False,
+) -> ColumnRoles:
+    """Find out which column of a file is which; reads no more than needed.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    label, value : str, optional
+        Columns of the labels and of the series; by their usual names otherwise.
+    scores : sequence of str, optional
+        Columns of the scores; all others that hold numbers if empty.
+    labels_elsewhere : bool, default=False
+        Whether the file needs no labels.
+
+    Raises
+    ------
+    InvalidInputError
+        If the file cannot be read, or has no labels or no scores.
+    """
+    names = column_names(path) if is_text_file(path) else []
+    if [name.lower() for name in names[:2]] == ["value", "label"] and not (label or value):
+        if scores:
+            for name in scores:
+                _check_column(path, tuple(names), "--score", name)
+        return ColumnRoles(names[1], names[0], tuple(scores or names[2:]))
+    columns = _open_named(path, label=label, scores=scores, value=value)
+    label_name = label or (
+        label_column(columns.names) if labels_elsewhere else _find_label(path, columns)
+    )
+    value_name = value or _usual(_VALUES, columns.names, taken={label_name or "", *scores})
+    found = scores or _score_names(path, columns, {label_name, value_name})[0]
+    return ColumnRoles(label_name, value_name, tuple(found))
+
+
+def _open_named(
+    path: Path, *, label: str | None, scores: Sequence[str], value: str | None
+) -> Columns:
+    """Open a file; columns that the user named must be there."""
+    named = {name for name in (label, value, *scores) if name is not None}
+    columns = open_columns(path, unread=_NO_SCORES - {name.strip().lower() for name in named})
+    for option, name in (("--label", label), ("--value", value), *(("--score", s) for s in scores)):
+        _check_column(path, columns.names, option, name)
+    return columns
+
+
+def time_range(columns: Columns) -> tuple[str, str] | None:
+    """First and last time of a file with a column of dates, as text."""
+    name = _usual(_TIMES, columns.names, taken=set())
+    times = columns.dates(name) if name is not None else None
+    if times is None:
+        return None
+    ends = [str(time.astype("datetime64[s]")).replace("T", " ") for time in (times[0], times[-1])]
+    if all(end.endswith(" 00:00:00") for end in ends):
+        ends = [end.removesuffix(" 00:00:00") for end in ends]
+    return ends[0], ends[1]
 
 
 def _check_column(path: Path, names: tuple[str, ...], option: str, name: str | None) -> None:
@@ -137,15 +247,15 @@ def _usual(usual: Sequence[str], names: Sequence[str], taken: set[str]) -> str |
 
 def _find_label(path: Path, columns: Columns) -> str:
     found = label_column(columns.names)
-    if found is None and isinstance(columns, ArrayColumns):
+    if found is None and all(_same_number(name, name) for name in columns.names):
         binary = [name for name in columns.names if _is_binary(columns.distinct(name)[0])]
         found = binary[0] if len(binary) == 1 else None
     if found is not None:
         return found
     if all(_same_number(name, name) for name in columns.names):
         raise InvalidInputError(
-            f"{path}: the first line must name the columns, such as label,score; "
-            f"got {quoted(columns.names)}"
+            f"{path}: exactly one column must hold 0 and 1 only, as there are no names of "
+            "columns; add a first line such as label,score, or give --labels FILE"
         )
     near = next((name for name in columns.names if _is_misspelled(name)), None)
     hint = "; name it with --label" if near is None else f"; did you mean --label {quote(near)}?"
@@ -166,10 +276,16 @@ def _is_binary(words: list[str]) -> bool:
     return set(words) <= {"0", "1", "0.0", "1.0", "True", "False"}
 
 
-def _labels(
+def read_label_column(
     path: Path, columns: Columns, name: str, positive: str | None
 ) -> tuple[NDArray[np.bool_], tuple[str, ...]]:
-    """Labels, and what was understood without being told."""
+    """Return labels, and notes about what was understood without being told.
+
+    Raises
+    ------
+    InvalidInputError
+        If the cells are not 0 and 1 and it is unclear which of them means anomalous.
+    """
     if positive is None and not columns.is_text(name):
         numbers = columns.numbers(name)
         if np.isin(numbers, (0, 1)).all():
@@ -234,11 +350,23 @@ def _same_number(first: str, second: str) -> bool:
 
 def _scores_of(
     path: Path, columns: Columns, asked: Sequence[str], taken: set[str | None]
-) -> tuple[dict[str, NDArray[np.float64]], tuple[str, ...]]:
-    """Scores by name, and the columns that are left out."""
-    if asked:
-        return {name: _scores(path, columns, name) for name in dict.fromkeys(asked)}, ()
-    found, left_out = {}, list(columns.unread)
+) -> tuple[dict[str, NDArray[np.float64]], tuple[str, ...], tuple[str, ...]]:
+    """Scores by name, the columns that are left out, and notes about filled ends."""
+    chosen, left_out = (
+        (list(dict.fromkeys(asked)), ()) if asked else _score_names(path, columns, taken)
+    )
+    found, notes = {}, []
+    for name in chosen:
+        found[name], note = filled_scores(path, name, columns.scores(name))
+        notes += [note] if note else []
+    return found, left_out, tuple(notes)
+
+
+def _score_names(
+    path: Path, columns: Columns, taken: set[str | None]
+) -> tuple[list[str], tuple[str, ...]]:
+    """Columns of scores, and those that are left out."""
+    found, left_out = [], list(columns.unread)
     for name in columns.names:
         if name in taken:
             continue
@@ -246,26 +374,42 @@ def _scores_of(
         if plain in PLACE_NAMES or columns.is_text(name):
             left_out.append(name)
             continue
-        scores = _scores(path, columns, name)
+        scores = columns.numbers(name)
         if only_rises(scores):
             left_out.append(f"{name} ({RISING})")
         elif plain in LABEL_NAMES and np.isin(scores, (0, 1)).all():
             left_out.append(f"{name} (looks like labels; --score takes it)")
         else:
-            found[name] = scores
+            found.append(name)
     return found, tuple(name if name.strip() else "a column without a name" for name in left_out)
 
 
-def _scores(path: Path, columns: Columns, name: str) -> NDArray[np.float64]:
-    numbers = columns.scores(name)
-    missing = ~np.isfinite(numbers)
+def filled_scores(
+    path: Path, name: str, numbers: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], str | None]:
+    """Return scores with missing ends filled, and a note about it.
+
+    Raises
+    ------
+    InvalidInputError
+        If scores are missing between others.
+    """
+    filled = fill_missing_ends(numbers)
+    missing = ~np.isfinite(filled.scores)
     if missing.any():
         raise InvalidInputError(
             f"{path}: score column {name!r} must hold a number in every row, got none in "
             f"{int(missing.sum()):,} of {numbers.size:,} (first: row {int(missing.argmax()) + 1}); "
             "fill or drop those rows, or name the columns to evaluate with --score"
         )
-    return numbers
+    ends = ((filled.leading, "first"), (filled.trailing, "last"))
+    shown = " and ".join(f"the {end} {count:,}" for count, end in ends if count)
+    if not shown:
+        return filled.scores, None
+    points = "points" if filled.leading + filled.trailing > 1 else "point"
+    return filled.scores, (
+        f"{name} has no score at {shown} {points}, as scores of windows; they get the nearest score"
+    )
 
 
 # -- columns of a file ---------------------------------------------------------------------------
@@ -288,6 +432,10 @@ class Columns(Protocol):
     def unread(self) -> tuple[str, ...]:
         """Columns that were passed over."""
 
+    @property
+    def length(self) -> int:
+        """Number of rows."""
+
     def numbers(self, name: str) -> NDArray[np.float64]:
         """Return a column as numbers, NaN where a cell is empty."""
 
@@ -300,12 +448,26 @@ class Columns(Protocol):
     def is_text(self, name: str) -> bool:
         """Whether a column holds words or dates, and not numbers with a bad cell among them."""
 
+    def dates(self, name: str) -> NDArray[np.datetime64] | None:
+        """Return a column of dates; None if it holds anything else."""
+
+    def to_arrow(self) -> Any:
+        """All columns as a pyarrow table."""
+
 
 class _Opener(Protocol):
-    def __call__(self, path: Path, *, unread: Collection[str]) -> Columns: ...
+    def __call__(
+        self, path: Path, unread: Collection[str], data: bytes | None, threads: bool, /
+    ) -> Columns: ...
 
 
-def open_columns(path: Path, *, unread: Collection[str] = ()) -> Columns:
+def open_columns(
+    path: Path,
+    *,
+    unread: Collection[str] = (),
+    data: bytes | None = None,
+    threads: bool = True,
+) -> Columns:
     """Open a file by the ending of its name.
 
     Parameters
@@ -314,6 +476,10 @@ def open_columns(path: Path, *, unread: Collection[str] = ()) -> Columns:
         The file.
     unread : collection of str, optional
         Columns to leave alone, in small letters; see `vuskit.datasets.readers.read_csv`.
+    data : bytes, optional
+        Content of the file, if it was read before.
+    threads : bool, default=True
+        Use all processors.
 
     Raises
     ------
@@ -322,8 +488,7 @@ def open_columns(path: Path, *, unread: Collection[str] = ()) -> Columns:
     MissingDependencyError
         If the format needs a library that is not installed.
     """
-    check_file(path)
-    suffix = Path(path.name.lower().removesuffix(".gz")).suffix
+    suffix = score_suffix(path)
     if suffix in _WORKBOOKS:
         raise InvalidInputError(
             f"{path}: a workbook must be saved as csv first: in the spreadsheet with "
@@ -333,12 +498,32 @@ def open_columns(path: Path, *, unread: Collection[str] = ()) -> Columns:
         raise InvalidInputError(
             f"{path}: the name must end in {', '.join(_OPENERS)} or .csv.gz, got {suffix!r}"
         )
-    return _OPENERS[suffix](path, unread=unread)
+    return _OPENERS[suffix](path, unread, data, threads)
+
+
+def score_suffix(path: Path) -> str:
+    """Lower-case suffix of a file name, a final ``.gz`` aside."""
+    return Path(path.name.lower().removesuffix(".gz")).suffix
+
+
+def is_text_file(path: Path) -> bool:
+    """Whether a file is csv or tsv by its name."""
+    return score_suffix(path) in (".csv", ".tsv")
+
+
+def _read_bytes(path: Path, data: bytes | None) -> bytes:
+    content = path.read_bytes() if data is None else data
+    if path.suffix.lower() != ".gz":
+        return content
+    try:
+        return gzip.decompress(content)
+    except (OSError, EOFError, zlib.error) as error:
+        raise InvalidInputError(f"{path}: not a readable gzipped file: {error}") from error
 
 
 def column_names(path: Path) -> list[str]:
     """Names of the columns of a csv file, and of others as far as that is quick; for completion."""
-    if path.name.lower().removesuffix(".gz").endswith((".csv", ".tsv")):
+    if is_text_file(path):
         return header_of(path)
     if path.suffix.lower() in (".parquet", ".pq"):
         parquet = require("pyarrow.parquet", purpose="reading parquet files")
@@ -363,6 +548,11 @@ class ArrayColumns:
     def names(self) -> tuple[str, ...]:
         """Names of the arrays."""
         return tuple(self._arrays)
+
+    @property
+    def length(self) -> int:
+        """Number of rows."""
+        return len(next(iter(self._arrays.values())))
 
     def numbers(self, name: str) -> NDArray[np.float64]:
         """Return an array as numbers."""
@@ -389,21 +579,55 @@ class ArrayColumns:
         """Whether an array holds anything but numbers."""
         return self._arrays[name].dtype.kind not in "fiub"
 
+    def dates(self, name: str) -> NDArray[np.datetime64] | None:
+        """Return an array of dates; None if it holds anything else."""
+        array = self._arrays[name]
+        return array if array.dtype.kind == "M" else None
 
-def _open_npy(path: Path, *, unread: Collection[str]) -> ArrayColumns:
-    array = _loaded(path)
+    def to_arrow(self) -> Any:
+        """All arrays as a pyarrow table."""
+        return require("pyarrow", purpose="long tables", extra="cli").table(self._arrays)
+
+
+def _open_csv(path: Path, unread: Collection[str], data: bytes | None, threads: bool) -> Table:
+    """Read a csv file, also one without a header."""
+    names = header_of(path, data)
+    headless = bool(names) and all(_same_number(name, name) for name in names)
+    columns = [str(place) for place in range(len(names))] if headless else None
+    return read_csv(
+        path, columns=columns, unread=() if headless else unread, threads=threads, data=data
+    )
+
+
+def _open_table(
+    read: Any, path: Path, unread: Collection[str], data: bytes | None, threads: bool
+) -> Table:
+    packed = path.suffix.lower() == ".gz"
+    content = _read_bytes(path, data) if packed or data is not None else None
+    table: Table = read(path, unread=unread, threads=threads, data=content)
+    return table
+
+
+def _open_npy(
+    path: Path, unread: Collection[str], data: bytes | None, threads: bool
+) -> ArrayColumns:
+    array = _loaded(path, data)
     if array.dtype.names:
         return ArrayColumns(path, {name: array[name] for name in array.dtype.names})
-    if array.ndim != 2 or array.shape[1] < 2:
+    if array.ndim == 1 or (array.ndim == 2 and array.shape[1] == 1):
+        return ArrayColumns(path, {"0": array.reshape(-1)})
+    if array.ndim != 2:
         raise InvalidInputError(
-            f"{path}: the array must have a column of labels and one for each score, "
+            f"{path}: the array must be 1-D, or 2-D with a column for labels and for each score, "
             f"got shape {array.shape}"
         )
     return ArrayColumns(path, {str(i): array[:, i] for i in range(array.shape[1])})
 
 
-def _open_npz(path: Path, *, unread: Collection[str]) -> ArrayColumns:
-    with _loaded(path) as archive:
+def _open_npz(
+    path: Path, unread: Collection[str], data: bytes | None, threads: bool
+) -> ArrayColumns:
+    with _loaded(path, data) as archive:
         try:
             arrays = {name: archive[name] for name in archive.files}
         except ValueError as error:  # Python objects, which are not loaded from strangers' files
@@ -414,9 +638,9 @@ def _open_npz(path: Path, *, unread: Collection[str]) -> ArrayColumns:
     return ArrayColumns(path, flat)
 
 
-def _loaded(path: Path) -> Any:
+def _loaded(path: Path, data: bytes | None) -> Any:
     try:
-        return np.load(path, allow_pickle=False)
+        return np.load(io.BytesIO(_read_bytes(path, data)), allow_pickle=False)
     except (ValueError, EOFError, zipfile.BadZipFile) as error:
         raise InvalidInputError(
             f"{path}: not a NumPy file of plain numbers; save one with np.save or np.savez"
@@ -424,10 +648,13 @@ def _loaded(path: Path) -> Any:
 
 
 _OPENERS: dict[str, _Opener] = {
-    ".csv": partial(read_csv, threads=True),
-    ".tsv": partial(read_csv, threads=True),
-    ".parquet": partial(read_parquet, threads=True),
-    ".pq": partial(read_parquet, threads=True),
+    ".csv": _open_csv,
+    ".tsv": _open_csv,
+    ".parquet": partial(_open_table, read_parquet),
+    ".pq": partial(_open_table, read_parquet),
+    ".arrow": partial(_open_table, read_arrow),
+    ".feather": partial(_open_table, read_arrow),
     ".npy": _open_npy,
     ".npz": _open_npz,
 }
+SCORE_SUFFIXES = tuple(_OPENERS)

@@ -1,0 +1,665 @@
+"""Scores in files of any form: which file belongs to which series and detector."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from vuskit._util.text import listed, plural, quoted
+from vuskit.bench.jobs import SeriesSource
+from vuskit.bench.plan import ScoresFolder
+from vuskit.datasets.readers.column_roles import (
+    GENERIC_SCORES,
+    SCORE_SUFFIXES,
+    ColumnRoles,
+    column_names,
+    find_roles,
+    open_columns,
+    score_suffix,
+)
+from vuskit.datasets.readers.labels import SERIES_COLUMNS, interval_columns
+from vuskit.datasets.readers.registry import plain_name, recognize, stem
+from vuskit.errors import InvalidInputError
+
+__all__ = ["SavedScore", "SavedScores", "find_saved_scores", "list_score_files"]
+
+_SHOWN = 6
+_SEPARATORS = ("__", "_", "-", ".", " ")
+_GENERIC_NAMES = {"label", "labels", "y_true", "ground_truth", "test_label", "test_labels", "gt"}
+_PLACEHOLDER = re.compile(r"(\{(?:series|dataset|detector)\})")
+# By the number of folders above the files.
+_LAYOUTS = (
+    ("{series}", "{series}_{detector}", "{detector}_{series}"),
+    (
+        "{detector}/{series}",
+        "{series}/{detector}",
+        "{dataset}/{series}",
+        "{dataset}/{series}_{detector}",
+        "{dataset}/{detector}_{series}",
+    ),
+    (
+        "{detector}/{dataset}/{series}",
+        "{dataset}/{detector}/{series}",
+        "{dataset}/{series}/{detector}",
+    ),
+)
+
+
+@dataclass(frozen=True)
+class SavedScore:
+    """Scores of one detector on one series.
+
+    Attributes
+    ----------
+    dataset : str or None
+        Name of the data set; None: as the file of the series says.
+    series, detector : str
+        Names.
+    path : Path
+        The file.
+    column : str
+        Column of the scores.
+    source : SeriesSource
+        Labels, and values where there are any.
+    """
+
+    dataset: str | None
+    series: str
+    detector: str
+    path: Path
+    column: str
+    source: SeriesSource
+
+
+@dataclass(frozen=True)
+class SavedScores:
+    """Scores that were found, and notes about what was understood."""
+
+    scores: tuple[SavedScore, ...]
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class _File:
+    """A file of scores: its path below the folder, and which column is which."""
+
+    path: Path
+    key: str
+    roles: ColumnRoles
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """Folders below the root, then the name without suffixes."""
+        return (*Path(self.key).parts[:-1], stem(self.path))
+
+    @property
+    def is_generic(self) -> bool:
+        """Whether the path must name the detector, as the only column of scores does not."""
+        scores = self.roles.scores
+        return len(scores) == 1 and scores[0].strip().lower() in GENERIC_SCORES
+
+
+@dataclass(frozen=True)
+class _Names:
+    """What a layout reads from a path; None: not in it."""
+
+    series: str
+    dataset: str | None = None
+    detector: str | None = None
+
+
+def find_saved_scores(request: ScoresFolder) -> SavedScores:
+    """Find the scores of a folder, or of some of its files, with their labels.
+
+    Parameters
+    ----------
+    request : ScoresFolder
+        What the plan says.
+
+    Returns
+    -------
+    SavedScores
+        One entry per series and detector.
+
+    Raises
+    ------
+    InvalidInputError
+        If no file can be used, labels are missing, or names can be understood in several ways.
+    """
+    root = Path(request.folder)
+    notes: list[str] = []
+    paths = (
+        [root / name for name in request.files]
+        if request.files
+        else list_score_files(root, without=Path(request.labels) if request.labels else None)
+    )
+    files = _with_roles(request, root, paths, notes)
+    if request.labels is not None:
+        found = _with_separate_labels(request, root, files, _LabelFiles(request, root), notes)
+    else:
+        found = _with_own_labels(request, root, files, notes)
+    twice = [
+        names
+        for names, count in Counter((s.dataset, s.series, s.detector) for s in found).items()
+        if count > 1
+    ]
+    if twice:
+        _, series, detector = twice[0]
+        same = [s.path for s in found if (s.dataset, s.series, s.detector) == twice[0]]
+        raise InvalidInputError(
+            f"every series must have one score per detector, got {plural(len(same), 'file')} for "
+            f"{detector!r} on {series!r}: {listed([str(p) for p in same], most=3)}; "
+            'describe the paths, such as --pattern "{detector}/{series}.npy"'
+        )
+    return SavedScores(tuple(found), tuple(notes))
+
+
+# -- files -------------------------------------------------------------------------------------
+
+
+def list_score_files(folder: Path, *, without: Path | None = None) -> list[Path]:
+    """Return the files of a folder that can hold scores.
+
+    Parameters
+    ----------
+    folder : Path
+        Searched with all its subfolders; hidden files and folders are left out.
+    without : Path, optional
+        File or folder with labels, which is left out too.
+
+    Raises
+    ------
+    InvalidInputError
+        If there is none.
+    """
+    hidden = re.compile(r"(?:^|/)\.")
+    found = [
+        path
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and not hidden.search(path.relative_to(folder).as_posix())
+    ]
+    if without is not None:
+        labels = without.resolve()
+        found = [path for path in found if labels not in (path.resolve(), *path.resolve().parents)]
+    usable = [path for path in found if score_suffix(path) in SCORE_SUFFIXES]
+    if not usable:
+        others = [path.relative_to(folder).as_posix() for path in found]
+        raise InvalidInputError(
+            f"{folder}: a folder of scores must hold files that end in "
+            f"{', '.join(SCORE_SUFFIXES)} (also .gz), got "
+            + (quoted(others, most=_SHOWN) if others else "an empty folder")
+        )
+    return usable
+
+
+def _with_roles(
+    request: ScoresFolder, root: Path, paths: Iterable[Path], notes: list[str]
+) -> list[_File]:
+    files, errors = [], []
+    for path in paths:
+        try:
+            roles = find_roles(
+                path,
+                label=request.label if request.labels is None else None,
+                scores=request.score,
+                value=request.value if request.labels is None else None,
+                labels_elsewhere=request.labels is not None,
+            )
+            if not roles.scores:
+                raise InvalidInputError(
+                    f"{path}: there must be a column of scores; name one with --score"
+                )
+        except (InvalidInputError, OSError) as error:
+            errors.append(str(error))
+            continue
+        files.append(_File(path, path.relative_to(root).as_posix(), roles))
+    if not files:
+        raise InvalidInputError(errors[0] + _others(errors))
+    notes += [f"left out: {error}" for error in errors]
+    return files
+
+
+def _others(errors: Sequence[str]) -> str:
+    return f" ({plural(len(errors) - 1, 'other file fails', 'other files fail')})" * (
+        len(errors) > 1
+    )
+
+
+def _by_pattern(request: ScoresFolder, file: _File) -> _Names | None:
+    assert request.pattern is not None
+    pieces, seen = [], set()
+    for part in _PLACEHOLDER.split(request.pattern):
+        name = part[1:-1]
+        if not _PLACEHOLDER.fullmatch(part):
+            pieces.append(re.escape(part))
+        elif name in seen:
+            pieces.append(f"(?P={name})")
+        else:
+            seen.add(name)
+            pieces.append(f"(?P<{name}>[^/]+?)")
+    expression = re.compile("".join(pieces))
+    plain = Path(file.key).with_name(plain_name(file.path)).as_posix()
+    for key in (plain.removesuffix(Path(plain).suffix), plain, file.key):
+        match = expression.fullmatch(key)
+        if match is not None:
+            return _Names(**match.groupdict())
+    return None
+
+
+def _named_by_pattern(
+    request: ScoresFolder, files: Sequence[_File], notes: list[str]
+) -> list[tuple[_File, _Names]]:
+    """Files that the user's pattern fits."""
+    read = [(file, _by_pattern(request, file)) for file in files]
+    found = [(file, names) for file, names in read if names is not None]
+    others = [file.key for file, names in read if names is None]
+    if not found:
+        raise InvalidInputError(
+            f"`pattern` must fit files of {request.folder}, got {request.pattern!r}, which fits "
+            f"none of {quoted(others, most=_SHOWN)}"
+        )
+    if others:
+        notes.append(
+            f"{request.folder}: {request.pattern!r} does not fit {quoted(others, most=_SHOWN)}"
+        )
+    return found
+
+
+def _depth(files: Sequence[_File]) -> int:
+    depths = {len(file.parts) - 1 for file in files}
+    if len(depths) > 1 or max(depths) >= len(_LAYOUTS):
+        shown = quoted([file.key for file in files], most=_SHOWN)
+        raise InvalidInputError(
+            "score files must lie equally deep, at most two folders down, for names to be found; "
+            f'got {shown}; describe the paths, such as --pattern "{{detector}}/{{series}}.npy"'
+        )
+    return depths.pop()
+
+
+def _ambiguous(root: Path, example: str, layouts: Sequence[str]) -> InvalidInputError:
+    choices = " or ".join(f'--pattern "{layout}"' for layout in layouts)
+    return InvalidInputError(
+        f"{root}: paths such as {example!r} can be understood in several ways; choose {choices}"
+    )
+
+
+def _tell_layout(layout: str, file: _File, names: _Names) -> str:
+    known = (("detector", names.detector), ("data set", names.dataset), ("series", names.series))
+    shown = ", ".join(f"{what} {name!r}" for what, name in known if name is not None)
+    return f"{file.key!r} is understood as {layout}: {shown}; --pattern says otherwise"
+
+
+# -- labels in the files of scores -------------------------------------------------------------
+
+
+def _with_own_labels(
+    request: ScoresFolder, root: Path, files: list[_File], notes: list[str]
+) -> list[SavedScore]:
+    if request.pattern is not None:
+        named = _named_by_pattern(request, files, notes)
+    elif all(file.is_generic for file in files) and len(files) > 1:
+        named = _layout_by_labels(root, files, _label_digests(request), notes)
+    else:
+        named = [(file, _Names(stem(file.path))) for file in files]
+    options = _column_options(request)
+    found = []
+    for file, names in named:
+        dataset = names.dataset or (
+            root.resolve().name if names.detector is not None else file.path.resolve().parent.name
+        )
+        for column in file.roles.scores:
+            detector = _detector(names, file, column)
+            source = SeriesSource.file(
+                file.path, "labels", {**options, "dataset": dataset, "name": names.series}
+            )
+            found.append(SavedScore(dataset, names.series, detector, file.path, column, source))
+    return found
+
+
+def _detector(names: _Names, file: _File, column: str) -> str:
+    """Name of the detector, from the path or the column."""
+    if names.detector is None:
+        return column if column != "0" else "score"
+    return names.detector if len(file.roles.scores) == 1 else f"{names.detector} {column}"
+
+
+def _column_options(request: ScoresFolder) -> dict[str, Any]:
+    given = {"label": request.label, "value": request.value, "positive": request.positive}
+    return {name: value for name, value in given.items() if value is not None}
+
+
+def _label_digests(request: ScoresFolder) -> Callable[[_File], str]:
+    known: dict[str, str] = {}
+
+    def digest(file: _File) -> str:
+        if file.key not in known:
+            source = SeriesSource.file(file.path, "labels", _column_options(request))
+            known[file.key] = source.load().content_hash
+        return known[file.key]
+
+    return digest
+
+
+def _layout_by_labels(
+    root: Path, files: list[_File], digest: Callable[[_File], str], notes: list[str]
+) -> list[tuple[_File, _Names]]:
+    """Tell detectors and series apart: files of one series have equal labels."""
+    fitting = []
+    for layout in _LAYOUTS[_depth(files)]:
+        if "{detector}" not in layout:
+            continue
+        named = [(file, _split_names(layout, file.parts)) for file in files]
+        if any(names is None for _, names in named):
+            continue
+        groups: dict[tuple[str | None, str], list[_File]] = {}
+        detectors: Counter[str | None] = Counter()
+        for file, names in named:
+            assert names is not None
+            groups.setdefault((names.dataset, names.series), []).append(file)
+            detectors[names.detector] += 1
+        repeated = min(map(len, groups.values())) > 1
+        if repeated and all(len({digest(one) for one in group}) == 1 for group in groups.values()):
+            fitting.append((layout, named))
+    if len(fitting) > 1:
+        raise _ambiguous(root, files[0].key, [layout for layout, _ in fitting])
+    if not fitting:
+        return [(file, _Names(stem(file.path))) for file in files]
+    layout, named = fitting[0]
+    found = [(file, names) for file, names in named if names is not None]
+    notes.append(_tell_layout(layout, *found[0]))
+    return found
+
+
+def _split_names(layout: str, parts: Sequence[str]) -> _Names | None:
+    """Read names from a path by a layout; a name is cut at its last underscore."""
+    names: dict[str, str] = {}
+    for piece, part in zip(layout.split("/"), parts, strict=True):
+        keys = [key[1:-1] for key in _PLACEHOLDER.findall(piece)]
+        cut = part.rsplit("_", 1) if len(keys) == 2 else [part]
+        if len(cut) != len(keys) or not all(cut):
+            return None
+        names.update(zip(keys, cut, strict=True))
+    return _Names(**names)
+
+
+# -- labels elsewhere --------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _LabelFile:
+    """Labels of one series."""
+
+    name: str
+    dataset: str
+    path: Path
+    format: str | None = None  # None: labels only
+    intervals_of: str | None = None
+
+
+class _LabelFiles:
+    """Files with labels, by the names of their series."""
+
+    def __init__(self, request: ScoresFolder, root: Path) -> None:
+        assert request.labels is not None
+        self.request = request
+        self.root = root
+        self.path = Path(request.labels)
+        self.single: _LabelFile | None = None
+        self.by_name: dict[str, list[_LabelFile]] = {}
+        if self.path.is_dir():
+            self._read_folder()
+        else:
+            self._read_file()
+
+    def _read_folder(self) -> None:
+        for path in sorted(self.path.rglob("*")):
+            relative = path.relative_to(self.path).parts
+            if not path.is_file() or any(part.startswith(".") for part in relative):
+                continue
+            form = recognize(path)
+            known = form is not None and not form.fallback and form.name != "scores"
+            if not known and score_suffix(path) not in SCORE_SUFFIXES:
+                continue
+            dataset = path.resolve().parent.name
+            if len(relative) == 1 and dataset.lower() in {*_GENERIC_NAMES, "data", "series"}:
+                dataset = self.root.resolve().name
+            for name in dict.fromkeys((stem(path), plain_name(path), _bare(stem(path)))):
+                entry = _LabelFile(
+                    _bare(stem(path)),
+                    dataset,
+                    path,
+                    form.name if known and form is not None else None,
+                )
+                self.by_name.setdefault(name, []).append(entry)
+        if not self.by_name:
+            raise InvalidInputError(
+                f"`--labels` must hold files of labels ({', '.join(SCORE_SUFFIXES)} or a known "
+                f"format of series), got none in {self.path}"
+            )
+
+    def _read_file(self) -> None:
+        dataset = self.root.resolve().name
+        columns = column_names(self.path) if score_suffix(self.path) in SCORE_SUFFIXES else []
+        lower = {name.strip().lower(): name for name in reversed(columns)}
+        of_series = next((lower[name] for name in SERIES_COLUMNS if name in lower), None)
+        if interval_columns(columns) and of_series is not None and self.request.label is None:
+            for name in open_columns(self.path).distinct(of_series)[0]:
+                entry = _LabelFile(name, dataset, self.path, intervals_of=name)
+                for key in dict.fromkeys((name, stem(Path(name)))):
+                    self.by_name.setdefault(key, []).append(entry)
+            return
+        form = recognize(self.path)
+        known = form is not None and not form.fallback and form.name != "scores"
+        name = stem(self.path)
+        self.single = _LabelFile(
+            dataset if name.lower() in _GENERIC_NAMES else name,
+            dataset,
+            self.path,
+            form.name if known and form is not None else None,
+            "" if interval_columns(columns) and self.request.label is None else None,
+        )
+
+    @cached_property
+    def longest_first(self) -> list[str]:
+        """Names, so that the longest fits first."""
+        return sorted(self.by_name, key=len, reverse=True)
+
+    def source(self, entry: _LabelFile, dataset: str, name: str, points: Path) -> SeriesSource:
+        """Return the series of some labels."""
+        options = _column_options(self.request)
+        if entry.format is not None and not options:
+            return SeriesSource.file(entry.path, entry.format, {})
+        options |= {"dataset": dataset, "name": name}
+        if entry.intervals_of is not None:
+            options["points"] = str(points.resolve())
+            if entry.intervals_of:
+                options["series"] = entry.intervals_of
+            if self.request.window is not None:
+                options["window"] = self.request.window
+        return SeriesSource.file(entry.path, "labels", options)
+
+    def nearest(self, name: str) -> str:
+        """Say which labels have a similar name."""
+        near = difflib.get_close_matches(name, self.by_name, n=3, cutoff=0.3)
+        shown = near or sorted(self.by_name)[:3]
+        return f"{'nearest' if near else 'there are'} {quoted(shown, most=3)}"
+
+
+def _bare(name: str) -> str:
+    """Name without an ending that says that it is labels."""
+    for word in sorted(_GENERIC_NAMES, key=len, reverse=True):
+        for separator in ("_", "-", "."):
+            if name.lower().endswith(separator + word):
+                return name[: -len(word) - 1]
+    return name
+
+
+def _with_separate_labels(
+    request: ScoresFolder, root: Path, files: list[_File], labels: _LabelFiles, notes: list[str]
+) -> list[SavedScore]:
+    if labels.single is not None:
+        return _of_one_series(request, files, labels, labels.single, notes)
+    if request.pattern is not None:
+        named = _named_by_pattern(request, files, notes)
+    else:
+        named = _layout_by_names(root, files, labels, notes)
+    return _joined(root, named, labels, notes)
+
+
+def _of_one_series(
+    request: ScoresFolder,
+    files: list[_File],
+    labels: _LabelFiles,
+    entry: _LabelFile,
+    notes: list[str],
+) -> list[SavedScore]:
+    """Every file has scores of the same series; its name is the detector."""
+    if request.pattern is not None:
+        named = _named_by_pattern(request, files, notes)
+    else:
+        own = len(files) > 1 and all(file.is_generic for file in files)
+        named = [(file, _Names(entry.name, detector=stem(file.path) if own else None))
+                 for file in files]  # fmt: skip
+        if len(files) == 1 and files[0].is_generic:
+            named = [(files[0], _Names(entry.name, detector=stem(files[0].path)))]
+    source = labels.source(entry, entry.dataset, entry.name, files[0].path)
+    return [
+        SavedScore(
+            names.dataset or entry.dataset,
+            names.series,
+            _detector(names, file, column),
+            file.path,
+            column,
+            source,
+        )
+        for file, names in named
+        for column in file.roles.scores
+    ]
+
+
+def _joined(
+    root: Path, named: Iterable[tuple[_File, _Names]], labels: _LabelFiles, notes: list[str]
+) -> list[SavedScore]:
+    """Scores with the labels of the same name."""
+    found, unmatched = [], []
+    points: dict[tuple[str, str], Path] = {}
+    for file, names in named:
+        entries = labels.by_name.get(names.series, [])
+        if len(entries) > 1 and names.dataset is not None:
+            entries = [one for one in entries if one.dataset == names.dataset] or entries
+        if not entries:
+            unmatched.append((file.key, names.series))
+            continue
+        if len({entry.path for entry in entries}) > 1:
+            paths = listed([str(entry.path) for entry in entries], most=3)
+            raise InvalidInputError(
+                f"{file.path}: labels must have unique names, got {names.series!r} in {paths}; "
+                'describe the paths with their data set, such as --pattern "{dataset}/{series}.npy"'
+            )
+        entry = entries[0]
+        dataset = names.dataset or entry.dataset
+        first = points.setdefault((dataset, entry.name), file.path)
+        source = labels.source(entry, dataset, entry.name, first)
+        shown = names.dataset if source.format_name != "labels" else dataset
+        for column in file.roles.scores:
+            detector = _detector(names, file, column)
+            if names.detector is None and file.is_generic:
+                detector = root.resolve().name
+            found.append(SavedScore(shown, entry.name, detector, file.path, column, source))
+    if unmatched:
+        series = unmatched[0][1]
+        text = (
+            f"{plural(len(unmatched), 'score file has', 'score files have')} no labels of the "
+            f"same name in {labels.path}: {quoted([key for key, _ in unmatched], most=_SHOWN)}; "
+            f"for {series!r} {labels.nearest(series)}"
+        )
+        if not found:
+            raise InvalidInputError(
+                f'{text}; rename files, or describe the paths, such as --pattern "{{detector}}/'
+                '{series}.npy"'
+            )
+        notes.append(text)
+    return found
+
+
+def _layout_by_names(
+    root: Path, files: list[_File], labels: _LabelFiles, notes: list[str]
+) -> list[tuple[_File, _Names]]:
+    """Tell series, detectors and data sets apart by the names of the labels."""
+    generic = all(file.is_generic for file in files)
+    readings = []
+    for layout in _LAYOUTS[_depth(files)]:
+        if "{detector}" in layout and not generic:
+            continue
+        named = [(file, _known_names(layout, file.parts, labels)) for file in files]
+        matched = sum(names is not None for _, names in named)
+        if matched and _is_consistent([names for _, names in named if names is not None], labels):
+            agrees = "{dataset}" in layout and all(
+                names.dataset in {one.dataset for one in labels.by_name[names.series]}
+                for _, names in named
+                if names is not None
+            )
+            names_detector = "{detector}" in layout
+            readings.append(((matched, agrees, names_detector or not generic), layout, named))
+    if not readings:
+        return [(file, _Names(file.parts[-1])) for file in files]
+    best = max(rank for rank, _, _ in readings)
+    chosen = [(layout, named) for rank, layout, named in readings if rank == best]
+    if len(chosen) > 1:
+        raise _ambiguous(root, files[0].key, [layout for layout, _ in chosen])
+    layout, named = chosen[0]
+    found = [(file, names or _Names(file.parts[-1])) for file, names in named]
+    if layout != "{series}":
+        example = next((file, names) for file, names in named if names is not None)
+        notes.append(_tell_layout(layout, *example))
+    return found
+
+
+def _known_names(layout: str, parts: Sequence[str], labels: _LabelFiles) -> _Names | None:
+    """Read names from a path by a layout; the series must have labels."""
+    names: dict[str, str] = {}
+    for piece, part in zip(layout.split("/"), parts, strict=True):
+        keys = [key[1:-1] for key in _PLACEHOLDER.findall(piece)]
+        if len(keys) == 1:
+            names[keys[0]] = part
+            continue
+        cut = _cut(part, labels, series_first=keys[0] == "series")
+        if cut is None:
+            return None
+        names["series"], names["detector"] = cut
+    return _Names(**names) if names["series"] in labels.by_name else None
+
+
+def _cut(part: str, labels: _LabelFiles, *, series_first: bool) -> tuple[str, str] | None:
+    for name in labels.longest_first:
+        for separator in _SEPARATORS:
+            if series_first and part.startswith(name + separator):
+                rest = part[len(name) + len(separator) :]
+            elif not series_first and part.endswith(separator + name):
+                rest = part[: -len(name) - len(separator)]
+            else:
+                continue
+            if rest:
+                return name, rest
+    return None
+
+
+def _is_consistent(found: Sequence[_Names], labels: _LabelFiles) -> bool:
+    """Whether no score is there twice, and every series is in one data set."""
+    if len(set(found)) < len(found):
+        return False
+    if len(found) > 1 and len({replace(one, dataset=None) for one in found}) < len(found):
+        # The same series and detector in two data sets: the labels must tell them apart.
+        return all(
+            one.dataset in {entry.dataset for entry in labels.by_name[one.series]} for one in found
+        )
+    datasets: dict[str, set[str | None]] = {}
+    for one in found:
+        datasets.setdefault(one.series, set()).add(one.dataset)
+    return all(len(known) <= max(1, len(labels.by_name[s])) for s, known in datasets.items())

@@ -1,0 +1,187 @@
+"""Labels in a file of their own: a column, an array, or intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vuskit._util.text import plural, quoted
+from vuskit.datasets.readers.column_roles import (
+    SCORE_SUFFIXES,
+    Columns,
+    find_roles,
+    open_columns,
+    read_label_column,
+    score_suffix,
+)
+from vuskit.datasets.readers.registry import parent_name, register_format, stem
+from vuskit.datasets.series import Series
+from vuskit.errors import InvalidInputError
+
+__all__ = ["SERIES_COLUMNS", "interval_columns", "read_labels"]
+
+# Pairs of columns that bound anomalies; those of the second kind exclude the end.
+_STARTS = ("start", "begin", "from", "start_time", "start_timestamp")
+_ENDS = ("end", "to", "end_time", "end_timestamp", "last")
+_STOPS = ("stop", "stop_time")
+SERIES_COLUMNS = ("series", "name", "file", "filename", "ts_name", "channel", "chan_id")
+
+
+def interval_columns(names: tuple[str, ...] | list[str]) -> tuple[str, str] | None:
+    """Return the columns with the first and the last point of anomalies, or None.
+
+    Examples
+    --------
+    >>> interval_columns(["series", "Start", "End"])
+    ('Start', 'End')
+    """
+    lower = {name.strip().lower(): name for name in reversed(list(names))}
+    first = next((lower[name] for name in _STARTS if name in lower), None)
+    last = next((lower[name] for name in (*_ENDS, *_STOPS) if name in lower), None)
+    return None if first is None or last is None else (first, last)
+
+
+def _companions(path: Path, options: Mapping[str, Any]) -> list[Path]:
+    points = options.get("points")
+    return [] if points is None else [Path(points)]
+
+
+@register_format(
+    name="labels",
+    title="labels in a file of their own",
+    layout="csv, tsv, parquet, Arrow, npy or npz (also .gz): a column or array of labels, or "
+    "intervals start,end (the end included; stop: excluded), for scores in other files",
+    matches=lambda file: False,
+    possible=lambda file: score_suffix(file.path) in SCORE_SUFFIXES,
+    companions=_companions,
+)
+def read_labels(
+    path: Path,
+    *,
+    dataset: str | None = None,
+    name: str | None = None,
+    label: str | None = None,
+    value: str | None = None,
+    positive: str | None = None,
+    series: str | None = None,
+    points: str | None = None,
+    window: int = 1,
+    variant: int = 0,
+) -> Series:
+    """Read labels, and the values beside them if there are any.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    dataset, name : str, optional
+        Names of the series; by default those of the folder and the file.
+    label, value : str, optional
+        Columns of the labels and of the series; by their usual names otherwise.
+    positive : str, optional
+        The label that means anomalous, where labels are not 0 and 1.
+    series : str, optional
+        Name of the series in the file, where it has intervals of several.
+    points : str, optional
+        File of scores that tells how many points the series has and when they are; needed for
+        intervals only.
+    window : int, default=1
+        Points of a window of those scores.
+    variant : int, default=0
+        Distinguishes series with equal labels and no values.
+    """
+    columns = open_columns(path)
+    bounds = interval_columns(columns.names) if label is None else None
+    names = name or stem(path), dataset or parent_name(path)
+    if bounds is not None:
+        if points is None:
+            raise InvalidInputError(
+                f"{path}: intervals need a file of scores that tells the number of points; "
+                "give the scores, and this file as --labels"
+            )
+        labels = _from_intervals(path, columns, bounds, series, Path(points), window)
+        return Series(*names, np.full(labels.size, np.nan), labels, variant=variant)
+    roles = find_roles(path, label=label, value=value, labels_elsewhere=True)
+    column = roles.label or _only_column(path, columns, positive)
+    labels = read_label_column(path, columns, column, positive)[0]
+    values = columns.numbers(roles.value) if roles.value is not None else None
+    if values is None or np.isnan(values).all():
+        values = np.full(labels.size, np.nan)
+    return Series(*names, values, labels, variant=variant)
+
+
+def _only_column(path: Path, columns: Columns, positive: str | None) -> str:
+    """Column of labels in a file that does not name one."""
+    if len(columns.names) == 1:
+        return columns.names[0]
+    found = [
+        name
+        for name in columns.names
+        if not columns.is_text(name) and np.isin(columns.numbers(name), (0, 1)).all()
+    ]
+    if len(found) != 1:
+        raise InvalidInputError(
+            f"{path}: one column must hold labels, got {quoted(columns.names)}; "
+            "name it with --label"
+        )
+    return found[0]
+
+
+def _from_intervals(
+    path: Path,
+    columns: Columns,
+    bounds: tuple[str, str],
+    series: str | None,
+    points: Path,
+    window: int,
+) -> NDArray[np.bool_]:
+    scored = open_columns(points)
+    starts: NDArray[Any]
+    stops: NDArray[Any]
+    rows = _rows_of(columns, series)
+    first, last = bounds
+    inclusive = last.strip().lower() not in _STOPS
+    dates = columns.dates(first), columns.dates(last)
+    if dates[0] is not None and dates[1] is not None:
+        times = _times_of(scored)
+        if times is None:
+            raise InvalidInputError(
+                f"{path}: intervals in times need scores with a column of times, got "
+                f"{quoted(scored.names)} in {points}; give intervals as positions from 0"
+            )
+        n_points = times.size
+        starts = np.searchsorted(times, dates[0][rows], side="left")
+        stops = np.searchsorted(times, dates[1][rows], side="right" if inclusive else "left")
+    else:
+        n_points = scored.length + window - 1
+        starts = columns.numbers(first)[rows]
+        stops = columns.numbers(last)[rows] + inclusive
+    bad = (starts < 0) | (stops > n_points) | (starts >= stops) | np.isnan(starts + stops)
+    if bad.any():
+        row = int(np.flatnonzero(rows)[int(bad.argmax())])
+        raise InvalidInputError(
+            f"{path}: intervals must be within the {plural(n_points, 'point')} of {points.name} "
+            f"and start before their end, got another in row {row + 1}"
+        )
+    labels = np.zeros(n_points, dtype=np.bool_)
+    for start, stop in zip(starts.astype(int), stops.astype(int), strict=True):
+        labels[start:stop] = True
+    return labels
+
+
+def _rows_of(columns: Columns, series: str | None) -> NDArray[np.bool_]:
+    """Rows of one series, or all of a file that does not tell series apart."""
+    lower = {name.strip().lower(): name for name in reversed(columns.names)}
+    column = next((lower[name] for name in SERIES_COLUMNS if name in lower), None)
+    if series is None or column is None:
+        return np.ones(columns.length, dtype=np.bool_)
+    words, codes = columns.distinct(column)
+    return np.array([word == series for word in words])[codes]
+
+
+def _times_of(columns: Columns) -> NDArray[np.datetime64] | None:
+    return next((t for name in columns.names if (t := columns.dates(name)) is not None), None)

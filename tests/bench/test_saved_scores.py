@@ -1,0 +1,194 @@
+"""Which file of scores belongs to which series and detector: layouts, labels, notes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from vuskit.bench.plan import ScoresFolder
+from vuskit.bench.saved_scores import find_saved_scores
+from vuskit.errors import InvalidInputError
+
+N = 40
+rng = np.random.default_rng(0)
+
+
+def labels_of(series):
+    """Labels that differ from series to series."""
+    labels = np.zeros(N, dtype=int)
+    start = 3 + sum(map(ord, series)) % 25
+    labels[start : start + 4] = 1
+    return labels
+
+
+def save_scores(folder, *keys, suffix=".npy"):
+    for key in keys:
+        path = folder / f"{key}{suffix}"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if suffix == ".npy":
+            np.save(path, rng.random(N))
+        else:
+            pd.DataFrame({"score": rng.random(N)}).to_csv(path, index=False)
+
+
+def save_labels(folder, *keys):
+    for key in keys:
+        path = folder / f"{key}.csv"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        labels = labels_of(path.stem)
+        pd.DataFrame({"value": rng.random(N), "label": labels}).to_csv(path, index=False)
+
+
+def found(folder, **options):
+    result = find_saved_scores(ScoresFolder(folder=str(folder), **options))
+    return {(one.dataset, one.series, one.detector) for one in result.scores}, result.notes
+
+
+LAYOUTS = {
+    "{detector}/{series}": ("LOF/a", "LOF/b", "PCA/a", "PCA/b"),
+    "{series}/{detector}": ("a/LOF", "b/LOF", "a/PCA", "b/PCA"),
+    "{series}_{detector}": ("a_LOF", "b_LOF", "a_PCA", "b_PCA"),
+    "{detector}_{series}": ("LOF_a", "LOF_b", "PCA_a", "PCA_b"),
+}
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_layouts_are_found_by_the_names_of_labels(tmp_path, layout):
+    save_scores(tmp_path / "scores", *LAYOUTS[layout])
+    save_labels(tmp_path / "ECG", "a", "b")
+    scores, notes = found(tmp_path / "scores", labels=str(tmp_path / "ECG"))
+    assert scores == {("ECG", s, d) for s in "ab" for d in ("LOF", "PCA")}
+    assert any(f"is understood as {layout}" in note for note in notes)
+
+
+@pytest.mark.parametrize(
+    "layout",
+    ["{detector}/{dataset}/{series}", "{dataset}/{detector}/{series}",
+     "{dataset}/{series}/{detector}"],
+)  # fmt: skip
+def test_data_sets_are_found_by_the_folders_of_labels(tmp_path, layout):
+    names = [("ECG", "a"), ("ECG", "b"), ("KPI", "c"), ("KPI", "a")]
+    keys = [
+        layout.format(detector=detector, dataset=dataset, series=series)
+        for dataset, series in names
+        for detector in ("LOF", "PCA")
+    ]
+    save_scores(tmp_path / "scores", *keys)
+    save_labels(tmp_path / "labels", *(f"{dataset}/{series}" for dataset, series in names))
+    scores, notes = found(tmp_path / "scores", labels=str(tmp_path / "labels"))
+    assert scores == {(*name, detector) for name in names for detector in ("LOF", "PCA")}
+    assert any(f"is understood as {layout}" in note for note in notes)
+
+
+@pytest.mark.parametrize("layout", ["{detector}/{series}", "{series}/{detector}"])
+def test_layouts_are_found_by_labels_in_the_files(tmp_path, layout):
+    for key in LAYOUTS[layout]:
+        path = tmp_path / "scores" / f"{key}.csv"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        series = next(part for part in key.split("/") if part in "ab")
+        columns = {"label": labels_of(series), "score": rng.random(N)}
+        pd.DataFrame(columns).to_csv(path, index=False)
+    scores, notes = found(tmp_path / "scores", score=("score",))
+    assert scores == {("scores", s, d) for s in "ab" for d in ("LOF", "PCA")}
+    assert any(f"is understood as {layout}" in note for note in notes)
+
+
+def test_equal_labels_make_a_layout_ambiguous(tmp_path):
+    for key in LAYOUTS["{detector}/{series}"]:
+        path = tmp_path / f"{key}.csv"
+        path.parent.mkdir(exist_ok=True)
+        columns = {"label": labels_of("a"), "score": rng.random(N)}
+        pd.DataFrame(columns).to_csv(path, index=False)
+    with pytest.raises(InvalidInputError, match="several ways; choose --pattern"):
+        found(tmp_path, score=("score",))
+    scores, _ = found(tmp_path, score=("score",), pattern="{detector}/{series}.csv")
+    assert {detector for _, _, detector in scores} == {"LOF", "PCA"}
+
+
+def test_tables_name_their_detectors(tmp_path):
+    for key in ("ECG/a", "KPI/b"):
+        path = tmp_path / f"{key}.csv.gz"
+        path.parent.mkdir()
+        columns = {"label": labels_of("a"), "LOF": rng.random(N), "PCA": rng.random(N)}
+        pd.DataFrame(columns).to_csv(path, index=False)
+    scores, _ = found(tmp_path, label="label")
+    assert scores == {
+        (d, s, detector) for d, s in (("ECG", "a"), ("KPI", "b")) for detector in ("LOF", "PCA")
+    }
+
+
+def test_one_file_of_labels_makes_files_detectors(tmp_path):
+    save_scores(tmp_path / "run", "LOF", "PCA")
+    save_labels(tmp_path, "pump")
+    scores, _ = found(tmp_path / "run", labels=str(tmp_path / "pump.csv"))
+    assert scores == {("run", "pump", "LOF"), ("run", "pump", "PCA")}
+
+
+def test_unmatched_labels_are_named(tmp_path):
+    save_scores(tmp_path / "scores", "LOF/pump_1", "LOF/pump_2")
+    save_labels(tmp_path / "labels", "pump_1", "pumpe_2")
+    scores, notes = found(tmp_path / "scores", labels=str(tmp_path / "labels"))
+    assert scores == {("scores", "pump_1", "LOF")}
+    assert any("1 score file has no labels" in note and "'pumpe_2'" in note for note in notes)
+    (tmp_path / "labels" / "pump_1.csv").unlink()
+    with pytest.raises(InvalidInputError, match="2 score files have no labels of the same name"):
+        found(tmp_path / "scores", labels=str(tmp_path / "labels"))
+
+
+def test_endings_that_say_labels_do_not_matter(tmp_path):
+    save_scores(tmp_path / "scores", "a", "b")
+    for name in "ab":
+        (tmp_path / "gt").mkdir(exist_ok=True)
+        np.save(tmp_path / "gt" / f"{name}_labels.npy", labels_of(name))
+    scores, _ = found(tmp_path / "scores", labels=str(tmp_path / "gt"))
+    assert {series for _, series, _ in scores} == {"a", "b"}
+
+
+def test_intervals_by_position_and_by_time(tmp_path):
+    save_scores(tmp_path / "scores", "a", "b")
+    rows = [("a", 3, 6), ("a", 10, 10), ("b", 0, 1)]
+    frame = pd.DataFrame(rows, columns=["series", "start", "end"])
+    frame.to_csv(tmp_path / "events.csv", index=False)
+    request = ScoresFolder(folder=str(tmp_path / "scores"), labels=str(tmp_path / "events.csv"))
+    by_name = {one.series: one.source.load() for one in find_saved_scores(request).scores}
+    assert by_name["a"].events == ((3, 7), (10, 11))
+    assert by_name["b"].events == ((0, 2),)
+
+    times = pd.date_range("2024-01-01", periods=N, freq="D")
+    (tmp_path / "timed").mkdir()
+    pd.DataFrame({"time": times, "score": rng.random(N)}).to_csv(
+        tmp_path / "timed" / "a.csv", index=False
+    )
+    pd.DataFrame({"start": [times[3]], "end": [times[6]]}).to_csv(
+        tmp_path / "dates.csv", index=False
+    )
+    request = ScoresFolder(folder=str(tmp_path / "timed"), labels=str(tmp_path / "dates.csv"))
+    (one,) = find_saved_scores(request).scores
+    assert one.source.load().events == ((3, 7),)
+    assert one.source.file_states().keys() == {
+        str(tmp_path / "timed" / "a.csv"), str(tmp_path / "dates.csv"),
+    }  # fmt: skip
+
+
+def test_intervals_outside_the_series_are_refused(tmp_path):
+    save_scores(tmp_path / "scores", "a")
+    pd.DataFrame({"start": [30], "end": [N]}).to_csv(tmp_path / "events.csv", index=False)
+    request = ScoresFolder(folder=str(tmp_path / "scores"), labels=str(tmp_path / "events.csv"))
+    (one,) = find_saved_scores(request).scores
+    with pytest.raises(InvalidInputError, match=r"must be within the 40 points of a\.npy"):
+        one.source.load()
+
+
+def test_two_files_for_one_score_are_refused(tmp_path):
+    save_scores(tmp_path / "scores", "LOF/a", "LOF/b")
+    save_scores(tmp_path / "scores", "LOF/a", suffix=".csv")
+    save_labels(tmp_path / "labels", "a", "b")
+    with pytest.raises(InvalidInputError, match="one score per detector, got 2 files"):
+        found(tmp_path / "scores", labels=str(tmp_path / "labels"), pattern="{detector}/{series}")
+
+
+def test_a_folder_without_scores_is_refused(tmp_path):
+    (tmp_path / "notes.txt").write_text("nothing")
+    with pytest.raises(InvalidInputError, match=r"must hold files that end in .*got 'notes\.txt'"):
+        found(tmp_path, label="label")

@@ -1,0 +1,348 @@
+"""``vuskit evaluate`` on folders, patterns, separate labels, windows, long tables and stdin."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import signal
+import subprocess
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+from cli.terminal import COMMAND
+from waiting import PATIENCE, eventually
+
+import vuskit
+
+N = 120
+rng = np.random.default_rng(3)
+FEW = ("--measure", "auc_pr", "--buffer", "10", "--processes", "1")
+
+
+@pytest.fixture(autouse=True)
+def interpreted(monkeypatch):
+    monkeypatch.setenv("VUSKIT_NUMBA", "0")
+
+
+@pytest.fixture
+def scores_data():
+    """Real scores; the tests are skipped where they are not at hand."""
+    folder = os.environ.get("VUSKIT_TEST_DATA")
+    if not folder:
+        pytest.skip("VUSKIT_TEST_DATA is not set")
+    return Path(folder) / "data" / "scores"
+
+
+def frame_of(seed):
+    own = np.random.default_rng(seed)
+    label = np.zeros(N, dtype=int)
+    label[20 + seed : 30 + seed] = 1
+    return pd.DataFrame(
+        {
+            "value": own.random(N),
+            "label": label,
+            "LOF": own.random(N) + label,
+            "PCA": own.random(N),
+        }
+    )
+
+
+@pytest.fixture
+def tables(tmp_path):
+    """Four series of two data sets, each with two detectors."""
+    frames = {}
+    for seed, key in enumerate(("ECG/a", "ECG/b", "KPI/c", "KPI/d")):
+        path = tmp_path / "scores" / f"{key}.csv"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        frames[key] = frame_of(seed)
+        frames[key].to_csv(path, index=False)
+    return frames
+
+
+def expected_values(frames):
+    return {
+        (*key.split("/"), name): vuskit.auc_pr(frame["label"], frame[name])
+        for key, frame in frames.items()
+        for name in ("LOF", "PCA")
+    }
+
+
+def values_of(outcome):
+    rows = pd.read_csv(io.StringIO(outcome.out))
+    assert set(rows["measure"]) == {"auc_pr"}
+    return {(row.dataset, str(row.series), row.detector): row.value for row in rows.itertuples()}
+
+
+@pytest.mark.parametrize("sources", [["scores/*/*.csv"], ["scores/ECG", "scores/KPI"]])
+def test_folders_and_patterns_give_the_values_of_the_library(command, tables, sources):
+    outcome = command("evaluate", *sources, *FEW, "--csv")
+    assert outcome.code == 0, outcome.err
+    assert values_of(outcome) == pytest.approx(expected_values(tables), abs=1e-12)
+
+
+def test_the_table_in_every_form(command, tables, tmp_path):
+    arguments = ("evaluate", "scores", *FEW, "--output", "run")
+    text = command(*arguments)
+    assert text.code == 0, text.err
+    assert text.out.splitlines()[3].split() == ["detector", "ECG", "KPI", "mean", "rank"]
+    assert "\\toprule" in command(*arguments, "--latex").out
+    assert "| detector |" in command(*arguments, "--markdown").out
+    content = json.loads(command(*arguments, "--json").out)
+    assert content["schema"] == "vuskit-evaluations-1"
+    assert content["datasets"] == ["ECG", "KPI"]
+    assert len(content["values"]) == 8
+    page = command(*arguments, "--html", "page.html")
+    assert page.code == 0, page.err
+    assert "LOF" in (tmp_path / "page.html").read_text()
+    assert command("bench", "leaderboard", "run").code == 0
+
+
+def test_labels_in_another_folder(command, tables, tmp_path):
+    for key, frame in tables.items():
+        dataset, series = key.split("/")
+        for folder, columns in (("data", ["value", "label"]), ("only", ["label"])):
+            path = tmp_path / folder / dataset / f"{series}.parquet"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            frame[columns].to_parquet(path)
+        for name in ("LOF", "PCA"):
+            path = tmp_path / "npy" / name / f"{series}.npy"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            np.save(path, frame[name])
+    for folder in ("data", "only"):
+        outcome = command("evaluate", "npy", "--labels", folder, *FEW, "--csv")
+        assert outcome.code == 0, outcome.err
+        assert values_of(outcome) == pytest.approx(expected_values(tables), abs=1e-12)
+        assert "is understood as {detector}/{series}" in outcome.err
+
+
+def test_series_with_equal_labels_and_no_values_stay_apart(command, tmp_path):
+    label = frame_of(0)["label"]
+    np.save(tmp_path / "labels.npy", label)
+    scores = {}
+    for series in ("a", "b", "c"):
+        (tmp_path / "gt").mkdir(exist_ok=True)
+        (tmp_path / "scores").mkdir(exist_ok=True)
+        np.save(tmp_path / "gt" / f"{series}.npy", label)
+        scores[series] = rng.random(N)
+        np.save(tmp_path / "scores" / f"{series}.npy", scores[series])
+    outcome = command("evaluate", "scores", "--labels", "gt", *FEW, "--csv")
+    assert outcome.code == 0, outcome.err
+    assert values_of(outcome) == pytest.approx(
+        {("gt", name, "scores"): vuskit.auc_pr(label, score) for name, score in scores.items()},
+        abs=1e-12,
+    ) or values_of(outcome) == pytest.approx(
+        {("scores", name, "scores"): vuskit.auc_pr(label, s) for name, s in scores.items()},
+        abs=1e-12,
+    )
+
+
+@pytest.mark.parametrize(
+    ("many", "at"), [(True, "center"), (False, "center"), (False, "start"), (False, "end")]
+)
+def test_windows_are_aligned(command, tmp_path, many, at):
+    window, names = 100, ("a", "b") if many else ("a",)
+    expected = {}
+    for place, name in enumerate(names):
+        n = 400
+        label = np.zeros(n, dtype=int)
+        label[150 + place : 170] = 1
+        score = rng.random(n - window + 1)
+        for folder, array in (("scores", score), ("labels", label)):
+            (tmp_path / folder).mkdir(exist_ok=True)
+            np.save(tmp_path / folder / f"{name}.npy", array)
+        expected[name] = vuskit.auc_pr(label, vuskit.align_scores(score, n, window=window, at=at))
+    arguments = ("evaluate", "scores", "--labels", "labels", *FEW)
+    if not many:
+        arguments = ("evaluate", "scores/a.npy", "--labels", "labels/a.npy", *FEW)
+    refused = command(*arguments)
+    assert refused.code == (3 if many else 2) or "no score could be evaluated" in refused.err
+    assert "99 fewer scores than labels; windows of 100? Try --align center --window 100" in (
+        refused.err.replace("\n", " ")
+    )
+    outcome = command(*arguments, "--align", at, "--window", str(window), "--csv")
+    assert outcome.code == 0, outcome.err
+    rows = pd.read_csv(io.StringIO(outcome.out))
+    assert rows["value"].tolist() == pytest.approx(list(expected.values()), abs=1e-12)
+
+
+def test_missing_ends_are_filled_and_told(command, tmp_path):
+    frame = frame_of(0)
+    frame.loc[:4, "LOF"] = np.nan
+    frame.loc[N - 3 :, "LOF"] = np.nan
+    frame.to_csv(tmp_path / "x.csv", index=False)
+    outcome = command("evaluate", "x.csv", "--measure", "auc_pr", "--csv", "--score", "LOF")
+    assert outcome.code == 0, outcome.err
+    assert (
+        "note: LOF has no score at the first 5 and the last 3 points, as scores of windows; "
+        "they get the nearest score"
+    ) in outcome.err
+    filled = frame["LOF"].bfill().ffill()
+    row = pd.read_csv(io.StringIO(outcome.out)).iloc[0]
+    assert row["value"] == pytest.approx(vuskit.auc_pr(frame["label"], filled), abs=1e-12)
+
+
+@pytest.mark.parametrize("shuffled", [False, True])
+def test_a_long_table_gives_the_values_of_its_series(command, tables, tmp_path, shuffled):
+    parts = [
+        frame.assign(dataset=key.split("/")[0], series=key.split("/")[1])
+        for key, frame in tables.items()
+    ]
+    long = pd.concat(parts, ignore_index=True)
+    if shuffled:  # the rows of each series stay in order
+        order = np.arange(len(long)).reshape(len(tables), N).T.ravel()
+        long = long.iloc[order]
+    long.to_parquet(tmp_path / "long.parquet")
+    outcome = command(
+        "evaluate", "long.parquet", "--by", "series", "--dataset", "dataset", *FEW, "--csv"
+    )
+    assert outcome.code == 0, outcome.err
+    assert values_of(outcome) == pytest.approx(expected_values(tables), abs=1e-12)
+
+
+@pytest.mark.parametrize("form", ["csv", "tsv", "npy", "parquet"])
+def test_standard_input(command, tables, monkeypatch, form):
+    frame, stream = tables["ECG/a"], io.BytesIO()
+    if form == "npy":
+        np.save(stream, frame[["label", "LOF"]].to_numpy())
+    elif form == "parquet":
+        frame[["label", "LOF"]].to_parquet(stream)
+    else:
+        separator = "," if form == "csv" else "\t"
+        stream.write(frame[["label", "LOF"]].to_csv(index=False, sep=separator).encode())
+    monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(stream.getvalue())))
+    outcome = command("evaluate", "-", "--measure", "auc_pr", "--csv")
+    assert outcome.code == 0, outcome.err
+    value = pd.read_csv(io.StringIO(outcome.out))["value"][0]
+    assert value == pytest.approx(vuskit.auc_pr(frame["label"], frame["LOF"]), abs=1e-12)
+
+
+@pytest.mark.parametrize("suffix", [".arrow", ".feather", ".parquet.gz", ".npz.gz", ".npy.gz"])
+def test_more_formats(command, tables, tmp_path, suffix):
+    import gzip
+
+    frame, path = tables["ECG/a"], tmp_path / f"x{suffix}"
+    columns = frame[["label", "LOF"]]
+    stream = io.BytesIO()
+    if suffix in (".arrow", ".feather"):
+        columns.to_feather(stream, compression="uncompressed")
+    elif suffix.startswith(".parquet"):
+        columns.to_parquet(stream)
+    elif suffix.startswith(".npz"):
+        np.savez(stream, label=columns["label"], LOF=columns["LOF"])
+    else:
+        np.save(stream, columns.to_numpy())
+    data = stream.getvalue()
+    path.write_bytes(gzip.compress(data) if suffix.endswith(".gz") else data)
+    outcome = command("evaluate", path.name, "--measure", "auc_pr", "--csv")
+    assert outcome.code == 0, outcome.err
+    value = pd.read_csv(io.StringIO(outcome.out))["value"][0]
+    assert value == pytest.approx(vuskit.auc_pr(frame["label"], frame["LOF"]), abs=1e-12)
+
+
+def test_files_without_a_header(command, tables, tmp_path):
+    frame = tables["ECG/a"][["LOF", "label"]]
+    frame.to_csv(tmp_path / "x.csv", index=False, header=False)
+    outcome = command("evaluate", "x.csv", "--measure", "auc_pr", "--csv")
+    assert outcome.code == 0, outcome.err
+    value = pd.read_csv(io.StringIO(outcome.out))["value"][0]
+    assert value == pytest.approx(vuskit.auc_pr(frame["label"], frame["LOF"]), abs=1e-12)
+
+
+def test_times_are_shown(command, tables, tmp_path):
+    times = pd.date_range("2024-01-01", periods=N, freq="D")
+    tables["ECG/a"].assign(timestamp=times).to_csv(tmp_path / "x.csv", index=False)
+    outcome = command("evaluate", "x.csv", "--measure", "auc_pr")
+    assert "120 points (2024-01-01 … 2024-04-29); labels: label" in outcome.err
+
+
+def test_failures_are_told_and_the_others_are_shown(command, tables, tmp_path):
+    path = tmp_path / "scores" / "ECG" / "a.csv"
+    frame = pd.read_csv(path)
+    frame.loc[50, "PCA"] = np.nan
+    frame.to_csv(path, index=False)
+    outcome = command("evaluate", "scores", *FEW, "--csv")
+    assert outcome.code == 3
+    values = values_of(outcome)
+    assert np.isnan(values.pop(("ECG", "a", "PCA")))
+    assert len(values) == 7
+    assert "must be finite, got nan at index 50" in outcome.err.replace("\n", " ")
+
+
+def test_a_stopped_run_goes_on(tables, tmp_path):
+    environment = {**os.environ, "VUSKIT_NUMBA": "0", "VUSKIT_CACHE": str(tmp_path / "cache")}
+    line = [*COMMAND, "evaluate", "scores", *FEW, "--csv"]
+    process = subprocess.Popen(
+        line, cwd=tmp_path, env=environment, stderr=subprocess.PIPE, stdout=subprocess.PIPE,
+        text=True,
+    )  # fmt: skip
+    try:
+        assert eventually(lambda: list(tmp_path.glob("cache/evaluate/*/*.sqlite*")))
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=PATIENCE)
+    finally:
+        process.kill()
+    assert process.returncode == 130, err
+    assert out == ""
+    again = subprocess.run(line, cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert again.returncode == 0, again.stderr
+    rows = pd.read_csv(io.StringIO(again.stdout))
+    assert len(rows) == 8
+    assert len(list((tmp_path / "cache" / "evaluate").iterdir())) == 1
+
+
+# -- real files ----------------------------------------------------------------------------------
+
+
+def smallest(folder, count):
+    return sorted(folder.iterdir(), key=lambda path: path.stat().st_size)[:count]
+
+
+def test_thirty_real_files_to_latex(command, scores_data):
+    counts = {"NAB": 20, "IOPS": 4, "Occupancy": 2, "SensorScope": 4}
+    files = [path for name, count in counts.items() for path in smallest(scores_data / name, count)]
+    outcome = command("evaluate", *files, *FEW, "--score", "IFOREST", "--score", "LOF", "--latex")
+    assert outcome.code == 0, outcome.err
+    header = next(line for line in outcome.out.splitlines() if line.startswith("detector"))
+    assert [cell.strip(" \\") for cell in header.split("&")][1:5] == sorted(counts)
+    assert "\\toprule" in outcome.out
+    assert "IFOREST" in outcome.out
+
+
+def test_a_folder_in_the_style_of_tsb_ad(command, tmp_path, scores_data):
+    """Data files with a column Label, and a folder of .npy scores per detector."""
+    expected = {}
+    for number, path in enumerate(smallest(scores_data / "NAB", 2), start=1):
+        frame = pd.read_csv(path)
+        name = f"{number:03}_NAB_id_{number}_Facility_tr_50_1st_90"
+        (tmp_path / "TSB-AD-U").mkdir(exist_ok=True)
+        data = pd.DataFrame({"Data": frame["value"], "Label": frame["label"]})
+        data.to_csv(tmp_path / "TSB-AD-U" / f"{name}.csv", index=False)
+        for detector in ("IFOREST", "LOF"):
+            folder = tmp_path / "eval" / "score" / "uni" / detector
+            folder.mkdir(parents=True, exist_ok=True)
+            np.save(folder / f"{name}.npy", frame[detector])
+            expected["NAB", name, detector] = vuskit.auc_pr(frame["label"], frame[detector])
+    outcome = command("evaluate", "eval/score/uni", "--labels", "TSB-AD-U", *FEW, "--csv")
+    assert outcome.code == 0, outcome.err
+    assert values_of(outcome) == pytest.approx(expected, abs=1e-12)
+
+
+def test_real_files_through_every_door(command, tmp_path, scores_data):
+    """One long parquet table has the values of its files."""
+    files = [*smallest(scores_data / "NAB", 2), *smallest(scores_data / "Occupancy", 1)]
+    wanted = (*FEW, "--score", "IFOREST", "--score", "LOF", "--csv")
+    one_by_one = values_of(command("evaluate", *files, *wanted))
+    parts = [
+        pd.read_csv(path)[["value", "label", "IFOREST", "LOF"]].assign(
+            series=path.name.removesuffix(".csv.gz"), dataset=path.parent.name
+        )
+        for path in files
+    ]
+    pd.concat(parts).to_parquet(tmp_path / "long.parquet")
+    long = command("evaluate", "long.parquet", "--by", "series", "--dataset", "dataset", *wanted)
+    assert values_of(long) == pytest.approx(one_by_one, abs=1e-12)
+    assert len(one_by_one) == 6
