@@ -36,6 +36,7 @@ TESTED_ELSEWHERE: dict[str, str] = {
     "cli/demo/*": "cli/demo/test_demo.py checks everything that one demo writes",
     "cli/list_.py": "cli/test_list.py",
     "cli/main.py": "cli/test_interrupt.py and every test of a command",
+    "cli/verify.py": "cli/bench/test_pack.py: packs and run folders",
     "cli/study/_*": "cli/study/test_scores.py and test_command.py",
     "datasets/collection.py": "datasets/test_archive.py",
     "datasets/input_files.py": "bench/test_input_files.py: runs follow edits of these files",

@@ -12,6 +12,7 @@ from vuskit.bench._leaderboard import (
     rows_of_mean,
 )
 from vuskit.bench.jobs import Kind
+from vuskit.bench.pack import Pack, PackedScores, PackSummary, open_pack, open_run
 from vuskit.bench.plan import Plan, load_plan, parse_plan
 from vuskit.bench.run import (
     Failure,
@@ -31,6 +32,9 @@ __all__ = [
     "BenchStorageError",
     "Failure",
     "Kind",
+    "Pack",
+    "PackSummary",
+    "PackedScores",
     "Plan",
     "Progress",
     "Run",
@@ -48,6 +52,8 @@ __all__ = [
     "load_plan",
     "main_measure",
     "measure_called",
+    "open_pack",
+    "open_run",
     "parse_plan",
     "rows_of_mean",
     "run_plan",

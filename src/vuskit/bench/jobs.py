@@ -80,6 +80,8 @@ __all__ = [
     "changed_parts",
     "check_memory",
     "describe_series",
+    "evaluate_scores",
+    "evaluation_key",
     "forget_code",
     "job_from_spec",
     "where_changed",
@@ -751,12 +753,8 @@ class EvaluateJob:
     @cached_property
     def key(self) -> str:
         """Digest of the series' content, the scores, the settings and the measures' versions."""
-        return content_key(
-            self.kind,
-            self.series.hash,
-            self.scores_hash,
-            self.settings,
-            sorted(map(str, self.measure_identities)),
+        return evaluation_key(
+            self.series.hash, self.scores_hash, self.settings, self.measure_identities
         )
 
     @property
@@ -783,6 +781,15 @@ class EvaluateJob:
             "settings": self.evaluation.to_dict(),
             "measures": [asdict(measure) for measure in self.measures],
         }
+
+
+def evaluation_key(
+    series_hash: str, scores_hash: str, settings: str, measures: Iterable[MeasureVersion]
+) -> str:
+    """Key of an evaluation, from its parts."""
+    return content_key(
+        Kind.EVALUATE, series_hash, scores_hash, settings, sorted(map(str, measures))
+    )
 
 
 Job: TypeAlias = ScoreJob | ImportJob | EvaluateJob
@@ -950,7 +957,7 @@ class JobAction(Action):
                     raise NotApplicableError(
                         "the measures are undefined: only one class in the labels"
                     )
-                return _evaluate(self.job, self.stored_scores(), self._series())
+                return evaluate_scores(self.job, self.stored_scores(), self._series())
 
     def warm_up(self) -> None:
         """Load and compile what the job needs, before its time begins."""
@@ -1178,7 +1185,14 @@ def _file_content(job: ImportJob) -> bytes:
     return data
 
 
-def _evaluate(job: EvaluateJob, scores: Scores, series: Series) -> EvaluateResult:
+def evaluate_scores(job: EvaluateJob, scores: Scores, series: Series) -> EvaluateResult:
+    """Compute the measures of a job.
+
+    Raises
+    ------
+    MeasureError
+        If a measure fails.
+    """
     _compile_once()
     with warnings.catch_warnings():
         # Coarse grids are the plan's choice, and undefined values stay absent.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -56,6 +56,8 @@ from vuskit.measures.settings import EvaluationSettings
 if TYPE_CHECKING:
     import pandas as pd
 
+    from vuskit.bench.pack import PackSummary
+
 __all__ = [
     "FORMATS",
     "SHAPES",
@@ -67,6 +69,8 @@ __all__ = [
     "ScoreRecord",
     "StoredScores",
     "Verification",
+    "requested_values",
+    "value_problems",
 ]
 
 FORMATS: dict[str, Callable[[Any, Path], None]] = {
@@ -247,6 +251,11 @@ class RunSeries:
             If it cannot be read.
         """
         source = SeriesSource(self.source)
+        if not json.loads(self.source):
+            raise InvalidInputError(
+                f"values of {self.title} must be in the file that the run read, got a pack, "
+                "which holds labels and scores only"
+            )
         try:
             found = source.load()
         except (OSError, KeyError) as error:
@@ -336,6 +345,10 @@ class Verification:
         have changed since, so they are not computed again.
     code : tuple of str
         That code, as ``module`` or ``module:object`` with its file.
+    n_members : int
+        Members of a pack that were compared with their digests.
+    without_scores : bool
+        Whether it is a pack without scores: no value can be computed again.
     """
 
     n_files: int
@@ -347,6 +360,8 @@ class Verification:
     n_skipped: int = 0
     n_earlier: int = 0
     code: tuple[str, ...] = ()
+    n_members: int = 0
+    without_scores: bool = False
 
 
 class Run:
@@ -566,7 +581,7 @@ class Run:
                     "measure_title": measures[row["measure"]].title,
                     "higher_is_better": measures[row["measure"]].higher_is_better,
                 }
-                for row in _requested_values(store)
+                for row in requested_values(store)
                 if (*(row[name] for name in _VALUE), row["measure"]) not in there
             ]
         values.insert(list(values).index("value"), "status", str(Status.OK))
@@ -762,6 +777,48 @@ class Run:
         strategy, _, reason = (row["buffer_reason"] or "number: given").partition(": ")
         return found.replace(buffer=BufferChoice(row["buffer"], strategy, reason))
 
+    def pack(
+        self,
+        path: str | Path,
+        *,
+        scores: bool | None = None,
+        partial: bool = False,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> PackSummary:
+        """Write the results of the latest plan into one file, to share.
+
+        The file holds the plan, values, names, settings, versions, digests and failures. Equal
+        results give equal files. It names no host, user or folder, except in texts of the user:
+        the plan, and messages of errors.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file; its name should end in ``.vuskit.zip``.
+        scores : bool, optional
+            Whether to add labels and scores, so that others can compute the values again. By
+            default they are added if the scores have at most 256 MB.
+        partial : bool, default=False
+            Accept a run that is not finished.
+        progress : callable, optional
+            Called with the number of steps done and in all.
+
+        Returns
+        -------
+        PackSummary
+            What was packed.
+
+        Raises
+        ------
+        InvalidInputError
+            If the run is not finished, or labels cannot be read any more.
+        ChangedInputError
+            If series or score files changed since the run.
+        """
+        from vuskit.bench.pack import write_pack
+
+        return write_pack(self, path, scores=scores, partial=partial, progress=progress)
+
     # -- single jobs and checks ------------------------------------------------------------------
 
     def action(self, key: str, *, allow_code: bool = False) -> tuple[JobAction, Status]:
@@ -902,7 +959,14 @@ class Run:
             return
         found.n_values += len(stored.keys() & measures)
         allowed = permitted(action, allow_code=allow_code)
-        found.problems += _value_problems(key, allowed, stored, measures)
+
+        def compute() -> dict[str, float]:
+            result = allowed.run()
+            assert isinstance(result, EvaluateResult)
+            return result.values
+
+        where = f"job {key} ({action.job.title})"
+        found.problems += value_problems(where, compute, stored, measures)
 
 
 # -- tables ------------------------------------------------------------------------------------
@@ -950,7 +1014,7 @@ SHAPES: dict[str, Callable[[Run, str], Any]] = {
 """Tables that a run can be exported as."""
 
 
-def _requested_values(store: StoreReader) -> Iterator[dict[str, Any]]:
+def requested_values(store: StoreReader) -> Iterator[dict[str, Any]]:
     """Rows of the values that finished jobs did not give."""
     wanted = store.planned_measures()
     # Of several attempts the last one counts.
@@ -1053,18 +1117,31 @@ def _unknown_files(files: ScoreFiles, known: set[str]) -> list[str]:
     ]
 
 
-def _value_problems(
-    key: str, action: JobAction, stored: dict[str, float], measures: set[str]
+def value_problems(
+    where: str,
+    compute: Callable[[], Mapping[str, float]],
+    stored: Mapping[str, float],
+    measures: Iterable[str],
 ) -> list[str]:
-    where = f"job {key} ({action.job.title})"
+    """Compute values again and return a sentence for each that differs.
+
+    Parameters
+    ----------
+    where : str
+        How each sentence starts.
+    compute : callable
+        Returns the values by measure.
+    stored : mapping from str to float
+        Stored values.
+    measures : iterable of str
+        Measures to compare.
+    """
     try:
-        result = action.run()
+        values = compute()
     except Exception as error:  # whatever a measure raises
         return [f"{where}: cannot be computed again: {type(error).__name__}: {error}"]
-    assert isinstance(result, EvaluateResult)
     problems = []
-    values = result.values
-    for name in sorted(measures & {*stored, *values}):
+    for name in sorted({*measures} & {*stored, *values}):
         then, again = stored.get(name), values.get(name)
         if then is None or again is None or not abs(then - again) <= _TOLERANCE:
             problems.append(f"{where}: {name} is stored as {then}, computed again it is {again}")

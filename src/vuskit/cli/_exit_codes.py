@@ -31,7 +31,7 @@ _MEANINGS = {
         "jobs (now or before), series, files of a folder or measures of your own failed, "
         "the rest is done"
     ),
-    ExitCode.PROBLEMS: "bench verify found problems",
+    ExitCode.PROBLEMS: "verify found problems",
     ExitCode.INTERRUPTED: "stopped by Ctrl-C",
 }
 

@@ -318,7 +318,7 @@ class BenchStatus(_Table):
 
 
 class BenchVerify(_Table):
-    """Whether a run is intact."""
+    """Whether a run or a pack is intact."""
 
     schema: Literal["vuskit-bench-verify-1"]
     vuskit: str
@@ -328,6 +328,8 @@ class BenchVerify(_Table):
     without_checksum: Count
     skipped: Count
     earlier: Count
+    members: Count
+    without_scores: bool
     code: list[str]
     problems: list[str]
     broken: list[str]

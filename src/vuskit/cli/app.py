@@ -22,6 +22,7 @@ from vuskit.cli.demo import demo
 from vuskit.cli.doctor import doctor
 from vuskit.cli.evaluate import evaluate
 from vuskit.cli.report import report
+from vuskit.cli.verify import verify
 from vuskit.errors import VuskitError
 
 __all__ = ["app"]
@@ -120,6 +121,7 @@ app.add_typer(bench.app, name="bench")
 app.add_typer(study.app, name="study")
 app.command()(compare)
 app.command()(report)
+app.command()(verify)
 app.command()(demo)
 
 

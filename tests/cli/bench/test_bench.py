@@ -347,7 +347,7 @@ def test_init_writes_a_plan_once(folder):
 
 def test_help_fits_eighty_columns():
     names = ("init", "plan", "run", "status", "leaderboard", "retry", "export", "verify", "run-job")
-    for command in names:
+    for command in (*names, "pack"):
         text = CliRunner().invoke(app, ["bench", command, "--help"], env={"COLUMNS": "80"}).output
         assert max(map(len, text.splitlines())) <= 80
 

@@ -16,6 +16,7 @@ from vuskit._util.escapes import escape_surrogates, is_utf8
 from vuskit._util.files import PRIVATE_PREFIX
 from vuskit._util.text import quoted
 from vuskit.bench.jobs import Job, Kind, MeasureVersion, SeriesRef, SeriesSource, job_from_spec
+from vuskit.bench.store.portable import Rows, portable_tables
 from vuskit.bench.store.schema import (
     SCHEMA_VERSION,
     create_schema,
@@ -342,6 +343,15 @@ class StoreReader:
         )
         return [name for (name,) in rows]
 
+    def measure_versions_of(self, job_id: int) -> list[MeasureVersion]:
+        """Names and versions of the measures of an evaluation."""
+        rows = self._connection.execute(
+            "SELECT name, version FROM job_measures JOIN measures ON measures.id = measure_id "
+            "WHERE job_id = ?",
+            (job_id,),
+        )
+        return [MeasureVersion(name, version) for name, version in rows]
+
     def detectors(self) -> tuple[str, ...]:
         """Detectors of the latest plan with a finished job."""
         rows = self._connection.execute(
@@ -381,6 +391,18 @@ class StoreReader:
             # An error of the operating system, for pandas: what SQLite says is beneath.
             raise error.__cause__ or error from None
         return frame
+
+    def value_rows(self) -> list[sqlite3.Row]:
+        """Return the rows of `values`."""
+        return self._connection.execute(_VALUES).fetchall()
+
+    def unexpected_values(self) -> list[str]:
+        """Keys of jobs that have values although they are no evaluations or did not end well."""
+        rows = self._connection.execute(
+            'SELECT DISTINCT key FROM jobs JOIN "values" ON job_id = id '
+            "WHERE kind != 'evaluate' OR status != 'OK' ORDER BY key"
+        )
+        return [key for (key,) in rows]
 
     def planned_measures(self) -> list[sqlite3.Row]:
         """Measures of the latest plan with the settings they are computed under, in its order."""
@@ -469,6 +491,15 @@ class StoreReader:
             "JOIN measures ON measures.id = measure_id WHERE key = ?",
             (key,),
         )
+        return dict(rows.fetchall())
+
+    def portable_tables(self) -> dict[str, Rows]:
+        """Results of the latest plan as plain tables, without what tells about the machine."""
+        return portable_tables(self._connection)
+
+    def score_sizes(self) -> dict[str, int]:
+        """Number of points of all stored scores, by digest."""
+        rows = self._connection.execute("SELECT hash, n_points FROM scores ORDER BY hash")
         return dict(rows.fetchall())
 
     def score_digests(self) -> set[str]:

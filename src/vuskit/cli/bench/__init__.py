@@ -6,6 +6,7 @@ import typer
 
 from vuskit.cli.bench.export import export
 from vuskit.cli.bench.leaderboard import leaderboard
+from vuskit.cli.bench.pack import pack
 from vuskit.cli.bench.plan import init, plan
 from vuskit.cli.bench.run import retry, run
 from vuskit.cli.bench.run_job import run_job
@@ -22,6 +23,6 @@ def bench() -> None:
     """Run detectors on many series, evaluate them, keep everything."""
 
 
-for _command in (init, plan, run, retry, status, leaderboard, export, verify):
+for _command in (init, plan, run, retry, status, leaderboard, export, pack, verify):
     app.command()(_command)
 app.command("run-job")(run_job)

@@ -36,7 +36,7 @@ Plain = Annotated[bool, flag("--plain", "Lines instead of a bar.")]
 
 
 def run_folder(target: Path) -> Path:
-    """Return the run folder: the target itself, or the folder of a plan.
+    """Return the run folder: the target itself, or the folder of a plan. A pack stays itself.
 
     Raises
     ------
@@ -44,6 +44,8 @@ def run_folder(target: Path) -> Path:
         If the target does not exist, or is a plan that cannot be read.
     """
     if target.is_dir():
+        return target
+    if target.suffix.lower() == ".zip" and target.is_file():
         return target
     if not target.exists() and target.suffix != ".toml":
         raise InvalidInputError(
@@ -62,7 +64,8 @@ def plan_of(target: Path, *, allow_code: bool) -> Plan:
     InvalidInputError
         If a stored plan names code and that is not allowed.
     """
-    from vuskit.bench import Run, load_plan
+    from vuskit.bench import load_plan, open_run
 
-    run_folder(target)
-    return Run(target).plan(allow_code=allow_code) if target.is_dir() else load_plan(target)
+    if run_folder(target) == target:  # a run folder or a pack
+        return open_run(target).plan(allow_code=allow_code)
+    return load_plan(target)

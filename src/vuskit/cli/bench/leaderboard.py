@@ -78,7 +78,7 @@ def leaderboard(
         check_choice("--columns", columns, COLUMNS)
     elif form in ("json", "csv"):
         columns = "measure"  # these forms have all columns anyway
-    run = bench.Run(run_folder(target))
+    run = bench.open_run(run_folder(target))
     options = {"measures": split_list(measure), "columns": columns, "by": by, "spread": spread}
     tables = _tables(run, chance, options)
     content = {"folder": run.folder, "by": by, "boards": _boards(run, by, tables)}

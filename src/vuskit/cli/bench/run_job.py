@@ -33,10 +33,10 @@ def run_job(
 
     Example: vuskit bench run-job my-run 3f2a91
     """
-    from vuskit.bench import Run
+    from vuskit.bench import open_run
 
     form = chosen_format(json=as_json, csv=as_csv)
-    action, stored = Run(run_folder(target)).action(key, allow_code=allow_code)
+    action, stored = open_run(run_folder(target)).action(key, allow_code=allow_code)
     try:
         result = action.run()
     except Exception:

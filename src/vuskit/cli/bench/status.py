@@ -32,10 +32,10 @@ def status(
 
     Example: vuskit bench status my-plan.toml --failures 3
     """
-    from vuskit.bench import Run
+    from vuskit.bench import open_run
 
     form = chosen_format(json=as_json, csv=as_csv)
-    content = _content(Run(run_folder(target)).status(failures=failures))
+    content = _content(open_run(run_folder(target)).status(failures=failures))
     emit(form, "status", content, rows=_rows, text=_text)
 
 
@@ -107,9 +107,10 @@ def _text(content: Content) -> None:
     run, progress = content["run"], content["progress"]
     running = run["state"] == "running"
     started = run["started"][:19].replace("T", " ")
+    where = f"on {run['host']} (process {run['pid']}), " if run["host"] else ""  # not in packs
     lines = [
         f"Run {run['id']}: {run['state']}, started {started} UTC",
-        f"  on {run['host']} (process {run['pid']}), vuskit {run['vuskit']}, {run['executor']}",
+        f"  {where}vuskit {run['vuskit']}, {run['executor']}",
     ]
     if progress:
         left = progress["seconds_left"]
@@ -131,7 +132,8 @@ def _text(content: Content) -> None:
         others = cause["jobs"] - 1
         more = f" and {plural(others, 'other job')}" if others else ""
         lines.append(wrapped(f"{failure['status']} {failure['title']}{more}: {first}"))
-        lines.append(f"    {failure['command']}")  # whole, to be copied
+        if failure["command"]:
+            lines.append(f"    {failure['command']}")  # whole, to be copied
     failed = sum(by[name] for by in content["counts"].values() for name in _FAILED)
     shown = sum(cause["jobs"] for cause in content["causes"])
     if failed > shown:

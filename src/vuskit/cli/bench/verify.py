@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -12,11 +13,12 @@ from vuskit.cli._options import flag, seed_option
 from vuskit.cli._output import AsCsv, AsJson, chosen_format, say, write
 from vuskit.cli.bench._arguments import DEFAULT_PLAN, AllowCode, RunFolder, run_folder
 from vuskit.cli.bench._output import Content, Rows, emit, say_list
+from vuskit.errors import InvalidInputError
 
 if TYPE_CHECKING:
     from vuskit.bench import Verification
 
-__all__ = ["verify"]
+__all__ = ["check_results", "verify"]
 
 
 def verify(
@@ -39,18 +41,54 @@ def verify(
 
     Example: vuskit bench verify my-plan.toml --all
     """
-    from vuskit.bench import Run, Store
+    form = chosen_format(json=as_json, csv=as_csv)
+    check_results(
+        form,
+        target,
+        sample=None if every else sample,
+        seed=seed,
+        allow_code=allow_code,
+        repair=repair,
+    )
+
+
+def check_results(
+    form: str,
+    target: Path,
+    *,
+    sample: int | None,
+    seed: int,
+    allow_code: bool,
+    repair: bool = False,
+) -> None:
+    """Check a run folder or a pack, write what was found, and exit with 4 if something is wrong.
+
+    Parameters
+    ----------
+    form : {"json", "csv", "table"}
+        What to write.
+    target : Path
+        A run folder, its plan, or a pack.
+    sample : int or None
+        Evaluations to check; None: all.
+    seed : int
+        Seed of the sample.
+    allow_code : bool
+        Run code that the run or pack names.
+    repair : bool, default=False
+        Let the next run make broken score files again.
+    """
+    from vuskit.bench import Pack, Store, open_run
     from vuskit.cli._progress import DelayedProgressBar
 
-    form = chosen_format(json=as_json, csv=as_csv)
-    folder = run_folder(target)
+    run = open_run(run_folder(target))
+    if repair and isinstance(run, Pack):
+        raise InvalidInputError("`--repair` must be used with a run folder, got a pack")
     with DelayedProgressBar("checking", delay=0) as bar:
-        found = Run(folder).verify(
-            sample=None if every else sample, seed=seed, allow_code=allow_code, progress=bar
-        )
+        found = run.verify(sample=sample, seed=seed, allow_code=allow_code, progress=bar)
     again = 0
     if repair and found.broken:
-        with Store(folder) as store:
+        with Store(run.folder) as store:
             again = store.forget_scores(found.broken)
     emit(form, "verify", _content(found, again), rows=_rows, text=_text)
     if found.problems:
@@ -66,6 +104,8 @@ def _content(found: Verification, again: int) -> dict[str, Any]:
         "without_checksum": found.n_without_checksum,
         "skipped": found.n_skipped,
         "earlier": found.n_earlier,
+        "members": found.n_members,
+        "without_scores": found.without_scores,
         "code": list(found.code),
         "problems": list(found.problems),
         "broken": list(found.broken),
@@ -79,12 +119,15 @@ def _rows(content: Content) -> Rows:
 
 def _text(content: Content) -> None:
     problems = content["problems"]
+    members = f"{content['members']:,} members, " if content["members"] else ""
     lines = [
         *problems,
-        f"{content['files']:,} score files, {content['checksums']:,} checksums, "
+        f"{members}{content['files']:,} score files, {content['checksums']:,} checksums, "
         f"{content['values']:,} values computed again, {len(problems)} problems",
     ]
     write("\n".join(lines))
+    if content["without_scores"]:
+        say("the pack holds no scores: only digests and checksums were compared")
     if content["without_checksum"]:
         said = plural(content["without_checksum"], "evaluation has", "evaluations have")
         say(f"{said} no checksum: an earlier version stored them")
@@ -93,7 +136,8 @@ def _text(content: Content) -> None:
         say(f"{said} to earlier plans: only checksums were compared")
     if content["skipped"]:
         said = plural(content["skipped"], "evaluation was", "evaluations were")
-        say(f"{said} not computed again: that would run code named in the store")
+        part = " completely" if content["members"] else ""  # of a pack, other measures are
+        say(f"{said} not computed again{part}: that would run code named in the store")
         say_list("If you trust it, add --allow-code", content["code"])
     if content["jobs_to_run_again"]:
         say(f"{content['jobs_to_run_again']} jobs to run again")

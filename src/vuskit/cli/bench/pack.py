@@ -1,0 +1,85 @@
+"""``vuskit bench pack``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from vuskit._util.text import plural
+from vuskit.cli._files import atomic_file
+from vuskit.cli._options import flag
+from vuskit.cli._output import say, write
+from vuskit.cli.bench._arguments import DEFAULT_PLAN, RunFolder, run_folder
+from vuskit.errors import InvalidInputError
+
+if TYPE_CHECKING:
+    from vuskit.bench import PackSummary
+
+__all__ = ["pack"]
+
+
+def pack(
+    target: RunFolder = DEFAULT_PLAN,
+    file: Annotated[
+        Path | None,
+        typer.Argument(metavar="FILE", help="The pack; RUN.vuskit.zip unless given."),
+    ] = None,
+    scores: Annotated[
+        bool | None,
+        typer.Option(
+            "--scores/--no-scores",
+            help="With labels and scores; by default if they have at most 256 MB.",
+            show_default=False,
+        ),
+    ] = None,
+    partial: Annotated[bool, flag("--partial", "Pack a run that is not finished.")] = False,
+) -> None:
+    """Write the results of a run into one file, to share.
+
+    The file holds plan, values, versions, digests, failures, and, unless they
+    are too large, labels and scores. Others check it with: vuskit verify FILE
+
+    Example: vuskit bench pack bench-run results.vuskit.zip
+    """
+    from vuskit.bench import Run
+    from vuskit.bench.pack import ENDING, SCORES_LIMIT, is_pack
+    from vuskit.cli._progress import DelayedProgressBar
+
+    folder = run_folder(target)
+    if is_pack(folder):
+        raise InvalidInputError(
+            f"`RUN` must be a run folder or a plan, got {str(target)!r}, which is a pack already"
+        )
+    place = file or Path(folder.resolve().name + ENDING)
+    if place.suffix.lower() != ".zip":
+        raise InvalidInputError(f"`FILE` must end in .zip, better in {ENDING}, got {str(place)!r}")
+    with DelayedProgressBar("packing") as bar, atomic_file(place) as temporary:
+        found = Run(folder).pack(temporary, scores=scores, partial=partial, progress=bar)
+    _tell(found, place, SCORES_LIMIT)
+    write(str(place))
+
+
+def _tell(found: PackSummary, place: Path, limit: int) -> None:
+    size, all_scores = _megabytes(place.stat().st_size), _megabytes(found.score_bytes)
+    about = f"{plural(found.n_values, 'value')} on {found.n_series:,} series"
+    if found.with_scores:
+        say(f"{about}, labels and {plural(found.n_scores, 'score file')}: {size}")
+        return
+    say(f"{about}, without labels and scores: {size}")
+    if found.score_bytes > limit:
+        say(f"the scores have {all_scores}; add them with --scores")
+    say("without scores, others can check digests only")
+
+
+def _megabytes(count: int) -> str:
+    """Size in megabytes.
+
+    Examples
+    --------
+    >>> _megabytes(3 << 20), _megabytes(2000)
+    ('3.0 MB', '0.002 MB')
+    """
+    size = count / (1 << 20)
+    return f"{size:.1f} MB" if size >= 0.1 else f"{size:.3f} MB"

@@ -1,0 +1,150 @@
+"""``vuskit bench pack`` and ``vuskit verify`` as users meet them: real processes, real files."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import zipfile
+
+import pytest
+
+PLAN = """
+folder = "first"
+imports = ["own_measure"]
+[[series]]
+family = "ecg"
+n = 1500
+n_anomalies = 3
+seed = [1, 2]
+[[detectors]]
+name = "values"
+[[detectors]]
+name = "random"
+[[evaluate]]
+measures = ["auc_pr", "vus_pr", "own_share"]
+buffer = "median_anomaly"
+[executor]
+workers = 1
+"""
+MEASURE = """
+import pathlib
+
+from vuskit import register_measure
+
+pathlib.Path(__file__).with_suffix(".ran").touch()
+
+@register_measure(name="own_share")
+def own_share(y_true, y_score):
+    return float((y_score > 0).mean())
+"""
+
+
+def vuskit(folder, *arguments):
+    """Run a command line as a process of its own."""
+    code = "import sys; sys.argv[0] = 'vuskit'; from vuskit.cli.main import run; run()"
+    return subprocess.run(
+        [sys.executable, "-c", code, *map(str, arguments)],
+        cwd=folder,
+        env={**os.environ, "VUSKIT_NUMBA": "0", "COLUMNS": "200", "NO_COLOR": "1"},
+        capture_output=True,
+        text=True,
+    )
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    """A folder with a finished run and its pack."""
+    folder = tmp_path_factory.mktemp("shared")
+    (folder / "bench.toml").write_text(PLAN)
+    (folder / "own_measure.py").write_text(MEASURE)
+    ran = vuskit(folder, "bench", "run", "--plain")
+    assert ran.returncode == 0, ran.stderr
+    packed = vuskit(folder, "bench", "pack", "bench.toml")
+    assert packed.returncode == 0, packed.stderr
+    assert packed.stdout == "first.vuskit.zip\n"
+    assert "12 values on 2 series, labels and 3 score files: 0.0" in packed.stderr
+    (folder / "own_measure.ran").unlink()
+    return folder
+
+
+def test_verify_computes_every_value_again_and_runs_no_code(place):
+    found = vuskit(place, "verify", "first.vuskit.zip")
+    assert found.returncode == 0, found.stderr
+    assert "3 score files, 4 checksums, 8 values computed again, 0 problems" in found.stdout
+    assert "4 evaluations were not computed again completely" in found.stderr
+    assert not (place / "own_measure.ran").exists()
+
+
+def test_verify_computes_own_measures_if_allowed(place):
+    found = vuskit(place, "verify", "first.vuskit.zip", "--allow-code", "--json")
+    assert found.returncode == 0, found.stderr
+    content = json.loads(found.stdout)
+    assert (content["values"], content["skipped"], content["problems"]) == (12, 0, [])
+    (place / "own_measure.ran").unlink()
+
+
+def test_a_changed_value_is_exit_code_4(place, tmp_path):
+    target = tmp_path / "changed.zip"
+    with (
+        zipfile.ZipFile(place / "first.vuskit.zip") as before,
+        zipfile.ZipFile(target, "w") as after,
+    ):
+        for name in before.namelist():
+            data = before.read(name)
+            if name == "tables/values.json":
+                table = json.loads(data)
+                table["rows"][0][2] = 0.99
+                data = json.dumps(table).encode()
+            after.writestr(name, data)
+    found = vuskit(tmp_path, "verify", target)
+    assert found.returncode == 4
+    assert "tables/values.json: differs from its digest" in found.stdout
+    assert "is stored as 0.99, computed again it is" in found.stdout
+
+
+def test_verify_takes_a_run_folder_too(command, place):
+    found = command("verify", place / "first")
+    assert found.code == 0, found.err
+    assert "3 score files, 4 checksums" in found.out
+
+
+def test_other_commands_read_a_pack(command, place):
+    run, pack = place / "first", place / "first.vuskit.zip"
+    for line in ("leaderboard", "export"):
+        assert command("bench", line, pack, "--csv") == command("bench", line, run, "--csv")
+    status = command("bench", "status", pack)
+    assert "Run 1: finished" in status.out
+    assert "process" not in status.out
+
+
+def test_a_pack_without_scores(place, tmp_path):
+    target = tmp_path / "small.vuskit.zip"
+    packed = vuskit(place, "bench", "pack", "first", target, "--no-scores")
+    assert packed.returncode == 0, packed.stderr
+    assert "without labels and scores" in packed.stderr
+    found = vuskit(tmp_path, "verify", target)
+    assert found.returncode == 0
+    assert "0 values computed again, 0 problems" in found.stdout
+    assert "the pack holds no scores" in found.stderr
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        ("bench pack first results.tar", "`FILE` must end in .zip"),
+        ("bench pack first nowhere/a.zip", "there is no folder 'nowhere'"),
+        ("bench pack first.vuskit.zip", "is a pack already"),
+        ("bench retry first.vuskit.zip", "holds results only"),
+        ("bench run-job first.vuskit.zip 0a", "holds results only"),
+        ("bench verify first.vuskit.zip --repair", "`--repair` must be used with a run folder"),
+        ("verify nowhere.zip", "which does not exist"),
+    ],
+)
+def test_what_a_pack_cannot_do_is_said(command, monkeypatch, place, line, reason):
+    monkeypatch.chdir(place)
+    found = command(*line.split())
+    assert found.code == 2
+    assert reason in found.err
+    assert not list(place.glob(".vuskit-*"))
