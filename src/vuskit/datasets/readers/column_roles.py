@@ -252,13 +252,22 @@ def _find_label(path: Path, columns: Columns) -> str:
         found = binary[0] if len(binary) == 1 else None
     if found is not None:
         return found
+    if len(columns.names) == 1:
+        raise InvalidInputError(
+            f"{path}: there must be labels beside the scores, got one column; give labels of "
+            "another file or folder by --labels PATH"
+        )
     if all(_same_number(name, name) for name in columns.names):
         raise InvalidInputError(
             f"{path}: exactly one column must hold 0 and 1 only, as there are no names of "
-            "columns; add a first line such as label,score, or give --labels FILE"
+            "columns; add a first line such as label,score, or give --labels PATH"
         )
     near = next((name for name in columns.names if _is_misspelled(name)), None)
-    hint = "; name it with --label" if near is None else f"; did you mean --label {quote(near)}?"
+    hint = (
+        "; name it with --label, or give --labels PATH"
+        if near is None
+        else f"; did you mean --label {quote(near)}?"
+    )
     raise InvalidInputError(
         f"{path}: no column is named like labels ({', '.join(LABEL_NAMES[:4])}, ...) "
         f"among {quoted(columns.names)}{hint}"
@@ -366,7 +375,7 @@ def _score_names(
     path: Path, columns: Columns, taken: set[str | None]
 ) -> tuple[list[str], tuple[str, ...]]:
     """Columns of scores, and those that are left out."""
-    found, left_out = [], list(columns.unread)
+    found, left_out, rising = [], list(columns.unread), []
     for name in columns.names:
         if name in taken:
             continue
@@ -376,11 +385,15 @@ def _score_names(
             continue
         scores = columns.numbers(name)
         if only_rises(scores):
-            left_out.append(f"{name} ({RISING})")
+            rising.append(name)
         elif plain in LABEL_NAMES and np.isin(scores, (0, 1)).all():
             left_out.append(f"{name} (looks like labels; --score takes it)")
         else:
             found.append(name)
+    if found:
+        left_out += [f"{name} ({RISING})" for name in rising]
+    else:
+        found = rising
     return found, tuple(name if name.strip() else "a column without a name" for name in left_out)
 
 
