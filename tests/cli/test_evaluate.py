@@ -550,3 +550,48 @@ def test_thresholds_beyond_memory_are_refused(command, small):
     assert outcome.code == 2
     assert "`thresholds` must be at most" in outcome.err
     assert "available memory, got 1000000000" in outcome.err.replace("\n", " ")
+
+
+def test_evaluate_and_bench_use_the_same_buffer(command, test_data, tmp_path, monkeypatch):
+    """One real file: the same value from both commands, without a word about the buffer."""
+    monkeypatch.setenv("VUSKIT_NUMBA", "0")
+    source = min(
+        (test_data / "data" / "scores").rglob("*.csv*"), key=lambda file: file.stat().st_size
+    )
+    folder = tmp_path / "scores" / source.parent.name
+    folder.mkdir(parents=True)
+    (folder / source.name).write_bytes(source.read_bytes())
+    measures = ["vus_pr", "auc_pr"]
+    printed = command("evaluate", source, "--measure", ",".join(measures), "--json", "--chance", 0)
+    one = json.loads(printed.out)
+    plan = 'executor = {workers = 1}\n[[scores]]\nfolder = "scores"\n[[evaluate]]\n'
+    plan += f"measures = {measures}"
+    (tmp_path / "plan.toml").write_text(plan)
+    assert command("bench", "run", "plan.toml", "--plain").code == 0
+    rows = json.loads(command("bench", "export", "plan.toml", "--json").out)
+    found = {(row["detector"], row["measure"]): row["value"] for row in rows}
+    for score in one["scores"]:
+        for measure in measures:
+            assert found[score["name"], measure] == pytest.approx(
+                score["values"][measure], abs=1e-12
+            )
+    assert {row["buffer"] for row in rows} == {one["settings"]["buffer"]}
+    reason = f"auto: {one['settings']['buffer_reason']}"
+    assert {row["buffer_reason"] for row in rows} == {reason}
+
+
+def test_measures_without_a_buffer_are_printed_where_none_is_found(command, tmp_path):
+    rows = [f"{i},{int(i // 10 == 7)},{i % 9}" for i in range(200)]
+    (tmp_path / "slope.csv").write_text("\n".join(["value,label,mine", *rows]))
+    found = command("evaluate", "slope.csv", "--buffer", "period", "--json", "--html", "page.html")
+    assert found.code == 0, found.err
+    assert "note: no value of R-AUC-ROC, R-AUC-PR, VUS-ROC, VUS-PR: `values` must show" in found.err
+    assert "--buffer-fallback" in found.err
+    report = json.loads(found.out)
+    assert report["settings"]["buffer"] is None
+    (score,) = report["scores"]
+    assert score["values"]["vus_pr"] is None
+    assert score["values"]["auc_pr"] > 0
+    only = command("evaluate", "slope.csv", "--buffer", "period", "--measure", "vus_pr")
+    assert only.code == 2
+    assert "give the buffer as a number" in only.err

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import tempfile
+import warnings
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -12,9 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 import typer
-from numpy.typing import NDArray
 
-from vuskit._util.gaps import bridge_gaps
 from vuskit._util.tables import csv_text
 from vuskit.alignment import ANCHORS
 from vuskit.buffers import BufferChoice, parse_buffer
@@ -60,7 +59,12 @@ from vuskit.cli._output import (
     write,
 )
 from vuskit.engine import EXECUTOR_KINDS
-from vuskit.errors import InvalidInputError, MeasureError
+from vuskit.errors import (
+    BufferNotFoundError,
+    InvalidInputError,
+    MeasureError,
+    UndefinedMeasureWarning,
+)
 from vuskit.inputs import check_choice
 from vuskit.measures.evaluate import evaluate_many
 from vuskit.measures.settings import EvaluationSettings
@@ -77,7 +81,6 @@ if TYPE_CHECKING:
 
 __all__ = ["evaluate"]
 
-_NEED_NO_VALUES = ("auto", "median_anomaly", "mean_anomaly")
 _DRAWS = 20
 _POINTS_DRAWN = 2_000_000  # random points for the chance level of a long series
 
@@ -301,19 +304,24 @@ def _evaluate_one(
     form, html, chance = options.form, options.html, options.chance
     _tell_columns(scored)
     _check_classes(scored)
-    choice = _buffer(settings, scored)
-    say(f"buffer: {choice.length} ({choice.strategy}: {choice.reason})")
-    if choice.length > scored.labels.size:
-        say(f"it is longer than the series of {scored.labels.size:,} points")
-    table, failures = _evaluated(
-        wanted,
-        partial(
-            evaluate_many,
-            scored.labels,
-            scored.scores,
-            settings=settings.replace(buffer=choice.length, buffer_fallback=None),
-        ),
-    )
+    choice = _buffer(settings, scored, wanted)
+    if choice is not None:
+        settings = settings.replace(buffer=choice.length, buffer_fallback=None)
+        say(f"buffer: {choice.length} ({choice.strategy}: {choice.reason})")
+        if choice.length > scored.labels.size:
+            say(f"it is longer than the series of {scored.labels.size:,} points")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UndefinedMeasureWarning)  # the note says it
+        table, failures = _evaluated(
+            wanted,
+            partial(
+                evaluate_many,
+                scored.labels,
+                scored.scores,
+                settings=settings,
+                values=scored.values,
+            ),
+        )
     report = EvaluationReport(
         name=scored.path.name,
         labels=scored.labels,
@@ -377,27 +385,25 @@ def _check_classes(scored: ScoreFile) -> None:
         )
 
 
-def _buffer(settings: EvaluationSettings, scored: ScoreFile) -> BufferChoice:
-    values, strategy = _without_gaps(scored), settings.buffer
-    if isinstance(strategy, str) and values is None and strategy not in _NEED_NO_VALUES:
-        raise InvalidInputError(
-            f"`--buffer {strategy}` needs the series itself; name its column with --value, "
-            "or use --buffer median-anomaly"
-        )
+def _buffer(
+    settings: EvaluationSettings, scored: ScoreFile, wanted: Sequence[Measure]
+) -> BufferChoice | None:
+    """Buffer of the series; None, with a note, if there is none and other measures need none."""
     try:
-        return settings.choose_buffer(values=values, y_true=scored.labels)
-    except InvalidInputError as error:
-        raise InvalidInputError(
-            str(error).replace("`buffer_fallback`", "--buffer-fallback")
-        ) from error
-
-
-def _without_gaps(scored: ScoreFile) -> NDArray[np.float64] | None:
-    """Values with missing ones filled in, for looking at the period; None if there are none."""
-    if scored.values is None:
+        return settings.choose_buffer(values=scored.values, y_true=scored.labels)
+    except BufferNotFoundError as error:
+        reason = str(error).replace("`buffer_fallback`", "--buffer-fallback")
+        if scored.values is None:
+            reason = (
+                f"`--buffer {settings.buffer}` needs the series itself; name its column with "
+                "--value, or use --buffer median-anomaly"
+            )
+        lacking = [measure.title for measure in wanted if measure.uses_buffer]
+        if len(lacking) == len(wanted):
+            raise InvalidInputError(reason) from error
+        if lacking:
+            say(f"note: no value of {', '.join(lacking)}: {reason}")
         return None
-    finite = np.isfinite(scored.values)
-    return bridge_gaps(np.where(finite, scored.values, np.nan)) if finite.any() else None
 
 
 def _threshold(text: str) -> ThresholdRule:
