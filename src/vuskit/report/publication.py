@@ -6,6 +6,7 @@ import html
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -232,14 +233,18 @@ class PublicationTable(TableForms):
         groups = [("", 1), *((dataset or "mean", len(titles)) for dataset in shown)]
         return ["detector", *(titles[measure] for _, measure in columns)], groups
 
-    def _rows_of(self, dataset: str, measure: str) -> pd.DataFrame:
-        cells = self.cells
-        return cells[(cells["dataset"] == dataset) & (cells["measure"] == measure)]
+    @cached_property
+    def _records(self) -> dict[tuple[str, str], dict[str, dict[str, Any]]]:
+        """Rows of ``cells`` by data set and measure, then by detector."""
+        found: dict[tuple[str, str], dict[str, dict[str, Any]]] = {}
+        for row in self.cells.to_dict("records"):
+            found.setdefault((row["dataset"], row["measure"]), {})[row["detector"]] = row
+        return found
 
     def _column(self, dataset: str, measure: str) -> dict[str, Cell]:
         """Cells by detector, the best two marked; chance has the name ""."""
-        rows = self._rows_of(dataset, measure).set_index("detector")
-        texts = {str(name): self._number(rows.loc[name, "mean"]) for name in rows.index}
+        rows = self._records[dataset, measure]
+        texts = {name: self._number(row["mean"]) for name, row in rows.items()}
         best, second = _best_two(
             [texts.get(name, _MISSING) for name in self.detectors],
             higher=self.higher_is_better[measure],
@@ -248,7 +253,7 @@ class PublicationTable(TableForms):
         for name in (*self.detectors, ""):
             text = texts.get(name, _MISSING)
             marked = bool(name) and text != _MISSING
-            spread = self._spread(rows.loc[name]) if text != _MISSING else ""
+            spread = self._spread(rows[name]) if text != _MISSING else ""
             found[name] = Cell(text, marked and text == best, marked and text == second, spread)
         return found
 
@@ -258,7 +263,7 @@ class PublicationTable(TableForms):
         text = f"{value:.{self.digits}f}"
         return text.removeprefix("-") if float(text) == 0 else text
 
-    def _spread(self, row: Any) -> str:
+    def _spread(self, row: Mapping[str, Any]) -> str:
         if not math.isnan(row["std"]):
             return f"± {self._number(row['std'])}"
         if not math.isnan(row["lower"]):
@@ -266,16 +271,15 @@ class PublicationTable(TableForms):
         return ""
 
     def _count(self, column: tuple[str, str]) -> str:
-        rows = self._rows_of(*column)
-        return f"{int(rows['series'].iloc[0]):,}"
+        return f"{next(iter(self._records[column].values()))['series']:,}"
 
     def _ranks(self) -> dict[str, Cell]:
         if not self._has_ranks:
             return {}
-        rows = self._rows_of("", next(iter(self.measures))).set_index("detector")
+        rows = self._records["", next(iter(self.measures))]
         texts = {
-            name: _MISSING if math.isnan(rank) else f"{rank:.2f}"
-            for name, rank in rows["mean_rank"].items()
+            name: _MISSING if math.isnan(row["mean_rank"]) else f"{row['mean_rank']:.2f}"
+            for name, row in rows.items()
         }
         best, second = _best_two([texts[name] for name in self.detectors], higher=False)
         return {
