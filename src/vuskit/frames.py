@@ -19,7 +19,7 @@ from vuskit._util.names import did_you_mean
 from vuskit._util.optional import require
 from vuskit.buffers import choose_buffer
 from vuskit.errors import InvalidInputError, VuskitError
-from vuskit.inputs import check_choice, check_labels
+from vuskit.inputs import check_choice, check_labels, check_series
 from vuskit.measures import EvaluationSettings, Evaluator, Measure, Measures, resolve_measures
 from vuskit.measures.settings import SettingOptions, settings_from, with_setting_keywords
 
@@ -294,7 +294,9 @@ class _FrameEvaluation:
             except VuskitError as error:
                 self._add_failure(table, name, detector, evaluator, "ERROR", error)
                 continue
-            table.add(name, detector, values.values(), *evaluator.buffer_record, "OK", None)
+            buffer = evaluator.buffer
+            reason = f"{buffer.strategy}: {buffer.reason}"
+            table.add(name, detector, values.values(), buffer.length, reason, "OK", None)
 
     def _evaluator(self, arrays: Arrays, roles: _Roles) -> Evaluator | str:
         """Evaluator of a series, or why there are no values."""
@@ -304,7 +306,7 @@ class _FrameEvaluation:
         if not labels.has_both_classes:
             only = "anomalous" if labels.n_anomalous else "normal"
             return f"`{roles.label}` must have normal and anomalous points, got {only} ones only"
-        values = None if roles.value is None else arrays[roles.value]
+        values = None if roles.value is None else check_series(arrays[roles.value])
         return Evaluator(labels, measures=self.measures, settings=self.settings, values=values)
 
     def _add_failure(
@@ -325,7 +327,9 @@ class _FrameEvaluation:
         if evaluator is None:
             table.add(name, detector, nothing, None, None, status, str(error))
         else:
-            table.add(name, detector, nothing, *evaluator.buffer_record, status, str(error))
+            buffer = evaluator.buffer
+            reason = f"{buffer.strategy}: {buffer.reason}"
+            table.add(name, detector, nothing, buffer.length, reason, status, str(error))
 
 
 def _sort_points(arrays: Arrays, order: str) -> None:

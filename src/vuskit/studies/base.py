@@ -61,6 +61,7 @@ from vuskit.studies.sources import (
     SeriesNames,
     Source,
     StudyInput,
+    bridged_values,
     content_of,
     open_scores,
     without_names,
@@ -351,7 +352,9 @@ class Study(Generic[Result]):
 
     def choose_buffer(self, scored: ScoredSeries) -> BufferChoice:
         """Buffer of a series by the settings; gaps in its values are bridged by lines."""
-        return self.settings.choose_buffer(y_true=scored.series.labels, values=scored.series.values)
+        return self.settings.choose_buffer(
+            y_true=scored.series.labels, values=bridged_values(scored)
+        )
 
     def evaluator(self, labels: ArrayLike, buffer: int) -> Evaluator:
         """Evaluator of the measures for these labels: R-AUC at the buffer, VUS up to a multiple."""
