@@ -363,3 +363,26 @@ def test_every_listed_strategy_works():
         choice = vuskit.choose_buffer(strategy, values=wave(30), y_true=LABELS)
         assert choice.strategy == strategy
         assert choice.length > 0
+
+
+# --- gaps, and series without a buffer ------------------------------------------------------------
+
+
+@pytest.mark.parametrize("strategy", ["auto", "period", "fft", "authors"])
+@pytest.mark.parametrize("missing", [np.nan, np.inf])
+def test_missing_values_are_bridged(strategy, missing):
+    values = np.sin(np.arange(1000) * 2 * np.pi / 25)
+    holes = values.copy()
+    holes[[0, 400, 401, 999]] = missing
+    labels = np.arange(1000) // 10 == 30
+    expected = vuskit.choose_buffer(strategy, values=values, y_true=labels).length
+    for series in (holes, np.column_stack([holes, np.full(1000, np.nan)])):
+        assert vuskit.choose_buffer(strategy, values=series, y_true=labels).length == expected
+    found = vuskit.evaluate(labels, values, buffer=strategy, values=holes, measures=["vus_pr"])
+    assert found.buffer == expected
+
+
+def test_values_without_a_finite_one_count_as_none():
+    labels = np.arange(100) // 10 == 3
+    choice = vuskit.choose_buffer("auto", values=np.full(100, np.nan), y_true=labels)
+    assert choice.reason == "median length of 1 anomaly, as there are no values"

@@ -12,6 +12,7 @@ from vuskit._util import early_interrupt as _early_interrupt  # noqa: F401 (befo
 from vuskit.alignment import align_scores
 from vuskit.buffers import BufferChoice, choose_buffer, estimate_period, list_buffer_strategies
 from vuskit.errors import (
+    BufferNotFoundError,
     InvalidInputError,
     InvertedScoreWarning,
     MeasureError,
@@ -79,6 +80,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "BufferChoice",
+    "BufferNotFoundError",
     "ChanceLevel",
     "Comparison",
     "Evaluation",

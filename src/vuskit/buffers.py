@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from vuskit._util.gaps import bridge_gaps
 from vuskit._util.names import did_you_mean
-from vuskit.errors import InvalidInputError
+from vuskit.errors import BufferNotFoundError, InvalidInputError
 from vuskit.inputs import check_choice, check_int, check_labels, check_series
 
 __all__ = [
@@ -217,10 +218,10 @@ _METHODS: dict[str, Callable[[Floats, int], int | None]] = {
 
 def _event_lengths(y_true: ArrayLike | None) -> NDArray[np.intp]:
     if y_true is None:
-        raise InvalidInputError("`y_true` must be given for this strategy, got None")
+        raise BufferNotFoundError("`y_true` must be given for this strategy, got None")
     labels = check_labels(y_true)
     if labels.n_anomalous == 0:
-        raise InvalidInputError("`y_true` must hold at least one anomalous point, got none")
+        raise BufferNotFoundError("`y_true` must hold at least one anomalous point, got none")
     return np.asarray(labels.stops - labels.starts)
 
 
@@ -241,10 +242,10 @@ def _mean_anomaly(values: ArrayLike | None, y_true: ArrayLike | None) -> tuple[i
 def _by_period(method: str) -> Callable[[ArrayLike | None, ArrayLike | None], tuple[int, str]]:
     def strategy(values: ArrayLike | None, y_true: ArrayLike | None) -> tuple[int, str]:
         if values is None:
-            raise InvalidInputError("`values` must be given for this strategy, got None")
+            raise BufferNotFoundError("`values` must be given for this strategy, got None")
         period = estimate_period(values, method=method)
         if period is None:
-            raise InvalidInputError(
+            raise BufferNotFoundError(
                 f"`values` must show a period for the strategy {_names[method]!r}, got none; "
                 "give the buffer as a number, or use 'median_anomaly'"
             )
@@ -260,7 +261,7 @@ def _automatic(values: ArrayLike | None, y_true: ArrayLike | None) -> tuple[int,
         return period, f"the values repeat every {period} points"
     why = "there are no values" if values is None else "the values show no period"
     if y_true is None:
-        raise InvalidInputError(f"`y_true` must be given, as {why}, got None")
+        raise BufferNotFoundError(f"`y_true` must be given, as {why}, got None")
     length, reason = _median_anomaly(values, y_true)
     return length, f"{reason}, as {why}"
 
@@ -396,7 +397,8 @@ def choose_buffer(
         ``"auto"``: the period if
         there are values that repeat within 1,000 points, else the median length of the anomalies.
     values : array-like of shape (n,) or (n, d), optional
-        The series, for the strategies that look for a period.
+        The series, for the strategies that look for a period; of several channels, the first.
+        Missing and infinite values are interpolated. Values without a finite one count as none.
     y_true : array-like of shape (n,), optional
         The labels, for the strategies that look at the anomalies.
 
@@ -407,8 +409,10 @@ def choose_buffer(
 
     Raises
     ------
+    BufferNotFoundError
+        If the strategy finds nothing, or there are no values or labels to look at.
     InvalidInputError
-        If the strategy is unknown, lacks what it looks at, or finds nothing.
+        If the strategy is unknown, or the values or labels cannot be read.
 
     Examples
     --------
@@ -423,5 +427,18 @@ def choose_buffer(
         length = check_int("strategy", strategy, minimum=0)
         return BufferChoice(length, "number", "given")
     rule, _ = _STRATEGIES[check_choice("strategy", strategy, _STRATEGIES)]
-    length, reason = rule(values, y_true)
+    length, reason = rule(None if values is None else _known_values(values), y_true)
     return BufferChoice(length, strategy, reason)
+
+
+def _known_values(values: ArrayLike) -> ArrayLike | None:
+    """Values with gaps bridged; None if none is finite."""
+    array = np.asarray(values)
+    channel = array[:, 0] if array.ndim == 2 and array.shape[1] else array
+    if channel.ndim != 1 or channel.dtype.kind != "f" or np.ma.isMaskedArray(values):
+        return values
+    finite = np.isfinite(channel)
+    if finite.all():
+        return values
+    known = np.where(finite, channel, np.nan).astype(np.float64)
+    return bridge_gaps(known) if finite.any() else None

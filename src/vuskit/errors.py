@@ -7,6 +7,7 @@ import sys
 import warnings
 
 __all__ = [
+    "BufferNotFoundError",
     "ChangedInputError",
     "InvalidInputError",
     "InvertedScoreWarning",
@@ -28,6 +29,10 @@ class InvalidInputError(VuskitError, ValueError):
     """An array or a parameter cannot be evaluated; the text names it and the first bad index."""
 
 
+class BufferNotFoundError(InvalidInputError):
+    """A strategy finds no buffer for a series, or lacks the values or labels that it looks at."""
+
+
 class ChangedInputError(InvalidInputError):
     """A file differs from what was read before; the text names it and what to do."""
 
@@ -41,7 +46,7 @@ class MissingDependencyError(VuskitError, ImportError):
 
 
 class UndefinedMeasureWarning(UserWarning):
-    """The measure has no value for these labels (only one class); NaN is returned."""
+    """The measure has no value (only one class, or no buffer was found); NaN is returned."""
 
 
 class InvertedScoreWarning(UserWarning):

@@ -19,7 +19,7 @@ from vuskit._util.names import did_you_mean
 from vuskit._util.optional import require
 from vuskit.buffers import choose_buffer
 from vuskit.errors import InvalidInputError, VuskitError
-from vuskit.inputs import check_choice, check_labels, check_series
+from vuskit.inputs import check_choice, check_labels
 from vuskit.measures import EvaluationSettings, Evaluator, Measure, Measures, resolve_measures
 from vuskit.measures.settings import SettingOptions, settings_from, with_setting_keywords
 
@@ -294,9 +294,7 @@ class _FrameEvaluation:
             except VuskitError as error:
                 self._add_failure(table, name, detector, evaluator, "ERROR", error)
                 continue
-            buffer = evaluator.buffer
-            reason = f"{buffer.strategy}: {buffer.reason}"
-            table.add(name, detector, values.values(), buffer.length, reason, "OK", None)
+            table.add(name, detector, values.values(), *evaluator.buffer_record, "OK", None)
 
     def _evaluator(self, arrays: Arrays, roles: _Roles) -> Evaluator | str:
         """Evaluator of a series, or why there are no values."""
@@ -306,7 +304,7 @@ class _FrameEvaluation:
         if not labels.has_both_classes:
             only = "anomalous" if labels.n_anomalous else "normal"
             return f"`{roles.label}` must have normal and anomalous points, got {only} ones only"
-        values = None if roles.value is None else check_series(arrays[roles.value])
+        values = None if roles.value is None else arrays[roles.value]
         return Evaluator(labels, measures=self.measures, settings=self.settings, values=values)
 
     def _add_failure(
@@ -327,9 +325,7 @@ class _FrameEvaluation:
         if evaluator is None:
             table.add(name, detector, nothing, None, None, status, str(error))
         else:
-            buffer = evaluator.buffer
-            reason = f"{buffer.strategy}: {buffer.reason}"
-            table.add(name, detector, nothing, buffer.length, reason, status, str(error))
+            table.add(name, detector, nothing, *evaluator.buffer_record, status, str(error))
 
 
 def _sort_points(arrays: Arrays, order: str) -> None:

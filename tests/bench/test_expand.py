@@ -259,13 +259,41 @@ def test_a_buffer_strategy_that_finds_nothing_needs_a_fallback(workshop):
     series = '[[series]]\nfolder = "data"'
     without = '[[evaluate]]\nmeasures = ["vus_pr"]\nbuffer = "period"'
     workshop.write(series=series, evaluate=without)
-    (_, failed) = workshop.run()[1]
-    assert failed.status is Status.ERROR
-    assert "or set `buffer_fallback`" in failed.message
+    (_, skipped) = workshop.run()[1]
+    assert skipped.status is Status.SKIPPED
+    assert "or set `buffer_fallback`" in skipped.message
+    (note,) = Run(workshop.folder).status().notes
+    assert note.startswith("1 series has no value of measures that need a buffer (buffer=period, ")
     workshop.write(series=series, evaluate=f"{without}\nbuffer_fallback = 30")
     (_, good) = workshop.run()[0]
     assert (good.status, good.value.buffer) == (Status.OK, 30)
     assert good.value.buffer_reason.startswith("fallback: `values` must show a period")
+
+
+def test_measures_without_a_buffer_have_values_where_none_is_found(workshop):
+    data = workshop.base / "data" / "Slope"
+    data.mkdir(parents=True)
+    for name, slope in (("x", 1), ("y", 2)):
+        table = np.column_stack([slope * np.arange(600), np.arange(600) // 20 == 10])
+        np.savetxt(data / f"{name}.out", table, "%.17g,%d")
+    evaluate = '[[evaluate]]\nmeasures = ["auc_pr", "vus_pr"]\nbuffer = "period"'
+    workshop.write(series='[[series]]\nfolder = "data"', evaluate=evaluate)
+    done = [outcome for job, outcome in workshop.run() if job.kind is Kind.EVALUATE]
+    assert [(one.status, list(one.value.values), one.value.buffer) for one in done] == [
+        (Status.OK, ["auc_pr"], None)
+    ] * 2
+    run = Run(workshop.folder)
+    (note,) = run.status().notes
+    assert note.startswith("2 series have no value of measures that need a buffer (buffer=period, ")
+    outcomes = run.outcomes().set_index(["series", "measure"])
+    assert outcomes["value"].notna().to_dict() == {
+        ("x.out", "auc_pr"): True,
+        ("x.out", "vus_pr"): False,
+        ("y.out", "auc_pr"): True,
+        ("y.out", "vus_pr"): False,
+    }
+    assert outcomes["buffer_reason"].str.startswith("no buffer: `values` must show").all()
+    assert workshop.run() == []
 
 
 @pytest.mark.parametrize(

@@ -90,12 +90,12 @@ def test_every_commented_key_of_the_template_is_known(tmp_path):
     pytest.importorskip("pyod", reason="PyOD is not installed")
     (tmp_path / "my_module.py").write_text("def my_function(values):\n    return values\n")
     (tmp_path / "my_measures.py").write_text("")
-    for folder in ("data/series", "data/scores", "my_scores"):
+    for folder in ("data/series", "data/scores", "my_scores", "my_labels"):
         (tmp_path / folder).mkdir(parents=True)
     setting = re.compile(r"^# (\[\[\w+\]\]|\w+ = )", re.MULTILINE)
     everything = setting.sub(r"\1", TEMPLATE).replace('kind = "local"', 'kind = "dask"')
     plan = parse_plan(everything, base=tmp_path)
-    assert (len(plan.series), len(plan.scores), len(plan.detectors)) == (2, 2, 6)
+    assert (len(plan.series), len(plan.scores), len(plan.detectors)) == (2, 3, 6)
     assert plan.executor.address == "tcp://head:8786"
 
 

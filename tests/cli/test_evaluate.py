@@ -51,73 +51,6 @@ def values_of(outcome):
     return {(row["score"], row["measure"]): float(row["value"]) for row in rows}
 
 
-def test_a_training_part_is_noted_and_may_be_left_out(command, small):
-    name = "001_NAB_id_1_Web_tr_30_1st_40.csv"
-    small.rename(small.with_name(name))
-    whole = command("evaluate", name, "--csv", "--buffer", "4")
-    assert (
-        "note: the first 30 points are training data, by the name of the file, and are evaluated; "
-        "--train-length auto leaves them out, none hides this note\n"
-    ) in whole.err
-    frame = small_frame()
-    expected = vuskit.evaluate(frame["label"], frame["A"], buffer=4)
-    assert values_of(whole)["A", "vus_pr"] == pytest.approx(expected["vus_pr"])
-    rest = frame[30:]
-    expected = vuskit.evaluate(rest["label"], rest["A"], buffer=4)
-    for length in ("auto", "30"):
-        outcome = command("evaluate", name, "--csv", "--buffer", "4", "--train-length", length)
-        assert values_of(outcome)["A", "vus_pr"] == pytest.approx(expected["vus_pr"])
-        assert "left out: the first 30 points, training data\n" in outcome.err
-    quiet = command("evaluate", name, "--csv", "--buffer", "4", "--train-length", "none")
-    assert quiet.out == whole.out
-    assert "training" not in quiet.err
-
-
-@pytest.mark.parametrize(
-    ("length", "text"),
-    [
-        ("auto", "`--train-length auto` needs a name such as 001_NAB_id_1_Web_tr_500_1st_800.csv"),
-        ("60", "`--train-length` must be less than the 60 points of the series, got 60"),
-        ("half", "`--train-length` must be a number of points, auto or none, got 'half'"),
-        ("50", "must hold both normal and anomalous points"),
-    ],
-)
-def test_training_parts_that_cannot_be_left_out(command, small, length, text):
-    outcome = command("evaluate", "small.csv", "--train-length", length)
-    assert outcome.code == 2
-    assert text in " ".join(outcome.err.split())
-
-
-def test_columns_of_values_accumulate(command, small):
-    frame = small_frame().assign(second=0.5, third=0.25)
-    frame.to_csv(small, index=False)
-    outcome = command("evaluate", "small.csv", "--csv", "--value", "value", "--value", "second")
-    assert {score for score, _ in values_of(outcome)} == {"A", "B", "third"}
-    assert "values: value, second" in outcome.err
-    missing = command("evaluate", "small.csv", "--value", "value", "--value", "fourth")
-    assert "`--value` must be a column of small.csv" in " ".join(missing.err.split())
-
-
-def test_options_of_one_series_are_refused_for_several(command, small):
-    small_frame().to_csv(small.with_name("other.csv"), index=False)
-    small.write_text(small.read_text().replace("0.0,0,", "0.0,1,", 1))
-    for options, text in (
-        (("--value", "value", "--value", "A"), "`--value` must be given once for several series"),
-        (("--train-length", "5"), "`--train-length` must come with one series, got several"),
-    ):
-        outcome = command("evaluate", "small.csv", "other.csv", *options)
-        assert outcome.code == 2
-        assert text in " ".join(outcome.err.split())
-
-
-def test_a_score_that_looks_inverted_is_reported(command, tmp_path):
-    labels = (np.arange(400) % 50 == 7).astype(int)
-    frame = pd.DataFrame({"label": labels, "good": labels + 0.5, "bad": 1.0 - labels})
-    frame.to_csv("scores.csv", index=False)
-    outcome = command("evaluate", "scores.csv", "--csv", "--buffer", "4")
-    assert "warning: bad (AUC-ROC 0.00) looks inverted" in " ".join(outcome.err.split())
-
-
 def test_table_of_several_scores(command, scores_csv, snapshot):
     outcome = command("evaluate", "scores.csv")
     assert outcome.code == 0
@@ -617,3 +550,48 @@ def test_thresholds_beyond_memory_are_refused(command, small):
     assert outcome.code == 2
     assert "`thresholds` must be at most" in outcome.err
     assert "available memory, got 1000000000" in outcome.err.replace("\n", " ")
+
+
+def test_evaluate_and_bench_use_the_same_buffer(command, test_data, tmp_path, monkeypatch):
+    """One real file: the same value from both commands, without a word about the buffer."""
+    monkeypatch.setenv("VUSKIT_NUMBA", "0")
+    source = min(
+        (test_data / "data" / "scores").rglob("*.csv*"), key=lambda file: file.stat().st_size
+    )
+    folder = tmp_path / "scores" / source.parent.name
+    folder.mkdir(parents=True)
+    (folder / source.name).write_bytes(source.read_bytes())
+    measures = ["vus_pr", "auc_pr"]
+    printed = command("evaluate", source, "--measure", ",".join(measures), "--json", "--chance", 0)
+    one = json.loads(printed.out)
+    plan = 'executor = {workers = 1}\n[[scores]]\nfolder = "scores"\n[[evaluate]]\n'
+    plan += f"measures = {measures}"
+    (tmp_path / "plan.toml").write_text(plan)
+    assert command("bench", "run", "plan.toml", "--plain").code == 0
+    rows = json.loads(command("bench", "export", "plan.toml", "--json").out)
+    found = {(row["detector"], row["measure"]): row["value"] for row in rows}
+    for score in one["scores"]:
+        for measure in measures:
+            assert found[score["name"], measure] == pytest.approx(
+                score["values"][measure], abs=1e-12
+            )
+    assert {row["buffer"] for row in rows} == {one["settings"]["buffer"]}
+    reason = f"auto: {one['settings']['buffer_reason']}"
+    assert {row["buffer_reason"] for row in rows} == {reason}
+
+
+def test_measures_without_a_buffer_are_printed_where_none_is_found(command, tmp_path):
+    rows = [f"{i},{int(i // 10 == 7)},{i % 9}" for i in range(200)]
+    (tmp_path / "slope.csv").write_text("\n".join(["value,label,mine", *rows]))
+    found = command("evaluate", "slope.csv", "--buffer", "period", "--json", "--html", "page.html")
+    assert found.code == 0, found.err
+    assert "note: no value of R-AUC-ROC, R-AUC-PR, VUS-ROC, VUS-PR: `values` must show" in found.err
+    assert "--buffer-fallback" in found.err
+    report = json.loads(found.out)
+    assert report["settings"]["buffer"] is None
+    (score,) = report["scores"]
+    assert score["values"]["vus_pr"] is None
+    assert score["values"]["auc_pr"] > 0
+    only = command("evaluate", "slope.csv", "--buffer", "period", "--measure", "vus_pr")
+    assert only.code == 2
+    assert "give the buffer as a number" in only.err

@@ -472,3 +472,28 @@ def test_forms_of_a_comparison_mark_the_best():
     assert rf"a\_b & \textbf{{{best[0]}}} & \textbf{{{best[1]}}} \\" in table.to_latex()
     assert f"| a_b | **{best[0]}** | **{best[1]}** |" in table.to_markdown()
     assert table.to_html().count("<b>") == 2
+
+
+@pytest.mark.parametrize("values", [None, np.arange(200.0)])
+def test_measures_that_need_no_buffer_have_values_where_none_is_found(values):
+    labels, score = np.arange(200) // 10 == 7, np.sin(np.arange(200.0))
+    measures = ["auc_pr", "vus_pr", "f_score"]
+    with pytest.warns(vuskit.UndefinedMeasureWarning, match="^vus_pr need a buffer.*`values` must"):
+        found = vuskit.evaluate(labels, score, buffer="period", values=values, measures=measures)
+    assert found["auc_pr"] == vuskit.auc_pr(labels, score)
+    assert np.isnan(found["vus_pr"])
+    assert found.buffer is None
+    assert list(found.without_buffer) == ["vus_pr"]
+    assert found.to_frame()["buffer"].isna().all()
+    assert np.isnan(found.chance.mean["vus_pr"])
+    assert "buffer=period" in repr(found)
+
+
+def test_an_evaluation_of_nothing_but_buffered_measures_is_an_error():
+    labels, score = np.arange(200) // 10 == 7, np.sin(np.arange(200.0))
+    with pytest.raises(vuskit.BufferNotFoundError, match="or set `buffer_fallback`"):
+        vuskit.evaluate(
+            labels, score, buffer="period", values=np.arange(200.0), measures=["vus_pr", "vus_roc"]
+        )
+    found = vuskit.evaluate(labels, score, buffer="period", measures=["auc_pr"])
+    assert found["auc_pr"] == vuskit.auc_pr(labels, score)

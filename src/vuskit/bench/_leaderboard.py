@@ -297,7 +297,7 @@ def directions(values: pd.DataFrame) -> dict[str, bool]:
     if "higher_is_better" in values.columns:
         stored = values.drop_duplicates("measure").set_index("measure")["higher_is_better"]
         return {str(name): bool(higher) for name, higher in stored.items()}
-    names = map(str, dict.fromkeys(values["measure"]))
+    names = map(str, values["measure"].unique())
     return {name: measure_called(name).higher_is_better for name in names}
 
 

@@ -51,13 +51,17 @@ from vuskit.detectors import (
     find_model_class,
     get_detector,
     is_model_name,
-    read_values,
 )
 from vuskit.engine import Action, NotApplicableError, StaleWorkerError
-from vuskit.errors import ChangedInputError, InvalidInputError, MeasureError
+from vuskit.errors import (
+    BufferNotFoundError,
+    ChangedInputError,
+    InvalidInputError,
+    MeasureError,
+)
 from vuskit.inputs import check_choice, length_advice
 from vuskit.kernels.backend import backend_name
-from vuskit.measures.evaluate import Evaluator
+from vuskit.measures.evaluate import NO_BUFFER, Evaluator
 from vuskit.measures.registry import Measure, get_measure
 from vuskit.measures.settings import EvaluationSettings
 
@@ -869,14 +873,14 @@ class EvaluateResult:
     ----------
     values : dict
         Numbers by measure; an undefined measure is absent.
-    buffer : int
-        Length of the buffer.
+    buffer : int or None
+        Length of the buffer; None if none was found.
     buffer_reason : str
-        How it was chosen.
+        How it was chosen, or why there is none.
     """
 
     values: dict[str, float]
-    buffer: int
+    buffer: int | None
     buffer_reason: str
 
 
@@ -1197,14 +1201,13 @@ def evaluate_scores(job: EvaluateJob, scores: Scores, series: Series) -> Evaluat
     with warnings.catch_warnings():
         # Coarse grids are the plan's choice, and undefined values stay absent.
         warnings.simplefilter("ignore")
-        channels = None
-        if isinstance(job.evaluation.buffer, str) and not np.isnan(series.values).all():
-            channels = read_values("series", series, impute="linear")
         measures = tuple(measure.build() for measure in job.measures)
-        evaluator = Evaluator(
-            series.labels, measures=measures, settings=job.evaluation, values=channels
-        )
-        buffer = evaluator.buffer
+        try:
+            evaluator = Evaluator(
+                series.labels, measures=measures, settings=job.evaluation, values=series.values
+            )
+        except BufferNotFoundError as error:
+            raise NotApplicableError(f"{NO_BUFFER}{error}") from error
         try:
             found = evaluator(scores)
         except MeasureError as error:
@@ -1212,7 +1215,7 @@ def evaluate_scores(job: EvaluateJob, scores: Scores, series: Series) -> Evaluat
                 raise error.__cause__ from None
             raise
     values = {name: value for name, value in found.items() if np.isfinite(value)}
-    return EvaluateResult(values, buffer.length, f"{buffer.strategy}: {buffer.reason}")
+    return EvaluateResult(values, *evaluator.buffer_record)
 
 
 @functools.cache

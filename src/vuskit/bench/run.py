@@ -15,6 +15,7 @@ import numpy as np
 from vuskit._util.files import write_atomically
 from vuskit._util.optional import require
 from vuskit._util.tables import frame_csv
+from vuskit._util.text import plural
 from vuskit.bench._leaderboard import (
     AVERAGES,
     leaderboard,
@@ -49,6 +50,7 @@ from vuskit.datasets import ScoredSeries, Series
 from vuskit.engine import Status
 from vuskit.errors import ChangedInputError, InvalidInputError
 from vuskit.inputs import check_choice
+from vuskit.measures.evaluate import NO_BUFFER
 from vuskit.measures.inversion import looks_inverted
 from vuskit.measures.registry import Measure
 from vuskit.measures.settings import EvaluationSettings
@@ -428,7 +430,7 @@ class Run:
                     FailureCause(one["n_jobs"], self._failure(store, one))
                     for one in store.failure_causes(failures)
                 ),
-                notes=tuple(json.loads(run["notes"])),
+                notes=(*json.loads(run["notes"]), *_missing_buffers(store)),
             )
 
     def _failure(self, store: StoreReader, row: sqlite3.Row) -> Failure:
@@ -774,6 +776,8 @@ class Run:
         if row is None:
             return None
         found = EvaluationSettings.from_dict(json.loads(row["spec"])["settings"])
+        if row["buffer"] is None:
+            return found
         strategy, _, reason = (row["buffer_reason"] or "number: given").partition(": ")
         return found.replace(buffer=BufferChoice(row["buffer"], strategy, reason))
 
@@ -1043,6 +1047,14 @@ def requested_values(store: StoreReader) -> Iterator[dict[str, Any]]:
             evaluation = failed.get((*subject, measure["settings"], measure["id"]))
             if evaluation is not None:
                 yield {**asked, **evaluation}
+
+
+def _missing_buffers(store: StoreReader) -> Iterator[str]:
+    """Say for how many series no buffer was found, by reason."""
+    for row in store.evaluations_without_buffer():
+        reason = row["reason"].removeprefix(NO_BUFFER)
+        lacking = plural(row["n_series"], "series has", "series have")
+        yield f"{lacking} no value of measures that need a buffer ({row['settings']}): {reason}"
 
 
 # -- measures ----------------------------------------------------------------------------------

@@ -486,8 +486,9 @@ class _LabelFiles:
 
     def nearest(self, name: str) -> str:
         """Say which labels have a similar name."""
-        near = difflib.get_close_matches(name, self.by_name, n=3, cutoff=0.3)
-        shown = near or sorted(self.by_name)[:3]
+        known = list(dict.fromkeys(one.name for found in self.by_name.values() for one in found))
+        near = difflib.get_close_matches(name, known, n=3, cutoff=0.3)
+        shown = near or known[:3]
         return f"{'nearest' if near else 'there are'} {quoted(shown, most=3)}"
 
 

@@ -354,7 +354,7 @@ class EvaluatedSeries(_Table):
 class UsedSettings(_Table):
     """Settings of an evaluation."""
 
-    buffer: Count
+    buffer: Annotated[int, Meta(ge=0, description="null: none was found.")] | None
     buffer_strategy: str
     buffer_reason: str
     thresholds: Annotated[int, Meta(ge=2, description="null: every distinct score.")] | None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import tempfile
+import warnings
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -12,9 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 import typer
-from numpy.typing import NDArray
 
-from vuskit._util.gaps import bridge_gaps
 from vuskit._util.tables import csv_text
 from vuskit.alignment import ANCHORS
 from vuskit.buffers import BufferChoice, parse_buffer
@@ -60,7 +59,12 @@ from vuskit.cli._output import (
     write,
 )
 from vuskit.engine import EXECUTOR_KINDS
-from vuskit.errors import InvalidInputError, MeasureError
+from vuskit.errors import (
+    BufferNotFoundError,
+    InvalidInputError,
+    MeasureError,
+    UndefinedMeasureWarning,
+)
 from vuskit.inputs import check_choice
 from vuskit.measures.evaluate import evaluate_many
 from vuskit.measures.settings import EvaluationSettings
@@ -77,7 +81,6 @@ if TYPE_CHECKING:
 
 __all__ = ["evaluate"]
 
-_NEED_NO_VALUES = ("auto", "median_anomaly", "mean_anomaly")
 _DRAWS = 20
 _POINTS_DRAWN = 2_000_000  # random points for the chance level of a long series
 
@@ -144,18 +147,9 @@ def evaluate(
         ),
     ] = None,
     value: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="COLUMN",
-            help="Column of the series itself. May be repeated for its channels.",
-            autocompletion=complete_columns,
-        ),
-    ] = None,
-    train_length: Annotated[
         str | None,
         typer.Option(
-            metavar="N|auto|none",
-            help="Leave out the training part, the first N points; auto: by the file's name.",
+            metavar="COLUMN", help="Column of the series itself.", autocompletion=complete_columns
         ),
     ] = None,
     positive: Annotated[
@@ -242,9 +236,7 @@ def evaluate(
         labels=labels,
         pattern=pattern,
         label=label,
-        value=value[0] if value else None,
-        channels=tuple(value[1:]) if value else (),
-        train_length=train_length,
+        value=value,
         positive=positive,
         score=tuple(score or ()),
         by=by,
@@ -274,10 +266,9 @@ def evaluate(
             requested = dataclasses.replace(requested, paths=(str(saved),))
         scored = _only_series(requested, output)
         if scored is None:
-            requested.check_several()
             evaluate_run(requested, settings, wanted, options)
         else:
-            _evaluate_one(scored, settings, wanted, options, train_length)
+            _evaluate_one(scored, settings, wanted, options)
 
 
 def _only_series(sources: Sources, output: Path | None) -> ScoreFile | None:
@@ -292,7 +283,6 @@ def _only_series(sources: Sources, output: Path | None) -> ScoreFile | None:
             label=sources.label,
             scores=sources.score,
             value=sources.value,
-            channels=sources.channels,
             positive=sources.positive,
         )
     if sources.by is not None or output is not None:
@@ -310,25 +300,28 @@ def _evaluate_one(
     settings: EvaluationSettings,
     wanted: Sequence[Measure],
     options: RunOptions,
-    train_length: str | None,
 ) -> None:
     form, html, chance = options.form, options.html, options.chance
     _tell_columns(scored)
-    scored = _without_training(scored, train_length)
     _check_classes(scored)
-    choice = _buffer(settings, scored)
-    say(f"buffer: {choice.length} ({choice.strategy}: {choice.reason})")
-    if choice.length > scored.labels.size:
-        say(f"it is longer than the series of {scored.labels.size:,} points")
-    table, failures = _evaluated(
-        wanted,
-        partial(
-            evaluate_many,
-            scored.labels,
-            scored.scores,
-            settings=settings.replace(buffer=choice.length, buffer_fallback=None),
-        ),
-    )
+    choice = _buffer(settings, scored, wanted)
+    if choice is not None:
+        settings = settings.replace(buffer=choice.length, buffer_fallback=None)
+        say(f"buffer: {choice.length} ({choice.strategy}: {choice.reason})")
+        if choice.length > scored.labels.size:
+            say(f"it is longer than the series of {scored.labels.size:,} points")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UndefinedMeasureWarning)  # the note says it
+        table, failures = _evaluated(
+            wanted,
+            partial(
+                evaluate_many,
+                scored.labels,
+                scored.scores,
+                settings=settings,
+                values=scored.values,
+            ),
+        )
     report = EvaluationReport(
         name=scored.path.name,
         labels=scored.labels,
@@ -373,51 +366,13 @@ def _evaluated(
 def _tell_columns(scored: ScoreFile) -> None:
     parts = [f"labels: {scored.label_name}", f"scores: {', '.join(scored.scores)}"]
     if scored.value_name is not None:
-        parts.append(f"values: {', '.join((scored.value_name, *scored.channels))}")
+        parts.append(f"values: {scored.value_name}")
     if scored.left_out:
         parts.append(f"left out: {', '.join(scored.left_out)}")
     times = f" ({scored.times[0]} … {scored.times[1]})" if scored.times else ""
     say(f"{scored.labels.size:,} points{times}; {'; '.join(parts)}")
     for note in scored.notes:
         say(f"note: {note}")
-
-
-def _without_training(scored: ScoreFile, asked: str | None) -> ScoreFile:
-    """The points after the training part; by default all, with a note if there is such a part.
-
-    Raises
-    ------
-    InvalidInputError
-        If the training part is unknown or nothing follows it.
-    """
-    from vuskit.datasets.readers.train_lengths import declared_train_length
-
-    n, declared = scored.labels.size, declared_train_length(scored.path)
-    if asked in ("none", "0") or (asked is None and not 0 < (declared or 0) < n):
-        return scored
-    if asked is None:
-        say(
-            f"note: the first {declared:,} points are training data, by the name of the file, and "
-            "are evaluated; --train-length auto leaves them out, none hides this note"
-        )
-        return scored
-    if asked == "auto" and declared is None:
-        raise InvalidInputError(
-            "`--train-length auto` needs a name such as 001_NAB_id_1_Web_tr_500_1st_800.csv, got "
-            f"{scored.path.name!r}; give the number of training points"
-        )
-    length = int(declared if asked == "auto" else asked)  # type: ignore[arg-type]
-    if length >= n:
-        raise InvalidInputError(
-            f"`--train-length` must be less than the {n:,} points of the series, got {length:,}"
-        )
-    say(f"left out: the first {length:,} points, training data")
-    return dataclasses.replace(
-        scored,
-        labels=scored.labels[length:],
-        scores={name: score[length:] for name, score in scored.scores.items()},
-        values=None if scored.values is None else scored.values[length:],
-    )
 
 
 def _check_classes(scored: ScoreFile) -> None:
@@ -430,27 +385,25 @@ def _check_classes(scored: ScoreFile) -> None:
         )
 
 
-def _buffer(settings: EvaluationSettings, scored: ScoreFile) -> BufferChoice:
-    values, strategy = _without_gaps(scored), settings.buffer
-    if isinstance(strategy, str) and values is None and strategy not in _NEED_NO_VALUES:
-        raise InvalidInputError(
-            f"`--buffer {strategy}` needs the series itself; name its column with --value, "
-            "or use --buffer median-anomaly"
-        )
+def _buffer(
+    settings: EvaluationSettings, scored: ScoreFile, wanted: Sequence[Measure]
+) -> BufferChoice | None:
+    """Buffer of the series; None, with a note, if there is none and other measures need none."""
     try:
-        return settings.choose_buffer(values=values, y_true=scored.labels)
-    except InvalidInputError as error:
-        raise InvalidInputError(
-            str(error).replace("`buffer_fallback`", "--buffer-fallback")
-        ) from error
-
-
-def _without_gaps(scored: ScoreFile) -> NDArray[np.float64] | None:
-    """Values with missing ones filled in, for looking at the period; None if there are none."""
-    if scored.values is None:
+        return settings.choose_buffer(values=scored.values, y_true=scored.labels)
+    except BufferNotFoundError as error:
+        reason = str(error).replace("`buffer_fallback`", "--buffer-fallback")
+        if scored.values is None:
+            reason = (
+                f"`--buffer {settings.buffer}` needs the series itself; name its column with "
+                "--value, or use --buffer median-anomaly"
+            )
+        lacking = [measure.title for measure in wanted if measure.uses_buffer]
+        if len(lacking) == len(wanted):
+            raise InvalidInputError(reason) from error
+        if lacking:
+            say(f"note: no value of {', '.join(lacking)}: {reason}")
         return None
-    finite = np.isfinite(scored.values)
-    return bridge_gaps(np.where(finite, scored.values, np.nan)) if finite.any() else None
 
 
 def _threshold(text: str) -> ThresholdRule:

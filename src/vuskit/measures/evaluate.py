@@ -8,7 +8,12 @@ from typing import Any, Unpack
 from numpy.typing import ArrayLike, NDArray
 
 from vuskit.buffers import BufferChoice
-from vuskit.errors import InvalidInputError
+from vuskit.errors import (
+    BufferNotFoundError,
+    InvalidInputError,
+    UndefinedMeasureWarning,
+    warn,
+)
 from vuskit.inputs import (
     Labels,
     align_to_index,
@@ -36,7 +41,10 @@ from vuskit.measures.workspace import (
     warn_if_coarse,
 )
 
-__all__ = ["Evaluator", "evaluate", "evaluate_many"]
+__all__ = ["NO_BUFFER", "Evaluator", "evaluate", "evaluate_many"]
+
+NO_BUFFER = "no buffer: "
+"""Begins the reason in a table where the strategy found no buffer."""
 
 
 class Evaluator:
@@ -81,6 +89,8 @@ class Evaluator:
     -----
     ThresholdResolutionWarning
         If a grid of thresholds is too coarse for the number of anomalous points.
+    UndefinedMeasureWarning
+        If measures need a buffer that the strategy does not find; their values are NaN.
 
     Examples
     --------
@@ -108,10 +118,11 @@ class Evaluator:
         self._settings = settings_from(settings, options)
         self._measures = resolve_measures(measures)
         self._prepared = PreparedLabels(labels, values)
-        self._buffer = self._prepared.choose_buffer(self._settings)
+        self._without_buffer = self._find_without_buffer()
+        self._warn_without_buffer()
         if self._settings.k is not None:
             check_k(self._settings.k, labels.n)
-        self._needs = _needs_of(self.measures)
+        self._needs = _needs_of(self._computed)
         warn_if_coarse(self._prepared, self._settings, self._needs)
 
     # Results read their settings here, so that nothing of it may change afterwards.
@@ -127,9 +138,47 @@ class Evaluator:
         return self._settings
 
     @property
-    def buffer(self) -> BufferChoice:
-        """Buffer of this series, with the strategy and the reason."""
-        return self._buffer
+    def buffer(self) -> BufferChoice | None:
+        """Buffer of this series, with the strategy and the reason; None if none was found."""
+        try:
+            return self._prepared.choose_buffer(self._settings)
+        except BufferNotFoundError:
+            return None
+
+    @property
+    def buffer_record(self) -> tuple[int | None, str]:
+        """Length of the buffer and why, as tables store it; None and why there is none."""
+        chosen = self.buffer
+        if chosen is not None:
+            return chosen.length, f"{chosen.strategy}: {chosen.reason}"
+        return None, next(
+            (f"{NO_BUFFER}{one}" for one in self.without_buffer.values()), "not needed"
+        )
+
+    @property
+    def without_buffer(self) -> Mapping[str, str]:
+        """Names of the measures that lack a buffer and are NaN, each with the reason."""
+        return self._without_buffer
+
+    @property
+    def _computed(self) -> tuple[Measure, ...]:
+        return tuple(one for one in self.measures if one.name not in self._without_buffer)
+
+    def _find_without_buffer(self) -> dict[str, str]:
+        """Measures whose strategy finds no buffer; an error if no other measure is left."""
+        found: dict[str, str] = {}
+        _ = self.buffer  # values of another series are an error, whatever the measures need
+        for measure in self.measures:
+            if not measure.uses_buffer:
+                continue
+            fixed = {name: measure.options[name] for name in ("buffer",) if name in measure.options}
+            try:
+                self._prepared.choose_buffer(self._settings.replace(**fixed))
+            except BufferNotFoundError as error:
+                found[measure.name] = str(error)
+        if found and len(found) == len(self.measures):
+            raise BufferNotFoundError(next(iter(found.values())))
+        return found
 
     def __call__(self, y_score: ArrayLike) -> Evaluation:
         """Evaluate one score.
@@ -166,7 +215,20 @@ class Evaluator:
         return Workspace(self._prepared, scores, settings, self._needs)
 
     def _values(self, workspace: Workspace) -> dict[str, float]:
-        return {measure.name: measure.compute(workspace) for measure in self.measures}
+        return {
+            measure.name: float("nan")
+            if measure.name in self._without_buffer
+            else measure.compute(workspace)
+            for measure in self.measures
+        }
+
+    def _warn_without_buffer(self) -> None:
+        if self._without_buffer:
+            reason = next(iter(self._without_buffer.values()))
+            warn(
+                f"{', '.join(self._without_buffer)} need a buffer; returning NaN: {reason}",
+                UndefinedMeasureWarning,
+            )
 
 
 def _inverted(workspace: Workspace) -> float | None:
@@ -238,7 +300,8 @@ def evaluate(
     ThresholdResolutionWarning
         If a grid of thresholds is too coarse for the number of anomalous points.
     UndefinedMeasureWarning
-        If only one class is present; the values are NaN then.
+        If only one class is present, or measures need a buffer that the strategy does not find.
+        Their values are NaN then.
 
     Examples
     --------

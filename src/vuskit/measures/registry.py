@@ -225,6 +225,11 @@ class Measure:
         known = self.parameters or inspect.signature(self.function).parameters
         return option in known and option not in self.options
 
+    @property
+    def uses_buffer(self) -> bool:
+        """Whether the value depends on a buffer, of the settings or fixed."""
+        return "buffer" in self.options or self.takes("buffer")
+
     def compute(self, workspace: Workspace, **options: Any) -> float:
         """Return the value for the score of a workspace, sharing work with other measures.
 

@@ -24,7 +24,8 @@ _LINE = 79
 def _frame(rows: list[dict[str, Any]]) -> Any:
     frame = require("pandas", purpose="to_frame()").DataFrame(rows)
     # None where there is no number, without turning the others into floats.
-    return frame.astype({"thresholds": "Int64", "k": "Int64"})
+    frame = frame.astype({"thresholds": "Int64", "k": "Int64"})
+    return frame if frame["buffer"].notna().all() else frame.astype({"buffer": "Int64"})
 
 
 class _WithSettings(TableForms):
@@ -43,7 +44,8 @@ class _WithSettings(TableForms):
         >>> print(evaluate([0, 1, 1, 1, 1, 0], range(6), buffer=2, thresholds=6).settings)
         buffer=2, thresholds=6, definition=journal
         """
-        return self._evaluator.settings.replace(buffer=self._evaluator.buffer)
+        chosen, settings = self._evaluator.buffer, self._evaluator.settings
+        return settings if chosen is None else settings.replace(buffer=chosen)
 
     @property
     def definition(self) -> str:
@@ -51,9 +53,15 @@ class _WithSettings(TableForms):
         return self.settings.definition
 
     @property
-    def buffer(self) -> int:
-        """Buffer of R-AUC, a number of points."""
-        return self._evaluator.buffer.length
+    def buffer(self) -> int | None:
+        """Buffer of R-AUC, a number of points; None if the strategy found none."""
+        chosen = self._evaluator.buffer
+        return None if chosen is None else chosen.length
+
+    @property
+    def without_buffer(self) -> Mapping[str, str]:
+        """Names of the measures that lack a buffer and are NaN, each with the reason."""
+        return self._evaluator.without_buffer
 
     @property
     def thresholds(self) -> int | None:

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from vuskit._util.names import did_you_mean
 from vuskit.buffers import BufferChoice, check_buffer, choose_buffer
-from vuskit.errors import InvalidInputError
+from vuskit.errors import BufferNotFoundError, InvalidInputError
 from vuskit.inputs import check_choice, check_int
 from vuskit.kernels.labels import DEFINITIONS, JOURNAL, Side
 from vuskit.measures.thresholds import ThresholdRule, check_rule
@@ -181,8 +181,10 @@ class EvaluationSettings:
 
         Raises
         ------
+        BufferNotFoundError
+            If the strategy finds none and there is no fallback.
         InvalidInputError
-            If there is no buffer, or the strategy finds none and there is no fallback.
+            If the settings have no buffer, or the values or labels cannot be read.
 
         Examples
         --------
@@ -196,9 +198,9 @@ class EvaluationSettings:
             )
         try:
             return choose_buffer(self.buffer, values=values, y_true=y_true)
-        except InvalidInputError as error:
+        except BufferNotFoundError as error:
             if self.buffer_fallback is None:
-                raise InvalidInputError(f"{error}; or set `buffer_fallback`") from error
+                raise BufferNotFoundError(f"{error}; or set `buffer_fallback`") from error
             return BufferChoice(self.buffer_fallback, "fallback", str(error))
 
     def replace(self, **changes: Any) -> EvaluationSettings:

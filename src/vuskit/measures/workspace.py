@@ -19,6 +19,7 @@ from vuskit.algorithms import areas as areas_of_rates
 from vuskit.algorithms import range_rates
 from vuskit.buffers import BufferChoice
 from vuskit.errors import (
+    BufferNotFoundError,
     InvalidInputError,
     PredictionAsScoreWarning,
     ThresholdResolutionWarning,
@@ -249,7 +250,7 @@ class PreparedLabels:
     def __init__(self, labels: Labels, values: ArrayLike | None = None) -> None:
         self.labels = labels
         self._values = values
-        self._chosen: dict[tuple[str, int | None], BufferChoice] = {}
+        self._chosen: dict[tuple[str, int | None], BufferChoice | BufferNotFoundError] = {}
         self._buffered: dict[AreaSettings, BufferedLabels] = {}
 
     def choose_buffer(self, settings: EvaluationSettings) -> BufferChoice:
@@ -265,10 +266,16 @@ class PreparedLabels:
         key = settings.buffer, settings.buffer_fallback
         if key not in self._chosen:
             self._check_values()
-            self._chosen[key] = settings.choose_buffer(
-                y_true=self.labels.as_array(), values=self._values
-            )
-        return self._chosen[key]
+            try:
+                self._chosen[key] = settings.choose_buffer(
+                    y_true=self.labels.as_array(), values=self._values
+                )
+            except BufferNotFoundError as error:
+                self._chosen[key] = error
+        found = self._chosen[key]
+        if isinstance(found, BufferNotFoundError):
+            raise found
+        return found
 
     def _check_values(self) -> None:
         """Reject values of another series: a period of the wrong one would go unnoticed."""

@@ -54,8 +54,8 @@ class EvaluationReport:
         By name.
     table : Comparison
         The measures.
-    buffer : BufferChoice
-        The buffer and why.
+    buffer : BufferChoice or None
+        The buffer and why; None if none was found.
     threshold : str, number or callable
         Rule of the threshold-based measures.
     draws : int
@@ -67,9 +67,22 @@ class EvaluationReport:
     values: NDArray[np.float64] | None
     scores: dict[str, NDArray[np.float64]]
     table: Comparison
-    buffer: BufferChoice
+    buffer: BufferChoice | None
     threshold: ThresholdRule = "sigma"
     draws: int = 20
+
+    @property
+    def length(self) -> int:
+        """Length of the buffer; 0 if none was found."""
+        return 0 if self.buffer is None else self.buffer.length
+
+    @property
+    def buffer_reason(self) -> tuple[str, str]:
+        """Strategy of the buffer, and why it was chosen or is missing."""
+        if self.buffer is not None:
+            return self.buffer.strategy, self.buffer.reason
+        reasons = iter(self.table.without_buffer.values())
+        return str(self.table.settings.buffer), f"none found: {next(reasons, 'not needed')}"
 
     @property
     def measures(self) -> tuple[Measure, ...]:
@@ -97,7 +110,7 @@ class EvaluationReport:
             name: events(
                 self.labels,
                 score,
-                buffer=self.table.buffer,
+                buffer=self.length,
                 side=self.table.side,
                 threshold=self.threshold,
             )
@@ -151,8 +164,8 @@ class EvaluationReport:
             },
             "settings": {
                 "buffer": self.table.buffer,
-                "buffer_strategy": self.buffer.strategy,
-                "buffer_reason": self.buffer.reason,
+                "buffer_strategy": self.buffer_reason[0],
+                "buffer_reason": self.buffer_reason[1],
                 "thresholds": self.table.thresholds,
                 "definition": self.table.definition,
                 "step": self.table.step,

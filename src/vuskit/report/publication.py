@@ -6,6 +6,7 @@ import html
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -232,14 +233,18 @@ class PublicationTable(TableForms):
         groups = [("", 1), *((dataset or "mean", len(titles)) for dataset in shown)]
         return ["detector", *(titles[measure] for _, measure in columns)], groups
 
-    def _rows_of(self, dataset: str, measure: str) -> pd.DataFrame:
-        cells = self.cells
-        return cells[(cells["dataset"] == dataset) & (cells["measure"] == measure)]
+    @cached_property
+    def _records(self) -> dict[tuple[str, str], dict[str, dict[str, Any]]]:
+        """Rows of ``cells`` by data set and measure, then by detector."""
+        found: dict[tuple[str, str], dict[str, dict[str, Any]]] = {}
+        for row in self.cells.to_dict("records"):
+            found.setdefault((row["dataset"], row["measure"]), {})[row["detector"]] = row
+        return found
 
     def _column(self, dataset: str, measure: str) -> dict[str, Cell]:
         """Cells by detector, the best two marked; chance has the name ""."""
-        rows = self._rows_of(dataset, measure).set_index("detector")
-        texts = {str(name): self._number(rows.loc[name, "mean"]) for name in rows.index}
+        rows = self._records[dataset, measure]
+        texts = {name: self._number(row["mean"]) for name, row in rows.items()}
         best, second = _best_two(
             [texts.get(name, _MISSING) for name in self.detectors],
             higher=self.higher_is_better[measure],
@@ -248,7 +253,7 @@ class PublicationTable(TableForms):
         for name in (*self.detectors, ""):
             text = texts.get(name, _MISSING)
             marked = bool(name) and text != _MISSING
-            spread = self._spread(rows.loc[name]) if text != _MISSING else ""
+            spread = self._spread(rows[name]) if text != _MISSING else ""
             found[name] = Cell(text, marked and text == best, marked and text == second, spread)
         return found
 
@@ -258,7 +263,7 @@ class PublicationTable(TableForms):
         text = f"{value:.{self.digits}f}"
         return text.removeprefix("-") if float(text) == 0 else text
 
-    def _spread(self, row: Any) -> str:
+    def _spread(self, row: Mapping[str, Any]) -> str:
         if not math.isnan(row["std"]):
             return f"± {self._number(row['std'])}"
         if not math.isnan(row["lower"]):
@@ -266,16 +271,15 @@ class PublicationTable(TableForms):
         return ""
 
     def _count(self, column: tuple[str, str]) -> str:
-        rows = self._rows_of(*column)
-        return f"{int(rows['series'].iloc[0]):,}"
+        return f"{next(iter(self._records[column].values()))['series']:,}"
 
     def _ranks(self) -> dict[str, Cell]:
         if not self._has_ranks:
             return {}
-        rows = self._rows_of("", next(iter(self.measures))).set_index("detector")
+        rows = self._records["", next(iter(self.measures))]
         texts = {
-            name: _MISSING if math.isnan(rank) else f"{rank:.2f}"
-            for name, rank in rows["mean_rank"].items()
+            name: _MISSING if math.isnan(row["mean_rank"]) else f"{row['mean_rank']:.2f}"
+            for name, row in rows.items()
         }
         best, second = _best_two([texts[name] for name in self.detectors], higher=False)
         return {
@@ -407,15 +411,15 @@ def publication_table(
     run = values if isinstance(values, Run) else None
     rows = _one_settings(_checked(run.outcomes() if run else values), settings)
     rows, names = _of_detectors(rows, detectors)
-    datasets = tuple(dict.fromkeys(rows["dataset"]))
+    datasets = tuple(map(str, rows["dataset"].unique()))
     if columns is None or datasets == (_NO_DATASET,):
         columns = "dataset" if len(datasets) > 1 else "measure"
     chosen = _chosen_measures(rows, measures, columns)
     rows = rows[rows["measure"].isin(chosen)]
     random = _chance_rows(run, rows, chance, chosen)
-    maker = _Maker(rows, names, datasets, random, kind, by, rank, seed)
-    cells = maker.cells(chosen)
-    higher = {name: directions(rows)[name] for name in chosen}
+    known = directions(rows)
+    higher = {name: known[name] for name in chosen}
+    cells = _Maker(rows, names, datasets, random, kind, by, rank, seed).cells(higher)
     order = _best_first(cells, chosen[0], names, higher=higher[chosen[0]])
     titles = _titles(rows, chosen)
     failures = _failures(rows, names)
@@ -449,15 +453,15 @@ class _Maker:
     rank: str | None
     seed: int
 
-    def cells(self, measures: Sequence[str]) -> pd.DataFrame:
+    def cells(self, higher: Mapping[str, bool]) -> pd.DataFrame:
         pandas = require("pandas", purpose="a table of means")
         values = values_by_series(self.rows)
-        parts = [part for name in measures for part in self._of_measure(values, name)]
+        parts = [part for name in higher for part in self._of_measure(values, name, higher[name])]
         if not any(part["series"].iloc[0] for part in parts):
             raise InvalidInputError(_no_common_series(values, self.detectors))
         return pandas.concat(parts, ignore_index=True)
 
-    def _of_measure(self, values: pd.Series, measure: str) -> Iterator[pd.DataFrame]:
+    def _of_measure(self, values: pd.Series, measure: str, higher: bool) -> Iterator[pd.DataFrame]:
         names = list(self.detectors)
         table = _common(values, measure, names)
         if self.chance is not None:
@@ -473,7 +477,6 @@ class _Maker:
         overall["series"] = len(table)
         if self.rank is not None and len(table):
             ranked = rows_of_mean(table[names], self.rank).dropna(axis=1, how="all")
-            higher = directions(self.rows)[measure]
             ranks = ranked.rank(axis=1, ascending=not higher).mean()
             overall["mean_rank"] = overall["detector"].map(ranks)
         yield overall
@@ -565,7 +568,7 @@ def _datasets(frame: pd.DataFrame) -> Any:
 def _one_settings(frame: pd.DataFrame, settings: str | None) -> pd.DataFrame:
     if "settings" not in frame.columns:
         return frame
-    present = [str(one) for one in dict.fromkeys(frame["settings"].dropna())]
+    present = [str(one) for one in frame["settings"].dropna().unique()]
     if settings is None and len(present) > 1:
         raise InvalidInputError(f"`settings` must be one of {quoted(present)}, got none")
     if settings is not None and settings not in present:
@@ -576,7 +579,7 @@ def _one_settings(frame: pd.DataFrame, settings: str | None) -> pd.DataFrame:
 def _of_detectors(
     frame: pd.DataFrame, detectors: Sequence[str] | None
 ) -> tuple[pd.DataFrame, tuple[str, ...]]:
-    present = list(dict.fromkeys(frame["detector"]))
+    present = [str(name) for name in frame["detector"].unique()]
     if detectors is None:
         return frame, tuple(present)
     for name in detectors:
@@ -591,9 +594,9 @@ def _of_detectors(
 def _chosen_measures(
     frame: pd.DataFrame, wanted: str | Sequence[str] | None, columns: str
 ) -> list[str]:
-    present = list(dict.fromkeys(frame["measure"]))
+    present = [str(name) for name in frame["measure"].unique()]
     if wanted is None:
-        main = main_measure(list(dict.fromkeys(frame.dropna(subset="value")["measure"])))
+        main = main_measure(list(frame.dropna(subset="value")["measure"].unique()))
         if columns == "dataset":
             return [main]
         return [main, *(name for name in measures_in_order(present) if name != main)]
@@ -614,7 +617,8 @@ def _chosen_measures(
 def _titles(frame: pd.DataFrame, measures: Sequence[str]) -> dict[str, str]:
     stored: Mapping[Any, Any] = {}
     if "measure_title" in frame.columns:
-        stored = dict(zip(frame["measure"], frame["measure_title"], strict=True))
+        named = frame.drop_duplicates("measure")
+        stored = dict(zip(named["measure"], named["measure_title"], strict=True))
     titles = {name: stored.get(name) for name in measures}
     return {
         name: title if isinstance(title, str) else measure_called(name).title
@@ -708,7 +712,7 @@ def _failures(rows: pd.DataFrame, detectors: Sequence[str]) -> dict[str, str]:
     place = ["dataset", "series"]
     total = len(rows.drop_duplicates(place))
     known = rows.dropna(subset="value").drop_duplicates([*place, "detector", "measure"])
-    wanted = len(set(known["measure"]))
+    wanted = known["measure"].nunique()
     complete = known.groupby(["detector", *place], observed=True).size() == wanted
     counts = complete[complete].groupby(level="detector").size()
     found = {}
@@ -731,7 +735,7 @@ def _failures(rows: pd.DataFrame, detectors: Sequence[str]) -> dict[str, str]:
 def _notes(
     rows: pd.DataFrame, failures: Mapping[str, str], titles: Mapping[str, str]
 ) -> Iterator[str]:
-    known = set(rows.dropna(subset="value")["measure"])
+    known = set(rows.dropna(subset="value")["measure"].unique())
     blank = [title for name, title in titles.items() if name not in known]
     if blank:
         yield f"No value on any series: {', '.join(blank)}."

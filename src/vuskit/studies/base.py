@@ -61,7 +61,6 @@ from vuskit.studies.sources import (
     SeriesNames,
     Source,
     StudyInput,
-    bridged_values,
     content_of,
     open_scores,
     without_names,
@@ -352,9 +351,7 @@ class Study(Generic[Result]):
 
     def choose_buffer(self, scored: ScoredSeries) -> BufferChoice:
         """Buffer of a series by the settings; gaps in its values are bridged by lines."""
-        return self.settings.choose_buffer(
-            y_true=scored.series.labels, values=bridged_values(scored)
-        )
+        return self.settings.choose_buffer(y_true=scored.series.labels, values=scored.series.values)
 
     def evaluator(self, labels: ArrayLike, buffer: int) -> Evaluator:
         """Evaluator of the measures for these labels: R-AUC at the buffer, VUS up to a multiple."""

@@ -13,7 +13,6 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from vuskit._util.gaps import bridge_gaps
 from vuskit._util.names import match_names
 from vuskit.bench import Run, StoredScores
 from vuskit.bench.jobs import SeriesSource
@@ -29,7 +28,6 @@ __all__ = [
     "SeriesNames",
     "Source",
     "StudyInput",
-    "bridged_values",
     "buffer_of",
     "changed_inputs",
     "content_of",
@@ -367,14 +365,6 @@ def _from_path(path: Path, pattern: str | Iterable[str] | None) -> tuple[Source,
     return tuple(source for name, source in found if name in names)
 
 
-def bridged_values(scored: ScoredSeries) -> NDArray[np.float64]:
-    """Values of a series for choosing its buffer; gaps are bridged by lines."""
-    values = scored.series.values
-    if not np.isnan(values).any():
-        return values
-    return bridge_gaps(values if values.ndim == 1 else values[:, 0])
-
-
 def buffer_of(scored: ScoredSeries, strategy: str | int) -> BufferChoice:
     """Buffer of a series by a named strategy or a number; gaps in the values are bridged.
 
@@ -383,7 +373,7 @@ def buffer_of(scored: ScoredSeries, strategy: str | int) -> BufferChoice:
     InvalidInputError
         As :func:`vuskit.choose_buffer`.
     """
-    return choose_buffer(strategy, values=bridged_values(scored), y_true=scored.series.labels)
+    return choose_buffer(strategy, values=scored.series.values, y_true=scored.series.labels)
 
 
 def content_of(scored: ScoredSeries) -> str:

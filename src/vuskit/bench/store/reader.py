@@ -15,7 +15,14 @@ from typing import TYPE_CHECKING, Self
 from vuskit._util.escapes import escape_surrogates, is_utf8
 from vuskit._util.files import PRIVATE_PREFIX
 from vuskit._util.text import quoted
-from vuskit.bench.jobs import Job, Kind, MeasureVersion, SeriesRef, SeriesSource, job_from_spec
+from vuskit.bench.jobs import (
+    Job,
+    Kind,
+    MeasureVersion,
+    SeriesRef,
+    SeriesSource,
+    job_from_spec,
+)
 from vuskit.bench.store.portable import Rows, portable_tables
 from vuskit.bench.store.schema import (
     SCHEMA_VERSION,
@@ -26,6 +33,7 @@ from vuskit.bench.store.schema import (
 from vuskit.datasets.unique_names import SeriesName, unique_names
 from vuskit.engine import Status
 from vuskit.errors import InvalidInputError
+from vuskit.measures.evaluate import NO_BUFFER
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -380,6 +388,16 @@ class StoreReader:
     def evaluations_without_value(self) -> list[sqlite3.Row]:
         """Evaluations of the latest plan and those of its measures that have no value there."""
         return self._connection.execute(_WITHOUT_VALUE, (self.latest_run()["id"],)).fetchall()
+
+    def evaluations_without_buffer(self) -> list[sqlite3.Row]:
+        """Reasons why evaluations of the latest plan have no buffer, with the number of series."""
+        return self._connection.execute(
+            "SELECT settings, coalesce(buffer_reason, message) AS reason, "
+            "count(DISTINCT series_hash) AS n_series FROM jobs "
+            "WHERE run_id = ? AND kind = ? AND buffer IS NULL AND reason LIKE ? "
+            "GROUP BY settings, reason ORDER BY min(id)",
+            (self.latest_run()["id"], Kind.EVALUATE, f"{NO_BUFFER}%"),
+        ).fetchall()
 
     def values(self) -> pd.DataFrame:
         """One row per value that the latest plan asks for; a value computed twice has two."""

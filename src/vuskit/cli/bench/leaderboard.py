@@ -128,7 +128,7 @@ def _tables(run: Run, chance: int, options: Mapping[str, Any]) -> dict[str, Publ
     tables = {}
     for settings, rows in values.groupby("settings", sort=False):
         cells = values_by_series(rows)
-        names = list(dict.fromkeys(rows["detector"]))
+        names = list(rows["detector"].unique())
         known = cells.index.get_level_values("measure").unique()
         if not any(len(common_values(cells, name, names)) for name in known):
             raise InvalidInputError(no_common_series(rows, str(settings)))

@@ -85,8 +85,6 @@ class ScoreFile:
         What was understood that could have been meant otherwise.
     times : tuple of str or None
         First and last time, if the file has dates.
-    channels : tuple of str
-        Further columns of the series; they are not scores.
     """
 
     path: Path
@@ -98,7 +96,6 @@ class ScoreFile:
     left_out: tuple[str, ...]
     notes: tuple[str, ...] = ()
     times: tuple[str, str] | None = None
-    channels: tuple[str, ...] = ()
 
 
 def read_score_file(
@@ -107,7 +104,6 @@ def read_score_file(
     label: str | None = None,
     scores: Sequence[str] = (),
     value: str | None = None,
-    channels: Sequence[str] = (),
     positive: str | None = None,
 ) -> ScoreFile:
     """Read a csv, parquet, npy or npz file of labels and scores.
@@ -120,8 +116,6 @@ def read_score_file(
         Columns of the labels and of the series; by their usual names otherwise.
     scores : sequence of str, optional
         Columns of the scores; all others that hold numbers if empty.
-    channels : sequence of str, optional
-        Columns of further channels of the series, which are not scores.
     positive : str, optional
         The label that means anomalous, where labels are not 0 and 1.
 
@@ -133,12 +127,10 @@ def read_score_file(
         If the format needs a library that is not installed.
     """
     columns = _open_named(path, label=label, scores=scores, value=value)
-    for name in channels:
-        _check_column(path, columns.names, "--value", name)
     label_name = label or _find_label(path, columns)
     value_name = value or _usual(_VALUES, columns.names, taken={label_name, *scores})
     labels, understood = read_label_column(path, columns, label_name, positive)
-    found, left_out, filled = _scores_of(path, columns, scores, {label_name, value_name, *channels})
+    found, left_out, filled = _scores_of(path, columns, scores, {label_name, value_name})
     if not found:
         raise InvalidInputError(
             f"{path}: there must be a column of scores beside {quoted(columns.names)}; "
@@ -156,7 +148,6 @@ def read_score_file(
         left_out,
         (*notes, *understood, *filled),
         time_range(columns),
-        tuple(channels),
     )
 
 
@@ -261,13 +252,22 @@ def _find_label(path: Path, columns: Columns) -> str:
         found = binary[0] if len(binary) == 1 else None
     if found is not None:
         return found
+    if len(columns.names) == 1:
+        raise InvalidInputError(
+            f"{path}: there must be labels beside the scores, got one column; give labels of "
+            "another file or folder by --labels PATH"
+        )
     if all(_same_number(name, name) for name in columns.names):
         raise InvalidInputError(
             f"{path}: exactly one column must hold 0 and 1 only, as there are no names of "
-            "columns; add a first line such as label,score, or give --labels FILE"
+            "columns; add a first line such as label,score, or give --labels PATH"
         )
     near = next((name for name in columns.names if _is_misspelled(name)), None)
-    hint = "; name it with --label" if near is None else f"; did you mean --label {quote(near)}?"
+    hint = (
+        "; name it with --label, or give --labels PATH"
+        if near is None
+        else f"; did you mean --label {quote(near)}?"
+    )
     raise InvalidInputError(
         f"{path}: no column is named like labels ({', '.join(LABEL_NAMES[:4])}, ...) "
         f"among {quoted(columns.names)}{hint}"
@@ -375,7 +375,7 @@ def _score_names(
     path: Path, columns: Columns, taken: set[str | None]
 ) -> tuple[list[str], tuple[str, ...]]:
     """Columns of scores, and those that are left out."""
-    found, left_out = [], list(columns.unread)
+    found, left_out, rising = [], list(columns.unread), []
     for name in columns.names:
         if name in taken:
             continue
@@ -385,11 +385,15 @@ def _score_names(
             continue
         scores = columns.numbers(name)
         if only_rises(scores):
-            left_out.append(f"{name} ({RISING})")
+            rising.append(name)
         elif plain in LABEL_NAMES and np.isin(scores, (0, 1)).all():
             left_out.append(f"{name} (looks like labels; --score takes it)")
         else:
             found.append(name)
+    if found:
+        left_out += [f"{name} ({RISING})" for name in rising]
+    else:
+        found = rising
     return found, tuple(name if name.strip() else "a column without a name" for name in left_out)
 
 

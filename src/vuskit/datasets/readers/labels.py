@@ -162,10 +162,12 @@ def _from_intervals(
         stops = columns.numbers(last)[rows] + inclusive
     bad = (starts < 0) | (stops > n_points) | (starts >= stops) | np.isnan(starts + stops)
     if bad.any():
-        row = int(np.flatnonzero(rows)[int(bad.argmax())])
+        place = int(bad.argmax())
+        row = int(np.flatnonzero(rows)[place])
         raise InvalidInputError(
             f"{path}: intervals must be within the {plural(n_points, 'point')} of {points.name} "
-            f"and start before their end, got another in row {row + 1}"
+            f"and start before their end, got {starts[place]:g} to {stops[place] - 1:g} "
+            f"in row {row + 1}"
         )
     labels = np.zeros(n_points, dtype=np.bool_)
     for start, stop in zip(starts.astype(int), stops.astype(int), strict=True):

@@ -91,7 +91,7 @@ def drawing_data(report: EvaluationReport, detail: Detail = WHOLE) -> dict[str, 
     lines = len(report.scores) + (report.values is not None)
     room = max(int(detail.line_bytes / _BYTES_PER_NUMBER / lines), 2)
     definition = DEFINITIONS[report.table.definition]
-    longest = report.table.buffer
+    longest = report.length
     return {
         "n": n,
         "events": report.bounds,
@@ -166,10 +166,10 @@ def _surfaces(report: EvaluationReport, score: Floats, detail: Detail) -> dict[s
     found = surface_to_draw(
         report.labels,
         score,
-        buffer=report.table.buffer,
+        buffer=report.length,
         thresholds=None if score.size <= detail.all_scores else detail.thresholds,
         definition=report.table.definition,
-        step=_step(report.table.buffer, detail.buffers),
+        step=_step(report.length, detail.buffers),
         side=report.table.side,
     )
     places = np.linspace(0.0, 1.0, detail.grid)
@@ -178,8 +178,8 @@ def _surfaces(report: EvaluationReport, score: Floats, detail: Detail) -> dict[s
 
 def _areas(report: EvaluationReport, score: Floats, detail: Detail) -> dict[str, list[float]]:
     """R-AUC by buffer, with the thresholds of the evaluation."""
-    step = _step(report.table.buffer, detail.areas)
-    settings = report.table.settings.replace(step=step)
+    step = _step(report.length, detail.areas)
+    settings = report.table.settings.replace(step=step, buffer=report.length)
     labels = check_labels(report.labels)
     buffered = PreparedLabels(labels).buffered(settings, with_volume=True)
     areas = RankedScore(labels, score, buffered, settings.thresholds, with_levels=False).areas
@@ -258,7 +258,7 @@ def _summary(report: EvaluationReport) -> str:
 
 
 def _settings(report: EvaluationReport) -> str:
-    text = f"{report.table.settings}; buffer by {report.buffer.strategy}: {report.buffer.reason}"
+    text = f"{report.table.settings}; buffer by {': '.join(report.buffer_reason)}"
     if report.chance is None:
         return text
     return f"{text}; chance: mean of {report.chance.draws} random scores"

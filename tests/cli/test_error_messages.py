@@ -1,0 +1,150 @@
+"""Error messages in one file to read through: each says what to do next.
+
+To add a case, write a function with ``@case("title")``. It gets an `Errors`: `run` runs a command
+line and `call` a function; both keep the message. With VUSKIT_SNAPSHOTS=write in the environment
+the messages are kept from now on; look at the difference.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import vuskit
+from vuskit.errors import VuskitError
+
+CASES = {}
+
+
+def case(title):
+    """Enter a function that provokes errors."""
+
+    def enter(function):
+        assert title not in CASES
+        CASES[title] = function
+        return function
+
+    return enter
+
+
+class Errors:
+    """Collects messages; paths of this machine are left out."""
+
+    def __init__(self, command, folder):
+        self._command = command
+        self.folder = folder
+        self.messages = []
+
+    def run(self, *arguments):
+        """Keep the last line that a command writes when it fails."""
+        outcome = self._command(*arguments)
+        assert outcome.code not in (0, 1), outcome.out
+        assert "Traceback" not in outcome.err
+        self._keep(outcome.err.strip().splitlines()[-1])
+
+    def call(self, function, *arguments, **options):
+        """Keep the message of an error that a function raises."""
+        with pytest.raises(VuskitError) as error:
+            function(*arguments, **options)
+        self._keep(str(error.value))
+
+    def _keep(self, message):
+        self.messages.append(message.replace(f"{self.folder}/", "").replace(str(self.folder), "."))
+
+    def table(self, name, **columns):
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        pd.DataFrame(columns).to_csv(path, index=False)
+
+    def array(self, name, array):
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        np.save(path, array)
+
+
+LABELS = (np.arange(120) // 10 == 3).astype(int)
+SCORES = np.linspace(0, 1, 120) ** 2
+
+
+def test_messages_are_the_kept_ones(command, tmp_path, snapshot):
+    parts = []
+    for number, (title, provoke) in enumerate(CASES.items()):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        with pytest.MonkeyPatch.context() as patch:
+            patch.chdir(folder)
+            errors = Errors(command, folder)
+            provoke(errors)
+        assert errors.messages, title
+        parts.append("\n".join([f"# {title}", *errors.messages]))
+    snapshot("errors", "\n\n".join(parts) + "\n", width=1000)
+
+
+# -- alignment -----------------------------------------------------------------------------------
+
+
+@case("scores of another length")
+def _(errors):
+    errors.call(vuskit.auc_pr, LABELS, SCORES[:21])
+    errors.call(vuskit.auc_pr, LABELS, SCORES[:100])
+    errors.call(vuskit.auc_pr, LABELS[:100], SCORES)
+    errors.call(vuskit.align_scores, SCORES[:100], 120, window=20)
+    errors.call(vuskit.align_scores, SCORES, 120, window=20)
+    errors.call(vuskit.align_scores, SCORES, 120, window=1, at="middle")
+    errors.array("s.npy", SCORES[:101])
+    errors.array("l.npy", LABELS)
+    errors.run("evaluate", "s.npy", "--labels", "l.npy")
+    errors.run("evaluate", "s.npy", "--labels", "l.npy", "--align", "center")
+    errors.run("evaluate", "s.npy", "--labels", "l.npy", "--window", "20")
+
+
+# -- sources of scores ---------------------------------------------------------------------------
+
+
+@case("sources without scores")
+def _(errors):
+    (errors.folder / "empty").mkdir()
+    (errors.folder / "notes").mkdir()
+    (errors.folder / "notes" / "read.txt").write_text("nothing")
+    errors.run("evaluate", "empty")
+    errors.run("evaluate", "notes")
+    errors.run("evaluate", "nowhere")
+    errors.run("evaluate", "*.csv")
+    errors.run("evaluate", "-", "empty")
+
+
+@case("labels that are not there")
+def _(errors):
+    for name in ("pump", "valve"):
+        errors.array(f"scores/LOF/{name}.npy", SCORES)
+        errors.table(f"labels/{name}s.csv", label=LABELS)
+    errors.run("evaluate", "scores")
+    errors.run("evaluate", "scores", "--labels", "label")
+    errors.run("evaluate", "scores", "--labels", "labels")
+    (errors.folder / "none").mkdir()
+    errors.run("evaluate", "scores", "--labels", "none")
+    errors.table("events.csv", start=[10], end=[120])
+    errors.run("evaluate", "scores/LOF/pump.npy", "--labels", "events.csv")
+    errors.table("times.csv", start=["2024-01-01"], end=["2024-01-02"])
+    errors.run("evaluate", "scores/LOF/pump.npy", "--labels", "times.csv")
+
+
+@case("names that can be understood in several ways")
+def _(errors):
+    for name in ("LOF/a", "LOF/b", "PCA/a", "PCA/b"):
+        errors.table(f"same/{name}.csv", label=LABELS, score=SCORES)
+    errors.run("evaluate", "same")
+    errors.run("evaluate", "same", "--pattern", "{detector}.csv")
+    errors.run("evaluate", "same", "--pattern", "{detector}-{series}.csv")
+    errors.table("deep/x/y/z/a.csv", label=LABELS, score=SCORES)
+    errors.table("deep/b.csv", label=LABELS, score=SCORES)
+    errors.run("evaluate", "deep")
+
+
+@case("long tables")
+def _(errors):
+    errors.table("long.csv", series="a", label=LABELS, LOF=SCORES)
+    errors.run("evaluate", "long.csv", "--by", "serie")
+    errors.run("evaluate", "long.csv", "--dataset", "series")
+    errors.run("evaluate", "long.csv", "long.csv", "--by", "series")
