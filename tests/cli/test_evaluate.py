@@ -51,6 +51,73 @@ def values_of(outcome):
     return {(row["score"], row["measure"]): float(row["value"]) for row in rows}
 
 
+def test_a_training_part_is_noted_and_may_be_left_out(command, small):
+    name = "001_NAB_id_1_Web_tr_30_1st_40.csv"
+    small.rename(small.with_name(name))
+    whole = command("evaluate", name, "--csv", "--buffer", "4")
+    assert (
+        "note: the first 30 points are training data, by the name of the file, and are evaluated; "
+        "--train-length auto leaves them out, none hides this note\n"
+    ) in whole.err
+    frame = small_frame()
+    expected = vuskit.evaluate(frame["label"], frame["A"], buffer=4)
+    assert values_of(whole)["A", "vus_pr"] == pytest.approx(expected["vus_pr"])
+    rest = frame[30:]
+    expected = vuskit.evaluate(rest["label"], rest["A"], buffer=4)
+    for length in ("auto", "30"):
+        outcome = command("evaluate", name, "--csv", "--buffer", "4", "--train-length", length)
+        assert values_of(outcome)["A", "vus_pr"] == pytest.approx(expected["vus_pr"])
+        assert "left out: the first 30 points, training data\n" in outcome.err
+    quiet = command("evaluate", name, "--csv", "--buffer", "4", "--train-length", "none")
+    assert quiet.out == whole.out
+    assert "training" not in quiet.err
+
+
+@pytest.mark.parametrize(
+    ("length", "text"),
+    [
+        ("auto", "`--train-length auto` needs a name such as 001_NAB_id_1_Web_tr_500_1st_800.csv"),
+        ("60", "`--train-length` must be less than the 60 points of the series, got 60"),
+        ("half", "`--train-length` must be a number of points, auto or none, got 'half'"),
+        ("50", "must hold both normal and anomalous points"),
+    ],
+)
+def test_training_parts_that_cannot_be_left_out(command, small, length, text):
+    outcome = command("evaluate", "small.csv", "--train-length", length)
+    assert outcome.code == 2
+    assert text in " ".join(outcome.err.split())
+
+
+def test_columns_of_values_accumulate(command, small):
+    frame = small_frame().assign(second=0.5, third=0.25)
+    frame.to_csv(small, index=False)
+    outcome = command("evaluate", "small.csv", "--csv", "--value", "value", "--value", "second")
+    assert {score for score, _ in values_of(outcome)} == {"A", "B", "third"}
+    assert "values: value, second" in outcome.err
+    missing = command("evaluate", "small.csv", "--value", "value", "--value", "fourth")
+    assert "`--value` must be a column of small.csv" in " ".join(missing.err.split())
+
+
+def test_options_of_one_series_are_refused_for_several(command, small):
+    small_frame().to_csv(small.with_name("other.csv"), index=False)
+    small.write_text(small.read_text().replace("0.0,0,", "0.0,1,", 1))
+    for options, text in (
+        (("--value", "value", "--value", "A"), "`--value` must be given once for several series"),
+        (("--train-length", "5"), "`--train-length` must come with one series, got several"),
+    ):
+        outcome = command("evaluate", "small.csv", "other.csv", *options)
+        assert outcome.code == 2
+        assert text in " ".join(outcome.err.split())
+
+
+def test_a_score_that_looks_inverted_is_reported(command, tmp_path):
+    labels = (np.arange(400) % 50 == 7).astype(int)
+    frame = pd.DataFrame({"label": labels, "good": labels + 0.5, "bad": 1.0 - labels})
+    frame.to_csv("scores.csv", index=False)
+    outcome = command("evaluate", "scores.csv", "--csv", "--buffer", "4")
+    assert "warning: bad (AUC-ROC 0.00) looks inverted" in " ".join(outcome.err.split())
+
+
 def test_table_of_several_scores(command, scores_csv, snapshot):
     outcome = command("evaluate", "scores.csv")
     assert outcome.code == 0

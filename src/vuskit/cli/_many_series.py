@@ -76,6 +76,10 @@ class Sources:
         What the parts of a path mean.
     label, value, positive : str or None
         Columns, and the label that means anomalous.
+    channels : tuple of str
+        Further columns of values, of one series only.
+    train_length : str or None
+        Training points that are left out, of one series only: a number, auto or none.
     score : tuple of str
         Columns of scores.
     by, dataset : str or None
@@ -91,6 +95,8 @@ class Sources:
     pattern: str | None = None
     label: str | None = None
     value: str | None = None
+    channels: tuple[str, ...] = ()
+    train_length: str | None = None
     positive: str | None = None
     score: tuple[str, ...] = ()
     by: str | None = None
@@ -126,8 +132,32 @@ class Sources:
             raise InvalidInputError(
                 "`--dataset` must come with --by COLUMN: the column that names the series"
             )
+        if self.train_length not in (None, "auto", "none") and not self.train_length.isdecimal():
+            raise InvalidInputError(
+                "`--train-length` must be a number of points, auto or none, "
+                f"got {self.train_length!r}"
+            )
         if self.labels is not None:
             check_exists(self.labels)
+
+    def check_several(self) -> None:
+        """Refuse options that are for one series.
+
+        Raises
+        ------
+        InvalidInputError
+            If there are any.
+        """
+        if self.channels:
+            given = ", ".join((self.value or "", *self.channels))
+            raise InvalidInputError(
+                f"`--value` must be given once for several series, got {given}; "
+                "name the columns of scores with --score"
+            )
+        if self.train_length not in (None, "none"):
+            raise InvalidInputError(
+                "`--train-length` must come with one series, got several; evaluate them one by one"
+            )
 
     def files(self) -> tuple[Path, tuple[Path, ...]]:
         """Return the common folder, and the files.

@@ -147,9 +147,18 @@ def evaluate(
         ),
     ] = None,
     value: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="Column of the series itself. May be repeated for its channels.",
+            autocompletion=complete_columns,
+        ),
+    ] = None,
+    train_length: Annotated[
         str | None,
         typer.Option(
-            metavar="COLUMN", help="Column of the series itself.", autocompletion=complete_columns
+            metavar="N|auto|none",
+            help="Leave out the training part, the first N points; auto: by the file's name.",
         ),
     ] = None,
     positive: Annotated[
@@ -236,7 +245,9 @@ def evaluate(
         labels=labels,
         pattern=pattern,
         label=label,
-        value=value,
+        value=value[0] if value else None,
+        channels=tuple(value[1:]) if value else (),
+        train_length=train_length,
         positive=positive,
         score=tuple(score or ()),
         by=by,
@@ -266,9 +277,10 @@ def evaluate(
             requested = dataclasses.replace(requested, paths=(str(saved),))
         scored = _only_series(requested, output)
         if scored is None:
+            requested.check_several()
             evaluate_run(requested, settings, wanted, options)
         else:
-            _evaluate_one(scored, settings, wanted, options)
+            _evaluate_one(scored, settings, wanted, options, train_length)
 
 
 def _only_series(sources: Sources, output: Path | None) -> ScoreFile | None:
@@ -283,6 +295,7 @@ def _only_series(sources: Sources, output: Path | None) -> ScoreFile | None:
             label=sources.label,
             scores=sources.score,
             value=sources.value,
+            channels=sources.channels,
             positive=sources.positive,
         )
     if sources.by is not None or output is not None:
@@ -300,9 +313,11 @@ def _evaluate_one(
     settings: EvaluationSettings,
     wanted: Sequence[Measure],
     options: RunOptions,
+    train_length: str | None,
 ) -> None:
     form, html, chance = options.form, options.html, options.chance
     _tell_columns(scored)
+    scored = _without_training(scored, train_length)
     _check_classes(scored)
     choice = _buffer(settings, scored, wanted)
     if choice is not None:
@@ -366,13 +381,51 @@ def _evaluated(
 def _tell_columns(scored: ScoreFile) -> None:
     parts = [f"labels: {scored.label_name}", f"scores: {', '.join(scored.scores)}"]
     if scored.value_name is not None:
-        parts.append(f"values: {scored.value_name}")
+        parts.append(f"values: {', '.join((scored.value_name, *scored.channels))}")
     if scored.left_out:
         parts.append(f"left out: {', '.join(scored.left_out)}")
     times = f" ({scored.times[0]} … {scored.times[1]})" if scored.times else ""
     say(f"{scored.labels.size:,} points{times}; {'; '.join(parts)}")
     for note in scored.notes:
         say(f"note: {note}")
+
+
+def _without_training(scored: ScoreFile, asked: str | None) -> ScoreFile:
+    """The points after the training part; by default all, with a note if there is such a part.
+
+    Raises
+    ------
+    InvalidInputError
+        If the training part is unknown or nothing follows it.
+    """
+    from vuskit.datasets.readers.train_lengths import declared_train_length
+
+    n, declared = scored.labels.size, declared_train_length(scored.path)
+    if asked in ("none", "0") or (asked is None and not 0 < (declared or 0) < n):
+        return scored
+    if asked is None:
+        say(
+            f"note: the first {declared:,} points are training data, by the name of the file, and "
+            "are evaluated; --train-length auto leaves them out, none hides this note"
+        )
+        return scored
+    if asked == "auto" and declared is None:
+        raise InvalidInputError(
+            "`--train-length auto` needs a name such as 001_NAB_id_1_Web_tr_500_1st_800.csv, got "
+            f"{scored.path.name!r}; give the number of training points"
+        )
+    length = int(declared if asked == "auto" else asked)  # type: ignore[arg-type]
+    if length >= n:
+        raise InvalidInputError(
+            f"`--train-length` must be less than the {n:,} points of the series, got {length:,}"
+        )
+    say(f"left out: the first {length:,} points, training data")
+    return dataclasses.replace(
+        scored,
+        labels=scored.labels[length:],
+        scores={name: score[length:] for name, score in scored.scores.items()},
+        values=None if scored.values is None else scored.values[length:],
+    )
 
 
 def _check_classes(scored: ScoreFile) -> None:

@@ -85,6 +85,8 @@ class ScoreFile:
         What was understood that could have been meant otherwise.
     times : tuple of str or None
         First and last time, if the file has dates.
+    channels : tuple of str
+        Further columns of the series; they are not scores.
     """
 
     path: Path
@@ -96,6 +98,7 @@ class ScoreFile:
     left_out: tuple[str, ...]
     notes: tuple[str, ...] = ()
     times: tuple[str, str] | None = None
+    channels: tuple[str, ...] = ()
 
 
 def read_score_file(
@@ -104,6 +107,7 @@ def read_score_file(
     label: str | None = None,
     scores: Sequence[str] = (),
     value: str | None = None,
+    channels: Sequence[str] = (),
     positive: str | None = None,
 ) -> ScoreFile:
     """Read a csv, parquet, npy or npz file of labels and scores.
@@ -116,6 +120,8 @@ def read_score_file(
         Columns of the labels and of the series; by their usual names otherwise.
     scores : sequence of str, optional
         Columns of the scores; all others that hold numbers if empty.
+    channels : sequence of str, optional
+        Columns of further channels of the series, which are not scores.
     positive : str, optional
         The label that means anomalous, where labels are not 0 and 1.
 
@@ -127,10 +133,12 @@ def read_score_file(
         If the format needs a library that is not installed.
     """
     columns = _open_named(path, label=label, scores=scores, value=value)
+    for name in channels:
+        _check_column(path, columns.names, "--value", name)
     label_name = label or _find_label(path, columns)
     value_name = value or _usual(_VALUES, columns.names, taken={label_name, *scores})
     labels, understood = read_label_column(path, columns, label_name, positive)
-    found, left_out, filled = _scores_of(path, columns, scores, {label_name, value_name})
+    found, left_out, filled = _scores_of(path, columns, scores, {label_name, value_name, *channels})
     if not found:
         raise InvalidInputError(
             f"{path}: there must be a column of scores beside {quoted(columns.names)}; "
@@ -148,6 +156,7 @@ def read_score_file(
         left_out,
         (*notes, *understood, *filled),
         time_range(columns),
+        tuple(channels),
     )
 
 
