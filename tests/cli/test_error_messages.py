@@ -148,3 +148,38 @@ def _(errors):
     errors.run("evaluate", "long.csv", "--by", "serie")
     errors.run("evaluate", "long.csv", "--dataset", "series")
     errors.run("evaluate", "long.csv", "long.csv", "--by", "series")
+
+
+# -- guards ----------------------------------------------------------------------------------------
+
+
+@case("indexes that do not belong together")
+def _(errors):
+    times = pd.date_range("2024-01-01", periods=120, freq="h")
+    labels, score = pd.Series(LABELS, index=times), pd.Series(SCORES, index=times)
+    later = score.set_axis(times + pd.Timedelta("1h"))
+    errors.call(vuskit.evaluate, labels, later, buffer=5)
+    errors.call(vuskit.evaluate_many, labels, {"LOF": score, "PCA": later}, buffer=5)
+    rows = np.arange(120) // 2
+    twice = labels.set_axis(rows), score.set_axis(rows)[::-1]
+    errors.call(vuskit.auc_pr, *twice)
+    errors.call(vuskit.Evaluator(labels[::-1], buffer=5), score)
+
+
+@case("columns that are not values of a measure")
+def _(errors):
+    errors.table("long.csv", series=["a", "b"] * 2, detector=["X", "X", "Y", "Y"], ts_len=5)
+    errors.run("compare", "long.csv")
+    errors.table("wide.csv", series=["a", "b"], X=[0.5, 0.25], ts_len=[5, 6])
+    errors.run("compare", "wide.csv")
+
+
+@case("options for one series")
+def _(errors):
+    errors.table("a.csv", label=LABELS, score=SCORES, value=SCORES, other=SCORES)
+    errors.table("b.csv", label=LABELS[::-1], score=SCORES, value=SCORES, other=SCORES)
+    errors.run("evaluate", "a.csv", "--train-length", "auto")
+    errors.run("evaluate", "a.csv", "--train-length", "120")
+    errors.run("evaluate", "a.csv", "--train-length", "half")
+    errors.run("evaluate", "a.csv", "b.csv", "--train-length", "20")
+    errors.run("evaluate", "a.csv", "b.csv", "--value", "value", "--value", "other")
