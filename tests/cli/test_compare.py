@@ -312,7 +312,7 @@ def test_places_that_are_no_table(command, wide):
         "folder": "must be a file or the folder of a benchmark run",
         "empty.csv": "the file is empty; it must hold a table of results",
         "junk.parquet": "not a readable parquet file",
-        "book.xlsx": "must be a .csv or .parquet file or a run folder",
+        "book.xlsx": "must be a .csv or .parquet file, a run folder or a pack",
         "wid.csv": "there is no such file; did you mean 'wide.csv'?",
     }
     for place, answer in answers.items():

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from vuskit._util.names import did_you_mean, plain_name
 from vuskit._util.optional import require
 from vuskit._util.text import quoted
-from vuskit.cli._files import check_file
+from vuskit.cli._files import check_file, plan_folder
 from vuskit.datasets.readers import LABEL_NAMES, Table, read_csv, read_parquet
 from vuskit.errors import InvalidInputError
 
@@ -22,9 +22,11 @@ __all__ = [
     "Results",
     "Selection",
     "chosen_measure",
+    "compared_columns",
     "long_values",
     "read_results",
     "selected",
+    "settings_of",
 ]
 
 _DETECTOR = "detector"
@@ -117,20 +119,17 @@ class Selection:
 
 
 def read_results(path: Path) -> Results:
-    """Read the values of a run folder, of its plan, or of a csv or parquet file.
+    """Read the values of a run folder, of its plan, of a pack, or of a csv or parquet file.
 
     Raises
     ------
     InvalidInputError
         If it is none of them, or the scores of one series.
     """
-    from vuskit.bench import Run
+    from vuskit.bench import open_run
 
-    if path.suffix == ".toml" and path.is_file():
-        from vuskit.bench.plan import planned_folder
-
-        path = planned_folder(path)
-    run = Run(path)
+    path = plan_folder(path)
+    run = open_run(path)
     if run.exists:
         frame = run.outcomes()
         if not frame["value"].notna().any():
@@ -156,7 +155,7 @@ def _read_file(path: Path) -> pd.DataFrame:
     suffix = Path(path.name.lower().removesuffix(".gz")).suffix
     if suffix not in _READERS:
         raise InvalidInputError(
-            f"`table` must be a .csv or .parquet file or a run folder, got {str(path)!r}"
+            f"`table` must be a .csv or .parquet file, a run folder or a pack, got {str(path)!r}"
         )
     return _READERS[suffix](path, unread=_INDEX).to_frame()
 
@@ -261,6 +260,14 @@ def _measures(frame: pd.DataFrame) -> list[str]:
     return found
 
 
+def compared_columns(frame: pd.DataFrame) -> list[str]:
+    """Return the columns with values: of measures, or of detectors in a wide table."""
+    numbers = map(str, frame.select_dtypes("number").columns)
+    found = [name for name in numbers if name not in _NOT_MEASURES]
+    left_out = _not_values(frame, found)
+    return [name for name in found if name not in left_out]
+
+
 def _has_values(frame: pd.DataFrame, measure: str) -> bool:
     values = frame[measure] if measure in frame.columns else frame["value"]
     rows = frame["measure"] == measure if "measure" in frame.columns else slice(None)
@@ -299,7 +306,7 @@ def selected(
     if long:
         if not _place(frame):
             raise InvalidInputError("`table` must have a column 'series', got none")
-        frame = _of_settings(frame, settings)
+        frame = settings_of(frame, settings)
         known, values = list(dict.fromkeys(frame[_DETECTOR])), _by_series(frame, measure)
     else:
         numbers = frame.select_dtypes("number")
@@ -350,7 +357,7 @@ def long_values(
         keys = list(dict.fromkeys([*place, "series"]))
         long: pd.DataFrame = rows.melt(keys, numbers, var_name=_DETECTOR)
         return long.assign(measure=measures[0] or "value")
-    frame = _of_settings(frame, settings)
+    frame = settings_of(frame, settings)
     if "series" not in frame.columns:
         frame = frame.assign(series=frame["dataset"])
     if "measure" in frame.columns or list(measures) == [None]:
@@ -402,8 +409,14 @@ def _by_dataset(table: pd.DataFrame, missing: str) -> pd.DataFrame:
     return rows_of_mean(used, "dataset").reindex(datasets.unique())
 
 
-def _of_settings(frame: pd.DataFrame, wanted: str | None) -> pd.DataFrame:
-    """Rows of one way to evaluate: averages over several would mean nothing."""
+def settings_of(frame: pd.DataFrame, wanted: str | None) -> pd.DataFrame:
+    """Return the rows of one way to evaluate: averages over several would mean nothing.
+
+    Raises
+    ------
+    InvalidInputError
+        If there are several and none was asked for, or none of that name.
+    """
     if "settings" not in frame.columns:
         return frame
     present = [str(name) for name in dict.fromkeys(frame["settings"])]

@@ -58,7 +58,8 @@ _MOST_GROUPS = 12
 
 def compare(
     table: Annotated[
-        Path, typer.Argument(metavar="TABLE", help="A run folder or its plan, csv, or parquet.")
+        list[Path],
+        typer.Argument(metavar="TABLE...", help="Run folders, plans, packs, csv or parquet."),
     ],
     measure: TableMeasures = None,
     detector: Detectors = None,
@@ -99,12 +100,14 @@ def compare(
     """Compare detectors over series: means, mean ranks with intervals, tests, diagram.
 
     The table has one column for each detector and one row for each series;
-    or the columns series, detector, and one for each measure.
+    or the columns series, detector, and one for each measure. Several tables
+    are compared on their common series.
 
     Example: vuskit compare results.csv --figure ranks.pdf
     """
     from vuskit.bench import AVERAGES
-    from vuskit.cli._results_table import chosen_measure, read_results, selected
+    from vuskit.cli._results_table import chosen_measure, selected
+    from vuskit.cli._sources import read_sources
     from vuskit.report.publication import COLUMNS, SPREADS, table_page
     from vuskit.studies import compare as compare_results
 
@@ -117,8 +120,10 @@ def compare(
         raise InvalidInputError(
             f"`--figure` must be a file that ends in {', '.join(_FIGURES)}, got {str(figure)!r}"
         )
-    results = read_results(table)
     named = split_list(measure) or []
+    results, notes = read_sources(table, measure=named[0] if named else None, settings=settings)
+    for note in notes:
+        say(note)
     main, why = chosen_measure(results.frame, named[0] if named else None)
     shown = [main, *(chosen_measure(results.frame, name)[0] for name in named[1:])]
     if why:

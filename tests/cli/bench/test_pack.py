@@ -148,3 +148,24 @@ def test_what_a_pack_cannot_do_is_said(command, monkeypatch, place, line, reason
     assert found.code == 2
     assert reason in found.err
     assert not list(place.glob(".vuskit-*"))
+
+
+def test_compare_a_run_a_pack_and_a_published_table(place, tmp_path):
+    second = PLAN.replace('"first"', '"second"').replace("seed = [1, 2]", "seed = [2, 3, 1]")
+    (place / "second.toml").write_text(second.replace('name = "random"', 'name = "moving_zscore"'))
+    assert vuskit(place, "bench", "run", "second.toml", "--plain").returncode == 0
+    names = [f"ecg-native-medium-3x90-seed{seed}" for seed in (1, 2, 3)]
+    table = "dataset,file,CNN\n" + "".join(
+        f"synthetic,{name}.out,0.{i}\n" for i, name in enumerate(names)
+    )
+    (place / "published.csv").write_text(table)
+    line = ("compare", "first.vuskit.zip", "second", "published.csv", "--json")
+    found = vuskit(place, *line, "--measure", "vus_pr")
+    assert found.returncode == 0, found.stderr
+    content = json.loads(found.stdout)
+    shown = {row["name"] for row in content["detectors"]}
+    assert shown == {"Values (first)", "Random", "Values (second)", "Moving z-score", "CNN"}
+    assert content["rows"] == 2
+    assert "2 series in all tables; first 2, second 3, published 3" in found.stderr
+    values = {row["name"]: row["mean"] for row in content["detectors"]}
+    assert values["Values (first)"] == values["Values (second)"]

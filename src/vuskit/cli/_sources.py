@@ -1,0 +1,364 @@
+"""Several tables of results as one: runs, packs and published tables on their common series."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from vuskit._util.names import plain_name
+from vuskit._util.optional import require
+from vuskit._util.text import plural, quoted
+from vuskit.cli._files import plan_folder
+from vuskit.cli._results_table import (
+    Results,
+    compared_columns,
+    long_values,
+    read_results,
+    settings_of,
+)
+from vuskit.errors import InvalidInputError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["read_sources", "series_key"]
+
+_DEFAULT_MEASURE = "vus_pr"
+_SERIES_NAMES = ("filename", "file", "file_name", "series_name", "ts_name", "time_series", "name")
+_ENDING = re.compile(r"\.(gz|csv|tsv|out|txt|npy|npz|parquet|vuskit\.zip|zip|toml)$", re.IGNORECASE)
+_KEPT = ("dataset", "series", "detector", "seed", "measure", "status", "value")
+_SHOWN = 3
+
+Key = tuple[str, str]
+
+
+@dataclass(frozen=True, eq=False)
+class _Source:
+    """One table.
+
+    Attributes
+    ----------
+    label : str
+        What it is called in names and notes.
+    frame : pandas.DataFrame
+        Long or wide.
+    digests : dict
+        Digests of series by data set and name; empty for published tables.
+    settings : str or None
+        How values were computed, if the table says so.
+    """
+
+    label: str
+    frame: pd.DataFrame
+    digests: dict[Key, str]
+    settings: str | None = None
+
+    @property
+    def is_wide(self) -> bool:
+        return "detector" not in self.frame.columns
+
+    @property
+    def measures(self) -> list[str]:
+        """Names of the measures; none in a table with one column per detector."""
+        if self.is_wide:
+            return []
+        if "measure" in self.frame.columns:
+            return [str(name) for name in dict.fromkeys(self.frame["measure"])]
+        return compared_columns(self.frame)
+
+    def long(self, unnamed: str, names: dict[str, str]) -> pd.DataFrame:
+        """Return one row per value; measures get the names that the other tables use."""
+        frame = self.frame
+        if self.is_wide:
+            place = [name for name in ("dataset", "series") if name in frame.columns]
+            long = long_values(frame[[*place, *compared_columns(frame)]], [unnamed], settings=None)
+        else:
+            long = long_values(frame, self.measures, settings=None)
+        return long.assign(measure=[names.get(plain_name(str(n)), n) for n in long["measure"]])
+
+
+@dataclass
+class _Series:
+    """Series of all tables: which rows are about the same one."""
+
+    by_digest: dict[str, int] = field(default_factory=dict)
+    by_key: dict[Key, int] = field(default_factory=dict)
+    by_name: dict[str, set[int]] = field(default_factory=dict)
+    digests: dict[int, str] = field(default_factory=dict)
+    names: list[Key] = field(default_factory=list)
+    differing: dict[str, None] = field(default_factory=dict)
+
+    def place(self, dataset: str, name: str, digest: str | None) -> int:
+        """Return the number of a series; a new one if no table had it before."""
+        key = series_key(dataset, name)
+        found = self.by_digest.get(digest) if digest is not None else None
+        if found is None:
+            found = self.by_key.get(key)
+            if found is None:
+                same = self.by_name.get(key[1], set())
+                if len(same) == 1:
+                    (only,) = same
+                    known = series_key(*self.names[only])[0]
+                    found = only if not known or not key[0] else None
+            other = None if found is None else self.digests.get(found)
+            if digest is not None and other is not None and other != digest:
+                self.differing[f"{dataset}/{name}"] = None
+                found = None
+        if found is None:
+            found = len(self.names)
+            self.names.append((dataset, name))
+        if dataset and not self.names[found][0]:
+            self.names[found] = dataset, self.names[found][1]
+        if digest is not None:
+            self.by_digest.setdefault(digest, found)
+            self.digests.setdefault(found, digest)
+        self.by_key.setdefault(key, found)
+        self.by_name.setdefault(key[1], set()).add(found)
+        return found
+
+
+def series_key(dataset: str, name: str) -> Key:
+    """Return data set and name without what tables write differently.
+
+    Examples
+    --------
+    >>> series_key("ECG", "MBA_ECG805_data.out.csv.gz")
+    ('ecg', 'mba_ecg805_data')
+    >>> series_key("", "ECG/MBA_ECG805_data.out")
+    ('ecg', 'mba_ecg805_data')
+    """
+    if not dataset and "/" in name:
+        dataset, _, name = name.rpartition("/")
+    elif dataset:
+        name = name.removeprefix(f"{dataset}/")
+    return dataset.strip().lower(), _without_endings(name.strip()).lower()
+
+
+def _without_endings(name: str) -> str:
+    while (shorter := _ENDING.sub("", name)) != name and shorter:
+        name = shorter
+    return name
+
+
+def read_sources(
+    paths: Sequence[Path], *, measure: str | None = None, settings: str | None = None
+) -> tuple[Results, tuple[str, ...]]:
+    """Read one table, or several as one table of their common series.
+
+    Parameters
+    ----------
+    paths : sequence of Path
+        Run folders, plans, packs, csv or parquet files.
+    measure : str, optional
+        What the values of a table with one column per detector are.
+    settings : str, optional
+        Which settings, of tables with several.
+
+    Returns
+    -------
+    Results
+        A detector that several tables have is named with its table: ``LOF (A)``.
+    tuple of str
+        What the user must know: how series were matched, and settings that differ.
+
+    Raises
+    ------
+    InvalidInputError
+        If a table cannot be read or has no names of series, or no series is in all tables.
+    """
+    if len(paths) == 1:
+        return read_results(paths[0]), ()
+    pandas = require("pandas", purpose="vuskit compare")
+    sources = [
+        _read(path, label, settings) for path, label in zip(paths, _labels(paths), strict=True)
+    ]
+    unnamed, names, notes = _measure_names(sources, measure)
+    frames = [source.long(unnamed, names) for source in sources]
+    series = _Series()
+    frames = [_matched(one, frame, series) for one, frame in zip(sources, frames, strict=True)]
+    common = set.intersection(*(set(frame["place"]) for frame in frames))
+    notes += _series_notes(sources, frames, series, common)
+    if not common:
+        raise InvalidInputError(
+            "`TABLE...` must have series in common, got none; "
+            + "; ".join(_example(one, frame) for one, frame in zip(sources, frames, strict=True))
+        )
+    notes += _settings_notes(sources)
+    table = pandas.concat(
+        [_renamed(one, frame, sources) for one, frame in zip(sources, frames, strict=True)],
+        ignore_index=True,
+    )
+    table = table[table["place"].isin(common)]
+    has_datasets = all(series.names[place][0] for place in common)
+    table = table.assign(
+        dataset=[series.names[place][0] for place in table["place"]],
+        series=[series.names[place][1] for place in table["place"]],
+    )
+    columns = [name for name in table if name != "place" and (has_datasets or name != "dataset")]
+    return Results(_with_directions(table[columns].reset_index(drop=True))), tuple(notes)
+
+
+def _labels(paths: Sequence[Path]) -> list[str]:
+    """Names of the tables: of the files without endings, or whole paths if these are equal."""
+    short = [_without_endings(path.resolve().name) for path in paths]
+    labels = short if len(set(short)) == len(short) else [str(path) for path in paths]
+    if len(set(labels)) < len(labels):
+        raise InvalidInputError(f"`TABLE...` must be different tables, got {quoted(labels)}")
+    return labels
+
+
+def _read(path: Path, label: str, settings: str | None) -> _Source:
+    from vuskit.bench import open_run
+
+    results = read_results(path)
+    frame = _with_series(results.frame, path)
+    run = open_run(plan_folder(path))
+    digests: dict[Key, str] = {}
+    if run.exists:
+        digests = {(one.dataset, one.name): one.hash for one in run.series()}
+    source = _Source(label, frame, digests)
+    if "settings" not in frame.columns:
+        return source
+    present = list(dict.fromkeys(frame["settings"].astype(str)))
+    wanted = settings if len(present) > 1 or settings in present else present[0]
+    try:
+        frame = settings_of(frame, wanted)
+    except InvalidInputError as error:
+        raise InvalidInputError(f"{path}: {error}") from error
+    used = str(frame["settings"].iloc[0])
+    return replace(source, frame=frame.drop(columns="settings"), settings=used)
+
+
+def _with_series(frame: pd.DataFrame, path: Path) -> pd.DataFrame:
+    if "series" in frame.columns:
+        return frame
+    named = {plain_name(str(name)): name for name in frame.columns}
+    found = next((named[name] for name in _SERIES_NAMES if name in named), None)
+    if found is None:
+        raise InvalidInputError(
+            f"{path} must have a column 'series' to be compared with other tables, got "
+            f"{quoted(list(map(str, frame.columns)))}; rename the column that names the series"
+        )
+    return frame.rename(columns={found: "series"})
+
+
+def _measure_names(
+    sources: Iterable[_Source], wanted: str | None
+) -> tuple[str, dict[str, str], list[str]]:
+    """Measure of tables without one, spellings of measures, and notes."""
+    names: dict[str, str] = {}
+    for source in sources:
+        for name in source.measures:
+            names.setdefault(plain_name(name), name)
+    wide = [source.label for source in sources if source.is_wide]
+    if wanted is not None:
+        unnamed = names.get(plain_name(wanted), wanted)
+    elif _DEFAULT_MEASURE in names:
+        unnamed = names[_DEFAULT_MEASURE]
+    elif len(names) <= 1:
+        unnamed = next(iter(names.values()), "value")
+    elif wide:
+        raise InvalidInputError(
+            f"`--measure` must say what the values of {quoted(wide)} are, one of "
+            f"{quoted(names.values())}, got none"
+        )
+    else:
+        unnamed = "value"
+    told = [f"{label}: values without the name of a measure count as {unnamed}" for label in wide]
+    return unnamed, names, told if names else []
+
+
+def _matched(source: _Source, frame: pd.DataFrame, series: _Series) -> pd.DataFrame:
+    """Add the numbers of the series to the rows."""
+    datasets = frame["dataset"].astype(str) if "dataset" in frame.columns else [""] * len(frame)
+    keys = list(zip(datasets, frame["series"].astype(str), strict=True))
+    places = {key: series.place(*key, source.digests.get(key)) for key in dict.fromkeys(keys)}
+    kept = [name for name in _KEPT if name in frame.columns]
+    more = [name for name in ("higher_is_better", "measure_title") if name in frame.columns]
+    return frame[[*kept, *more]].assign(place=[places[key] for key in keys])
+
+
+def _renamed(source: _Source, frame: pd.DataFrame, sources: Iterable[_Source]) -> pd.DataFrame:
+    """Rows with names of detectors that no other table has."""
+    others = {name for one in sources if one is not source for name in _detectors(one)}
+    names = {name: f"{name} ({source.label})" for name in _detectors(source) if name in others}
+    status = frame["status"] if "status" in frame.columns else "OK"
+    return frame.assign(
+        detector=[names.get(str(name), str(name)) for name in frame["detector"]], status=status
+    )
+
+
+def _detectors(source: _Source) -> list[str]:
+    if source.is_wide:
+        return compared_columns(source.frame)
+    return [str(name) for name in dict.fromkeys(source.frame["detector"])]
+
+
+def _with_directions(table: pd.DataFrame) -> pd.DataFrame:
+    """Direction and title of each measure, from a run if one has it."""
+    from vuskit.bench import measure_called
+
+    known = {str(name): measure_called(str(name)) for name in dict.fromkeys(table["measure"])}
+    facts: dict[str, dict[str, Any]] = {
+        "higher_is_better": {name: one.higher_is_better for name, one in known.items()},
+        "measure_title": {name: one.title for name, one in known.items()},
+    }
+    for column, by_measure in facts.items():
+        if column in table.columns:
+            stored = table.dropna(subset=[column]).drop_duplicates("measure")
+            by_measure.update(zip(stored["measure"].astype(str), stored[column], strict=True))
+    return table.assign(
+        **{column: table["measure"].map(by_measure) for column, by_measure in facts.items()}
+    )
+
+
+# -- notes -------------------------------------------------------------------------------------
+
+
+def _series_notes(
+    sources: Sequence[_Source],
+    frames: Sequence[pd.DataFrame],
+    series: _Series,
+    common: set[int],
+) -> list[str]:
+    counts = ", ".join(
+        f"{one.label} {frame['place'].nunique():,}"
+        for one, frame in zip(sources, frames, strict=True)
+    )
+    notes = [f"{plural(len(common), 'series', 'series')} in all tables; {counts}"]
+    for one, frame in zip(sources, frames, strict=True):
+        alone = [place for place in dict.fromkeys(frame["place"]) if place not in common]
+        if alone and common:
+            shown = quoted(["/".join(filter(None, series.names[p])) for p in alone], most=_SHOWN)
+            notes.append(f"not in all tables, from {one.label}: {shown}")
+    if series.differing:
+        shown = quoted(series.differing, most=_SHOWN)
+        notes.append(f"warning: not matched, equal names but different content: {shown}")
+    return notes
+
+
+def _settings_notes(sources: Iterable[_Source]) -> list[str]:
+    used = {one.label: one.settings for one in sources}
+    known = {settings for settings in used.values() if settings is not None}
+    if len(known) <= 1 and None not in used.values():
+        return [f"settings: {next(iter(known))}"]
+    if not known:
+        return []
+    lines = [f"  {label}: {text or 'not stated'}" for label, text in used.items()]
+    if len(known) > 1:
+        first = "warning: the tables have different settings, so their values may not be comparable"
+    else:
+        first = "settings of the tables, which should be the same:"
+    return [first, *lines]
+
+
+def _example(source: _Source, frame: pd.DataFrame) -> str:
+    if not len(frame):
+        return f"{source.label} has none"
+    row = frame.iloc[0]
+    place = [str(row[name]) for name in ("dataset", "series") if name in frame.columns]
+    count = frame["place"].nunique()
+    return f"{source.label} has {count:,}, such as {'/'.join(place)!r}"
