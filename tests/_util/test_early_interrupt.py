@@ -34,7 +34,7 @@ run()
 PLAN = """
 [[series]]
 family = "ecg"
-n = 1500
+n = 3000
 [[detectors]]
 name = "slow:slow"
 [[evaluate]]

@@ -46,6 +46,7 @@ def made_run(*, sizes=None, detectors=("one", "two", "three", "none"), measures=
             by_detector={},
             n_values=int(values.size),
             failures=(),
+            causes=(),
             notes=(),
         ),
         settings=("buffer=10",),

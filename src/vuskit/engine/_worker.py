@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import dataclasses
 import enum
 import multiprocessing
 import os
 import queue
 import signal
+import sys
 import threading
 import time
 import uuid
@@ -40,6 +42,8 @@ __all__ = ["ATTEMPTS", "PackedTask", "Worker", "WorkerProcess", "lost_task"]
 ATTEMPTS = 3
 """Number of starts of a task whose process is killed from outside or cannot be started."""
 
+_BLOCK = 512  # bytes that a file system counts as one
+_KEEP_SIZE_AND_PUNCH_HOLE = 3
 _MOST_OUTPUT = 8_000_000  # bytes of a task's output on the disk
 _OUTPUT_TAIL = 8_000  # bytes of it that are kept
 _POLL_SECONDS = 0.1
@@ -497,11 +501,17 @@ class _Output:
             os.ftruncate(self._file, 0)
 
     def cut(self) -> None:
-        """Keep only the end if the file is too large."""
-        if self._file is None or os.fstat(self._file).st_size <= _MOST_OUTPUT:
+        """Keep only the end if the file takes too much space."""
+        if self._file is None:
             return
-        self._left_out, self._last = self._state()
-        os.ftruncate(self._file, 0)
+        state = os.fstat(self._file)
+        blocks = getattr(state, "st_blocks", state.st_size)  # Windows does not count them
+        if min(state.st_size, blocks * _BLOCK) <= _MOST_OUTPUT:
+            return
+        # Freeing the space of the beginning cannot lose what the worker writes meanwhile.
+        if not _free_space(self._file, state.st_size - _OUTPUT_TAIL):
+            self._left_out, self._last = self._state()
+            os.ftruncate(self._file, 0)
 
     def _state(self) -> tuple[int, bytes]:
         """Number of bytes left out, and the last ones."""
@@ -517,7 +527,7 @@ class _Output:
             left_out, last = self._state()
         except OSError:
             return ""
-        mark = f"[… {left_out:,} bytes of output left out …]\n" if left_out else ""
+        mark = f"[… at least {left_out:,} bytes of output left out …]\n" if left_out else ""
         return mark + last.decode(errors="replace").strip()
 
     def remove(self) -> None:
@@ -526,6 +536,17 @@ class _Output:
             self._file = None
         self._left_out, self._last = 0, b""
         self.path.unlink(missing_ok=True)
+
+
+def _free_space(file: int, length: int) -> bool:
+    """Free the space of a file's beginning; False where the system cannot."""
+    if sys.platform != "linux":
+        return False
+    fallocate = getattr(ctypes.CDLL(None, use_errno=True), "fallocate", None)
+    if fallocate is None:
+        return False
+    fallocate.argtypes = (ctypes.c_int, ctypes.c_int, ctypes.c_int64, ctypes.c_int64)
+    return bool(fallocate(file, _KEEP_SIZE_AND_PUNCH_HOLE, 0, length) == 0)
 
 
 def _read_tail(path: Path) -> str:

@@ -62,7 +62,7 @@ def ends(values):
 def prints(values):
     for _ in range(400):
         print("x" * 100_000)
-    while os.fstat(1).st_size > 8_000_000:
+    while os.fstat(1).st_blocks * 512 > 8_000_000:
         time.sleep(0.01)
     print("last words")
     sys.stdout.flush()
