@@ -183,3 +183,44 @@ def _(errors):
     errors.run("evaluate", "a.csv", "--train-length", "half")
     errors.run("evaluate", "a.csv", "b.csv", "--train-length", "20")
     errors.run("evaluate", "a.csv", "b.csv", "--value", "value", "--value", "other")
+
+
+# -- detectors and buffers of a plan ---------------------------------------------------------------
+
+PLAN = """
+[[series]]
+family = "kpi"
+n = 600
+[[detectors]]
+{entry}
+[[evaluate]]
+measures = ["auc_pr"]
+"""
+
+
+@case("models of other libraries in plans")
+def _(errors):
+    (errors.folder / "my_models.py").write_text(
+        "class Distance:\n"
+        "    def fit(self, rows): ...\n"
+        "    def decision_function(self, rows): ...\n"
+        "def make_number():\n    return 5\n"
+    )
+    for entry in (
+        'name = "sklearn:IsolationForests"',
+        'name = "sklearn:KernelDensity"\nbandwith = 2',
+        'name = "sklearn:KernelDensity"\ncolor = 2',
+        'name = "my_models:Distance"',
+        'name = "my_models:make_number"',
+    ):
+        (errors.folder / "plan.toml").write_text(PLAN.format(entry=entry))
+        errors.run("bench", "plan", "plan.toml")
+
+
+@case("series without a buffer")
+def _(errors):
+    errors.table("slope.csv", value=np.arange(120), label=LABELS, LOF=SCORES)
+    errors.run("evaluate", "slope.csv", "--buffer", "period", "--measure", "vus_pr")
+    errors.table("bare.csv", label=LABELS, LOF=SCORES)
+    errors.run("evaluate", "bare.csv", "--buffer", "period", "--measure", "vus_pr")
+    errors.run("compare", "slope.csv", "--buffers", "0.5,1")

@@ -16,6 +16,7 @@ from vuskit.bench.pack import Pack, PackedScores, PackSummary, open_pack, open_r
 from vuskit.bench.plan import Plan, load_plan, parse_plan
 from vuskit.bench.run import (
     Failure,
+    FailureCause,
     Run,
     RunSeries,
     RunStatus,
@@ -31,6 +32,7 @@ __all__ = [
     "AVERAGES",
     "BenchStorageError",
     "Failure",
+    "FailureCause",
     "Kind",
     "Pack",
     "PackSummary",

@@ -81,6 +81,14 @@ def compare(
         typer.Option(metavar="RULE", help="Series that lack a value: drop, worst or raise."),
     ] = "drop",
     lower: Annotated[bool, flag("--lower", "Lower values are better.")] = False,
+    buffers: Annotated[
+        str | None,
+        typer.Option(
+            metavar="X,X,...",
+            help="Rank again with multiples of each buffer, such as 0.5,1,2; of a run or a folder "
+            "of scores.",
+        ),
+    ] = None,
     columns: TableColumns = None,
     spread: Spread = "std",
     seed: Annotated[int, seed_option("of the intervals.")] = 0,
@@ -106,6 +114,7 @@ def compare(
     Example: vuskit compare results.csv --figure ranks.pdf
     """
     from vuskit.bench import AVERAGES
+    from vuskit.cli._buffer_check import BufferCheck
     from vuskit.cli._results_table import chosen_measure, selected
     from vuskit.cli._sources import read_sources
     from vuskit.report.publication import COLUMNS, SPREADS, table_page
@@ -121,6 +130,10 @@ def compare(
             f"`--figure` must be a file that ends in {', '.join(_FIGURES)}, got {str(figure)!r}"
         )
     named = split_list(measure) or []
+    check = None if buffers is None else BufferCheck(table, buffers, alpha=alpha, test=test)
+    if check is not None and check.is_folder_of_scores:
+        check.write(form, named[0] if named else None, split_list(detector), settings)
+        return
     results, notes = read_sources(table, measure=named[0] if named else None, settings=settings)
     for note in notes:
         say(note)
@@ -159,6 +172,9 @@ def compare(
     options = {"columns": columns, "spread": spread, "rank": by, "seed": seed}
     means = _means(results.frame, chosen, shown, settings, found.higher_is_better, options)
     write(_WRITERS[form](found, means))
+    if check is not None:
+        ranked = [str(name) for name in found.summary.index]
+        check.write(form, main, ranked, settings, beside=True)
     if html is not None:
         page = table_page([one for one in (means, found) if one], title=f"By {found.title}")
         write_file(html, page)

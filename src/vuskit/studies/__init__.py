@@ -20,6 +20,7 @@ from vuskit.studies.base import (
     run_study,
     study,
 )
+from vuskit.studies.buffer_dependence import BufferDependence, buffer_dependence
 from vuskit.studies.consistency import Consistency, ConsistencyResult, consistency_study
 from vuskit.studies.robustness import Robustness, RobustnessResult, robustness_study
 from vuskit.studies.scenarios import (
@@ -40,6 +41,7 @@ from vuskit.studies.statistics.comparison import TableComparison, compare, list_
 from vuskit.studies.summary import Summary, SummaryStudy, summarize
 
 __all__ = [
+    "BufferDependence",
     "BufferUse",
     "Consistency",
     "ConsistencyResult",
@@ -61,6 +63,7 @@ __all__ = [
     "SummaryStudy",
     "TableComparison",
     "ValuesResult",
+    "buffer_dependence",
     "changed_inputs",
     "compare",
     "consistency_study",

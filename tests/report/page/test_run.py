@@ -149,7 +149,12 @@ def test_failures_are_told(run, page):
     assert {row[0] for row in listed} == {"ERROR"}
     assert any("the first value" in row[2] for row in listed)
     assert all("vuskit bench run-job" in row[3] for row in listed)
-    assert page.count("Traceback (most recent call last)") == 18
+    # One entry per cause, not per job.
+    assert len(run.status.causes) < 5
+    assert page.count('<details class="failure">') == len(run.status.causes)
+    assert page.count("Traceback (most recent call last)") == len(run.status.causes)
+    assert sum(one.n_jobs for one in run.status.causes) == 18
+    assert " other jobs<br>" in page
 
 
 def test_series_have_their_stored_values(run):

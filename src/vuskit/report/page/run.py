@@ -22,7 +22,7 @@ from vuskit._util.names import did_you_mean
 from vuskit._util.optional import require
 from vuskit._util.text import plural
 from vuskit.bench import (
-    Failure,
+    FailureCause,
     Run,
     RunSeries,
     RunStatus,
@@ -864,13 +864,17 @@ def _table_html(run: RunReport, drawn: int) -> str:
 
 
 def _failures(run: RunReport) -> Section:
-    listed = run.status.failures
-    told = f"The latest {len(listed):,} of {run.failures:,}, the latest first."
+    """Failures by cause; the table to copy has one row per job."""
+    listed, causes = run.status.failures, run.status.causes
+    shown = sum(one.n_jobs for one in causes)
+    told = f"{plural(len(causes), 'cause')}, the most frequent first; the latest job of each."
+    if shown < run.failures:
+        told += f" {plural(run.failures - shown, 'job')} with other causes: vuskit bench status."
     pieces = {
         "summary": html.escape(f"{plural(run.failures, 'job')} of {run.name} failed."),
         "counts": _failure_counts(run),
-        "listed": html.escape(told if len(listed) < run.failures else "The latest first."),
-        "failures": "\n".join(map(_failure, listed)),
+        "listed": html.escape(told),
+        "failures": "\n".join(map(_cause, causes)),
     }
     return Section(
         key="failures",
@@ -893,12 +897,14 @@ def _failure_counts(run: RunReport) -> str:
     return table("counts", "Series by outcome", ["detector", *(s.value for s in shown)], rows)
 
 
-def _failure(failure: Failure) -> str:
+def _cause(cause: FailureCause) -> str:
+    failure, others = cause.example, cause.n_jobs - 1
     trace = element("pre", failure.traceback) if failure.traceback else ""
     command = element("p", "Run it again: ") + element("pre", failure.command)
+    more = f" and {plural(others, 'other job')}" if others else ""
     return (
         f'<details class="failure"><summary><strong class="missed">{failure.status.value}</strong> '
-        f"{html.escape(failure.title)}<br>{html.escape(failure.message)}</summary>"
+        f"{html.escape(failure.title)}{more}<br>{html.escape(failure.message)}</summary>"
         f"{command if failure.command else ''}{trace}</details>"
     )
 

@@ -1,0 +1,97 @@
+"""``vuskit compare --buffers``: whether the ranking depends on the buffer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from vuskit._util.tables import frame_csv
+from vuskit.cli._output import json_text, say, terminal_width, write
+from vuskit.errors import InvalidInputError
+
+if TYPE_CHECKING:
+    from vuskit.studies import BufferDependence
+
+__all__ = ["BufferCheck"]
+
+
+class BufferCheck:
+    """Ranks with multiples of each buffer, from the scores of a run or a folder.
+
+    Parameters
+    ----------
+    sources : sequence of Path
+        One run folder, its plan, or a folder of saved scores.
+    factors : str
+        Multiples, separated by commas.
+    alpha, test
+        As for `vuskit.studies.compare`.
+
+    Raises
+    ------
+    InvalidInputError
+        If the factors are no numbers, or there are no scores.
+    """
+
+    def __init__(self, sources: Sequence[Path], factors: str, *, alpha: float, test: str) -> None:
+        from vuskit.bench import Run
+        from vuskit.bench.plan import planned_folder
+
+        source = sources[0]
+        if source.suffix == ".toml" and source.is_file():
+            source = planned_folder(source)
+        if len(sources) > 1 or not source.is_dir():
+            shown = ", ".join(repr(str(one)) for one in sources)
+            raise InvalidInputError(
+                "`--buffers` needs scores: one run folder, its plan, or a folder of saved scores, "
+                f"got {shown}"
+            )
+        try:
+            self.factors = [float(one) for one in factors.split(",")]
+        except ValueError:
+            raise InvalidInputError(
+                f"`--buffers` must be numbers separated by commas, such as 0.5,1,2, got {factors!r}"
+            ) from None
+        self.source, self.alpha, self.test = source, alpha, test
+        self.is_folder_of_scores = not Run(source).exists
+
+    def write(
+        self,
+        form: str,
+        measure: str | None,
+        detectors: Sequence[str] | None,
+        settings: str | None,
+        *,
+        beside: bool = False,
+    ) -> None:
+        """Print the ranks, and warn if they depend on the buffer.
+
+        Beside another output, in forms that programs read, only the warning is printed.
+        """
+        from vuskit.studies import buffer_dependence
+
+        found = buffer_dependence(
+            self.source,
+            factors=self.factors,
+            measure=measure or "vus_pr",
+            settings=settings,
+            detectors=detectors or None,
+            alpha=self.alpha,
+            test=self.test,
+        )
+        if form == "table":
+            write(("\n" if beside else "") + found.to_text(terminal_width()))
+        elif not beside:
+            write(_in_form(found, form))
+        for warning in found.warnings:
+            say(f"warning: {warning}")
+        if not found.warnings:
+            say("the ranking does not depend on the buffer")
+
+
+def _in_form(found: BufferDependence, form: str) -> str:
+    frame = found.to_frame()
+    if form == "json":
+        return json_text(frame.to_dict("records"))
+    return frame_csv(frame) if form == "csv" else str(getattr(found, f"to_{form}")())

@@ -1,0 +1,264 @@
+"""Whether a ranking of detectors depends on the buffer: the same ranks with other lengths."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from vuskit._util.optional import require
+from vuskit._util.tables import TableForms, TableLayout
+from vuskit._util.text import listed
+from vuskit.bench import Run
+from vuskit.datasets import ScoredSeries
+from vuskit.errors import BufferNotFoundError, InvalidInputError
+from vuskit.measures.evaluate import evaluate_many
+from vuskit.measures.registry import Measure, get_measure
+from vuskit.measures.settings import EvaluationSettings
+from vuskit.studies.sources import open_scores
+from vuskit.studies.statistics.comparison import TableComparison, compare_columns
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["BufferDependence", "buffer_dependence"]
+
+_Row = dict[str, Any]
+_SHOWN = 6
+
+
+@dataclass(frozen=True, eq=False)
+class BufferDependence(TableForms):
+    """Mean ranks of detectors with several multiples of each series' buffer.
+
+    Attributes
+    ----------
+    measure : Measure
+        What the detectors are ranked by.
+    reference : float
+        The factor that the others are compared with: 1 if it is among them, else the first.
+    comparisons : dict from float to TableComparison
+        Comparison of the detectors by factor.
+    """
+
+    measure: Measure
+    reference: float
+    comparisons: dict[float, TableComparison]
+
+    @property
+    def mean_ranks(self) -> pd.DataFrame:
+        """One row per detector, one column per factor; the best at the reference first."""
+        pandas = require("pandas", purpose="a table of ranks")
+        ranks = {factor: found.summary["mean_rank"] for factor, found in self.comparisons.items()}
+        table: pd.DataFrame = pandas.DataFrame(ranks)
+        table.index.name = "detector"
+        return table.sort_values(self.reference, kind="stable")
+
+    @property
+    def taus(self) -> dict[float, float]:
+        """Kendall's tau between the mean ranks of each factor and those of the reference."""
+        stats = require("scipy.stats", purpose="Kendall's tau")
+        ranks = self.mean_ranks
+        return {
+            factor: float(stats.kendalltau(ranks[self.reference], ranks[factor]).statistic)
+            for factor in self.comparisons
+        }
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Say how the ranking depends on the buffer; empty if it does not.
+
+        It does if the best detector changes, or if two detectors change places of which one is
+        significantly better with one of the buffers.
+        """
+        ranks = self.mean_ranks
+        best = {factor: str(ranks[factor].idxmin()) for factor in self.comparisons}
+        found = []
+        if len(set(best.values())) > 1:
+            winners = ", ".join(f"{name} at {factor:g}" for factor, name in best.items())
+            found.append(f"the best detector depends on the buffer: {winners}")
+        swapped = [f"{a} and {b}" for a, b in combinations(ranks.index, 2) if self._swap(a, b)]
+        if swapped:
+            found.append(
+                f"detectors that differ significantly change places: {listed(swapped, most=_SHOWN)}"
+            )
+        return tuple(found)
+
+    def _swap(self, first: Any, second: Any) -> bool:
+        """Whether two detectors change places and differ significantly at least once."""
+        signs, significant = set(), False
+        for found in self.comparisons.values():
+            ranks = found.summary["mean_rank"]
+            signs.add(float(np.sign(ranks[first] - ranks[second])))
+            significant |= bool(found.pairs.p_values.loc[first, second] < found.pairs.alpha)
+        return significant and {-1.0, 1.0} <= signs
+
+    def __repr__(self) -> str:
+        return self.to_text()
+
+    def to_text(self, width: int | None = None) -> str:
+        """Return the table as text; wide ones are split."""
+        return self._layout.to_text(width)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Mean rank by detector and factor, one row each."""
+        ranks = self.mean_ranks.reset_index()
+        frame: pd.DataFrame = ranks.melt("detector", var_name="factor", value_name="mean_rank")
+        return frame.astype({"factor": float})
+
+    @property
+    def _layout(self) -> TableLayout:
+        ranks = self.mean_ranks
+        rows = [[str(name), *(f"{one:.2f}" for one in row)] for name, *row in ranks.itertuples()]
+        rows.append(["Kendall's tau", *(f"{tau:.2f}" for tau in self.taus.values())])
+        n = next(iter(self.comparisons.values())).pairs.n
+        return TableLayout(
+            ["buffer times", *(f"{factor:g}" for factor in self.comparisons)],
+            rows,
+            caption=f"Mean ranks by {self.measure.title} over {n:,} series with multiples of each "
+            f"series' buffer. Tau compares with {self.reference:g}.",
+        )
+
+
+def buffer_dependence(
+    source: Any,
+    *,
+    factors: Iterable[float] = (0.5, 1.0, 2.0),
+    measure: str | Measure = "vus_pr",
+    settings: str | EvaluationSettings | None = None,
+    detectors: Sequence[str] | None = None,
+    alpha: float = 0.05,
+    test: str = "wilcoxon",
+) -> BufferDependence:
+    """Rank detectors with multiples of each series' buffer, from stored scores.
+
+    Parameters
+    ----------
+    source : str, Path, ScoredSeries or iterable of these
+        A run folder, a folder of saved scores, or series with scores.
+    factors : iterable of float, default=(0.5, 1, 2)
+        Each buffer is multiplied by each of them, and rounded.
+    measure : str or Measure, default="vus_pr"
+        A measure with a buffer.
+    settings : str or EvaluationSettings, optional
+        Of a run, the text of one of its settings; of other scores, ``buffer="auto"`` by default.
+    detectors : sequence of str, optional
+        Detectors to rank; all by default.
+    alpha : float, default=0.05
+        Level of significance.
+    test : {"wilcoxon", "nemenyi"}, default="wilcoxon"
+        Test of the pairs.
+
+    Returns
+    -------
+    BufferDependence
+        Mean ranks, Kendall's tau and warnings.
+
+    Raises
+    ------
+    InvalidInputError
+        If a factor is negative, the measure has no buffer, or there are too few series.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from vuskit.datasets import ScoredSeries, Series
+    >>> def scored(name, shift):
+    ...     labels = np.isin(np.arange(300) // 10, [9, 20])
+    ...     scores = {"early": np.roll(labels, -5 - shift), "exact": labels}
+    ...     return ScoredSeries(Series(name, "docs", np.arange(300.0), labels), scores)
+    >>> found = buffer_dependence([scored("a", 0), scored("b", 1), scored("c", 2)])
+    >>> found.mean_ranks.loc["exact"].tolist(), found.warnings
+    ([1.0, 1.0, 1.0], ())
+    """
+    pandas = require("pandas", purpose="a ranking")
+    wanted = get_measure(measure) if isinstance(measure, str) else measure
+    if not wanted.uses_buffer or "buffer" in wanted.options:
+        raise InvalidInputError(
+            f"`measure` must depend on the buffer, got {wanted.name!r}; try 'vus_pr'"
+        )
+    multiples = _checked_factors(factors)
+    rows = [
+        row
+        for scored, used in _series(source, settings)
+        for row in _values(scored, used, wanted, multiples, detectors)
+    ]
+    if not rows:
+        raise InvalidInputError("`source` must hold series with a buffer and scores, got none")
+    frame = pandas.DataFrame(rows)
+    comparisons = {
+        factor: compare_columns(
+            part.pivot_table(index="series", columns="detector", values="value"),
+            title=wanted.title,
+            higher_is_better=wanted.higher_is_better,
+            alpha=alpha,
+            test=test,
+            n_resamples=2,  # the fewest there are: no interval is shown
+        )
+        for factor, part in frame.groupby("factor", sort=False)
+    }
+    reference = 1.0 if 1.0 in comparisons else multiples[0]
+    return BufferDependence(wanted, reference, comparisons)
+
+
+def _checked_factors(factors: Iterable[float]) -> list[float]:
+    found = list(dict.fromkeys(float(factor) for factor in factors))
+    if len(found) < 2 or not all(0 <= factor < float("inf") for factor in found):
+        raise InvalidInputError(
+            f"`factors` must be two or more numbers >= 0, such as 0.5, 1 and 2, got {found}"
+        )
+    return found
+
+
+def _series(
+    source: Any, settings: str | EvaluationSettings | None
+) -> Iterator[tuple[ScoredSeries, EvaluationSettings]]:
+    """Each series with its scores and the settings with its buffer; those without one are left."""
+    run = Run(source) if isinstance(source, (str, Path)) else None
+    if run is not None and run.exists:
+        text = str(settings) if settings else next(iter(run.measures_by_settings()))
+        for stored in run.scored_series():
+            used = run.evaluation_settings(stored.series, text)
+            if used is not None and not isinstance(used.buffer, str):
+                yield stored.read(), used
+        return
+    if settings is None or isinstance(settings, str):
+        settings = EvaluationSettings(buffer="auto")
+    for one in open_scores(source):
+        scored = one.read()
+        series = scored.series
+        try:
+            choice = settings.choose_buffer(values=series.values, y_true=series.labels)
+        except BufferNotFoundError:
+            continue
+        yield scored, settings.replace(buffer=choice)
+
+
+def _values(
+    scored: ScoredSeries,
+    used: EvaluationSettings,
+    measure: Measure,
+    factors: Iterable[float],
+    detectors: Sequence[str] | None,
+) -> Iterator[_Row]:
+    """Values of one series by detector and factor; of several seeds the mean."""
+    labels = np.asarray(scored.series.labels, dtype=bool)
+    if labels.all() or not labels.any():
+        return
+    length = used.choose_buffer().length
+    names = [name for name in scored.detectors if detectors is None or name in detectors]
+    runs = {name: scored.repeats.get(name, (name,)) for name in names}
+    scores = {run: scored.scores[run] for several in runs.values() for run in several}
+    if not scores:
+        return
+    title = f"{scored.series.dataset}/{scored.series.name}"
+    for factor in factors:
+        changed = used.replace(buffer=round(factor * length), buffer_fallback=None)
+        found = evaluate_many(labels, scores, measures=measure, settings=changed)
+        for name, several in runs.items():
+            value = float(np.mean([found[run][measure.name] for run in several]))
+            yield {"series": title, "detector": name, "factor": factor, "value": value}
