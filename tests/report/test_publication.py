@@ -10,9 +10,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from vuskit import InvalidInputError
+from vuskit import InvalidInputError, evaluate_many, events
 from vuskit.bench import leaderboard
 from vuskit.report.publication import publication_table
+from vuskit.studies import compare
 
 NASTY = r"a_b & 50% #1 {x} \ ~ ^"
 
@@ -237,6 +238,8 @@ def test_latex_compiles_and_fits_the_page(tmp_path):
     sets = ["ECG", "a_b & 50%", "NAB_data {1}", *(f"set{i}" for i in range(9))]
     values = made(datasets=sets, detectors=names, each=2)
     chance = values.drop_duplicates(["dataset", "series", "measure"])
+    labels = [0] * 20 + [1] * 4 + [0] * 20
+    evaluated = evaluate_many(labels, {NASTY: labels, greek: range(44)}, buffer=4)
     tables = [
         publication_table(values, chance=chance),
         publication_table(values, spread="bootstrap"),
@@ -245,6 +248,11 @@ def test_latex_compiles_and_fits_the_page(tmp_path):
             values, measures=["vus_pr", "delay"], columns="dataset", detectors=names[:5]
         ),
         publication_table(drop(made(), "PCA", "KPI", "s1")),
+        publication_table(values, spread=None, detectors=names[:4]),
+        compare(values[values["measure"] == "vus_pr"]),
+        evaluated,
+        evaluated[NASTY],
+        events(labels, labels, threshold=1),
     ]
     said = compile_latex(tmp_path, *(table.to_latex() for table in tables))
     assert "Overfull" not in said

@@ -82,6 +82,7 @@ def frame_csv(frame: pd.DataFrame) -> str:
 
 _BEST, _SECOND = "*", "+"
 _LATEX_LINE = 56  # characters of normal type in a line of an article, with room for rules
+_LATEX_SMALL_LINE = 72  # the same in small type
 _SOURCE_LINE = 98
 _LATEX_ROWS, _LATEX_PAGE = 36, 46  # rows of a part, and lines of source on a page
 _NUMBER = re.compile(r"(?<![\w.-])(-?)(inf|\d[\d,]*(?:\.\d+)?)(?:e([+-]?\d+))?(?![\w.])")
@@ -408,9 +409,16 @@ class TableForms:
     def _layout(self) -> TableLayout:
         raise NotImplementedError
 
-    def to_latex(self) -> str:
-        """Return a LaTeX table; it needs the package booktabs."""
-        return self._layout.to_latex()
+    def to_latex(self, *, width: int | None = None) -> str:
+        """Return a LaTeX table; it needs the package booktabs.
+
+        Parameters
+        ----------
+        width : int, optional
+            Characters per line; by default those of a one-column article. Wider tables are split
+            into parts, one below the other. Use about 110 for a ``table*`` over two columns.
+        """
+        return self._layout.to_latex(width or _LATEX_SMALL_LINE)
 
     def to_markdown(self) -> str:
         """Return a table in Markdown."""

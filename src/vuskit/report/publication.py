@@ -128,16 +128,18 @@ class PublicationTable(TableForms):
         """
         return self._layout.to_text(width)
 
-    def to_latex(self, *, width: int = _LATEX_WIDTH) -> str:
+    def to_latex(self, *, width: int | None = None) -> str:
         """Return a LaTeX table; it needs the package booktabs.
 
         Parameters
         ----------
-        width : int, default=86
-            Characters per line. Wider tables are split into parts, one below the other. Use about
-            130 for a ``table*`` over two columns.
+        width : int, optional
+            Characters per line; by default those of a one-column article. Wider tables are split
+            into parts, one below the other. Use about 130 for a ``table*`` over two columns.
         """
-        return self._layout.to_latex(width)
+        # What follows a mean is in smaller type.
+        usual = None if self.spread == "none" else _LATEX_WIDTH
+        return super().to_latex(width=width or usual)
 
     def __repr__(self) -> str:
         return self.to_text(79)
