@@ -125,6 +125,13 @@ def test_one_file_of_labels_makes_files_detectors(tmp_path):
     assert scores == {("run", "pump", "LOF"), ("run", "pump", "PCA")}
 
 
+def test_folders_are_detectors_where_files_have_equal_names(tmp_path):
+    save_scores(tmp_path / "run", "LOF/x", "PCA/x")
+    save_labels(tmp_path, "pump")
+    scores, _ = found(tmp_path / "run", labels=str(tmp_path / "pump.csv"))
+    assert {detector for _, _, detector in scores} == {"LOF", "PCA"}
+
+
 def test_unmatched_labels_are_named(tmp_path):
     save_scores(tmp_path / "scores", "LOF/pump_1", "LOF/pump_2")
     save_labels(tmp_path / "labels", "pump_1", "pumpe_2")

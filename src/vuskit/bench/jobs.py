@@ -1134,10 +1134,10 @@ def _aligned(job: ImportJob, series: Series, scores: Scores) -> Scores:
         return scores
     if job.window is not None and scores.size == n - job.window + 1:
         return align_scores(scores, n, window=job.window, at=job.anchor)
+    # Neither the file nor its length is named, so that equal causes have equal messages.
     remedy = f"--align center --window {n - scores.size + 1}"
     raise InvalidInputError(
-        f"{job.path}: there must be one score per label, got {scores.size} scores and {n} labels; "
-        f"{length_advice(scores.size, n, remedy=remedy)}"
+        f"there must be one score per label, got {length_advice(scores.size, n, remedy=remedy)}"
     )
 
 

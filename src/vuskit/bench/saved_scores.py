@@ -524,11 +524,12 @@ def _of_one_series(
     if request.pattern is not None:
         named = _named_by_pattern(request, files, notes)
     else:
-        own = len(files) > 1 and all(file.is_generic for file in files)
-        named = [(file, _Names(entry.name, detector=stem(file.path) if own else None))
-                 for file in files]  # fmt: skip
-        if len(files) == 1 and files[0].is_generic:
-            named = [(files[0], _Names(entry.name, detector=stem(files[0].path)))]
+        generic = all(file.is_generic for file in files)
+        detectors = _distinct_names(files) if generic else [None] * len(files)
+        named = [
+            (file, _Names(entry.name, detector=detector))
+            for file, detector in zip(files, detectors, strict=True)
+        ]
     source = labels.source(entry, entry.dataset, entry.name, files[0].path)
     return [
         SavedScore(
@@ -542,6 +543,16 @@ def _of_one_series(
         for file, names in named
         for column in file.roles.scores
     ]
+
+
+def _distinct_names(files: Sequence[_File]) -> list[str]:
+    """Names of files, or of their folders where files have equal names."""
+    by_file = [stem(file.path) for file in files]
+    by_folder = [file.path.resolve().parent.name for file in files]
+    for names in (by_file, by_folder):
+        if len(set(names)) == len(names):
+            return names
+    return ["/".join(file.parts) for file in files]
 
 
 def _joined(

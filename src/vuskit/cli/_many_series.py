@@ -533,9 +533,8 @@ def _table(run: Run, options: RunOptions, measures: Sequence[Measure]) -> Public
     from vuskit.report.publication import publication_table
 
     if not len(run.values()):
-        raise InvalidInputError(
-            f"no score could be evaluated; see: vuskit bench status {shlex.quote(str(run.folder))}"
-        )
+        say(f"no score has values; see: vuskit bench status {shlex.quote(str(run.folder))}")
+        raise typer.Exit(ExitCode.FAILED_JOBS)
     chosen = [measure.name for measure in measures] if options.measures_given else None
     return publication_table(
         run,
