@@ -525,7 +525,12 @@ def _run(plan: Plan, folder: Path) -> bool:
         )
     for sentence in summary.not_computed:
         say(sentence)
-    status = Run(folder).status(failures=0)
+    status = Run(folder).status()
+    if summary.progress.failed_before:  # the others were shown when they failed
+        for cause in status.causes:
+            jobs = plural(cause.n_jobs, "job")
+            message = cause.example.message.partition("\n")[0]
+            say(f"{jobs} failed, such as {cause.example.title}: {message}")
     return bool(status.count(*(one for one in Status if one.failed)) or summary.not_computed)
 
 
