@@ -317,7 +317,7 @@ class _FrameEvaluation:
         error: VuskitError,
     ) -> None:
         if self.raises:
-            series = "/".join(dict.fromkeys(name))
+            series = "/".join(dict.fromkeys(part for part in name if part != _WHOLE)) or _WHOLE
             raise InvalidInputError(
                 f"{error} (series {series!r}, score {detector!r}); use errors='record' to continue"
             ) from error
@@ -337,8 +337,8 @@ def _sort_points(arrays: Arrays, order: str) -> None:
         missing = times != times  # NaN and NaT
     if missing.any():
         raise InvalidInputError(
-            f"`{order}` must not be missing, got none at index {int(missing.argmax())}; fill it "
-            "or drop these rows"
+            f"`{order}` must not be missing, got a missing value at index {int(missing.argmax())}; "
+            "fill it or drop these rows"
         )
     if not (times[1:] > times[:-1]).all():
         rank = np.argsort(times, kind="stable")
@@ -462,7 +462,7 @@ def _runs(batch: Any, roles: _Roles) -> tuple[list[int], list[Name]]:
         if column.null_count():
             row = int(np.flatnonzero(column.is_null().to_numpy())[0])
             raise InvalidInputError(
-                f"`by` and `dataset` must not have missing values, got none in {key!r} (row {row} "
+                f"`by` and `dataset` must not have missing values, got one in {key!r} (row {row} "
                 "of a batch); fill them or drop these rows"
             )
         columns.append(column)

@@ -224,3 +224,52 @@ def _(errors):
     errors.table("bare.csv", label=LABELS, LOF=SCORES)
     errors.run("evaluate", "bare.csv", "--buffer", "period", "--measure", "vus_pr")
     errors.run("compare", "slope.csv", "--buffers", "0.5,1")
+
+
+# -- fleets ----------------------------------------------------------------------------------------
+
+
+@case("tables of many series")
+def _(errors):
+    points = pd.DataFrame({"machine": ["a", "b"] * 60, "time": 0, "label": LABELS, "LOF": SCORES})
+
+    def evaluate(frame=points, **options):
+        vuskit.evaluate_frame(frame, **{"by": "machine", "buffer": 5, "errors": "raise", **options})
+
+    errors.call(evaluate, by="machines")
+    errors.call(evaluate, label="truth")
+    errors.call(evaluate, scores=["LOF", "LOF"])
+    errors.call(evaluate, scores=[])
+    errors.call(evaluate, points[["machine", "label"]])
+    errors.call(evaluate, errors="ignore")
+    errors.call(evaluate, buffer="period")
+    errors.call(evaluate, points.assign(machine=None))
+    errors.call(evaluate, points.assign(label=0))
+    errors.call(evaluate, points.assign(LOF=np.nan))
+    errors.call(evaluate, order="time")
+    errors.call(evaluate, points.assign(time=np.nan), order="time")
+    errors.call(evaluate, [points])
+    reader = pytest.importorskip("pyarrow").Table.from_pandas(points).to_reader()
+    errors.call(evaluate, reader)
+    same = points.assign(machine=["a", "a/b"] * 60, part=["b/c", "c"] * 60)
+    errors.call(evaluate, same, by=["machine", "part"])
+
+
+@case("measures in DuckDB")
+def _(errors):
+    duckdb = pytest.importorskip("duckdb", reason="needs DuckDB")
+    connection = duckdb.connect()
+    vuskit.sql.register(connection)
+
+    def select(call):
+        try:
+            connection.sql(f"select {call}").fetchall()
+        except duckdb.Error as error:
+            raise VuskitError(str(error).partition("UDF: ")[2]) from error
+
+    errors.call(vuskit.sql.register, connection, measures="vus")
+    errors.call(select, "vus_pr([0, 1], [1, 2])")
+    errors.call(select, "vus_pr([0, 1], [1, 2], 'perod')")
+    errors.call(select, "auc_pr([0, 1], [1, NULL])")
+    errors.call(select, "auc_pr(0, 1)")
+    errors.call(select, "auc_pr([0, 1])")
