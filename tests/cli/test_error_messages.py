@@ -13,6 +13,7 @@ import pytest
 
 import vuskit
 from vuskit.errors import VuskitError
+from vuskit.report.publication import publication_table
 
 CASES = {}
 
@@ -273,3 +274,27 @@ def _(errors):
     errors.call(select, "auc_pr([0, 1], [1, NULL])")
     errors.call(select, "auc_pr(0, 1)")
     errors.call(select, "auc_pr([0, 1])")
+
+
+# -- tables of means -----------------------------------------------------------------------------
+
+
+@case("tables of means")
+def _(errors):
+    names = {"series": [1, 1, 2, 2], "detector": ["LOF", "PCA"] * 2}
+    values = pd.DataFrame({**names, "measure": "vus_pr", "value": [0.9, 0.5, 0.8, 0.6]})
+    errors.call(publication_table, [values])
+    errors.call(publication_table, values.rename(columns={"value": "score"}))
+    errors.call(publication_table, values.assign(value=float("nan")))
+    errors.call(publication_table, values, measures="vus_rp")
+    errors.call(publication_table, values, detectors=["LOV"])
+    errors.call(publication_table, values, spread="sd")
+    errors.call(publication_table, values, columns="datasets")
+    errors.call(publication_table, values, chance=20)
+    several = [values.assign(settings=f"buffer={length}") for length in (5, 9)]
+    errors.call(publication_table, pd.concat(several))
+    errors.call(publication_table, values.drop([1, 2]))
+    values.to_csv("values.csv", index=False)
+    errors.run("compare", "values.csv", "--spread", "sd")
+    errors.run("compare", "values.csv", "--columns", "datasets")
+    errors.run("compare", "values.csv", "--latex", "--markdown")

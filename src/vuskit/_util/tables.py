@@ -327,7 +327,8 @@ class TableLayout:
     def _float(self, tabulars: list[list[str]], place: int, count: int, wide: bool) -> str:
         """Return a ``table`` environment; the first has the caption, the last the notes."""
         legend = self._legend("Bold", "Underlined")
-        caption = _latex_paragraph(f"{self.caption} {legend}")
+        stop = "" if not legend or str(self.caption).endswith(".") else "."
+        caption = _latex_paragraph(f"{self.caption}{stop} {legend}")
         notes = _latex_paragraph(" ".join(self.notes))
         return "\n".join(
             [

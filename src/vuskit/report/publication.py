@@ -556,7 +556,9 @@ def _checked(values: Any) -> pd.DataFrame:
     for name in ("measure", "detector"):
         frame[name] = frame[name].astype(str)
     if not frame["value"].notna().any():
-        raise InvalidInputError("`values` must have at least one value, got none")
+        raise InvalidInputError(
+            "`values` must have at least one value, got none; look at the failed jobs"
+        )
     return frame
 
 
