@@ -7,6 +7,8 @@ the messages are kept from now on; look at the difference.
 
 from __future__ import annotations
 
+import zipfile
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -298,3 +300,33 @@ def _(errors):
     errors.run("compare", "values.csv", "--spread", "sd")
     errors.run("compare", "values.csv", "--columns", "datasets")
     errors.run("compare", "values.csv", "--latex", "--markdown")
+
+
+# -- sharing -------------------------------------------------------------------------------------
+
+
+@case("files that are no packs")
+def _(errors):
+    (errors.folder / "text.zip").write_text("no zip")
+    with zipfile.ZipFile(errors.folder / "other.zip", "w") as archive:
+        archive.writestr("a.txt", "a")
+    with zipfile.ZipFile(errors.folder / "newer.zip", "w") as archive:
+        archive.writestr("manifest.json", '{"schema": "vuskit-pack-2"}')
+    with zipfile.ZipFile(errors.folder / "code.zip", "w") as archive:
+        archive.writestr("manifest.json", "{}")
+        archive.writestr("../code.py", "")
+    for name in ("text.zip", "other.zip", "newer.zip", "code.zip", "nowhere.zip"):
+        errors.run("verify", name)
+    errors.run("bench", "pack", "text.zip")
+
+
+@case("tables without common series")
+def _(errors):
+    errors.table("a.csv", series=["x", "y"], LOF=[0.25, 0.5])
+    errors.table("b.csv", series=["u", "v"], PCA=[0.25, 0.5])
+    errors.table("c.csv", PCA=[0.25, 0.5], LOF=[0.1, 0.2])
+    errors.table("d.csv", series=["x"], detector=["A"], f=[0.2], g=[0.1])
+    errors.run("compare", "a.csv", "b.csv")
+    errors.run("compare", "a.csv", "c.csv")
+    errors.run("compare", "a.csv", "d.csv")
+    errors.run("compare", "a.csv", "a.csv")

@@ -328,7 +328,8 @@ class _Archive:
             self._zip = zipfile.ZipFile(path)
         except (OSError, zipfile.BadZipFile, NotImplementedError, ValueError) as error:
             raise InvalidInputError(
-                f"{path} must be a pack of `vuskit bench pack`, got: {error}"
+                f"{path} must be a pack of `vuskit bench pack`, got: {error}; "
+                "give a file that this command wrote"
             ) from error
         try:
             self._check()
@@ -348,6 +349,7 @@ class _Archive:
         if _MANIFEST not in names:
             raise InvalidInputError(
                 f"{self.path} must be a pack of `vuskit bench pack`, got a zip without {_MANIFEST}"
+                "; give a file that this command wrote"
             )
         if len(entries) > _LIMITS.members:
             raise self.refuse(f"must have at most {_LIMITS.members:,} members, has more")
@@ -359,7 +361,9 @@ class _Archive:
             raise self.refuse(f"must unpack to at most {_LIMITS.ratio:g} times its size")
         for entry in entries:
             if entry.filename not in _FIXED and not _SCORES.fullmatch(entry.filename):
-                raise self.refuse(f"must hold members of a pack only, got {entry.filename!r}")
+                raise self.refuse(
+                    f"must hold members of a pack only, got {entry.filename!r}; do not use it"
+                )
             if entry.flag_bits & _ENCRYPTED:
                 raise self.refuse(f"{entry.filename!r} must not need a password")
             if not _SCORES.fullmatch(entry.filename) and entry.file_size > _LARGEST_TEXT:

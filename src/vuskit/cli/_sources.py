@@ -185,6 +185,7 @@ def read_sources(
         raise InvalidInputError(
             "`TABLE...` must have series in common, got none; "
             + "; ".join(_example(one, frame) for one, frame in zip(sources, frames, strict=True))
+            + "; give the same series the same data set and name"
         )
     notes += _settings_notes(sources)
     table = pandas.concat(
@@ -206,7 +207,9 @@ def _labels(paths: Sequence[Path]) -> list[str]:
     short = [_without_endings(path.resolve().name) for path in paths]
     labels = short if len(set(short)) == len(short) else [str(path) for path in paths]
     if len(set(labels)) < len(labels):
-        raise InvalidInputError(f"`TABLE...` must be different tables, got {quoted(labels)}")
+        raise InvalidInputError(
+            f"`TABLE...` must be different tables, got {quoted(labels)}; name each once"
+        )
     return labels
 
 

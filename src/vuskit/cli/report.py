@@ -26,7 +26,10 @@ __all__ = ["report"]
 
 def report(
     run: Annotated[
-        Path, typer.Argument(metavar="RUN", help="A run folder, its plan, or a folder of studies.")
+        Path,
+        typer.Argument(
+            metavar="RUN", help="A run folder, its plan, a pack, or a folder of studies."
+        ),
     ],
     output: Annotated[
         Path | None, output_option("FILE", "the page; RUN/page.html unless given.")
@@ -48,7 +51,7 @@ def report(
 
     Example: vuskit report bench-run --open
     """
-    from vuskit.bench import Run
+    from vuskit.bench import open_run
     from vuskit.report.page import run_page_html, studies_page_html
     from vuskit.studies import load_study_results
 
@@ -56,11 +59,12 @@ def report(
         load_file(load)
     folder = plan_folder(run)
     results: list[Any] = []
-    only_studies = not Run(folder).exists
+    only_studies = not open_run(folder).exists
     for place in [*([folder] if only_studies else []), *(studies or ())]:
         results += _read_studies(place, load_study_results, alone=place is folder)
     tell_inputs(results)
-    target = folder / "page.html" if output is None else output
+    target = folder / "page.html" if folder.is_dir() else folder.with_suffix(".html")
+    target = target if output is None else output
     check_page("--output", target)
     if only_studies:
         page = studies_page_html(results)

@@ -117,6 +117,8 @@ def test_other_commands_read_a_pack(command, place):
     status = command("bench", "status", pack)
     assert "Run 1: finished" in status.out
     assert "process" not in status.out
+    page = command("report", pack, "--output", "page.html")
+    assert (page.code, page.out) == (0, "page.html\n"), page.err
 
 
 def test_a_pack_without_scores(place, tmp_path):

@@ -64,6 +64,13 @@ def _only_synthetic(source: str) -> str:
     return json.dumps(content if "synthetic" in content else {}, sort_keys=True)
 
 
+def _numbers(progress: str) -> str:
+    """Progress without titles of jobs."""
+    content = json.loads(progress)
+    kept = {name: one for name, one in content.items() if not isinstance(one, (str, list, dict))}
+    return json.dumps(kept, sort_keys=True)
+
+
 def _state(state: str) -> str:
     return "interrupted" if state == "running" else state
 
@@ -76,7 +83,7 @@ _CLEANED: dict[str, dict[str, Callable[[Any], Any]]] = {
         "pid": lambda _: 0,
         "base": lambda _: "",
         "executor": lambda text: re.split(r"[\s:,]", text)[0],
-        "progress": lambda _: "{}",
+        "progress": _numbers,
     },
     "planned_series": {"source": _only_synthetic, "files": lambda _: None},
     "jobs": {"spec": _without_paths, "worker": lambda _: None, "traceback": lambda _: None},

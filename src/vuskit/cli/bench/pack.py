@@ -50,7 +50,8 @@ def pack(
     folder = run_folder(target)
     if is_pack(folder):
         raise InvalidInputError(
-            f"`RUN` must be a run folder or a plan, got {str(target)!r}, which is a pack already"
+            f"`RUN` must be a run folder or a plan, got {str(target)!r}, which is a pack already: "
+            "share it as it is"
         )
     place = file or Path(folder.resolve().name + ENDING)
     if place.suffix.lower() != ".zip":

@@ -23,13 +23,13 @@ from vuskit._util.optional import require
 from vuskit._util.text import plural
 from vuskit.bench import (
     FailureCause,
-    Run,
     RunSeries,
     RunStatus,
     ScoreRecord,
     Status,
     main_measure,
     measure_called,
+    open_run,
 )
 from vuskit.errors import InvalidInputError
 from vuskit.measures.evaluate import Evaluator
@@ -150,7 +150,7 @@ class RunReport:
         vuskit.errors.InvalidInputError: `folder` must hold a benchmark run, got 'nowhere'
         """
         place = Path(folder)
-        run = Run(place)
+        run = open_run(place)
         status = run.status(failures=_MOST_FAILURES)
         table = run.values()
         jobs = run.score_records()
@@ -369,7 +369,7 @@ def series_report(run: RunReport, place: int, settings: str) -> EvaluationReport
         If the series was not evaluated, or it or its scores cannot be read any more.
     """
     about = run.series[place]
-    stored = Run(run.folder)
+    stored = open_run(run.folder)
     used = stored.evaluation_settings(about, settings)
     if used is None:
         ended = stored.unsuccessful_jobs(about.hash)
