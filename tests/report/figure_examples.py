@@ -41,6 +41,11 @@ def score():
     return scored().scores["late"]
 
 
+def usable_scores():
+    """All but the one that is far below chance, of which an evaluation warns."""
+    return {name: one for name, one in scored().scores.items() if name != "useless"}
+
+
 # All thirteen measures, so that the figures are as full as in a paper.
 @functools.cache
 def robust():
@@ -137,7 +142,7 @@ EXAMPLES = {
     "robustness_bars": lambda: robust().figures()["averages"],
     "separability_bars": lambda: separable().figures()["z"],
     "detector_bars": lambda: figures.DetectorBarsDisplay.from_scores(
-        labels(), scored().scores, buffer=BUFFER
+        labels(), usable_scores(), buffer=BUFFER
     ),
     "series": lambda: figures.SeriesDisplay.from_scores(
         labels(), scored().scores, series=scored().series.values

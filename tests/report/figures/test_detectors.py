@@ -3,13 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from report.figure_examples import (
-    BUFFER,
-    EXAMPLES,
-    labels,
-    score,
-    scored,
-)
+from report.figure_examples import BUFFER, EXAMPLES, labels, score, usable_scores
 from report.figures.layout import widths
 
 import vuskit
@@ -19,7 +13,7 @@ from vuskit.report import figures
 
 def test_detectors_are_shown_with_all_their_values():
     display = EXAMPLES["detector_bars"]()
-    table = vuskit.evaluate_many(labels(), scored().scores, buffer=BUFFER)
+    table = vuskit.evaluate_many(labels(), usable_scores(), buffer=BUFFER)
     assert display.values == table.to_dict()
     drawn = widths(display.plot().ax_)
     assert drawn == [value for found in table.to_dict().values() for value in found.values()]
