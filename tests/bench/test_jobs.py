@@ -22,6 +22,7 @@ from vuskit.bench.jobs import (
     MeasureSpec,
     SeriesSource,
     describe_series,
+    job_from_spec,
 )
 from vuskit.cli._results_table import chosen_measure, read_results
 from vuskit.engine import run_action
@@ -191,6 +192,30 @@ def edit(path, content):
     assert len(content) == state.st_size
     path.write_bytes(content)
     os.utime(path, ns=(state.st_atime_ns, state.st_mtime_ns))
+
+
+def test_imported_scores_of_windows_are_aligned(ref, tmp_path):
+    path = tmp_path / "mine.npy"
+    np.save(path, [0.25, 0.75])
+    job = imported(ref, path, None)
+    outcome = run_action(JobAction(job))
+    assert outcome.status is Status.ERROR
+    assert "1 fewer scores than labels; windows of 2? Try --align" in outcome.message
+    keys = {job.key}
+    for at, expected in (("center", [0.25, 0.25, 0.75]), ("start", [0.25, 0.75, 0.75])):
+        aligned = replace(job, align=at, window=2)
+        keys.add(aligned.key)
+        assert run_action(JobAction(aligned)).value.scores.tolist() == expected
+        again = job_from_spec("import", aligned.spec(), series=ref, label="mine", scores_hash=None)
+        assert again.key == aligned.key
+    assert len(keys) == 3
+
+
+def test_missing_ends_of_imported_scores_are_filled(ref, tmp_path):
+    path = tmp_path / "mine.npy"
+    np.save(path, [np.nan, 0.5, np.nan])
+    result = run_action(JobAction(imported(ref, path, None))).value
+    assert (result.scores.tolist(), result.filled) == ([0.5, 0.5, 0.5], 2)
 
 
 def test_a_series_is_read_again_when_a_process_holds_an_old_copy(table, ref):

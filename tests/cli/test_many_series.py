@@ -259,6 +259,8 @@ def test_times_are_shown(command, tables, tmp_path):
     tables["ECG/a"].assign(timestamp=times).to_csv(tmp_path / "x.csv", index=False)
     outcome = command("evaluate", "x.csv", "--measure", "auc_pr")
     assert "120 points (2024-01-01 … 2024-04-29); labels: label" in outcome.err
+    content = json.loads(command("evaluate", "x.csv", "--measure", "auc_pr", "--json").out)
+    assert content["series"]["times"] == ["2024-01-01", "2024-04-29"]
 
 
 def test_failures_are_told_and_the_others_are_shown(command, tables, tmp_path):

@@ -349,6 +349,9 @@ class EvaluatedSeries(_Table):
     points: Positive
     anomalies: Count
     anomalous_points: Count
+    times: Annotated[
+        tuple[str, str] | None, Meta(description="First and last time; null: not known.")
+    ]
 
 
 class UsedSettings(_Table):

@@ -276,6 +276,11 @@ def evaluate(
             saved = stack.enter_context(saved_stdin(Path(place)))
             requested = dataclasses.replace(requested, paths=(str(saved),))
         scored = _only_series(requested, output)
+        if scored is None and load is not None:
+            raise InvalidInputError(
+                f"`--load` must come with one series, got several with {str(load)!r}; write a plan "
+                'with imports = ["module"] and [[scores]], then: vuskit bench run'
+            )
         if scored is None:
             requested.check_several()
             evaluate_run(requested, settings, wanted, options)
@@ -346,6 +351,7 @@ def _evaluate_one(
         buffer=choice,
         threshold=settings.threshold,
         draws=_draws(scored.labels.size) if chance is None else chance,
+        times=scored.times,
     )
     write(_WRITERS[form](report))
     if html is not None:

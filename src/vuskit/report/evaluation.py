@@ -60,6 +60,8 @@ class EvaluationReport:
         Rule of the threshold-based measures.
     draws : int
         Random scores behind the chance level; 0 leaves it out.
+    times : tuple of str or None
+        First and last time.
     """
 
     name: str
@@ -70,6 +72,7 @@ class EvaluationReport:
     buffer: BufferChoice | None
     threshold: ThresholdRule = "sigma"
     draws: int = 20
+    times: tuple[str, str] | None = None
 
     @property
     def length(self) -> int:
@@ -161,6 +164,7 @@ class EvaluationReport:
                 "points": int(self.labels.size),
                 "anomalies": len(self.bounds),
                 "anomalous_points": int(self.labels.sum()),
+                "times": None if self.times is None else list(self.times),
             },
             "settings": {
                 "buffer": self.table.buffer,
