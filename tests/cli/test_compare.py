@@ -445,33 +445,3 @@ def test_means_are_missing_if_no_series_counts(command, wide):
     shown = command("compare", "none.csv", "--missing", "worst")
     assert shown.code == 0, shown.err
     assert shown.out.startswith("Ranks by value")
-
-
-def test_buffers_show_whether_the_ranking_depends_on_them(command, tmp_path, monkeypatch):
-    monkeypatch.setenv("VUSKIT_NUMBA", "0")
-    (tmp_path / "scores").mkdir()
-    labels = np.isin(np.arange(600) // 12, [9, 25, 40]).astype(int)
-    for place in range(8):
-        noise = np.random.default_rng(place).random(600) < 0.06
-        columns = [np.arange(600) * (place + 1), labels, np.roll(labels, 16), labels * 0.7 + noise]
-        rows = [",".join(f"{one:g}" for one in row) for row in zip(*columns, strict=True)]
-        text = "\n".join(["value,label,late,noisy", *rows])
-        (tmp_path / "scores" / f"s{place}.csv").write_text(text)
-    folder = command("compare", "scores", "--buffers", "0.5,1,16")
-    assert folder.code == 0, folder.err
-    assert "Kendall's tau" in folder.out
-    warning = "warning: the best detector depends on the buffer: noisy at 0.5, noisy at 1, late at"
-    assert warning in " ".join(folder.err.split())
-    plan = 'executor = {workers = 1}\n[[scores]]\nfolder = "scores"\n[[evaluate]]\n'
-    (tmp_path / "plan.toml").write_text(plan + 'measures = ["vus_pr"]\n')
-    assert command("bench", "run", "plan.toml", "--plain").code == 0
-    run = command("compare", "plan.toml", "--buffers", "0.5,1,16")
-    assert run.code == 0, run.err
-    assert run.out.endswith(folder.out)
-    assert warning in " ".join(run.err.split())
-    calm = command("compare", "bench-run", "--buffers", "0.9,1", "--json")
-    assert json.loads(calm.out)["rows"] == 8
-    assert "the ranking does not depend on the buffer" in calm.err
-    for given, text in (("1,x", "must be numbers separated by commas"), ("1", "two or more")):
-        failed = command("compare", "bench-run", "--buffers", given)
-        assert (failed.code, text in " ".join(failed.err.split())) == (2, True)
