@@ -446,8 +446,8 @@ def adapt(
     >>> adapt(KernelDensity, {"width": 2.0}, name="sklearn:KernelDensity")
     Traceback (most recent call last):
         ...
-    vuskit.errors.InvalidInputError: sklearn:KernelDensity has no parameter 'width'; there are
-    algorithm, atol, bandwidth, ...
+    vuskit.errors.InvalidInputError: sklearn:KernelDensity has no parameter 'width';
+    did you mean 'bandwidth'?
     """
     shown = name or repr(thing)
     given = dict(params)
