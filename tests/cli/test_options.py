@@ -21,6 +21,7 @@ OPTIONS = [
 FORMS = {
     "--output": {"FILE", "FOLDER"},  # some commands write one file, some several
     "--by": {"COLUMN", "ROWS"},  # of a long table, as in SQL and data frames, or of a result
+    "--dataset": {"COLUMN", "NAME"},  # of a long table, or of files that do not tell it
 }
 
 
@@ -39,7 +40,7 @@ def meaning(option):
 
 def test_options_of_one_name_mean_one_thing():
     several = {name: said for name, said in by_name(meaning).items() if len(said) > 1}
-    assert set(several) == {"--by"}
+    assert set(several) == {"--by", "--dataset"}
 
 
 def test_options_of_one_name_take_one_kind_of_value():
@@ -63,8 +64,9 @@ def test_every_option_says_what_it_takes(line):
             continue
         assert option.help, option.name
         assert option.help.endswith((".", "...")), option.name
-        flag = option.is_flag and not option.secondary_opts
-        assert (option.metavar == "") if flag else option.metavar, option.name
+        # A pair such as --scores/--no-scores names both of its values itself.
+        if not option.secondary_opts:
+            assert (option.metavar == "") if option.is_flag else option.metavar, option.name
         assert option.multiple == ("repeated" in option.help), option.name
 
 

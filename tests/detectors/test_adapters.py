@@ -188,7 +188,6 @@ def detects(values, factor=1.0):
         (SklearnDetector(KernelDensity(), window=9), {"window": 4}, True),
         (detects, {"factor": 2.0}, False),
     ],
-    ids=str,
 )
 def test_adapted_things_find_the_anomaly(thing, params, stochastic):
     adapted = adapt(thing, params)
