@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
-from vuskit.cli._score_file import read_score_file
+from vuskit.datasets.readers.column_roles import read_score_file
 
 COMMAND = [sys.executable, "-c", "from vuskit.cli.main import run; run()"]
 REPEATS = 5
