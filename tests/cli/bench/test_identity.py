@@ -88,7 +88,7 @@ def check_names(folder, expected):
     values = {one["name"]: one["values"]["auc_pr"] for one in shown["detectors"]}
     assert values == pytest.approx(expected)
     for series in Run(folder / "bench-run").scored_series():  # what studies read
-        assert {name for name, _ in series.scores} == set(expected)
+        assert {name for name, *_ in series.scores} == set(expected)
 
 
 def test_tables_follow_the_labels_of_the_plan(command, tmp_path):

@@ -208,7 +208,7 @@ def extreme_report(n):
         "zero": np.zeros(n),
         "tiny": 1e-9 * base,
         "vast": 1e12 * base,
-        "negative": -123_456.78 - base,
+        "negative": base - 123_458.9,
         "small": 0.000108 + base,
         "tied": np.round(base),
     }
