@@ -120,8 +120,7 @@ def test_one_class_only(command, label, kind):
 
 SENTENCES = {
     "typo.csv": ("lable,A\n0,1.5\n1,2\n", "did you mean --label lable?"),
-    "numbers.csv": ("0,0.5\n1,0.7\n0,0.1\n", "the first line must name the columns"),
-    "one_column.csv": ("score\n0.5\n0.7\n", "no column is named like labels"),
+    "one_column.csv": ("score\n0.5\n0.7\n", "there must be labels beside the scores"),
     "labels_only.csv": ("label\n0\n1\n", "there must be a column of scores beside 'label'"),
     "sheet.xlsx": ("PK\x03\x04", "a workbook must be saved as csv first"),
     "sheet.csv": ("PK\x03\x04", "not a csv file but an Excel workbook or another archive"),

@@ -157,8 +157,14 @@ def reload_changed(folder: Path | None = None) -> list[str]:
     if not changed:
         return []
     order = _in_order(_with_importers(changed))
-    before = [(sys.modules[name], dict(vars(sys.modules[name]))) for name in order]
     importlib.invalidate_caches()
+    # Modules of another plan's folder, or whose file is gone: whoever needs them imports them anew.
+    lost = [name for name in order if not _can_be_found(sys.modules[name])]
+    for name in lost:
+        del sys.modules[name]
+        _tracked.pop(name, None)
+    order = [name for name in order if name not in lost]
+    before = [(sys.modules[name], dict(vars(sys.modules[name]))) for name in order]
     try:
         for name in order:
             _reload(sys.modules[name])
@@ -171,6 +177,18 @@ def reload_changed(folder: Path | None = None) -> list[str]:
         _tracked[name] = _accepted[name] = _spec(sys.modules[name])
         loaded_source(sys.modules[name])
     return order
+
+
+def _can_be_found(module: ModuleType) -> bool:
+    """Whether an import would find the file that the module was loaded from."""
+    file = _file(module)
+    parent = module.__name__.rpartition(".")[0]
+    places = getattr(sys.modules.get(parent), "__path__", None) if parent else None
+    found = (finder.find_spec(module.__name__, places) for finder in sys.meta_path)
+    spec = next(filter(None, found), None)
+    if spec is None or file is None:
+        return spec is not None
+    return spec.origin is not None and _is_same(Path(spec.origin), file)
 
 
 def _reload(module: ModuleType) -> None:
