@@ -12,6 +12,7 @@ import pytest
 
 from vuskit.bench import Kind, Run, Store, run_plan
 from vuskit.bench.expand import expand_plan
+from vuskit.bench.identity import import_object
 from vuskit.bench.jobs import JobAction
 from vuskit.engine import InProcessExecutor, Status, run_action
 from vuskit.errors import InvalidInputError
@@ -193,3 +194,19 @@ def test_labels_are_not_in_the_key(workshop):
         before = {job.key for job in expand_plan(workshop.write().plan(), store).jobs}
         named = workshop.write(detectors=['name = "misbehaving:fine"\nlabel = "other"'])
         assert {job.key for job in expand_plan(named.plan(), store).jobs} == before
+
+
+@pytest.mark.parametrize("change", ["edit", "remove"])
+def test_changed_modules_of_another_folder_do_not_matter(tmp_path, change):
+    first, second = tmp_path / "first", tmp_path / "second"
+    for folder, name in ((first, "identity_one"), (second, "identity_two")):
+        folder.mkdir()
+        (folder / f"{name}.py").write_text("def number():\n    return 1\n")
+    assert import_object("identity_one:number", first)() == 1
+    if change == "remove":
+        (first / "identity_one.py").unlink()
+    else:
+        (first / "identity_one.py").write_text("def number():\n    return 2\n")
+    assert import_object("identity_two:number", second)() == 1
+    if change == "edit":
+        assert import_object("identity_one:number", first)() == 2
