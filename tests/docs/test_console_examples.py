@@ -249,6 +249,10 @@ def is_part_of_plan(block):
 def test_plans_can_be_read(page, folder):
     """Those that no command of the page runs."""
     (folder / "my_module.py").write_text("def my_function(values):\n    return abs(values)\n")
+    (folder / "my_models.py").write_text(
+        "from sklearn.ensemble import IsolationForest\n\ndef make_model():\n"
+        "    return IsolationForest()\n"
+    )
     for block in filter(is_part_of_plan, blocks_of(page)):
         check_plan(block.body, folder)
 
