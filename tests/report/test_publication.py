@@ -112,7 +112,7 @@ def test_best_and_second_best_at_the_printed_precision():
     assert re.findall(r"\| (\w) \| (.+) \|", text) == [
         ("A", "**0.500**"),
         ("B", "**0.500**"),
-        ("C", "<u>0.400</u>"),
+        ("C", "0.400"),  # third, behind two that share the best value
         ("D", "0.100"),
     ]
     fine = publication_table(fixed(rows), columns="dataset", rank=None, digits=5).to_markdown()

@@ -498,7 +498,7 @@ def _run(plan: Plan, folder: Path) -> bool:
     from vuskit.bench.jobs import ScoreResult
     from vuskit.bench.runner import run_plan
     from vuskit.cli._progress import RunDisplay, stderr_console
-    from vuskit.cli.bench.run import stopped_by_signals
+    from vuskit.cli.bench.run import stopped_by_signals, tell_stale
 
     console = stderr_console()
     filled: list[str] = []
@@ -511,7 +511,7 @@ def _run(plan: Plan, folder: Path) -> bool:
                     if isinstance(outcome.value, ScoreResult) and outcome.value.filled:
                         filled.append(job.title)
 
-            summary = run_plan(plan, observer=observe, reading=display.reading)
+            summary = run_plan(plan, observer=observe, reading=display.reading, planned=tell_stale)
     except KeyboardInterrupt:
         with contextlib.suppress(OSError):  # the terminal may be what has gone
             say(f"Stopped. What is finished is in {folder}; the same command goes on.")

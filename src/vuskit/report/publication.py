@@ -291,12 +291,13 @@ class PublicationTable(TableForms):
 
 
 def _best_two(texts: Iterable[str], *, higher: bool) -> tuple[str | None, str | None]:
-    """Return the best printed numbers; none among equal ones, no second of two detectors."""
+    """Return the best printed numbers: none if all are equal, no second if two share the best."""
     known = [text for text in texts if text != _MISSING]
     order = sorted(set(known), key=float, reverse=higher)
     if len(order) < 2:
         return None, None
-    return order[0], order[1] if len(known) > 2 else None
+    second = len(known) > 2 and known.count(order[0]) == 1
+    return order[0], order[1] if second else None
 
 
 def table_page(tables: Sequence[TableForms], *, title: str) -> str:

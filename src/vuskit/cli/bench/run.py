@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from vuskit.bench.expand import ExpandedPlan
     from vuskit.bench.runner import RunSummary
 
-__all__ = ["retry", "run", "stopped_by_signals"]
+__all__ = ["retry", "run", "stopped_by_signals", "tell_stale"]
 
 # A polite kill, and the end of the terminal or of its connection.
 _STOP_SIGNALS = ("SIGTERM", "SIGHUP")
@@ -158,7 +158,7 @@ def _run(
                 plan,
                 observer=display.update,
                 reading=display.reading,
-                planned=_tell_stale,
+                planned=tell_stale,
                 reread=reread,
             )
     except KeyboardInterrupt:
@@ -175,7 +175,7 @@ def _run(
         raise typer.Exit(ExitCode.FAILED_JOBS)
 
 
-def _tell_stale(expanded: ExpandedPlan) -> None:
+def tell_stale(expanded: ExpandedPlan) -> None:
     """Say why finished jobs run again, the most frequent reasons only."""
     for one in expanded.stale[:_SHOWN_REASONS]:
         say(f"Again: {one}")
