@@ -116,6 +116,7 @@ def test_data_fetch_keeps_no_half_data_set(tmp_path):
     with socket.create_server(("127.0.0.1", 0)) as server:
 
         def stall():
+            server.settimeout(PATIENCE)
             connection, _ = server.accept()
             with connection:
                 connection.recv(4096)
@@ -126,7 +127,7 @@ def test_data_fetch_keeps_no_half_data_set(tmp_path):
         thread = threading.Thread(target=stall)
         thread.start()
         url = f"http://127.0.0.1:{server.getsockname()[1]}/plant.zip"
-        arguments = ["data", "fetch", "Plant", "--url", url, "--sha256", "0" * 64]
+        arguments = ["data", "fetch", "Plant", "--url", url, "--sha256", "0" * 64, "--allow-http"]
         try:
             err = interrupted(tmp_path, arguments, lambda _: asked.is_set())
         finally:
