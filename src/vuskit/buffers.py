@@ -125,7 +125,7 @@ def autocorrelation(series: Floats, max_lag: int) -> Floats:
 
 
 def _local_maxima(values: Floats) -> NDArray[np.intp]:
-    """Indices that are higher than both neighbours (of a plateau, its first point)."""
+    """Indices that are higher than both neighbors (of a plateau, its first point)."""
     return np.flatnonzero((values[1:-1] > values[:-2]) & (values[1:-1] >= values[2:])) + 1
 
 

@@ -13,6 +13,7 @@ __all__ = [
     "InvertedScoreWarning",
     "MeasureError",
     "MissingDependencyError",
+    "PluginWarning",
     "PredictionAsScoreWarning",
     "ThresholdResolutionWarning",
     "UndefinedMeasureWarning",
@@ -43,6 +44,10 @@ class MeasureError(VuskitError, RuntimeError):
 
 class MissingDependencyError(VuskitError, ImportError):
     """An optional library is needed; the text holds the ``pip install`` line that brings it."""
+
+
+class PluginWarning(UserWarning):
+    """An installed plug-in cannot be loaded; the text names its distribution."""
 
 
 class UndefinedMeasureWarning(UserWarning):

@@ -21,6 +21,7 @@ __all__ = [
     "Labels",
     "align_to_index",
     "align_to_labels",
+    "as_array",
     "check_choice",
     "check_fraction",
     "check_int",
@@ -159,7 +160,7 @@ def check_series(values: ArrayLike) -> NDArray[np.float64]:
     InvalidInputError
         If it is neither of shape (n,) nor (n, d), empty, or not finite.
     """
-    array = _as_array("values", values)
+    array = as_array("values", values)
     if array.ndim not in (1, 2) or array.size == 0:
         raise InvalidInputError(
             f"`values` must be of shape (n,) or (n, d), got shape {array.shape}"
@@ -397,7 +398,7 @@ def check_numbers(name: str, values: ArrayLike) -> NDArray[Any]:
         masked = [place for place, value in enumerate(values) if value is np.ma.masked]
         if masked:
             _refuse_masked(name, masked[0])
-    array = _as_array(name, values)
+    array = as_array(name, values)
     if array.ndim == 0:
         raise InvalidInputError(f"`{name}` must be 1-D, got {type(values).__name__}")
     if array.ndim != 1:
@@ -489,8 +490,14 @@ def _strictly_rising(doubles: NDArray[np.float64]) -> NDArray[np.float64]:
     return moved
 
 
-def _as_array(name: str, values: Any) -> NDArray[Any]:
-    """``np.asarray``, also for tensors that carry gradients."""
+def as_array(name: str, values: Any) -> NDArray[Any]:
+    """``np.asarray``, also for tensors that carry gradients.
+
+    Raises
+    ------
+    InvalidInputError
+        If it is no array, or a tensor of a device.
+    """
     detach = getattr(values, "detach", None)
     if callable(detach):
         values = detach()

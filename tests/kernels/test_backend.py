@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
+import struct
 import subprocess
 import sys
 import threading
 from importlib import metadata
+from pathlib import Path
 
 import pytest
 
+import vuskit
 from vuskit._util.optional import is_installed
 from vuskit.kernels import backend
 
@@ -141,17 +145,34 @@ def test_finds_compiled_code_on_disk(tmp_path, monkeypatch):
     assert not backend._is_compiled_on_disk()
     version = metadata.version("numba").encode()
     python = f"py{sys.version_info[0]}{sys.version_info[1]}"
+    kernels = Path(backend.__file__).parent
     for package, names in backend._ON_DISK.items():
         folder = tmp_path / f"{package}_0123"
         folder.mkdir()
+        stamp = hashlib.sha256((kernels / package / "_numba.py").read_bytes()).digest()
         for name in names:
-            (folder / f"_numba.{name}-7.{python}.nbi").write_bytes(b"\x80\x05" + version + b"rest")
+            index = folder / f"_numba.{name}-7.{python}.nbi"
+            index.write_bytes(b"\x80\x05" + version + b"." + stamp + b"rest")
     assert backend._is_compiled_on_disk()
     index = next(tmp_path.glob("sweep_*/*.nbi"))
-    os.utime(index, (0, 0))  # older than the source
+    good = index.read_bytes()
+    index.write_bytes(good.replace(version, b"0.0.0"))  # of another numba
     assert not backend._is_compiled_on_disk()
-    index.write_bytes(b"\x80\x050.0.0rest")  # of another numba
+    time = struct.pack(">d", (kernels / "sweep" / "_numba.py").stat().st_mtime)
+    index.write_bytes(b"\x80\x05" + version + b".G" + time)  # of an older numba
+    assert backend._is_compiled_on_disk()
+    index.write_bytes(b"\x80\x05" + version + b"." + bytes(32))  # of other source, though newer
     assert not backend._is_compiled_on_disk()
+
+
+@pytest.mark.skipif(not is_installed("numba"), reason="numba is not installed")
+def test_recognizes_what_numba_stores():
+    vuskit.warm_up()
+    sources = [Path(backend.__file__).parent / name / "_numba.py" for name in backend._ON_DISK]
+    folders = [folder for source in sources for folder in backend._cache_folders(source)]
+    if not any(path for folder in folders for path in folder.glob("_numba.*.nbi")):
+        pytest.skip("numba stores no compiled code here")
+    assert backend._is_compiled_on_disk()
 
 
 LOOP = """

@@ -199,7 +199,7 @@ def test_events_at_the_best_threshold():
 
 
 def test_errors():
-    with pytest.raises(vuskit.InvalidInputError, match="'sigma', 'quantile', 'best', got 'bets'"):
+    with pytest.raises(vuskit.InvalidInputError, match="'best', got 'bets'; did you mean"):
         vuskit.f_score([0, 1], [0, 1], threshold="bets")
     with pytest.raises(vuskit.InvalidInputError, match="`measure` must be one of 'f_score'"):
         vuskit.best_threshold([0, 1], [0, 1], measure="auc_pr")

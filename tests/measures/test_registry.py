@@ -240,10 +240,8 @@ def test_parameters_are_data():
 def test_work_is_shared_also_with_options(monkeypatch):
     """Measures of equal settings are computed from one sweep, predictions of one rule once."""
     sweeps, cuts = [], []
-    exact, value = workspace.exact_areas, workspace.threshold_value
-    monkeypatch.setattr(
-        workspace, "exact_areas", lambda *given: sweeps.append(given) or exact(*given)
-    )
+    sweep, value = workspace.sweep, workspace.threshold_value
+    monkeypatch.setattr(workspace, "sweep", lambda *given: sweeps.append(given) or sweep(*given))
     monkeypatch.setattr(
         workspace, "threshold_value", lambda *given: cuts.append(given) or value(*given)
     )

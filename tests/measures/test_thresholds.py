@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import oracle
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import vuskit
 from vuskit.measures.thresholds import Quantile, threshold_value
@@ -43,7 +45,7 @@ def test_sigma_factor_is_a_number(factor):
 
 
 @pytest.mark.parametrize("scale", [1e-320, 1e-310, 1e-200, 1e-160, 1e160, 1e306])
-@pytest.mark.parametrize("rule", ["sigma", "quantile"])
+@pytest.mark.parametrize("rule", ["sigma", "quantile", "cascade"])
 def test_numpy_may_raise_at_the_ends_of_the_range(scale, rule):
     """A whole power of two apart from others, so that the prediction is the same."""
     whole = np.rint(8 * SCORE)
@@ -53,7 +55,7 @@ def test_numpy_may_raise_at_the_ends_of_the_range(scale, rule):
         assert vuskit.f_score(LABELS, scaled, threshold=rule) == expected
 
 
-@pytest.mark.parametrize("rule", ["sigma", "quantile"])
+@pytest.mark.parametrize("rule", ["sigma", "quantile", "cascade"])
 @pytest.mark.parametrize("power", [400, -400])
 def test_scores_beyond_double_precision_have_no_such_threshold(rule, power):
     score = SCORE.astype(np.longdouble) * np.longdouble(10) ** power
@@ -130,3 +132,34 @@ def test_quantile_of_scores_that_span_all_floats():
     assert Quantile(1.0)(spread) == 1.7e308
     assert vuskit.recall([0, 1, 0], spread, threshold="quantile") == 1.0
     assert vuskit.recall([0, 1, 0], spread, threshold=Quantile(1.0)) == 1.0
+
+
+@given(
+    st.lists(st.sampled_from([0, 1, 2, 3, 8, 50]), min_size=1, max_size=40),
+    st.sampled_from([np.float64, np.float32, np.int64]),
+)
+def test_the_cascade_is_that_of_the_oracle(scores, kind):
+    array = np.array(scores, dtype=kind)
+    predicted = array >= threshold_value("cascade", array)
+    assert predicted.tolist() == [bool(one) for one in oracle.cascade(scores)]
+
+
+def test_the_cascade_predicts_above_the_threshold_only():
+    constant = np.full(20, 0.25)
+    assert threshold_value("cascade", constant) > 0.25
+    two = np.array([0.0] * 4 + [0.5])  # two deviations above the mean, not more
+    assert vuskit.recall([0, 0, 0, 0, 1], two, threshold="cascade") == 1.0
+    assert vuskit.recall([0, 0, 0, 0, 1], two) == 0.0
+    only = vuskit.Cascade((3,))
+    assert vuskit.recall([0, 0, 0, 0, 1], two, threshold=only) == 0.0
+    assert predicted_by("cascade") == predicted_by("sigma")
+    with pytest.raises(vuskit.InvalidInputError, match="`factors` must hold at least one number"):
+        vuskit.Cascade(())
+
+
+def test_precision_at_k_of_the_predicted_points_is_the_recall():
+    settings = {"buffer": 5, "threshold": "cascade"}
+    measure = vuskit.get_measure("precision_at_k").with_options(points="predicted")
+    found = vuskit.evaluate(LABELS, SCORE, measures=[measure, "recall"], **settings)
+    assert found[measure.name] == found["recall"] == 0.5
+    assert vuskit.precision_at_k(LABELS, SCORE, points="predicted", k=5) == 1.0

@@ -1,4 +1,4 @@
-"""Slow, literal versions of every measure: lists, loops and `math`, nothing else.
+"""Slow, literal versions of every measure and of POLY: lists, loops and `math`, nothing else.
 
 They are what the package is tested against, so they share no line with it. Each function has the
 name and the keywords of its fast counterpart; inputs are plain lists and are not checked.
@@ -19,6 +19,17 @@ from oracle.event_wise import (
     ucr_score,
 )
 from oracle.pate import pate
+from oracle.perturbations import (
+    cascade,
+    growing_crops,
+    label_lags,
+    mean_spread,
+    pooled_spread,
+    rare_section,
+    raw_z,
+    shift_labels,
+    unit,
+)
 from oracle.points import f_score, precision, precision_at_k, recall, sigma_threshold
 from oracle.ranges import range_f_score, range_precision, range_recall
 from oracle.runs import events
@@ -32,6 +43,7 @@ __all__ = [
     "auc_roc",
     "best",
     "best_f_score",
+    "cascade",
     "composite_f_score",
     "curve",
     "event_f_score",
@@ -39,10 +51,14 @@ __all__ = [
     "event_recall",
     "events",
     "f_score",
+    "growing_crops",
+    "label_lags",
+    "mean_spread",
     "pate",
     "point_adjusted_f_score",
     "point_adjusted_precision",
     "point_adjusted_recall",
+    "pooled_spread",
     "precision",
     "precision_at_k",
     "range_auc_pr",
@@ -50,10 +66,14 @@ __all__ = [
     "range_f_score",
     "range_precision",
     "range_recall",
+    "rare_section",
+    "raw_z",
     "recall",
+    "shift_labels",
     "sigma_threshold",
     "soft_labels",
     "ucr_score",
+    "unit",
     "vus_pr",
     "vus_roc",
 ]

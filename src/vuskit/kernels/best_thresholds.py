@@ -107,7 +107,7 @@ def event_peaks(inside_scores: Scores, lengths: Ints) -> Scores:
 def false_alarms(scores: Scores, inside: Ints, starts: Ints, stops: Ints, levels: Scores) -> Ints:
     """Number of predicted ranges that meet no event, at each of some falling thresholds.
 
-    Ranges are chains of points: points minus links between neighbours. Among the normal points, a
+    Ranges are chains of points: points minus links between neighbors. Among the normal points, a
     link to an anomalous point takes a range away as well, for it then meets an event; a gap between
     two events that is predicted from end to end is linked at both ends, and is given back once.
     """

@@ -30,8 +30,10 @@ from vuskit.measures.ucr import ucr_score  # isort: skip
 from vuskit.measures.breakdown import EventTable, events
 from vuskit.measures.chance import ChanceLevel, chance_level
 from vuskit.measures.evaluate import Evaluator, evaluate, evaluate_many
+from vuskit.measures.properties import PropertyTable, list_properties
 from vuskit.measures.registry import (
     Measure,
+    MeasureProperties,
     Measures,
     Parameter,
     get_measure,
@@ -42,9 +44,16 @@ from vuskit.measures.registry import (
 from vuskit.measures.results import Comparison, Evaluation
 from vuskit.measures.settings import EvaluationSettings
 from vuskit.measures.surface import Surface, Volume, surface, volume
-from vuskit.measures.thresholds import Quantile, Sigma, ThresholdRule
+from vuskit.measures.thresholds import (
+    Cascade,
+    Quantile,
+    Sigma,
+    ThresholdRule,
+    list_threshold_rules,
+)
 
 __all__ = [
+    "Cascade",
     "ChanceLevel",
     "Comparison",
     "Evaluation",
@@ -52,8 +61,10 @@ __all__ = [
     "Evaluator",
     "EventTable",
     "Measure",
+    "MeasureProperties",
     "Measures",
     "Parameter",
+    "PropertyTable",
     "Quantile",
     "Sigma",
     "Surface",
@@ -77,6 +88,8 @@ __all__ = [
     "f_score",
     "get_measure",
     "list_measures",
+    "list_properties",
+    "list_threshold_rules",
     "pate",
     "point_adjusted_f_score",
     "point_adjusted_precision",

@@ -4,10 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from vuskit.measures.registry import choice, measure
+from vuskit.measures.registry import MeasureProperties, choice, measure
 from vuskit.measures.workspace import Workspace
 
 __all__ = ["auc_pr", "auc_roc"]
+
+_PROPERTIES = MeasureProperties(
+    independent_of_anomalies=True,
+    threshold_free=True,
+    sequence_adapted=False,
+    parameter_free=True,
+)
 
 
 @measure(
@@ -16,6 +23,7 @@ __all__ = ["auc_pr", "auc_roc"]
     group="paper",
     reference="doi:10.1016/j.patrec.2005.10.010",
     needs="levels",
+    properties=_PROPERTIES,
 )
 def auc_roc(work: Workspace) -> float:
     """Return the area under the ROC curve, over every distinct score.
@@ -37,6 +45,7 @@ def auc_roc(work: Workspace) -> float:
     reference="doi:10.1145/1143844.1143874",
     parameters={"interpolation": choice("step", "trapezoid")},
     needs="levels",
+    properties=_PROPERTIES,
 )
 def auc_pr(work: Workspace, *, interpolation: str = "step") -> float:
     """Return the area under the precision-recall curve, over every distinct score.

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 from vuskit.inputs import check_choice, check_pair
 from vuskit.measures.point import best_level, f_score, harmonic_mean
 from vuskit.measures.registry import (
+    MeasureProperties,
     check_option,
     list_measures,
     measure,
@@ -20,12 +21,20 @@ from vuskit.measures.workspace import Workspace
 
 __all__ = ["best_f_score", "best_threshold"]
 
+_PROPERTIES = MeasureProperties(
+    independent_of_anomalies=True,
+    threshold_free=True,
+    sequence_adapted=False,
+    parameter_free=False,
+)
+
 
 @measure(
     title="Best-F",
     family="threshold",
     reference="doi:10.1007/978-3-662-44851-9_15",
     parameters={"beta": positive_number()},
+    properties=_PROPERTIES,
 )
 def best_f_score(work: Workspace, *, beta: float = 1.0) -> float:
     """Return the highest F-score over all thresholds, an upper bound of what a rule can reach.

@@ -153,7 +153,7 @@ def events(
         it and is no false one.
     side : {"both", "before", "after"}, default="both"
         Whether only points before an anomaly do, or only points after it.
-    threshold : {"sigma", "quantile", "best"}, number or callable, default="sigma"
+    threshold : {"sigma", "quantile", "cascade", "best"}, number or callable, default="sigma"
         Where an anomaly counts as found, and from where its delay is measured; see
         :func:`precision`.
 

@@ -71,7 +71,7 @@ class Evaluator:
         Distance between the buffer lengths of VUS.
     side : {"both", "before", "after"}, default="both"
         Where the buffers are.
-    threshold : {"sigma", "quantile", "best"}, number or callable, default="sigma"
+    threshold : {"sigma", "quantile", "cascade", "best"}, number or callable, default="sigma"
         Threshold of the threshold-based measures; "best" uses the labels.
     k : int, optional
         The k of Precision@k; by default the number of anomalous points.

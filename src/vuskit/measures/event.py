@@ -15,7 +15,7 @@ from vuskit.kernels.best_thresholds import (
 )
 from vuskit.kernels.ranking import Scores
 from vuskit.measures.point import harmonic_mean
-from vuskit.measures.registry import flag, fraction, measure, positive_number
+from vuskit.measures.registry import MeasureProperties, flag, fraction, measure, positive_number
 from vuskit.measures.settings import ThresholdOptions
 from vuskit.measures.workspace import Prediction, Workspace
 
@@ -28,6 +28,13 @@ __all__ = [
     "point_adjusted_precision",
     "point_adjusted_recall",
 ]
+
+_PROPERTIES = MeasureProperties(
+    independent_of_anomalies=True,
+    threshold_free=False,
+    sequence_adapted=True,
+    parameter_free=False,
+)
 
 _HUNDMAN = "doi:10.1145/3219819.3219845"
 _GARG = "doi:10.1109/TNNLS.2021.3105827"
@@ -80,6 +87,7 @@ def _event_precision_and_recall(
     reference=_HUNDMAN,
     parameters={"false_alarm_rate": flag()},
     settings=ThresholdOptions,
+    properties=_PROPERTIES,
 )
 def event_precision(
     work: Workspace, *, false_alarm_rate: bool = False, **settings: Unpack[ThresholdOptions]
@@ -111,7 +119,13 @@ def event_precision(
     return _event_precision_and_recall(work, settings, false_alarm_rate)[0]
 
 
-@measure(title="Event-R", family="event", reference=_HUNDMAN, settings=ThresholdOptions)
+@measure(
+    title="Event-R",
+    family="event",
+    reference=_HUNDMAN,
+    settings=ThresholdOptions,
+    properties=_PROPERTIES,
+)
 def event_recall(work: Workspace, **settings: Unpack[ThresholdOptions]) -> float:
     """Return the fraction of the anomalies that hold a predicted point.
 
@@ -132,6 +146,7 @@ def event_recall(work: Workspace, **settings: Unpack[ThresholdOptions]) -> float
     parameters={"beta": positive_number(), "false_alarm_rate": flag()},
     settings=ThresholdOptions,
     best_threshold=_best_event_level,
+    properties=_PROPERTIES,
 )
 def event_f_score(
     work: Workspace,
@@ -170,6 +185,7 @@ def event_f_score(
     parameters={"beta": positive_number()},
     settings=ThresholdOptions,
     best_threshold=_best_composite_level,
+    properties=_PROPERTIES,
 )
 def composite_f_score(
     work: Workspace, *, beta: float = 1.0, **settings: Unpack[ThresholdOptions]
@@ -232,6 +248,7 @@ def _adjusted_precision_and_recall(
     parameters={"k": fraction()},
     settings=ThresholdOptions,
     misleading_without_chance=True,
+    properties=_PROPERTIES,
 )
 def point_adjusted_precision(
     work: Workspace, *, k: float = 0.0, **settings: Unpack[ThresholdOptions]
@@ -263,6 +280,7 @@ def point_adjusted_precision(
     parameters={"k": fraction()},
     settings=ThresholdOptions,
     misleading_without_chance=True,
+    properties=_PROPERTIES,
 )
 def point_adjusted_recall(
     work: Workspace, *, k: float = 0.0, **settings: Unpack[ThresholdOptions]
@@ -290,6 +308,7 @@ def point_adjusted_recall(
     settings=ThresholdOptions,
     misleading_without_chance=True,
     best_threshold=_best_adjusted_level,
+    properties=_PROPERTIES,
 )
 def point_adjusted_f_score(
     work: Workspace, *, k: float = 0.0, beta: float = 1.0, **settings: Unpack[ThresholdOptions]

@@ -7,11 +7,24 @@ from typing import Any, Unpack
 from vuskit.inputs import Labels
 from vuskit.kernels.best_thresholds import best_point_level
 from vuskit.kernels.ranking import Scores
-from vuskit.measures.registry import measure, positive_number
+from vuskit.measures.registry import MeasureProperties, choice, measure, positive_number
 from vuskit.measures.settings import ThresholdOptions, TopOptions
 from vuskit.measures.workspace import Prediction, Workspace
 
 __all__ = ["best_level", "f_score", "harmonic_mean", "precision", "precision_at_k", "recall"]
+
+_POINTWISE = MeasureProperties(
+    independent_of_anomalies=True,
+    threshold_free=False,
+    sequence_adapted=False,
+    parameter_free=False,
+)
+_TOP = MeasureProperties(
+    independent_of_anomalies=False,
+    threshold_free=True,
+    sequence_adapted=False,
+    parameter_free=False,
+)
 
 _FAWCETT = "doi:10.1016/j.patrec.2005.10.010"
 
@@ -39,6 +52,7 @@ def _precision_and_recall(prediction: Prediction) -> tuple[float, float]:
     group="paper",
     reference=_FAWCETT,
     settings=ThresholdOptions,
+    properties=_POINTWISE,
 )
 def precision(work: Workspace, **settings: Unpack[ThresholdOptions]) -> float:
     """Return the fraction of the predicted points that are anomalous.
@@ -64,6 +78,7 @@ def precision(work: Workspace, **settings: Unpack[ThresholdOptions]) -> float:
     group="paper",
     reference=_FAWCETT,
     settings=ThresholdOptions,
+    properties=_POINTWISE,
 )
 def recall(work: Workspace, **settings: Unpack[ThresholdOptions]) -> float:
     """Return the fraction of the anomalous points that are predicted.
@@ -84,6 +99,7 @@ def recall(work: Workspace, **settings: Unpack[ThresholdOptions]) -> float:
     parameters={"beta": positive_number()},
     settings=ThresholdOptions,
     best_threshold=best_level,
+    properties=_POINTWISE,
 )
 def f_score(work: Workspace, *, beta: float = 1.0, **settings: Unpack[ThresholdOptions]) -> float:
     """Return the weighted harmonic mean of precision and recall.
@@ -107,19 +123,35 @@ def f_score(work: Workspace, *, beta: float = 1.0, **settings: Unpack[ThresholdO
     family="threshold",
     group="paper",
     reference=_FAWCETT,
+    parameters={"points": choice("top", "predicted")},
     settings=TopOptions,
     needs="levels",
+    properties=_TOP,
 )
-def precision_at_k(work: Workspace, **settings: Unpack[TopOptions]) -> float:
+def precision_at_k(
+    work: Workspace, *, points: str = "top", **settings: Unpack[TopOptions]
+) -> float:
     """Return the precision of the k highest scores.
 
     Points tied at the k-th place count with the share that a random choice among them would give,
     so the value does not depend on the order of the points.
 
+    Parameters
+    ----------
+    points : {"top", "predicted"}, default="top"
+        ``"predicted"`` divides the number of predicted anomalous points by k, as the authors' code
+        does: with the default k, this is the recall. The threshold is that of the evaluation's
+        settings.
+
     Examples
     --------
     >>> precision_at_k([0, 0, 1, 1, 0], [0.1, 0.2, 0.9, 0.4, 0.7])
     0.5
+    >>> precision_at_k([0, 0, 1, 1, 0], [0.1, 0.2, 0.9, 0.4, 0.7], points="predicted")
+    0.0
     """
-    hits, k = work.top_counts(settings)
-    return hits / k
+    if points == "top":
+        hits, k = work.top_counts(settings)
+        return hits / k
+    found, _ = work.predict(best_level, {}).confusion
+    return found / work.top_k(settings)

@@ -12,11 +12,24 @@ from vuskit.kernels.best_thresholds import best_affiliation_level
 from vuskit.kernels.pate import PateCounts
 from vuskit.kernels.ranking import Scores
 from vuskit.measures.point import harmonic_mean
-from vuskit.measures.registry import measure, positive_number
+from vuskit.measures.registry import MeasureProperties, measure, positive_number
 from vuskit.measures.settings import BufferOptions, ThresholdOptions
 from vuskit.measures.workspace import Workspace
 
 __all__ = ["affiliation_f_score", "affiliation_precision", "affiliation_recall", "pate"]
+
+_AFFILIATION = MeasureProperties(
+    independent_of_anomalies=True,
+    threshold_free=False,
+    sequence_adapted=True,
+    parameter_free=False,
+)
+_PATE = MeasureProperties(
+    independent_of_anomalies=True,
+    threshold_free=True,
+    sequence_adapted=True,
+    parameter_free=False,
+)
 
 _HUET = "doi:10.1145/3534678.3539339"
 
@@ -48,6 +61,7 @@ def _precision_and_recall(
     reference=_HUET,
     settings=ThresholdOptions,
     misleading_without_chance=True,
+    properties=_AFFILIATION,
 )
 def affiliation_precision(work: Workspace, **settings: Unpack[ThresholdOptions]) -> float:
     """Return how near predictions are to anomalies, compared with a random place.
@@ -82,6 +96,7 @@ def affiliation_precision(work: Workspace, **settings: Unpack[ThresholdOptions])
     reference=_HUET,
     settings=ThresholdOptions,
     misleading_without_chance=True,
+    properties=_AFFILIATION,
 )
 def affiliation_recall(work: Workspace, **settings: Unpack[ThresholdOptions]) -> float:
     """Return how near anomalies are to predictions, compared with a random place.
@@ -106,6 +121,7 @@ def affiliation_recall(work: Workspace, **settings: Unpack[ThresholdOptions]) ->
     settings=ThresholdOptions,
     misleading_without_chance=True,
     best_threshold=_best_level,
+    properties=_AFFILIATION,
 )
 def affiliation_f_score(
     work: Workspace, *, beta: float = 1.0, **settings: Unpack[ThresholdOptions]
@@ -130,6 +146,7 @@ def affiliation_f_score(
     family="proximity",
     reference="arXiv:2405.12096",
     settings=BufferOptions,
+    properties=_PATE,
 )
 def pate(work: Workspace, **settings: Unpack[BufferOptions]) -> float:
     """Return the area under a precision-recall curve that weighs points by their distance.

@@ -13,11 +13,18 @@ from vuskit.intervals import Ints, overlaps
 from vuskit.kernels.best_thresholds import best_range_level
 from vuskit.kernels.ranking import Scores
 from vuskit.measures.point import harmonic_mean
-from vuskit.measures.registry import choice, fraction, measure, positive_number
+from vuskit.measures.registry import MeasureProperties, choice, fraction, measure, positive_number
 from vuskit.measures.settings import ThresholdOptions
 from vuskit.measures.workspace import Prediction, Workspace
 
 __all__ = ["range_f_score", "range_precision", "range_recall"]
+
+_PROPERTIES = MeasureProperties(
+    independent_of_anomalies=True,
+    threshold_free=False,
+    sequence_adapted=True,
+    parameter_free=False,
+)
 
 _TATBUL = "Tatbul et al., Precision and Recall for Time Series, NeurIPS 2018"
 
@@ -142,6 +149,7 @@ def _best_level(
     reference=_TATBUL,
     parameters={"bias": _BIAS, "cardinality": _CARDINALITY},
     settings=ThresholdOptions,
+    properties=_PROPERTIES,
 )
 def range_precision(
     work: Workspace,
@@ -182,6 +190,7 @@ def range_precision(
     reference=_TATBUL,
     parameters={"alpha": fraction(), "bias": _BIAS, "cardinality": _CARDINALITY},
     settings=ThresholdOptions,
+    properties=_PROPERTIES,
 )
 def range_recall(
     work: Workspace,
@@ -226,6 +235,7 @@ def range_recall(
     },
     settings=ThresholdOptions,
     best_threshold=_best_level,
+    properties=_PROPERTIES,
 )
 def range_f_score(
     work: Workspace,

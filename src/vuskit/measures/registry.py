@@ -18,6 +18,7 @@ from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from vuskit._util.entry_points import EntryPointGroup
 from vuskit._util.names import did_you_mean
 from vuskit.buffers import check_buffer
 from vuskit.errors import (
@@ -44,6 +45,7 @@ __all__ = [
     "GROUPS",
     "Measure",
     "MeasureFunction",
+    "MeasureProperties",
     "Measures",
     "Parameter",
     "check_option",
@@ -157,6 +159,31 @@ def _setting(name: str) -> Parameter:
 
 
 @dataclass(frozen=True)
+class MeasureProperties:
+    """Four properties of a measure, after Table 1 of the VUS paper; None where not declared.
+
+    Attributes
+    ----------
+    independent_of_anomalies : bool or None
+        Whether the value stays the same, at fixed options, when the series is repeated and with it
+        the number of anomalies grows. Precision@k looks at k points, however many are anomalous.
+    threshold_free : bool or None
+        Whether the value stays the same under every order-preserving map of the score.
+    sequence_adapted : bool or None
+        Whether the order of the points matters: a measure of single points does not notice when
+        labels and score are shuffled together.
+    parameter_free : bool or None
+        Whether there is no threshold, number of points, buffer, weight or slack to choose. The
+        paper calls VUS free of parameters, although its longest buffer has to be chosen.
+    """
+
+    independent_of_anomalies: bool | None = None
+    threshold_free: bool | None = None
+    sequence_adapted: bool | None = None
+    parameter_free: bool | None = None
+
+
+@dataclass(frozen=True)
 class Measure:
     """One accuracy measure.
 
@@ -181,6 +208,8 @@ class Measure:
         ``"paper"`` (the thirteen of the VUS paper), ``"extra"`` (of other papers) or ``"own"``.
     misleading_without_chance : bool
         Whether tables show the chance level beside its value.
+    properties : MeasureProperties
+        What it depends on.
     parameters : mapping
         Its parameters by name; empty for functions of users.
     options : dict
@@ -196,6 +225,7 @@ class Measure:
     reference: str = ""
     group: str = "own"
     misleading_without_chance: bool = False
+    properties: MeasureProperties = field(default_factory=MeasureProperties, compare=False)
     parameters: Mapping[str, Parameter] = field(default_factory=dict, repr=False, compare=False)
     options: dict[str, Any] = field(default_factory=dict)
     declaration: Declaration | None = field(default=None, repr=False)
@@ -302,6 +332,11 @@ class Measure:
 Measures = str | Measure | Callable[..., float] | Iterable[str | Measure | Callable[..., float]]
 
 _MEASURES: dict[str, Measure] = {}
+_PLUGINS = EntryPointGroup(
+    "vuskit.measures",
+    "a function that register_measure registers under this name",
+    lambda name, loaded: name in _MEASURES and _MEASURES[name].function is loaded,
+)
 
 
 def check_option(measure: str, function: Callable[..., float], option: str) -> None:
@@ -374,6 +409,7 @@ def measure(
     settings: type | None = None,
     needs: str = "",
     misleading_without_chance: bool = False,
+    properties: MeasureProperties,
     best_threshold: Finder | None = None,
     check: Callable[[EvaluationSettings, Mapping[str, Any]], None] | None = None,
 ) -> Callable[[Callable[Concatenate[Workspace, P], float]], MeasureFunction[P]]:
@@ -384,7 +420,7 @@ def measure(
 
     Parameters
     ----------
-    title, family, reference, group, misleading_without_chance
+    title, family, reference, group, misleading_without_chance, properties
         As for :class:`Measure`.
     parameters : mapping, optional
         Parameters of its own by name.
@@ -416,6 +452,7 @@ def measure(
             reference=reference,
             group=group,
             misleading_without_chance=misleading_without_chance,
+            properties=properties,
             parameters={**listed, **own},
             declaration=declaration,
         )
@@ -604,11 +641,13 @@ algorithm : {"fast", "naive", "opt", "opt_mem"}, default="fast"
 memory_limit : int, optional
     Bytes that ``"opt_mem"`` may take for its predictions; 2 GiB by default.""",
     "threshold": """\
-threshold : {"sigma", "quantile", "best"}, number or callable, default="sigma"
+threshold : {"sigma", "quantile", "cascade", "best"}, number or callable, default="sigma"
     Points with a score >= the threshold are predicted. ``"sigma"`` is the mean plus three standard
     deviations of the score; ``Sigma(factor)`` and ``Quantile(q)`` set their parameter; a callable
-    gets the scores. ``"best"`` uses the labels: it is the threshold at which the F-score (of this
-    kind) is highest, an upper bound of what a rule can reach.""",
+    gets the scores. ``"cascade"`` predicts scores *above* the mean plus three standard deviations;
+    if there are none, plus two, then plus one, as in the published experiments. ``"best"`` uses the
+    labels: it is the threshold at which the F-score (of this kind) is highest, an upper bound of
+    what a rule can reach.""",
     "y_pred": """\
 y_pred : array-like of shape (n,), optional
     A prediction of 0 and 1, instead of a score and a threshold.""",
@@ -670,6 +709,7 @@ def register_measure(
     higher_is_better: bool = True,
     reference: str = "",
     misleading_without_chance: bool = False,
+    properties: MeasureProperties | None = None,
 ) -> Callable[[Function], Function]:
     """Register ``function(y_true, y_score) -> float`` as a measure, by decoration.
 
@@ -684,6 +724,8 @@ def register_measure(
         Its name in tables and figures; the name by default.
     family, bounds, higher_is_better, reference, misleading_without_chance
         As for :class:`Measure`.
+    properties : MeasureProperties, optional
+        What the value depends on; not declared by default.
 
     Returns
     -------
@@ -720,6 +762,7 @@ def register_measure(
             higher_is_better,
             reference,
             misleading_without_chance=misleading_without_chance,
+            properties=properties or MeasureProperties(),
         )
         return function
 
@@ -753,12 +796,15 @@ def _is_again(new: Callable[..., float], old: Callable[..., float]) -> bool:
 def list_measures() -> list[Measure]:
     """All registered measures: the paper's thirteen, those of other papers, your own.
 
+    Packages offer measures through the entry point group ``vuskit.measures``.
+
     Examples
     --------
     >>> from vuskit import list_measures
     >>> [measure.title for measure in list_measures()][:3]
     ['Precision', 'Recall', 'F']
     """
+    _PLUGINS.load_all(_MEASURES)
     order = ("paper", "extra", "own")
     return sorted(_MEASURES.values(), key=lambda measure: order.index(measure.group))
 
@@ -779,20 +825,24 @@ def get_measure(name: str) -> Measure:
     >>> get_measure("VUS-PR").name
     'vus_pr'
     """
-    return _registered(name, "name", _MEASURES)
+    return _registered(name, "name", ())
 
 
 def _registered(name: Any, argument: str, choices: Iterable[str]) -> Measure:
-    """The measure of a name or title; ``choices`` are what an error may propose."""
+    """The measure of a name or title; an error may propose ``choices`` too."""
     if isinstance(name, str):
         if name in _MEASURES:
             return _MEASURES[name]
         for measure in _MEASURES.values():
             if measure.title == name:
                 return measure
-    raise InvalidInputError(
-        f"`{argument}` must be a registered measure, got {name!r}{did_you_mean(name, choices)}"
-    )
+        if _PLUGINS.load(name):
+            return _MEASURES[name]
+        for measure in list_measures():  # also those of plug-ins
+            if measure.title == name:
+                return measure
+    hint = did_you_mean(name, [*_MEASURES, *choices])
+    raise InvalidInputError(f"`{argument}` must be a registered measure, got {name!r}{hint}")
 
 
 def resolve_measures(measures: Measures, *, name: str = "measures") -> tuple[Measure, ...]:
@@ -847,10 +897,12 @@ def _resolve(measure: Any, argument: str) -> list[Measure]:
     if isinstance(measure, Measure):
         return [measure]
     if isinstance(measure, str) and measure in GROUPS:
-        return [one for one in list_measures() if measure in (one.group, "all")]
+        if measure == "all":
+            return list_measures()
+        return [one for one in _MEASURES.values() if one.group == measure]
     if callable(measure):
         return [_measure_of(measure, argument)]
-    return [_registered(measure, argument, [*_MEASURES, *GROUPS])]
+    return [_registered(measure, argument, GROUPS)]
 
 
 def _measure_of(function: Callable[..., float], argument: str) -> Measure:

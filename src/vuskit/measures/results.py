@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from vuskit._util.names import plain_name
 from vuskit._util.optional import require
 from vuskit._util.tables import Cell, TableForms, TableLayout
+from vuskit._util.tracking import Loggable
 
 if TYPE_CHECKING:
     from vuskit.measures.chance import ChanceLevel
@@ -28,7 +29,7 @@ def _frame(rows: list[dict[str, Any]]) -> Any:
     return frame if frame["buffer"].notna().all() else frame.astype({"buffer": "Int64"})
 
 
-class _WithSettings(TableForms):
+class _WithSettings(TableForms, Loggable):
     """Settings of the evaluator, read off any result."""
 
     _evaluator: Evaluator
@@ -118,6 +119,9 @@ class _WithSettings(TableForms):
         """Whether a value misleads without what random scores get."""
         return any(measure.misleading_without_chance for measure in self.measures)
 
+    def _parameters(self) -> dict[str, Any]:
+        return self._columns
+
     def _table(self) -> tuple[list[str], list[list[str]]]:
         raise NotImplementedError
 
@@ -191,6 +195,9 @@ class Evaluation(_WithSettings, Mapping[str, float]):
         """Values by name, as a plain dict."""
         return dict(self._values)
 
+    def _metrics(self) -> dict[str, float]:
+        return self._values
+
     def round(self, digits: int) -> dict[str, float]:
         """Values by name, rounded."""
         return {name: round(value, digits) for name, value in self._values.items()}
@@ -252,6 +259,13 @@ class Comparison(_WithSettings, Mapping[str, Evaluation]):
     def to_dict(self) -> dict[str, dict[str, float]]:
         """Values by score and measure, as plain dicts."""
         return {name: evaluation.to_dict() for name, evaluation in self._evaluations.items()}
+
+    def _metrics(self) -> dict[str, float]:
+        return {
+            f"{name}/{measure}": value
+            for name, evaluation in self._evaluations.items()
+            for measure, value in evaluation.items()
+        }
 
     @property
     def adjusted(self) -> dict[str, dict[str, float]]:

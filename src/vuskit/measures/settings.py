@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import importlib
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import MISSING, dataclass, fields, is_dataclass, replace
 from numbers import Real
-from typing import Any, TypedDict, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, TypedDict, TypeVar, get_args
 
 from numpy.typing import ArrayLike
 
@@ -16,7 +16,10 @@ from vuskit.buffers import BufferChoice, check_buffer, choose_buffer
 from vuskit.errors import BufferNotFoundError, InvalidInputError
 from vuskit.inputs import check_choice, check_int
 from vuskit.kernels.labels import DEFINITIONS, JOURNAL, Side
-from vuskit.measures.thresholds import ThresholdRule, check_rule
+from vuskit.measures.thresholds import ThresholdRule, check_rule, rule_text
+
+if TYPE_CHECKING:
+    from vuskit.measures.registry import Measure
 
 __all__ = [
     "Buffer",
@@ -27,6 +30,7 @@ __all__ = [
     "ThresholdOptions",
     "TopOptions",
     "VolumeOptions",
+    "settings_for",
     "settings_from",
     "with_setting_keywords",
 ]
@@ -115,7 +119,7 @@ class EvaluationSettings:
         Distance between the buffer lengths of VUS.
     side : {"both", "before", "after"}, default="both"
         Where the buffers are.
-    threshold : {"sigma", "quantile", "best"}, number or callable, default="sigma"
+    threshold : {"sigma", "quantile", "cascade", "best"}, number or callable, default="sigma"
         Threshold of the threshold-based measures; "best" uses the labels.
     k : int, optional
         The k of Precision@k; by default the number of anomalous points.
@@ -260,26 +264,39 @@ class EvaluationSettings:
     @property
     def threshold_text(self) -> str:
         """The threshold rule as text."""
-        return str(getattr(self.threshold, "__name__", self.threshold))
+        return rule_text(self.threshold)
+
+    def texts(self) -> dict[str, str]:
+        """Return the settings in force as texts by name, as :meth:`__str__` lists them.
+
+        Examples
+        --------
+        >>> EvaluationSettings(buffer=100, side="after").texts()
+        {'buffer': '100', 'thresholds': 'all', 'definition': 'journal', 'side': 'after'}
+        """
+        chosen = self.buffer
+        buffer = f"{chosen.length if isinstance(chosen, BufferChoice) else chosen}"
+        if isinstance(self.buffer, str) and self.buffer_fallback is not None:
+            buffer += f" else {self.buffer_fallback}"
+        found = {
+            "buffer": buffer,
+            "thresholds": "all" if self.thresholds is None else str(self.thresholds),
+            "definition": self.definition,
+        }
+        if self.step != type(self).step:
+            found["step"] = str(self.step)
+        if self.side != type(self).side:
+            found["side"] = self.side
+        if not (isinstance(self.threshold, str) and self.threshold == type(self).threshold):
+            found["threshold"] = self.threshold_text
+        if self.k is not None:
+            found["k"] = str(self.k)
+        if self.volume_factor != type(self).volume_factor:
+            found["volume_factor"] = f"{self.volume_factor:g}"
+        return found
 
     def __str__(self) -> str:
-        is_choice = isinstance(self.buffer, BufferChoice)
-        text = f"buffer={int(self.buffer) if is_choice else self.buffer}"  # type: ignore[arg-type]
-        if isinstance(self.buffer, str) and self.buffer_fallback is not None:
-            text += f" else {self.buffer_fallback}"
-        thresholds = "all" if self.thresholds is None else self.thresholds
-        text += f", thresholds={thresholds}, definition={self.definition}"
-        if self.step != type(self).step:
-            text += f", step={self.step}"
-        if self.side != type(self).side:
-            text += f", side={self.side}"
-        if not (isinstance(self.threshold, str) and self.threshold == type(self).threshold):
-            text += f", threshold={self.threshold_text}"
-        if self.k is not None:
-            text += f", k={self.k}"
-        if self.volume_factor != type(self).volume_factor:
-            text += f", volume_factor={self.volume_factor:g}"
-        return text
+        return ", ".join(f"{name}={text}" for name, text in self.texts().items())
 
 
 def settings_from(
@@ -308,6 +325,26 @@ def settings_from(
             f"`settings` must be an EvaluationSettings, got {type(settings).__name__}"
         )
     return settings.replace(**options)
+
+
+def settings_for(
+    measures: Iterable[Measure], settings: EvaluationSettings | None, options: Mapping[str, Any]
+) -> EvaluationSettings:
+    """Return settings from keywords; the buffer may be absent if no measure uses one.
+
+    Raises
+    ------
+    TypeError
+        If a keyword is unknown, or a measure needs a buffer and there is none.
+    InvalidInputError
+        If a value is invalid.
+    """
+    if settings is None and "buffer" not in options:
+        needing = [one.name for one in measures if one.uses_buffer and "buffer" not in one.options]
+        if needing:
+            raise TypeError(f"missing a required keyword argument: 'buffer', for {needing[0]}")
+        options = {"buffer": 0, **options}
+    return settings_from(settings, options)
 
 
 def with_setting_keywords(function: Function) -> Function:

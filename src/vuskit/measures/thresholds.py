@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,12 +13,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from vuskit._util.entry_points import EntryPointGroup
 from vuskit.errors import InvalidInputError
 from vuskit.inputs import check_choice, check_fraction
 from vuskit.intervals import Ints
 from vuskit.kernels._arrays import scratch
 
 __all__ = [
+    "Cascade",
     "Quantile",
     "Sigma",
     "Threshold",
@@ -25,9 +28,12 @@ __all__ = [
     "at_or_above",
     "check_rule",
     "is_best",
+    "list_threshold_rules",
     "looks_predicted",
     "plain_number",
     "positions_from",
+    "rule_description",
+    "rule_text",
     "threshold_value",
 ]
 
@@ -118,6 +124,58 @@ def _sum_of_squares(scores: NDArray[Any], mean: float) -> float:
 
 
 @dataclass(frozen=True)
+class Cascade:
+    """Just above mean plus three standard deviations; lower where no score is above that.
+
+    The rule of the published experiments: points *above* the threshold are predicted. If there are
+    none, the next factor is tried. With the last factor nothing may be predicted.
+
+    Parameters
+    ----------
+    factors : tuple of float, default=(3, 2, 1)
+        Numbers of (population) standard deviations, in the order in which they are tried.
+
+    Raises
+    ------
+    InvalidInputError
+        If there is no factor, or one is not a finite number.
+
+    Examples
+    --------
+    >>> scores = np.array([0.0, 0.0, 0.0, 0.0, 0.0, 1.0])  # no score is 3 deviations above the mean
+    >>> bool(Cascade()(scores) > Sigma(2.0)(scores))
+    True
+    >>> (scores >= Cascade()(scores)).astype(int)
+    array([0, 0, 0, 0, 0, 1])
+    """
+
+    factors: tuple[float, ...] = (3.0, 2.0, 1.0)
+
+    def __post_init__(self) -> None:
+        rules = tuple(map(Sigma, self.factors))
+        if not rules:
+            raise InvalidInputError(f"`factors` must hold at least one number, got {self.factors}")
+        object.__setattr__(self, "factors", tuple(rule.factor for rule in rules))
+
+    def __call__(self, scores: NDArray[Any]) -> float:
+        """Threshold of one score."""
+        highest = scores.max()
+        limit: Threshold = np.float64(math.inf)
+        for factor in self.factors:
+            limit = _just_above(_number(Sigma(factor)(scores)), scores)
+            if at_or_above(highest, limit):
+                break
+        return limit
+
+
+def _just_above(limit: Threshold, scores: NDArray[Any]) -> Threshold:
+    """Lowest threshold at which only scores above a limit are predicted."""
+    if scores.dtype.kind in "iu" and math.isfinite(limit):
+        return math.floor(limit) + 1
+    return np.float64(math.nextafter(limit, math.inf))
+
+
+@dataclass(frozen=True)
 class Quantile:
     """The score that a share ``q`` of the points does not exceed.
 
@@ -157,8 +215,61 @@ def _exact_quantile(scores: NDArray[Any], share: float) -> float:
 Threshold = np.float64 | int
 ThresholdRule = str | float | Callable[[NDArray[Any]], float]
 
-_RULES: dict[str, Callable[[NDArray[Any]], float]] = {"sigma": Sigma(), "quantile": Quantile()}
+_RULES: dict[str, Callable[[NDArray[Any]], float]] = {
+    "sigma": Sigma(),
+    "quantile": Quantile(),
+    "cascade": Cascade(),
+}
 _BEST = "best"
+_OURS = (*_RULES, _BEST)
+
+
+def _accept_plugin(name: str, loaded: Any) -> bool:
+    if name in _OURS or not callable(loaded) or isinstance(loaded, type):
+        return False
+    _RULES[name] = loaded
+    return True
+
+
+_PLUGINS = EntryPointGroup(
+    "vuskit.thresholds", "a function of scores that returns a number", _accept_plugin
+)
+
+
+def list_threshold_rules() -> tuple[str, ...]:
+    """Names of the threshold rules: ours, then those of installed packages.
+
+    Packages offer rules through the entry point group ``vuskit.thresholds``. A function that you
+    pass as ``threshold=`` needs no name.
+
+    Examples
+    --------
+    >>> list_threshold_rules()[:4]
+    ('sigma', 'quantile', 'cascade', 'best')
+    """
+    _PLUGINS.load_all(_RULES)
+    return (*_OURS, *(name for name in _RULES if name not in _OURS))
+
+
+def rule_description(name: str) -> str:
+    """First line of the documentation of a rule.
+
+    Examples
+    --------
+    >>> rule_description("quantile")
+    'The score that a share ``q`` of the points does not exceed.'
+    """
+    if is_best(name):
+        return "The threshold at which the F-score is highest; uses the labels."
+    return (inspect.getdoc(_RULES[str(check_rule(name))]) or "").partition("\n")[0]
+
+
+def rule_text(rule: ThresholdRule) -> str:
+    """A rule as text; one of a plug-in with its distribution and version."""
+    if isinstance(rule, str):
+        provider = _PLUGINS.provider(rule) if rule not in _OURS else ""
+        return f"{rule} ({provider})" if provider else rule
+    return str(getattr(rule, "__name__", rule))
 
 
 def is_best(rule: ThresholdRule) -> bool:
@@ -175,7 +286,9 @@ def check_rule(rule: ThresholdRule) -> ThresholdRule:
         If it is none of them.
     """
     if isinstance(rule, str):
-        return check_choice("threshold", rule, [*_RULES, _BEST])
+        if rule in _RULES or is_best(rule) or _PLUGINS.load(rule):
+            return rule
+        return check_choice("threshold", rule, list_threshold_rules())
     if not callable(rule):
         _number(rule)
     return rule

@@ -4,10 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from vuskit.measures.registry import measure, whole_number
+from vuskit.measures.registry import MeasureProperties, measure, whole_number
 from vuskit.measures.workspace import Workspace
 
 __all__ = ["ucr_score"]
+
+_PROPERTIES = MeasureProperties(
+    independent_of_anomalies=True,
+    threshold_free=True,
+    sequence_adapted=True,
+    parameter_free=False,
+)
 
 
 @measure(
@@ -16,6 +23,7 @@ __all__ = ["ucr_score"]
     reference="doi:10.1109/TKDE.2021.3112126",
     parameters={"slack": whole_number(minimum=0)},
     misleading_without_chance=True,
+    properties=_PROPERTIES,
 )
 def ucr_score(work: Workspace, *, slack: int = 100) -> float:
     """Return 1 if the highest score lies at an anomaly, otherwise 0.

@@ -8,11 +8,25 @@ from typing import Any, Unpack
 from vuskit.algorithms import ALGORITHMS
 from vuskit.errors import InvalidInputError
 from vuskit.kernels.labels import JOURNAL
-from vuskit.measures.registry import choice, measure, optional, whole_number
+from vuskit.measures.registry import MeasureProperties, choice, measure, optional, whole_number
 from vuskit.measures.settings import EvaluationSettings, RangeAucOptions, VolumeOptions
 from vuskit.measures.workspace import Workspace
 
 __all__ = ["check_algorithm", "range_auc_pr", "range_auc_roc", "vus_pr", "vus_roc"]
+
+_AT_ONE_BUFFER = MeasureProperties(
+    independent_of_anomalies=True,
+    threshold_free=True,
+    sequence_adapted=True,
+    parameter_free=False,
+)
+# As the paper has it: the longest buffer still has to be chosen.
+_OVER_BUFFERS = MeasureProperties(
+    independent_of_anomalies=True,
+    threshold_free=True,
+    sequence_adapted=True,
+    parameter_free=True,
+)
 
 _PVLDB = "doi:10.14778/3551793.3551830"
 _JOURNAL = "VUS: Effective and Efficient Accuracy Measures for Time-Series Anomaly Detection"
@@ -55,6 +69,7 @@ def check_algorithm(settings: EvaluationSettings, options: Mapping[str, Any]) ->
     settings=RangeAucOptions,
     needs="range_auc",
     check=check_algorithm,
+    properties=_AT_ONE_BUFFER,
 )
 def range_auc_roc(
     work: Workspace,
@@ -89,6 +104,7 @@ def range_auc_roc(
     settings=RangeAucOptions,
     needs="range_auc",
     check=check_algorithm,
+    properties=_AT_ONE_BUFFER,
 )
 def range_auc_pr(
     work: Workspace,
@@ -117,6 +133,7 @@ def range_auc_pr(
     settings=VolumeOptions,
     needs="vus",
     check=check_algorithm,
+    properties=_OVER_BUFFERS,
 )
 def vus_roc(
     work: Workspace,
@@ -151,6 +168,7 @@ def vus_roc(
     settings=VolumeOptions,
     needs="vus",
     check=check_algorithm,
+    properties=_OVER_BUFFERS,
 )
 def vus_pr(
     work: Workspace,

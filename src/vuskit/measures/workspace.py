@@ -7,7 +7,7 @@ so that one evaluation of all thirteen measures ranks the scores once and reads 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal
 
@@ -34,11 +34,14 @@ from vuskit.kernels.sweep import (
     CompiledScore,
     DynamicScores,
     Levels,
-    exact_areas,
-    grid_areas,
+    ScoreOnGrid,
+    SweepInput,
+    grid_of,
     grid_ranks,
     perfect_pr_areas,
     plain_areas,
+    sweep,
+    sweep_longest,
 )
 from vuskit.measures.settings import EvaluationSettings
 from vuskit.measures.thresholds import (
@@ -161,6 +164,21 @@ class AreaSettings:
         if self._buffer_is_in_volume:
             return self.buffer // self.step
         return min(self.buffer // self.step + 1, self.n_volume)
+
+    @property
+    def shares_ranks(self) -> bool:
+        """Whether R-AUC's buffer is the longest of the volume, so that both need the same ranks."""
+        return self._buffer_is_in_volume and self.buffer_row == self.n_volume - 1
+
+    @property
+    def n_worth(self) -> int:
+        """Buffer lengths that decide about compiled kernels; equal with and without the volume."""
+        return self.buffer // self.step + 1 if self.longest is None else self.widths.size
+
+    @property
+    def without_volume(self) -> AreaSettings:
+        """The same for R-AUC alone."""
+        return replace(self, longest=None)
 
     def volume(self, areas: Floats) -> float:
         """Mean of the areas over the buffer lengths of the volume."""
@@ -338,7 +356,7 @@ class RankedScore:
         """Ranks for the areas by compiled kernels, where they are used."""
         if self.buffered is None:
             return None
-        return self.buffered.compiled.rank(self.scores, self.grid)
+        return self.buffered.compiled.rank(self.scores, self.grid, self.buffered.settings.n_worth)
 
     @property
     def _compiled_exactly(self) -> CompiledScore | None:
@@ -394,16 +412,37 @@ class RankedScore:
     def areas(self) -> Areas:
         """R-AUC-ROC and R-AUC-PR for every buffer length."""
         assert self.buffered is not None
-        return Areas(self.buffered.settings, *self._areas())
-
-    def _areas(self) -> tuple[Floats, Floats]:
         if self._compiled is not None:
-            return self._compiled.areas()
-        if self._dynamic is not None:
-            return exact_areas(self.scores, self._dynamic, self._dynamic_levels)
+            found = self._compiled.areas()
+        elif self._order is not None:
+            found = sweep(self.buffered.plan, self._order)
+        else:
+            found = self._on_grid.areas()
+        return Areas(self.buffered.settings, *found)
+
+    @cached_property
+    def buffer_areas(self) -> Areas:
+        """The same at R-AUC's buffer, bit for bit as without the volume; see ``shares_ranks``."""
+        assert self.buffered is not None
+        if self._compiled is not None:
+            found = self._compiled.longest_areas()
+        elif self._order is not None:
+            found = sweep_longest(self.buffered.plan, self._order)
+        else:
+            found = self._on_grid.longest_areas()
+        return Areas(self.buffered.settings.without_volume, *found)
+
+    @cached_property
+    def _order(self) -> SweepInput | None:
+        if self._dynamic is None:
+            return None
+        return SweepInput.of(self.scores, self._dynamic, self._dynamic_levels)
+
+    @cached_property
+    def _on_grid(self) -> ScoreOnGrid:
         assert self.buffered is not None
         assert self.grid is not None
-        return grid_areas(self.scores, self.buffered.plan, self._ranks, self.grid)
+        return grid_of(self.scores, self.buffered.plan, self._ranks, self.grid)
 
 
 @dataclass(frozen=True)
@@ -526,12 +565,24 @@ class Workspace:
             return self._areas_by(algorithm, memory_limit, need, self.at(changes))
         key = changes_key(changes)
         needs = self._needs.get(key, frozenset()) | {need}
+        ranked = self._ranked_for(key, changes, needs)
+        if need == "vus" or "vus" not in needs:
+            return ranked.areas
+        assert ranked.buffered is not None
+        if ranked.buffered.settings.shares_ranks:
+            return ranked.buffer_areas
+        return self._ranked_for(key, changes, frozenset({need})).areas
+
+    def _ranked_for(
+        self, key: Changes, changes: Mapping[str, Any], needs: frozenset[str]
+    ) -> RankedScore:
+        """The score, ranked for the areas of some settings."""
         if not key and needs == self._needs.get(key):
-            return self._for_areas.areas
+            return self._for_areas
         place = key, "vus" in needs
         if place not in self._ranked:
             self._ranked[place] = self._rank(self.at(changes), needs - {"levels"})
-        return self._ranked[place].areas
+        return self._ranked[place]
 
     def _areas_by(
         self, algorithm: str, memory_limit: int | None, need: str, settings: EvaluationSettings
@@ -555,10 +606,14 @@ class Workspace:
         """Warn of grids of thresholds that are too coarse for these labels."""
         warn_if_coarse(self.prepared, self.settings, self._needs)
 
+    def top_k(self, changes: Mapping[str, Any]) -> int:
+        """The k of Precision@k; by default the number of anomalous points."""
+        k = changes.get("k", self.settings.k)
+        return self.labels.n_anomalous if k is None else check_k(k, self.n)
+
     def top_counts(self, changes: Mapping[str, Any]) -> tuple[float, int]:
         """Anomalous points among the k highest scores (ties by their share), and k."""
-        k = changes.get("k", self.settings.k)
-        k = self.labels.n_anomalous if k is None else check_k(k, self.n)
+        k = self.top_k(changes)
         levels = self.ranked.levels
         # Every anomalous point is at a level: between two of them nothing is found.
         at = int(levels.predicted.searchsorted(k))

@@ -83,7 +83,7 @@ def test_takes_scores_that_doubles_hold_exactly(dtype):
     rng = np.random.default_rng(3)
     labels, scores = long_labels(rng), (rng.random(20_000) * 200).astype(dtype)
     plan = BufferedLabels(check_labels(labels), AREAS).compiled
-    assert plan.rank(scores, None) is not None
+    assert plan.rank(scores, None, 20) is not None
     plain, fast = both(labels, scores, buffer=20)
     assert dict(fast) == pytest.approx(dict(plain), abs=1e-12)
 
@@ -93,7 +93,7 @@ def test_leaves_scores_to_numpy_that_doubles_would_round(dtype):
     rng = np.random.default_rng(4)
     labels = long_labels(rng)
     plan = BufferedLabels(check_labels(labels), AREAS).compiled
-    assert plan.rank(np.arange(labels.size).astype(dtype), None) is None
+    assert plan.rank(np.arange(labels.size).astype(dtype), None, 20) is None
 
 
 def read_only(scores):

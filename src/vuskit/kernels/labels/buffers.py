@@ -103,6 +103,11 @@ class BufferPlan:
         """Whether the table of all widths is small enough to be kept."""
         return self.widths.size * self.n_codes <= _MOST_WEIGHTS
 
+    @property
+    def last_row(self) -> slice:
+        """The longest buffer alone, which reaches every point."""
+        return slice(self.widths.size - 1, self.widths.size)
+
     def part(self, rows: slice) -> BufferPlan:
         """The same points for some of the widths."""
         if rows.start == 0 and rows.stop == self.widths.size:

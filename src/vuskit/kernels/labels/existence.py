@@ -1,7 +1,7 @@
 """Existence: the share of buffered events that hold a predicted point.
 
 A buffered event is found as soon as the threshold falls to its highest score, so its *peak* is all
-that is needed. Growing the buffer by one adds one point on either side and may join neighbours; the
+that is needed. Growing the buffer by one adds one point on either side and may join neighbors; the
 peak of a joined event is the highest peak of its parts.
 """
 

@@ -4,18 +4,27 @@ from __future__ import annotations
 
 from vuskit.kernels.sweep.areas import Levels, plain_areas
 from vuskit.kernels.sweep.compiled import CompiledPlan, CompiledScore
-from vuskit.kernels.sweep.exact import DynamicScores, exact_areas
-from vuskit.kernels.sweep.grid import grid_areas, grid_ranks, grid_rates, perfect_pr_areas
+from vuskit.kernels.sweep.exact import DynamicScores, SweepInput, sweep, sweep_longest
+from vuskit.kernels.sweep.grid import (
+    ScoreOnGrid,
+    grid_of,
+    grid_ranks,
+    grid_rates,
+    perfect_pr_areas,
+)
 
 __all__ = [
     "CompiledPlan",
     "CompiledScore",
     "DynamicScores",
     "Levels",
-    "exact_areas",
-    "grid_areas",
+    "ScoreOnGrid",
+    "SweepInput",
+    "grid_of",
     "grid_ranks",
     "grid_rates",
     "perfect_pr_areas",
     "plain_areas",
+    "sweep",
+    "sweep_longest",
 ]

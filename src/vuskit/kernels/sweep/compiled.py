@@ -15,7 +15,7 @@ from vuskit.kernels.backend import LANE, MOST_WIDTHS, Kernels, compiled_kernels
 from vuskit.kernels.labels.buffers import BufferPlan
 from vuskit.kernels.labels.definitions import Definition
 from vuskit.kernels.ranking import Scores
-from vuskit.kernels.sweep.areas import Levels
+from vuskit.kernels.sweep.areas import Levels, joined
 from vuskit.kernels.sweep.grid import grid_ranks
 
 __all__ = ["CompiledPlan", "CompiledScore"]
@@ -32,12 +32,16 @@ class CompiledPlan:
 
     plan: BufferPlan
 
-    def rank(self, scores: Scores, grid: int | None) -> CompiledScore | None:
-        """Rank a score at every distinct value or on a grid; None where NumPy has to do it."""
+    def rank(self, scores: Scores, grid: int | None, n_worth: int) -> CompiledScore | None:
+        """Rank a score at every distinct value or on a grid; None where NumPy has to do it.
+
+        ``n_worth`` is the number of widths for which the kernels must pay.
+        """
         plan = self.plan
         if not _is_compiled(plan.definition) or not _fits_doubles(scores):
             return None
-        kernels = compiled_kernels(plan.widths.size * plan.positions.size)
+        size = plan.positions.size
+        kernels = compiled_kernels(plan.widths.size * size, worth=n_worth * size)
         if kernels is None:
             return None
         doubles = np.require(np.asarray(scores), dtype=np.float64, requirements=["C", "A"])
@@ -74,6 +78,11 @@ class CompiledPlan:
     @cached_property
     def _kept_parts(self) -> list[tuple[Any, ...]]:
         return list(self._made_parts())
+
+    @cached_property
+    def longest_part(self) -> tuple[Any, ...]:
+        """The last width alone."""
+        return _part(self.plan, self.plan.last_row)
 
     def _made_parts(self) -> Iterator[tuple[Any, ...]]:
         for widths in self.plan.parts(most=MOST_WIDTHS):
@@ -113,16 +122,19 @@ class CompiledScore:
 
     def areas(self) -> tuple[Floats, Floats]:
         """R-AUC-ROC and R-AUC-PR of every width."""
+        return joined([self._sweep(part) for part in self.prepared.parts()])
+
+    def longest_areas(self) -> tuple[Floats, Floats]:
+        """The same of the last width, as if it were the only one."""
+        return self._sweep(self.prepared.longest_part)
+
+    def _sweep(self, part: tuple[Any, ...]) -> tuple[Floats, Floats]:
         plan, levels = self.prepared.plan, self.levels
         counts = levels.predicted, levels.predicted_before, levels.found
-        found = [
-            self.kernels.sweep(
-                plan.n, plan.n_inside, *part, *counts, *self.points, *self.prepared.gaps
-            )
-            for part in self.prepared.parts()
-        ]
-        roc, pr = found[0] if len(found) == 1 else map(np.concatenate, zip(*found, strict=True))
-        return roc, pr
+        found: tuple[Floats, Floats] = self.kernels.sweep(
+            plan.n, plan.n_inside, *part, *counts, *self.points, *self.prepared.gaps
+        )
+        return found
 
 
 def _is_compiled(definition: Definition) -> bool:

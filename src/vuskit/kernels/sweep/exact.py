@@ -17,7 +17,14 @@ from vuskit.kernels.labels.buffers import BufferPlan
 from vuskit.kernels.ranking import RankTable, Scores, position_among
 from vuskit.kernels.sweep.areas import Levels, area_sums, joined
 
-__all__ = ["DynamicScores", "SweepInput", "exact_areas", "first_reached", "peak_levels", "sweep"]
+__all__ = [
+    "DynamicScores",
+    "SweepInput",
+    "first_reached",
+    "peak_levels",
+    "sweep",
+    "sweep_longest",
+]
 
 Floats = NDArray[np.float64]
 
@@ -56,13 +63,6 @@ class DynamicScores:
         return Levels(*ranks.counts(self.levels), found)
 
 
-def exact_areas(scores: Scores, dynamic: DynamicScores, levels: Levels) -> tuple[Floats, Floats]:
-    """R-AUC-ROC and R-AUC-PR of every width, with every distinct score as a threshold."""
-    plan = dynamic.plan
-    peaks = peak_levels(plan, scores, dynamic.values, dynamic.levels)
-    return sweep(plan, SweepInput(dynamic.kept, dynamic.level, levels, *peaks))
-
-
 @dataclass(frozen=True)
 class SweepInput:
     """Dynamic points in descending order of their scores, and what is known of their levels.
@@ -77,6 +77,12 @@ class SweepInput:
     peak_rows: Ints
     peak_levels: Ints
 
+    @classmethod
+    def of(cls, scores: Scores, dynamic: DynamicScores, levels: Levels) -> SweepInput:
+        """Input of a sweep with every distinct score as a threshold."""
+        peaks = peak_levels(dynamic.plan, scores, dynamic.values, dynamic.levels)
+        return cls(dynamic.kept, dynamic.level, levels, *peaks)
+
 
 def sweep(plan: BufferPlan, order: SweepInput) -> tuple[Floats, Floats]:
     """R-AUC-ROC and R-AUC-PR of every width."""
@@ -85,6 +91,11 @@ def sweep(plan: BufferPlan, order: SweepInput) -> tuple[Floats, Floats]:
     bounds = np.linspace(0, plan.widths.size, n_parts + 1).astype(int)
     parts = [slice(first, last) for first, last in itertools.pairwise(bounds.tolist())]
     return joined([_sweep_rows(plan, order, rows) for rows in parts])
+
+
+def sweep_longest(plan: BufferPlan, order: SweepInput) -> tuple[Floats, Floats]:
+    """R-AUC-ROC and R-AUC-PR of the last width, as if it were the only one."""
+    return _sweep_rows(plan, order, plan.last_row)
 
 
 def _sweep_rows(plan: BufferPlan, order: SweepInput, rows: slice) -> tuple[Floats, Floats]:

@@ -17,7 +17,8 @@ from vuskit.kernels.sweep.areas import Levels, area_sums, joined, rates
 from vuskit.kernels.sweep.exact import first_reached, peak_levels
 
 __all__ = [
-    "grid_areas",
+    "ScoreOnGrid",
+    "grid_of",
     "grid_ranks",
     "grid_rates",
     "perfect_pr_areas",
@@ -38,12 +39,10 @@ def grid_ranks(n: int, size: int) -> Ints:
     return ranks
 
 
-def grid_areas(
-    scores: Scores, plan: BufferPlan, ranks: RankTable, size: int
-) -> tuple[Floats, Floats]:
-    """R-AUC-ROC and R-AUC-PR of every width, on a grid of thresholds."""
+def grid_of(scores: Scores, plan: BufferPlan, ranks: RankTable, size: int) -> ScoreOnGrid:
+    """One score on a grid of so many thresholds."""
     thresholds, predicted = ranks.at_rank(grid_ranks(plan.n, size))
-    return _areas(plan, _on_grid(scores, plan, thresholds, predicted))
+    return _on_grid(scores, plan, thresholds, predicted)
 
 
 def grid_rates(
@@ -85,17 +84,32 @@ def _perfect_by_levels(plan: BufferPlan, predicted: Ints, near: Ints) -> Floats:
     column = predicted.searchsorted(rank + 1)
     n_events = plan.existence.n_events[:, None]
     found = np.minimum(predicted, n_events) / n_events
-    return _areas(plan, _OnGrid(plan, column, _grid_levels(plan, column, predicted), found))[1]
+    grid = ScoreOnGrid(plan, column, _grid_levels(plan, column, predicted), found)
+    return grid.areas()[1]
 
 
 @dataclass(frozen=True)
-class _OnGrid:
+class ScoreOnGrid:
     """Where the dynamic points and the buffered events come into a grid of thresholds."""
 
     plan: BufferPlan
     column: Ints  # first threshold that each dynamic point reaches
     levels: Levels
     found: Floats  # share of buffered events found, by (row, threshold), until all are found
+
+    def areas(self) -> tuple[Floats, Floats]:
+        """R-AUC-ROC and R-AUC-PR of every width."""
+        return joined([self._areas(rows) for rows in self.plan.parts(self.levels.size)])
+
+    def longest_areas(self) -> tuple[Floats, Floats]:
+        """The same of the last width, as if it were the only one."""
+        return self._areas(self.plan.last_row)
+
+    def _areas(self, rows: slice) -> tuple[Floats, Floats]:
+        part = self.plan.part(rows)
+        running = area_sums(part)
+        running.add(self.sums(part), self.levels, self.existence(part))
+        return running.areas()
 
     @cached_property
     def _counts(self) -> Floats | None:
@@ -191,23 +205,14 @@ def _cumulative(rows: Ints, columns: Ints, n_rows: int, n_columns: int) -> Float
     return counts.reshape(n_rows, n_columns).cumsum(axis=1).astype(np.float64)
 
 
-def _areas(plan: BufferPlan, grid: _OnGrid) -> tuple[Floats, Floats]:
-    found = []
-    for part in map(plan.part, plan.parts(grid.levels.size)):
-        running = area_sums(part)
-        running.add(grid.sums(part), grid.levels, grid.existence(part))
-        found.append(running.areas())
-    return joined(found)
-
-
-def _on_grid(scores: Scores, plan: BufferPlan, thresholds: Scores, predicted: Ints) -> _OnGrid:
+def _on_grid(scores: Scores, plan: BufferPlan, thresholds: Scores, predicted: Ints) -> ScoreOnGrid:
     values = scores[plan.positions]
     column = first_reached(thresholds, values)
     rows, level = peak_levels(plan, scores, values, thresholds)
     n_events = plan.existence.n_events
     found = _cumulative(rows, level, n_events.size, int(level.max()) + 1)
     found /= n_events[:, None]
-    return _OnGrid(plan, column, _grid_levels(plan, column, predicted), found)
+    return ScoreOnGrid(plan, column, _grid_levels(plan, column, predicted), found)
 
 
 def _grid_levels(plan: BufferPlan, column: Ints, predicted: Ints) -> Levels:
