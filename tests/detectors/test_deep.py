@@ -29,7 +29,7 @@ def test_progress_is_reported_after_each_epoch(cls):
 @pytest.mark.parametrize("cls", NEURAL)
 def test_training_reduces_the_loss(cls):
     reports = []
-    cls(window=16, epochs=15, train_share=0.8).fit_score(wave(), progress=reports.append)
+    cls(window=16, epochs=40, train_share=0.8).fit_score(wave(), progress=reports.append)
     assert min(report.validation_loss for report in reports) < 0.5 * reports[0].validation_loss
 
 
@@ -63,6 +63,8 @@ def fit_line(**options):
         "batch_size": 32,
         "learning_rate": 0.05,
         "validation_share": 0.2,
+        "shuffle": True,
+        "keep": "last",
         "seed": 0,
         "device": "cpu",
         "progress": None,
@@ -81,12 +83,15 @@ def test_training_stops_when_validation_no_longer_improves():
     assert len(losses) < 60
 
 
-def test_the_best_network_is_kept():
+def test_the_last_or_the_best_network_is_kept():
     reports = []
-    network, x = fit_line(progress=reports.append)
-    best, _ = fit_line(epochs=int(np.argmin([r.validation_loss for r in reports])) + 1)
+    last, x = fit_line(progress=reports.append)
+    stopped, _ = fit_line(epochs=int(np.argmin([r.validation_loss for r in reports])) + 1)
+    best, _ = fit_line(keep="best")
     with torch.inference_mode():
-        assert torch.equal(network(torch.from_numpy(x)), best(torch.from_numpy(x)))
+        expected = stopped(torch.from_numpy(x))
+        assert torch.equal(best(torch.from_numpy(x)), expected)
+        assert not torch.equal(last(torch.from_numpy(x)), expected)
 
 
 @pytest.mark.parametrize("cls", [CNN, LSTMAD])
@@ -96,14 +101,55 @@ def test_a_forecast_error_stands_on_the_point_that_was_not_predicted(cls):
     scores = cls(window=16, epochs=10, train_share=0.5).fit_score(series)
     assert int(scores.argmax()) == 450
     np.testing.assert_array_equal(scores[:16], scores[16])
+    centered = cls(window=16, epochs=10, train_share=0.5, placement="center").fit_score(series)
+    np.testing.assert_array_equal(centered[8:-8], scores[16:])
+    np.testing.assert_array_equal(centered[-8:], scores[-1])
+
+
+@pytest.mark.parametrize("cls", [CNN, LSTMAD])
+def test_a_forecast_error_has_the_unit_of_its_window(cls):
+    """Published: the range of the window and the point; otherwise the training part's spread."""
+    series = wave(600)
+    by_window = cls(window=16, epochs=2, train_share=0.5)
+    by_training = cls(window=16, epochs=2, train_share=0.5, scale="training")
+    for detector in (by_window, by_training):
+        detector.fit(series[:300])
+    values = np.concatenate([series, 20 * series])[:, None]
+    for detector in (by_window, by_training):
+        scores = detector.score(values)
+        for i in (50, 599, 610, 900):
+            miss = abs(values[i, 0] - detector._predict(values)[i - 16, 0])
+            around = values[i - 16 : i + 1, 0]
+            unit = np.ptp(around) if detector is by_window else series[:300].std()
+            assert scores[i] == pytest.approx(miss / unit, rel=1e-6)
+
+
+@pytest.mark.parametrize("window", [2, 3, 5, 16, 100])
+def test_convolutions_take_any_window(window):
+    scores = CNN(window=window, epochs=1, train_share=1.0).fit_score(wave(300))
+    assert np.isfinite(scores).all()
+
+
+def test_the_convolutional_network_sees_windows_scaled_with_the_next_point():
+    detector = CNN(window=16, epochs=2).fit(wave())
+    series = wave(50, seed=3)
+    expected = []
+    for i in range(16, 50):
+        around = series[i - 16 : i + 1]
+        scaled = ((around - around.min()) / np.ptp(around)).astype(np.float32)
+        with torch.inference_mode():
+            predicted = detector._network(torch.from_numpy(scaled[None, None, :-1]))
+        expected.append(abs(scaled[-1] - float(predicted)))
+    np.testing.assert_allclose(detector.score(series)[16:], expected, atol=1e-5)
 
 
 @pytest.mark.parametrize("n", [33, 47, 48, 49, 100])
 def test_stretches_cover_every_point_with_a_window_of_context(n):
     """A prediction is the network's answer to its stretch, up to the point before."""
     detector = LSTMAD(window=16, epochs=1).fit(wave(100))
-    scaled = detector._scaled(wave(n, seed=5)[:, None])
-    predicted = detector._predict(scaled)
+    series = wave(n, seed=5)[:, None]
+    scaled = detector._standardized(series)
+    predicted = detector._standardized(detector._predict(series))
     assert predicted.shape == (n - 16, 1)
     length = min(32, n - 1)
     per_stretch = length - 15

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from oracle.poly import poly_blocks
 from sklearn.neighbors import LocalOutlierFactor
 from sklearn.svm import OneClassSVM
 
 from vuskit.detectors import LOF, MP, OCSVM, PCA, POLY, IForest, MovingZScore, NormA
 from vuskit.detectors._windows import all_windows, center_on_points
-from vuskit.detectors.norma import _cluster, _moving_average, _normal_model
+from vuskit.detectors.norma import _cluster, _moving_average, _normal_model, _sample
 
 
 def walk(n=150, seed=0):
@@ -37,14 +38,16 @@ def standardized(series, window):
     return (rows - rows.mean(axis=0)) / rows.std(axis=0)
 
 
-def test_pca_is_the_mahalanobis_distance():
+def test_pca_offers_the_mahalanobis_distance():
     rows = standardized(walk(), 6)
     inverse = np.linalg.inv(np.cov(rows.T, bias=True))
     distances = np.array([row @ inverse @ row for row in rows]) * 6
-    np.testing.assert_allclose(PCA(window=6).fit_score(walk()), centered(distances, 6), rtol=1e-8)
+    np.testing.assert_allclose(
+        PCA(window=6, distance="mahalanobis").fit_score(walk()), centered(distances, 6), rtol=1e-8
+    )
 
 
-def test_pca_as_pyod_sums_it():
+def test_pca_sums_distances_as_pyod_by_default():
     rows = standardized(walk(), 6)
     variances, components = np.linalg.eigh(np.cov(rows.T, bias=True))
     shares = variances / variances.sum()
@@ -52,9 +55,7 @@ def test_pca_as_pyod_sums_it():
         sum(np.linalg.norm(row - components[:, k]) / shares[k] for k in range(len(shares)))
         for row in rows
     ]
-    np.testing.assert_allclose(
-        PCA(window=6, distance="pyod").fit_score(walk()), centered(scores, 6), rtol=1e-8
-    )
+    np.testing.assert_allclose(PCA(window=6).fit_score(walk()), centered(scores, 6), rtol=1e-8)
 
 
 def test_pca_drops_components_without_variance():
@@ -67,9 +68,25 @@ def test_pca_drops_components_without_variance():
 # -- POLY --------------------------------------------------------------------------------------
 
 
-def naive_poly(series, window, power, neighborhood, compare):
+@pytest.mark.parametrize(
+    ("n", "options"),
+    [
+        (640, {}),
+        (633, {}),  # the last block is incomplete
+        (90, {"window": 12, "neighborhood": 4}),  # the neighborhood is the whole series
+        (151, {"window": 7, "power": 1, "neighborhood": 2}),
+        (5200, {"window": 150, "power": 2}),  # the first block with a score begins after 500 points
+    ],
+)
+def test_poly_is_the_published_program(n, options):
+    series = walk(n)
+    expected = poly_blocks(series.tolist(), **options)
+    np.testing.assert_allclose(POLY(**options).fit_score(series), expected, atol=1e-8)
+
+
+def naive_sliding_poly(series, window, power, neighborhood):
     n = len(series)
-    length = min(neighborhood * window, n)
+    length = min(max(neighborhood * window, 100), n)
     scores = []
     for start in range(n - window + 1):
         left = min(max(start - (length - window) // 2, 0), n - length)
@@ -77,26 +94,40 @@ def naive_poly(series, window, power, neighborhood, compare):
         # Positions relative to the window keep the least-squares problem well conditioned.
         fit = np.polyfit((np.array(around) - start) / length, series[around], power)
         inside = np.arange(start, start + window)
-        actual, predicted = series[inside], np.polyval(fit, (inside - start) / length)
-        if compare == "fourier":
-            actual, predicted = np.abs(np.fft.rfft(actual)), np.abs(np.fft.rfft(predicted))
-        scores.append(np.sqrt(((actual - predicted) ** 2).sum()) / window)
+        misses = series[inside] - np.polyval(fit, (inside - start) / length)
+        scores.append(np.sqrt((misses**2).mean()))
     return centered(scores, window)
 
 
-@pytest.mark.parametrize("compare", ["fourier", "values"])
 @pytest.mark.parametrize(
-    ("n", "window", "power", "neighborhood"), [(150, 8, 3, 10), (151, 7, 1, 4), (60, 12, 3, 10)]
+    ("n", "window", "power", "neighborhood"), [(250, 12, 3, 10), (151, 7, 1, 4), (60, 12, 3, 10)]
 )
-def test_poly_predicts_each_window_from_its_surroundings(n, window, power, neighborhood, compare):
-    detector = POLY(window=window, power=power, neighborhood=neighborhood, compare=compare)
-    expected = naive_poly(walk(n), window, power, neighborhood, compare)
+def test_sliding_poly_predicts_the_window_around_each_point(n, window, power, neighborhood):
+    detector = POLY(window=window, power=power, neighborhood=neighborhood, windows="sliding")
+    expected = naive_sliding_poly(walk(n), window, power, neighborhood)
     np.testing.assert_allclose(detector.fit_score(walk(n)), expected, atol=1e-7)
 
 
-def test_poly_does_not_err_on_a_polynomial():
+def test_sliding_poly_does_not_err_on_a_polynomial():
     time = np.arange(200) / 200
-    assert POLY(window=10).fit_score(3 * time**3 - time + 5).max() < 1e-9
+    scores = POLY(window=10, windows="sliding").fit_score(3 * time**3 - time + 5)
+    assert scores.max() < 1e-9
+
+
+def test_poly_adds_the_squared_errors_of_the_channels():
+    first, second = walk(300), walk(300, seed=1)
+    both = POLY().fit_score(np.column_stack([first, second]))
+    expected = np.hypot(POLY().fit_score(first), POLY().fit_score(second))
+    np.testing.assert_allclose(both, expected, atol=1e-9)
+
+
+def test_poly_takes_20_points_whatever_the_period():
+    detector = POLY()
+    detector.fit_score(np.sin(2 * np.pi * np.arange(1000) / 50))
+    assert detector.window_ == 20
+    detector = POLY(window="period")
+    detector.fit_score(np.sin(2 * np.pi * np.arange(1000) / 50))
+    assert detector.window_ == 50
 
 
 # -- LOF, OCSVM, IForest -----------------------------------------------------------------------
@@ -173,9 +204,23 @@ def test_norma_finds_as_many_patterns_as_there_are():
     shapes = [np.sin(np.arange(60) / 3), np.sign(np.sin(np.arange(60) / 9)), np.arange(60.0)]
     kinds = np.repeat([0, 1, 2], 30)
     members = np.array([zscore(shapes[k] + 0.05 * rng.normal(size=60)) for k in kinds])
-    labels = _cluster(members, max_clusters=10)
+    labels = _cluster(members, max_clusters=10, n_independent=90)
     assert len(np.unique(labels)) == 3
     assert all(len(np.unique(labels[kinds == kind])) == 1 for kind in range(3))
+
+
+def test_norma_takes_every_subsequence_of_a_short_series():
+    series = np.sin(np.arange(300) / 4) + 0.1 * walk(300)
+    first, second = (NormA(window=12, seed=seed).fit_score(series) for seed in (0, 1))
+    np.testing.assert_array_equal(first, second)
+
+
+def test_norma_draws_one_candidate_from_each_part_of_a_longer_series():
+    series = walk(519)[:, None]  # 500 subsequences of 20 points
+    for seed in range(3):
+        starts, candidates = _sample(series, 20, 50, np.random.default_rng(seed))
+        np.testing.assert_array_equal(starts // 10, np.arange(50))
+        np.testing.assert_allclose(candidates[7], zscore(series[starts[7] :][:20, 0]))
 
 
 def test_norma_weights_frequency_coverage_and_distance():

@@ -23,6 +23,7 @@ __all__ = [
 ]
 
 Check = Callable[[str, Any], Any]
+"""Function of a parameter's name and value that returns the checked value or raises an error."""
 
 
 def parameter(default: Any, check: Check) -> Any:

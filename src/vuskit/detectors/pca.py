@@ -31,8 +31,8 @@ def _from_components(rows: Floats, components: Floats, shares: Floats) -> Floats
 
 
 _DISTANCES: dict[str, Callable[[Floats, Floats, Floats], Floats]] = {
-    "mahalanobis": _mahalanobis,
     "pyod": _from_components,
+    "mahalanobis": _mahalanobis,
 }
 
 
@@ -45,10 +45,10 @@ class PCA(WindowModel):
 
     Parameters
     ----------
-    distance : {"mahalanobis", "pyod"}, default="mahalanobis"
-        How far a window is: its squared coordinates along the components over their variances;
-        or PyOD's sum of the distances from the components' unit vectors, which is nearly
-        the plain norm of the window and is what published tables hold.
+    distance : {"pyod", "mahalanobis"}, default="pyod"
+        "pyod" sums the distances from the components' unit vectors, each divided by the variance
+        of the component. It is nearly the norm of the window, and published scores use it.
+        "mahalanobis" sums the squared coordinates along the components over their variances.
 
     Examples
     --------
@@ -59,7 +59,7 @@ class PCA(WindowModel):
     True
     """
 
-    distance: str = parameter("mahalanobis", one_of(_DISTANCES))
+    distance: str = parameter("pyod", one_of(_DISTANCES))
     stochastic: ClassVar[bool] = False
 
     def _fit(self, train: Floats, progress: Progress | None) -> None:

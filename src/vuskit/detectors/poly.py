@@ -1,8 +1,9 @@
-"""Polynomial prediction of each window from what surrounds it."""
+"""Polynomial prediction of each window from its neighborhood."""
 
 from __future__ import annotations
 
 import dataclasses
+import math
 from typing import ClassVar, TypeAlias
 
 import numpy as np
@@ -10,95 +11,125 @@ from numpy.typing import NDArray
 
 from vuskit.detectors._windows import CHUNK_VALUES, center_on_points, window_view
 from vuskit.detectors.base import Progress, Windowed
-from vuskit.detectors.parameters import at_least, one_of, parameter
+from vuskit.detectors.parameters import at_least, one_of, parameter, window_length
 from vuskit.detectors.registry import register_detector
 
 __all__ = ["POLY"]
 
 Floats: TypeAlias = NDArray[np.float64]
+Ints: TypeAlias = NDArray[np.int64]
+
+# The published program fits to at least this many points.
+_SHORTEST_NEIGHBORHOOD = 100
+# Blocks that begin in the first tenth of the series, or its first 500 points, score 0.
+_INITIAL_SHARE, _INITIAL_POINTS = 10, 500
 
 
-@register_detector("poly", title="POLY", reference="doi:10.14778/1920841.1920859")
+@register_detector("poly", title="POLY", reference="Li, Ma and Mei, PAKDD 2007")
 @dataclasses.dataclass(kw_only=True, repr=False, eq=False)
 class POLY(Windowed):
-    """Windows that a polynomial through their surroundings does not predict are anomalous.
+    """Windows that a polynomial through their neighborhood does not predict are anomalous.
+
+    The score is the root mean square error of the prediction. By Parseval's theorem it equals the
+    distance of the two Fourier transforms divided by the length, as in the published experiments.
 
     Parameters
     ----------
+    window : int or "period", default=20
+        Length of the windows. The published experiments use 20 for every series.
     power : int, default=3
         Degree of the polynomial.
     neighborhood : int, default=10
-        Length of the surroundings, in windows; the window itself is left out of the fit.
-    compare : {"fourier", "values"}, default="fourier"
-        Distance between the magnitudes of the two spectra, or between the values.
+        Length of the neighborhood, in windows, but at least 100 points. The fit leaves out the
+        window itself.
+    windows : {"blocks", "sliding"}, default="blocks"
+        "blocks" divides the series into blocks, as published. All points of a block share its
+        score, and the blocks in the first tenth of the series (at most 500 points) score 0.
+        "sliding" predicts the window around each point, and scores the first points as well.
+
+    Notes
+    -----
+    Published details that "sliding" does not share: a block evaluates its polynomial at ``window``
+    equidistant positions from its first point to the first point *after* it, and its neighborhood
+    has half of its points before the first point of the block.
+
+    References
+    ----------
+    Z. Li, H. Ma and Y. Mei, "A unifying method for outlier and change detection from data streams
+    based on local polynomial fitting", PAKDD 2007, pp. 150-161.
 
     Examples
     --------
     >>> import numpy as np
     >>> series = np.arange(300) / 300
     >>> series[200:210] += np.tile([1, -1], 5)
-    >>> 190 < int(POLY(window=16).fit_score(series).argmax()) < 220
+    >>> 190 < int(POLY().fit_score(series).argmax()) < 220
     True
     """
 
+    window: int | str = parameter(20, window_length(2))
     power: int = parameter(3, at_least(0))
     neighborhood: int = parameter(10, at_least(2))
-    compare: str = parameter("fourier", one_of(["fourier", "values"]))
+    windows: str = parameter("blocks", one_of(["blocks", "sliding"]))
+    min_points: ClassVar[int] = 40
     stochastic: ClassVar[bool] = False
 
+    def _shortest_fit(self) -> int:
+        return 2 * self.window_
+
     def _fit(self, train: Floats, progress: Progress | None) -> None:
-        """Nothing is learned: every window is predicted from its own surroundings."""
+        """Learn nothing: every window is predicted from its own neighborhood."""
 
     def _score(self, values: Floats) -> Floats:
-        squares = sum(self._channel_error(channel) ** 2 for channel in values.T)
-        return center_on_points(np.sqrt(squares), len(values))
+        errors = self._block_errors if self.windows == "blocks" else self._sliding_errors
+        # Every polynomial absorbs a constant; without it, rounding errors are smaller.
+        squares = sum(errors(channel - channel.mean()) ** 2 for channel in values.T)
+        return np.sqrt(squares)
 
-    def _channel_error(self, channel: Floats) -> Floats:
-        window = self.window_
-        # Every polynomial absorbs a constant; fitted without it, there is less to round off.
-        level = channel.mean()
-        coefficients, basis = self._coefficients(channel - level)
-        actual = window_view(channel[:, None], window)[:, 0]
-        errors = np.empty(len(actual))
-        step = max(1, CHUNK_VALUES // window)
-        for start in range(0, len(actual), step):
-            rows = slice(start, start + step)
-            errors[rows] = self._distance(actual[rows], coefficients[rows] @ basis + level)
-        return errors
-
-    def _distance(self, actual: Floats, predicted: Floats) -> Floats:
-        if self.compare == "fourier":
-            actual = np.abs(np.fft.rfft(actual, axis=1))
-            predicted = np.abs(np.fft.rfft(predicted, axis=1))
-        return np.asarray(np.linalg.norm(actual - predicted, axis=1) / self.window_)
-
-    def _coefficients(self, channel: Floats) -> tuple[Floats, Floats]:
-        """Per window the coefficients of its polynomial, and the basis at the window's points.
-
-        Positions are relative to the window, so away from the ends all windows share one design
-        and their coefficients are correlations of the series with the rows of its inverse.
-        """
+    def _block_errors(self, channel: Floats) -> Floats:
         window, n = self.window_, len(channel)
-        length = min(self.neighborhood * window, n)
-        lead = (length - window) // 2
+        first = math.ceil(min(_INITIAL_POINTS, n / _INITIAL_SHARE) / window) * window
+        starts = np.arange(first, n - window + 1, window)
+        lead = self._neighborhood_length(n) // 2
+        scores = np.zeros(n)
+        errors = self._errors(channel, starts, lead, np.linspace(0, window, window))
+        scores[first : first + len(starts) * window] = np.repeat(errors, window)
+        rest = n % window
+        if rest and n - rest >= first:
+            last = self._errors(channel, np.array([n - rest]), lead, np.arange(rest))
+            scores[n - rest :] = last
+        return scores
+
+    def _sliding_errors(self, channel: Floats) -> Floats:
+        window, n = self.window_, len(channel)
+        lead = (self._neighborhood_length(n) - window) // 2
+        errors = self._errors(channel, np.arange(n - window + 1), lead, np.arange(window))
+        return center_on_points(errors, n)
+
+    def _neighborhood_length(self, n: int) -> int:
+        return min(max(self.neighborhood * self.window_, _SHORTEST_NEIGHBORHOOD), n)
+
+    def _errors(self, channel: Floats, starts: Ints, lead: int, positions: Floats | Ints) -> Floats:
+        """Error of each window, predicted at positions relative to its start.
+
+        The neighborhood begins ``lead`` points before the window. Near the ends of the series it
+        moves inside. Windows with the same place in their neighborhood share one design matrix.
+        """
+        n, inside = len(channel), len(positions)
+        length = self._neighborhood_length(n)
+        lefts = np.clip(starts - lead, 0, n - length)
+        around, actual = (window_view(channel[:, None], k)[:, 0] for k in (length, inside))
         powers = np.arange(self.power + 1)
-
-        def design(offset: int) -> Floats:
-            return ((np.arange(length) - offset) / length)[:, None] ** powers
-
-        def inverse(offset: int) -> Floats:
-            outside = np.ones(length, dtype=bool)
-            outside[offset : offset + window] = False
-            rows = np.zeros((self.power + 1, length))
-            rows[:, outside] = np.linalg.pinv(design(offset)[outside])
-            return rows
-
-        coefficients = np.empty((n - window + 1, self.power + 1))
-        center = slice(lead, lead + n - length + 1)
-        for row, weights in enumerate(inverse(lead)):
-            coefficients[center, row] = np.correlate(channel, weights, mode="valid")
-        for start in range(lead):
-            coefficients[start] = inverse(start) @ channel[:length]
-        for start in range(center.stop, n - window + 1):
-            coefficients[start] = inverse(start - (n - length)) @ channel[n - length :]
-        return coefficients, design(lead)[lead : lead + window].T
+        basis = (positions / length)[:, None] ** powers
+        step = max(1, CHUNK_VALUES // length)
+        errors = np.empty(len(starts))
+        for offset in np.unique(starts - lefts):
+            design = ((np.arange(length) - offset) / length)[:, None] ** powers
+            design[offset : offset + inside] = 0.0
+            inverse = np.linalg.pinv(design)
+            group = np.flatnonzero(starts - lefts == offset)
+            for rows in np.array_split(group, math.ceil(len(group) / step)):
+                predicted = around[lefts[rows]] @ inverse.T @ basis.T
+                misses = actual[starts[rows]] - predicted
+                errors[rows] = np.sqrt((misses**2).mean(axis=1))
+        return errors

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from vuskit._util.entry_points import EntryPointGroup
 from vuskit._util.names import did_you_mean
 from vuskit.detectors.adapters import adapt, find_model_class, is_model_name
 from vuskit.detectors.base import Detector
@@ -71,8 +71,18 @@ def _where(cls: type) -> str:
     return f"{cls.__module__}.{cls.__qualname__}"
 
 
-def _entry_points() -> dict[str, importlib.metadata.EntryPoint]:
-    return {point.name: point for point in importlib.metadata.entry_points(group=ENTRY_POINTS)}
+def _accept_plugin(name: str, loaded: Any) -> bool:
+    if not (isinstance(loaded, type) and issubclass(loaded, Detector)):
+        return False
+    if name not in _REGISTERED:
+        own = loaded.__dict__
+        register_detector(name, title=own.get("title", ""), reference=own.get("reference", ""))(
+            loaded
+        )
+    return _REGISTERED[name] is loaded
+
+
+_PLUGINS = EntryPointGroup(ENTRY_POINTS, "a Detector class", _accept_plugin)
 
 
 def list_detectors() -> tuple[str, ...]:
@@ -88,7 +98,7 @@ def list_detectors() -> tuple[str, ...]:
     >>> "lof" in list_detectors()
     True
     """
-    return tuple(sorted({*_REGISTERED, *_entry_points()}))
+    return tuple(sorted({*_REGISTERED, *_PLUGINS.names()}))
 
 
 def detector_class(name: str) -> type[Detector]:
@@ -118,22 +128,11 @@ def detector_class(name: str) -> type[Detector]:
         ...
     vuskit.errors.InvalidInputError: `name` must be a known detector, got 'lov'; did you mean 'lof'?
     """
-    if name not in _REGISTERED and name in (plugins := _entry_points()):
-        _register_plugin(name, plugins[name].load())
-    if name not in _REGISTERED:
+    if name not in _REGISTERED and not _PLUGINS.load(name):
         raise InvalidInputError(
             f"`name` must be a known detector, got {name!r}{_suggest(name, list_detectors())}"
         )
     return _REGISTERED[name]
-
-
-def _register_plugin(name: str, loaded: Any) -> None:
-    if not (isinstance(loaded, type) and issubclass(loaded, Detector)):
-        raise InvalidInputError(
-            f"entry point {name!r} of {ENTRY_POINTS!r} must be a Detector class, got {loaded!r}"
-        )
-    if name not in _REGISTERED:
-        register_detector(name)(loaded)
 
 
 def get_detector(name: str, **params: Any) -> Detector:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import copy
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, cast
 
 import numpy as np
 import torch
@@ -18,8 +18,6 @@ __all__ = ["autoencoder", "convolutional_forecaster", "predict", "recurrent_fore
 
 # Rows a network is applied to at once outside training.
 _PREDICTION_ROWS = 2048
-# Short training series get smaller batches, so that an epoch is more than a step or two.
-_SMALLEST_BATCH, _STEPS_PER_EPOCH = 16, 8
 
 
 @contextlib.contextmanager
@@ -47,6 +45,8 @@ def train(
     batch_size: int,
     learning_rate: float,
     validation_share: float,
+    shuffle: bool,
+    keep: str,
     seed: int,
     device: str,
     progress: Progress | None,
@@ -59,15 +59,16 @@ def train(
         Makes the network; its weights are drawn under the seed.
     inputs, targets : ndarray of shape (m, ...)
         Training pairs in time order; the last share of them validates.
-    epochs, patience, batch_size, learning_rate, validation_share, seed, device, progress
+    shuffle : bool
+        Whether each epoch draws a new order; otherwise every epoch goes through time.
+    epochs, patience, batch_size, learning_rate, validation_share, keep, seed, device, progress
         As in `vuskit.detectors.deep._base.NeuralDetector`.
 
     Returns
     -------
     torch.nn.Module
-        The network of the best epoch, in evaluation mode.
+        The network of the last or the best epoch, in evaluation mode.
     """
-    batch_size = min(batch_size, max(_SMALLEST_BATCH, len(inputs) // _STEPS_PER_EPOCH))
     held_out = max(1, int(validation_share * len(inputs)))
     split = max(1, len(inputs) - held_out)
     x, y = torch.from_numpy(inputs).to(device), torch.from_numpy(targets).to(device)
@@ -76,10 +77,12 @@ def train(
     with _one_thread(), torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         network = build().to(device)
-        optimizer = torch.optim.Adam(network.parameters(), lr=learning_rate)
+        optimizer = torch.optim.Adam(network.parameters(), lr=learning_rate, eps=1e-7)
         best, best_loss, waited = copy.deepcopy(network.state_dict()), float("inf"), 0
         for epoch in range(1, epochs + 1):
-            train_loss = _run_epoch(network, optimizer, x[:split], y[:split], batch_size)
+            train_loss = _run_epoch(
+                network, optimizer, x[:split], y[:split], _batches(split, batch_size, shuffle)
+            )
             loss = _validate(network, x_valid, y_valid)
             if progress is not None:
                 progress(TrainingProgress(epoch, epochs, train_loss, loss))
@@ -89,15 +92,16 @@ def train(
                 waited += 1
             if waited == patience:
                 break
-    network.load_state_dict(best)
+    if keep == "best":
+        network.load_state_dict(best)
     return network.eval()
 
 
-def _batches(n_rows: int, batch_size: int) -> Iterator[torch.Tensor]:
-    order = torch.randperm(n_rows)
+def _batches(n_rows: int, batch_size: int, shuffle: bool) -> Iterator[torch.Tensor]:
+    order = torch.randperm(n_rows) if shuffle else torch.arange(n_rows)
     for start in range(0, n_rows, batch_size):
         rows = order[start : start + batch_size]
-        # Batch norm needs two rows: a last row alone joins the next epoch's shuffle instead.
+        # Batch norm needs two rows, so a single last row is left out.
         if len(rows) > 1 or n_rows == 1:
             yield rows
 
@@ -107,11 +111,11 @@ def _run_epoch(
     optimizer: torch.optim.Optimizer,
     x: torch.Tensor,
     y: torch.Tensor,
-    batch_size: int,
+    batches: Iterable[torch.Tensor],
 ) -> float:
     network.train()
     total, rows_seen = 0.0, 0
-    for rows in _batches(len(x), batch_size):
+    for rows in batches:
         optimizer.zero_grad()
         loss = torch.nn.functional.mse_loss(network(x[rows]), y[rows])
         loss.backward()  # type: ignore[no-untyped-call]
@@ -161,32 +165,59 @@ def predict(network: torch.nn.Module, inputs: NDArray[Any], *, device: str) -> N
 # -- networks ------------------------------------------------------------------------------------
 
 
+def _initialize_like_keras(network: nn.Module) -> nn.Module:
+    """Draw the weights as the published experiments did: Glorot uniform, biases 0."""
+    for layer in network.modules():
+        if isinstance(layer, nn.Linear | nn.Conv1d):
+            nn.init.xavier_uniform_(layer.weight)
+            nn.init.zeros_(cast(torch.Tensor, layer.bias))
+    return network
+
+
+def _batch_norm(units: int) -> nn.Module:
+    return nn.BatchNorm1d(units, eps=1e-3, momentum=0.01)
+
+
 def autoencoder(n_inputs: int, hidden: int, code: int) -> nn.Module:
-    """Dense layers ``hidden - code - hidden`` around a narrow code, with batch norm."""
-    return nn.Sequential(
-        nn.Linear(n_inputs, hidden),
-        nn.BatchNorm1d(hidden),
-        nn.ReLU(),
-        nn.Linear(hidden, code),
-        nn.BatchNorm1d(code),
-        nn.ReLU(),
-        nn.Linear(code, hidden),
-        nn.BatchNorm1d(hidden),
-        nn.ReLU(),
-        nn.Linear(hidden, n_inputs),
+    """Dense layers ``hidden - code - hidden`` around a narrow code, with batch norm.
+
+    The output layer is rectified as well: the windows are scaled to 0..1.
+    """
+    return _initialize_like_keras(
+        nn.Sequential(
+            nn.Linear(n_inputs, hidden),
+            nn.ReLU(),
+            _batch_norm(hidden),
+            nn.Linear(hidden, code),
+            nn.ReLU(),
+            _batch_norm(code),
+            nn.Linear(code, hidden),
+            nn.ReLU(),
+            nn.Linear(hidden, n_inputs),
+            nn.ReLU(),
+        )
     )
 
 
 def convolutional_forecaster(n_channels: int, window: int, dropout: float) -> nn.Module:
-    """Three convolutions with pooling and a dense layer: a window in, the next point out."""
+    """Three convolutions with pooling and a dense layer: a window in, the next point out.
+
+    The first convolution keeps the length, the others shorten it by one. Windows too short for
+    that keep their length, and are not pooled once they have a single position.
+    """
     layers: list[nn.Module] = []
     length, filters_in = window, n_channels
     for filters in (8, 16, 32):
-        layers += [nn.Conv1d(filters_in, filters, 3, padding=1), nn.ReLU()]
-        layers += [nn.MaxPool1d(2, ceil_mode=True)]
-        length, filters_in = (length + 1) // 2, filters
+        if not layers or length < 2:
+            layers.append(nn.ZeroPad1d((0, 1)))
+            length += 1
+        layers += [nn.Conv1d(filters_in, filters, 2), nn.ReLU()]
+        length, filters_in = length - 1, filters
+        if length >= 2:
+            layers.append(nn.MaxPool1d(2))
+            length //= 2
     dense = [nn.Flatten(), nn.Linear(length * filters_in, 64), nn.ReLU(), nn.Dropout(dropout)]
-    return nn.Sequential(*layers, *dense, nn.Linear(64, n_channels))
+    return _initialize_like_keras(nn.Sequential(*layers, *dense, nn.Linear(64, n_channels)))
 
 
 class _RecurrentForecaster(nn.Module):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TypeAlias
+from typing import ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,12 +24,17 @@ Floats: TypeAlias = NDArray[np.float64]
 class AutoEncoder(NeuralDetector, WindowModel):
     """Windows that a narrow network does not rebuild are anomalous.
 
+    Each window is scaled to 0..1. Every epoch goes through the training windows in time order, as
+    in the published experiments.
+
     Parameters
     ----------
     hidden : int, default=32
         Units of the outer layers.
     code : int, default=16
         Units of the middle layer.
+    max_train_windows : int or None, default=50000
+        More training windows than this are sampled down.
 
     Examples
     --------
@@ -45,6 +50,8 @@ class AutoEncoder(NeuralDetector, WindowModel):
     epochs: int = parameter(100, at_least(1))
     hidden: int = parameter(32, at_least(1))
     code: int = parameter(16, at_least(1))
+    max_train_windows: int | None = parameter(50_000, none_or(at_least(2)))
+    _shuffle: ClassVar[bool] = False
 
     def _fit(self, train: Floats, progress: Progress | None) -> None:
         require_torch(self.name)

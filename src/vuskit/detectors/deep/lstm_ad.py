@@ -15,17 +15,20 @@ from vuskit.detectors.registry import register_detector
 
 __all__ = ["LSTMAD"]
 
+Floats: TypeAlias = NDArray[np.float64]
 Singles: TypeAlias = NDArray[np.float32]
 
 
-@register_detector("lstm_ad", title="LSTM-AD", reference="isbn:978-2-87587-015-2")
+@register_detector("lstm_ad", title="LSTM-AD", reference="Malhotra et al., ESANN 2015")
 @dataclasses.dataclass(kw_only=True, repr=False, eq=False)
 class LSTMAD(Forecaster):
     """Points that a recurrent network does not predict are anomalous.
 
     The network reads stretches of two windows and predicts every point of the second one, so
     each prediction rests on at least a window of context and a pass over the series costs as
-    many steps as it has points, not a window's worth for each.
+    many steps as it has points, not a window's worth for each. The network reads values scaled
+    by the training part; ``scale`` is the unit of the errors. The published experiments scale each
+    window to 0..1 and predict one point from it.
 
     Parameters
     ----------
@@ -33,6 +36,10 @@ class LSTMAD(Forecaster):
         Units of each recurrent layer.
     layers : int, default=2
         Number of recurrent layers.
+    batch_size : int, default=32
+        Stretches per gradient step.
+    learning_rate : float, default=0.01
+        Step size of Adam.
     max_train_windows : int or None, default=256
         Most stretches to train on.
 
@@ -56,28 +63,37 @@ class LSTMAD(Forecaster):
 
         return recurrent_forecaster(n_channels, self.window_, self.units, self.layers)
 
-    def _training_pairs(self, scaled: Singles) -> tuple[Singles, Singles]:
-        length = min(2 * self.window_, len(scaled) - 1)
+    def _training_pairs(self, train: Floats) -> tuple[Singles, Singles]:
+        scaled = self._standardized(train)
+        length = self._stretch_length(len(train))
         inputs = window_view(scaled[:-1], length)
         targets = window_view(scaled[self.window_ :], length - self.window_ + 1)
         rows = self._sampled(len(inputs))
-        return self._stretches(inputs[rows]), self._stretches(targets[rows])
+        return self._time_first(inputs[rows]), self._time_first(targets[rows])
 
-    def _predict(self, scaled: Singles) -> Singles:
+    def _predict(self, values: Floats) -> Floats:
         from vuskit.detectors.deep._torch import predict
 
-        window, n_targets = self.window_, len(scaled) - self.window_
-        length = min(2 * window, len(scaled) - 1)
+        window, n_targets = self.window_, len(values) - self.window_
+        length = self._stretch_length(len(values))
         per_stretch = length - window + 1
         # The last stretch is moved back to end with the series.
-        starts = np.minimum(np.arange(0, n_targets, per_stretch), len(scaled) - 1 - length)
-        stretches = self._stretches(window_view(scaled, length)[starts])
+        starts = np.minimum(np.arange(0, n_targets, per_stretch), len(values) - 1 - length)
+        stretches = self._time_first(window_view(self._standardized(values), length)[starts])
         predicted = predict(self._network, stretches, device=self.device)
-        result = np.empty((n_targets, scaled.shape[1]), dtype=np.float32)
+        result = np.empty((n_targets, values.shape[1]))
         for start, part in zip(starts, predicted, strict=True):
             result[start : start + per_stretch] = part
-        return result
+        return np.asarray(self._mean + self._spread * result)
+
+    def _standardized(self, values: Floats) -> Singles:
+        scaled: Singles = ((values - self._mean) / self._spread).astype(np.float32)
+        return scaled
+
+    def _stretch_length(self, n: int) -> int:
+        """Points that the network reads in one pass."""
+        return min(2 * self.window_, n - 1)
 
     @staticmethod
-    def _stretches(view: Singles) -> Singles:
-        return np.ascontiguousarray(view.transpose(0, 2, 1))
+    def _time_first(stretches: Singles) -> Singles:
+        return np.ascontiguousarray(stretches.transpose(0, 2, 1))
