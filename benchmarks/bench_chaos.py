@@ -48,6 +48,7 @@ from chaos_files import (
 
 from vuskit._util.text import format_duration
 from vuskit.bench import Run
+from vuskit.bench.changes import BEFORE
 from vuskit.engine import Status
 
 COMMAND = [sys.executable, "-c", "from vuskit.cli.main import run; run()", "bench"]
@@ -704,6 +705,7 @@ class Storm:
             if not eventually(lambda s=session: not alive_in_session(s), 60):
                 self.problems.append(f"processes of Dask left: {alive_in_session(session)}")
         known = {f"{digest}.npy" for (digest,) in self._query("SELECT hash FROM scores")}
+        known.add(BEFORE)  # edits repeat finished jobs
         for path in sorted(self.run.rglob("*")):
             own = path.name in known or path.name.startswith(("bench.sqlite", ".vuskit-lock"))
             name = str(path.relative_to(self.run))

@@ -1,4 +1,6 @@
-"""The benchmark runner: under kill -9, its overhead, and on real data. Rewrites docs/bench.md.
+"""The benchmark runner: under kill -9, its overhead, and on real data.
+
+Rewrites docs/bench-limits.md.
 
     python benchmarks/bench_runs.py kill [--kills 10] [--jobs 400]
     python benchmarks/bench_runs.py overhead [--jobs 10000] [--values 1000000]
@@ -28,7 +30,7 @@ from docs_block import replace_block
 from vuskit._util.text import format_duration
 from vuskit.bench import Run, Store, leaderboard
 
-PAGE = Path(__file__).parents[1] / "docs" / "bench.md"
+PAGE = Path(__file__).parents[1] / "docs" / "bench-limits.md"
 COMMAND = [sys.executable, "-c", "from vuskit.cli.main import run; run()", "bench"]
 N_MEASURES = 13
 DETECTORS = ("iforest", "pca", "poly", "mp", "moving_zscore", "random")

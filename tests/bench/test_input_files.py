@@ -110,7 +110,7 @@ def base(tmp_path):
 
 @pytest.fixture(scope="module")
 def cluster():
-    with scheduler(2) as (file, _):
+    with scheduler(1) as (file, _):
         yield file
 
 

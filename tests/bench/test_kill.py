@@ -98,7 +98,7 @@ def test_a_polite_stop_says_how_to_go_on(workshop, start, number):
     process = start()
     assert eventually(lambda: len(finished_jobs(workshop)) >= 3)
     process.send_signal(number)
-    out, err = process.communicate()
+    out, err = process.communicate(timeout=120)
     assert process.returncode == 130, err
     assert out == ""
     assert f"What is finished is in {workshop.folder}." in err
@@ -107,3 +107,16 @@ def test_a_polite_stop_says_how_to_go_on(workshop, start, number):
     assert workshop.query("SELECT state FROM runs") == [("interrupted",)]
     assert workshop.query("SELECT DISTINCT status FROM jobs") == [("OK",)]
     assert workshop.leftovers() == []
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_stop_is_no_failure_of_a_job(number):
+    from vuskit.cli.bench.run import stopped_by_signals
+    from vuskit.engine._process import outcome_of
+
+    with stopped_by_signals() as stop_if_asked:
+        stop_if_asked()
+        with pytest.raises(KeyboardInterrupt):
+            outcome_of(lambda: signal.raise_signal(number))
+        with pytest.raises(KeyboardInterrupt):
+            stop_if_asked()

@@ -8,8 +8,11 @@ import tomllib
 import jsonschema
 import pytest
 
+import vuskit
 from vuskit import EvaluationSettings, InvalidInputError, list_measures
+from vuskit.bench import Run, run_plan
 from vuskit.bench.plan import TEMPLATE, load_plan, parse_plan, plan_schema
+from vuskit.datasets.synthetic import make_series
 
 
 def complain(workshop, **parts):
@@ -243,3 +246,38 @@ def test_series_that_cannot_be_made_stop_the_run_before_it_begins(workshop):
     workshop.write(series='[[series]]\nfamily = "ecg"\nn = 100')
     with pytest.raises(InvalidInputError, match="`n` must be >="):
         workshop.run()
+
+
+def test_training_parts_are_left_out_of_the_measures(tmp_path):
+    """Detectors see the whole series; measures see what follows its training part."""
+    text = """
+[[series]]
+family = "ecg"
+n = 2000
+n_anomalies = 4
+[[detectors]]
+name = "values"
+[[evaluate]]
+measures = ["auc_pr"]
+train_length = {length}
+[executor]
+workers = 1
+"""
+    series = make_series("ecg", n=2000, n_anomalies=4, seed=0)
+    assert series.train_length == 200
+    found = {}
+    for length in ("0", '"auto"', "500"):
+        (tmp_path / "bench.toml").write_text(text.format(length=length))
+        run = Run(run_plan(load_plan(tmp_path / "bench.toml")).folder)
+        (found[length],) = run.values()["value"]
+        (settings,) = run.values()["settings"]
+        shown = f", train_length={length.strip(chr(34))}" if length != "0" else ""
+        assert settings.endswith(f"definition=journal{shown}")
+    for length, first in (("0", 0), ('"auto"', 200), ("500", 500)):
+        expected = vuskit.auc_pr(series.labels[first:], series.values[first:])
+        assert found[length] == pytest.approx(expected), length
+    (tmp_path / "bench.toml").write_text(text.format(length='"half"'))
+    with pytest.raises(
+        InvalidInputError, match=r'train_length` must be a number of points or "auto"'
+    ):
+        load_plan(tmp_path / "bench.toml")

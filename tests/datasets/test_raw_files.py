@@ -182,6 +182,28 @@ def test_dodgers_game_after_midnight_and_errors(tmp_path):
         read_series(path)
 
 
+def test_sensorscope_layouts_labels_and_errors(tmp_path):
+    path = EXAMPLES["sensorscope"][0](tmp_path)
+    series = read_series(path, values="surface_temperature")
+    assert series.values.tolist() == [10, 9, 8, 7, 6]
+    assert "wind_speed (no values)" in read_series(path).left_out
+    positions = write(tmp_path / "events.csv", "start,end\n3,4\n")
+    assert read_series(path, labels=positions).events == ((3, 5),)
+    # Other deployments number their packets before the readings.
+    cells = [line.split() for line in path.read_text().splitlines()]
+    numbered = [" ".join([*row[:8], str(place), *row[8:]]) for place, row in enumerate(cells)]
+    path.write_text("\n".join(numbered) + "\n")
+    assert np.array_equal(read_series(path, values="surface_temperature").values, series.values)
+    with pytest.raises(InvalidInputError, match="`values` must be one of ambient_temperature, "):
+        read_series(path, values="pressure")
+    (tmp_path / "pass-meteo-7.labels.csv").unlink()
+    with pytest.raises(InvalidInputError, match=r"write a csv file start,end there, or name"):
+        read_series(path)
+    path.write_text("1 2 3\n")
+    with pytest.raises(InvalidInputError, match="there must be 17 or 18 columns, got 3"):
+        read_series(path, format="sensorscope", labels=positions)
+
+
 def test_wfdb_values_and_windows(tmp_path):
     path = EXAMPLES["wfdb"][0](tmp_path)
     series = read_series(path)

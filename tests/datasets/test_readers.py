@@ -66,6 +66,18 @@ def dodgers_file(folder):
     return write(folder / "Dodgers.data", rows + "4/10/2005 0:25,-1\n")
 
 
+def sensorscope_file(folder):
+    """Five rows of a station that measures two temperatures, two minutes apart; a row of labels."""
+    rows = [
+        f"7 2008 3 1 12 {2 * i:02d} 0 {1204372800 + 120 * i} {i + 0.5} {10 - i} "
+        + "NaN " * 6
+        + "NaN"
+        for i in range(5)
+    ]
+    write(folder / "pass-meteo-7.labels.csv", "start,end\n2008-03-01 12:02,2008-03-01 12:05\n")
+    return write(folder / "pass-meteo-7.txt", "\n".join(rows) + "\n")
+
+
 def wfdb_file(folder):
     """Record of two signals in format 212; beats at 2 (normal), 5 (ventricular) and 10."""
     samples = np.arange(-12, 12).reshape(12, 2)
@@ -131,6 +143,16 @@ EXAMPLES = {
         dodgers_file,
         {"name": "Dodgers", "dataset": "Dodgers", "values": [0, 5, 10, 15, 20, -1]},
         [0, 0, 1, 1, 0, 1],
+    ),
+    "sensorscope": (
+        sensorscope_file,
+        {
+            "name": "pass-meteo-7",
+            "dataset": "SensorScope",
+            "channels": ("ambient_temperature", "surface_temperature"),
+            "values": [[i + 0.5, 10 - i] for i in range(5)],
+        },
+        [0, 1, 1, 0, 0],
     ),
     "iops": (
         lambda folder: write(

@@ -17,9 +17,10 @@ import numpy as np
 from vuskit._util.environment import installed_versions
 from vuskit._util.escapes import escape_surrogates
 from vuskit._util.names import match_names, matches_name
-from vuskit._util.text import listed, quoted
+from vuskit._util.text import listed, plural, quoted
 from vuskit.bench.identity import file_digest, import_object
 from vuskit.bench.jobs import (
+    AUTO,
     DetectorSpec,
     EvaluateJob,
     ImportJob,
@@ -45,6 +46,7 @@ from vuskit.errors import InvalidInputError
 __all__ = ["ExpandedPlan", "expand_plan"]
 
 _BATCH = 64
+_WITHOUT_TRAINING_PART = ("labels", "scores")  # formats that know it by the file's name only
 _SeriesNames: TypeAlias = tuple[str | None, str]  # data set and series
 _Subject: TypeAlias = tuple[str, str, str]  # series, scores and settings
 
@@ -175,7 +177,7 @@ class ExpandedPlan:
             missing = tuple(m for m in evaluate.measures if m.identity not in ended)
             if not missing:
                 continue
-            left = EvaluateJob(job.series, scores_hash, evaluate.evaluation, missing, job.label)
+            left = replace(evaluate, measures=missing)
             if failed or left.key not in self.failed_evaluations:
                 found.append(left)
         return found
@@ -191,7 +193,14 @@ class ExpandedPlan:
 
     def _evaluate_jobs(self, job: Job, scores_hash: str) -> list[EvaluateJob]:
         return [
-            EvaluateJob(job.series, scores_hash, entry.settings, entry.measures, job.label)
+            EvaluateJob(
+                job.series,
+                scores_hash,
+                entry.settings,
+                entry.measures,
+                job.label,
+                entry.train_length,
+            )
             for entry in self.plan.evaluations
         ]
 
@@ -282,10 +291,54 @@ def expand_plan(
     if not expanded.jobs:
         reasons = "; ".join(notes) or "no file fits"
         raise InvalidInputError(f"the plan must select at least one series, got none: {reasons}")
+    expanded.notes += _note_training_parts(plan, expanded.jobs)
     expanded.note_evaluated(store)
     expanded.stale = find_stale_jobs(expanded, store)
     expanded.notes += note_library_versions(expanded, store)
     return expanded
+
+
+def _note_training_parts(plan: Plan, jobs: Iterable[Job]) -> list[str]:
+    """Say which known training parts are evaluated, and which series have none to leave out."""
+    known = {job.series.hash: job.series for job in jobs}.values()
+    declared = [ref for ref in known if 0 < (ref.source.declared_train_length or 0) < ref.n_points]
+    asked = {entry.train_length for entry in plan.evaluations}
+    notes = []
+    longest = max((length for length in asked if isinstance(length, int)), default=0)
+    short = [ref for ref in known if ref.n_points <= longest]
+    if short and len(short) == len(known):
+        raise InvalidInputError(
+            f"`train_length` must be less than the points of a series, got {longest:,} for at most "
+            f"{max(ref.n_points for ref in short):,} points; give a smaller number"
+        )
+    if declared and None in asked:
+        notes.append(
+            f"{plural(len(declared), 'series begins', 'series begin')} with training data, by the "
+            f"name of the file, and this part is evaluated ({declared[0].title}: "
+            f"{declared[0].source.declared_train_length:,} points); "
+            'train_length = "auto" leaves it out, 0 hides this note'
+        )
+    if AUTO in asked:
+        # Other formats know it only when they are read.
+        unknown = [
+            ref
+            for ref in known
+            if ref.source.declared_train_length is None
+            and ref.source.format_name in _WITHOUT_TRAINING_PART
+        ]
+        if unknown and len(unknown) == len(known):
+            raise InvalidInputError(
+                '`train_length = "auto"` needs files with names such as '
+                "001_NAB_id_1_Web_tr_500_1st_800.csv, got none "
+                f"({unknown[0].name}, ...); give the number of training points"
+            )
+        if unknown:
+            notes.append(
+                f"{plural(len(unknown), 'series has', 'series have')} no known training part and "
+                f"{'is' if len(unknown) == 1 else 'are'} evaluated whole: "
+                f"{listed([ref.title for ref in unknown], most=_SHOWN)}"
+            )
+    return notes
 
 
 def _with_current_code(plan: Plan) -> Plan:

@@ -42,6 +42,7 @@ from vuskit.datasets.readers import (
     may_hold_large_integers,
 )
 from vuskit.datasets.readers.column_roles import Columns, open_columns
+from vuskit.datasets.readers.train_lengths import declared_train_length
 from vuskit.datasets.synthetic import make_series
 from vuskit.detectors import (
     Adapted,
@@ -66,6 +67,7 @@ from vuskit.measures.registry import Measure, get_measure
 from vuskit.measures.settings import EvaluationSettings
 
 __all__ = [
+    "AUTO",
     "ChangedInputError",
     "DetectorSpec",
     "EvaluateJob",
@@ -80,18 +82,23 @@ __all__ = [
     "ScoreResult",
     "SeriesRef",
     "SeriesSource",
+    "TrainLength",
     "changed_files",
     "changed_parts",
     "check_memory",
     "describe_series",
     "evaluate_scores",
+    "evaluated_from",
     "evaluation_key",
     "forget_code",
     "job_from_spec",
+    "settings_text",
     "where_changed",
 ]
 
 Scores = NDArray[np.float64]
+TrainLength: TypeAlias = int | str | None
+AUTO = "auto"  # the training part that a series knows
 
 
 class Kind(enum.StrEnum):
@@ -164,6 +171,14 @@ class SeriesSource:
             If no module has registered it here.
         """
         return get_format(self._content["format"]) if "format" in self._content else None
+
+    @property
+    def declared_train_length(self) -> int | None:
+        """Training points that the name of the file or its options declare."""
+        if self.path is None:
+            return None
+        given: int | None = self._content["options"].get("train_length")
+        return declared_train_length(self.path) if given is None else given
 
     def stamp(self) -> str:
         """Version of the code that reads or makes the series.
@@ -668,7 +683,7 @@ class ScoreJob:
 
 @dataclass(frozen=True)
 class ImportJob:
-    """Scores that somebody else computed: read, checked, stored."""
+    """Import saved scores: read, validate, store."""
 
     kind: ClassVar[Kind] = Kind.IMPORT
     seed: ClassVar[None] = None
@@ -733,11 +748,12 @@ class EvaluateJob:
     evaluation: EvaluationSettings
     measures: tuple[MeasureSpec, ...]
     label: str
+    train_length: TrainLength = None  # leading points that are not evaluated
 
     @property
     def settings(self) -> str:
         """The settings in one line."""
-        return str(self.evaluation)
+        return settings_text(self.evaluation, self.train_length)
 
     @property
     def identity(self) -> str:
@@ -781,10 +797,45 @@ class EvaluateJob:
 
     def spec(self) -> dict[str, Any]:
         """All that is needed to do it again, the series, the scores and names aside."""
-        return {
+        spec: dict[str, Any] = {
             "settings": self.evaluation.to_dict(),
             "measures": [asdict(measure) for measure in self.measures],
         }
+        if self.train_length:
+            spec["train_length"] = self.train_length
+        return spec
+
+
+def settings_text(settings: EvaluationSettings, train_length: TrainLength) -> str:
+    """Settings and the training part that is left out, in one line.
+
+    Examples
+    --------
+    >>> settings_text(EvaluationSettings(buffer=5), "auto")
+    'buffer=5, thresholds=all, definition=journal, train_length=auto'
+    """
+    return f"{settings}, train_length={train_length}" if train_length else str(settings)
+
+
+def evaluated_from(series: Series, train_length: TrainLength) -> int:
+    """First point of a series that is evaluated.
+
+    Parameters
+    ----------
+    series : Series
+        The whole series.
+    train_length : int, "auto" or None
+        Leading points to leave out; "auto": those that the series knows as its training part.
+
+    Examples
+    --------
+    >>> series = Series("a", "docs", [1.0, 2.0, 9.0], [0, 0, 1], train_length=1)
+    >>> [evaluated_from(series, asked) for asked in (None, "auto", 2)]
+    [0, 1, 2]
+    """
+    if train_length == AUTO:
+        return series.train_length or 0
+    return int(train_length or 0)
 
 
 def evaluation_key(
@@ -835,7 +886,8 @@ def job_from_spec(
             assert scores_hash is not None
             settings = EvaluationSettings.from_dict(spec["settings"])
             measures = tuple(MeasureSpec(**measure) for measure in spec["measures"])
-            return EvaluateJob(series, scores_hash, settings, measures, label)
+            train_length = spec.get("train_length")
+            return EvaluateJob(series, scores_hash, settings, measures, label, train_length)
 
 
 # -- what a worker does -----------------------------------------------------------------------
@@ -1135,7 +1187,7 @@ def _aligned(job: ImportJob, series: Series, scores: Scores) -> Scores:
     if job.window is not None and scores.size == n - job.window + 1:
         return align_scores(scores, n, window=job.window, at=job.anchor)
     # Neither the file nor its length is named, so that equal causes have equal messages.
-    remedy = f"--align center --window {n - scores.size + 1}"
+    remedy = f"--align center (or start, end) --window {n - scores.size + 1}"
     raise InvalidInputError(
         f"there must be one score per label, got {length_advice(scores.size, n, remedy=remedy)}"
     )
@@ -1198,6 +1250,13 @@ def evaluate_scores(job: EvaluateJob, scores: Scores, series: Series) -> Evaluat
         If a measure fails.
     """
     _compile_once()
+    first = evaluated_from(series, job.train_length)
+    if first:
+        series, scores = series.after(first), scores[first:]
+        if series.anomalous_points in (0, series.n_points):
+            raise NotApplicableError(
+                "the measures are undefined: only one class in the labels after the training part"
+            )
     with warnings.catch_warnings():
         # Coarse grids are the plan's choice, and undefined values stay absent.
         warnings.simplefilter("ignore")

@@ -171,8 +171,9 @@ def write_pack(
     state = run.status(failures=0).run["state"]
     if state != "finished" and not partial:
         raise InvalidInputError(
-            f"`RUN` must be finished, got one that is {state}; finish it with `vuskit bench run`, "
-            "or pack what is there with --partial (partial=True)"
+            f"`RUN` must be finished, got one that is {state}; start the command that made it "
+            "(`vuskit bench run` or `vuskit evaluate`) again, or pack what is there with --partial "
+            "(partial=True)"
         )
     with run._open() as store:
         tables = store.portable_tables()
@@ -480,6 +481,11 @@ class _Labels:
 
     entry: Any
 
+    def train_length(self, n_points: int) -> int | None:
+        """Return the length of the training part, where the pack has a valid one."""
+        found = self.entry.get("train_length")  # `array` has checked the entry
+        return found if isinstance(found, int) and 0 <= found <= n_points else None
+
     def array(self, title: str, n_points: int) -> NDArray[np.bool_]:
         """Return the labels.
 
@@ -640,7 +646,9 @@ class Pack(Run):
         entry = self._labels[series.hash]
         labels = entry.array(series.title, series.n_points)
         values = np.full((series.n_points, series.n_channels), np.nan)
-        return Series(series.name, series.dataset, values, labels)
+        return Series(
+            series.name, series.dataset, values, labels, entry.train_length(series.n_points)
+        )
 
     def read_scores(self, series: RunSeries, named: Iterable[tuple[str, str]]) -> dict[str, Scores]:
         """Return scores of a series by name.
@@ -866,7 +874,7 @@ class _Check:
     ) -> int:
         self._attempt(lambda: self._check_values_csv(store))
         for key in store.unexpected_values():
-            self._problems.append(f"job {key}: has values, but did not end well")
+            self._problems.append(f"job {key}: has values, but failed")
         keys = store.successful_evaluations()
         order = np.random.default_rng(seed).permutation(len(keys))[:sample]
         rows = [store.find_job(keys[place]) for place in order.tolist()]
@@ -962,7 +970,10 @@ class _Check:
             chosen = BufferChoice(int(row["buffer"]), strategy, reason)
             job = replace(job, evaluation=job.evaluation.replace(buffer=chosen))
         scores = self._archive.scores(job.scores_hash, job.series.n_points)
-        series = Series(job.series.name, job.series.dataset, np.zeros(len(y_true)), y_true)
+        train_length = labels[job.series.hash].train_length(len(y_true))
+        series = Series(
+            job.series.name, job.series.dataset, np.zeros(len(y_true)), y_true, train_length
+        )
         stored = store.values_of(row["key"])
 
         def compute() -> dict[str, float]:

@@ -20,7 +20,7 @@ from vuskit._util.names import did_you_mean
 from vuskit._util.text import parse_bytes
 from vuskit.alignment import ANCHORS
 from vuskit.bench.identity import canonical, import_object
-from vuskit.bench.jobs import DetectorSpec, MeasureSpec
+from vuskit.bench.jobs import AUTO, DetectorSpec, MeasureSpec, TrainLength, settings_text
 from vuskit.datasets.readers import get_format
 from vuskit.datasets.synthetic import get_family, make_series
 from vuskit.detectors import detector_class
@@ -120,6 +120,7 @@ buffer = "auto"                 # the period, or the median length of the anomal
 # buffer_fallback = 100         # where the strategy finds nothing
 # thresholds = 250              # as in published tables; every distinct score unless given
 # definition = "journal"        # or pvldb2022, timeeval
+# train_length = "auto"         # leave out the training part of each series, or so many points
 
 [limits]                        # of each job
 seconds = 3600                  # loading and compiling a detector's libraries does not count
@@ -241,6 +242,15 @@ class _EvaluateTable(_Table, frozen=True):
     threshold: float | str | UnsetType = UNSET
     k: Positive | UnsetType = UNSET
     volume_factor: Annotated[float, Meta(gt=0)] | UnsetType = UNSET
+    train_length: Count | Annotated[str, Meta(extra_json_schema={"enum": [AUTO]})] | UnsetType = (
+        UNSET
+    )
+
+    def __post_init__(self) -> None:
+        if isinstance(self.train_length, str) and self.train_length != AUTO:
+            raise InvalidInputError(
+                f'`train_length` must be a number of points or "{AUTO}", got {self.train_length!r}'
+            )
 
 
 class _LimitsTable(_Table, frozen=True):
@@ -322,6 +332,12 @@ class Evaluations:
 
     settings: EvaluationSettings
     measures: tuple[MeasureSpec, ...]
+    train_length: TrainLength = None
+
+    @property
+    def text(self) -> str:
+        """The settings in one line."""
+        return settings_text(self.settings, self.train_length)
 
 
 @dataclass(frozen=True)
@@ -581,8 +597,9 @@ def _unique(specs: list[DetectorSpec]) -> tuple[DetectorSpec, ...]:
 def _evaluations(where: str, table: _EvaluateTable) -> Evaluations:
     settings = table.given()
     measures = _measures(f"{where}.measures", settings.pop("measures"))
+    train_length = settings.pop("train_length", None)
     try:
-        return Evaluations(EvaluationSettings(**settings), measures)
+        return Evaluations(EvaluationSettings(**settings), measures, train_length)
     except InvalidInputError as error:
         raise InvalidInputError(f"`{where}`: {error}") from error
 

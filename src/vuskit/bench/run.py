@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -16,6 +17,7 @@ from vuskit._util.files import write_atomically
 from vuskit._util.optional import require
 from vuskit._util.tables import frame_csv
 from vuskit._util.text import plural
+from vuskit._util.tracking import Loggable
 from vuskit.bench._leaderboard import (
     AVERAGES,
     leaderboard,
@@ -32,6 +34,7 @@ from vuskit.bench.jobs import (
     Scores,
     SeriesSource,
     changed_files,
+    evaluated_from,
     where_changed,
 )
 from vuskit.bench.plan import Plan, parse_plan
@@ -84,6 +87,7 @@ FORMATS: dict[str, Callable[[Any, Path], None]] = {
 # The compiled sweep and its NumPy twin agree to this; another machine's values do too.
 _TOLERANCE = 1e-9
 _LONG = ("plan", "imports", "notes", "progress")
+_TRAIN_LENGTH = re.compile(r"\btrain_length=(\w+)")
 _VALUE = ["score_key", "detector", "settings"]
 _ORDER = ["dataset", "series", "detector", "seed", "settings"]
 _BUFFER = ["buffer", "buffer_reason"]
@@ -146,7 +150,7 @@ class RunStatus:
     by_detector : dict
         The same by detector, kind and status.
     n_values : int
-        Values in the store.
+        Values that the latest plan asks for.
     failures : tuple of Failure
         The latest first, as many as were asked for.
     causes : tuple of FailureCause
@@ -191,6 +195,8 @@ class ScoreRecord:
         Measured times.
     cold : bool
         Whether the times include imports and compilation.
+    identity : str
+        Registered name and parameters of the detector, and digest of its code.
     """
 
     dataset: str
@@ -204,6 +210,7 @@ class ScoreRecord:
     fit_seconds: float | None
     score_seconds: float | None
     cold: bool
+    identity: str = ""
 
 
 @dataclass(frozen=True)
@@ -265,7 +272,8 @@ class RunSeries:
         if found.content_hash != self.hash:
             raise ChangedInputError(
                 f"values or labels of {self.title} changed since the run"
-                f"{where_changed(source, self.files)}; start `vuskit bench run` again"
+                f"{where_changed(source, self.files)}; start the command that made the "
+                "run (`vuskit bench run` or `vuskit evaluate`) again"
             )
         # Names are those of the run, which tell series with equal file names apart.
         return replace(found, dataset=self.dataset, name=self.name)
@@ -366,7 +374,7 @@ class Verification:
     without_scores: bool = False
 
 
-class Run:
+class Run(Loggable):
     """A run folder, read-only; works during the run and on read-only disks.
 
     All names (detectors, series, data sets) and the selection of values are those of the plan
@@ -481,6 +489,18 @@ class Run:
             raise refused_code(f"the plan of {self.folder}", code)
         plan = parse_plan(run["plan"], base=base, name=f"the plan of {self.folder}")
         return replace(plan, folder=self.folder)
+
+    def alignments(self) -> tuple[str, ...]:
+        """Return how imported scores of windows became scores of points.
+
+        Examples
+        --------
+        >>> Run("nowhere").alignments()
+        Traceback (most recent call last):
+        vuskit.errors.InvalidInputError: `folder` must hold a benchmark run, got 'nowhere'
+        """
+        with self._open() as store:
+            return store.alignments()
 
     def detectors(self) -> tuple[str, ...]:
         """Return the detectors with a finished job, also those that always failed."""
@@ -611,6 +631,24 @@ class Run:
             self.values(), by=by, detectors=self.detectors(), measures=self.measures()
         )
 
+    def _metrics(self) -> dict[str, float]:
+        """Means of the leaderboard by detector, settings (if there are several) and measure."""
+        table = self.leaderboard()
+        several = table["settings"].nunique() > 1
+        found: dict[str, float] = {}
+        for row in table.to_dict("records"):
+            place = [row["detector"], *([row["settings"]] if several else [])]
+            for measure in self.measures():
+                value = row.get(measure)
+                if value is not None and value == value:  # not missing
+                    found["/".join([*place, measure])] = float(value)
+        status = self.status()
+        found["failed_jobs"] = sum(status.counts.values()) - status.count(Status.OK)
+        return found
+
+    def _parameters(self) -> dict[str, Any]:
+        return {"settings": "; ".join(sorted(set(self.leaderboard()["settings"])))}
+
     def inverted_detectors(self) -> dict[str, float]:
         """Return the mean AUC-ROC of each detector whose scores look inverted.
 
@@ -702,6 +740,7 @@ class Run:
                 fit_seconds=row["fit_seconds"],
                 score_seconds=row["score_seconds"],
                 cold=bool(row["cold"]),
+                identity=row["detector_identity"],
             )
             for row in jobs
         )
@@ -780,6 +819,20 @@ class Run:
             return found
         strategy, _, reason = (row["buffer_reason"] or "number: given").partition(": ")
         return found.replace(buffer=BufferChoice(row["buffer"], strategy, reason))
+
+    def evaluated_from(self, series: Series, settings: str) -> int:
+        """Return the first point that evaluations under some settings use.
+
+        Parameters
+        ----------
+        series : Series
+            A series of the run, as it was read.
+        settings : str
+            One of the settings of the run.
+        """
+        found = _TRAIN_LENGTH.search(settings)
+        asked = None if found is None else found[1]
+        return evaluated_from(series, int(asked) if asked and asked.isdecimal() else asked)
 
     def pack(
         self,
@@ -1086,7 +1139,10 @@ def _stored_measure(row: sqlite3.Row) -> Measure:
 def _read_scores(path: Path, digest: str) -> Scores:
     """Read scores that must have this digest."""
     problems = f"{path} must hold the scores of the run"
-    repair = "remove it by `vuskit bench verify --repair` and start `vuskit bench run` again"
+    repair = (
+        "remove it by `vuskit bench verify --repair` and start the command that made the run "
+        "(`vuskit bench run` or `vuskit evaluate`) again"
+    )
     try:
         scores: Scores = np.load(path, allow_pickle=False)
     except (OSError, ValueError, EOFError) as error:

@@ -10,9 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from vuskit._util.text import plural
+from vuskit.bench.changes import ValueChanges, find_changes, keep_values
 from vuskit.bench.expand import ExpandedPlan, expand_plan
 from vuskit.bench.jobs import EvaluateJob, Job, JobAction, MeasureVersion, ScoreJob
 from vuskit.bench.plan import Plan
+from vuskit.bench.run import Run
 from vuskit.bench.store import Store
 from vuskit.engine import Executor, Outcome, Status, Task, make_executor
 
@@ -105,12 +107,16 @@ class RunSummary:
     not_computed : tuple of str
         Sentences about jobs that were not computed because their data or code changed during the
         run. They are unfinished: the same call runs them.
+    changes : ValueChanges or None
+        How values differ from those before, if finished jobs were repeated because data, code or
+        settings changed.
     """
 
     folder: Path
     progress: Progress
     notes: tuple[str, ...]
     not_computed: tuple[str, ...] = ()
+    changes: ValueChanges | None = None
 
 
 Observer = Callable[[Progress, list[tuple[Job, Outcome]]], None]
@@ -185,6 +191,7 @@ def run_plan(
         )
         try:
             done = set(expanded.done_ids())
+            kept = keep_values(Run(plan.folder)) if expanded.stale else None
             store.begin_run(
                 expanded.plan, expanded.planned, done=done, executor=used.name, notes=expanded.notes
             )
@@ -206,7 +213,8 @@ def run_plan(
                 store.files.clean()  # makes room on a full disk
                 _end_quietly(store, state)
             raise
-    return RunSummary(plan.folder, progress, tuple(expanded.notes), tuple(not_computed))
+    changes = find_changes(Run(plan.folder), kept) if kept is not None else None
+    return RunSummary(plan.folder, progress, tuple(expanded.notes), tuple(not_computed), changes)
 
 
 def _is_interruption(error: BaseException) -> bool:

@@ -166,7 +166,7 @@ def _evaluation_reasons(expanded: ExpandedPlan, store: StoreReader) -> Iterator[
         (row["settings"], MeasureVersion(row["name"], row["version"]))
         for row in store.planned_measures()
     ]
-    kept = {str(entry.settings) for entry in expanded.plan.evaluations}
+    kept = {entry.text for entry in expanded.plan.evaluations}
     for job in expanded.waiting_evaluations():
         reasons = dict.fromkeys(_job_reasons(expanded, store, job, planned, kept))
         if reasons:

@@ -1,7 +1,8 @@
 """Code that a stored job or plan names: what it is, and whether it may run.
 
-A store may come from somebody else. Commands that only read it run vuskit's own detectors and
-measures, and those that this Python has registered already; anything else needs a permission.
+A store may come from another person. Commands that only read it run detectors and measures of
+vuskit, of installed plug-ins, and those that this Python has registered already. Anything else
+needs a permission.
 """
 
 from __future__ import annotations

@@ -110,7 +110,7 @@ class DatasetInfo:
 
 
 def list_datasets() -> tuple[DatasetInfo, ...]:
-    """All data sets of the catalog, by name; reads nothing and asks nobody.
+    """All data sets of the catalog, by name; works offline.
 
     Examples
     --------
@@ -154,7 +154,7 @@ def fetch(
     """Download a data set, check and unpack it; return its folder.
 
     What is in the cache already is returned without asking the network, unless another address
-    or checksum is wanted. A download that was cut goes on where it stopped. Nothing is installed
+    or checksum is wanted. An interrupted download resumes. Nothing is installed
     unless the archive is complete; `archive_sha256` returns its checksum, to be pinned.
 
     Parameters

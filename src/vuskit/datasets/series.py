@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -142,6 +142,35 @@ class Series:
         if self.variant:
             digest.update(f"variant {self.variant}".encode())
         return digest.hexdigest()
+
+    def after(self, length: int) -> Series:
+        """The points after the first ones, such as those after the training part.
+
+        Parameters
+        ----------
+        length : int
+            Number of leading points to leave out.
+
+        Raises
+        ------
+        InvalidInputError
+            If no point follows them.
+
+        Examples
+        --------
+        >>> Series("tiny", "docs", [1.0, 2.0, 9.0], [0, 0, 1]).after(1).values
+        array([2., 9.])
+        """
+        if length >= self.n_points:
+            raise InvalidInputError(
+                f"`train_length` must be less than the {self.n_points:,} points of the series, "
+                f"got {length:,}"
+            )
+        if length == 0:
+            return self
+        return replace(
+            self, values=self.values[length:], labels=self.labels[length:], train_length=None
+        )
 
     def to_frame(self) -> pd.DataFrame:
         """Channels and the label as a pandas DataFrame.

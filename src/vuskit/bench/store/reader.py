@@ -304,9 +304,18 @@ class StoreReader:
         return {(name, Kind(k), Status(s)): count for name, k, s, count in counted}
 
     def count_values(self) -> int:
-        """Values in the store."""
-        count: int = self._connection.execute('SELECT count(*) FROM "values"').fetchone()[0]
+        """Values that the latest plan asks for."""
+        count: int = self._connection.execute(f"SELECT count(*) FROM ({_VALUES})").fetchone()[0]
         return count
+
+    def alignments(self) -> tuple[str, ...]:
+        """How imported scores of windows became scores of points, in the latest plan."""
+        rows = self._connection.execute(
+            "SELECT DISTINCT json_extract(spec, '$.align'), json_extract(spec, '$.window') "
+            "FROM jobs JOIN planned_scores ON planned_scores.key = jobs.key "
+            "WHERE kind = 'import' AND json_extract(spec, '$.window') IS NOT NULL ORDER BY 1, 2"
+        )
+        return tuple(f"{at or 'center'} of windows of {window:,} points" for at, window in rows)
 
     def failed_jobs(self, limit: int) -> list[sqlite3.Row]:
         """Failed jobs of the latest plan, the latest first."""
@@ -415,7 +424,7 @@ class StoreReader:
         return self._connection.execute(_VALUES).fetchall()
 
     def unexpected_values(self) -> list[str]:
-        """Keys of jobs that have values although they are no evaluations or did not end well."""
+        """Keys of jobs that have values although they are not evaluations or failed."""
         rows = self._connection.execute(
             'SELECT DISTINCT key FROM jobs JOIN "values" ON job_id = id '
             "WHERE kind != 'evaluate' OR status != 'OK' ORDER BY key"
@@ -469,7 +478,7 @@ class StoreReader:
         return row
 
     def read_job(self, row: sqlite3.Row) -> Job:
-        """Return the job of a row, with the names of the latest plan as far as they are known."""
+        """Return the job of a row, with the names of the latest plan, if known."""
         spec = json.loads(row["spec"])
         label, _ = self.names_of(row)
         if label is None:
@@ -686,7 +695,7 @@ def _opened(path: Path) -> tuple[sqlite3.Connection, int]:
         return _connected(path, "mode=ro")
     except sqlite3.OperationalError as reason:
         # Readers of a write-ahead log share a file beside it, which cannot be made on a read-only
-        # disk or in the folder of somebody else. Nobody can be writing to it there.
+        # disk or in a folder of another user. No process can write to it there.
         log = path.with_name(f"{path.name}-wal")
         try:
             if log.is_file() and log.stat().st_size:

@@ -273,7 +273,7 @@ class Store(StoreReader):
                 for ref in series.values()
             ],
         )
-        wanted = [(str(e.settings), measure) for e in plan.evaluations for measure in e.measures]
+        wanted = [(e.text, measure) for e in plan.evaluations for measure in e.measures]
         self._enter_measures(connection, (measure for _, measure in wanted))
         connection.executemany(
             "INSERT OR IGNORE INTO planned_values VALUES (?, ?, ?)",

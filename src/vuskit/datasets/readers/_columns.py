@@ -327,7 +327,7 @@ def read_csv(
     columns : sequence of str, optional
         Names of the columns of a file without a header line.
     unread : collection of str, optional
-        Names (in small letters) of columns that nobody will ask for; they cost nothing then.
+        Lower-case names of columns to skip; skipping them costs nothing.
     threads : bool, default=False
         Use all processors. Worker processes that read many small files at once do better without.
     data : bytes, optional
@@ -415,7 +415,7 @@ def read_parquet(
     path : Path
         The file.
     unread : collection of str, optional
-        Names (in small letters) of columns that nobody will ask for; they cost nothing then.
+        Lower-case names of columns to skip; skipping them costs nothing.
     threads : bool, default=False
         Use all processors.
     data : bytes, optional

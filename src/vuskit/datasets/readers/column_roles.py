@@ -8,7 +8,7 @@ import io
 import zipfile
 import zlib
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from shlex import quote
@@ -35,10 +35,13 @@ from vuskit.inputs import doubles_in_order
 __all__ = [
     "GENERIC_SCORES",
     "SCORE_SUFFIXES",
+    "TIME_NAMES",
+    "VALUE_NAMES",
     "ColumnRoles",
     "Columns",
     "ScoreFile",
     "column_names",
+    "dates_of",
     "filled_scores",
     "find_roles",
     "open_columns",
@@ -52,9 +55,9 @@ __all__ = [
 GENERIC_SCORES = frozenset(
     {"score", "scores", "anomaly_score", "anomaly_scores", "y_score", "y_scores", "output", "0"}
 )
-_TIMES = ("timestamp", "time", "datetime", "date")
-_NO_SCORES = PLACE_NAMES - set(_TIMES)
-_VALUES = ("value", "values", "data", "series", "signal")
+TIME_NAMES = ("timestamp", "time", "datetime", "date")
+_NO_SCORES = PLACE_NAMES - set(TIME_NAMES)
+VALUE_NAMES = ("value", "values", "data", "series", "signal")
 _SOUND_ANOMALOUS = ("anom", "outl", "abno", "fault", "attack", "fail", "bad", "true", "yes", "-1")
 _SOUND_NORMAL = ("norm", "ok", "good", "heal", "inl", "nomin", "benign", "regular", "no")
 _EMPTY = "None"
@@ -80,13 +83,19 @@ class ScoreFile:
     label_name, value_name : str, str or None
         Columns that were taken.
     left_out : tuple of str
-        Columns that were taken for nothing.
+        Ignored columns.
     notes : tuple of str
         What was understood that could have been meant otherwise.
     times : tuple of str or None
         First and last time, if the file has dates.
     channels : tuple of str
         Further columns of the series; they are not scores.
+    train_length : int or None
+        Leading training points, where they are known.
+    further : dict of str to ndarray
+        Their values.
+    dates : ndarray of datetime64 or None
+        Time of each point, if the file has dates.
     """
 
     path: Path
@@ -99,6 +108,9 @@ class ScoreFile:
     notes: tuple[str, ...] = ()
     times: tuple[str, str] | None = None
     channels: tuple[str, ...] = ()
+    train_length: int | None = None
+    further: dict[str, NDArray[np.float64]] = field(default_factory=dict)
+    dates: NDArray[np.datetime64] | None = None
 
 
 def read_score_file(
@@ -136,7 +148,7 @@ def read_score_file(
     for name in channels:
         _check_column(path, columns.names, "--value", name)
     label_name = label or _find_label(path, columns)
-    value_name = value or _usual(_VALUES, columns.names, taken={label_name, *scores})
+    value_name = value or _usual(VALUE_NAMES, columns.names, taken={label_name, *scores})
     labels, understood = read_label_column(path, columns, label_name, positive)
     found, left_out, filled = _scores_of(path, columns, scores, {label_name, value_name, *channels})
     if not found:
@@ -157,6 +169,8 @@ def read_score_file(
         (*notes, *understood, *filled),
         time_range(columns),
         tuple(channels),
+        further={name: columns.numbers(name) for name in channels},
+        dates=dates_of(columns),
     )
 
 
@@ -213,7 +227,7 @@ def find_roles(
     label_name = label or (
         label_column(columns.names) if labels_elsewhere else _find_label(path, columns)
     )
-    value_name = value or _usual(_VALUES, columns.names, taken={label_name or "", *scores})
+    value_name = value or _usual(VALUE_NAMES, columns.names, taken={label_name or "", *scores})
     found = scores or _score_names(path, columns, {label_name, value_name})[0]
     return ColumnRoles(label_name, value_name, tuple(found))
 
@@ -229,10 +243,15 @@ def _open_named(
     return columns
 
 
+def dates_of(columns: Columns) -> NDArray[np.datetime64] | None:
+    """Times of a file with a column of dates."""
+    name = _usual(TIME_NAMES, columns.names, taken=set())
+    return columns.dates(name) if name is not None else None
+
+
 def time_range(columns: Columns) -> tuple[str, str] | None:
     """First and last time of a file with a column of dates, as text."""
-    name = _usual(_TIMES, columns.names, taken=set())
-    times = columns.dates(name) if name is not None else None
+    times = dates_of(columns)
     if times is None:
         return None
     ends = [str(time.astype("datetime64[s]")).replace("T", " ") for time in (times[0], times[-1])]

@@ -30,7 +30,7 @@ LABEL_NAMES = (
     "label", "labels", "is_anomaly", "anomaly", "is_outlier", "outlier", "target",
     "y_true", "ground_truth", "truth", "gt",
 )  # fmt: skip
-# Columns that say when or which, not what: taken for nothing unless asked for by name.
+# Columns that identify a row: ignored unless requested by name.
 PLACE_NAMES = frozenset(
     {"", "timestamp", "timestamps", "time", "date", "datetime", "index", "id", "is_ignored"}
 )
@@ -154,7 +154,7 @@ def series_from_table(
 ) -> Series:
     """Build a series from named columns of a table; shared by the formats with a header.
 
-    Nobody has said what the columns of a `doubting` format hold: components and columns that only
+    The columns of a `doubting` format are not documented: components and columns that only
     rise are left out, unless they are all there is. A format that knows its channels may `mention`
     the other columns.
     """

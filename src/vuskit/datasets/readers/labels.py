@@ -19,10 +19,11 @@ from vuskit.datasets.readers.column_roles import (
     score_suffix,
 )
 from vuskit.datasets.readers.registry import parent_name, register_format, stem
+from vuskit.datasets.readers.train_lengths import declared_train_length
 from vuskit.datasets.series import Series
 from vuskit.errors import InvalidInputError
 
-__all__ = ["SERIES_COLUMNS", "interval_columns", "read_labels"]
+__all__ = ["SERIES_COLUMNS", "interval_columns", "labels_from_intervals", "read_labels"]
 
 # Pairs of columns that bound anomalies; those of the second kind exclude the end.
 _STARTS = ("start", "begin", "from", "start_time", "start_timestamp")
@@ -103,15 +104,34 @@ def read_labels(
                 f"{path}: intervals need a file of scores that tells the number of points; "
                 "give the scores, and this file as --labels"
             )
-        labels = _from_intervals(path, columns, bounds, series, Path(points), window)
-        return Series(*names, np.full(labels.size, np.nan), labels, variant=variant)
+        scored = open_columns(Path(points))
+        labels = labels_from_intervals(
+            path,
+            n_points=scored.length + window - 1,
+            times=_times_of(scored),
+            points=Path(points),
+            series=series,
+        )
+        return Series(
+            *names,
+            np.full(labels.size, np.nan),
+            labels,
+            _train_length(path, labels.size),
+            variant=variant,
+        )
     roles = find_roles(path, label=label, value=value, labels_elsewhere=True)
     column = roles.label or _only_column(path, columns, positive)
     labels = read_label_column(path, columns, column, positive)[0]
     values = columns.numbers(roles.value) if roles.value is not None else None
     if values is None or np.isnan(values).all():
         values = np.full(labels.size, np.nan)
-    return Series(*names, values, labels, variant=variant)
+    return Series(*names, values, labels, _train_length(path, labels.size), variant=variant)
+
+
+def _train_length(path: Path, n_points: int) -> int | None:
+    """Training points that the name of the file declares, if more points follow."""
+    declared = declared_train_length(path)
+    return declared if declared is not None and declared < n_points else None
 
 
 def _only_column(path: Path, columns: Columns, positive: str | None) -> str:
@@ -131,15 +151,40 @@ def _only_column(path: Path, columns: Columns, positive: str | None) -> str:
     return found[0]
 
 
-def _from_intervals(
+def labels_from_intervals(
     path: Path,
-    columns: Columns,
-    bounds: tuple[str, str],
-    series: str | None,
+    *,
+    n_points: int,
+    times: NDArray[np.datetime64] | None,
     points: Path,
-    window: int,
+    series: str | None = None,
 ) -> NDArray[np.bool_]:
-    scored = open_columns(points)
+    """Read labels from a file with the first and last point or time of each anomaly.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    n_points : int
+        Points of the series.
+    times : ndarray or None
+        Their times, ascending, if they are known.
+    points : Path
+        File of the series or its scores, for messages.
+    series : str, optional
+        Name of the series in the file, where it has intervals of several.
+
+    Raises
+    ------
+    InvalidInputError
+        If an interval is not within the series, or times are not known.
+    """
+    columns = open_columns(path)
+    bounds = interval_columns(columns.names)
+    if bounds is None:
+        raise InvalidInputError(
+            f"{path}: intervals must be in the columns start and end, got {quoted(columns.names)}"
+        )
     starts: NDArray[Any]
     stops: NDArray[Any]
     rows = _rows_of(columns, series)
@@ -147,17 +192,16 @@ def _from_intervals(
     inclusive = last.strip().lower() not in _STOPS
     dates = columns.dates(first), columns.dates(last)
     if dates[0] is not None and dates[1] is not None:
-        times = _times_of(scored)
         if times is None:
             raise InvalidInputError(
                 f"{path}: intervals in times need scores with a column of times, got "
-                f"{quoted(scored.names)} in {points}; give intervals as positions from 0"
+                f"{quoted(open_columns(points).names)} in {points}; give intervals as positions "
+                "from 0"
             )
         n_points = times.size
         starts = np.searchsorted(times, dates[0][rows], side="left")
         stops = np.searchsorted(times, dates[1][rows], side="right" if inclusive else "left")
     else:
-        n_points = scored.length + window - 1
         starts = columns.numbers(first)[rows]
         stops = columns.numbers(last)[rows] + inclusive
     bad = (starts < 0) | (stops > n_points) | (starts >= stops) | np.isnan(starts + stops)

@@ -10,6 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from vuskit._util.entry_points import EntryPointGroup
 from vuskit.datasets.readers._columns import header_of
 from vuskit.datasets.series import Series
 from vuskit.errors import InvalidInputError
@@ -44,8 +45,8 @@ class Format:
     fallback : bool
         Asked only when no other format matches.
     companions : callable or None
-        Finds the other files that a series is read from, such as one with labels; None if nobody
-        has declared them.
+        Finds the other files that a series is read from, such as one with labels; None if the
+        format declares none.
     parts : callable or None
         Lists the series of a file that holds several; None if a file is one series.
     """
@@ -160,7 +161,7 @@ class Format:
 
 
 class Candidate:
-    """A file whose format is in question; its first line is read when somebody asks."""
+    """A file whose format is in question; its first line is read on demand."""
 
     def __init__(self, path: Path, data: bytes | None = None) -> None:
         self.path = path
@@ -181,6 +182,11 @@ class Candidate:
 
 
 _FORMATS: dict[str, Format] = {}
+_PLUGINS = EntryPointGroup(
+    "vuskit.readers",
+    "a function that register_format registers under this name",
+    lambda name, loaded: name in _FORMATS and _FORMATS[name].read is loaded,
+)
 
 
 def register_format(
@@ -249,11 +255,14 @@ def _place_of(function: ReadFunction) -> tuple[str, str]:
 def list_formats() -> tuple[Format, ...]:
     """All formats by name, fallbacks last.
 
+    Packages offer formats through the entry point group ``vuskit.readers``.
+
     Examples
     --------
     >>> [format.name for format in list_formats()][-3:]
     ['wfdb', 'yahoo', 'table']
     """
+    _PLUGINS.load_all(_FORMATS)
     return tuple(sorted(_FORMATS.values(), key=lambda entry: (entry.fallback, entry.name)))
 
 
@@ -270,6 +279,8 @@ def get_format(name: str) -> Format:
     >>> get_format("tsb_ad").title
     'TSB-AD'
     """
+    if name in _FORMATS or (isinstance(name, str) and _PLUGINS.load(name)):
+        return _FORMATS[name]
     return _FORMATS[check_choice("format", name, [entry.name for entry in list_formats()])]
 
 
