@@ -1,6 +1,6 @@
 """Run the studies on a folder of saved scores, time them, and compare with published numbers.
 
-    python benchmarks/studies_run.py SCORES --published robustness_lag.csv --output out/studies
+    python benchmarks/studies_run.py SCORES --published FOLDER --output out/studies
 
 ``--authors PYTHON`` also times the package vus 0.0.6 on a random sample of the series and says how
 long it would take for the same robustness study; PYTHON is that of an environment with the package
@@ -28,6 +28,7 @@ from vuskit._util.environment import describe_environment
 from vuskit.report.tables import markdown_table, titled_table
 from vuskit.studies import (
     Robustness,
+    compare_with_published,
     consistency_study,
     open_scores,
     robustness_study,
@@ -35,14 +36,7 @@ from vuskit.studies import (
     separability_study,
     summarize,
 )
-from vuskit.studies.robustness import RobustnessResult
 
-PUBLISHED = {
-    "vus_roc": "VUS_ROC", "vus_pr": "VUS_PR", "range_auc_roc": "R_AUC_ROC",
-    "range_auc_pr": "R_AUC_PR", "auc_roc": "AUC_ROC", "auc_pr": "AUC_PR",
-    "range_precision": "Rprecision", "range_recall": "Rrecall", "range_f_score": "RF",
-    "precision": "Precision", "recall": "Recall", "f_score": "F", "precision_at_k": "Precision@k",
-}  # fmt: skip
 ON_WHOLE_SERIES = 2  # lag and noise; crops are shorter, so they are left out of the estimate
 
 
@@ -73,18 +67,6 @@ def times_text(rows: list[dict[str, Any]], n_series: int, processes: int) -> str
         f"({machine['cpu']}), numpy {numpy}, numba {numba}; the load average, taken at the end, "
         f"says how much else was running:\n\n{markdown_table(pd.DataFrame(rows))}"
     )
-
-
-def beside_published(result: RobustnessResult, path: Path) -> pd.DataFrame:
-    published = pd.read_csv(path).set_index("series")
-    ours = result.by_series("lag").droplevel("dataset").rename(columns=PUBLISHED)
-    common = ours.index.intersection(published.index)
-    means = pd.DataFrame(
-        {"ours": ours.loc[common].mean(), "published": published.loc[common, ours.columns].mean()}
-    ).sort_values("ours")
-    correlation = means.corr(method="spearman").loc["ours", "published"]
-    print(f"\n{len(common)} series in common; Spearman correlation {correlation:.3f}\n")
-    return means.rename_axis("measure").reset_index()
 
 
 def estimate_authors(scores: Path, python: str, sample: int, count: int = 10) -> None:
@@ -120,7 +102,7 @@ def estimate_authors(scores: Path, python: str, sample: int, count: int = 10) ->
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("scores", type=Path)
-    parser.add_argument("--published", type=Path, help="robustness_lag.csv")
+    parser.add_argument("--published", type=Path, help="folder of published tables")
     parser.add_argument("--output", type=Path, default=Path("out") / "studies")
     parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--authors", metavar="PYTHON", help="of an environment with vus 0.0.6")
@@ -156,7 +138,7 @@ def run_studies(arguments: argparse.Namespace, options: dict[str, Any]) -> None:
     counts = robust.undefined().groupby("perturbation", sort=False).sum(numeric_only=True)
     print(markdown_table(counts.reset_index()))
     if arguments.published is not None:
-        print(markdown_table(beside_published(robust, arguments.published)))
+        print(compare_with_published(robust, arguments.published))
 
 
 if __name__ == "__main__":

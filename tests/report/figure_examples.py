@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 from studies.scored import make_several
 
+from vuskit.measures.settings import EvaluationSettings
 from vuskit.report import figures
 from vuskit.studies import (
     compare,
@@ -18,6 +19,8 @@ from vuskit.studies import (
     separability_study,
     summarize,
 )
+from vuskit.studies.examples import sensitivity_example
+from vuskit.studies.exhibits import consistency_panels, detector_differences
 from vuskit.studies.sensitivity import compare_cases, sensitivity
 from vuskit.studies.timing import CONTESTANTS, Sample, Setting, TimingResult, settings_of
 
@@ -119,8 +122,12 @@ def with_scores(display):
 
 EXAMPLES = {
     "critical_difference": lambda: compare(table()).figure(),
+    "difference_panels": lambda: detector_differences(consistent()),
     "sensitivity": lambda: sensitivity(labels(), score(), buffer=BUFFER, vary="threshold"),
     "cases": lambda: compare_cases(labels(), score(), buffer=BUFFER, series=scored().series.values),
+    "case_panels": lambda: sensitivity_example(
+        scored(), settings=EvaluationSettings(buffer=BUFFER)
+    ),
     "labeling": lambda: figures.LabelingDisplay.from_labels(
         scored().series.values,
         score(),
@@ -156,6 +163,7 @@ EXAMPLES = {
     "separability_boxes": lambda: with_scores(first(separable().figures()["pairs"])),
     "entropy": lambda: consistent().figures()["entropies"],
     "rank_lines": lambda: first(consistent().figures()["ranks"]),
+    "consistency_panels": lambda: consistency_panels(consistent()),
     "timing_sweeps": lambda: timed().figures()["seconds"],
     "timing_series": lambda: timed(generated=False).figures()["seconds"],
     "scatter": lambda: summary().figures()["scatter"],

@@ -143,10 +143,10 @@ def test_a_killed_study_resumes(tmp_path):
         return subprocess.Popen([sys.executable, script, files, folder, out])
 
     process = start(parts, tmp_path)
-    assert eventually(lambda: len(list(parts.glob("*.npz"))) >= 2)
+    assert eventually(lambda: len(list(parts.glob("[!.]*.npz"))) >= 2)
     process.kill()
     assert process.wait() == -signal.SIGKILL
-    kept = {path: path.stat().st_mtime_ns for path in parts.glob("*.npz")}
+    kept = {path: path.stat().st_mtime_ns for path in parts.glob("[!.]*.npz")}
     assert start(parts, tmp_path / "resumed").wait() == 0
     assert {path: path.stat().st_mtime_ns for path in kept} == kept
     assert start(tmp_path / "other", tmp_path / "fresh").wait() == 0

@@ -44,6 +44,39 @@ def test_values_are_those_of_the_multiplied_buffer():
     assert found.warnings == ()
 
 
+def series_of(values):
+    """One series per row, on which detectors reach about these values of AUC-PR with any buffer."""
+    found = []
+    for place, row in enumerate(values):
+        labels = np.isin(np.arange(400) // 20, [5, 12])
+        scores = {}
+        for name, hits in row.items():
+            score = np.zeros(400)
+            score[np.flatnonzero(labels)[:hits]] = 1.0
+            scores[name] = score
+        found.append(ScoredSeries(Series(f"s{place}", "docs", np.arange(400.0), labels), scores))
+    return found
+
+
+def test_tied_detectors_are_all_best():
+    equal = buffer_dependence(series_of([{"a": 30, "b": 30, "c": 10}] * 3), factors=(1, 2))
+    assert equal.warnings == ()
+    assert equal.verdict == "the ranking does not depend on the buffer"
+
+
+def test_the_best_mean_counts_beside_the_best_rank(monkeypatch):
+    found = buffer_dependence(SERIES, factors=(1, 2))
+    ranks, means = found.mean_ranks, found.means
+    assert list(means.index) == list(ranks.index)
+    swapped = means.copy()
+    swapped[2.0] = means[2.0].to_numpy()[::-1]
+    monkeypatch.setattr(type(found), "means", property(lambda self: swapped))
+    (warning,) = found.warnings
+    assert warning == (
+        "the detector with the best mean VUS-PR depends on the buffer: noisy at 1, late at 2"
+    )
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

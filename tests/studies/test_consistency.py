@@ -86,3 +86,21 @@ def test_mean_ranks_tell_what_they_are_taken_over():
     assert set(found.tables()["rank_table_lone"]["n_series"]) == {1}
     assert "too small for an entropy: lone" in found.figures()["ranks"].caption
     assert "have no entropy: lone; mean ranks include them" in found.about()
+
+
+def test_entropy_in_nats():
+    ranks = [1, 2, 2, 3, 3, 3, float("nan")]
+    assert rank_entropy(ranks, unit="nats") == pytest.approx(rank_entropy(ranks) * np.log(2))
+    with pytest.raises(InvalidInputError, match="`unit` must be one of 'bits', 'nats'"):
+        rank_entropy(ranks, unit="digits")
+
+
+def test_only_some_detectors_are_ranked(several):
+    found = consistency_study(several, detectors=["LATE", "good"], entropy="nats", **SOME)
+    assert set(found.to_frame()["detector"]) == {"good", "late"}
+    assert found.to_frame()["rank"].max() == 2
+    bits = found.with_options(entropy="bits").averages()["entropy"]
+    np.testing.assert_allclose(found.averages()["entropy"], bits * np.log(2))
+    assert "in nats" in found.about()
+    with pytest.raises(InvalidInputError, match="`detectors` must name detectors of the series"):
+        consistency_study(several, detectors=["missing"], **SOME)

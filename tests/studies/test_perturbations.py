@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import oracle
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,11 +14,20 @@ from vuskit.errors import InvalidInputError
 from vuskit.studies import robustness_study, separability_study
 from vuskit.studies.perturbations import (
     add_noise,
+    add_normal_noise,
     crops_by_ratio,
     even_lags,
+    first_section,
     generator,
     generator_of,
+    growing_crops,
+    label_lags,
+    noisy_score,
+    random_label_lag,
+    rare_section,
+    scale_to_unit,
     shift,
+    shift_labels,
 )
 
 
@@ -143,3 +153,92 @@ def test_shares_out_of_reach_are_said_to_be():
     dense = np.tile(np.repeat([False, True], 10), 50)
     assert not crops_by_ratio(dense)[0].reached
     assert not any(crop.reached for crop in crops_by_ratio(np.zeros(50, dtype=bool)))
+
+
+# ---- the procedure of the published experiments ----
+
+
+@st.composite
+def anomalies(draw, longest=2500):
+    """Labels with a few anomalies anywhere, also at the ends."""
+    n = draw(st.integers(1, longest))
+    labels = np.zeros(n, dtype=bool)
+    for start, length in draw(
+        st.lists(st.tuples(st.integers(0, n - 1), st.integers(1, 300)), max_size=6)
+    ):
+        labels[start : start + length] = True
+    return labels
+
+
+@given(anomalies(), st.integers(400, 1500))
+def test_sections_are_those_of_the_oracle(labels, length):
+    found = rare_section(labels, length)
+    assert (found.start, found.stop, found.anchor) == oracle.rare_section(labels.tolist(), length)
+    assert found.stop - found.start <= length
+    if labels.any():
+        assert labels[found.start + found.anchor]
+        assert found.start + found.anchor == 0 or not labels[found.start + found.anchor - 1]
+
+
+def test_a_section_near_the_end_is_moved_not_shortened():
+    labels = np.zeros(12_000, dtype=bool)
+    labels[11_500:11_600] = True
+    found = rare_section(labels, 10_000)
+    assert (found.start, found.stop, found.anchor) == (2000, 12_000, 9500)
+
+
+def test_the_first_section_has_its_first_anomaly():
+    labels = np.zeros(1000, dtype=bool)
+    labels[[120, 700]] = True
+    assert first_section(labels, 500).anchor == 120
+    assert first_section(labels, 5000).stop == 1000
+    assert first_section(np.zeros(10, dtype=bool), 5).anchor == 0
+
+
+@given(st.integers(0, 600))
+def test_lags_of_labels_are_those_of_the_oracle(buffer):
+    assert label_lags(buffer).tolist() == oracle.label_lags(buffer)
+
+
+@given(st.integers(0, 600), st.integers(0, 5))
+def test_random_lags_of_labels_stay_within_a_quarter(buffer, seed):
+    random = generator(seed)
+    for _ in range(20):
+        assert -buffer // 4 <= random_label_lag(random, buffer) <= buffer // 4
+
+
+@given(anomalies(60), st.integers(-80, 80))
+def test_labels_move_and_the_free_end_is_normal(labels, lag):
+    moved = shift_labels(labels, lag)
+    assert moved.tolist() == oracle.shift_labels(labels.tolist(), lag)
+    assert moved.dtype == np.bool_
+
+
+@given(st.integers(1, 3000), st.data(), st.integers(2, 30))
+def test_growing_crops_are_those_of_the_oracle(n, data, count):
+    anchor = data.draw(st.integers(0, n - 1))
+    labels = np.zeros(n, dtype=bool)
+    labels[anchor] = True
+    crops = growing_crops(labels, anchor, count=count)
+    assert [(one.start, one.stop) for one in crops] == oracle.growing_crops(n, anchor, count)
+    for crop in crops:
+        assert crop.reached
+        assert crop.target == pytest.approx(1 / (crop.stop - crop.start))
+
+
+@given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=40))
+def test_scaling_to_the_unit_range(values):
+    np.testing.assert_allclose(scale_to_unit(np.array(values)), oracle.unit(values), atol=1e-12)
+
+
+def test_normal_noise_is_added_to_the_scaled_score():
+    score = np.linspace(3.0, 7.0, 5000)
+    noisy = add_normal_noise(score, generator(1), mean=-0.1, std=0.1)
+    noise = generator(1).normal(-0.1, 0.1, score.size)
+    expected = oracle.unit([a + b for a, b in zip(oracle.unit(score.tolist()), noise, strict=True)])
+    np.testing.assert_allclose(noisy, expected, atol=1e-12)
+    np.testing.assert_array_equal(noisy_score("normal:-0.1:0.1", score, generator(1)), noisy)
+    np.testing.assert_array_equal(
+        noisy_score("uniform:0.2", score, generator(1)),
+        add_noise(score, generator(1), amplitude=0.2),
+    )

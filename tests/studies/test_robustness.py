@@ -5,14 +5,22 @@ from __future__ import annotations
 import dataclasses
 
 import numpy as np
+import oracle
 import pandas as pd
 import pytest
 from studies.scored import SOME, make_scored, make_several, write_scored
 
+import vuskit
 from vuskit import evaluate
 from vuskit.datasets import ScoredSeries, Series
 from vuskit.errors import InvalidInputError
-from vuskit.studies import compare, open_scores, robustness_study
+from vuskit.studies import (
+    Robustness,
+    compare,
+    compare_with_published,
+    open_scores,
+    robustness_study,
+)
 from vuskit.studies.perturbations import even_lags, shift
 
 
@@ -177,33 +185,134 @@ def test_coarse_grids_are_noted(several):
 
 
 def test_published_lag_robustness_is_reproduced(test_data):
-    published = pd.read_csv(test_data / "data" / "published" / "robustness_lag.csv")
-    published = published.set_index("series")
-    folder = test_data / "data" / "scores"
+    folder = test_data / "data"
     patterns = ("KDD21/*101*", "NAB/*Traffic*", "SensorScope/stb-1?.*")
-    sources = [source for pattern in patterns for source in open_scores(folder, pattern=pattern)]
-    found = robustness_study(sources, perturbations=["lag"]).by_series("lag")
-    ours = found.droplevel("dataset").rename(columns=PUBLISHED)
-    common = ours.index.intersection(published.index)
-    assert len(common) >= 10
-    means = pd.DataFrame(
-        {"ours": ours.loc[common].mean(), "theirs": published.loc[common, ours.columns].mean()}
+    sources = [
+        source for pattern in patterns for source in open_scores(folder / "scores", pattern=pattern)
+    ]
+    found = robustness_study(sources, perturbations=["lag"])
+    agreement = compare_with_published(found, folder / "published").agreement
+    row = agreement[agreement["over"] == "series"].iloc[0]
+    assert row["quantity"] == "lag"
+    assert row["items"] >= 10
+    assert row["spearman"] > 0.7
+
+
+# ---- as published ----
+
+PUBLISHED = {"measures": ["f_score", "range_recall", "vus_roc"], "section": 500, "count": 4}
+
+
+@pytest.fixture(scope="module")
+def published(several):
+    return robustness_study(several[:2], as_published=True, **PUBLISHED)
+
+
+def literal_values(scored, published):
+    """Values of every detector under lags of the labels, step by step."""
+    start, stop, _ = oracle.rare_section(scored.series.labels.tolist(), 500)
+    labels = scored.series.labels[start:stop].tolist()
+    buffer = published.values[0].buffer
+    found = []
+    for score in scored.scores.values():
+        cut = oracle.unit(score[start:stop].tolist())
+        rows = []
+        for lag in oracle.label_lags(buffer):
+            moved, predicted = oracle.shift_labels(labels, lag), oracle.cascade(cut)
+            vus = vuskit.vus_roc(
+                moved, cut, buffer=2 * buffer, thresholds=250, definition="pvldb2022"
+            )
+            rows.append(
+                [
+                    oracle.f_score(moved, y_pred=predicted),
+                    oracle.range_recall(
+                        moved, y_pred=predicted, alpha=0.2, cardinality="reciprocal"
+                    ),
+                    vus,
+                ]
+            )
+        found.append(rows)
+    return np.array(found)
+
+
+def test_the_published_procedure_step_by_step(several, published):
+    expected = literal_values(several[0], published)
+    repeats = published.values[0].notes["repeats"]
+    assert repeats == {"lag": expected.shape[1], "noise": 4, "ratio": 21}
+    found = published.values[0].values[0, :, : expected.shape[1]]
+    np.testing.assert_allclose(found, expected, atol=1e-12)
+    for place, name in enumerate(PUBLISHED["measures"]):
+        pooled = oracle.pooled_spread(expected[:, :, place].tolist())
+        cell = published.by_series("lag").loc[("plant", "s0"), name]
+        assert cell == pytest.approx(pooled, abs=1e-12)
+        mean = oracle.mean_spread(expected[:, :, place].tolist())
+        cell = published.with_options(spread="mean").by_series("lag").loc[("plant", "s0"), name]
+        assert cell == pytest.approx(mean, abs=1e-12)
+
+
+def test_crops_of_the_published_procedure(several, published):
+    scored = several[0]
+    start, stop, anchor = oracle.rare_section(scored.series.labels.tolist(), 500)
+    labels = scored.series.labels[start:stop]
+    score = np.array(oracle.unit(scored.scores["late"][start:stop].tolist()))
+    for place, (first, last) in enumerate(oracle.growing_crops(labels.size, anchor)):
+        cut = oracle.cascade(score[first:last].tolist())
+        expected = oracle.f_score(labels[first:last].tolist(), y_pred=cut)
+        assert published.values[0].values[2, 1, place, 0] == pytest.approx(expected, abs=1e-12)
+
+
+def test_padding_is_neither_undefined_nor_drawn(published):
+    facts = published.facts()
+    repeats = sum(sum(one.notes["repeats"].values()) for one in published.values)
+    assert facts == {"values": repeats * 4 * 3, "undefined": 0}
+    lags = published.values[0].notes["repeats"]["lag"]
+    assert len(published.centered("s0", "lag")) == 4 * lags
+    assert not published.centered("s0", "lag").isna().any().any()
+    assert "4 to 21 perturbations of each kind" in published.about()
+    assert "options (as published)" not in published.options_line  # section and count differ
+
+
+def test_options_that_are_given_replace_the_preset():
+    study = Robustness.as_published(
+        noise=0.1, thresholds=None, measure_options=["auc_pr.interpolation=step"]
     )
-    assert means.corr(method="spearman").loc["ours", "theirs"] > 0.7
+    assert (study.noise, study.lag, study.settings.thresholds) == (
+        "uniform:0.1",
+        "labels:0.25",
+        None,
+    )
+    assert study.settings.threshold == "cascade"
+    options = {one.name: one.options for one in study.measures}
+    assert options["auc_pr"] == {"interpolation": "step"}
+    assert options["range_recall"] == {"alpha": 0.2, "cardinality": "reciprocal"}
+    assert Robustness.as_published().is_as_published
+    assert not study.is_as_published
+    assert not Robustness().is_as_published
+    assert Robustness.as_published().options_line().startswith("options (as published): detectors=")
 
 
-PUBLISHED = {
-    "vus_roc": "VUS_ROC",
-    "vus_pr": "VUS_PR",
-    "range_auc_roc": "R_AUC_ROC",
-    "range_auc_pr": "R_AUC_PR",
-    "auc_roc": "AUC_ROC",
-    "auc_pr": "AUC_PR",
-    "range_precision": "Rprecision",
-    "range_recall": "Rrecall",
-    "range_f_score": "RF",
-    "precision": "Precision",
-    "recall": "Recall",
-    "f_score": "F",
-    "precision_at_k": "Precision@k",
-}
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"measure_options": ["range_recall.alpha"]}, "must be of the form NAME.OPTION=VALUE"),
+        ({"measure_options": ["range_recal.alpha=1"]}, "did you mean 'range_recall'"),
+        ({"measure_options": ["range_recall.alpha=2"]}, "`alpha` must be a number from 0 to 1"),
+        ({"section": 100}, "N must be an integer >= 400"),
+        ({"lag": "label"}, "did you mean 'labels'"),
+    ],
+)
+def test_options_of_the_published_procedure_are_checked(options, message):
+    with pytest.raises(InvalidInputError, match=message):
+        Robustness(**options)
+
+
+def test_the_published_procedure_comes_closer(test_data):
+    folder = test_data / "data"
+    sources = open_scores(folder / "scores", pattern=["NAB/*CloudWatch_1?.*", "KDD21/*s20101m_*"])
+    factors = {}
+    for as_published in (False, True):
+        found = robustness_study(sources, perturbations=["lag"], as_published=as_published)
+        agreement = compare_with_published(found, folder / "published").agreement
+        factors[as_published] = agreement.set_index("over").loc["series", "factor"]
+    assert factors[True] < factors[False]
+    assert factors[True] < 1.6

@@ -2,14 +2,28 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
+import oracle
 import pytest
 from studies.scored import SOME, make_scored, make_several
 
 from vuskit.datasets import ScoredSeries
 from vuskit.errors import InvalidInputError
-from vuskit.studies import Separability, SeriesValues, separability_study
-from vuskit.studies.separability import SeparabilityResult, peak_percentile, z_statistic
+from vuskit.studies import (
+    Separability,
+    SeriesValues,
+    compare_with_published,
+    separability_study,
+)
+from vuskit.studies.perturbations import generator_of, scale_to_unit
+from vuskit.studies.separability import (
+    PUBLISHED_PAIRS,
+    SeparabilityResult,
+    peak_percentile,
+    z_statistic,
+)
 
 
 @pytest.fixture(scope="module")
@@ -119,3 +133,75 @@ def test_separability_repeats_over_processes(several):
         for processes in (1, 2)
     ]
     assert runs[0].to_csv() == runs[1].to_csv()
+
+
+# ---- as published ----
+
+MBA = {
+    ("NormA", "CNN"), ("NormA", "LSTM"), ("NormA", "MP"), ("NormA", "LOF"),
+    ("IForest", "CNN"), ("IForest", "LSTM"), ("OCSVM", "CNN"), ("OCSVM", "LSTM"),
+    ("AE", "CNN"), ("AE", "LSTM"), ("AE", "MP"), ("AE", "LOF"),
+}  # fmt: skip
+
+
+def named(scored, name, detectors):
+    """The same scores under the names of other detectors."""
+    scores = dict(zip(detectors, scored.scores.values(), strict=False))
+    series = dataclasses.replace(scored.series, name=name)
+    return ScoredSeries(series, scores)
+
+
+def test_published_pairs():
+    assert set(PUBLISHED_PAIRS["MBA"]) == MBA
+    assert len(PUBLISHED_PAIRS["SED"]) == len(set(PUBLISHED_PAIRS["SED"])) == 12
+    assert {good for good, _ in PUBLISHED_PAIRS["SED"]} == {"NormA", "MP", "CNN"}
+
+
+def test_series_of_the_published_experiments_have_their_pairs():
+    scored = make_scored(1)
+    sources = [
+        named(scored, "MBA_ECG805_data", ("NORMA", "MatrixProfile", "CNN", "PCA")),
+        named(scored, "other", ("good", "late", "noisy", "useless")),
+    ]
+    some = {"measures": ["auc_pr", "recall"], "buffer": 24, "count": 5}
+    found = separability_study(sources, as_published=True, **some)
+    assert found.values[0].notes["pairs"] == [["NORMA", "CNN"], ["NORMA", "MatrixProfile"]]
+    assert found.values[1].notes["criterion"]  # by rule
+    assert "pairs=published" in found.options_line
+    assert "published experiments" in found.rule
+
+
+def test_labels_move_and_noise_is_normal():
+    scored = make_scored(2)
+    options = {"measures": ["auc_pr"], "buffer": 24, "count": 3, "pairs": [("good", "useless")]}
+    found = separability_study(
+        scored, lag="labels", noise="normal:-0.1:0.1", section=500, scale="unit", **options
+    )
+    cut = dataclasses.replace(
+        scored.series, values=scored.series.values[:500], labels=scored.series.labels[:500]
+    )
+    part = ScoredSeries(cut, {"good": scale_to_unit(scored.scores["good"][:500])})
+    random = generator_of(0, part, "good", "separability")
+    for repeat in range(3):
+        lag = int(random.integers(-6, 6, endpoint=True))
+        noise = random.normal(-0.1, 0.1, 500)
+        labels = oracle.shift_labels(cut.labels.tolist(), lag)
+        expected = oracle.auc_pr(labels, (part.scores["good"] + noise).tolist())
+        assert found.values[0].values[0, repeat, 0] == pytest.approx(expected, abs=1e-12)
+
+
+def test_raw_z_is_that_of_the_oracle():
+    random = np.random.default_rng(3)
+    first, second = random.random(9), random.random(9) / 2
+    expected = oracle.raw_z(first.tolist(), second.tolist())
+    assert z_statistic(first, second, unit="raw") == pytest.approx(expected)
+
+
+def test_published_z_is_reproduced(test_data):
+    folder = test_data / "data"
+    sources = [folder / "scores" / "ECG" / f"MBA_ECG{n}_data.out.csv.gz" for n in (805, 820)]
+    found = separability_study(sources, as_published=True, count=20)
+    agreement = compare_with_published(found, folder / "published").agreement
+    by_series = agreement[agreement["over"].str.startswith("MBA")]
+    assert len(by_series) == 2
+    assert (by_series["pearson"] > 0.93).all()

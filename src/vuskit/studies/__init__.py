@@ -5,6 +5,7 @@ from __future__ import annotations
 from vuskit.studies import timing as _timing  # noqa: F401 - registers the study
 from vuskit.studies.base import (
     BufferUse,
+    DetectorStudy,
     Failure,
     Option,
     SeriesValues,
@@ -22,6 +23,12 @@ from vuskit.studies.base import (
 )
 from vuskit.studies.buffer_dependence import BufferDependence, buffer_dependence
 from vuskit.studies.consistency import Consistency, ConsistencyResult, consistency_study
+from vuskit.studies.published import (
+    PublishedComparison,
+    PublishedTable,
+    compare_with_published,
+    read_published,
+)
 from vuskit.studies.robustness import Robustness, RobustnessResult, robustness_study
 from vuskit.studies.scenarios import (
     Scenario,
@@ -45,8 +52,11 @@ __all__ = [
     "BufferUse",
     "Consistency",
     "ConsistencyResult",
+    "DetectorStudy",
     "Failure",
     "Option",
+    "PublishedComparison",
+    "PublishedTable",
     "Robustness",
     "RobustnessResult",
     "Scenario",
@@ -66,6 +76,7 @@ __all__ = [
     "buffer_dependence",
     "changed_inputs",
     "compare",
+    "compare_with_published",
     "consistency_study",
     "evaluate_detectors",
     "get_study",
@@ -77,6 +88,7 @@ __all__ = [
     "option",
     "paper_scenarios",
     "peak_percentile",
+    "read_published",
     "robustness_study",
     "run_study",
     "scenario_study",

@@ -8,7 +8,6 @@ studies (the command line, pages, the summary) is built from the registry.
 from __future__ import annotations
 
 import abc
-import importlib.metadata
 import os
 import re
 import typing
@@ -24,11 +23,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from vuskit import __version__
+from vuskit._util.entry_points import EntryPointGroup
 from vuskit._util.files import write_atomically
 from vuskit._util.names import did_you_mean
 from vuskit._util.optional import require
 from vuskit._util.tables import TableForms, TableLayout
 from vuskit._util.text import plural
+from vuskit._util.tracking import Loggable
 from vuskit.buffers import BufferChoice, buffer_strategy_title
 from vuskit.datasets import ScoredSeries
 from vuskit.datasets.unique_names import SeriesName, unique_names
@@ -54,7 +55,9 @@ from vuskit.kernels.backend import backend_name, warm_up
 from vuskit.measures.evaluate import Evaluator
 from vuskit.measures.registry import Measure, Measures, resolve_measures
 from vuskit.measures.settings import EvaluationSettings
+from vuskit.studies.detector_names import find_detectors
 from vuskit.studies.identity import StudyIdentity, check_code, identify_study, short_digest
+from vuskit.studies.perturbations import Section, first_section, rare_section, scale_to_unit
 from vuskit.studies.saved import UNREADABLE, pack, read_archive, unpack
 from vuskit.studies.sources import (
     InMemory,
@@ -65,12 +68,14 @@ from vuskit.studies.sources import (
     open_scores,
     without_names,
 )
+from vuskit.studies.specifications import Form, Number, Specification
 
 if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = [
     "BufferUse",
+    "DetectorStudy",
     "Failure",
     "Option",
     "SeriesValues",
@@ -118,6 +123,10 @@ class Option:
         What stands for the value in the help of the command line.
     parse : callable, optional
         Makes the value, or one item of it, from the text of the command line.
+    specification : Specification, optional
+        Forms of a value such as ``normal:-0.1:0.1``; the value is kept as its text in full.
+    synonym : str
+        Second name on the command line.
     hidden : bool
         Whether the command line does without it.
     stage : {"series", "result"}
@@ -135,6 +144,8 @@ class Option:
     flag: str = ""
     metavar: str = ""
     parse: Callable[[str], Any] | None = None
+    specification: Specification | None = None
+    synonym: str = ""
     hidden: bool = False
     stage: str = "series"
 
@@ -155,6 +166,8 @@ class Option:
             return None
         if isinstance(value, Mapping):
             return value
+        if self.specification is not None:
+            return self.specification.check(self.name, value)
         if not self.many:
             return self._check_one(value)
         if isinstance(value, str) or not isinstance(value, Iterable):
@@ -169,6 +182,22 @@ class Option:
         if self.type is float:
             return self._check_number(value)
         return value
+
+    def text(self, value: Any) -> str:
+        """Return a value as it stands under a table.
+
+        Examples
+        --------
+        >>> Option("ratio", (0.01, 0.2), type=float, many=True).text((0.01, 0.2))
+        '0.01,0.2'
+        """
+        if isinstance(value, Mapping):
+            return "as given"
+        if isinstance(value, (tuple, list)):
+            return ",".join(map(self.text, value))
+        if isinstance(value, float):
+            return format(value, "g")
+        return str(getattr(value, "__name__", value))
 
     def _check_number(self, value: Any) -> float:
         low = -np.inf if self.minimum is None else self.minimum
@@ -201,7 +230,7 @@ def option(
     help : str
         One line.
     type : type, optional
-        That of the default, or of its first item, if left out.
+        That of the default, or of its first item, if left out; text of an empty tuple.
     **about
         Further attributes of :class:`Option`.
 
@@ -211,7 +240,7 @@ def option(
         To be assigned in the body of a dataclass: ``count: int = option(10, "Draws.")``.
     """
     many = about.pop("many", isinstance(default, tuple))
-    example = default[0] if isinstance(default, tuple) and default else default
+    example = next(iter(default), None) if isinstance(default, tuple) else default
     kind = type or (str if example is None else example.__class__)
     declared = Option("", default, help, kind, many, **about)
     return field(default=default, metadata={"option": declared})
@@ -223,7 +252,25 @@ Result = TypeVar("Result", bound="StudyResult")
 Kind = TypeVar("Kind", bound="type[Study[Any]]")
 
 PUBLISHED = EvaluationSettings(buffer="authors", volume_factor=2.0)
-"""Settings of the published experiments: R-AUC at the period L, VUS over 0..2L."""
+"""Buffers of the published experiments: R-AUC at the period L, VUS over 0..2L."""
+
+PUBLISHED_SETTINGS: Mapping[str, Any] = {
+    "thresholds": 250,
+    "definition": "pvldb2022",
+    "threshold": "cascade",
+}
+"""Further settings of the published experiments."""
+
+PUBLISHED_MEASURE_OPTIONS = (
+    "precision_at_k.points=predicted",
+    "range_precision.cardinality=reciprocal",
+    "range_recall.alpha=0.2",
+    "range_recall.cardinality=reciprocal",
+    "range_f_score.alpha=0.2",
+    "range_f_score.cardinality=reciprocal",
+    "auc_pr.interpolation=trapezoid",
+)
+"""Options of the measures in the published experiments."""
 
 
 @dataclass(frozen=True)
@@ -237,7 +284,9 @@ class Study(Generic[Result]):
     measures : "paper", "extra", "all", name, measure, or iterable of these, default="paper"
         What is studied; kept as a tuple of measures.
     settings : EvaluationSettings
-        How measures are computed; by default as in the published experiments.
+        How measures are computed; by default with the buffers of the published experiments.
+    measure_options : iterable of str
+        Options of measures, such as ``"range_recall.alpha=0.2"``. The measures keep their names.
 
     Attributes
     ----------
@@ -245,6 +294,8 @@ class Study(Generic[Result]):
         As given to :func:`study`.
     input : str
         ``"scores"``: series with scores; ``"none"``: nothing; ``"results"``: results of studies.
+    published : mapping
+        Options of the published experiments where they differ from the defaults.
     """
 
     name: ClassVar[str] = ""
@@ -255,14 +306,23 @@ class Study(Generic[Result]):
     order: ClassVar[int] = 100
     result: ClassVar[type[StudyResult]]
     known: ClassVar[tuple[Callable[..., Any], ...]] = ()
+    published: ClassVar[Mapping[str, Any]] = {}
 
     measures: Any = "paper"
     settings: EvaluationSettings = PUBLISHED
+    measure_options: tuple[str, ...] = option(
+        (),
+        "Option of a measure, such as range_recall.alpha=0.2. May be repeated.",
+        flag="--measure-option",
+        metavar="NAME.OPTION=X",
+    )
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "measures", resolve_measures(self.measures))
         for one in self.options():
             object.__setattr__(self, one.name, one.check(getattr(self, one.name)))
+        changed = with_measure_options(self.measures, self.measure_options)
+        object.__setattr__(self, "measures", changed)
 
     @classmethod
     def options(cls) -> tuple[Option, ...]:
@@ -270,8 +330,25 @@ class Study(Generic[Result]):
         return tuple(_option_of(cls, one) for one in fields(cls) if one.name not in _COMMON)
 
     @classmethod
-    def create(cls, *, measures: Measures = "paper", settings: Any = None, **options: Any) -> Self:
+    def create(
+        cls,
+        *,
+        measures: Measures = "paper",
+        settings: Any = None,
+        as_published: bool = False,
+        **options: Any,
+    ) -> Self:
         """Make the study; options of :class:`vuskit.EvaluationSettings` can be given by name too.
+
+        Parameters
+        ----------
+        measures, settings
+            As for the class. Settings replace those of ``as_published``.
+        as_published : bool, default=False
+            Start from the procedure of the published experiments; options that are given replace
+            its own.
+        **options
+            Options of the study and fields of the settings.
 
         Raises
         ------
@@ -284,8 +361,12 @@ class Study(Generic[Result]):
         >>> study = Consistency.create(measures=["vus_pr"], buffer=20, min_series=2)
         >>> study.settings.buffer, study.min_series
         (20, 2)
+        >>> Consistency.create(as_published=True, thresholds=100).settings.thresholds
+        100
         """
         default: Any = next(one.default for one in fields(cls) if one.name == "settings")
+        if as_published:
+            default = default.replace(**PUBLISHED_SETTINGS)
         chosen: EvaluationSettings = default if settings is None else settings
         own = {one.name for one in cls.options()}
         general = {one.name for one in fields(EvaluationSettings)}
@@ -295,7 +376,69 @@ class Study(Generic[Result]):
                 raise InvalidInputError(f"{cls.name} has no option {name!r}{near}")
         changed = {name: value for name, value in options.items() if name not in own}
         given = {name: value for name, value in options.items() if name in own}
+        if as_published:
+            preset = published_measure_options(measures, given.get("measure_options", ()))
+            given = {**cls.published, **given, "measure_options": preset}
         return cls(measures=measures, settings=chosen.replace(**changed), **given)
+
+    @classmethod
+    def as_published(cls, **options: Any) -> Self:
+        """Return the study with the procedure of the published experiments.
+
+        Where the authors' code differs from the paper's text, it follows the code. Options that
+        are given replace those of the preset.
+
+        Parameters
+        ----------
+        **options
+            As for :meth:`create`.
+
+        Examples
+        --------
+        >>> from vuskit.studies import Robustness
+        >>> study = Robustness.as_published(count=5)
+        >>> study.count, study.noise, study.settings.definition
+        (5, 'normal:-0.1:0.1', 'pvldb2022')
+        """
+        return cls.create(as_published=True, **options)
+
+    @property
+    def is_as_published(self) -> bool:
+        """Whether the procedure is that of the published experiments."""
+        try:
+            preset = type(self).as_published(measures=self.measures)
+        except (InvalidInputError, TypeError):  # a study with options that have no default
+            return False
+        return self.options_in_force() == preset.options_in_force()
+
+    def options_in_force(self) -> dict[str, str]:
+        """Return all options and settings as texts, by name.
+
+        Examples
+        --------
+        >>> from vuskit.studies import Consistency
+        >>> Consistency(min_series=5).options_in_force()["min_series"]
+        '5'
+        """
+        own = {
+            one.name: one.text(getattr(self, one.name))
+            for one in self.options()
+            if one.name != "measure_options" and getattr(self, one.name) not in (None, ())
+        }
+        fixed = dict(text.split("=", 1) for text in self.measure_options)
+        return own | self.settings.texts() | fixed
+
+    def options_line(self) -> str:
+        """Return all options and settings in one line, as it stands under tables.
+
+        Examples
+        --------
+        >>> from vuskit.studies import Consistency
+        >>> print(Consistency.as_published(measures=["auc_pr", "vus_pr"]).options_line())
+        options (as published): detectors=published, section=all, scale=none, ties=average, ...
+        """
+        listed = ", ".join(f"{name}={text}" for name, text in self.options_in_force().items())
+        return f"options{' (as published)' if self.is_as_published else ''}: {listed}"
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -363,6 +506,62 @@ class Study(Generic[Result]):
 _COMMON = ("measures", "settings")
 
 
+def with_measure_options(
+    measures: Iterable[Measure], options: Iterable[str]
+) -> tuple[Measure, ...]:
+    """Return measures with options such as ``"range_recall.alpha=0.2"``, under their own names.
+
+    Raises
+    ------
+    InvalidInputError
+        If an option is not of this form, its measure is not among the measures, or a value is
+        invalid.
+
+    Examples
+    --------
+    >>> from vuskit import get_measure
+    >>> measure, = with_measure_options([get_measure("range_recall")], ["range_recall.alpha=0.2"])
+    >>> measure.name, measure.options
+    ('range_recall', {'alpha': 0.2})
+    """
+    changed = {one.name: one for one in measures}
+    for text in options:
+        name, option, value = _split_measure_option(text)
+        if name not in changed:
+            raise InvalidInputError(
+                f"`measure_options` must name measures under study ({', '.join(changed)}), "
+                f"got {text!r}{did_you_mean(name, changed)}"
+            )
+        fixed = changed[name].with_options(**{option: value}).options
+        changed[name] = replace(changed[name], options=fixed)
+    return tuple(changed.values())
+
+
+def published_measure_options(measures: Measures, given: Iterable[str]) -> tuple[str, ...]:
+    """Return the published options of measures, with those that are given in their place."""
+    names = {one.name for one in resolve_measures(measures)}
+    listed = [text for text in PUBLISHED_MEASURE_OPTIONS if _split_measure_option(text)[0] in names]
+    found = {_split_measure_option(text)[:2]: text for text in (*listed, *given)}
+    return tuple(found.values())
+
+
+def _split_measure_option(text: str) -> tuple[str, str, Any]:
+    """Name of the measure, name of its option, and the value as a number where it is one."""
+    left, equals, value = str(text).partition("=")
+    name, dot, option = left.rpartition(".")
+    if not (equals and dot and name and option and value):
+        raise InvalidInputError(
+            "`measure_options` must be of the form NAME.OPTION=VALUE, such as "
+            f"range_recall.alpha=0.2, got {text!r}"
+        )
+    for kind in (int, float):
+        try:
+            return name.strip(), option.strip(), kind(value)
+        except ValueError:
+            continue
+    return name.strip(), option.strip(), value.strip()
+
+
 def _option_of(cls: type, one: Any) -> Option:
     """Option of a field; declared with `option`, or made from its default."""
     declared: Option | None = one.metadata.get("option")
@@ -372,6 +571,77 @@ def _option_of(cls: type, one: Any) -> Option:
         declared = Option("", default, type=kind, many=isinstance(default, tuple))
     flag = declared.flag or f"--{one.name.replace('_', '-')}"
     return replace(declared, name=one.name, flag=flag)
+
+
+_POINTS = Number("N", minimum=400, whole=True)
+
+
+def section_specification(bare: str) -> Specification:
+    """Return the forms of a section; a number alone stands for the form `bare`."""
+    forms = Form("all"), Form("rare", (_POINTS,)), Form("first", (_POINTS,))
+    return Specification(*forms, bare=bare)
+
+
+@dataclass(frozen=True)
+class DetectorStudy(Study[Result]):
+    """A study of the scores of detectors, perhaps of some of them on a section of each series.
+
+    Parameters
+    ----------
+    measures, settings, measure_options
+        As for :class:`Study`.
+    detectors : iterable of str
+        Only these; ``"published"`` for those of the published experiments. All by default.
+    section : str or int
+        ``"all"``; ``"first:N"`` for the first N points; ``"rare:N"`` for the N points around an
+        anomaly with the fewest anomalous points. The buffer is chosen on the section.
+    scale : {"none", "unit"}
+        Whether scores are scaled to 0..1 on the section.
+    """
+
+    detectors: tuple[str, ...] = option(
+        (),
+        "Only this detector. May be repeated; published: those of the paper.",
+        flag="--detector",
+    )
+    section: str = option(
+        "all",
+        "Part of each series: all, the first N points, or N with rare anomalies.",
+        specification=section_specification("first"),
+    )
+    scale: str = option(
+        "none", "Scaling of scores on the section; unit: to 0..1.", choices=("none", "unit")
+    )
+
+    @property
+    def uses_names(self) -> bool:
+        """Whether detectors are given by name."""
+        return bool(self.detectors)
+
+    def choose_section(self, labels: NDArray[np.bool_]) -> Section:
+        """Return the part of a series that is studied."""
+        option = next(one for one in self.options() if one.name == "section")
+        assert option.specification is not None
+        chosen = option.specification.parse("section", self.section)
+        if chosen.name == "all":
+            return first_section(labels, labels.size)
+        choose = rare_section if chosen.name == "rare" else first_section
+        return choose(labels, int(chosen.numbers[0]))
+
+    def prepare(self, scored: ScoredSeries) -> tuple[ScoredSeries, int]:
+        """Return the section with the chosen detectors' scores, and the start of its anomaly."""
+        if self.detectors:
+            scored = scored.select(find_detectors(self.detectors, scored.detectors))
+        section = self.choose_section(scored.series.labels)
+        if self.section == "all" and self.scale == "none":
+            return scored, section.anchor
+        part = slice(section.start, section.stop)
+        series, scores = scored.series, {run: one[part] for run, one in scored.scores.items()}
+        if self.scale == "unit":
+            scores = {run: scale_to_unit(one) for run, one in scores.items()}
+        values, labels = series.values[part], series.labels[part]
+        cut = replace(series, values=values, labels=labels, train_length=None)
+        return replace(scored, series=cut, scores=scores), section.anchor
 
 
 # ---- the registry ----
@@ -471,12 +741,7 @@ def list_studies() -> list[type[Study[Any]]]:
     >>> [study.name for study in list_studies()][:3]
     ['robustness', 'separability', 'consistency']
     """
-    for point in _entry_points().values():
-        if point.name not in _STUDIES:
-            try:
-                _load_entry_point(point)
-            except Exception:
-                continue
+    _PLUGINS.load_all(_STUDIES)
     return sorted(_STUDIES.values(), key=lambda one: one.order)
 
 
@@ -488,40 +753,19 @@ def get_study(name: str) -> type[Study[Any]]:
     InvalidInputError
         If there is none, or its package cannot be imported.
     """
-    points = _entry_points()
-    if name not in _STUDIES and name in points:
-        try:
-            _load_entry_point(points[name])
-        except VuskitError:
-            raise
-        except Exception as error:
-            raise InvalidInputError(
-                f"entry point {name!r} of {ENTRY_POINTS!r} must be importable, "
-                f"got {type(error).__name__}: {error}"
-            ) from error
-    if name not in _STUDIES:
+    if name not in _STUDIES and not _PLUGINS.load(name):
         raise InvalidInputError(
             f"`name` must be a registered study, got {name!r}"
-            f"{did_you_mean(name, [*_STUDIES, *points])}; load the module that defines it"
+            f"{did_you_mean(name, [*_STUDIES, *_PLUGINS.names()])}; load the module that defines it"
         )
     return _STUDIES[name]
 
 
-def _entry_points() -> dict[str, importlib.metadata.EntryPoint]:
-    return {point.name: point for point in importlib.metadata.entry_points(group=ENTRY_POINTS)}
-
-
-def _load_entry_point(point: importlib.metadata.EntryPoint) -> None:
-    loaded = point.load()
-    if not (isinstance(loaded, type) and issubclass(loaded, Study)):
-        raise InvalidInputError(
-            f"entry point {point.name!r} of {ENTRY_POINTS!r} must be a Study class, got {loaded!r}"
-        )
-    if _STUDIES.get(point.name) is not loaded:
-        raise InvalidInputError(
-            f"entry point {point.name!r} of {ENTRY_POINTS!r} must have the name of its study, "
-            f"got a class registered as {loaded.name!r}; decorate it with @study"
-        )
+_PLUGINS = EntryPointGroup(
+    ENTRY_POINTS,
+    "a class that @study registers under this name",
+    lambda name, loaded: _STUDIES.get(name) is loaded,
+)
 
 
 # ---- results ----
@@ -544,7 +788,7 @@ class Failure:
 
 
 @dataclass(frozen=True, eq=False)
-class StudyResult(TableForms, abc.ABC):
+class StudyResult(TableForms, Loggable, abc.ABC):
     """What a study found; subclasses are frozen dataclasses.
 
     Fields hold plain data, arrays, pandas tables, measures, `SeriesValues`, or dataclasses that the
@@ -584,6 +828,20 @@ class StudyResult(TableForms, abc.ABC):
         """
         return None
 
+    def _metrics(self) -> dict[str, float]:
+        """Numbers of the overview by study, column and measure."""
+        found = {}
+        for column, values in self.overview().items():
+            for measure, value in values.items():
+                if isinstance(value, (int, float)) and value == value:  # not missing
+                    parts = [self.kind, *([] if column == self.kind else [column]), measure]
+                    found["/".join(map(str, parts))] = float(value)
+        return found
+
+    def _parameters(self) -> dict[str, Any]:
+        settings = getattr(self.study, "settings", None)
+        return {} if settings is None else {f"{self.kind}/settings": str(settings)}
+
     def overview(self) -> pd.DataFrame:
         """Return the table to print: one row for each measure, by name."""
         found: Any = self.score()
@@ -601,7 +859,8 @@ class StudyResult(TableForms, abc.ABC):
         """Lay out the overview, with the titles of the measures."""
         frame = self.overview().rename(index={one.name: one.title for one in self.measures})
         frame.index.name = "measure"
-        caption, notes = self.about(), [f"{note}." for note in self.notes()]
+        caption, lines = self.about(), [] if self.study is None else [self.options_line]
+        notes = [f"{note}." for note in (*self.notes(), *lines)]
         return TableLayout.of_frame(frame.reset_index(), notes=notes, caption=caption)
 
     def about(self) -> str:
@@ -611,6 +870,11 @@ class StudyResult(TableForms, abc.ABC):
     def notes(self) -> tuple[str, ...]:
         """Return what a reader should know besides the numbers, in half sentences."""
         return ()
+
+    @property
+    def options_line(self) -> str:
+        """All options and settings of the study in one line."""
+        return str(self.study.options_line())
 
     def facts(self) -> dict[str, Any]:
         """Return the same as data."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -13,7 +14,7 @@ import numpy as np
 from vuskit._util.optional import require
 from vuskit._util.tables import TableForms, TableLayout
 from vuskit._util.text import listed
-from vuskit.bench import Run
+from vuskit.bench import open_run
 from vuskit.datasets import ScoredSeries
 from vuskit.errors import BufferNotFoundError, InvalidInputError
 from vuskit.measures.evaluate import evaluate_many
@@ -29,6 +30,7 @@ __all__ = ["BufferDependence", "buffer_dependence"]
 
 _Row = dict[str, Any]
 _SHOWN = 6
+_TIED = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,24 +71,49 @@ class BufferDependence(TableForms):
         }
 
     @property
+    def means(self) -> pd.DataFrame:
+        """Mean values, one row per detector and one column per factor, in the order of ranks."""
+        pandas = require("pandas", purpose="a table of means")
+        means = {factor: found.summary["mean"] for factor, found in self.comparisons.items()}
+        table: pd.DataFrame = pandas.DataFrame(means).loc[self.mean_ranks.index]
+        return table
+
+    @property
     def warnings(self) -> tuple[str, ...]:
         """Say how the ranking depends on the buffer; empty if it does not.
 
-        It does if the best detector changes, or if two detectors change places of which one is
-        significantly better with one of the buffers.
+        It does if no detector has the best mean rank, or the best mean, with all buffers, or if two
+        detectors change places of which one is significantly better with one of the buffers.
         """
-        ranks = self.mean_ranks
-        best = {factor: str(ranks[factor].idxmin()) for factor in self.comparisons}
-        found = []
-        if len(set(best.values())) > 1:
-            winners = ", ".join(f"{name} at {factor:g}" for factor, name in best.items())
-            found.append(f"the best detector depends on the buffer: {winners}")
+        ranks, found = self.mean_ranks, []
+        sign = -1.0 if self.measure.higher_is_better else 1.0
+        for what, table in (
+            ("best detector", ranks),
+            (f"detector with the best mean {self.measure.title}", sign * self.means),
+        ):
+            best = {factor: _lowest(table[factor]) for factor in self.comparisons}
+            if not set.intersection(*map(set, best.values())):
+                winners = ", ".join(
+                    f"{' and '.join(names)} at {factor:g}" for factor, names in best.items()
+                )
+                found.append(f"the {what} depends on the buffer: {winners}")
+                break
         swapped = [f"{a} and {b}" for a, b in combinations(ranks.index, 2) if self._swap(a, b)]
         if swapped:
             found.append(
                 f"detectors that differ significantly change places: {listed(swapped, most=_SHOWN)}"
             )
         return tuple(found)
+
+    @property
+    def verdict(self) -> str:
+        """Say in one sentence what follows where there is no warning."""
+        if all(math.isclose(tau, 1.0) for tau in self.taus.values()):
+            return "the ranking does not depend on the buffer"
+        return (
+            "the best detector does not depend on the buffer; others change places, "
+            "none of them significantly"
+        )
 
     def _swap(self, first: Any, second: Any) -> bool:
         """Whether two detectors change places and differ significantly at least once."""
@@ -124,6 +151,12 @@ class BufferDependence(TableForms):
         )
 
 
+def _lowest(numbers: pd.Series) -> list[str]:
+    """Names of the lowest numbers; those that differ by rounding only share the place."""
+    lowest = numbers.min()
+    return [str(name) for name, number in numbers.items() if number - lowest <= _TIED]
+
+
 def buffer_dependence(
     source: Any,
     *,
@@ -139,7 +172,7 @@ def buffer_dependence(
     Parameters
     ----------
     source : str, Path, ScoredSeries or iterable of these
-        A run folder, a folder of saved scores, or series with scores.
+        A run folder, a pack, a folder of saved scores, or series with scores.
     factors : iterable of float, default=(0.5, 1, 2)
         Each buffer is multiplied by each of them, and rounded.
     measure : str or Measure, default="vus_pr"
@@ -218,13 +251,18 @@ def _series(
     source: Any, settings: str | EvaluationSettings | None
 ) -> Iterator[tuple[ScoredSeries, EvaluationSettings]]:
     """Each series with its scores and the settings with its buffer; those without one are left."""
-    run = Run(source) if isinstance(source, (str, Path)) else None
+    run = open_run(source) if isinstance(source, (str, Path)) else None
     if run is not None and run.exists:
         text = str(settings) if settings else next(iter(run.measures_by_settings()))
         for stored in run.scored_series():
             used = run.evaluation_settings(stored.series, text)
             if used is not None and not isinstance(used.buffer, str):
-                yield stored.read(), used
+                scored = stored.read()
+                first = run.evaluated_from(scored.series, text)
+                if first:
+                    scores = {name: score[first:] for name, score in scored.scores.items()}
+                    scored = ScoredSeries(scored.series.after(first), scores, scored.repeats)
+                yield scored, used
         return
     if settings is None or isinstance(settings, str):
         settings = EvaluationSettings(buffer="auto")

@@ -6,11 +6,11 @@ low where the measure keeps placing the detector alike.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,13 +23,14 @@ from vuskit.errors import InvalidInputError
 from vuskit.inputs import check_choice
 from vuskit.report.figures import ChoiceDisplay, Display, EntropyDisplay, RankLinesDisplay
 from vuskit.studies.base import (
+    DetectorStudy,
     SeriesValues,
-    Study,
     ValuesResult,
     evaluate_detectors,
     option,
     study,
 )
+from vuskit.studies.detector_names import PUBLISHED
 from vuskit.studies.statistics.tables import without_noise
 
 if TYPE_CHECKING:
@@ -39,26 +40,37 @@ __all__ = ["Consistency", "ConsistencyResult", "consistency_study", "rank_entrop
 
 
 _ALL_DATASETS = "all data sets"
+_BASES = {"bits": 2, "nats": None}
 
 
 def _dataset(key: tuple[str, ...]) -> str | None:
     return None if key[0] == _ALL_DATASETS else key[0]
 
 
-def rank_entropy(ranks: Iterable[float]) -> float:
-    """Shannon entropy, in bits, of the ranks; NaN ones are left out.
+def rank_entropy(ranks: Iterable[float], *, unit: str = "bits") -> float:
+    """Shannon entropy of the ranks; NaN ones are left out.
+
+    Parameters
+    ----------
+    ranks : iterable of float
+        The ranks.
+    unit : {"bits", "nats"}
+        Whether the logarithm is binary or natural.
 
     Examples
     --------
     >>> rank_entropy([1, 1, 1, 1]), rank_entropy([1, 2, 1, 2]), rank_entropy([1, 2, 3, 4])
     (0.0, 1.0, 2.0)
+    >>> round(rank_entropy([1, 2, 1, 2], unit="nats"), 3)
+    0.693
     """
     known = np.asarray(list(ranks), dtype=np.float64)
     known = known[~np.isnan(known)]
     if known.size == 0:
         return float("nan")
     stats = require("scipy.stats", purpose="the entropy")
-    return float(stats.entropy(np.unique(known, return_counts=True)[1], base=2))
+    base = _BASES[check_choice("unit", unit, _BASES)]
+    return float(stats.entropy(np.unique(known, return_counts=True)[1], base=base))
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,7 +129,7 @@ class ConsistencyResult(ValuesResult):
             index=["dataset", "detector"],
             columns="measure",
             values="rank",
-            aggfunc=rank_entropy,
+            aggfunc=partial(rank_entropy, unit=self.study.entropy),
             dropna=False,
             sort=False,
             observed=True,
@@ -224,7 +236,8 @@ class ConsistencyResult(ValuesResult):
                 self.by_family(),
                 own_measures=self.measures,
                 title="Entropy of the ranks",
-                caption="In bits, mean over detectors and data sets. Short bars: consistent.",
+                caption=f"In {self.study.entropy}, mean over detectors and data sets. Short bars: "
+                "consistent.",
             )
         }
         entropies = self.entropies()
@@ -281,7 +294,8 @@ class ConsistencyResult(ValuesResult):
         left_out = ", ".join(self.small_datasets) or "none"
         return (
             f"{len(self.values):,} series. Shannon entropy of a detector's ranks over the series "
-            "of a data set, in bits; mean over detectors and data sets. Low is consistent. Equal "
+            f"of a data set, in {self.study.entropy}; mean over detectors and data sets. Low is "
+            "consistent. Equal "
             f"values get the {self.study.ties} rank. Data sets of fewer than "
             f"{self.study.min_series} series have no entropy: {left_out}; mean ranks include them. "
             f"Undefined values: {int(self.undefined().sum()):,}."
@@ -304,18 +318,22 @@ class ConsistencyResult(ValuesResult):
     order=3,
 )
 @dataclass(frozen=True)
-class Consistency(Study[ConsistencyResult]):
+class Consistency(DetectorStudy[ConsistencyResult]):
     """Shannon entropy of each detector's rank over the series of a data set.
 
     Parameters
     ----------
-    measures, settings
-        As for :class:`vuskit.studies.Study`.
+    measures, settings, measure_options, detectors, section, scale
+        As for :class:`vuskit.studies.DetectorStudy`.
     ties : {"average", "min", "max", "dense"}, default="average"
         Which rank detectors with equal values get.
     min_series : int, default=3
         Data sets with fewer series have no entropy; the result names them.
+    entropy : {"bits", "nats"}, default="bits"
+        Unit of the entropy: binary or natural logarithm.
     """
+
+    published: ClassVar[Mapping[str, Any]] = {"detectors": (PUBLISHED,), "entropy": "nats"}
 
     ties: str = option(
         "average",
@@ -330,14 +348,11 @@ class Consistency(Study[ConsistencyResult]):
         metavar="N",
         stage="result",
     )
-
-    @property
-    def uses_names(self) -> bool:
-        """No: values depend on content only."""
-        return False
+    entropy: str = option("bits", "Unit of the entropy.", choices=("bits", "nats"), stage="result")
 
     def per_series(self, scored: ScoredSeries) -> SeriesValues:
         """Values of all measures for every detector."""
+        scored, _ = self.prepare(scored)
         choice = self.choose_buffer(scored)
         evaluator = self.evaluator(scored.series.labels, choice.length)
         return SeriesValues(

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 __all__ = ["StudyIdentity", "check_code", "identify_study", "short_digest"]
 
-_WITHOUT_VALUES = ("bench", "cli", "engine", "report")  # packages that compute nothing
+_WITHOUT_VALUES = ("bench", "cli", "engine", "paper", "report")  # packages that compute nothing
 
 
 def short_digest(parts: Any) -> str:

@@ -1,4 +1,7 @@
-"""Changes that a good measure should hardly notice: lag, noise, another share of anomalies."""
+"""Changes that a good measure should hardly notice: lag, noise, another share of anomalies.
+
+Each has two procedures: ours, which follows the paper's text, and that of the authors' code.
+"""
 
 from __future__ import annotations
 
@@ -13,18 +16,45 @@ from vuskit.bench.identity import scores_digest
 from vuskit.datasets import ScoredSeries
 from vuskit.inputs import check_choice
 from vuskit.intervals import event_bounds
+from vuskit.studies.specifications import Form, Number, Specification
 
 __all__ = [
+    "LAG",
+    "NOISE",
     "Crop",
+    "Section",
     "add_noise",
+    "add_normal_noise",
     "crops_by_ratio",
     "even_lags",
+    "first_section",
     "generator",
     "generator_of",
+    "growing_crops",
+    "label_lags",
+    "noisy_score",
+    "random_label_lag",
+    "rare_section",
+    "scale_to_unit",
     "shift",
+    "shift_labels",
 ]
 
 Floats = NDArray[np.float64]
+
+LAG = Specification(
+    Form("score", (Number("X", 0.25, minimum=0, maximum=1),)),
+    Form("labels", (Number("X", 0.25, minimum=0, maximum=1),)),
+    bare="score",
+)
+"""Forms of the option `lag`; X in buffers."""
+
+NOISE = Specification(
+    Form("uniform", (Number("X", 0.05, minimum=0, maximum=1),)),
+    Form("normal", (Number("MEAN", -0.1), Number("STD", 0.1, minimum=0))),
+    bare="uniform",
+)
+"""Forms of the option `noise`; X, MEAN and STD in ranges of the score."""
 
 
 def generator(seed: int, *parts: str) -> np.random.Generator:
@@ -93,6 +123,58 @@ def even_lags(buffer: int, *, count: int = 10, fraction: float = 0.25) -> NDArra
     return np.fix(np.linspace(-limit, limit, count)).astype(np.intp)
 
 
+def label_lags(buffer: int, *, fraction: float = 0.25) -> NDArray[np.intp]:
+    """Lags of the authors' code: about twenty equal steps within ``fraction`` of the buffer.
+
+    From the floor of ``-fraction * buffer`` up to, but excluding, the floor of
+    ``fraction * buffer``, in steps of a twentieth of the range, at least one point.
+
+    Examples
+    --------
+    >>> label_lags(100)
+    array([-25, -23, -21, -19, -17, -15, -13, -11,  -9,  -7,  -5,  -3,  -1,
+             1,   3,   5,   7,   9,  11,  13,  15,  17,  19,  21,  23])
+    >>> label_lags(6)
+    array([-2, -1,  0])
+    """
+    low, high = _lag_limits(buffer, fraction)
+    return np.arange(low, high, max(1, int(2 * fraction * buffer) // 20), dtype=np.intp)
+
+
+def _lag_limits(buffer: int, fraction: float) -> tuple[int, int]:
+    """Lowest and highest lag, both rounded down as in the authors' code."""
+    return int(np.floor(-fraction * buffer)), int(np.floor(fraction * buffer))
+
+
+def random_label_lag(random: np.random.Generator, buffer: int, *, fraction: float = 0.25) -> int:
+    """Random whole lag of labels within ``fraction`` of the buffer, ends included.
+
+    Examples
+    --------
+    >>> random = generator(0, "lags")
+    >>> sorted({random_label_lag(random, 6) for _ in range(100)})
+    [-2, -1, 0, 1]
+    """
+    return int(random.integers(*_lag_limits(buffer, fraction), endpoint=True))
+
+
+def shift_labels(labels: NDArray[np.bool_], lag: int) -> NDArray[np.bool_]:
+    """Labels moved ``lag`` points later (earlier where negative); the free end is normal.
+
+    Examples
+    --------
+    >>> shift_labels(np.array([True, False, True, False]), 1).astype(int)
+    array([0, 1, 0, 1])
+    >>> shift_labels(np.array([True, False, True, False]), -1).astype(int)
+    array([0, 1, 0, 0])
+    """
+    moved = np.zeros(labels.size, dtype=np.bool_)
+    size = max(labels.size - abs(lag), 0)
+    start = max(lag, 0)
+    moved[start : start + size] = labels[max(-lag, 0) :][:size]
+    return moved
+
+
 def shift(score: Floats, lag: int, *, fill: str = "edge") -> Floats:
     """Score moved ``lag`` points later (earlier where negative).
 
@@ -141,6 +223,114 @@ def add_noise(score: Floats, random: np.random.Generator, *, amplitude: float = 
     return score + random.uniform(-limit, limit, score.size)
 
 
+def scale_to_unit(score: Floats) -> Floats:
+    """Score scaled to 0..1; zeros if it is constant.
+
+    Examples
+    --------
+    >>> scale_to_unit(np.array([2.0, 4.0, 3.0])).tolist()
+    [0.0, 1.0, 0.5]
+    """
+    low, high = float(score.min()), float(score.max())
+    if high == low:
+        return np.zeros(score.size)
+    scaled: Floats = (score - low) / (high - low)
+    return scaled
+
+
+def add_normal_noise(
+    score: Floats, random: np.random.Generator, *, mean: float = -0.1, std: float = 0.1
+) -> Floats:
+    """Score scaled to 0..1, with a normal number added to every point, and scaled to 0..1 again.
+
+    Examples
+    --------
+    >>> noisy = add_normal_noise(np.array([0.0, 5.0, 10.0]), generator(0), mean=-0.1, std=0.1)
+    >>> float(noisy.min()), float(noisy.max())
+    (0.0, 1.0)
+    """
+    return scale_to_unit(scale_to_unit(score) + random.normal(mean, std, score.size))
+
+
+def noisy_score(noise: str, score: Floats, random: np.random.Generator) -> Floats:
+    """Return the score with noise by the option `noise`.
+
+    Examples
+    --------
+    >>> noisy_score("uniform:0.05", np.array([0.0, 10.0]), generator(0)).shape
+    (2,)
+    """
+    form = NOISE.parse("noise", noise)
+    if form.name == "normal":
+        mean, std = form.numbers
+        return add_normal_noise(score, random, mean=mean, std=std)
+    return add_noise(score, random, amplitude=form.numbers[0])
+
+
+# ---- sections ----
+
+_BEFORE = 200  # points before the anomaly of a section or a crop, and after that of a crop
+
+
+@dataclass(frozen=True)
+class Section:
+    """The part of a series that a study looks at.
+
+    Attributes
+    ----------
+    start, stop : int
+        The part, half-open.
+    anchor : int
+        Start of the anomaly that it was chosen for, or of its first one, within the section; 0 if
+        it holds none.
+    """
+
+    start: int
+    stop: int
+    anchor: int
+
+
+def first_section(labels: NDArray[np.bool_], length: int) -> Section:
+    """Return the first points of a series.
+
+    Examples
+    --------
+    >>> first_section(np.array([False, True, True, False]), 3)
+    Section(start=0, stop=3, anchor=1)
+    """
+    stop = min(length, labels.size)
+    return Section(0, stop, int(np.argmax(labels[:stop])) if stop else 0)
+
+
+def rare_section(labels: NDArray[np.bool_], length: int) -> Section:
+    """Stretch from 200 points before an anomaly with the fewest anomalous points.
+
+    It has at most ``length`` points. If it would extend beyond the end of the series it is moved
+    to the left. Of several such anomalies the first is taken. A series without anomalies
+    gives its first points.
+
+    Examples
+    --------
+    >>> labels = np.zeros(3000, dtype=bool)
+    >>> labels[500:520] = labels[900:920] = labels[2500:2510] = True
+    >>> rare_section(labels, 1000)
+    Section(start=2000, stop=3000, anchor=500)
+    """
+    starts, _ = event_bounds(np.flatnonzero(labels))
+    if starts.size == 0:
+        return first_section(labels, length)
+    counts = np.concatenate([[0], np.cumsum(labels)])
+    stops = np.minimum(starts - _BEFORE + length, labels.size)
+    points = counts[np.maximum(stops, 0)] - counts[np.maximum(starts - _BEFORE, 0)]
+    anomaly = int(starts[np.argmin(points)])
+    beyond = max(anomaly - _BEFORE + length - labels.size, 0)
+    start = max(anomaly - _BEFORE - beyond, 0)
+    return Section(start, min(anomaly - _BEFORE + length, labels.size), anomaly - start)
+
+
+# ---- crops ----
+
+
 @dataclass(frozen=True)
 class Crop:
     """A stretch of a series.
@@ -148,7 +338,7 @@ class Crop:
     Attributes
     ----------
     target : float
-        Share of anomalous points that was wanted.
+        Share of anomalous points that was wanted, or that it has.
     start, stop : int
         The stretch, half-open; empty where no stretch has about that share.
     """
@@ -161,6 +351,44 @@ class Crop:
     def reached(self) -> bool:
         """Whether there is such a stretch."""
         return self.stop > self.start
+
+
+def growing_crops(labels: NDArray[np.bool_], anchor: int, *, count: int = 21) -> tuple[Crop, ...]:
+    """Crops of the authors' code: they grow from 200 points on each side of an anomaly's start.
+
+    Each side grows by an equal share of what remains there. Shares are whole numbers, so the last
+    crop may lack a few points of the series.
+
+    Parameters
+    ----------
+    labels : bool array of shape (n,)
+        The labels.
+    anchor : int
+        Start of the anomaly.
+    count : int, default=21
+        Number of crops.
+
+    Returns
+    -------
+    tuple of Crop
+        With the shares of anomalous points that they have.
+
+    Examples
+    --------
+    >>> labels = np.zeros(1000, dtype=bool)
+    >>> labels[300:310] = True
+    >>> [(crop.start, crop.stop) for crop in growing_crops(labels, 300, count=3)]
+    [(100, 500), (50, 750), (0, 1000)]
+    """
+    steps = max(count - 1, 1)
+    left = max(0, anchor - _BEFORE) // steps
+    right = max(0, labels.size - anchor - _BEFORE) // steps
+    start, stop = max(0, anchor - _BEFORE), min(labels.size, anchor + _BEFORE)
+    crops = []
+    for place in range(count):
+        first, last = max(0, start - place * left), min(labels.size, stop + place * right)
+        crops.append(Crop(float(labels[first:last].mean()), first, last))
+    return tuple(crops)
 
 
 def crops_by_ratio(

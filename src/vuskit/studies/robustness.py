@@ -2,7 +2,7 @@
 
 After the paper's seven steps: perturb the score of every detector on every series, take the
 standard deviation of every measure, average over detectors, series and data sets, and test the
-measures against each other over the series.
+measures against each other over the series. `Robustness.as_published` follows the authors' code.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,14 +29,29 @@ from vuskit.report.figures import (
     RobustnessBarsDisplay,
 )
 from vuskit.studies.base import (
+    DetectorStudy,
     SeriesValues,
-    Study,
     ValuesResult,
     evaluate_detectors,
     option,
+    section_specification,
     study,
 )
-from vuskit.studies.perturbations import add_noise, crops_by_ratio, even_lags, generator_of, shift
+from vuskit.studies.detector_names import PUBLISHED
+from vuskit.studies.perturbations import (
+    LAG,
+    NOISE,
+    Crop,
+    crops_by_ratio,
+    even_lags,
+    generator_of,
+    growing_crops,
+    label_lags,
+    noisy_score,
+    shift,
+    shift_labels,
+)
+from vuskit.studies.specifications import Form, Number, Specification
 from vuskit.studies.statistics.comparison import TableComparison, compare_columns
 
 if TYPE_CHECKING:
@@ -68,8 +83,9 @@ class RobustnessResult(ValuesResult):
 
     def _frame_of(self, series: SeriesValues) -> pd.DataFrame:
         pandas = require("pandas", purpose="to_frame()")
-        fewest = min(self.study.min_values, self.study.count)
-        deviation, count = _deviation(series.values, fewest)
+        repeats = _repeats(series)[:, None, None]
+        squares, count = _squares(series.values)
+        deviation = _deviation(squares, count, np.minimum(self.study.min_values, repeats))
         names = [series.axes[axis] for axis in ("perturbation", "detector", "measure")]
         places = pandas.MultiIndex.from_product(
             names, names=["perturbation", "detector", "measure"]
@@ -81,7 +97,8 @@ class RobustnessResult(ValuesResult):
         return frame.assign(
             deviation=deviation.ravel(),
             n_values=count.ravel(),
-            n_undefined=self.study.count - count.ravel(),
+            n_undefined=(repeats - count).ravel(),
+            squares=squares.ravel(),
         )
 
     def to_frame(self) -> pd.DataFrame:
@@ -90,22 +107,26 @@ class RobustnessResult(ValuesResult):
         ``n_values`` is the number of values it is taken of, ``n_undefined`` how many were not
         defined; where too few are, the deviation is NaN.
         """
-        return self._deviations.copy()
+        return self._deviations.drop(columns="squares")
 
     def by_series(self, perturbation: str) -> pd.DataFrame:
-        """Mean deviation over the detectors: one row for each series, one column for a measure."""
+        """Deviation over the detectors: one row for each series, one column for a measure.
+
+        By the study's `spread`: the mean of the detectors' deviations, or one deviation of the
+        values of all detectors, each less the mean of its detector.
+        """
         check_choice("perturbation", perturbation, self.study.perturbations)
         frame = self._deviations
         rows = frame[frame["perturbation"] == perturbation]
-        table: pd.DataFrame = rows.pivot_table(
-            index=["dataset", "series"],
-            columns="measure",
-            values="deviation",
-            aggfunc="mean",
-            dropna=False,
-            sort=False,
-            observed=True,
-        )
+        if self.study.spread == "mean":
+            table = _by_series(rows, "deviation", "mean")
+        else:
+            known = rows["deviation"].notna()
+            squares, counts = (
+                _by_series(rows.assign(**{name: rows[name].where(known)}), name, "sum")
+                for name in ("squares", "n_values")
+            )
+            table = (squares / counts.where(counts > 0)) ** 0.5
         order = list(dict.fromkeys(zip(rows["dataset"], rows["series"], strict=True)))
         return table.loc[order, list(self.study.names)]
 
@@ -205,13 +226,14 @@ class RobustnessResult(ValuesResult):
         """
         check_choice("perturbation", perturbation, self.study.perturbations)
         found = self.series_named(series)
-        values = found.values[self.study.perturbations.index(perturbation)]
+        place = self.study.perturbations.index(perturbation)
+        values = found.values[place, :, : _repeats(found)[place]]
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RuntimeWarning)  # all undefined: stays NaN
             centered = values - np.nanmean(values, axis=1, keepdims=True)
         pandas = require("pandas", purpose="centered()")
         places = pandas.MultiIndex.from_product(
-            [found.axes["detector"], range(self.study.count)], names=["detector", "repeat"]
+            [found.axes["detector"], range(values.shape[1])], names=["detector", "repeat"]
         )
         frame: pd.DataFrame = pandas.DataFrame(
             centered.reshape(-1, values.shape[-1]), index=places, columns=self.study.names
@@ -241,7 +263,7 @@ class RobustnessResult(ValuesResult):
                 self.averages(),
                 own_measures=self.measures,
                 title="Mean standard deviation",
-                caption="Mean over detectors, then series, then data sets. Short bars: robust.",
+                caption=f"{self._spread()}, then series, then data sets. Short bars: robust.",
             )
         }
         for kind, comparison in self.comparisons().items():
@@ -271,6 +293,12 @@ class RobustnessResult(ValuesResult):
             )
         return figures
 
+    def _spread(self) -> str:
+        """What the study makes of the values of several detectors."""
+        if self.study.spread == "mean":
+            return "Mean over detectors"
+        return "Values of all detectors pooled, each less the mean of its detector; mean over these"
+
     def _boxes(self, key: tuple[str, ...]) -> CenteredBoxDisplay:
         series, detector = key
         tables = {kind: self.centered(series, kind) for kind in self.study.perturbations}
@@ -284,11 +312,21 @@ class RobustnessResult(ValuesResult):
 
     def about(self) -> str:
         """Return what was done, in sentences."""
+        order = "over detectors, series, data sets"
+        if self.study.spread == "pooled":
+            order = "one over the values of all detectors; mean over series, data sets"
         return (
-            f"{len(self.values):,} series, {self.study.count} perturbations of each kind "
-            f"({', '.join(self.study.perturbations)}), seed {self.study.seed}. Mean standard "
-            "deviation of each measure: over detectors, series, data sets. Low is robust."
+            f"{len(self.values):,} series, {self._counts()} ({', '.join(self.study.perturbations)})"
+            f", seed {self.study.seed}. {'Mean s' if self.study.spread == 'mean' else 'S'}tandard "
+            f"deviation of each measure: {order}. Low is robust."
         )
+
+    def _counts(self) -> str:
+        """How many perturbations there were of each kind."""
+        found = [_repeats(one) for one in self.values]
+        counts = np.array(found) if found else np.full((1, 1), self.study.count)
+        low, high = int(counts.min()), int(counts.max())
+        return f"{low if low == high else f'{low} to {high}'} perturbations of each kind"
 
     def notes(self) -> tuple[str, ...]:
         """Return the number of undefined values."""
@@ -306,15 +344,50 @@ class RobustnessResult(ValuesResult):
         return tuple(one.dataset for one in self.values)
 
 
-def _deviation(values: Values, fewest: int) -> tuple[Values, NDArray[np.intp]]:
-    """Population standard deviation over the repeats, and the number of values it is made of."""
+def _by_series(rows: pd.DataFrame, column: str, how: str) -> pd.DataFrame:
+    """Mean or sum over the detectors: one row for each series, one column for a measure."""
+    table: pd.DataFrame = rows.pivot_table(
+        index=["dataset", "series"],
+        columns="measure",
+        values=column,
+        aggfunc=how,
+        dropna=False,
+        sort=False,
+        observed=True,
+    )
+    return table
+
+
+def _repeats(series: SeriesValues) -> NDArray[np.intp]:
+    """Number of repeats of each perturbation; beyond it values are NaN."""
+    longest = len(series.axes["repeat"])
+    known = series.notes.get("repeats", {})
+    return np.array([known.get(name, longest) for name in series.axes["perturbation"]])
+
+
+def _squares(values: Values) -> tuple[Values, NDArray[np.intp]]:
+    """Sum of squared distances from the mean over the repeats, and the number of values."""
     defined = np.isfinite(values)
     count = defined.sum(axis=2)
-    safe = np.maximum(count, 1)
-    mean = np.where(defined, values, 0).sum(axis=2) / safe
+    mean = np.where(defined, values, 0).sum(axis=2) / np.maximum(count, 1)
     squares = np.where(defined, values - mean[:, :, None], 0) ** 2
-    deviation = np.sqrt(squares.sum(axis=2) / safe)
-    return np.where(count >= fewest, deviation, np.nan), count
+    return squares.sum(axis=2), count
+
+
+def _deviation(squares: Values, count: NDArray[np.intp], fewest: NDArray[np.intp]) -> Values:
+    """Population standard deviation over the repeats; NaN where there are too few values."""
+    deviation = np.sqrt(squares / np.maximum(count, 1))
+    return np.where(count >= fewest, deviation, np.nan)
+
+
+_RATIO = Specification(
+    Form(
+        "shares",
+        (Number("LOW", 0.01, minimum=0, maximum=1), Number("HIGH", 0.2, minimum=0, maximum=1)),
+    ),
+    Form("crops", (Number("N", 21, minimum=2, whole=True),)),
+    bare="shares",
+)
 
 
 @study(
@@ -324,35 +397,59 @@ def _deviation(values: Values, fewest: int) -> tuple[Values, NDArray[np.intp]]:
     order=1,
 )
 @dataclass(frozen=True)
-class Robustness(Study[RobustnessResult]):
+class Robustness(DetectorStudy[RobustnessResult]):
     """Standard deviation of measures under perturbations that should not matter.
 
     Parameters
     ----------
-    measures, settings
-        As for :class:`vuskit.studies.Study`.
+    measures, settings, measure_options, detectors, section, scale
+        As for :class:`vuskit.studies.DetectorStudy`. A section that is a number of points only has
+        rare anomalies.
     perturbations : iterable of {"lag", "noise", "ratio"}
         Which ones.
     count : int, default=10
-        How many of each.
-    lag : float, default=0.25
-        Longest lag as a share of the buffer; the lags are evenly spread, in whole points.
+        How many of each, unless the perturbation says so itself.
+    lag : float or str, default="score:0.25"
+        Longest lag as a share of the buffer. ``"score:X"`` shifts the score by evenly spread whole
+        lags; ``"labels:X"`` shifts the labels, by the lags of the authors' code.
     lag_fill : {"edge", "wrap"}, default="edge"
-        What stands at the end that a lag makes free.
-    noise : float, default=0.05
-        Largest noise as a share of the score's range; uniform, new for every point.
-    ratio : tuple of float, default=(0.01, 0.2)
-        First and last share of anomalous points of the crops.
+        What stands at the end of a score that a lag makes free.
+    noise : float or str, default="uniform:0.05"
+        Noise, new for every point. ``"uniform:X"``: at most this share of the score's range.
+        ``"normal:MEAN:STD"``: normal, added to the score scaled to 0..1, which is scaled again.
+    ratio : str or tuple of float, default="shares:0.01:0.2"
+        ``"shares:LOW:HIGH"``: crops with shares of anomalous points from the first to the last.
+        ``"crops:N"``: N crops that grow around an anomaly, as in the authors' code.
     ratio_tolerance : float, default=0.05
         How far a crop may be from its share, relatively; a share out of reach is undefined.
     seed : int, default=0
         Of the noise.
     min_values : int, default=5
-        Fewer defined values than this (or than ``count``, if that is less) have no deviation.
+        Fewer defined values than this (or than there are perturbations) have no deviation.
+    spread : {"mean", "pooled"}, default="mean"
+        Mean of the detectors' standard deviations, or one standard deviation of the values of all
+        detectors, each less the mean of its detector.
     alpha : float, default=0.1
         Level of significance of the tests.
     """
 
+    published: ClassVar[Mapping[str, Any]] = {
+        "detectors": (PUBLISHED,),
+        "section": "rare:10000",
+        "scale": "unit",
+        "count": 20,
+        "lag": "labels:0.25",
+        "noise": "normal:-0.1:0.1",
+        "ratio": "crops:21",
+        "min_values": 1,
+        "spread": "pooled",
+    }
+
+    section: str = option(
+        "all",
+        "Part of each series: all, the first N points, or N with rare anomalies.",
+        specification=section_specification("rare"),
+    )
     perturbations: tuple[str, ...] = option(
         ("lag", "noise", "ratio"),
         "Perturbation to apply. May be repeated.",
@@ -360,36 +457,40 @@ class Robustness(Study[RobustnessResult]):
         flag="--perturbation",
     )
     count: int = option(10, "Number of perturbations; of each kind.", minimum=2, metavar="N")
-    lag: float = option(0.25, "Longest lag, in buffers.", minimum=0, maximum=1, metavar="X")
+    lag: str = option("score:0.25", "Shift of score or labels; up to X buffers.", specification=LAG)
     lag_fill: str = option("edge", "What fills the free end.", choices=("edge", "wrap"))
-    noise: float = option(
-        0.05, "Largest noise, in ranges of the score.", minimum=0, maximum=1, metavar="X"
+    noise: str = option(
+        "uniform:0.05", "Noise; X, MEAN and STD in ranges of the score.", specification=NOISE
     )
-    ratio: tuple[float, float] = option(
-        (0.01, 0.2),
-        "First and last share of anomalous points.",
-        minimum=0,
-        maximum=1,
-        hidden=True,
+    ratio: str = option(
+        "shares:0.01:0.2",
+        "Crops; by the share of anomalous points, or N that grow.",
+        specification=_RATIO,
     )
     ratio_tolerance: float = option(0.05, "Relative error of a share.", minimum=0, metavar="X")
     seed: int = option(0, "Random seed; of lags and noise.", minimum=0, metavar="N")
     min_values: int = option(
-        5, "Fewest values of a standard deviation.", minimum=2, metavar="N", stage="result"
+        5, "Fewest values of a standard deviation.", minimum=1, metavar="N", stage="result"
+    )
+    spread: str = option(
+        "mean",
+        "Standard deviation of several detectors.",
+        choices=("mean", "pooled"),
+        metavar="KIND",
+        stage="result",
     )
     alpha: float = option(
         0.1, "Level of significance.", minimum=0, maximum=1, metavar="X", stage="result"
     )
 
-    @property
-    def uses_names(self) -> bool:
-        """No: values depend on content only."""
-        return False
-
     def per_series(self, scored: ScoredSeries) -> SeriesValues:
         """Values of all measures under every perturbation of every detector's score."""
+        scored, anchor = self.prepare(scored)
         choice = self.choose_buffer(scored)
-        values = [_PERTURBATIONS[name](self, scored, choice.length) for name in self.perturbations]
+        part = _Part(scored, choice.length, anchor)
+        values = {name: _PERTURBATIONS[name](self, part) for name in self.perturbations}
+        repeats = {name: array.shape[1] for name, array in values.items()}
+        longest = max(repeats.values())
         return SeriesValues(
             scored.series.dataset,
             scored.series.name,
@@ -397,53 +498,96 @@ class Robustness(Study[RobustnessResult]):
             {
                 "perturbation": self.perturbations,
                 "detector": scored.detectors,
-                "repeat": tuple(map(str, range(self.count))),
+                "repeat": tuple(map(str, range(longest))),
                 "measure": self.names,
             },
-            np.stack(values),
-            {"buffer_reason": choice.reason},
+            np.stack([_padded(array, longest) for array in values.values()]),
+            {"buffer_reason": choice.reason, "repeats": repeats},
         )
 
     def combine(self, parts: list[SeriesValues]) -> RobustnessResult:
         """Keep the values of all series."""
         return RobustnessResult(tuple(parts))
 
-    def _lag(self, scored: ScoredSeries, buffer: int) -> Values:
-        lags = even_lags(buffer, count=self.count, fraction=self.lag)
+    def _lag(self, part: _Part) -> Values:
+        form = LAG.parse("lag", self.lag)
+        (fraction,) = form.numbers
+        if form.name == "labels":
+            return self._label_lag(part, fraction)
+        lags = even_lags(part.buffer, count=self.count, fraction=fraction)
 
         def variants(detector: str, score: Values) -> Iterator[Values]:
             return (shift(score, lag, fill=self.lag_fill) for lag in lags)
 
         # The labels stay as they are, so their work is done once for all scores.
-        return evaluate_detectors(self.evaluator(scored.series.labels, buffer), scored, variants)
+        return evaluate_detectors(self.evaluator(part.labels, part.buffer), part.scored, variants)
 
-    def _noise(self, scored: ScoredSeries, buffer: int) -> Values:
+    def _label_lag(self, part: _Part, fraction: float) -> Values:
+        lags = label_lags(part.buffer, fraction=fraction)
+        if lags.size == 0:  # too short a buffer for any lag
+            lags = np.zeros(1, dtype=np.intp)
+        values = [
+            evaluate_detectors(
+                self.evaluator(shift_labels(part.labels, int(lag)), part.buffer), part.scored
+            )
+            for lag in lags
+        ]
+        return np.stack(values, axis=1)
+
+    def _noise(self, part: _Part) -> Values:
         def variants(detector: str, score: Values) -> Iterator[Values]:
-            random = generator_of(self.seed, scored, detector, "noise")
-            return (add_noise(score, random, amplitude=self.noise) for _ in range(self.count))
+            random = generator_of(self.seed, part.scored, detector, "noise")
+            return (noisy_score(self.noise, score, random) for _ in range(self.count))
 
-        return evaluate_detectors(self.evaluator(scored.series.labels, buffer), scored, variants)
+        return evaluate_detectors(self.evaluator(part.labels, part.buffer), part.scored, variants)
 
-    def _ratio(self, scored: ScoredSeries, buffer: int) -> Values:
-        labels = scored.series.labels
-        low, high = self.ratio
-        crops = crops_by_ratio(
-            labels, count=self.count, low=low, high=high, tolerance=self.ratio_tolerance
-        )
-        values = np.full((len(scored.detectors), self.count, len(self.measures)), np.nan)
+    def _ratio(self, part: _Part) -> Values:
+        crops = self._crops(part)
+        values = np.full((len(part.scored.detectors), len(crops), len(self.measures)), np.nan)
         for place, crop in enumerate(crops):
             if crop.reached:
-                part = slice(crop.start, crop.stop)
-                evaluator = self.evaluator(labels[part], buffer)
-                values[:, place] = evaluate_detectors(evaluator, scored, partial(_cut, part))[:, 0]
+                cut = slice(crop.start, crop.stop)
+                evaluator = self.evaluator(part.labels[cut], part.buffer)
+                found = evaluate_detectors(evaluator, part.scored, partial(_cut, cut))
+                values[:, place] = found[:, 0]
         return values
+
+    def _crops(self, part: _Part) -> tuple[Crop, ...]:
+        form = _RATIO.parse("ratio", self.ratio)
+        if form.name == "crops":
+            return growing_crops(part.labels, part.anchor, count=int(form.numbers[0]))
+        low, high = form.numbers
+        return crops_by_ratio(
+            part.labels, count=self.count, low=low, high=high, tolerance=self.ratio_tolerance
+        )
+
+
+@dataclass(frozen=True)
+class _Part:
+    """What is perturbed: scores on a section, the buffer, and the start of an anomaly."""
+
+    scored: ScoredSeries
+    buffer: int
+    anchor: int
+
+    @property
+    def labels(self) -> NDArray[np.bool_]:
+        return self.scored.series.labels
+
+
+def _padded(values: Values, repeats: int) -> Values:
+    """Values by detector, repeat and measure with more repeats, which are NaN."""
+    missing = repeats - values.shape[1]
+    if missing == 0:
+        return values
+    return np.pad(values, ((0, 0), (0, missing), (0, 0)), constant_values=np.nan)
 
 
 def _cut(part: slice, detector: str, score: Values) -> list[Values]:
     return [score[part]]
 
 
-_PERTURBATIONS: Mapping[str, Callable[[Robustness, ScoredSeries, int], Values]] = {
+_PERTURBATIONS: Mapping[str, Callable[[Robustness, _Part], Values]] = {
     "lag": Robustness._lag,
     "noise": Robustness._noise,
     "ratio": Robustness._ratio,

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vuskit.errors import InvalidInputError
-from vuskit.measures.registry import Measure, list_measures
+from vuskit.measures.registry import Measure, MeasureProperties, list_measures
 
 __all__ = [
     "UNREADABLE",
@@ -303,6 +303,7 @@ def restored_measure(parts: dict[str, Any]) -> Measure:
     return Measure(
         **{**parts, "bounds": tuple(parts["bounds"])},
         function=function,
+        properties=MeasureProperties() if shared is None else shared.properties,
         parameters={} if shared is None else shared.parameters,
         declaration=None if shared is None else shared.declaration,
     )

@@ -1,16 +1,16 @@
-"""Scenarios: one anomaly and a prediction that moves over it, S1 to S12.
+"""Scenarios: one anomaly and a prediction that moves over it, numbered as in the paper.
 
-The prediction comes from well before the anomaly, nears it, just misses it, touches it, overlaps
-it, matches it exactly (S8), and shrinks inside it.
+S1 ends just before the anomaly, S2 touches it, S3 to S7 overlap it more and more, S8 matches it
+exactly, and S9 to S12 shrink inside it. S13 and S14, which miss it clearly, are ours.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Scenario", "ScenarioResult", "Scenarios", "paper_scenarios", "scenario_study"]
 
-JUST_MISSING, TOUCHING, EXACT = "S3", "S4", "S8"
+_LITTLE_CREDIT = 0.01
 _SETTINGS = EvaluationSettings(buffer=100)
 _SPARSE = 10  # with more anomalous points, mean + 3 std may exceed the score of a prediction
 
@@ -62,14 +62,14 @@ class Scenario:
 
 
 def paper_scenarios(length: int = 20, buffer: int = 100) -> tuple[Scenario, ...]:
-    """The twelve scenarios for an anomaly of ``length`` points.
+    """The paper's twelve scenarios for an anomaly of ``length`` points, and two clear misses.
 
     Parameters
     ----------
     length : int, default=20
-        Of the anomaly; the prediction is as long until it shrinks inside.
+        Length of the anomaly; the prediction is as long until it shrinks inside.
     buffer : int, default=100
-        Sets the distances before the anomaly: S1 ends a whole buffer before it, S2 a quarter.
+        Sets the distances of the misses: S13 ends a whole buffer before the anomaly, S14 a quarter.
 
     Raises
     ------
@@ -78,20 +78,18 @@ def paper_scenarios(length: int = 20, buffer: int = 100) -> tuple[Scenario, ...]
 
     Examples
     --------
-    >>> for scenario in paper_scenarios()[2:4]:
+    >>> for scenario in paper_scenarios()[:2]:
     ...     print(scenario)
-    Scenario(name='S3', title='just missing', start=-20, stop=0)
-    Scenario(name='S4', title='touching', start=-18, stop=2)
+    Scenario(name='S1', title='just missing', start=-20, stop=0)
+    Scenario(name='S2', title='touching', start=-18, stop=2)
     """
     check_int("length", length, minimum=10)
     check_int("buffer", buffer, minimum=1)
-    before = [
-        ("well before", -buffer),
-        ("near", -max(buffer // 4, 1)),
-        ("just missing", 0),
-        *((title, round(share * length)) for title, share in _OVERLAPS),
-    ]
-    moving = [(title, end - length, end) for title, end in before]
+    overlapping = [(title, round(share * length)) for title, share in _OVERLAPS]
+    missing = [("well before", -buffer), ("near", -max(buffer // 4, 1))]
+    before, after = (
+        [(title, end - length, end) for title, end in ends] for ends in (overlapping, missing)
+    )
     inside = [
         (f"{share:.0%} inside", (length - size) // 2, (length - size) // 2 + size)
         for share in (0.75, 0.5, 0.25, 0.1)
@@ -99,17 +97,40 @@ def paper_scenarios(length: int = 20, buffer: int = 100) -> tuple[Scenario, ...]
     ]
     return tuple(
         Scenario(f"S{place}", title, start, stop)
-        for place, (title, start, stop) in enumerate([*moving, *inside], start=1)
+        for place, (title, start, stop) in enumerate([*before, *inside, *after], start=1)
     )
 
 
 _OVERLAPS = (
+    ("just missing", 0.0),
     ("touching", 0.1),
     ("25% overlap", 0.25),
+    ("40% overlap", 0.4),
     ("50% overlap", 0.5),
     ("75% overlap", 0.75),
+    ("90% overlap", 0.9),
     ("exact match", 1.0),
 )
+
+
+class _Landmarks(NamedTuple):
+    """Places of the scenarios that show what a near miss is worth."""
+
+    far: int
+    missing: int
+    touching: int
+    exact: int
+
+
+def _landmarks(scenarios: Sequence[Scenario], length: int) -> _Landmarks | None:
+    """Find them by their geometry; None if one of the four is not there."""
+    stops = [one.stop for one in scenarios]
+    touching = [place for place, one in enumerate(scenarios) if one.start < 0 < one.stop <= length]
+    exact = [place for place, one in enumerate(scenarios) if (one.start, one.stop) == (0, length)]
+    if 0 not in stops or min(stops) == 0 or not touching or not exact:
+        return None
+    first = min(touching, key=lambda place: stops[place])
+    return _Landmarks(stops.index(min(stops)), stops.index(0), first, exact[0])
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,7 +145,7 @@ class ScenarioResult(StudyResult):
         The values.
     positions : array of int
         Last predicted point plus one, counted from the first point of the anomaly, as the
-        prediction moves point by point from S1 to the exact match.
+        prediction moves point by point from the first clear miss to the exact match.
     sweep : array of shape (positions, measures)
         The values there.
     buffer : int
@@ -172,8 +193,8 @@ class ScenarioResult(StudyResult):
         return frame
 
     @cached_property
-    def _by_name(self) -> dict[str, NDArray[np.float64]]:
-        return {s.name: row for s, row in zip(self.scenarios, self.values, strict=True)}
+    def _places(self) -> _Landmarks | None:
+        return _landmarks(self.scenarios, self.length)
 
     def at_first_touch(self) -> pd.DataFrame:
         """What each measure does where the prediction comes to touch the anomaly.
@@ -182,10 +203,19 @@ class ScenarioResult(StudyResult):
         exact match; ``credit`` is what just missing is worth, as a share of the way from a miss to
         the exact match; ``jump`` is how much of the rise from a clear miss to the first touch
         happens at the touch itself. A measure that ignores near misses has credit 0 and jump 1.
+
+        Raises
+        ------
+        InvalidInputError
+            If your own scenarios lack one of the four.
         """
-        far, missing, touching, exact = (
-            self._by_name[name] for name in (self.scenarios[0].name, JUST_MISSING, TOUCHING, EXACT)
-        )
+        if self._places is None:
+            raise InvalidInputError(
+                "`scenarios` must hold a clear miss, a prediction that ends where the anomaly "
+                "begins, one that touches it and an exact match, got "
+                f"{', '.join(one.name for one in self.scenarios)}"
+            )
+        far, missing, touching, exact = (self.values[place] for place in self._places)
         pandas = require("pandas", purpose="at_first_touch()")
         with np.errstate(invalid="ignore", divide="ignore"):
             columns = {
@@ -200,6 +230,11 @@ class ScenarioResult(StudyResult):
         frame.index.name = "measure"
         return frame
 
+    def ignoring_near_misses(self) -> tuple[str, ...]:
+        """Names of the measures that give a near miss less than 1 % of an exact match."""
+        credit = self.at_first_touch()["credit"]
+        return tuple(str(name) for name in credit.index[credit < _LITTLE_CREDIT])
+
     def undefined(self) -> dict[str, int]:
         """Number of undefined values of each measure over the scenarios."""
         counts = np.isnan(self.values).sum(axis=0)
@@ -207,15 +242,22 @@ class ScenarioResult(StudyResult):
 
     def tables(self) -> dict[str, pd.DataFrame]:
         """Values by scenario and by position, and what happens at the first touch."""
-        return {
-            "values": self.to_frame(),
-            "sweep": self.sweep_frame(),
-            "touch": self.at_first_touch().reset_index(),
-        }
+        tables = {"values": self.to_frame(), "sweep": self.sweep_frame()}
+        if self._places is not None:
+            tables["touch"] = self.at_first_touch().reset_index()
+        return tables
 
     def figures(self) -> dict[str, Display]:
         """Values of the scenarios, and of every position up to the exact match."""
-        names = {scenario.name for scenario in self.scenarios}
+        places = self._places
+        names = [one.name for one in self.scenarios]
+        found = () if places is None else (names[places.missing], names[places.touching])
+        caption = "A prediction in several places, and what each measure gives it."
+        if found:
+            caption += (
+                f" Shaded: {found[0]} and {found[1]} for measures that give a near miss less than "
+                "1 % of the exact match."
+            )
         return {
             "values": ScenarioDisplay(
                 [Prediction(one.name, one.title, one.start, one.stop) for one in self.scenarios],
@@ -223,15 +265,17 @@ class ScenarioResult(StudyResult):
                 self.measures,
                 self.length,
                 self.buffer,
-                TOUCHING if {JUST_MISSING, TOUCHING} <= names else None,
+                found[1] if found else None,
+                found,
+                self.ignoring_near_misses() if found else (),
                 title="Walk over the anomaly",
-                caption="A prediction in several places, and what each measure gives it.",
+                caption=caption,
             ),
             "sweep": SweepDisplay(
                 self.positions,
                 self.sweep,
                 self.measures,
-                EXACT,
+                names[places.exact] if places is not None else "exact match",
                 title="Point by point",
                 caption="Value of every measure while the prediction moves, by the place of its "
                 "end. The first touch is at 0.",
@@ -240,7 +284,7 @@ class ScenarioResult(StudyResult):
 
     def overview(self) -> pd.DataFrame:
         """What each measure does where the prediction comes to touch the anomaly."""
-        return self.at_first_touch()
+        return self.to_frame() if self._places is None else self.at_first_touch()
 
     def about(self) -> str:
         """Return what was done, in sentences."""
@@ -291,7 +335,7 @@ class Scenarios(Study[ScenarioResult]):
     length : int, default=20
         Length of the anomaly.
     scenarios : sequence of Scenario, optional
-        Your own predictions; named S3, S4 and S8 where they just miss, touch and match.
+        Your own predictions, instead of :func:`paper_scenarios`.
     """
 
     settings: EvaluationSettings = _SETTINGS
@@ -331,7 +375,7 @@ class Scenarios(Study[ScenarioResult]):
                 )
         evaluator = self.evaluator(scored.series.labels, buffer)
         at = (_box(self.n_points, first + one.start, first + one.stop) for one in chosen)
-        positions = np.arange(chosen[0].stop, self.length + 1)
+        positions = np.arange(min(one.stop for one in chosen), self.length + 1)
         moving = (
             _box(self.n_points, first + end - self.length, first + end)
             for end in positions.tolist()

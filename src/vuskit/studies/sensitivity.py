@@ -12,6 +12,7 @@ from vuskit.errors import InvalidInputError
 from vuskit.inputs import check_choice, check_pair, check_series, doubles_in_order
 from vuskit.measures.evaluate import Evaluator
 from vuskit.measures.registry import Measure, resolve_measures
+from vuskit.measures.settings import EvaluationSettings
 from vuskit.measures.thresholds import Sigma, threshold_value
 from vuskit.report.figures import Case, CasesDisplay, SensitivityDisplay
 from vuskit.studies.perturbations import add_noise, crops_by_ratio, even_lags, generator, shift
@@ -34,11 +35,15 @@ class _Case:
     def threshold(self) -> float:
         return float(threshold_value(Sigma(self.factor), self.y_score))
 
-    def values(self, measures: Sequence[Measure], buffer: int) -> list[float]:
+    def values(
+        self, measures: Sequence[Measure], buffer: int, volume_factor: float = 1.0
+    ) -> list[float]:
         if not 0 < self.y_true.sum() < self.y_true.size:  # a share that no crop has
             return [float("nan")] * len(measures)
-        rule = Sigma(self.factor)
-        evaluator = Evaluator(self.y_true, buffer=buffer, measures=measures, threshold=rule)
+        settings = EvaluationSettings(
+            buffer=buffer, threshold=Sigma(self.factor), volume_factor=volume_factor
+        )
+        evaluator = Evaluator(self.y_true, measures=measures, settings=settings)
         found = evaluator(self.y_score)
         return [found[measure.name] for measure in measures]
 
@@ -175,6 +180,7 @@ def compare_cases(
     factor: float = 1.0,
     series: ArrayLike | None = None,
     measures: str | Measure | Iterable[str | Measure] = "paper",
+    volume_factor: float = 1.0,
     seed: int = 0,
 ) -> CasesDisplay:
     """Evaluate two variants of a score.
@@ -189,6 +195,8 @@ def compare_cases(
         The threshold where it does not vary: standard deviations above the mean.
     series : array-like, optional
         Shown above the scores.
+    volume_factor : float, default=1
+        Longest buffer of VUS, in buffers.
 
     Returns
     -------
@@ -217,7 +225,12 @@ def compare_cases(
     cases = []
     for place in places:
         case = kind.apply(first, place, seed)
-        values = np.array(case.values(chosen, buffer))
+        if not case.y_true.size:
+            raise InvalidInputError(
+                f"`at` must hold shares that crops of the series have, got {place:g}; choose a "
+                "share nearer to that of the series"
+            )
+        values = np.array(case.values(chosen, buffer, volume_factor))
         name = kind.short.format(place)
         cases.append(Case(name, case.y_true, case.y_score, case.threshold, values, case.start))
     line = None if series is None else check_series(series)

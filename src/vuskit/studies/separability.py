@@ -2,6 +2,7 @@
 
 Scores of pairs of detectors, one accurate and one not, are perturbed by random lags and noise
 together; the z statistic says how far apart a measure keeps the two.
+`Separability.as_published` follows the authors' code.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +21,7 @@ from vuskit.datasets import ScoredSeries
 from vuskit.engine import Executor, ExecutorSettings, Limits, TaskProgress
 from vuskit.errors import InvalidInputError
 from vuskit.intervals import event_bounds
+from vuskit.measures.evaluate import Evaluator
 from vuskit.measures.registry import get_measure, list_measures
 from vuskit.report.figures import (
     ChoiceDisplay,
@@ -28,14 +30,23 @@ from vuskit.report.figures import (
     SeparabilityBoxDisplay,
 )
 from vuskit.studies.base import (
+    DetectorStudy,
     SeriesValues,
-    Study,
     ValuesResult,
     evaluate_detectors,
     option,
     study,
 )
-from vuskit.studies.perturbations import add_noise, generator_of, shift
+from vuskit.studies.detector_names import PUBLISHED, detector_key, find_detectors
+from vuskit.studies.perturbations import (
+    LAG,
+    NOISE,
+    generator_of,
+    noisy_score,
+    random_label_lag,
+    shift,
+    shift_labels,
+)
 from vuskit.studies.sources import SeriesNames, Source
 from vuskit.studies.statistics.comparison import TableComparison, compare_columns
 
@@ -43,6 +54,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = [
+    "PUBLISHED_PAIRS",
     "Separability",
     "SeparabilityResult",
     "peak_percentile",
@@ -56,21 +68,33 @@ Pairs = tuple[tuple[str, str], ...]
 Criterion = Callable[[NDArray[np.bool_], Values], float]
 
 
-def z_statistic(first: Values, second: Values) -> float:
-    """Two-sample z: difference of the means in standard errors.
+def z_statistic(first: Values, second: Values, *, unit: str = "standard-error") -> float:
+    """Two-sample z: difference of the means in standard errors, or in standard deviations.
 
     Where nothing varies it is infinite if the means differ, and 0 if they are equal: nothing is
     kept apart. NaN where a value is undefined.
 
+    Parameters
+    ----------
+    first, second : arrays
+        Values of the accurate and of the inaccurate detector.
+    unit : {"standard-error", "raw"}
+        ``"raw"`` divides by ``sqrt(s1**2 + s2**2)``, with population standard deviations, as the
+        authors' code does. It does not grow with the number of values.
+
     Examples
     --------
-    >>> round(z_statistic(np.array([0.8, 0.9]), np.array([0.1, 0.2])), 6)
-    9.899495
+    >>> good, bad = np.array([0.8, 0.9]), np.array([0.1, 0.2])
+    >>> round(z_statistic(good, bad), 6), round(z_statistic(good, bad, unit="raw"), 6)
+    (9.899495, 9.899495)
     """
     if not (np.isfinite(first).all() and np.isfinite(second).all()):
         return float("nan")
     difference = float(first.mean() - second.mean())
-    error = float(np.sqrt(first.var(ddof=1) / first.size + second.var(ddof=1) / second.size))
+    if unit == "raw":
+        error = float(np.sqrt(first.var() + second.var()))
+    else:
+        error = float(np.sqrt(first.var(ddof=1) / first.size + second.var(ddof=1) / second.size))
     # Rounding leaves a trace of variance where all values are equal.
     if error <= 1e-15:
         return 0.0 if abs(difference) <= 1e-15 else float(np.copysign(np.inf, difference))
@@ -118,6 +142,11 @@ class SeparabilityResult(ValuesResult):
         return str(self.study.rule)
 
     @property
+    def unit(self) -> str:
+        """Unit of z, in words."""
+        return "Standard errors" if self.study.z == "standard-error" else "Standard deviations"
+
+    @property
     def series_without_pairs(self) -> tuple[str, ...]:
         """Series on which no detector is clearly better than another."""
         return tuple(series.name for series in self.values if not series.notes["pairs"])
@@ -147,7 +176,7 @@ class SeparabilityResult(ValuesResult):
             for measure in self.measures:
                 first, second = (self._values(series, name, measure.name) for name in (good, bad))
                 sign = 1.0 if measure.higher_is_better else -1.0
-                z = sign * z_statistic(first, second)
+                z = sign * z_statistic(first, second, unit=self.study.z)
                 rows.append({**pair, "measure": measure.name, "z": z})
         return rows
 
@@ -262,7 +291,7 @@ class SeparabilityResult(ValuesResult):
                 z.rename(columns={"mean": "mean z", "median": "median z"}),
                 own_measures=self.measures,
                 title="z of the pairs",
-                caption="Standard errors between an accurate and an inaccurate detector. Mean: "
+                caption=f"{self.unit} between an accurate and an inaccurate detector. Mean: "
                 "over the series' means of finite z. Median: over all pairs. Long: separable.",
             )
         }
@@ -279,7 +308,7 @@ class SeparabilityResult(ValuesResult):
                 self._boxes,
                 title="Pairs of detectors",
                 caption="Values of each measure for the perturbed scores of two detectors. Upper "
-                "box: accurate. Lower box: inaccurate. z: standard errors between them.",
+                f"box: accurate. Lower box: inaccurate. z: {self.unit.lower()} between them.",
             )
         for comparison in self.comparisons().values():
             figures["ranks"] = comparison.figure(
@@ -336,18 +365,43 @@ class SeparabilityResult(ValuesResult):
         return {"pairs": self.rule, "series_without_pairs": len(self.series_without_pairs)}
 
 
-def _parse_pair(text: str) -> tuple[str, str]:
-    """Read ``GOOD:BAD``.
+_MBA_PAIRS = tuple(
+    (good, bad)
+    for good, several in {
+        "NormA": ("CNN", "LSTM", "MP", "LOF"),
+        "IForest": ("CNN", "LSTM"),
+        "AE": ("CNN", "LSTM", "MP", "LOF"),
+        "OCSVM": ("CNN", "LSTM"),
+    }.items()
+    for bad in several
+)
+_SED_PAIRS = tuple(
+    (good, bad) for good in ("NormA", "MP", "CNN") for bad in ("AE", "LSTM", "IForest", "LOF")
+)
+PUBLISHED_PAIRS: Mapping[str, Pairs] = {"MBA": _MBA_PAIRS, "SED": _SED_PAIRS}
+"""Twelve pairs of the published experiments, by the beginning of the series' name."""
+
+
+def _parse_pairs(text: str) -> tuple[Any, ...]:
+    """Read ``GOOD:BAD,GOOD:BAD``, or ``published``.
 
     Raises
     ------
     InvalidInputError
         If it is something else.
     """
-    good, colon, bad = text.partition(":")
-    if not (good and colon and bad):
-        raise InvalidInputError(f"`--pair` must be GOOD:BAD, got {text!r}")
-    return good, bad
+    if text == PUBLISHED:
+        return (PUBLISHED,)
+    found = []
+    for one in text.split(","):
+        good, colon, bad = one.strip().partition(":")
+        if not (good and colon and bad):
+            raise InvalidInputError(
+                f"`--pairs` must be GOOD:BAD, several with commas between, or published; "
+                f"got {one!r}"
+            )
+        found.append((good, bad))
+    return tuple(found)
 
 
 @study(
@@ -358,15 +412,16 @@ def _parse_pair(text: str) -> tuple[str, str]:
     known=(peak_percentile,),
 )
 @dataclass(frozen=True)
-class Separability(Study[SeparabilityResult]):
+class Separability(DetectorStudy[SeparabilityResult]):
     """Distance of accurate and inaccurate detectors under lag and noise.
 
     Parameters
     ----------
-    measures, settings
-        As for :class:`vuskit.studies.Study`.
-    pairs : sequence of (accurate, inaccurate), or mapping from series to such, optional
-        The pairs; by default they are chosen by the rule below.
+    measures, settings, measure_options, detectors, section, scale
+        As for :class:`vuskit.studies.DetectorStudy`.
+    pairs : sequence of (accurate, inaccurate), mapping from series to such, or "published"
+        The pairs; by default they are chosen by the rule below. ``"published"``: the twelve of the
+        published experiments on series whose name begins with MBA or SED; the rule elsewhere.
     criterion : callable or name of a measure, optional
         What tells accurate from inaccurate detectors: ``criterion(y_true, y_score)``, higher for
         better ones; :func:`peak_percentile` by default. May not be a measure under study.
@@ -377,9 +432,11 @@ class Separability(Study[SeparabilityResult]):
     count : int, default=50
         Perturbations of each score, each with a random lag and random noise.
     lag, lag_fill, noise
-        As for :class:`vuskit.studies.Robustness`.
+        As for :class:`vuskit.studies.Robustness`, with random lags.
     seed : int, default=0
         Of lags and noise.
+    z : {"standard-error", "raw"}, default="standard-error"
+        Unit of the difference of means; see :func:`z_statistic`.
     average : {"median", "mean"}, default="median"
         What stands for separability in the summary. The paper takes the mean, but where a measure
         hardly varies a single pair can have a z of thousands, and a few such pairs decide it.
@@ -387,13 +444,26 @@ class Separability(Study[SeparabilityResult]):
         Level of significance of the tests.
     """
 
+    published: ClassVar[Mapping[str, Any]] = {
+        "detectors": (PUBLISHED,),
+        "section": "first:10000",
+        "scale": "unit",
+        "pairs": PUBLISHED,
+        "count": 60,
+        "lag": "labels:0.25",
+        "noise": "normal:-0.1:0.1",
+        "z": "raw",
+        "average": "mean",
+    }
+
     pairs: Any = option(
         None,
-        "Accurate and inaccurate detector. May be repeated.",
+        "Accurate and inaccurate detector; or published. May be repeated, or with commas.",
         many=True,
-        flag="--pair",
-        metavar="GOOD:BAD",
-        parse=_parse_pair,
+        flag="--pairs",
+        synonym="--pair",
+        metavar="GOOD:BAD,...",
+        parse=_parse_pairs,
     )
     criterion: Any = option(
         None, "Measure that chooses the pairs; not one under study.", metavar="NAME"
@@ -402,15 +472,21 @@ class Separability(Study[SeparabilityResult]):
     bottom: int = option(4, "Detectors called inaccurate.", minimum=1, metavar="N")
     min_gap: float = option(0.1, "Least difference of the criterion.", metavar="X")
     count: int = option(50, "Number of perturbations; of each score.", minimum=2, metavar="N")
-    lag: float = option(0.25, "Longest lag, in buffers.", minimum=0, maximum=1, metavar="X")
+    lag: str = option("score:0.25", "Shift of score or labels; up to X buffers.", specification=LAG)
     lag_fill: str = option("edge", "What fills the free end.", choices=("edge", "wrap"))
-    noise: float = option(
-        0.05, "Largest noise, in ranges of the score.", minimum=0, maximum=1, metavar="X"
+    noise: str = option(
+        "uniform:0.05", "Noise; X, MEAN and STD in ranges of the score.", specification=NOISE
     )
     seed: int = option(0, "Random seed; of lags and noise.", minimum=0, metavar="N")
+    z: str = option(
+        "standard-error",
+        "Unit of z; raw: standard deviations.",
+        choices=("standard-error", "raw"),
+        stage="result",
+    )
     average: str = option(
         "median",
-        "Average of z in the summary.",
+        "Average; median or mean of z in the summary.",
         choices=("median", "mean"),
         stage="result",
     )
@@ -424,17 +500,34 @@ class Separability(Study[SeparabilityResult]):
         super().__post_init__()
         self._check_criterion()
 
+    @property
+    def pairs_are_published(self) -> bool:
+        """Whether series of the published experiments have the pairs of these."""
+        return bool(self.pairs == {PUBLISHED: ()})
+
     def _check_criterion(self) -> None:
         functions = [measure.function for measure in self.measures]
         if self.criterion in self.names or self.criterion in functions:
             shown = getattr(self.criterion, "__name__", self.criterion)
             raise InvalidInputError(f"`criterion` must not be a measure under study, got {shown!r}")
 
+    def options_in_force(self) -> dict[str, str]:
+        """Return all options and settings as texts, by name; pairs as ``GOOD:BAD``."""
+        found = super().options_in_force()
+        if self.pairs_are_published:
+            found["pairs"] = PUBLISHED
+        elif self.pairs is not None and list(self.pairs) == ["*"]:
+            found["pairs"] = ",".join(f"{good}:{bad}" for good, bad in self.pairs["*"])
+        return found
+
     @property
     def rule(self) -> str:
         """How pairs are chosen, in words."""
-        if self.pairs is not None:
-            return "pairs as given"
+        if self.pairs_are_published:
+            return f"those of the published experiments; on other series, {self._choice()}"
+        return self._choice() if self.pairs is None else "pairs as given"
+
+    def _choice(self) -> str:
         return (
             f"the {self.top} highest detectors against the {self.bottom} lowest by the criterion "
             f"'{self._criterion_title()}', pairs that differ by less than {self.min_gap:g} left out"
@@ -456,8 +549,8 @@ class Separability(Study[SeparabilityResult]):
 
     @property
     def uses_names(self) -> bool:
-        """Whether pairs are given by name."""
-        return self.pairs is not None
+        """Whether pairs or detectors are given by name."""
+        return self.pairs is not None or super().uses_names
 
     def resolved(self) -> Separability:
         """Return the study with the function of a criterion that is given by name."""
@@ -478,17 +571,13 @@ class Separability(Study[SeparabilityResult]):
 
     def per_series(self, scored: ScoredSeries) -> SeriesValues:
         """Values of all measures for the perturbed scores of every detector in a pair."""
+        scored, _ = self.prepare(scored)
         choice = self.choose_buffer(scored)
         pairs, merit = self._choose_pairs(scored)
         detectors = tuple(dict.fromkeys(name for pair in pairs for name in pair))
         values = np.empty((0, self.count, len(self.measures)))
         if detectors:
-
-            def variants(detector: str, score: Values) -> Iterator[Values]:
-                return self._variants(scored, detector, score, choice.length)
-
-            evaluator = self.evaluator(scored.series.labels, choice.length)
-            values = evaluate_detectors(evaluator, scored.select(detectors), variants)
+            values = self._values(scored.select(detectors), choice.length)
         return SeriesValues(
             scored.series.dataset,
             scored.series.name,
@@ -509,16 +598,23 @@ class Separability(Study[SeparabilityResult]):
     def _choose_pairs(self, scored: ScoredSeries) -> tuple[Pairs, dict[str, float]]:
         if self.pairs is None:
             return self._pairs_by_rule(scored)
+        if self.pairs_are_published:
+            return self._published_pairs(scored)
         series = scored.series
         named = self.pairs.get(f"{series.dataset}/{series.name}", self.pairs.get(series.name))
         pairs: Pairs = self.pairs.get("*", ()) if named is None else named
-        for name in (name for pair in pairs for name in pair):
-            if name not in scored.detectors:
-                raise InvalidInputError(
-                    f"`pairs` must name detectors of the series ({', '.join(scored.detectors)}), "
-                    f"got {name!r}"
-                )
-        return pairs, {}
+        return tuple(_as_in(scored, pair) for pair in pairs), {}
+
+    def _published_pairs(self, scored: ScoredSeries) -> tuple[Pairs, dict[str, float]]:
+        """Pairs of the published experiments whose detectors are there; else by rule."""
+        known = {detector_key(name): name for name in reversed(scored.detectors)}
+        name = scored.series.name.upper()
+        for start, pairs in PUBLISHED_PAIRS.items():
+            keys = [(detector_key(good), detector_key(bad)) for good, bad in pairs]
+            found = [(known[one], known[two]) for one, two in keys if {one, two} <= known.keys()]
+            if name.startswith(start) and found:
+                return tuple(found), {}
+        return self._pairs_by_rule(scored)
 
     def _pairs_by_rule(self, scored: ScoredSeries) -> tuple[Pairs, dict[str, float]]:
         """Pair every one of the top with every one of the bottom, if they are far enough apart."""
@@ -541,24 +637,64 @@ class Separability(Study[SeparabilityResult]):
         )
         return pairs, merit
 
-    def _variants(
-        self, scored: ScoredSeries, detector: str, score: Values, buffer: int
-    ) -> Iterator[Values]:
-        random = generator_of(self.seed, scored, detector, "separability")
-        limit = int(self.lag * buffer)
-        for _ in range(self.count):
-            lag = int(random.integers(-limit, limit, endpoint=True))
-            moved = shift(score, lag, fill=self.lag_fill)
-            yield add_noise(moved, random, amplitude=self.noise)
+    def _values(self, scored: ScoredSeries, buffer: int) -> Values:
+        """Values by detector, repeat and measure."""
+        form = LAG.parse("lag", self.lag)
+        (fraction,) = form.numbers
+        if form.name == "labels":
+            return self._with_label_lags(scored, buffer, fraction)
+
+        def variants(detector: str, score: Values) -> Iterator[Values]:
+            random = generator_of(self.seed, scored, detector, "separability")
+            limit = int(fraction * buffer)
+            for _ in range(self.count):
+                lag = int(random.integers(-limit, limit, endpoint=True))
+                yield noisy_score(self.noise, shift(score, lag, fill=self.lag_fill), random)
+
+        evaluator = self.evaluator(scored.series.labels, buffer)
+        return evaluate_detectors(evaluator, scored, variants)
+
+    def _with_label_lags(self, scored: ScoredSeries, buffer: int, fraction: float) -> Values:
+        values = np.empty((len(scored.detectors), self.count, len(self.measures)))
+        # Lags repeat; the labels' part of the work is done once for each.
+        evaluators: dict[int, Evaluator] = {}
+        for place, detector in enumerate(scored.detectors):
+            random = generator_of(self.seed, scored, detector, "separability")
+            one = scored.select([detector])
+            for repeat in range(self.count):
+                lag = random_label_lag(random, buffer, fraction=fraction)
+                if lag not in evaluators:
+                    moved = shift_labels(scored.series.labels, lag)
+                    evaluators[lag] = self.evaluator(moved, buffer)
+                state = random.bit_generator.state
+
+                def variants(
+                    _: str, score: Values, state: Any = state, random: Any = random
+                ) -> list[Values]:
+                    random.bit_generator.state = state  # all runs of a detector get the same noise
+                    return [noisy_score(self.noise, score, random)]
+
+                values[place, repeat] = evaluate_detectors(evaluators[lag], one, variants)[0, 0]
+        return values
+
+
+def _as_in(scored: ScoredSeries, pair: tuple[str, str]) -> tuple[str, str]:
+    """Return a pair under the names that its detectors have in a series."""
+    good, bad = (find_detectors([one], scored.detectors, name="pairs")[0] for one in pair)
+    return good, bad
 
 
 def _pairs_by_series(pairs: Any) -> dict[str, Pairs]:
+    if pairs == PUBLISHED or pairs in ((PUBLISHED,), [PUBLISHED]):
+        return {PUBLISHED: ()}
     by_series: Mapping[Any, Any] = pairs if isinstance(pairs, Mapping) else {"*": pairs}
     found = {}
     for series, several in by_series.items():
         checked = tuple(tuple(pair) for pair in several)
         if any(len(pair) != 2 for pair in checked):
-            raise InvalidInputError(f"`pairs` must be (accurate, inaccurate), got {several!r}")
+            raise InvalidInputError(
+                f"`pairs` must be (accurate, inaccurate) or {PUBLISHED!r}, got {several!r}"
+            )
         found[str(series)] = checked
     return found
 

@@ -137,7 +137,14 @@ class SummaryStudy(Study[Summary]):
                 )
         found = self.combine([self._columns(one, score) for one, score in used])
         inputs = tuple(dict.fromkeys(one for result, _ in used for one in result.inputs))
-        return replace(found, study=replace(self, measures=used[0][0].measures), inputs=inputs)
+        first = used[0][0].study
+        common = {
+            name: getattr(first, name)
+            for name in ("settings", "measure_options")
+            if all(getattr(one.study, name) == getattr(first, name) for one, _ in used)
+        }
+        study = replace(self, measures=first.measures, **common)
+        return replace(found, study=study, inputs=inputs)
 
     def _columns(self, result: StudyResult, score: Any) -> tuple[pd.DataFrame, str]:
         table = score if hasattr(score, "columns") else score.to_frame(result.kind)

@@ -20,7 +20,10 @@ from vuskit.studies.timing import (
     Sample,
     Setting,
     TimingResult,
+    complexity_table,
+    exponents,
     joint_slopes,
+    parameter_table,
     settings_of,
     single_slopes,
     speed_ratios,
@@ -151,7 +154,9 @@ def test_three_panels_hold_the_series():
 
 
 def test_unknown_quantity_is_named():
-    with pytest.raises(InvalidInputError, match="`quantity` must be one of 'seconds', 'memory'"):
+    with pytest.raises(
+        InvalidInputError, match="`quantity` must be one of 'seconds', 'mean_seconds'"
+    ):
         replace(made_up([Setting()]).figures()["seconds"], quantity="volts")
 
 
@@ -199,3 +204,73 @@ def test_report_refuses_what_it_cannot_write(tmp_path):
     with pytest.raises(InvalidInputError, match="at least one sample"):
         write_study(TimingResult((), (), {}), tmp_path)
     assert list(tmp_path.iterdir()) == []
+
+
+def powers(settings):
+    """Timings that are powers of the parameters, and memory that grows with the points only."""
+    samples = [
+        Sample(
+            "synthetic-0",
+            name,
+            setting,
+            1e-6 * setting.n_points**order * setting.n_thresholds,
+            8 * setting.n_points,
+        )
+        for name, order in (("naive", 1.0), ("fast_exact", 0.5))
+        for setting in settings
+    ]
+    return TimingResult(tuple(samples), (), describe_environment())
+
+
+def test_exponents_of_powers_are_found():
+    result = powers(settings_of())
+    rows = {(row.contestant, row.quantity, row.parameter): row for row in exponents(result).rows}
+    assert rows["naive", "time", "n_points"].exponent == pytest.approx(1.0)
+    assert rows["naive", "time", "n_points"].r_squared == pytest.approx(1.0)
+    assert rows["fast_exact", "time", "n_points"].exponent == pytest.approx(0.5)
+    assert rows["naive", "time", "n_thresholds"].exponent == pytest.approx(1.0)
+    assert rows["naive", "time", "n_anomalies"].exponent == pytest.approx(0.0, abs=1e-12)
+    assert rows["naive", "space", "n_points"].exponent == pytest.approx(1.0)
+    assert rows["naive", "space", "n_thresholds"].exponent == pytest.approx(0.0, abs=1e-12)
+    # 0 has no logarithm.
+    anomalies = PARAMETERS["n_anomalies"].values
+    assert rows["naive", "time", "n_anomalies"].values == len(anomalies) - 1
+
+
+def test_complexity_lies_beside_the_exponents():
+    table = powers(settings_of()).tables()["complexity"]
+    rows = ["VUS, time", "VUS, space", "VUS fast (exact), time", "VUS fast (exact), space"]
+    assert table["algorithm"].tolist() == rows
+    naive = table.set_index("algorithm").loc["VUS, time"]
+    assert naive["complexity"] == CONTESTANTS["naive"].time
+    assert naive["T"] == "1.00 (1.00)"
+    few = powers(settings_of()[:2])
+    assert (complexity_table(few)[["T", "a", "l", "L", "N"]] == "").all(axis=None)
+
+
+def test_parameters_lie_beside_the_paper():
+    table = made_up(settings_of()).tables()["parameters"].set_index("parameter")
+    points = table.loc["length of the series"]
+    assert points[["default", "lowest", "highest"]].tolist() == [100_000, 1000, 100_000]
+    assert table.loc["number of thresholds", "paper_lowest"] == 2
+    real = made_up([Setting(n_points=n) for n in (500, 700, 2000)], series="plant/a")
+    row = parameter_table(real).set_index("parameter").loc["length of the series"]
+    assert row[["median", "lowest", "highest"]].tolist() == [700, 500, 2000]
+
+
+def test_mean_and_standard_deviation_as_in_the_paper():
+    result = made_up(settings_of())
+    summary = result.summary()
+    cell = summary.iloc[0]
+    seconds = cell["median"] * np.array([0.9, 1.0, 1.2])
+    assert cell["mean"] == pytest.approx(seconds.mean())
+    assert cell["standard_deviation"] == pytest.approx(seconds.std())
+    display = replace(result, average="mean").figures()["seconds"]
+    curve = display.to_dict()["panels"][2]["curves"][0]
+    assert curve["upper"][0] / curve["middle"][0] == pytest.approx(
+        1 + seconds.std() / seconds.mean()
+    )
+    assert display.caption.startswith("Mean of 3 runs. Shade: one standard deviation")
+    assert result.figures()["seconds"].caption.startswith("Median of 3 runs. Shade: from the lower")
+    with pytest.raises(InvalidInputError, match="`average` must be"):
+        result.figures(average="mode")

@@ -21,11 +21,16 @@ from vuskit.report.figures.base import (
     register_figure,
 )
 from vuskit.report.figures.choice import ChoiceDisplay
+from vuskit.report.figures.panels import Panel, PanelsDisplay
 
 # The displays put themselves on the list in the order of a paper.
-from vuskit.report.figures.critical_difference import CriticalDifferenceDisplay  # isort: skip
+from vuskit.report.figures.critical_difference import (  # isort: skip
+    CriticalDifferenceDisplay,
+    DifferencePanelsDisplay,
+)
 from vuskit.report.figures.sensitivity import (  # isort: skip
     Case,
+    CasePanelsDisplay,
     CasesDisplay,
     LabelingDisplay,
     SensitivityDisplay,
@@ -56,7 +61,11 @@ from vuskit.report.figures.boxes import (  # isort: skip
     CenteredBoxDisplay,
     SeparabilityBoxDisplay,
 )
-from vuskit.report.figures.consistency import EntropyDisplay, RankLinesDisplay  # isort: skip
+from vuskit.report.figures.consistency import (  # isort: skip
+    ConsistencyPanelsDisplay,
+    EntropyDisplay,
+    RankLinesDisplay,
+)
 from vuskit.report.figures.timing import (  # isort: skip
     TimingPanel,
     TimingSeriesDisplay,
@@ -66,17 +75,22 @@ from vuskit.report.figures.summary import ScatterDisplay, SummaryDisplay  # isor
 
 __all__ = [
     "Case",
+    "CasePanelsDisplay",
     "CasesDisplay",
     "CenteredBoxDisplay",
     "ChoiceDisplay",
+    "ConsistencyPanelsDisplay",
     "CriticalDifferenceDisplay",
     "DetectorBarsDisplay",
     "DetectorComparisonDisplay",
+    "DifferencePanelsDisplay",
     "Display",
     "EntropyDisplay",
     "FigureEntry",
     "LabelEvolutionDisplay",
     "LabelingDisplay",
+    "Panel",
+    "PanelsDisplay",
     "Prediction",
     "RangeCurveDisplay",
     "RankLinesDisplay",

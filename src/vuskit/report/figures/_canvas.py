@@ -1,4 +1,4 @@
-"""Where a display draws: a figure of its own, one given axis, or several."""
+"""Where a display draws: a new figure, one given axis, or several."""
 
 from __future__ import annotations
 
@@ -143,8 +143,13 @@ class Canvas:
             self.grow(height / self.figure.dpi)
 
     def grow(self, inches: float) -> None:
-        """Make a figure of our own so much higher, for what is not part of the panels."""
+        """Make a figure of our own so much higher, for what is not part of the panels.
+
+        A part of a figure was given the height that its display needs.
+        """
         figure: Any = self.figure
+        if figure is not _whole(figure):
+            return
         figure.set_size_inches(figure.get_figwidth(), figure.get_figheight() + inches)
 
     def settle(self) -> None:
@@ -160,7 +165,7 @@ class Canvas:
     def lay_out(self) -> None:
         """Give the panels of a figure of our own their places; given axes stay where they are."""
         if self.own:
-            figure: Any = self.figure
+            figure: Any = _whole(self.figure)
             figure.get_layout_engine().execute(figure)
 
     def _fit_titles(self) -> None:
@@ -195,13 +200,20 @@ class Canvas:
         return row[(len(row) - 1) // 2]
 
     def _center_label(self) -> None:
-        width = self.figure.bbox.width / self.figure.dpi
-        fitted = fit_text(self._label, width, sizes=(TEXT, SMALL))
         row, panel = self._last_row(), self._middle_panel()
         middle = (row[0].bbox.x0 + row[-1].bbox.x1) / 2
+        box = self.figure.bbox
+        # Names of measures on the left move the middle; the label must not reach beyond an edge.
+        room = 2 * min(middle - box.x0, box.x1 - middle) / self.figure.dpi
+        fitted = fit_text(self._label, room, sizes=(TEXT, SMALL))
         # At the end of a panel instead of between two, which would be pushed apart for it.
         place = min((middle - panel.bbox.x0) / panel.bbox.width, 1 - 1 / panel.bbox.width)
         panel.set_xlabel(fitted.text, fontsize=fitted.size, x=place)
+
+
+def _whole(figure: Any) -> Any:
+    """Return the figure that a part of a figure belongs to, or the figure itself."""
+    return figure.canvas.figure
 
 
 def _row(panel: Axes) -> int:
@@ -259,14 +271,14 @@ def open_canvas(
 
     Parameters
     ----------
-    ax : Axes, sequence of Axes, or None
+    ax : Axes, sequence of Axes, SubFigure, or None
         Where to draw. One axis is drawn on if one flat panel is wanted; else it is switched off
-        and its place divided. Several must be as many as there are cells. None: a figure of its
-        own, which belongs to no window.
+        and its place divided. Several must be as many as there are cells. A part of a figure is
+        filled, with its margins. None: a new figure, which belongs to no window.
     cells : sequence of Cell
         The panels.
     size : tuple of float
-        Of a figure of its own, in inches.
+        Of a new figure, in inches.
     widths, heights : sequence of float, optional
         Of columns and rows, relatively.
     share : str
@@ -277,11 +289,10 @@ def open_canvas(
     InvalidInputError
         If `ax` is something else.
     """
-    if ax is None:
+    module = require("matplotlib.figure", purpose="a figure")
+    if ax is None or isinstance(ax, module.SubFigure):
         # Figure itself instead of pyplot: nothing global is touched, no display is needed.
-        figure = require("matplotlib.figure", purpose="a figure").Figure(
-            figsize=size, layout="constrained"
-        )
+        figure = module.Figure(figsize=size, layout="constrained") if ax is None else ax
         ratios = {"width_ratios": widths, "height_ratios": heights}
         grid = figure.add_gridspec(*_extent(cells), **ratios)
         panels = _filled(figure, grid, cells, share)

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ACCURATE",
+    "AFTER",
     "ANOMALY",
+    "BEFORE",
     "CURVES",
     "INACCURATE",
     "MARKERS",
@@ -47,7 +49,8 @@ ANOMALY = "#CC79A7"
 # Okabe and Ito's palette: told apart by people with any kind of color vision.
 CURVES = ("#0072B2", "#E69F00", "#009E73", "#000000", "#CC79A7", "#56B4E9", "#D55E00")
 # Far apart in gray as well.
-ACCURATE, INACCURATE = "#0072B2", "#F0C05A"
+BEFORE, AFTER = "#0072B2", "#F0C05A"
+ACCURATE, INACCURATE = "#007A52", "#F28E7A"
 _HATCHES = {
     "range": "//////",
     "auc": "......",

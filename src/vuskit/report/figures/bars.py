@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
 
 from vuskit.errors import InvalidInputError
 from vuskit.measures.registry import Measure
@@ -27,6 +30,8 @@ def _panel_columns(count: int, columns: int | None) -> int:
 class _MeasureBars(Display):
     table: pd.DataFrame
     label: str = ""
+    marks: pd.DataFrame | None = None
+    mark_label: str = "median"
     shares_axis: ClassVar[bool] = True
     default_label: ClassVar[str] = "value"
 
@@ -49,12 +54,22 @@ class _MeasureBars(Display):
         return {
             **describe_measures(self.measures),
             "panels": [
-                {"title": str(name), "values": self.table[name].to_numpy(dtype=float)}
+                {
+                    "title": str(name),
+                    "values": self.table[name].to_numpy(dtype=float),
+                    **self._marks(name),
+                }
                 for name in self.table.columns
             ],
+            **({} if self.marks is None else {"mark_label": self.mark_label}),
             "label": self.label,
             "shares_axis": self.shares_axis,
         }
+
+    def _marks(self, name: Any) -> dict[str, Any]:
+        if self.marks is None:
+            return {}
+        return {"marks": self.marks.loc[self.table.index, name].to_numpy(dtype=float)}
 
     def plot(
         self, ax: Any = None, *, columns: int | None = None, legend: bool | None = None
@@ -64,7 +79,7 @@ class _MeasureBars(Display):
         Parameters
         ----------
         ax : Axes or as many as there are panels, optional
-            Where to draw; one axis is divided. A figure of its own by default.
+            Where to draw; one axis is divided. A new figure by default.
         columns : int, optional
             Panels in a row.
         legend : bool, optional
@@ -80,14 +95,27 @@ class _MeasureBars(Display):
         canvas = open_canvas(ax, grid_cells(count, across), size=size, share=share)
         for axis, panel in zip(canvas.panels, data["panels"], strict=True):
             measure_bars(axis, to_array(panel["values"]), measures)
+            if "marks" in panel:
+                _draw_marks(axis, panel)
             canvas.title(axis, panel["title"])
-        canvas.label_bottoms(data["label"])
+        marked = f" (diamond: {data['mark_label']})" if "mark_label" in data else ""
+        canvas.label_bottoms(f"{data['label']}{marked}")
         family_legend(canvas, data, legend=legend)
         return self._drawn(canvas)
 
     def _about(self) -> str:
         shown = ", ".join(map(str, self.table.columns))
         return f"{len(self.table)} measures: {shown}"
+
+
+def _draw_marks(axis: Any, panel: Mapping[str, Any]) -> None:
+    """Diamonds on the bars; infinite ones are left out."""
+    marks = to_array(panel["marks"])
+    places = np.flatnonzero(np.isfinite(marks))
+    axis.plot(
+        marks[places], places, linestyle="none", marker="D", markersize=3.2, color="white",
+        markeredgecolor="black", markeredgewidth=0.7, zorder=3,
+    )  # fmt: skip
 
 
 @register_figure(
@@ -135,6 +163,10 @@ class SeparabilityBarsDisplay(_MeasureBars):
         One row for each measure, one column for each panel.
     label : str
         Of the horizontal axis; every panel has its own, since a z may be hundreds of times another.
+    marks : pandas.DataFrame or None
+        Other numbers in the form of the table, drawn as diamonds.
+    mark_label : str
+        What the diamonds are.
 
     Raises
     ------

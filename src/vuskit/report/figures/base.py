@@ -108,7 +108,7 @@ def to_array(values: Iterable[Any]) -> Any:
 
 @dataclass(eq=False, repr=False)
 class Display(abc.ABC):
-    """A figure: holds the data it shows, and draws it where it is told to.
+    """A figure: holds the data it shows, and draws it.
 
     :meth:`to_dict` returns everything that is drawn. Matplotlib (:meth:`plot`) and the pages draw
     from it; ``kind`` selects the page's renderer.
@@ -167,7 +167,7 @@ class Display(abc.ABC):
     def save(self, path: str | Path, *, dpi: int = PRINT_DPI) -> Path:
         """Save as png, pdf or svg, by the ending of the name; text stays text.
 
-        Draws a figure of its own if nothing was drawn yet.
+        Draws a new figure if nothing was drawn yet.
 
         Parameters
         ----------
@@ -248,7 +248,7 @@ def list_figures() -> list[FigureEntry]:
     >>> for entry in list_figures()[:2]:
     ...     print(entry.name, "-", entry.title)
     critical_difference - mean ranks, and which do not differ significantly
-    sensitivity - measures of one score while threshold, lag, noise or ratio varies
+    difference_panels - critical-difference diagrams of the same names by several measures
     """
     return list(_FIGURES.values())
 

@@ -12,7 +12,7 @@ from vuskit._util.optional import require
 from vuskit.errors import InvalidInputError
 from vuskit.inputs import check_choice
 from vuskit.measures.registry import Measure
-from vuskit.report.figures._canvas import COLUMN, PAGE, Canvas, Cell, grid_cells, open_canvas
+from vuskit.report.figures._canvas import COLUMN, PAGE, SMALL, Canvas, Cell, grid_cells, open_canvas
 from vuskit.report.figures._drawing import (
     ACCURATE,
     INACCURATE,
@@ -23,6 +23,7 @@ from vuskit.report.figures._drawing import (
     family_legend,
     measure_rows,
     shade,
+    thin_hatch,
 )
 from vuskit.report.figures._families import describe_measures, measures_named
 from vuskit.report.figures.base import Display, register_figure, to_array
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 __all__ = ["CenteredBoxDisplay", "SeparabilityBoxDisplay"]
 
 _MOST_ACROSS = 4
+_HATCH = "/////"  # of inaccurate detectors, for print without color
 _SMALLEST = 1e-9  # differences of values below this are those of rounding
 
 
@@ -105,7 +107,7 @@ class CenteredBoxDisplay(Display):
         Parameters
         ----------
         ax : Axes or as many as there are panels, optional
-            Where to draw; one axis is divided. A figure of its own by default.
+            Where to draw; one axis is divided. A new figure by default.
         legend : bool, optional
             Whether the families are named; by default where there is a margin.
         outliers : bool, default=False
@@ -212,16 +214,18 @@ class SeparabilityBoxDisplay(Display):
         Parameters
         ----------
         ax : Axes, optional
-            Where to draw, divided into panels; a figure of its own by default.
+            Where to draw, divided into panels; a new figure by default.
         """
         data = self.to_dict()
         count, measures = len(data["panels"]), data["measures"]
-        above = 0 if data["scores"] is None else 3
+        lines = [0.6, *(0.25 + 0.16 * len(names) for names in _detectors(data).values())]
+        lines = [] if data["scores"] is None else lines
+        above = len(lines)
         cells = [Cell(row, 0, 1, count) for row in range(above)]
         cells += [Cell(above, column) for column in range(count)]
         tall = 0.45 + 0.2 * len(measures)
-        size = (PAGE if count > 1 else COLUMN, tall + 0.6 * above + 0.15)
-        canvas = open_canvas(ax, cells, size=size, heights=[0.6] * above + [tall])
+        size = (PAGE if count > 1 else COLUMN, tall + sum(lines) + 0.15)
+        canvas = open_canvas(ax, cells, size=size, heights=[*lines, tall])
         if above:
             _draw_scores(canvas, canvas.panels[:above], data)
         first, *others = canvas.panels[above:]
@@ -231,17 +235,21 @@ class SeparabilityBoxDisplay(Display):
         for axis, panel in zip(canvas.panels[above:], data["panels"], strict=True):
             for detector, offset in zip(panel["detectors"], (-0.2, 0.2), strict=True):
                 colors = [detector["color"]] * len(measures)
-                draw_boxes(axis, detector, colors=colors, offset=offset, width=0.32)
+                hatches = ["" if detector["accurate"] else _HATCH] * len(measures)
+                draw_boxes(
+                    axis, detector, colors=colors, hatches=hatches, offset=offset, width=0.32
+                )
             measure_rows(axis, measures)
             canvas.title(axis, panel["title"])
             axis.tick_params(labelleft=axis is first)
         canvas.label_bottoms(data["label"])
         patches = require("matplotlib.patches", purpose="a figure")
-        named = ((ACCURATE, "accurate"), (INACCURATE, "inaccurate"))
-        handles = [
-            patches.Patch(facecolor=color, edgecolor="black", linewidth=0.5, label=label)
-            for color, label in named
-        ]
+        named = ((ACCURATE, "", "accurate"), (INACCURATE, _HATCH, "inaccurate"))
+        handles = []
+        for color, hatch, label in named:
+            patch = patches.Patch(facecolor=color, edgecolor="black", linewidth=0.5, label=label)
+            thin_hatch(patch, hatch)
+            handles.append(patch)
         if canvas.own:
             canvas.legend(handles, columns=2)
         self._drawn(canvas)
@@ -252,23 +260,34 @@ class SeparabilityBoxDisplay(Display):
         return f"{self.series}, {len(self.measures)} measures of {pairs}"
 
 
-def _draw_scores(canvas: Canvas, panels: list[Any], data: Mapping[str, Any]) -> None:
-    lines = {line["name"]: line for line in data["scores"]["lines"]}
-    draw_line(panels[0], lines["series"])
-    canvas.title(panels[0], f"series {data['series']}")
-    for axis, accurate in zip(panels[1:], (True, False), strict=True):
-        detectors = {
+def _detectors(data: Mapping[str, Any]) -> dict[bool, dict[str, str]]:
+    """Colors of the accurate and of the inaccurate detectors by name."""
+    return {
+        accurate: {
             one["name"]: one["color"]
             for panel in data["panels"]
             for one in panel["detectors"]
             if one["accurate"] is accurate
         }
-        for name, color in detectors.items():
+        for accurate in (True, False)
+    }
+
+
+def _draw_scores(canvas: Canvas, panels: list[Any], data: Mapping[str, Any]) -> None:
+    """Draw the series, then the scores of each kind of detector above each other."""
+    lines = {line["name"]: line for line in data["scores"]["lines"]}
+    draw_line(panels[0], lines["series"])
+    panels[0].set_yticks([])
+    canvas.title(panels[0], f"series {data['series']}")
+    for axis, (accurate, detectors) in zip(panels[1:], _detectors(data).items(), strict=True):
+        for row, (name, color) in enumerate(detectors.items()):
             score = to_array(lines[name]["y"])
             share = (score - score.min()) / (np.ptp(score) or 1.0)
-            draw_line(axis, {**lines[name], "y": share}, color=color, alpha=0.7)
-        canvas.title(axis, f"{'' if accurate else 'in'}accurate: {', '.join(detectors)}")
+            style = {"linestyle": "-" if accurate else (0, (4, 1)), "linewidth": 0.6}
+            draw_line(axis, {**lines[name], "y": 0.9 * share - row}, color=color, **style)
+        axis.set_yticks([0.3 - row for row in range(len(detectors))], detectors, fontsize=SMALL)
+        axis.tick_params(axis="y", length=0)
+        canvas.title(axis, f"{'' if accurate else 'in'}accurate scores")
     for axis in panels:
         shade(axis, data["scores"]["events"])
-        axis.set_yticks([])
         axis.tick_params(labelbottom=axis is panels[-1])

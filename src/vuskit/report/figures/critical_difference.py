@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from vuskit._util.optional import require
-from vuskit.report.figures._canvas import PAGE, SMALL, TEXT, open_canvas
+from vuskit.errors import InvalidInputError
+from vuskit.report.figures._canvas import PAGE, SMALL, TEXT, Cell, open_canvas
 from vuskit.report.figures._families import describe_names
 from vuskit.report.figures.base import Display, register_figure
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-__all__ = ["CriticalDifferenceDisplay"]
+__all__ = ["CriticalDifferenceDisplay", "DifferencePanelsDisplay"]
 
 _INCH = 72  # points
 _HEAD, _ROW = 0.45, 0.15  # inches: what stands above the scale, and a name
@@ -105,7 +106,7 @@ class CriticalDifferenceDisplay(Display):
         Parameters
         ----------
         ax : Axes, optional
-            Where to draw; a figure of its own by default.
+            Where to draw; a new figure by default.
         title : str, optional
             Above the diagram; the test in words by default, ``""`` for none.
         """
@@ -138,6 +139,60 @@ class CriticalDifferenceDisplay(Display):
 
     def _about(self) -> str:
         return f"{len(self.ranks)} names, {self.test}"
+
+
+@register_figure(
+    name="difference_panels",
+    title="critical-difference diagrams of the same names by several measures",
+    source="tables of results by measure, by `vuskit.studies.exhibits.detector_differences`",
+)
+@dataclass(eq=False, repr=False)
+class DifferencePanelsDisplay(Display):
+    """Diagrams below each other: whether order and groups depend on the measure.
+
+    Attributes
+    ----------
+    panels : dict of CriticalDifferenceDisplay
+        By the title of the measure.
+
+    Raises
+    ------
+    InvalidInputError
+        If there is no panel.
+    """
+
+    panels: Mapping[str, CriticalDifferenceDisplay]
+
+    def __post_init__(self) -> None:
+        if not self.panels:
+            raise InvalidInputError("`panels` must hold at least one diagram, got none")
+
+    def data(self) -> dict[str, Any]:
+        """Data of each diagram by its title."""
+        return {"panels": {name: panel.to_dict() for name, panel in self.panels.items()}}
+
+    def plot(self, ax: Any = None) -> DifferencePanelsDisplay:
+        """Draw the diagrams.
+
+        Parameters
+        ----------
+        ax : Axes or as many as there are diagrams, optional
+            Where to draw; one axis is divided. A new figure by default.
+        """
+        most = max(len(panel.ranks) for panel in self.panels.values())
+        lines = max(len(panel.groups) for panel in self.panels.values())
+        height = 2 * _HEAD + _ROW * (math.ceil(most / 2) + _BAR_ROW * lines + 1.5)
+        cells = [Cell(row, 0) for row in range(len(self.panels))]
+        canvas = open_canvas(ax, cells, size=(PAGE, height * len(cells)))
+        canvas.lay_out()  # a diagram is drawn for the width of its axis
+        pairs = zip("abcdefgh", self.panels.items(), canvas.panels, strict=False)
+        for letter, (name, panel), axis in pairs:
+            panel.plot(axis, title=f"({letter}) {name}: {panel.test}")
+        self._drawn(canvas)
+        return self
+
+    def _about(self) -> str:
+        return f"{', '.join(self.panels)}; {len(next(iter(self.panels.values())).ranks)} names"
 
 
 class _Diagram(NamedTuple):

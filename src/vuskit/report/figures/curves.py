@@ -201,7 +201,7 @@ class RangeCurveDisplay(Display):
         Parameters
         ----------
         ax : Axes, optional
-            Where to draw; a figure of its own by default. Several may share an axis.
+            Where to draw; a new figure by default. Several may share an axis.
         color : str, optional
             Of both curves.
         marker : str, optional
@@ -452,7 +452,7 @@ class VolumeDisplay(Display):
         Parameters
         ----------
         ax : Axes, optional
-            Where to draw, divided into panels; a figure of its own by default.
+            Where to draw, divided into panels; a new figure by default.
         """
         cells = [Cell(0, 0), Cell(0, 1), Cell(0, 2), Cell(1, 0), Cell(1, 1)]
         cells.append(Cell(1, 2, projection="3d"))

@@ -121,7 +121,7 @@ class SeriesDisplay(Display):
         Parameters
         ----------
         ax : Axes or as many as there are lines, optional
-            Where to draw; one axis is divided. A figure of its own by default.
+            Where to draw; one axis is divided. A new figure by default.
         """
         data = self.to_dict()
         cells = [Cell(row, 0) for row in range(len(data["lines"]))]
@@ -210,7 +210,7 @@ class DetectorBarsDisplay(Display):
         Parameters
         ----------
         ax : Axes, optional
-            Where to draw; a figure of its own by default.
+            Where to draw; a new figure by default.
         legend : bool, default=True
             Whether the detectors are named.
         """
@@ -280,6 +280,7 @@ class DetectorComparisonDisplay(Display):
         *,
         buffer: int,
         measures: str | Measure | Iterable[str | Measure] = "paper",
+        volume_factor: float = 1.0,
         **options: Any,
     ) -> DetectorComparisonDisplay:
         """Evaluate the scores.
@@ -291,9 +292,11 @@ class DetectorComparisonDisplay(Display):
         scores : mapping from str to array-like of shape (n,)
             One to four scores by name.
         buffer : int
-            Buffer length of R-AUC and longest buffer of VUS.
+            Buffer length of R-AUC.
         measures : "paper", "extra", "all", name, or iterable of names and measures, default="paper"
             What the bars show.
+        volume_factor : float, default=1
+            Longest buffer of VUS, in buffers.
         **options
             ``definition`` and ``side``, as for :func:`vuskit.vus_roc`.
 
@@ -312,6 +315,8 @@ class DetectorComparisonDisplay(Display):
         if len(named) > _MOST:
             raise InvalidInputError(f"`scores` must be at most {_MOST}, got {len(named)}")
 
+        longest = round(volume_factor * buffer)
+
         def curves(curve: str) -> dict[str, RangeCurveDisplay]:
             return {
                 name: RangeCurveDisplay.from_scores(
@@ -323,7 +328,7 @@ class DetectorComparisonDisplay(Display):
         def surfaces(curve: str) -> dict[str, SurfaceDisplay]:
             return {
                 name: SurfaceDisplay.from_scores(
-                    y_true, score, max_buffer=buffer, curve=curve, **options
+                    y_true, score, max_buffer=longest, curve=curve, **options
                 )
                 for name, score in named.items()
             }
@@ -335,7 +340,12 @@ class DetectorComparisonDisplay(Display):
             surfaces("roc"),
             surfaces("pr"),
             DetectorBarsDisplay.from_scores(
-                y_true, named, buffer=buffer, measures=measures, **options
+                y_true,
+                named,
+                buffer=buffer,
+                measures=measures,
+                volume_factor=volume_factor,
+                **options,
             ),
         )
 
@@ -362,7 +372,7 @@ class DetectorComparisonDisplay(Display):
         Parameters
         ----------
         ax : Axes, optional
-            Where to draw, divided into panels; a figure of its own by default.
+            Where to draw, divided into panels; a new figure by default.
         """
         data = self.to_dict()
         names = [line["name"] for line in data["scores"]["lines"]]

@@ -9,9 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from vuskit._util.optional import require
 from vuskit.measures.registry import Measure
 from vuskit.report.figures._canvas import PAGE, SMALL, TEXT, Cell, grid_cells, open_canvas
-from vuskit.report.figures._drawing import ANOMALY, line_styles
+from vuskit.report.figures._drawing import ANOMALY, line_styles, thin_hatch
 from vuskit.report.figures._families import describe_measures
 from vuskit.report.figures.base import Display, register_figure, to_array
 
@@ -21,6 +22,7 @@ Floats = NDArray[np.float64]
 
 _PREDICTION = "#0072B2"
 _TOUCH = "#D55E00"
+_PROBLEM = "#D00000"
 _DARK = 0.45  # values below are on a dark ground
 
 
@@ -35,12 +37,14 @@ class Prediction(NamedTuple):
 
 @register_figure(
     name="scenarios",
-    title="a prediction in twelve places, and what each measure gives it",
+    title="a prediction in several places, and what each measure gives it",
     source="the scenario study",
 )
 @dataclass(eq=False, repr=False)
 class ScenarioDisplay(Display):
     """Geometry on the left, values on the right; a line where the prediction first touches.
+
+    The problem region is shaded: scenarios around the first touch, for measures that ignore lags.
 
     Attributes
     ----------
@@ -54,6 +58,8 @@ class ScenarioDisplay(Display):
         Of the anomaly, and of the buffer around it.
     touching : str or None
         Name of the first scenario whose prediction touches the anomaly.
+    problem_scenarios, problem_measures : sequence of str
+        Names of the scenarios and of the measures of the problem region.
 
     Examples
     --------
@@ -69,6 +75,8 @@ class ScenarioDisplay(Display):
     length: int
     buffer: int
     touching: str | None = None
+    problem_scenarios: Sequence[str] = ()
+    problem_measures: Sequence[str] = ()
 
     def data(self) -> dict[str, Any]:
         """Measures, predictions, anomaly and values."""
@@ -79,6 +87,10 @@ class ScenarioDisplay(Display):
             "length": self.length,
             "buffer": self.buffer,
             "touching": self.touching,
+            "problem": {
+                "scenarios": list(self.problem_scenarios),
+                "measures": list(self.problem_measures),
+            },
         }
 
     def plot(self, ax: Any = None) -> ScenarioDisplay:
@@ -87,7 +99,7 @@ class ScenarioDisplay(Display):
         Parameters
         ----------
         ax : Axes or two of them, optional
-            Where to draw; one axis is divided. A figure of its own by default.
+            Where to draw; one axis is divided. A new figure by default.
         """
         data = self.to_dict()
         size = (PAGE, 0.2 * len(data["scenarios"]) + 1.2)
@@ -95,8 +107,9 @@ class ScenarioDisplay(Display):
         _draw_geometry(canvas.panels[0], data)
         canvas.title(canvas.panels[0], "prediction")
         _draw_values(canvas.panels[1], data)
-        line = "; line: the prediction comes to touch the anomaly" if data["touching"] else ""
-        canvas.title(canvas.panels[1], f"value{line}")
+        line = "; line: first touch" if data["touching"] else ""
+        region = "; shaded: near misses ignored" if data["problem"]["measures"] else ""
+        canvas.title(canvas.panels[1], f"value{line}{region}")
         self._drawn(canvas)
         return self
 
@@ -109,6 +122,8 @@ def _draw_geometry(axis: Any, data: dict[str, Any]) -> None:
         length = one["stop"] - one["start"]
         axis.barh(row, length, left=one["start"], height=0.5, color=_PREDICTION)
     axis.axvspan(0, data["length"], color=ANOMALY, alpha=0.4, linewidth=0)
+    for row in _problem_rows(data):
+        axis.axhspan(row - 0.5, row + 0.5, color=_PROBLEM, alpha=0.2, linewidth=0, zorder=0)
     names = [f"{one['name']} {one['title']}" for one in data["scenarios"]]
     axis.set_yticks(range(len(names)), names, fontsize=SMALL)
     axis.set_ylim(len(names) - 0.5, -0.5)
@@ -119,8 +134,14 @@ def _draw_geometry(axis: Any, data: dict[str, Any]) -> None:
 def _draw_values(axis: Any, data: dict[str, Any]) -> None:
     values = to_array(data["values"])
     axis.imshow(values, cmap="cividis", vmin=0, vmax=1, aspect="auto")
+    problem = {
+        (row, column)
+        for row in _problem_rows(data)
+        for column, measure in enumerate(data["measures"])
+        if measure["name"] in data["problem"]["measures"]
+    }
     for (row, column), value in np.ndenumerate(values):
-        shade = "white" if value < _DARK else "black"
+        shade = "white" if value < _DARK or (row, column) in problem else "black"
         text = f"{value:.2f}" if np.isfinite(value) else "-"
         axis.text(column, row, text, ha="center", va="center", fontsize=SMALL, color=shade)
     names = [one["name"] for one in data["scenarios"]]
@@ -128,8 +149,25 @@ def _draw_values(axis: Any, data: dict[str, Any]) -> None:
     titles = [measure["title"] for measure in data["measures"]]
     axis.set_xticks(range(len(titles)), titles, rotation=90, fontsize=SMALL)
     axis.tick_params(length=0)
+    for row, column in problem:
+        _shade_cell(axis, row, column)
     if data["touching"]:
         axis.axhline(names.index(data["touching"]) - 0.5, color=_TOUCH, linewidth=1.6)
+
+
+def _problem_rows(data: dict[str, Any]) -> list[int]:
+    wanted = data["problem"]["scenarios"] if data["problem"]["measures"] else ()
+    return [row for row, one in enumerate(data["scenarios"]) if one["name"] in wanted]
+
+
+def _shade_cell(axis: Any, row: int, column: int) -> None:
+    """Shade in red, and hatch for print without color."""
+    patches = require("matplotlib.patches", purpose="a figure")
+    place, size = (column - 0.5, row - 0.5), (1, 1)
+    axis.add_patch(patches.Rectangle(place, *size, facecolor=_PROBLEM, alpha=0.45, linewidth=0))
+    lines = patches.Rectangle(place, *size, fill=False, edgecolor="white", linewidth=0, alpha=0.5)
+    thin_hatch(lines, "///")
+    axis.add_patch(lines)
 
 
 @register_figure(
@@ -188,7 +226,7 @@ class SweepDisplay(Display):
         Parameters
         ----------
         ax : Axes or as many as there are families, optional
-            Where to draw; one axis is divided. A figure of its own by default.
+            Where to draw; one axis is divided. A new figure by default.
         """
         data = self.to_dict()
         cells = grid_cells(len(data["panels"]), len(data["panels"]))

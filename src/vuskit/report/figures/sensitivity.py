@@ -18,14 +18,15 @@ from vuskit.report.figures._canvas import (
     PAGE,
     SMALL,
     TEXT,
+    Canvas,
     Cell,
     grid_cells,
     open_canvas,
 )
 from vuskit.report.figures._drawing import (
-    ACCURATE,
+    AFTER,
     ANOMALY,
-    INACCURATE,
+    BEFORE,
     draw_line,
     event_bounds,
     line_data,
@@ -37,7 +38,13 @@ from vuskit.report.figures._drawing import (
 from vuskit.report.figures._families import describe_measures
 from vuskit.report.figures.base import Display, register_figure, to_array
 
-__all__ = ["Case", "CasesDisplay", "LabelingDisplay", "SensitivityDisplay"]
+__all__ = [
+    "Case",
+    "CasePanelsDisplay",
+    "CasesDisplay",
+    "LabelingDisplay",
+    "SensitivityDisplay",
+]
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -94,7 +101,7 @@ class SensitivityDisplay(Display):
         Parameters
         ----------
         ax : Axes, optional
-            Where to draw; a figure of its own by default.
+            Where to draw; a new figure by default.
         legend : bool, default=True
             Whether the measures are named.
         """
@@ -217,48 +224,119 @@ class CasesDisplay(Display):
         Parameters
         ----------
         ax : Axes, optional
-            Where to draw, divided into panels; a figure of its own by default.
+            Where to draw, divided into panels; a new figure by default.
         """
         data = self.to_dict()
-        measures = data["measures"]
-        rows = 2 + (data["series"] is not None)
-        cells = [Cell(row, 0) for row in range(rows)]
-        cells += [Cell(0, 1, rows), Cell(0, 2, rows)]
-        canvas = open_canvas(ax, cells, size=(PAGE, 2.6), widths=(1.5, 1, 0.8))
-        *lines, bars, differences = canvas.panels
-        if data["series"] is not None:
-            draw_line(lines[0], data["series"])
-            canvas.title(lines[0], "series")
-            shade(lines[0], data["events"])
-        for axis, case in zip(lines[-2:], data["cases"], strict=True):
-            draw_line(axis, case["score"])
-            shade(axis, case["events"])
-            axis.axhline(case["threshold"], color="black", linewidth=0.8, linestyle="--")
-            canvas.title(axis, f"score, {case['name']}")
-        for axis in lines:
-            axis.set_yticks([])
-        height = 0.38
-        for place, (case, color) in enumerate(
-            zip(data["cases"], (ACCURATE, INACCURATE), strict=True)
-        ):
-            at = np.arange(len(measures)) + (place - 0.5) * height
-            bars.barh(at, to_array(case["values"]), height, color=color, edgecolor="black",
-                      linewidth=0.4, label=case["name"])  # fmt: skip
-        measure_rows(bars, measures)
-        canvas.title(bars, "value")
-        bars.legend(
-            fontsize=SMALL, frameon=False, loc="upper center", bbox_to_anchor=(0.4, -0.07),
-            ncols=2, handlelength=1, columnspacing=0.8,
-        )  # fmt: skip
-        measure_bars(differences, to_array(data["differences"]), measures)
-        differences.axvline(0, color="black", linewidth=0.6)
-        differences.tick_params(labelleft=False)
-        canvas.title(differences, "difference")
+        cells = _case_cells(data, 0)
+        canvas = open_canvas(ax, cells, size=(PAGE, 2.6), widths=_CASE_WIDTHS)
+        _draw_cases(canvas, canvas.panels, data)
         self._drawn(canvas)
         return self
 
     def _about(self) -> str:
         return f"{self.names[0]!r} and {self.names[1]!r}, {len(self.measures)} measures"
+
+
+_CASE_WIDTHS = (1.5, 1, 0.8)
+_LINES = 3  # rows of a part: the series, and two variants of the score
+
+
+def _case_cells(data: Mapping[str, Any], top: int) -> list[Cell]:
+    """Places of lines, values and differences, from a row on."""
+    rows = 2 + (data["series"] is not None)
+    lines = [Cell(top + row, 0) for row in range(rows)]
+    return [*lines, Cell(top, 1, rows), Cell(top, 2, rows)]
+
+
+def _draw_cases(
+    canvas: Canvas, panels: Sequence[Any], data: Mapping[str, Any], prefix: str = ""
+) -> None:
+    *lines, bars, differences = panels
+    measures = data["measures"]
+    if data["series"] is not None:
+        draw_line(lines[0], data["series"])
+        canvas.title(lines[0], f"{prefix}series")
+        shade(lines[0], data["events"])
+    for axis, case in zip(lines[-2:], data["cases"], strict=True):
+        draw_line(axis, case["score"])
+        shade(axis, case["events"])
+        axis.axhline(case["threshold"], color="black", linewidth=0.8, linestyle="--")
+        canvas.title(axis, f"score, {case['name']}")
+    for axis in lines:
+        axis.set_yticks([])
+    height = 0.38
+    for place, (case, color) in enumerate(zip(data["cases"], (BEFORE, AFTER), strict=True)):
+        at = np.arange(len(measures)) + (place - 0.5) * height
+        bars.barh(at, to_array(case["values"]), height, color=color, edgecolor="black",
+                  linewidth=0.4, label=case["name"])  # fmt: skip
+    measure_rows(bars, measures)
+    canvas.title(bars, "value")
+    bars.legend(
+        fontsize=SMALL, frameon=False, loc="upper center", bbox_to_anchor=(0.4, -0.07),
+        ncols=2, handlelength=1, columnspacing=0.8,
+    )  # fmt: skip
+    measure_bars(differences, to_array(data["differences"]), measures)
+    differences.axvline(0, color="black", linewidth=0.6)
+    differences.tick_params(labelleft=False)
+    canvas.title(differences, "difference")
+
+
+@register_figure(
+    name="case_panels",
+    title="threshold, lag, noise and ratio: two variants of a score each, and all measures",
+    source="one scored series, by `vuskit.studies.examples.sensitivity_example`",
+)
+@dataclass(eq=False, repr=False)
+class CasePanelsDisplay(Display):
+    """Several pairs of variants below each other, each as in :class:`CasesDisplay`.
+
+    Attributes
+    ----------
+    panels : dict of CasesDisplay
+        By what varies; all with a series, or all without.
+
+    Raises
+    ------
+    InvalidInputError
+        If there is no panel.
+    """
+
+    panels: Mapping[str, CasesDisplay]
+
+    def __post_init__(self) -> None:
+        if not self.panels:
+            raise InvalidInputError("`panels` must hold at least one pair of variants, got none")
+
+    def data(self) -> dict[str, Any]:
+        """Data of each pair by what varies."""
+        return {"panels": {name: panel.to_dict() for name, panel in self.panels.items()}}
+
+    def plot(self, ax: Any = None) -> CasePanelsDisplay:
+        """Draw one row of panels for each pair.
+
+        Parameters
+        ----------
+        ax : Axes, optional
+            Where to draw, divided into panels; a new figure by default.
+        """
+        panels = self.to_dict()["panels"]
+        cells: list[Cell] = []
+        places = []
+        for number, data in enumerate(panels.values()):
+            own = _case_cells(data, number * _LINES)
+            places.append(slice(len(cells), len(cells) + len(own)))
+            cells += own
+        size = (PAGE, 2.2 * len(panels))
+        canvas = open_canvas(ax, cells, size=size, widths=_CASE_WIDTHS)
+        for letter, (name, data), place in zip("abcdefgh", panels.items(), places, strict=False):
+            _draw_cases(canvas, canvas.panels[place], data, f"({letter}) {name}: ")
+        self._drawn(canvas)
+        return self
+
+    def _about(self) -> str:
+        return (
+            f"{', '.join(self.panels)}; {len(next(iter(self.panels.values())).measures)} measures"
+        )
 
 
 @register_figure(
@@ -366,7 +444,7 @@ class LabelingDisplay(Display):
         Parameters
         ----------
         ax : Axes, optional
-            Where to draw, divided into panels; a figure of its own by default.
+            Where to draw, divided into panels; a new figure by default.
         """
         data = self.to_dict()
         count = len(data["labelings"])

@@ -153,7 +153,7 @@ class SoftLabelDisplay(Display):
         Parameters
         ----------
         ax : Axes, optional
-            Where to draw; a figure of its own by default.
+            Where to draw; a new figure by default.
         legend : bool, default=True
             Whether the lines are named.
         """
@@ -260,7 +260,7 @@ class SectionsDisplay(Display):
         Parameters
         ----------
         ax : Axes, optional
-            Where to draw, divided into two panels; a figure of its own by default.
+            Where to draw, divided into two panels; a new figure by default.
         legend : bool, default=True
             Whether the sections are named.
         """
@@ -368,7 +368,7 @@ class LabelEvolutionDisplay(Display):
         Parameters
         ----------
         ax : Axes, optional
-            Where to draw; a figure of its own by default.
+            Where to draw; a new figure by default.
         """
         data = self.to_dict()
         count, label = len(data["buffers"]), to_array(data["label"])

@@ -15,6 +15,7 @@ from vuskit.report.figures._canvas import COLUMN, PAGE, SMALL, TEXT, Canvas, ope
 from vuskit.report.figures._drawing import family_hatch, family_legend, thin_hatch
 from vuskit.report.figures._families import describe_measures, measures_named
 from vuskit.report.figures._label_placement import spread_labels
+from vuskit.report.figures._text import fit_text
 from vuskit.report.figures.base import Display, register_figure, to_array
 
 if TYPE_CHECKING:
@@ -45,6 +46,10 @@ class ScatterDisplay(Display):
         ``deviation``, ``z`` and ``ratio``; one row for each measure.
     z : str
         What ``z`` is, in words.
+    other_z : pandas.Series or None
+        Another average of z by measure, drawn as a dash that a thin line joins to the circle.
+    other : str
+        What ``other_z`` is, in words.
 
     Raises
     ------
@@ -61,6 +66,8 @@ class ScatterDisplay(Display):
 
     points: pd.DataFrame
     z: str = "z statistic"
+    other_z: pd.Series | None = None
+    other: str = "median z"
 
     def __post_init__(self) -> None:
         missing = [name for name in _COLUMNS if name not in getattr(self.points, "columns", ())]
@@ -86,7 +93,14 @@ class ScatterDisplay(Display):
             "x_label": "mean standard deviation under lag and noise (left: robust)",
             "y_label": f"{self.z} (up: separable)",
             "size_label": "circle: mean standard deviation under ratio",
+            **self._other(),
         }
+
+    def _other(self) -> dict[str, Any]:
+        if self.other_z is None:
+            return {}
+        values = self.other_z.loc[self.points.index].to_numpy(dtype=np.float64)
+        return {"other_z": values, "other_label": self.other}
 
     def plot(self, ax: Any = None, *, legend: bool | None = None) -> ScatterDisplay:
         """Draw the circles and name them.
@@ -94,7 +108,7 @@ class ScatterDisplay(Display):
         Parameters
         ----------
         ax : Axes, optional
-            Where to draw; a figure of its own by default.
+            Where to draw; a new figure by default.
         legend : bool, optional
             Whether families and sizes of circles are explained; by default where there is a margin.
         """
@@ -113,8 +127,13 @@ class ScatterDisplay(Display):
                 edgecolors="black", linewidths=0.5, label=measure["title"],
             )  # fmt: skip
             thin_hatch(circle, family_hatch(measure))
-        axis.set_xlabel(data["x_label"], fontsize=TEXT)
-        axis.set_ylabel(data["y_label"], fontsize=TEXT)
+        if "other_z" in data:
+            _draw_other(axis, x, y, to_array(data["other_z"]))
+        room = 0.8 * canvas.figure.bbox.width / canvas.figure.dpi
+        label = fit_text(data["x_label"], room, sizes=(TEXT, SMALL))
+        axis.set_xlabel(label.text, fontsize=label.size)
+        dash = f"; dash: {data['other_label']}" if "other_z" in data else ""
+        axis.set_ylabel(f"{data['y_label']}{dash}", fontsize=TEXT)
         axis.margins(0.16, 0.12)
         axis.grid(visible=True, linewidth=0.4, alpha=0.4)
         family_legend(canvas, data, legend=legend)
@@ -128,6 +147,16 @@ class ScatterDisplay(Display):
 
     def _about(self) -> str:
         return f"{len(self.points)} measures"
+
+
+def _draw_other(axis: Any, x: Floats, y: Floats, other: Floats) -> None:
+    """Dashes, each joined to its circle; infinite ones are left out."""
+    for place in np.flatnonzero(np.isfinite(x) & np.isfinite(y) & np.isfinite(other)):
+        ends = (y[place], other[place])
+        axis.plot((x[place],) * 2, ends, color="0.4", linewidth=0.5, zorder=0.9)
+        axis.plot(
+            x[place], other[place], marker="_", markersize=6, markeredgewidth=1.2, color="black"
+        )
 
 
 def _areas(ratio: Floats, largest: float) -> Floats:
@@ -210,7 +239,7 @@ class SummaryDisplay(Display):
         Parameters
         ----------
         ax : Axes, optional
-            Where to draw; a figure of its own by default.
+            Where to draw; a new figure by default.
         """
         data = self.to_dict()
         canvas = open_canvas(ax, size=(COLUMN, 0.17 * len(data["values"]) + 0.75))

@@ -40,6 +40,7 @@ _STYLES = (
 # What is drawn: a column, the columns of its envelope, and its name.
 QUANTITIES = {
     "seconds": ("median", ("lower_quartile", "upper_quartile"), "seconds"),
+    "mean_seconds": ("mean", ("below_mean", "above_mean"), "seconds"),
     "memory": ("peak_bytes", ("peak_bytes", "peak_bytes"), "peak memory (bytes)"),
 }
 _LETTERS = 17  # of a label to an inch
@@ -115,7 +116,7 @@ class _TimingDisplay(Display):
         Parameters
         ----------
         ax : Axes or as many as there are panels, optional
-            Where to draw; one axis is divided. A figure of its own by default.
+            Where to draw; one axis is divided. A new figure by default.
         """
         data = self.to_dict()
         count = len(data["panels"])
@@ -137,7 +138,7 @@ class _TimingDisplay(Display):
     source="the execution-time study of generated series",
 )
 class TimingSweepDisplay(_TimingDisplay):
-    """Medians with quartiles as envelopes, one curve for each algorithm.
+    """Averages with envelopes, one curve for each algorithm.
 
     Attributes
     ----------
@@ -146,7 +147,8 @@ class TimingSweepDisplay(_TimingDisplay):
     contestants : mapping from str to str
         Titles of all algorithms by name, in order; the place of a name decides its style.
     quantity : str
-        ``"seconds"`` or ``"memory"``.
+        ``"seconds"`` (median and quartiles), ``"mean_seconds"`` (mean and standard deviation) or
+        ``"memory"``.
 
     Raises
     ------
@@ -179,7 +181,8 @@ class TimingSeriesDisplay(_TimingDisplay):
     contestants : mapping from str to str
         Titles of all algorithms by name, in order; the place of a name decides its style.
     quantity : str
-        ``"seconds"`` or ``"memory"``.
+        ``"seconds"`` (median and quartiles), ``"mean_seconds"`` (mean and standard deviation) or
+        ``"memory"``.
 
     Raises
     ------

@@ -16,7 +16,7 @@ from vuskit.datasets.synthetic import labeled_scores
 from vuskit.errors import InvalidInputError
 from vuskit.intervals import event_bounds
 from vuskit.measures.settings import EvaluationSettings
-from vuskit.studies.sources import buffer_of
+from vuskit.studies.sources import Source, buffer_of
 
 __all__ = [
     "PARAMETERS",
@@ -25,6 +25,7 @@ __all__ = [
     "Setting",
     "is_generated",
     "real_cases",
+    "scored_cases",
     "settings_of",
     "sweep",
     "synthetic_cases",
@@ -359,6 +360,53 @@ def real_cases(
             f"`folder` must hold a series with anomalous and normal points, got {folder}"
         )
     return tuple(cases)
+
+
+def scored_cases(
+    sources: Iterable[Source],
+    *,
+    buffer: int | str = Setting.max_buffer,
+    thresholds: int = Setting.n_thresholds,
+) -> tuple[Case, ...]:
+    """Cases of series with scores, wherever they are: files, a run, or memory.
+
+    Each series contributes the scores of its first detector.
+
+    Parameters
+    ----------
+    sources : iterable of Source
+        Such as :func:`vuskit.studies.open_scores` gives; each is read once here and again when it
+        is measured.
+    buffer, thresholds
+        As for :func:`real_cases`.
+
+    Returns
+    -------
+    tuple of Case
+        Series without anomalous or normal points are left out.
+
+    Examples
+    --------
+    >>> from vuskit.datasets.synthetic import three_scores
+    >>> from vuskit.studies import open_scores
+    >>> case, = scored_cases(open_scores(three_scores()))
+    >>> case.setting.n_points, case.setting.n_anomalies
+    (10000, 10)
+    """
+    cases = []
+    for source in sources:
+        scored = source.read()
+        labels = scored.series.labels
+        if 0 < np.count_nonzero(labels) < labels.size and scored.scores:
+            length = buffer_of(scored, buffer).length
+            setting = Setting.of(labels, max_buffer=length, n_thresholds=thresholds)
+            cases.append(Case(source.name, setting, partial(_load_source, source)))
+    return tuple(cases)
+
+
+def _load_source(source: Source) -> Arrays:
+    scored = source.read()
+    return scored.series.labels, next(iter(scored.scores.values()))
 
 
 def _buffer_length(file: SeriesFile, scored: ScoredSeries, buffer: int | str) -> int:

@@ -38,6 +38,10 @@ class Contestant:
     defined_without_anomalies : bool
         Whether it does its work for a series without anomalies, where the measures say NaN at
         once.
+    time, space : str
+        Complexity of VUS: the paper's for its algorithms, ours for the default kernel. T: length
+        of the series; a, l: number and mean length of anomalies; L: longest buffer; N: thresholds;
+        D: points that a buffer can reach. Empty for other measures.
     """
 
     name: str
@@ -45,6 +49,8 @@ class Contestant:
     run: Run
     expected_ns: Callable[[Setting], float]
     defined_without_anomalies: bool = False
+    time: str = ""
+    space: str = ""
 
     def takes(self, setting: Setting) -> bool:
         """Whether a run on this setting says anything about the cost."""
@@ -129,11 +135,49 @@ CONTESTANTS: dict[str, Contestant] = {
     for contestant in (
         Contestant("auc", "AUC", _auc, _sort_ns),
         Contestant("r_auc", "R-AUC", _range_auc, _sort_ns),
-        Contestant("naive", "VUS", partial(_papers, "naive"), _naive_ns, True),
-        Contestant("opt", "VUS opt", partial(_papers, "opt"), _opt_ns, True),
-        Contestant("opt_mem", "VUS opt mem", partial(_papers, "opt_mem"), _opt_mem_ns, True),
-        Contestant("fast_grid", "VUS fast (grid)", _fast_grid, _sort_ns),
-        Contestant("fast_exact", "VUS fast (exact)", _fast_exact, _exact_ns),
+        Contestant(
+            "naive",
+            "VUS",
+            partial(_papers, "naive"),
+            _naive_ns,
+            True,
+            "O(N L (a l + T1 + T2))",
+            "O(N L)",
+        ),
+        Contestant(
+            "opt",
+            "VUS opt",
+            partial(_papers, "opt"),
+            _opt_ns,
+            True,
+            "O(N (T1 + T2 + L (a l + T2)))",
+            "O(N L)",
+        ),
+        Contestant(
+            "opt_mem",
+            "VUS opt mem",
+            partial(_papers, "opt_mem"),
+            _opt_mem_ns,
+            True,
+            "O(N (T1 + T2 + L a l))",
+            "O(N (L + T))",
+        ),
+        Contestant(
+            "fast_grid",
+            "VUS fast (grid)",
+            _fast_grid,
+            _sort_ns,
+            time="O(T + L (D + N))",
+            space="O(T + D + N L)",
+        ),
+        Contestant(
+            "fast_exact",
+            "VUS fast (exact)",
+            _fast_exact,
+            _exact_ns,
+            time="O(T + D (log T + L))",
+            space="O(T + D)",
+        ),
     )
 }
 """The seven curves of the study's figures."""

@@ -11,6 +11,7 @@ import numpy as np
 
 from vuskit._util.optional import require
 from vuskit.errors import InvalidInputError
+from vuskit.inputs import check_choice
 from vuskit.report.figures import Display, TimingPanel, TimingSeriesDisplay, TimingSweepDisplay
 from vuskit.studies.base import Failure, StudyResult
 from vuskit.studies.timing.cases import PARAMETERS, Case, Setting, is_generated
@@ -24,13 +25,18 @@ if TYPE_CHECKING:
 
 __all__ = [
     "PAPER_JOINT",
+    "PAPER_RANGES",
     "PAPER_SINGLE",
+    "Exponent",
     "JointSlopes",
     "Ratio",
     "Slope",
     "Table",
     "TimingResult",
+    "complexity_table",
+    "exponents",
     "joint_slopes",
+    "parameter_table",
     "ratio_table",
     "rows_of_sweep",
     "single_slopes",
@@ -59,6 +65,22 @@ PAPER_JOINT: dict[str, tuple[dict[str, float], float]] = {
 }
 """The paper's slopes of the three properties of a series together, and their R^2."""
 
+PAPER_RANGES: dict[str, tuple[float, float, float]] = {
+    "n_anomalies": (10, 0, 2000),
+    "mean_length": (10, 0, 1000),
+    "std_length": (0, 0, 10),
+    "n_points": (100_000, 1000, 100_000),
+    "max_buffer": (5, 0, 1000),
+    "n_thresholds": (250, 2, 1000),
+}
+"""The paper's default, lowest and highest value of each parameter."""
+
+# What is drawn as seconds, and what the shade around it shows.
+_AVERAGES = {
+    "median": ("seconds", "from the lower to the upper quartile"),
+    "mean": ("mean_seconds", "one standard deviation on either side"),
+}
+_QUANTITIES = {"time": "median", "space": "peak_bytes"}
 _REFERENCE = "naive"
 _PROPERTIES = ("n_anomalies", "mean_length", "n_points")
 
@@ -75,6 +97,8 @@ class TimingResult(StudyResult):
         What the budget did not allow.
     environment : dict
         Versions and machine.
+    average : {"median", "mean"}
+        What figures show: median with quartiles, or mean with standard deviation as in the paper.
     failures : tuple of Failure
         Jobs that failed, with the reason.
     """
@@ -82,6 +106,7 @@ class TimingResult(StudyResult):
     samples: tuple[Sample, ...]
     dropped: tuple[Job, ...]
     environment: dict[str, Any]
+    average: str = "median"
 
     @property
     def generated(self) -> bool:
@@ -101,7 +126,9 @@ class TimingResult(StudyResult):
         return frame
 
     def summary(self) -> pd.DataFrame:
-        """One row for each cell: median, quartiles, extremes and number of runs, peak memory.
+        """One row for each cell: number of runs, statistics of their seconds, peak memory.
+
+        The statistics are median, quartiles, extremes, mean and standard deviation.
 
         Raises
         ------
@@ -120,22 +147,27 @@ class TimingResult(StudyResult):
             "upper_quartile": seconds.quantile(0.75),
             "fastest": seconds.min(),
             "slowest": seconds.max(),
+            "mean": seconds.mean(),
+            "standard_deviation": seconds.std(ddof=0),
         }
         for position, (name, values) in enumerate(statistics.items(), start=1):
             table.insert(position, name, values)
         return table.reset_index()
 
     def tables(self) -> dict[str, pd.DataFrame]:
-        """Timed runs, cells, ratios and slopes, jobs that were left out, and the machine."""
+        """Timed runs, cells, ratios, slopes, exponents, dropped jobs, and the machine."""
         pandas = require("pandas", purpose="tables")
         tables = {
             "samples": self.to_frame(),
             "summary": self.summary(),
+            "parameters": parameter_table(self),
             "ratios": speed_ratios(self).to_frame(),
             "joint_slopes": joint_slopes(self).to_frame(),
         }
         if self.generated:
             tables["slopes"] = single_slopes(self).to_frame()
+            tables["exponents"] = exponents(self).to_frame()
+            tables["complexity"] = complexity_table(self)
         if self.dropped:
             tables["dropped"] = pandas.DataFrame({"job": [job.title for job in self.dropped]})
         tables["environment"] = pandas.DataFrame(
@@ -143,13 +175,17 @@ class TimingResult(StudyResult):
         )
         return tables
 
-    def figures(self, *, base: Setting | None = None) -> dict[str, Display]:
+    def figures(
+        self, *, base: Setting | None = None, average: str | None = None
+    ) -> dict[str, Display]:
         """Seconds and peak memory against the properties of the series.
 
         Parameters
         ----------
         base : Setting, optional
             The defaults of a study of generated series; the paper's unless given.
+        average : {"median", "mean"}, optional
+            Median with quartiles, or mean with standard deviation; by default the result's.
 
         Raises
         ------
@@ -158,7 +194,12 @@ class TimingResult(StudyResult):
         """
         if not self.samples:
             raise InvalidInputError("`samples` must hold at least one sample, got none")
+        average = check_choice("average", average or self.average, _AVERAGES)
         summary = self.summary()
+        # On a logarithmic axis the shade must not reach 0.
+        below = (summary["mean"] - summary["standard_deviation"]).clip(lower=summary["fastest"])
+        above = summary["mean"] + summary["standard_deviation"]
+        summary = summary.assign(below_mean=below, above_mean=above)
         titles = {name: contestant.title for name, contestant in CONTESTANTS.items()}
         panels = [
             TimingPanel(one.name, one.title, one.symbol, scale, cells)
@@ -172,14 +213,19 @@ class TimingResult(StudyResult):
             )
         ]
         display = TimingSweepDisplay if self.generated else TimingSeriesDisplay
+        quantity, shade = _AVERAGES[average]
+        fewest, most = summary["runs"].min(), summary["runs"].max()
+        runs = f"{fewest:,} runs" if fewest == most else f"{fewest:,} to {most:,} runs"
         caption = (
-            "Medians, with the quartiles as shade."
+            f"{average.capitalize()} of {runs}. Shade: {shade}."
             if self.generated
-            else "Every series is a dot; lines join the medians of series that are alike."
+            else f"Dot: {average} of {runs} on one series. Lines join the medians of similar "
+            "series; shade: quartiles."
         )
+        memory = "Peak of the memory that one run allocates."
         return {
-            quantity: display(panels, titles, quantity, title=title, caption=caption)
-            for quantity, title in (("seconds", "Time"), ("memory", "Peak memory"))
+            "seconds": display(panels, titles, quantity, title="Time", caption=caption),
+            "memory": display(panels, titles, "memory", title="Peak memory", caption=memory),
         }
 
     def notes(self) -> tuple[str, ...]:
@@ -321,6 +367,31 @@ class JointSlopes:
 
 
 @dataclass(frozen=True)
+class Exponent:
+    """How time or memory grows with one parameter, all others at their default.
+
+    Attributes
+    ----------
+    contestant, parameter : str
+        Keys of `CONTESTANTS` and `PARAMETERS`.
+    quantity : str
+        ``"time"`` (the median seconds) or ``"space"`` (the peak memory).
+    exponent, r_squared : float
+        Of a power of the parameter, by a line through the logarithms. Costs that do not depend on
+        the parameter make the exponent smaller. Near 0, its R^2 says nothing.
+    values : int
+        Values of the parameter that the line goes through; 0 has no logarithm and is left out.
+    """
+
+    contestant: str
+    parameter: str
+    quantity: str
+    exponent: float
+    r_squared: float
+    values: int
+
+
+@dataclass(frozen=True)
 class Ratio:
     """How many times longer one contestant takes than another, over all common cells."""
 
@@ -332,7 +403,7 @@ class Ratio:
     largest: float
 
 
-Row = TypeVar("Row", Slope, JointSlopes, Ratio)
+Row = TypeVar("Row", Slope, JointSlopes, Exponent, Ratio)
 
 
 @dataclass(frozen=True)
@@ -451,6 +522,144 @@ def _ratio_to(naive: Any, fit: Any) -> float:
     if naive is None or naive.slope <= 0 or naive.rvalue**2 < 0.5:
         return float("nan")
     return float(fit.slope / naive.slope)
+
+
+def exponents(result: TimingResult, *, base: Setting | None = None) -> Table[Exponent]:
+    """Fit a power of each parameter to time and memory of each contestant.
+
+    The exponent is the slope of the least-squares line through the logarithms. A sweep of fewer
+    than three values above 0 is left out.
+
+    Parameters
+    ----------
+    result : TimingResult
+        Of generated series.
+    base : Setting, optional
+        The defaults of the study; the paper's unless given.
+
+    Returns
+    -------
+    Table of Exponent
+        In the order of the contestants, quantities and parameters.
+
+    Raises
+    ------
+    MissingDependencyError
+        If pandas or scipy is not installed.
+    """
+    stats = require("scipy.stats", purpose="exponents()")
+    summary = result.summary()
+    sweeps = {name: rows_of_sweep(summary, name, base=base) for name in PARAMETERS}
+    rows = []
+    for contestant in CONTESTANTS:
+        for quantity, column in _QUANTITIES.items():
+            for parameter, cells in sweeps.items():
+                own = cells[(cells["contestant"] == contestant) & (cells[parameter] > 0)]
+                if own[parameter].nunique() >= 3:
+                    line = stats.linregress(np.log(own[parameter]), np.log(own[column]))
+                    fit = float(line.slope), float(line.rvalue**2), len(own)
+                    rows.append(Exponent(contestant, parameter, quantity, *fit))
+    return Table(Exponent, tuple(rows))
+
+
+def complexity_table(result: TimingResult, *, base: Setting | None = None) -> pd.DataFrame:
+    """Lay out complexity and fitted exponents of the algorithms of VUS, for reading.
+
+    Parameters
+    ----------
+    result : TimingResult
+        Of generated series.
+    base : Setting, optional
+        The defaults of the study; the paper's unless given.
+
+    Returns
+    -------
+    DataFrame
+        Two rows for each algorithm, time and space: the complexity, then for each parameter the
+        fitted exponent with its R^2 in brackets. Empty where too few values were measured. T:
+        length of the series; a, l: number and mean length of anomalies; L: longest buffer; N:
+        thresholds; D: points that a buffer can reach.
+
+    Raises
+    ------
+    MissingDependencyError
+        If pandas or scipy is not installed.
+    """
+    pandas = require("pandas", purpose="complexity_table()")
+    found = {
+        (row.contestant, row.quantity, row.parameter): _in_words(row)
+        for row in exponents(result, base=base).rows
+    }
+    measured = {sample.contestant for sample in result.samples}
+    rows = []
+    for contestant in CONTESTANTS.values():
+        if not contestant.time or contestant.name not in measured:
+            continue
+        for quantity in _QUANTITIES:
+            cells = {
+                symbol: found.get((contestant.name, quantity, name), "")
+                for name, symbol in _SYMBOLS.items()
+            }
+            theory = getattr(contestant, quantity)
+            head = {"algorithm": f"{contestant.title}, {quantity}", "complexity": theory}
+            rows.append({**head, **cells})
+    columns = ["algorithm", "complexity", *_SYMBOLS.values()]
+    frame: pd.DataFrame = pandas.DataFrame(rows, columns=columns)
+    return frame
+
+
+def _in_words(row: Exponent) -> str:
+    """Exponent with its R^2, which a constant does not have."""
+    exponent = f"{row.exponent:.2f}".replace("-0.00", "0.00")
+    return exponent if np.isnan(row.r_squared) else f"{exponent} ({row.r_squared:.2f})"
+
+
+# Names of the parameters in the complexities; the standard deviation of the lengths is in none.
+_SYMBOLS = {
+    "n_points": "T",
+    "n_anomalies": "a",
+    "mean_length": "l",
+    "max_buffer": "L",
+    "n_thresholds": "N",
+}
+
+
+def parameter_table(result: TimingResult) -> pd.DataFrame:
+    """Lay out the values of each parameter in a result, beside the paper's.
+
+    Parameters
+    ----------
+    result : TimingResult
+        Any; of real series the median stands for the default.
+
+    Returns
+    -------
+    DataFrame
+        One row for each parameter: default (or median), lowest and highest value.
+
+    Raises
+    ------
+    MissingDependencyError
+        If pandas is not installed.
+    """
+    pandas = require("pandas", purpose="parameter_table()")
+    settings = list(dict.fromkeys(sample.setting for sample in result.samples))
+    defaults, rows = Setting(), []
+    for name, parameter in PARAMETERS.items():
+        values = [float(getattr(setting, name)) for setting in settings]
+        middle = getattr(defaults, name) if result.generated else float(np.median(values))
+        paper = dict(zip(("default", "lowest", "highest"), PAPER_RANGES[name], strict=True))
+        rows.append(
+            {
+                "parameter": parameter.title,
+                "default" if result.generated else "median": middle,
+                "lowest": min(values, default=np.nan),
+                "highest": max(values, default=np.nan),
+                **{f"paper_{key}": value for key, value in paper.items()},
+            }
+        )
+    frame: pd.DataFrame = pandas.DataFrame(rows)
+    return frame
 
 
 def joint_slopes(result: TimingResult) -> Table[JointSlopes]:

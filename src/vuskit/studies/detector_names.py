@@ -1,0 +1,86 @@
+"""Detectors under the names that papers, tables and packages give them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from vuskit._util.names import did_you_mean
+from vuskit.errors import InvalidInputError
+
+__all__ = ["PUBLISHED", "PUBLISHED_DETECTORS", "detector_key", "find_detectors"]
+
+PUBLISHED = "published"
+"""Stands for what the published experiments used, where an option takes names."""
+
+PUBLISHED_DETECTORS = (
+    "NormA", "POLY", "IForest", "AE", "OCSVM", "MP", "LOF", "LSTM", "CNN",
+)  # fmt: skip
+"""Detectors of the published experiments."""
+
+_SYNONYMS = {
+    "autoencoder": "ae",
+    "isolationforest": "iforest",
+    "lstmad": "lstm",
+    "matrixprofile": "mp",
+}
+
+
+def detector_key(name: str) -> str:
+    """Return the same text for all ways to write the name of a detector.
+
+    Examples
+    --------
+    >>> detector_key("IFOREST") == detector_key("IForest")
+    True
+    >>> detector_key("MatrixProfile"), detector_key("LSTM-AD")
+    ('mp', 'lstm')
+    """
+    plain = re.sub(r"[^a-z0-9]", "", name.lower())
+    return _SYNONYMS.get(plain, plain)
+
+
+def find_detectors(
+    wanted: Iterable[str], available: Sequence[str], *, name: str = "detectors"
+) -> tuple[str, ...]:
+    """Return the available detectors that are wanted, under the names that they have there.
+
+    Parameters
+    ----------
+    wanted : iterable of str
+        Names in any writing. ``"published"`` stands for :data:`PUBLISHED_DETECTORS`, as far as
+        they are available; for all detectors if none of them is.
+    available : sequence of str
+        Detectors of a series.
+    name : str
+        What an error calls the option.
+
+    Raises
+    ------
+    InvalidInputError
+        If a detector is not available.
+
+    Examples
+    --------
+    >>> find_detectors(["MatrixProfile", "lof"], ["LOF", "MP", "PCA"])
+    ('MP', 'LOF')
+    >>> find_detectors(["published"], ["LOF", "MP", "PCA"])
+    ('MP', 'LOF')
+    """
+    by_key = {detector_key(one): one for one in reversed(available)}
+    found: dict[str, None] = {}
+    for one in wanted:
+        if one == PUBLISHED:
+            present = [
+                by_key[key] for key in map(detector_key, PUBLISHED_DETECTORS) if key in by_key
+            ]
+            found |= dict.fromkeys(present or available)
+            continue
+        exact = one if one in available else by_key.get(detector_key(one))
+        if exact is None:
+            raise InvalidInputError(
+                f"`{name}` must name detectors of the series ({', '.join(available)}), "
+                f"got {one!r}{did_you_mean(one, available)}"
+            )
+        found[exact] = None
+    return tuple(found)
