@@ -1,0 +1,299 @@
+"""``vuskit paper``: every figure and table of the paper from one command."""
+
+from __future__ import annotations
+
+import os
+import textwrap
+import webbrowser
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from vuskit._util.tables import frame_csv
+from vuskit._util.text import plural
+from vuskit.cli._completion import complete_detectors, complete_exhibits
+from vuskit.cli._exit_codes import ExitCode
+from vuskit.cli._files import check_exists
+from vuskit.cli._options import (
+    Address,
+    ExecutorKind,
+    MemoryLimit,
+    OpenPage,
+    Processes,
+    TimeLimit,
+    flag,
+    output_option,
+    parse_duration,
+    seed_option,
+    split_list,
+)
+from vuskit.cli._output import (
+    AsCsv,
+    AsJson,
+    chosen_format,
+    document,
+    frame_records,
+    say,
+    terminal_width,
+    write,
+)
+from vuskit.cli._progress import overall_progress
+from vuskit.cli.bench.run import stopped_by_signals
+from vuskit.cli.study._command import AsPublished, Published, resumable
+from vuskit.errors import InvalidInputError
+from vuskit.inputs import check_choice
+
+if TYPE_CHECKING:
+    from vuskit.paper import PaperResult
+
+__all__ = ["paper"]
+
+_OUTPUT = Path("paper")
+_BUDGET, _DEMO_BUDGET = 300.0, 100.0
+
+
+def paper(
+    data: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="DATA", help="Saved scores, a benchmark's run folder or plan, or series."
+        ),
+    ] = None,
+    demo: Annotated[bool, flag("--demo", "Use synthetic series; takes a few minutes.")] = False,
+    output: Annotated[Path, output_option("FOLDER", "the same command resumes.")] = _OUTPUT,
+    only: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help="Only this; an exhibit such as fig-11. May be repeated, or with commas.",
+            autocompletion=complete_exhibits,
+        ),
+    ] = None,
+    run_detectors: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--detectors",
+            metavar="NAME",
+            help="Detector to run on series without scores; the paper's that are installed "
+            "unless given. May be repeated, or with commas.",
+            autocompletion=complete_detectors,
+        ),
+    ] = None,
+    example: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="SERIES",
+            help="Series of the figures that show one, such as ECG/MBA_ECG805_data. May be "
+            "repeated.",
+        ),
+    ] = None,
+    pairs: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--pairs",
+            metavar="GOOD:BAD,...",
+            help="Accurate and inaccurate detector; of these figures. May be repeated, or with "
+            "commas.",
+        ),
+    ] = None,
+    datasets: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--datasets",
+            metavar="NAME",
+            help="Data set with separate panels. May be repeated, or with commas.",
+        ),
+    ] = None,
+    as_published: AsPublished = False,
+    published: Published = None,
+    budget: Annotated[
+        float | None,
+        typer.Option(
+            parser=parse_duration,
+            metavar="TIME",
+            help="Such as 90s, 5m, 1h; drops what is most expensive. 5m for timing unless given.",
+        ),
+    ] = None,
+    title: Annotated[
+        str | None, typer.Option(metavar="TEXT", help="Title; the heading of the page.")
+    ] = None,
+    seed: Annotated[int, seed_option("of detectors and generated series.")] = 0,
+    executor: ExecutorKind = "local",
+    address: Address = None,
+    processes: Processes = 0,
+    time_limit: TimeLimit = None,
+    memory_limit: MemoryLimit = None,
+    open_page: OpenPage = False,
+    as_json: AsJson = False,
+    as_csv: AsCsv = False,
+) -> None:
+    """Make every figure and table of the paper, and check its findings.
+
+    DATA with scores is studied as it is; on series without scores the
+    detectors run first. Writes figures (pdf, png), tables (LaTeX, Markdown),
+    their numbers (csv), and one page with captions about this data.
+
+    Example: vuskit paper scores --only fig-11,table-3 --output paper
+    """
+    from vuskit.engine import ExecutorSettings, Limits
+    from vuskit.paper import reproduce, select_exhibits
+    from vuskit.paper.demo import DEMO_DETECTORS, DEMO_OPTIONS, write_demo_series
+
+    form = chosen_format(json=as_json, csv=as_csv)
+    check_choice("--executor", executor, ("local", "dask"))
+    if demo is (data is not None):
+        raise InvalidInputError("`vuskit paper` must get either DATA or --demo; see --help")
+    for path in (data, published):
+        if path is not None:
+            check_exists(path)
+    names = split_list(only)
+    with _option_names():
+        select_exhibits(names)
+    options: dict[str, Any] = {"title": title} if title else {}
+    chosen = split_list(run_detectors)
+    if demo:
+        data = write_demo_series(output / "work" / "demo-series", seed=seed)
+        options |= {"options": DEMO_OPTIONS, "quick": True}
+        chosen = chosen or list(DEMO_DETECTORS)
+    with (
+        stopped_by_signals(),
+        resumable(output / "work"),
+        overall_progress() as progress,
+        _option_names(),
+    ):
+        result = reproduce(
+            data,
+            output=output,
+            only=names,
+            detectors=chosen,
+            example=example or (),
+            pairs=[_pair(text) for text in split_list(pairs) or ()],
+            datasets=split_list(datasets) or (),
+            as_published=as_published,
+            published=published,
+            budget=budget or (_DEMO_BUDGET if demo else _BUDGET),
+            executor=ExecutorSettings(executor, processes or os.cpu_count() or 1, address),
+            limits=Limits(seconds=time_limit, memory=memory_limit),
+            seed=seed,
+            progress=progress,
+            **options,
+        )
+    _WRITERS[form](result)
+    if result.published is not None:
+        for note in result.published.notes():
+            say(f"published values: {note}")
+    for note in result.notes:
+        say(note)
+    for one in result.missing:
+        say(f"{one.exhibit.stem}: not made: {one.reason}")
+    made = [one for one in result.exhibits if one.made]
+    again = sum(one.reused for one in made)
+    say(
+        f"{plural(len(made), 'exhibit')} in {result.folder}"
+        + (f" ({again} made before)" if again else "")
+        + f": {result.page}"
+    )
+    if open_page:
+        webbrowser.open(result.page.resolve().as_uri())
+    if result.failed:
+        raise typer.Exit(ExitCode.FAILED_JOBS)
+
+
+_OPTION_NAMES = {
+    "`only`": "`--only`",
+    "`detectors`": "`--detectors`",
+    "`example`": "`--example`",
+    "`pairs`": "`--pairs`",
+    "`datasets`": "`--datasets`",
+    "`source`": "`DATA`",
+}
+
+
+@contextmanager
+def _option_names() -> Iterator[None]:
+    """Name options as the command line does in errors."""
+    try:
+        yield
+    except InvalidInputError as error:
+        text = str(error)
+        for name, option in _OPTION_NAMES.items():
+            text = text.replace(name, option)
+        raise InvalidInputError(text) from error
+
+
+def _pair(text: str) -> tuple[str, str]:
+    """Read ``A:B``.
+
+    Raises
+    ------
+    InvalidInputError
+        If it is something else.
+    """
+    first, colon, second = (part.strip() for part in text.partition(":"))
+    if not (first and colon and second):
+        raise InvalidInputError(f"`--pairs` must be two detectors such as AE:OCSVM, got {text!r}")
+    return first, second
+
+
+# -- output ----------------------------------------------------------------------------------------
+
+
+def _write_text(result: PaperResult) -> None:
+    """Write the findings, each in a few lines."""
+    width = terminal_width()
+    lines = []
+    for one in result.findings.findings:
+        count = f", {plural(one.n_series, 'series', 'series')}" if one.n_series else ""
+        lines.append(f"{one.number:>2}. {one.verdict}{count}")
+        for name, text in (("paper", one.paper), ("here", one.measured)):
+            lines.append(
+                textwrap.fill(
+                    text,
+                    width,
+                    initial_indent=f"    {name:<5} ",
+                    subsequent_indent=" " * 10,
+                    break_on_hyphens=False,
+                )
+            )
+    write("\n".join(lines))
+
+
+def _write_json(result: PaperResult) -> None:
+    more = {}
+    if result.published is not None:
+        files = sorted(result.folder.glob("published-*.*"))
+        more["published"] = {**result.published.to_dict(), "files": files}
+    write(
+        document(
+            "paper",
+            folder=result.folder,
+            page=result.page,
+            exhibits=[
+                {
+                    "exhibit": one.exhibit.key,
+                    "title": one.exhibit.title,
+                    "caption": one.caption,
+                    "reason": one.reason,
+                    "files": [result.folder / name for name in one.files],
+                }
+                for one in result.exhibits
+            ],
+            findings=frame_records(result.findings.to_frame()),
+            notes=list(result.notes),
+            **more,
+        )
+    )
+
+
+def _write_csv(result: PaperResult) -> None:
+    write(frame_csv(result.findings.to_frame()))
+
+
+_WRITERS: dict[str, Callable[[PaperResult], None]] = {
+    "table": _write_text,
+    "json": _write_json,
+    "csv": _write_csv,
+}

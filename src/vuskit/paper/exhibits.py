@@ -1,0 +1,238 @@
+"""Exhibits: the numbered figures and tables of the paper, each declared once.
+
+A builder takes the `Material` of a reproduction and returns what to show with a caption about this
+data. Files, the page and the command line are made from the registry.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from vuskit._util.names import did_you_mean
+from vuskit._util.tables import TableForms
+from vuskit.errors import InvalidInputError, VuskitError
+from vuskit.inputs import check_choice
+from vuskit.report.figures import Display
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from vuskit.paper.material import Material
+
+__all__ = [
+    "RESULTS",
+    "Built",
+    "Exhibit",
+    "NotPossibleError",
+    "Part",
+    "exhibit",
+    "list_exhibits",
+    "select_exhibits",
+]
+
+KINDS = {"fig": "Figure", "table": "Table"}
+RESULTS = (
+    "consistency",
+    "robustness",
+    "separability",
+    "scenarios",
+    "summary",
+    "timing",
+    "timing_series",
+)
+"""What exhibits can need: results of studies, and the timing of generated and of real series."""
+
+_KEY = re.compile(r"(fig|table)-0*(\d+)(?:-[\w-]+)?")
+
+
+class NotPossibleError(VuskitError):
+    """Raised by a builder or finding that cannot work on the given data; the text is the reason."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """A figure of an exhibit, in files of its own.
+
+    Attributes
+    ----------
+    display : Display
+        What is drawn.
+    heading : str
+        Tells the parts of an exhibit apart.
+    """
+
+    display: Display
+    heading: str = ""
+
+
+@dataclass(frozen=True)
+class Built:
+    """What a builder returns.
+
+    Attributes
+    ----------
+    caption : str
+        States what is visible in this data.
+    table : DataFrame
+        The numbers, as they are written to csv.
+    parts : tuple of Part
+        The figures; none for a table.
+    layout : TableForms, optional
+        The table as it is read, for Markdown, LaTeX and the page; made from `table` by default.
+    """
+
+    caption: str
+    table: pd.DataFrame
+    parts: tuple[Part, ...] = ()
+    layout: TableForms | None = None
+
+
+@dataclass(frozen=True)
+class Exhibit:
+    """A figure or table of the paper.
+
+    Attributes
+    ----------
+    kind : {"fig", "table"}
+        What it is.
+    number : int
+        Its number in the paper.
+    name : str
+        Short name in file names.
+    title : str
+        Heading.
+    needs : tuple of str
+        Results that it is made from, see `RESULTS`.
+    build : callable
+        Makes it from a `Material`.
+    """
+
+    kind: str
+    number: int
+    name: str
+    title: str
+    needs: tuple[str, ...]
+    build: Callable[[Material], Built]
+
+    @property
+    def key(self) -> str:
+        """Kind and number, such as ``"fig-08"`` or ``"table-1"``."""
+        return f"fig-{self.number:02d}" if self.kind == "fig" else f"table-{self.number}"
+
+    @property
+    def stem(self) -> str:
+        """Name of its files without ending, such as ``"fig-08-quality"``."""
+        return f"{self.key}-{self.name}"
+
+    @property
+    def label(self) -> str:
+        """As a paper refers to it, such as ``"Figure 8"``."""
+        return f"{KINDS[self.kind]} {self.number}"
+
+
+_EXHIBITS: dict[str, Exhibit] = {}
+Builder = Callable[["Material"], Built]
+
+
+def exhibit(
+    kind: str, number: int, name: str, *, title: str, needs: Iterable[str] = ()
+) -> Callable[[Builder], Builder]:
+    """Register the builder of a figure or table, by decoration.
+
+    Parameters
+    ----------
+    kind : {"fig", "table"}
+        What it is.
+    number : int
+        Its number in the paper.
+    name : str
+        Short name in file names.
+    title : str
+        Heading.
+    needs : iterable of str
+        Results that it is made from, see `RESULTS`.
+
+    Raises
+    ------
+    InvalidInputError
+        If the number is taken, or a result is unknown.
+    """
+    check_choice("kind", kind, KINDS)
+    for one in needs:
+        check_choice("needs", one, RESULTS)
+
+    def decorate(build: Builder) -> Builder:
+        made = Exhibit(kind, number, name, title, tuple(needs), build)
+        if made.key in _EXHIBITS:
+            raise InvalidInputError(f"`number` must be new, got {made.key} twice")
+        _EXHIBITS[made.key] = made
+        return build
+
+    return decorate
+
+
+def list_exhibits() -> tuple[Exhibit, ...]:
+    """Return all exhibits: the figures by number, then the tables.
+
+    Examples
+    --------
+    >>> from vuskit.paper import list_exhibits
+    >>> [one.stem for one in list_exhibits()][7:9]
+    ['fig-08-quality', 'fig-09-scenarios']
+    """
+    order = list(KINDS)
+    found = sorted(_EXHIBITS.values(), key=lambda one: (order.index(one.kind), one.number))
+    return tuple(found)
+
+
+def select_exhibits(only: Any = None) -> tuple[Exhibit, ...]:
+    """Return the exhibits of some names; all of them without names.
+
+    Parameters
+    ----------
+    only : str or iterable of str, optional
+        Such as ``"fig-11,table-1"``; ``"fig-8"`` and ``"fig-08-quality"`` name the same exhibit.
+
+    Raises
+    ------
+    InvalidInputError
+        If there is no such exhibit.
+
+    Examples
+    --------
+    >>> from vuskit.paper import select_exhibits
+    >>> [one.key for one in select_exhibits("table-3, fig-8")]
+    ['fig-08', 'table-3']
+    """
+    if only is None:
+        return list_exhibits()
+    texts = [only] if isinstance(only, str) else list(only)
+    names = [name.strip() for text in texts for name in text.split(",") if name.strip()]
+    known = {one.key: one for one in list_exhibits()}
+    wanted = {_key_of(name, known) for name in names}
+    if not wanted:
+        raise InvalidInputError("`only` must name at least one exhibit, got none")
+    return tuple(one for key, one in known.items() if key in wanted)
+
+
+def _key_of(name: str, known: dict[str, Exhibit]) -> str:
+    match = _KEY.fullmatch(name.lower())
+    if match is not None:
+        kind, number = match[1], int(match[2])
+        key = f"fig-{number:02d}" if kind == "fig" else f"table-{number}"
+        if key in known and name.lower() in _spellings(known[key], number):
+            return key
+    stems = [one.stem for one in known.values()]
+    raise InvalidInputError(
+        f"`only` must name figures fig-1 to fig-19 and tables table-1 to table-6, got {name!r}"
+        f"{did_you_mean(name, [*known, *stems])}"
+    )
+
+
+def _spellings(one: Exhibit, number: int) -> tuple[str, ...]:
+    short = f"{one.kind}-{number}"
+    padded = f"{one.kind}-{number:02d}"
+    return (short, padded, f"{short}-{one.name}", f"{padded}-{one.name}")

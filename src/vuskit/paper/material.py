@@ -1,0 +1,166 @@
+"""Material: the series, scores and results that exhibits and findings are made from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from vuskit.datasets import ScoredSeries
+from vuskit.errors import InvalidInputError
+from vuskit.measures.settings import EvaluationSettings
+from vuskit.paper.examples import Choice, Examples
+from vuskit.paper.exhibits import NotPossibleError
+from vuskit.studies import (
+    ConsistencyResult,
+    RobustnessResult,
+    ScenarioResult,
+    SeparabilityResult,
+    Source,
+    Summary,
+    summarize,
+)
+from vuskit.studies.timing import TimingResult
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Material"]
+
+
+@dataclass(eq=False)
+class Material:
+    """Everything that a reproduction has to show.
+
+    Attributes
+    ----------
+    sources : tuple of Source
+        Series with scores.
+    results : mapping from str to result or str
+        Results by name, see `vuskit.paper.exhibits.RESULTS`; a text tells why one is missing.
+    choice : Choice
+        Examples that the user chose.
+    """
+
+    sources: tuple[Source, ...] = ()
+    results: Mapping[str, Any] = field(default_factory=dict)
+    choice: Choice = field(default_factory=Choice)
+    _read: dict[str, ScoredSeries] = field(default_factory=dict, init=False)
+    _summaries: dict[str, Summary] = field(default_factory=dict, init=False)
+
+    def result(self, name: str) -> Any:
+        """Return a result.
+
+        Raises
+        ------
+        NotPossibleError
+            If it is missing; the text tells why.
+        """
+        found = self.results.get(name, f"the result of {name} is missing")
+        if isinstance(found, str):
+            raise NotPossibleError(found)
+        return found
+
+    @property
+    def consistency(self) -> ConsistencyResult:
+        """Values and ranks of all detectors on all series."""
+        found: ConsistencyResult = self.result("consistency")
+        return found
+
+    @property
+    def robustness(self) -> RobustnessResult:
+        """Values under lag, noise and crops."""
+        found: RobustnessResult = self.result("robustness")
+        return found
+
+    @property
+    def separability(self) -> SeparabilityResult:
+        """Values of accurate and inaccurate detectors."""
+        found: SeparabilityResult = self.result("separability")
+        return found
+
+    @property
+    def scenarios(self) -> ScenarioResult:
+        """Values of a prediction that moves over an anomaly."""
+        found: ScenarioResult = self.result("scenarios")
+        return found
+
+    @property
+    def timing(self) -> TimingResult:
+        """Times on generated series."""
+        found: TimingResult = self.result("timing")
+        return found
+
+    @property
+    def timing_series(self) -> TimingResult:
+        """Times on the given series."""
+        found: TimingResult = self.result("timing_series")
+        return found
+
+    def summary(self, average: str = "mean") -> Summary:
+        """Ranks in all studies; separability by the mean z, as in the paper, or the median.
+
+        Raises
+        ------
+        NotPossibleError
+            If a study is missing.
+        """
+        if average not in self._summaries:
+            separability = self.separability.with_options(average=average)
+            found = summarize(self.robustness, separability, self.consistency)
+            self._summaries[average] = found
+        return self._summaries[average]
+
+    @property
+    def settings(self) -> EvaluationSettings:
+        """How the measures of the studies are computed."""
+        settings: EvaluationSettings = self.consistency.study.settings
+        return settings
+
+    @cached_property
+    def values(self) -> pd.DataFrame:
+        """One row for each series, detector and measure: its value and rank."""
+        return self.consistency.to_frame()
+
+    @cached_property
+    def examples(self) -> Examples:
+        """The series, detectors, pairs and data sets of single figures."""
+        return Examples(self.values, self.choice)
+
+    def buffer(self, series: str) -> int:
+        """Buffer of a series in the studies."""
+        return self.consistency.series_named(series).buffer
+
+    def scored(self, series: str) -> ScoredSeries:
+        """Return a series with its scores, read once.
+
+        Parameters
+        ----------
+        series : str
+            Data set and name.
+
+        Raises
+        ------
+        NotPossibleError
+            If there is no such series.
+        """
+        if series not in self._read:
+            names = [one.name for one in self.consistency.inputs]
+            known = dict(zip(names, self.sources_used, strict=True))
+            if series not in known:
+                raise NotPossibleError(f"{series} is not among the series that were studied")
+            self._read[series] = known[series].read()
+        return self._read[series]
+
+    @cached_property
+    def sources_used(self) -> tuple[Source, ...]:
+        """Sources of the series that were studied, in the order of the results."""
+        failed = {one.name for one in self.consistency.failures}
+        used = tuple(one for one in self.sources if one.name not in failed)
+        if len(used) != len(self.consistency.inputs):
+            raise InvalidInputError(
+                f"`sources` must be those of the results, got {len(used)} and "
+                f"{len(self.consistency.inputs)}"
+            )
+        return used

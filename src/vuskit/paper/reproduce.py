@@ -1,0 +1,362 @@
+"""Reproduce the paper: run what is needed, make every exhibit, check every statement."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from vuskit._util.files import write_atomically
+from vuskit._util.optional import require
+from vuskit._util.text import plural
+from vuskit.engine import ExecutorSettings, Limits
+from vuskit.errors import InvalidInputError, VuskitError
+from vuskit.inputs import check_int
+from vuskit.measures.registry import Measures, resolve_measures
+from vuskit.paper.examples import Choice
+from vuskit.paper.exhibits import RESULTS, Exhibit, select_exhibits
+from vuskit.paper.files import MadeExhibit, make_exhibit
+from vuskit.paper.findings import FindingTable, check_statements, list_statements
+from vuskit.paper.inputs import PaperInput, open_input, run_detectors, usable_detectors
+from vuskit.paper.material import Material
+from vuskit.paper.page import paper_page_html
+from vuskit.paper.progress import PaperProgress, Tracker
+from vuskit.paper.results import STUDIES, Work, digest_of, needed_results
+from vuskit.paper.words import series_count
+from vuskit.report.tables import write_table
+from vuskit.studies import (
+    PublishedComparison,
+    Source,
+    compare_with_published,
+    get_study,
+    read_published,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["PaperResult", "reproduce"]
+
+PAGE = "index.html"
+_TITLE = "VUS paper: figures, tables and findings"
+_SECONDS_PER_EXHIBIT = 2.0
+_DETECTORS, _EXHIBITS, _PAGE = "detectors", "exhibits", "page"
+
+
+@dataclass(frozen=True)
+class PaperResult:
+    """What a reproduction made.
+
+    Attributes
+    ----------
+    folder : Path
+        The output folder.
+    page : Path
+        The page with all exhibits and findings.
+    exhibits : tuple of MadeExhibit
+        Figures and tables with captions and files, or the reason why there is none.
+    findings : FindingTable
+        Statements of the paper, what was measured here, and verdicts.
+    published : PublishedComparison or None
+        Published values next to those of this data.
+    notes : tuple of str
+        What a reader should know besides.
+    failed : bool
+        Whether a series failed in a detector, a study or a timing.
+    """
+
+    folder: Path
+    page: Path
+    exhibits: tuple[MadeExhibit, ...]
+    findings: FindingTable
+    published: PublishedComparison | None = None
+    notes: tuple[str, ...] = ()
+    failed: bool = False
+
+    @property
+    def missing(self) -> tuple[MadeExhibit, ...]:
+        """Exhibits that could not be made."""
+        return tuple(one for one in self.exhibits if not one.made)
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row for each exhibit: caption, files, and the reason why one is missing."""
+        rows = [
+            {
+                "exhibit": one.exhibit.key,
+                "title": one.exhibit.title,
+                "made": one.made,
+                "caption": one.caption,
+                "files": " ".join(one.files),
+                "reason": one.reason,
+            }
+            for one in self.exhibits
+        ]
+        frame: pd.DataFrame = require("pandas", purpose="to_frame()").DataFrame(rows)
+        return frame
+
+
+def reproduce(
+    source: Any,
+    *,
+    output: str | Path = "paper",
+    only: str | Iterable[str] | None = None,
+    detectors: Sequence[str] | None = None,
+    example: str | Iterable[str] = (),
+    pairs: Iterable[tuple[str, str]] = (),
+    datasets: Iterable[str] = (),
+    measures: Measures = "paper",
+    options: Mapping[str, Mapping[str, Any]] | None = None,
+    as_published: bool = False,
+    published: str | Path | None = None,
+    budget: float = 300.0,
+    processes: int = 1,
+    executor: ExecutorSettings | None = None,
+    limits: Limits | None = None,
+    seed: int = 0,
+    quick: bool = False,
+    title: str = _TITLE,
+    progress: Callable[[PaperProgress], None] | None = None,
+) -> PaperResult:
+    """Make every figure and table of the paper from your data, and check its findings.
+
+    Parameters
+    ----------
+    source : path, ScoredSeries, or iterable of these
+        Folder of saved scores, of a benchmark run, or of series, whose detectors run first.
+    output : str or Path, default="paper"
+        Folder of the files and the page. Finished work is kept below it: the same call resumes.
+    only : str or iterable of str, optional
+        Exhibits to make, such as ``"fig-11,table-1"``; all by default.
+    detectors : sequence of str, optional
+        Detectors to run on series without scores; by default those of the paper whose libraries
+        are installed.
+    example : str or iterable of str, optional
+        Series of the figures that show one series; by default those of the paper, or those on
+        which measures disagree most clearly.
+    pairs : iterable of (str, str), optional
+        Detectors of these figures: two to compare; accurate and inaccurate.
+    datasets : iterable of str, optional
+        Data sets with panels of their own; by default those of the paper, or the largest.
+    measures : "paper", "extra", "all", name, or iterable of names and measures, default="paper"
+        What is studied.
+    options : mapping from str to mapping, optional
+        Options of the studies by name, such as ``{"robustness": {"count": 20}}``.
+    as_published : bool, default=False
+        Follow the procedure of the authors' code where it differs from the text of the paper.
+    published : str or Path, optional
+        Folder of published tables, as :func:`vuskit.studies.compare_with_published` reads them;
+        their values are shown next to those of this data.
+    budget : float, default=300.0
+        Seconds for timing; what is most expensive is left out.
+    processes : int, default=1
+        Number of local processes.
+    executor : ExecutorSettings, optional
+        Where to run instead, such as a Dask cluster. Timing always runs here.
+    limits : Limits, optional
+        Time and memory of each series in a study.
+    seed : int, default=0
+        Seed of detectors and of generated series.
+    quick : bool, default=False
+        Fewer values in the timing of generated series.
+    title : str, optional
+        Heading of the page.
+    progress : callable, optional
+        Called with a `PaperProgress`.
+
+    Returns
+    -------
+    PaperResult
+        Exhibits with captions and files, findings, and the page.
+
+    Raises
+    ------
+    InvalidInputError
+        If the source cannot be used, or an option is unknown.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from vuskit.datasets.synthetic import three_scores
+    >>> from vuskit.paper import reproduce
+    >>> found = reproduce(three_scores(), output=tempfile.mkdtemp(), only="table-3")
+    >>> found.exhibits[0].files
+    ('table-3-datasets.csv', 'table-3-datasets.md', 'table-3-datasets.tex')
+    """
+    check_int("processes", processes, minimum=1)
+    if not budget > 0:
+        raise InvalidInputError(f"`budget` must be a number of seconds > 0, got {budget}")
+    if executor is not None and processes != 1:
+        raise InvalidInputError(
+            f"`processes` must be left out with an executor, got {processes}; set its workers"
+        )
+    exhibits = select_exhibits(only)
+    choice = Choice(
+        (example,) if isinstance(example, str) else tuple(example),
+        tuple((str(first), str(second)) for first, second in pairs),
+        (datasets,) if isinstance(datasets, str) else tuple(datasets),
+    )
+    folder = Path(output)
+    given = options or {}
+    preset = {"as_published": True} if as_published else {}
+    work = Work(
+        folder / "work",
+        resolve_measures(measures),
+        {
+            name: {**(preset if get_study(name).input == "scores" else {}), **given.get(name, {})}
+            for name in STUDIES
+        },
+        executor or ExecutorSettings(workers=processes),
+        limits,
+        budget,
+        seed,
+        quick,
+    )
+    if published is not None:
+        read_published(published)  # a folder without tables is refused before the work
+    return _Reproduction(
+        open_input(source),
+        usable_detectors(detectors),
+        exhibits,
+        choice,
+        folder,
+        work,
+        title,
+        None if published is None else Path(published),
+        complete=only is None,
+    ).run(progress)
+
+
+@dataclass(frozen=True, eq=False)
+class _Reproduction:
+    """A reproduction with everything checked."""
+
+    opened: PaperInput
+    detectors: tuple[str, ...]
+    exhibits: tuple[Exhibit, ...]
+    choice: Choice
+    folder: Path
+    work: Work
+    title: str
+    published: Path | None
+    complete: bool
+
+    def needs(self) -> tuple[str, ...]:
+        """Results to compute: of the exhibits, and of all statements unless some were chosen."""
+        needs = [name for one in self.exhibits for name in one.needs]
+        if self.complete:
+            needs += [name for one in list_statements() for name in one.needs]
+        return needed_results(needs)
+
+    def run(self, progress: Callable[[PaperProgress], None] | None) -> PaperResult:
+        self.folder.mkdir(parents=True, exist_ok=True)
+        needs = self.needs()
+        workers, count = self.work.executor.workers, self.opened.n_series
+        weights = {_DETECTORS: self.opened.seconds(self.detectors, workers)}
+        weights |= {name: self.work.seconds(name, count) for name in needs}
+        weights |= {_EXHIBITS: _SECONDS_PER_EXHIBIT * len(self.exhibits), _PAGE: 1.0}
+        tracker = Tracker(weights, progress)
+        sources, failures = self._sources(tracker)
+        results = {name: self._result(name, sources, tracker) for name in needs}
+        for name, found in results.items():
+            failures += _failures_of(name, found)
+        refused = [f"{name}: {found}" for name, found in results.items() if isinstance(found, str)]
+        notes = [*self.opened.notes, *failures, *refused]
+        missing = dict.fromkeys(RESULTS, "not computed for the chosen exhibits")
+        material = Material(sources, {**missing, **results}, self.choice)
+        made = self._exhibits(material, results, tracker)
+        with tracker.step(_PAGE):
+            findings = check_statements(material)
+            _write_forms(findings, self.folder / "findings")
+            compared = self._compare(results, notes)
+            about = _about(material, notes)
+            page = self.folder / PAGE
+            html = paper_page_html(self.title, made, findings, about, compared)
+            write_atomically(page, html)
+        return PaperResult(
+            self.folder, page, made, findings, compared, tuple(notes), bool(failures)
+        )
+
+    def _compare(self, results: Mapping[str, Any], notes: list[str]) -> PublishedComparison | None:
+        """Put published values next to ours, and write the tables."""
+        if self.published is None:
+            return None
+        usable = [one for name, one in results.items() if name in STUDIES]
+        usable = [one for one in usable if not isinstance(one, str)]
+        try:
+            found = compare_with_published(usable, self.published)
+        except VuskitError as error:
+            notes.append(f"published values: {error}")
+            return None
+        for name, frame in found.tables().items():
+            write_table(frame, self.folder / f"published-{name.replace('_', '-')}.csv")
+        _write_forms(found, self.folder / "published-means")
+        return found
+
+    def _sources(self, tracker: Tracker) -> tuple[tuple[Source, ...], list[str]]:
+        """Return series with scores, and sentences about detectors that failed."""
+        if self.opened.series is None:
+            return self.opened.sources, []
+        with tracker.step(_DETECTORS) as update:
+            sources, failures = run_detectors(
+                self.opened.series,
+                self.work.folder / "detectors",
+                self.detectors,
+                executor=self.work.executor,
+                seed=self.work.seed,
+                progress=update,
+            )
+        return sources, list(failures)
+
+    def _result(self, name: str, sources: tuple[Source, ...], tracker: Tracker) -> Any:
+        """Return a result, or why the data does not allow it."""
+        with tracker.step(name) as update:
+            try:
+                return self.work.run(name, sources, update)
+            except VuskitError as error:
+                return str(error)
+
+    def _exhibits(
+        self, material: Material, results: Mapping[str, Any], tracker: Tracker
+    ) -> tuple[MadeExhibit, ...]:
+        digests = {name: digest_of(found) for name, found in results.items()}
+        made: list[MadeExhibit] = []
+        with tracker.step(_EXHIBITS) as update:
+            for place, one in enumerate(self.exhibits):
+                update(place, len(self.exhibits), one.stem)
+                made.append(make_exhibit(one, material, self.folder, results=digests))
+        return tuple(made)
+
+
+def _write_forms(table: FindingTable | PublishedComparison, stem: Path) -> None:
+    """Write a table as csv, Markdown and LaTeX."""
+    write_table(table.to_frame(), stem.with_suffix(".csv"))
+    write_atomically(stem.with_suffix(".md"), table.to_markdown() + "\n")
+    write_atomically(stem.with_suffix(".tex"), table.to_latex() + "\n")
+
+
+def _failures_of(name: str, found: Any) -> list[str]:
+    failed = () if isinstance(found, str) else found.failures
+    if not failed:
+        return []
+    what = plural(len(failed), "cell") if name.startswith("timing") else series_count(len(failed))
+    return [f"{name}: {what} failed, such as {failed[0].name}: {failed[0].reason}"]
+
+
+def _about(material: Material, notes: Sequence[str]) -> list[str]:
+    """Return sentences about the data and the settings."""
+    about = []
+    found = material.results.get("consistency")
+    if found is not None and not isinstance(found, str):
+        names = sorted({str(name) for one in found.values for name in one.axes["detector"]})
+        about.append(
+            f"{plural(len(found.values), 'series', 'series')} of "
+            f"{plural(len(set(found.datasets)), 'data set')}, "
+            f"{plural(len(names), 'detector')} ({', '.join(names)}). Buffer: {found.buffers}. "
+            f"Definition: {found.study.settings.definition}."
+        )
+    for name in STUDIES:
+        one = material.results.get(name)
+        if one is not None and not isinstance(one, str):
+            about.append(f"{name.capitalize()}, {one.study.options_line()}.")
+    return [*about, *(f"{note[:1].upper()}{note[1:]}." for note in notes)]

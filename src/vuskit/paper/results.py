@@ -1,0 +1,187 @@
+"""Results that exhibits need: studies and timings, run once and reused."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from vuskit._util.environment import describe_environment
+from vuskit._util.files import write_atomically
+from vuskit.engine import ExecutorSettings, Limits
+from vuskit.errors import InvalidInputError
+from vuskit.measures.registry import Measure, resolve_measures
+from vuskit.paper.exhibits import RESULTS
+from vuskit.report.figures.choice import sampled
+from vuskit.studies import Source, StudyResult, get_study, load_study_result
+from vuskit.studies.identity import short_digest
+from vuskit.studies.saved import pack
+from vuskit.studies.timing import (
+    Case,
+    Progress,
+    TimingStore,
+    scored_cases,
+    synthetic_cases,
+    timing_study,
+)
+
+__all__ = ["STUDIES", "Work", "digest_of", "needed_results"]
+
+STUDIES = ("consistency", "scenarios", "robustness", "separability")
+"""Studies in the order of running: those that may reject the data come before the long ones."""
+
+_SECONDS_PER_SERIES = {"consistency": 0.06, "robustness": 0.8, "separability": 1.0}
+_GENERATED_SHARE = 0.6  # of the budget; the rest is for real series
+_LONG_BUDGET = 1800.0  # seconds, from which each cell is timed ten times, as in the paper
+_REPEATS = {True: 10, False: 3}
+_CLOCK = "cpu"  # steadier than wall time where other processes run; one thread is measured
+_MOST_SERIES_TIMED = 100
+_TIMINGS = ("timing", "timing_series")
+
+
+def needed_results(needs: Iterable[str]) -> tuple[str, ...]:
+    """Return the results to compute, in order.
+
+    Examples
+    --------
+    >>> needed_results(["timing", "robustness", "consistency"])
+    ('consistency', 'robustness', 'timing')
+    """
+    wanted = set(needs)
+    return tuple(name for name in (*STUDIES, *_TIMINGS) if name in wanted and name in RESULTS)
+
+
+@dataclass(frozen=True, eq=False)
+class Work:
+    """How results are computed.
+
+    Attributes
+    ----------
+    folder : Path
+        Keeps finished series, results and timings.
+    measures : tuple of Measure
+        What is studied.
+    options : mapping from str to mapping
+        Options of each study, and ``settings``.
+    executor : ExecutorSettings
+        Where studies run.
+    limits : Limits or None
+        Of each series.
+    budget : float
+        Seconds for both timings together.
+    seed : int
+        Seed of generated series.
+    quick : bool
+        Fewer values in the timing of generated series.
+    """
+
+    folder: Path
+    measures: tuple[Measure, ...] = field(default_factory=lambda: resolve_measures("paper"))
+    options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    executor: ExecutorSettings = field(default_factory=ExecutorSettings)
+    limits: Limits | None = None
+    budget: float = 300.0
+    seed: int = 0
+    quick: bool = False
+
+    def seconds(self, name: str, n_series: int) -> float:
+        """Rough guess of the time that a result takes."""
+        if name in _TIMINGS:
+            return self._budget_of(name)
+        per_series = _SECONDS_PER_SERIES.get(name, 0.0)
+        return 1.0 + per_series * n_series / self.executor.workers
+
+    def _budget_of(self, name: str) -> float:
+        share = _GENERATED_SHARE if name == "timing" else 1 - _GENERATED_SHARE
+        return self.budget * share
+
+    def run(
+        self, name: str, sources: tuple[Source, ...], progress: Callable[..., None]
+    ) -> StudyResult:
+        """Compute a result, or read what an earlier run computed.
+
+        Parameters
+        ----------
+        name : str
+            One of `vuskit.paper.exhibits.RESULTS`, the summary aside.
+        sources : tuple of Source
+            Series with scores.
+        progress : callable
+            Called with the number done, the total, a name, and how many were done before.
+
+        Raises
+        ------
+        InvalidInputError
+            If the data does not allow it.
+        """
+        if name == "timing":
+            cases = synthetic_cases(quick=self.quick, seed=self.seed)
+            return self._time(name, cases, progress)
+        if name == "timing_series":
+            kept = sampled(sources, _MOST_SERIES_TIMED, lambda one: one.name.rpartition("/")[0])
+            return self._time(name, scored_cases(kept), progress)
+        return self._study(name, sources, progress)
+
+    def _study(
+        self, name: str, sources: tuple[Source, ...], progress: Callable[..., None]
+    ) -> StudyResult:
+        cls = get_study(name)
+        study = cls.create(measures=self.measures, **self.options.get(name, {}))
+        alone = cls.input == "none"
+        found: StudyResult = study.run(
+            None if alone else sources,
+            executor=ExecutorSettings() if alone else self.executor,
+            limits=None if alone else self.limits,
+            folder=None if alone else self.folder / "series",
+            progress=lambda state: progress(state.done, state.total, state.name, state.stored),
+        )
+        found.save(self.folder / "studies")
+        return found
+
+    def _time(
+        self, name: str, cases: tuple[Case, ...], progress: Callable[..., None]
+    ) -> StudyResult:
+        """Time cases within the budget; the same call with the same budget reads the result."""
+        if not cases:
+            raise InvalidInputError("no series has both normal and anomalous points")
+        repeats = _REPEATS[self.budget >= _LONG_BUDGET]
+        budget = self._budget_of(name)
+        settings = repr([(one.name, one.setting) for one in cases])
+        parts = [describe_environment(), settings, _CLOCK]
+        folder = self.folder / name.replace("_", "-") / short_digest(parts)[:12]
+        mark, wanted = folder / "finished.json", {"budget": budget, "repeats": repeats}
+        if _read_json(mark) == wanted:
+            found: StudyResult = load_study_result(folder / "timing_result.npz")
+            return found
+        store = TimingStore(folder)
+
+        def tell(state: Progress) -> None:
+            progress(state.done, state.total, state.job.title if state.job else "")
+
+        # Times are taken one at a time on this machine: workers of a cluster may differ.
+        result = timing_study(
+            cases, repeats=repeats, clock=_CLOCK, budget=budget, store=store, progress=tell
+        )
+        if not result.samples:
+            raise InvalidInputError("the budget is too short for any cell; give a larger budget")
+        result = replace(result, study=None)
+        result.save(folder)
+        write_atomically(mark, json.dumps(wanted))
+        return result
+
+
+def _read_json(path: Path) -> Any:
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+
+
+def digest_of(result: Any) -> str:
+    """Digest of a result, or of the reason why there is none."""
+    if isinstance(result, str):
+        return hashlib.sha256(result.encode()).hexdigest()
+    return hashlib.sha256(pack(result)).hexdigest()

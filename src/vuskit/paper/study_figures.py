@@ -1,0 +1,429 @@
+"""Figures 9 to 16 and 19: what the studies found about the measures."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from vuskit._util.optional import require
+from vuskit.measures.registry import Measure
+from vuskit.paper.examples import MBA_805, find_series
+from vuskit.paper.exhibits import Built, NotPossibleError, Part, exhibit
+from vuskit.paper.material import Material
+from vuskit.paper.words import (
+    RANGE_AWARE,
+    in_order,
+    number,
+    plural,
+    series_count,
+    title_of,
+    titles,
+    with_values,
+)
+from vuskit.report.figures import (
+    EntropyDisplay,
+    Panel,
+    PanelsDisplay,
+    RankLinesDisplay,
+    RobustnessBarsDisplay,
+    ScatterDisplay,
+    SummaryDisplay,
+)
+from vuskit.studies import RobustnessResult, Separability, SeparabilityResult
+from vuskit.studies.exhibits import (
+    centered_values,
+    separability_by_dataset,
+    separability_example,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__: list[str] = []
+
+_MOST_PAIRS = 4
+_DATASETS = {"pairs": 2, "separability": 3, "consistency": 2}
+_PERTURBATIONS = ("lag", "noise", "ratio")
+
+
+def _concat(tables: Any, **options: Any) -> pd.DataFrame:
+    frame: pd.DataFrame = require("pandas", purpose="tables").concat(tables, **options)
+    return frame
+
+
+def _long(table: pd.DataFrame, value: str) -> pd.DataFrame:
+    """One row for each cell of a table whose columns are measures."""
+    table = table.rename_axis(columns="measure")
+    found: pd.DataFrame = table.stack(future_stack=True).rename(value).reset_index()
+    return found
+
+
+# -- Figure 9 --------------------------------------------------------------------------------------
+
+
+@exhibit("fig", 9, "scenarios", title="A prediction moves over an anomaly", needs=["scenarios"])
+def scenarios(material: Material) -> Built:
+    """Values of all measures for predictions around one anomaly."""
+    found = material.scenarios
+    credit = in_order(found.at_first_touch()["credit"], lowest_first=False)
+    nothing = [str(name) for name, value in credit.items() if value < 0.005]
+    some = credit[credit >= 0.005]
+    caption = (
+        f"A synthetic series of {found.n_points:,} points with one anomaly of {found.length} and a "
+        f"buffer of {found.buffer}. Of the way from a clear miss to the exact match, a prediction "
+        f"just before the anomaly gets: {with_values(some)}"
+        + (f"; nothing from {titles(nothing)}." if nothing else ".")
+    )
+    return Built(caption, found.to_frame(), (Part(found.figures()["values"]),))
+
+
+# -- Figures 10 to 12: robustness ------------------------------------------------------------------
+
+
+@exhibit(
+    "fig",
+    10,
+    "lag",
+    title="Values of every detector under lag, on one series",
+    needs=["consistency", "robustness"],
+)
+def lag(material: Material) -> Built:
+    """Centered values of every measure, one panel for each detector."""
+    series = material.examples.compared[0].series
+    centered = material.robustness.centered(series, "lag")
+    detectors = list(dict.fromkeys(centered.index.get_level_values("detector")))
+    display = centered_values(material.robustness, series, detectors=detectors)
+    spread = in_order(centered.std(ddof=0))
+    caption = (
+        f"{plural(len(detectors), 'detector')} on {series}: values of each measure under "
+        f"{plural(int(material.robustness.study.count), 'lag')}, less their mean. Standard "
+        f"deviation over all detectors: smallest {with_values(spread, 3)}; largest "
+        f"{with_values(spread.iloc[::-1], 2)}. Box: quartiles and median. Whiskers: last value "
+        "within one and a half boxes."
+    )
+    return Built(caption, _long(centered, "centered_value"), (Part(display),))
+
+
+@exhibit(
+    "fig",
+    11,
+    "robustness",
+    title="Mean standard deviation under lag, noise and ratio",
+    needs=["robustness"],
+)
+def robustness(material: Material) -> Built:
+    """Averages over data sets, and each data set."""
+    found = material.robustness
+    averages, by_dataset = found.averages(), found.by_dataset()
+    measures = found.measures
+    overall = RobustnessBarsDisplay(averages, own_measures=measures)
+    parts = [Part(overall, "all data sets")]
+    said = []
+    for kind in found.study.perturbations:
+        label = f"mean standard deviation under {kind}"
+        display = RobustnessBarsDisplay(by_dataset.loc[kind].T, label, own_measures=measures)
+        parts.append(Part(display, f"{kind}, each data set"))
+        order = in_order(averages[kind])
+        said.append(
+            f"{kind}: lowest {with_values(order, 3)}; highest {with_values(order.iloc[::-1], 1)}"
+        )
+    caption = (
+        f"{series_count(len(found.values))} of {plural(len(set(found.datasets)), 'data set')}. "
+        f"{_spread_text(found)}, then mean over series, then data sets; low is robust. "
+        f"{'. '.join(one[:1].upper() + one[1:] for one in said)}."
+    )
+    whole = averages.T.rename_axis("perturbation").assign(dataset="all").set_index(
+        "dataset", append=True
+    )  # fmt: skip
+    table = _long(_concat([whole, by_dataset]), "deviation")
+    return Built(caption, table, tuple(parts))
+
+
+def _spread_text(found: RobustnessResult) -> str:
+    pooled = found.study.spread == "pooled"
+    return "Deviation pooled over detectors" if pooled else "Mean over detectors"
+
+
+@exhibit(
+    "fig",
+    12,
+    "robustness-ranks",
+    title="Critical differences of the measures' robustness",
+    needs=["robustness"],
+)
+def robustness_ranks(material: Material) -> Built:
+    """Diagrams for lag, noise and ratio."""
+    found = material.robustness
+    compared = found.comparisons()
+    if not compared:
+        raise NotPossibleError(
+            f"tests need at least two series and two measures, got {len(found.values)} series"
+        )
+    rows, tables, said = [], [], []
+    for letter, (kind, one) in zip("abc", compared.items(), strict=False):
+        rows.append([Panel(f"({letter}) {kind}", one.figure(own_measures=found.measures))])
+        tables.append(one.to_frame().assign(perturbation=kind))
+        best = [str(name) for name in one.summary.index[:4]]
+        together = next((group for group in one.groups if best[0] in group), ())
+        equal = [str(name) for name in together if name != best[0]]
+        said.append(
+            f"{kind}: {title_of(best[0])} has the best mean rank "
+            f"({number(one.summary['mean_rank'].iloc[0])} on {series_count(one.pairs.n)})"
+            + (f", not significantly better than {titles(equal)}" if equal else ", significantly")
+        )
+    alpha = next(iter(compared.values())).pairs.alpha
+    caption = (
+        f"{'. '.join(one[:1].upper() + one[1:] for one in said)}. Friedman test, then "
+        f"Wilcoxon with Holm's correction, alpha = {alpha:g}. Bars join measures whose ranks do "
+        "not differ significantly."
+    )
+    return Built(caption, _concat(tables, ignore_index=True), (Part(PanelsDisplay(rows)),))
+
+
+# -- Figures 13 to 15: separability ----------------------------------------------------------------
+
+
+@exhibit(
+    "fig",
+    13,
+    "pairs",
+    title="Accurate and inaccurate detectors under lag and noise",
+    needs=["consistency", "separability"],
+)
+def pairs(material: Material) -> Built:
+    """Scores and boxes of a few pairs on two series."""
+    parts, tables, said = [], [], []
+    for letter, series in zip("ab", _paired_series(material), strict=False):
+        found, own = _pairs_on(material, series)
+        chosen = _spread(own, _MOST_PAIRS)
+        z = found.to_frame()
+        z = z[(z["dataset"] + "/" + z["series"]) == series]
+        by_pair = z.set_index(["accurate", "inaccurate", "measure"])["z"]
+        display = separability_example(found, material.scored(series), pairs=chosen)
+        parts.append(Part(display, f"({letter}) {series}"))
+        tables.append(z)
+        means = in_order(by_pair.groupby("measure").mean(), lowest_first=False)
+        said.append(
+            f"({letter}) {series}, {plural(len(own), 'pair')} studied, {len(chosen)} shown: "
+            f"highest mean z {with_values(means, 3)}; lowest {with_values(means.iloc[::-1], 1)}"
+        )
+    caption = (
+        f"{'. '.join(said)}. Upper box: accurate detector. Lower box: inaccurate detector. z: "
+        f"difference of the means in {_z_unit(found)}."
+    )
+    return Built(caption, _concat(tables, ignore_index=True), tuple(parts))
+
+
+def _z_unit(found: SeparabilityResult) -> str:
+    return "joint standard deviations" if found.study.z == "raw" else "standard errors"
+
+
+def _spread(items: list[tuple[str, str]], count: int) -> list[tuple[str, str]]:
+    """Return evenly spaced items, so that most detectors occur."""
+    if len(items) <= count:
+        return items
+    return [items[round(place * (len(items) - 1) / (count - 1))] for place in range(count)]
+
+
+def _paired_series(material: Material) -> list[str]:
+    """Series of Figure 13: chosen ones, else the paper's, else those with the widest gaps."""
+    examples, found = material.examples, material.separability
+    if material.choice.series or material.choice.pairs:
+        return [one.series for one in examples.compared]
+    usable = {one.name: one for one in found.values if one.notes["pairs"]}
+    if not usable:
+        raise NotPossibleError("on no series is a detector clearly better than another")
+    gaps = {
+        name: max(one.notes["criterion"].values()) - min(one.notes["criterion"].values())
+        for name, one in usable.items()
+        if one.notes["criterion"]
+    }
+    ordered = sorted(gaps, key=lambda name: (-len(usable[name].notes["pairs"]), -gaps[name], name))
+    ordered = ordered or list(usable)
+    paper = find_series(MBA_805, list(usable))
+    first = [paper] if paper is not None else []
+    # The second is of another data set if there is one.
+    used = {name.rpartition("/")[0] for name in first or ordered[:1]}
+    others = [name for name in ordered if name.rpartition("/")[0] not in used]
+    return list(dict.fromkeys([*first, *ordered[: 1 - len(first)], *others, *ordered]))[
+        : _DATASETS["pairs"]
+    ]
+
+
+def _pairs_on(material: Material, series: str) -> tuple[SeparabilityResult, list[tuple[str, str]]]:
+    """Return the pairs of a series and the result that holds them; chosen pairs run now."""
+    chosen = material.examples.pairs_on(series)
+    if not chosen:
+        found = material.separability
+        own = [(good, bad) for good, bad in found.series_named(series).notes["pairs"]]
+        return found, own
+    study = material.separability.study
+    options = {one.name: getattr(study, one.name) for one in study.options()}
+    alone = Separability(
+        measures=study.measures,
+        settings=study.settings,
+        **{**options, "pairs": chosen, "criterion": None},
+    )
+    return alone.run(material.scored(series)), list(chosen)
+
+
+@exhibit(
+    "fig", 14, "separability", title="z of accurate and inaccurate detectors",
+    needs=["consistency", "separability"],
+)  # fmt: skip
+def separability(material: Material) -> Built:
+    """Mean and median z over all series, and the mean z of some data sets."""
+    found = material.separability
+    averages, by_series = found.averages(), found.by_series()
+    present = dict.fromkeys(by_series.index.get_level_values("dataset"))
+    wanted = material.examples.datasets(_DATASETS["separability"])
+    shown = [name for name in wanted if name in present]
+    display = separability_by_dataset(found, shown)
+    mean = in_order(averages["mean"], lowest_first=False)
+    median = in_order(averages["median"], lowest_first=False)
+    used = len(found.values) - len(found.series_without_pairs)
+    caption = (
+        f"{int(averages['pairs'].iloc[0]):,} pairs of {series_count(used)}. Highest mean z: "
+        f"{with_values(mean, 3)}; highest median z: {with_values(median, 3)}; AUC-ROC "
+        f"{_of(averages['mean'], 'auc_roc')} and {_of(averages['median'], 'auc_roc')}. Mean: over "
+        "the series of their mean of finite z, as in the paper; a few pairs that hardly vary can "
+        "decide it. Median: over all pairs."
+    )
+    means = {f"mean z, {name}": by_series.loc[name].mean() for name in shown}
+    table = averages.assign(**means).reset_index()
+    return Built(caption, table, (Part(display),))
+
+
+def _of(values: Any, name: str) -> str:
+    return number(float(values[name])) if name in values else "not computed"
+
+
+@exhibit(
+    "fig",
+    15,
+    "global",
+    title="Robustness against separability",
+    needs=["robustness", "separability", "consistency"],
+)
+def robustness_separability(material: Material) -> Built:
+    """Circles of all measures, by mean z as in the paper and by median z."""
+    rows, tables, said = [], [], []
+    for letter, average in zip("ab", ("mean", "median"), strict=True):
+        summary = material.summary(average)
+        if not summary.has_scatter:
+            raise NotPossibleError("lag, noise, ratio and separability are needed together")
+        points = summary.scatter()
+        display = ScatterDisplay(points, f"{average} z", own_measures=summary.measures)
+        rows.append([Panel(f"({letter}) {average} z", display)])
+        tables.append(points.reset_index().assign(average=average))
+        good = points[
+            (points["deviation"] <= points["deviation"].median())
+            & (points["z"] >= points["z"].median())
+        ]
+        said.append(
+            f"({letter}) robust and separable, better than the median measure in both: "
+            f"{titles(map(str, good.index)) or 'none'}"
+        )
+    caption = (
+        f"{'. '.join(said)}. Left: robust to lag and noise. Up: separable. The larger the circle, "
+        "the more the measure depends on the share of anomalous points."
+    )
+    return Built(caption, _concat(tables, ignore_index=True), (Part(PanelsDisplay(rows)),))
+
+
+# -- Figure 16: consistency ------------------------------------------------------------------------
+
+
+@exhibit("fig", 16, "consistency", title="Ranks and their entropy", needs=["consistency"])
+def consistency(material: Material) -> Built:
+    """Entropies by measure; ranks and entropies of detectors overall and on chosen data sets."""
+    found = material.consistency
+    measures, entropies = found.measures, found.entropies()
+    families = found.by_family()
+    whole = EntropyDisplay(found.averages()["entropy"], families, own_measures=measures)
+    overall = [[Panel("(a) entropy by measure and family", whole)]]
+    overall.append(_rank_row(material, None, "", measures))
+    studied = list(dict.fromkeys(entropies.index.get_level_values("dataset")))
+    chosen = material.examples.datasets(_DATASETS["consistency"])
+    shown = [name for name in chosen if name in studied]
+    rows = [
+        _rank_row(material, name, f".{place}", measures)
+        for place, name in enumerate(shown, start=1)
+    ]
+    parts = [Part(PanelsDisplay(overall), "all data sets")]
+    # Two rows fill a page.
+    parts += [Part(PanelsDisplay(rows[at : at + 2]), "data sets") for at in range(0, len(rows), 2)]
+    order = in_order(found.averages()["entropy"])
+    ranks = found.rank_table()
+    first = {name: str(ranks[name].idxmin()) for name in ranks.columns if ranks[name].notna().any()}
+    leaders = dict.fromkeys(first.values())
+    led = "; ".join(
+        f"{leader} by {titles([name for name, own in first.items() if own == leader])}"
+        for leader in leaders
+    )
+    caption = (
+        f"{series_count(len(found.values))} of {plural(len(studied), 'data set')} with enough "
+        f"series for an entropy. Lowest mean entropy: {with_values(order, 3)}; highest: "
+        f"{with_values(order.iloc[::-1], 2)}. Best mean rank over all series: {led}. "
+        f"Panels of data sets: {', '.join(shown) or 'none is large enough'}."
+    )
+    table = found.to_frame()
+    mean_ranks = table.groupby(["dataset", "detector", "measure"], sort=False)["rank"].mean()
+    long = _long(entropies, "entropy").set_index(["dataset", "detector", "measure"])["entropy"]
+    joined = mean_ranks.to_frame("mean_rank").join(long).reset_index()
+    return Built(caption, joined, tuple(parts))
+
+
+def _rank_row(
+    material: Material, dataset: str | None, suffix: str, measures: tuple[Measure, ...]
+) -> list[Panel]:
+    found, names = material.consistency, list(material.consistency.study.names)
+    ranks = found.rank_table(dataset).reindex(columns=names)
+    entropies = found.entropies()
+    own = entropies.groupby(level="detector", sort=False).mean()
+    own = own if dataset is None else entropies.loc[dataset]
+    where = dataset or "all data sets"
+    return [
+        Panel(
+            f"(b{suffix}) mean rank, {where}",
+            RankLinesDisplay(ranks, "rank", dataset, own_measures=measures),
+        ),
+        Panel(
+            f"(c{suffix}) entropy, {where}",
+            RankLinesDisplay(own, "entropy", dataset, own_measures=measures),
+        ),
+    ]
+
+
+# -- Figure 19 -------------------------------------------------------------------------------------
+
+
+@exhibit(
+    "fig",
+    19,
+    "summary",
+    title="Ranks of the measures in all tests",
+    needs=["robustness", "separability", "consistency"],
+)
+def summary(material: Material) -> Built:
+    """Rank of every measure in every study, and on average."""
+    found, by_median = material.summary("mean"), material.summary("median")
+    ranks = found.ranks.join(
+        by_median.ranks[["separability", "mean"]].rename(
+            columns={"separability": "separability_median_z", "mean": "mean_with_median_z"}
+        )
+    )
+    display = SummaryDisplay(found.ranks, own_measures=found.measures)
+    best, other = (str(one.ranks.index[0]) for one in (found, by_median))
+    proposed = [str(name) for name in found.ranks.index if name in RANGE_AWARE]
+    places = [list(map(str, found.ranks.index)).index(name) + 1 for name in proposed]
+    said = ", ".join(
+        f"{title_of(name)} {place}" for name, place in zip(proposed, places, strict=True)
+    )
+    caption = (
+        f"Best mean rank of {len(found.ranks)} measures: {title_of(best)} "
+        f"({number(found.ranks['mean'].iloc[0])}) with the mean z, {title_of(other)} "
+        f"({number(by_median.ranks['mean'].iloc[0])}) with the median z. Places of the range-aware "
+        f"measures: {said}. 1 is best; every test counts the same."
+    )
+    table = ranks.join(found.scores.add_suffix("_value")).reset_index()
+    return Built(caption, table, (Part(display),))

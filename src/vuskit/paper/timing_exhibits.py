@@ -1,0 +1,249 @@
+"""Figures 17 and 18 and Tables 4 to 6: execution time."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from vuskit._util.optional import require
+from vuskit._util.tables import TableForms, TableLayout
+from vuskit.paper.exhibits import Built, NotPossibleError, Part, exhibit
+from vuskit.paper.material import Material
+from vuskit.paper.words import number, plural, series_count
+from vuskit.studies.timing import (
+    CONTESTANTS,
+    PAPER_RANGES,
+    PARAMETERS,
+    Setting,
+    TimingResult,
+    joint_slopes,
+    rows_of_sweep,
+    single_slopes,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["speed_on_longest"]
+
+_ALGORITHMS = ("naive", "opt", "opt_mem")
+_RANGE = ("default", "least", "greatest")
+
+
+class _Laid(TableForms):
+    """A table with its own layout."""
+
+    def __init__(self, frame: pd.DataFrame, layout: TableLayout) -> None:
+        self._frame, self._own = frame, layout
+
+    @property
+    def _layout(self) -> TableLayout:
+        return self._own
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the numbers."""
+        return self._frame
+
+
+def speed_on_longest(result: TimingResult) -> tuple[int, dict[str, float]]:
+    """Return the greatest length that all three algorithms ran on, and their median seconds.
+
+    Raises
+    ------
+    NotPossibleError
+        If no length was measured with all of them.
+    """
+    cells = rows_of_sweep(result.summary(), "n_points")
+    wide = cells.pivot_table(index="n_points", columns="contestant", values="median")
+    if not set(_ALGORITHMS) <= set(wide.columns):
+        raise NotPossibleError("the three algorithms were not all measured; raise the budget")
+    common = wide[list(_ALGORITHMS)].dropna()
+    if common.empty:
+        raise NotPossibleError("no length was measured with all algorithms; raise the budget")
+    longest = int(common.index.max())
+    return longest, {name: float(common.loc[longest, name]) for name in _ALGORITHMS}
+
+
+def _left_out(result: TimingResult) -> str:
+    count = len(result.dropped)
+    return f" {plural(count, 'cell')} did not fit the budget." if count else ""
+
+
+def _speed_text(result: TimingResult) -> str:
+    longest, seconds = speed_on_longest(result)
+    return (
+        f"On {longest:,} points opt is {number(seconds['naive'] / seconds['opt'], 1)} and opt_mem "
+        f"{number(seconds['naive'] / seconds['opt_mem'], 1)} times as fast as naive."
+    )
+
+
+@exhibit("fig", 17, "timing", title="Execution time on generated series", needs=["timing"])
+def timing(material: Material) -> Built:
+    """Seconds and memory while one parameter varies."""
+    found = material.timing
+    figures = found.figures()
+    cells = len({sample.key for sample in found.samples})
+    caption = (
+        f"{plural(cells, 'cell')}, {plural(len(found.samples), 'timed run')}; each panel varies "
+        f"one parameter of Table 4. {_speed_text(found)}{_left_out(found)} Processor time of one "
+        "thread. Second figure: peak memory."
+    )
+    parts = (Part(figures["seconds"], "time"), Part(figures["memory"], "peak memory"))
+    return Built(caption, found.summary(), parts)
+
+
+@exhibit("fig", 18, "timing-series", title="Execution time on the series", needs=["timing_series"])
+def timing_series(material: Material) -> Built:
+    """Seconds and memory on the given series."""
+    found = material.timing_series
+    figures, summary = found.figures(), found.summary()
+    wide = summary.pivot_table(index="series", columns="contestant", values="median")
+    said = ""
+    if {"naive", "opt"} <= set(wide.columns):
+        ratios = (wide["naive"] / wide["opt"]).dropna()
+        if len(ratios):
+            said = (
+                f" naive takes {number(float(ratios.median()), 1)} times as long as opt in the "
+                f"median over {series_count(len(ratios))}, at most "
+                f"{number(float(ratios.max()), 1)} times."
+            )
+    caption = (
+        f"{series_count(summary['series'].nunique())} of {int(summary['n_points'].min()):,} to "
+        f"{int(summary['n_points'].max()):,} points.{said}{_left_out(found)} Processor time of one "
+        "thread. Every series is a dot; lines join the medians of series that are alike."
+    )
+    parts = (Part(figures["seconds"], "time"), Part(figures["memory"], "peak memory"))
+    return Built(caption, summary, parts)
+
+
+@exhibit("table", 4, "parameters", title="Parameters of the timing study")
+def parameters(material: Material) -> Built:
+    """Default, least and greatest value of each parameter."""
+    base = Setting()
+    rows: list[dict[str, Any]] = [
+        {
+            "parameter": one.name,
+            "symbol": one.symbol,
+            "meaning": one.title,
+            "default": float(getattr(base, one.name)),
+            "least": float(min(one.values)),
+            "greatest": float(max(one.values)),
+            "values": len(one.values),
+            **{
+                f"paper_{name}": float(value)
+                for name, value in zip(_RANGE, PAPER_RANGES[one.name], strict=True)
+            },
+        }
+        for one in PARAMETERS.values()
+    ]
+    frame = require("pandas", purpose="tables").DataFrame(rows)
+    header = ["parameter", *_RANGE, "values", *_RANGE]
+    cells = [
+        [
+            row["meaning"],
+            *(f"{row[name]:,.0f}" for name in _RANGE),
+            str(row["values"]),
+            *(f"{row[f'paper_{name}']:,.0f}" for name in _RANGE),
+        ]
+        for row in rows
+    ]
+    layout = TableLayout(header, cells, groups=[("", 1), ("here", 4), ("paper", 3)])
+    caption = (
+        "Generated series of the timing study: one parameter varies, the others keep their "
+        f"default, which gives {sum(row['values'] for row in rows)} settings."
+    )
+    return Built(caption, frame, layout=_Laid(frame, layout))
+
+
+@exhibit("table", 5, "slopes", title="Time against each parameter by itself", needs=["timing"])
+def slopes(material: Material) -> Built:
+    """Slopes of a line through the medians of each sweep, beside the paper's."""
+    found = single_slopes(material.timing)
+    if not found.rows:
+        raise NotPossibleError("a line needs three values of a parameter; raise the budget")
+    frame = found.to_frame()
+    shown = [row for row in found.rows if row.contestant in _ALGORITHMS]
+    cells = [
+        [
+            CONTESTANTS[row.contestant].title,
+            PARAMETERS[row.parameter].title,
+            *map(_cell, (row.slope, row.r_squared, row.to_naive)),
+            *map(_cell, (row.paper_slope, row.paper_r_squared, row.paper_to_naive)),
+        ]
+        for row in shown
+    ]
+    header = ["algorithm", "parameter", "slope", "R²", "to naive", "slope", "R²", "to naive"]
+    layout = TableLayout(
+        header,
+        cells,
+        left=2,
+        groups=[("", 2), ("here", 3), ("paper", 3)],
+        notes=["Slope here: milliseconds per unit. The paper does not state its units."],
+    )
+    by_key = {(row.contestant, row.parameter): row for row in shown}
+    less = [
+        f"{PARAMETERS[name].title} ({number(by_key['opt', name].to_naive)} of naive)"
+        for name in ("n_points", "max_buffer", "n_thresholds")
+        if ("opt", name) in by_key and by_key["opt", name].to_naive < 1
+    ]
+    caption = (
+        "Slope of the time against each parameter, all others at their default. "
+        + (f"opt depends less than naive on: {', '.join(less)}." if less else "")
+        + _left_out(material.timing)
+    )
+    return Built(caption.strip(), frame, layout=_Laid(frame, layout))
+
+
+@exhibit(
+    "table",
+    6,
+    "joint-slopes",
+    title="Time against all properties of the series together",
+    needs=["timing_series"],
+)
+def slopes_together(material: Material) -> Built:
+    """Slopes of the number of anomalies, the length and the anomaly length together."""
+    found = joint_slopes(material.timing_series)
+    if not found.rows:
+        count = material.timing_series.summary()["series"].nunique()
+        raise NotPossibleError(
+            f"a regression needs at least five series, got {count}; raise the budget"
+        )
+    frame = found.to_frame()
+    shown = [row for row in found.rows if row.contestant in _ALGORITHMS]
+    cells = [
+        [
+            CONTESTANTS[row.contestant].title,
+            *map(_cell, (row.n_anomalies, row.n_points, row.mean_length, row.r_squared)),
+            *map(
+                _cell,
+                (
+                    row.paper_n_anomalies,
+                    row.paper_n_points,
+                    row.paper_mean_length,
+                    row.paper_r_squared,
+                ),
+            ),
+        ]
+        for row in shown
+    ]
+    names = ["anomalies", "length", "anomaly length", "R²"]
+    layout = TableLayout(
+        ["algorithm", *names, *names],
+        cells,
+        groups=[("", 1), ("here", 4), ("paper", 4)],
+        notes=["Slope here: milliseconds per unit. The paper does not state its units."],
+    )
+    count = material.timing_series.summary()["series"].nunique()
+    by_name = {row.contestant: row for row in shown}
+    said = ""
+    if {"naive", "opt"} <= set(by_name):
+        said = (
+            f" Per point of the series naive takes {_cell(by_name['naive'].n_points)} ms and opt "
+            f"{_cell(by_name['opt'].n_points)} ms."
+        )
+    caption = f"Linear regression over {series_count(count)}.{said}"
+    return Built(caption, frame, layout=_Laid(frame, layout))
+
+
+def _cell(value: Any) -> str:
+    return "" if value != value else f"{float(value):.3g}"

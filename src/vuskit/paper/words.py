@@ -1,0 +1,86 @@
+"""Numbers and names in the sentences of captions and findings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from vuskit._util.text import listed, plural
+from vuskit.measures.registry import get_measure, list_measures
+
+__all__ = [
+    "AREA_PR",
+    "AREA_ROC",
+    "RANGE_AWARE",
+    "in_order",
+    "listed",
+    "number",
+    "plural",
+    "series_count",
+    "title_of",
+    "titles",
+    "with_values",
+]
+
+RANGE_AWARE = ("range_auc_roc", "range_auc_pr", "vus_roc", "vus_pr")
+"""The four measures that the paper proposes."""
+AREA_ROC = ("auc_roc", "range_auc_roc", "vus_roc")
+AREA_PR = ("auc_pr", "range_auc_pr", "vus_pr")
+
+
+def title_of(measure: str) -> str:
+    """Title of a measure; its name if it is not registered.
+
+    Examples
+    --------
+    >>> title_of("vus_pr"), title_of("mine")
+    ('VUS-PR', 'mine')
+    """
+    known = {one.name for one in list_measures()}
+    return get_measure(measure).title if measure in known else measure
+
+
+def titles(measures: Iterable[str]) -> str:
+    """Titles of measures as a list in a sentence."""
+    return listed([title_of(name) for name in measures])
+
+
+def number(value: float, digits: int = 2) -> str:
+    """Short form of a number; small ones keep significant digits.
+
+    Examples
+    --------
+    >>> number(0.126), number(0.00123), number(1234.5), number(float("nan"))
+    ('0.13', '0.0012', '1,234', 'undefined')
+    """
+    if not np.isfinite(value):
+        return "undefined" if np.isnan(value) else "infinite"
+    if abs(value) >= 100:
+        return f"{value:,.0f}"
+    if value and abs(value) < 0.095:
+        return f"{value:.{digits}g}"
+    return f"{value:.{digits}f}"
+
+
+def with_values(values: Mapping[str, float] | Any, count: int | None = None) -> str:
+    """Titles with values, in the given order, such as ``"VUS-ROC 0.02, AUC-ROC 0.03"``."""
+    items = list(values.items())[:count]
+    return ", ".join(f"{title_of(str(name))} {number(float(value))}" for name, value in items)
+
+
+def in_order(values: Any, *, lowest_first: bool = True) -> Any:
+    """Sort a pandas Series by value, undefined ones left out; equal values keep their order."""
+    return values.dropna().sort_values(ascending=lowest_first, kind="stable")
+
+
+def series_count(count: int) -> str:
+    """Number of series in words.
+
+    Examples
+    --------
+    >>> series_count(1), series_count(275)
+    ('1 series', '275 series')
+    """
+    return plural(count, "series", "series")

@@ -1,0 +1,129 @@
+"""``vuskit paper``: options, output, and how a stopped command goes on."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+from cli.schemas import assert_valid, strict_json
+from studies.scored import make_several, write_scored
+from waiting import PATIENCE, eventually
+
+from vuskit.paper.demo import write_demo_series
+
+
+@pytest.fixture(scope="module")
+def scores(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("scores")
+    for scored in make_several():
+        write_scored(folder, scored)
+    return folder
+
+
+def test_findings_for_reading(command, scores):
+    outcome = command("paper", scores, "--only", "fig-09,table-1", "--processes", 1)
+    assert outcome.code == 0
+    assert " 4. agrees, 1 series" in outcome.out
+    assert "2 exhibits in paper: paper/index.html" in outcome.err
+    assert max(map(len, outcome.out.splitlines())) <= 80
+    again = command("paper", scores, "--only", "fig-09,table-1", "--processes", 1)
+    assert "2 exhibits in paper (2 made before)" in again.err
+    assert again.out == outcome.out
+
+
+def test_json_and_csv(command, scores, tmp_path):
+    line = ("paper", scores, "--only", "table-1,fig-01", "--processes", 1)
+    found = strict_json(command(*line, "--json").out)
+    assert_valid(found, "paper")
+    assert [one["exhibit"] for one in found["exhibits"]] == ["fig-01", "table-1"]
+    for one in found["exhibits"]:
+        assert all((tmp_path / name).is_file() for name in one["files"])
+    rows = list(csv.DictReader(io.StringIO(command(*line, "--csv").out)))
+    assert [int(row["number"]) for row in rows] == list(range(1, 12))
+
+
+def test_reasons_are_told(command, scores):
+    one = next(scores.rglob("s0.csv"))
+    outcome = command("paper", one, "--only", "fig-01", "--processes", 1)
+    assert outcome.code == 0
+    assert "fig-01-detector-ranks: not made: " in outcome.err
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ((), "must get either DATA or --demo"),
+        (("SCORES", "--demo"), "must get either DATA or --demo"),
+        (("SCORES", "--only", "fig-99"), "`--only` must name figures"),
+        (("SCORES", "--pairs", "AE"), "`--pairs` must be two detectors such as AE:OCSVM"),
+        (("nowhere",), "there is no such file or folder"),
+        (("SCORES", "--executor", "cloud"), "`--executor` must be one of"),
+    ],
+)
+def test_mistakes_are_told_before_the_work(command, scores, tmp_path, options, message):
+    words = [str(scores) if word == "SCORES" else word for word in options]
+    outcome = command("paper", *words)
+    assert outcome.code == 2
+    assert message in " ".join(outcome.err.split())
+    assert not (tmp_path / "paper").exists()
+
+
+def test_an_unknown_example_is_the_reason(command, scores):
+    outcome = command("paper", scores, "--only", "fig-08", "--example", "s99", "--processes", 1)
+    assert "`example` must name one of the 6 series" in outcome.err
+
+
+def start(scores, folder, *options):
+    words = ["paper", str(scores), "--output", str(folder), "--only", "fig-11", *options]
+    return subprocess.Popen(
+        [sys.executable, "-m", "vuskit", *words, "--processes", "1"],
+        stderr=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        text=True,
+        env={**os.environ, "VUSKIT_NUMBA": "0"},
+    )
+
+
+def finished(folder):
+    return sorted(path.name for path in (folder / "work" / "series").glob("[!.]*.npz"))
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
+def test_a_stopped_command_goes_on(command, scores, tmp_path, monkeypatch, number):
+    folder = tmp_path / "stopped"
+    process = start(scores, folder)
+    eventually(lambda: len(finished(folder)) >= 2 or process.poll() is not None)
+    process.send_signal(number)
+    _, told = process.communicate(timeout=PATIENCE)
+    if number is signal.SIGINT and process.returncode == 130:
+        assert f"Go on with: vuskit paper {scores}" in told
+    before = {name: (folder / "work" / "series" / name).stat().st_mtime_ns
+              for name in finished(folder)}  # fmt: skip
+    assert before
+    monkeypatch.setenv("VUSKIT_NUMBA", "0")
+    line = ("paper", scores, "--output", folder, "--only", "fig-11", "--processes", 1)
+    assert command(*line).code == 0
+    after = {name: (folder / "work" / "series" / name).stat().st_mtime_ns for name in before}
+    assert after == before
+    assert (folder / "fig-11-robustness.pdf").is_file()
+
+
+def test_demo_series_are_kept(tmp_path):
+    first = write_demo_series(tmp_path)
+    times = {path: path.stat().st_mtime_ns for path in first.rglob("*.csv")}
+    assert len(times) == 16
+    write_demo_series(tmp_path)
+    assert {path: path.stat().st_mtime_ns for path in first.rglob("*.csv")} == times
+
+
+def test_demo(command, tmp_path):
+    outcome = command(
+        "paper", "--demo", "--only", "table-3", "--detectors", "values", "--processes", 1
+    )
+    assert outcome.code == 0, outcome.err
+    assert (tmp_path / "paper" / "table-3-datasets.tex").is_file()

@@ -1,0 +1,61 @@
+"""The page of a reproduction in a browser, wide and narrow."""
+
+from __future__ import annotations
+
+import pytest
+from paper import made_results as made
+from report.browser import await_section, expect, low_contrast, scrolls_sideways
+
+from vuskit.paper import Material, check_statements, select_exhibits
+from vuskit.paper.files import MadeExhibit, make_exhibit
+from vuskit.paper.page import paper_page_html
+
+LONG = "a_series_with_a_very_long_name_that_has_no_place_to_break_" * 3
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory):
+    """Pictures, drawings, a table and an exhibit that could not be made."""
+    results = {
+        "robustness": made.robustness({}),
+        "separability": made.separability({}),
+        "scenarios": made.scenarios(),
+        "timing": made.timing(),
+    }
+    material = Material(results=results)
+    folder = tmp_path_factory.mktemp("page")
+    chosen = select_exhibits("fig-09,fig-11,fig-12,fig-17,table-1,table-2,table-4,table-5")
+    shown = [make_exhibit(one, material, folder, results={}) for one in chosen]
+    assert [one.reason for one in shown if not one.made] == []
+    (missing,) = select_exhibits("fig-01")
+    shown.append(MadeExhibit(missing, "", reason=f"{LONG} <b>is</b> too short"))
+    findings = check_statements(material)
+    return paper_page_html("The <paper>", shown, findings, [f"About {LONG}."])
+
+
+@pytest.mark.parametrize("width", [1366, 390])
+def test_the_page_fits_and_draws(open_page, page, width):
+    shown = open_page(page, width=width)
+    await_section(shown, "paper")
+    assert not scrolls_sideways(shown)
+    expect(shown.locator("#fig-11 svg").first).to_be_visible()
+    expect(shown.locator("#table-1 table")).to_be_visible()
+    expect(shown.locator("#fig-01 .reason")).to_contain_text("<b>is</b> too short")
+    assert shown.locator("#findings tbody tr").count() == 11
+    assert low_contrast(shown) == []
+
+
+def test_the_contents_lead_to_the_exhibits(open_page, page):
+    shown = open_page(page, width=1366)
+    await_section(shown, "paper")
+    shown.get_by_role("link", name="Table 1: Properties of the measures").click()
+    heading = shown.locator("#h-table-1")
+    expect(heading).to_be_in_viewport()
+    covered = shown.evaluate(
+        """() => {
+            const { x, y } = document.querySelector("#h-table-1").getBoundingClientRect();
+            const top = document.elementFromPoint(x + 2, y + 2);
+            return top.closest(".legend") !== null;
+        }"""
+    )
+    assert not covered
