@@ -62,6 +62,7 @@ class Watch:
 
     url: str
     complaints: list[str] = field(default_factory=list)
+    server: str = ""  # address that the page may ask
 
     def follow(self, page):
         page.on("console", self._console)
@@ -73,7 +74,8 @@ class Watch:
             self.complaints.append(f"console {message.type}: {message.text}")
 
     def _request(self, request):
-        if request.url.partition("#")[0] != self.url and not request.url.startswith(OWN_SCHEMES):
+        own = request.url.partition("#")[0] == self.url or request.url.startswith(OWN_SCHEMES)
+        if not own and not (self.server and request.url.startswith(self.server)):
             self.complaints.append(f"request: {request.url}")
 
 
@@ -85,8 +87,10 @@ class Opener:
         self._contexts, self._watches = [], []
 
     def __call__(self, source, *, width=1280, height=900, dark=False):
-        """Open an HTML text, or the file at a path, and return playwright's page."""
-        path = source if isinstance(source, Path) else self._write(source)
+        """Open an HTML text, the file at a path, or an address; return playwright's page."""
+        served = isinstance(source, str) and source.startswith("http://127.0.0.1:")
+        if not served:
+            path = source if isinstance(source, Path) else self._write(source)
         context = self._browser.new_context(
             viewport={"width": width, "height": height},
             color_scheme="dark" if dark else "light",
@@ -100,7 +104,8 @@ class Opener:
             page.add_init_script(SLOW)
             throttle = {"rate": 6}
             context.new_cdp_session(page).send("Emulation.setCPUThrottlingRate", throttle)
-        watch = Watch(path.resolve().as_uri())
+        watch = Watch(source if served else path.resolve().as_uri())
+        watch.server = source.partition("?")[0] if served else ""
         self._watches.append(watch)
         watch.follow(page)
         page.goto(watch.url)

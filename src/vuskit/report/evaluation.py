@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -62,6 +62,10 @@ class EvaluationReport:
         Random scores behind the chance level; 0 leaves it out.
     times : tuple of str or None
         First and last time.
+    channels : dict of str to ndarray
+        All channels of the series by name, where there are several or the name is known.
+    dates : ndarray of datetime64 or None
+        Time of each point, rising.
     """
 
     name: str
@@ -73,6 +77,8 @@ class EvaluationReport:
     threshold: ThresholdRule = "sigma"
     draws: int = 20
     times: tuple[str, str] | None = None
+    channels: dict[str, NDArray[np.float64]] = field(default_factory=dict)
+    dates: NDArray[np.datetime64] | None = None
 
     @property
     def length(self) -> int:

@@ -16,6 +16,7 @@ from vuskit._util.names import did_you_mean, plain_name
 from vuskit._util.optional import require
 from vuskit._util.tables import Cell, TableForms, TableLayout
 from vuskit._util.text import plural, quoted
+from vuskit._util.tracking import Loggable
 from vuskit.bench import (
     AVERAGES,
     Run,
@@ -73,7 +74,7 @@ _Numbers = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class PublicationTable(TableForms):
+class PublicationTable(TableForms, Loggable):
     """Means of detectors, ready for a paper.
 
     Attributes
@@ -117,6 +118,15 @@ class PublicationTable(TableForms):
     def to_frame(self) -> pd.DataFrame:
         """Return the numbers in full precision; see ``cells``."""
         return self.cells.copy()
+
+    def _metrics(self) -> dict[str, float]:
+        """Means by detector, data set (where there are several) and measure."""
+        rows = self.cells[["detector", "dataset", "measure", "mean"]].itertuples(index=False)
+        return {
+            "/".join(filter(None, (detector or "chance", dataset, measure))): mean
+            for detector, dataset, measure, mean in rows
+            if mean == mean  # not missing
+        }
 
     def to_text(self, width: int | None = None) -> str:
         """Return the table as plain text.
@@ -434,7 +444,7 @@ def publication_table(
         columns=columns,
         datasets=datasets,
         failures=failures,
-        notes=tuple(_notes(rows, failures, titles)),
+        notes=tuple(_notes(rows, failures, titles, run.alignments() if run else ())),
         by=by,
         spread=kind,
         rank=rank,
@@ -678,6 +688,7 @@ def chance_values(
         if chosen is None:
             continue
         series = one.read()
+        series = series.after(run.evaluated_from(series, settings))
         for name in measures:
             try:
                 level = chance_level(
@@ -738,7 +749,10 @@ def _failures(rows: pd.DataFrame, detectors: Sequence[str]) -> dict[str, str]:
 
 
 def _notes(
-    rows: pd.DataFrame, failures: Mapping[str, str], titles: Mapping[str, str]
+    rows: pd.DataFrame,
+    failures: Mapping[str, str],
+    titles: Mapping[str, str],
+    alignments: Sequence[str],
 ) -> Iterator[str]:
     known = set(rows.dropna(subset="value")["measure"].unique())
     blank = [title for name, title in titles.items() if name not in known]
@@ -750,6 +764,8 @@ def _notes(
         yield f"Without a value, of {plural(total, 'series', 'series')}: {listed}."
     if "settings" in rows.columns and rows["settings"].notna().any():
         yield f"Settings: {rows['settings'].dropna().iloc[0]}."
+    if alignments:
+        yield f"Scores aligned at: {'; '.join(alignments)}."
     if "buffer" in rows.columns and rows["buffer"].notna().any():
         lengths = rows["buffer"].dropna().astype(int)
         low, high = lengths.min(), lengths.max()

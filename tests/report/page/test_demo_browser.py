@@ -43,7 +43,7 @@ def test_everything_is_reached_from_the_first_view(open_page, path):
         assert blank_canvases(page) == []
         assert page.locator("#views table, #views svg, #views canvas").count() > 0
         shown.append(name)
-    assert shown == ["Leaderboard", "Series", "Robustness", "Scenarios"]
+    assert shown == ["Leaderboard", "Detectors", "Series", "Robustness", "Scenarios"]
 
 
 def test_every_series_is_drawn(open_page, path):
@@ -54,7 +54,7 @@ def test_every_series_is_drawn(open_page, path):
     follow(page, page.get_by_role("link", name=SERIES))
     for _ in tuple(titles):
         titles.discard(page.locator("h1").inner_text())
-        assert page.locator("#lines canvas").count() == len(DETECTORS) + 2
+        assert page.locator("#lines .track").count() == len(DETECTORS) + 2
         following = page.get_by_role("link", name="next →")
         if not following.count():
             break

@@ -128,8 +128,9 @@ def test_names_are_text(page):
     assert found.tags.count("script") == len(sections) + 2
     assert {one["key"] for one in sections} >= {
         "run",
+        "detectors",
         "table",
-        "series-values",
+        "series",
         "failures",
         "series-0",
     }
@@ -137,8 +138,16 @@ def test_names_are_text(page):
     assert EVIL_SCORE in embedded(page, "run")["detectors"]
 
 
+def test_families_of_detectors(page):
+    data = embedded(page, "run")
+    families = dict(zip(data["detectors"], data["detector_families"], strict=True))
+    assert families["Moving z-score"] == families["Random"] == "baseline"
+    assert families["flaky"] == families["good"] == ""
+
+
 def test_nothing_is_fetched(page):
-    assert not re.search(r"https?://|url\(|@import|\bsrc=[\"']", page)
+    name_of_svg = "http://www.w3.org/2000/svg"  # a name, not an address
+    assert not re.search(r"https?://|url\((?!#)|@import|\bsrc=[\"']", page.replace(name_of_svg, ""))
     assert "default-src 'none'" in page
 
 
@@ -216,8 +225,9 @@ def test_run_with_only_failures(tmp_path):
     page = run_page_html(report)
     assert [one["key"] for one in embedded(page, "sections")] == [
         "run",
+        "detectors",
         "table",
-        "series-values",
+        "series",
         "failures",
     ]
     told = "alpha/one has no values: its jobs ended with 1 ERROR$"
@@ -277,7 +287,7 @@ def test_series_say_which_measures_are_better_when_lower(run):
     lower = dataclasses.replace(run.measure("auc_pr"), higher_is_better=False)
     turned = dataclasses.replace(run, known={**run.known, "auc_pr": lower})
     section = series_section(series_report(turned, 0, run.settings[0]))
-    assert '<th scope="row" data-value="AUC-PR">AUC-PR ↓</th>' in section.html
+    assert '<th scope="col">AUC-PR ↓</th>' in section.html
     assert "↓: lower is better." in section.html
 
 
@@ -290,7 +300,7 @@ def test_two_settings_and_one_detector(tmp_path):
     assert there.tolist() == [[True, True, False], [False, True, True]]
     page = run_page_html(report)
     assert all("error" in found for found in embedded(page, "run")["comparisons"].values())
-    assert embedded(page, "series-0")["buffer"] == 10
+    assert embedded(page, "series-0")["settings"]["buffer"] == 10
     assert 'data-value=""' in page  # the measure that the first settings do not have
 
 

@@ -11,6 +11,7 @@ from report.browser import (
     all_redrawn,
     await_section,
     blank_canvases,
+    clipboard,
     copied,
     eventually,
     expect,
@@ -197,13 +198,13 @@ def test_from_a_cell_to_the_series_and_back(open_page, path, run):
     assert set(rows(page, "#table")) == {one.title for one in run.series}
     follow(page, link(page, "beta/two"))
     expect(title).to_have_text("beta/two")
-    expect(page.locator("#lines canvas")).to_have_count(6)  # values, four scores, soft label
+    expect(page.locator("#lines .track")).to_have_count(6)  # values, four scores, soft label
     assert blank_canvases(page) == []
     page.locator('[data-zoom="in"]').click()
-    expect(page.locator("#range")).to_have_text("points 75 to 225 of 300")
+    expect(page.locator("#range")).to_have_text("Points 75 to 225 of 300")
     follow(page, page.get_by_role("link", name="previous"))
     expect(title).to_have_text("beta/one")
-    expect(page.locator("#range")).to_have_text("points 0 to 300 of 300")
+    expect(page.locator("#range")).to_have_text("Points 0 to 300 of 300")
     page.go_back()
     expect(title).to_have_text("beta/two")
     page.go_back()
@@ -305,7 +306,7 @@ def test_failures_open(open_page, path):
 def test_names_run_nothing(open_page, path, run):
     page = open_page(path)
     place = run.find_series(f"alpha/{EVIL}")
-    for key in ("run", "table", f"series-{place}", f"series-values?series={place}", "failures"):
+    for key in ("run", "detectors", "table", f"series-{place}", "failures"):
         go(page, key)
         assert page.locator("img").count() == 0
         assert "taken" not in page.title().replace(EVIL_SCORE, "")
@@ -316,7 +317,7 @@ def test_names_run_nothing(open_page, path, run):
 @pytest.mark.parametrize(("width", "dark"), [(1280, True), (390, False)])
 def test_readable_everywhere(open_page, path, run, width, dark):
     page = open_page(path, width=width, dark=dark)
-    for key in ("run", "table", "series-values?series=1", "failures", "series-2"):
+    for key in ("run", "detectors", "table", "series?name=nothing", "failures", "series-2"):
         go(page, key)
         assert not scrolls_sideways(page), key
         assert low_contrast(page) == [], key
@@ -358,7 +359,7 @@ def test_empty_run(open_page, run):
     expect(page.locator("#board-note")).to_contain_text("No job has finished yet")
     for name in ("board", "ranks", "heat", "time"):
         assert copy(page, name) == []
-    for key in ("table", "series-values?series=0"):
+    for key in ("detectors", "table", "series?name=nothing"):
         go(page, key)
 
 
@@ -384,8 +385,11 @@ def test_series_without_drawings(open_page, run, monkeypatch):
     page = open_page(run_page_html(run))
     follow(page, link(page, "Series"))
     follow(page, link(page, f"beta/{EVIL}"))
-    command = f"vuskit report '{run.folder}' --series 'beta/{EVIL}'"
-    expect(page.locator("#command")).to_have_text(command)
+    commands = f"vuskit explore '{run.folder}'\nvuskit report '{run.folder}' --series 'beta/{EVIL}'"
+    expect(page.locator("#command")).to_have_text(commands)
+    go(page, "series?name=beta/nothing")
+    expect(page.locator("#facts")).to_have_text("The run has no series of this name.")
+    go(page, f"series?name=beta/{EVIL}")
     got = {row["measure"]: row for row in copy(page, "values")}
     place = run.find_series(f"beta/{EVIL}")
     value = run.values[0, run.measures.index("vus_pr"), run.detectors.index("good"), place]
@@ -416,3 +420,61 @@ def test_long_tables_are_paged(open_page, run):
     expect(page.locator("#next")).to_be_disabled()
     expect(names.last).to_have_text("alpha/s0")
     assert len(copy(page, "series")) == 230
+
+
+def test_detectors_against_each_other(open_page, path, run):
+    page = open_page(path)
+    follow(page, link(page, "Detectors"))
+    place = [run.detectors.index(name) for name in ("good", "flaky")]
+    measure = run.measures.index("vus_pr")
+    values = run.values[0, measure]
+    boxes = {row["detector"]: row for row in copy(page, "boxes")}
+    for d in place:
+        known = values[d][np.isfinite(values[d])]
+        assert int(boxes[run.detectors[d]]["series"]) == known.size
+        assert float(boxes[run.detectors[d]]["median"]) == pytest.approx(np.median(known), abs=1e-6)
+    page.locator("#x").select_option("good")
+    page.locator("#y").select_option("flaky")
+    expect(page.locator("#versus circle")).to_have_count(3)  # flaky fails on the others
+    pairs = {(row["dataset"], row["series"]): row for row in copy(page, "versus")}
+    assert float(pairs["alpha", "one"]["good"]) == pytest.approx(
+        values[place[0], run.find_series("alpha/one")], abs=1e-6
+    )
+    expect(page.locator("#families-section")).to_be_hidden()  # only baselines are known
+    # A click opens the series; its address by name leads to the drawings in the file.
+    page.locator("#versus circle").nth(1).click()
+    await_section(page, f"series-{run.find_series('alpha/one')}")
+    page.evaluate("() => { location.hash = 'series?name=beta%2Ftwo'; }")
+    await_section(page, f"series-{run.find_series('beta/two')}")
+
+
+def test_filters_by_kind_and_length(open_page, run):
+    lengths = (300, 300, 5_000, 5_000, 5_000, 20_000)
+    changed = dataclasses.replace(
+        run,
+        series=tuple(
+            dataclasses.replace(one, n_points=n, anomalous_points=2 if n == 300 else 24)
+            for one, n in zip(run.series, lengths, strict=True)
+        ),
+    )
+    page = open_page(run_page_html(changed))
+    page.locator("#kind").select_option("sequence")
+    page.locator("#length").select_option("1000-9999")
+    expect(page.locator("#heat-note")).to_contain_text("ranks on 3 series")
+    expect(page.locator("#ranks-note")).to_contain_text("vuskit explore")
+    assert page.url.endswith("#run?kind=sequence&length=1000-9999")
+    follow(page, link(page, "Series"))
+    expect(page.locator("#rows")).to_have_text("1 to 3 of 3")
+    expect(page.locator("#number")).to_be_hidden()  # all series have several anomalies
+
+
+def test_tables_as_latex_and_markdown(open_page, path):
+    page = open_page(path)
+    page.click('[data-copy="board-table"][data-form="latex"]')
+    expect(page.locator("#told")).to_have_text(re.compile("rows copied"))
+    assert clipboard(page).startswith("\\begin{tabular}{lrrrr}\n\\toprule\ndetector & series &")
+    follow(page, link(page, "Detectors"))
+    page.evaluate("() => { document.getElementById('told').textContent = ''; }")
+    page.click('[data-copy="sets-table"][data-form="markdown"]')
+    expect(page.locator("#told")).to_have_text(re.compile("rows copied"))
+    assert "1.000 [1.000 to 1.000]" in clipboard(page)

@@ -129,7 +129,7 @@ def test_measures_that_do_not_fit_are_named():
 
 def test_pages_of_very_large_runs(monkeypatch):
     # As if a page were small: what comes of the sizes is the same.
-    monkeypatch.setattr("vuskit.report.page.run.PAGE_BYTES", 961_000)
+    monkeypatch.setattr("vuskit.report.page.run.PAGE_BYTES", 1_081_000)
     run = made_run(
         sizes={"a": 1500, "b": 1500},
         detectors=tuple(f"d{i}" for i in range(5)),

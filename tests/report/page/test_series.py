@@ -12,12 +12,11 @@ import numpy as np
 import pytest
 from report.evaluated import EVIL, EVIL_SCORE, report_of
 
-import vuskit
 from vuskit.datasets.synthetic import three_scores
 from vuskit.report.figures._drawing import thinned
-from vuskit.report.page import series_page_html
+from vuskit.report.page import empty_page_html, series_page_html
 from vuskit.report.page.document import safe_json
-from vuskit.report.page.series import drawing_data
+from vuskit.report.page.series import Detail, drawing_data, encoded_scores, whole_scores
 
 
 @pytest.fixture(scope="module")
@@ -73,9 +72,16 @@ def embedded(page):
     return json.loads(re.search(r'id="data-series">(.*?)</script>', page, re.DOTALL)[1])
 
 
-def numbers(text):
-    found = np.frombuffer(base64.b64decode(text), dtype="<u2")
-    return np.where(found == 65535, np.nan, found / 65534)
+def decoded(text, kind):
+    return np.frombuffer(base64.b64decode(text), dtype=kind)
+
+
+def restored(encoded):
+    """A score as the scripts read it."""
+    for kind in ("f8", "f4"):
+        if kind in encoded:
+            return decoded(encoded[kind], f"<{kind}").astype(float)
+    return decoded(encoded["levels"], "<f8")[decoded(encoded["codes"], "<u2")]
 
 
 def test_names_from_files_are_text(evil):
@@ -96,45 +102,72 @@ def test_embedded_data_cannot_end_its_element():
     assert json.loads(text) == {"a": "</script>&\u2028\u2029"}
 
 
-def test_nothing_is_fetched(demo):
-    page = series_page_html(demo)
-    assert not re.search(r"https?://|url\(|@import|\bsrc=", page)
+@pytest.mark.parametrize("make", [lambda demo: series_page_html(demo), lambda _: empty_page_html()])
+def test_nothing_is_fetched(demo, make):
+    page = make(demo)
+    # The name of a format of SVG is no address that is asked.
+    assert not re.search(r"https?://(?!www\.w3\.org/2000/svg)|url\((?!#)|@import|\bsrc=", page)
     assert "default-src 'none'" in page
 
 
-def test_tables_hold_the_values(demo):
+def test_the_table_without_scripts_holds_all_values(demo):
     page = series_page_html(demo)
+    header = read(page).cells[:4]
+    assert header == ["detector", "VUS-PR", "VUS-ROC", "R-AUC-PR"]
     for name, evaluation in demo.table.items():
         assert name in read(page).cells
         for value in evaluation.values():
             assert f'data-value="{value!r}"' in page
-    found = [cell for cell in read(page).cells if cell.startswith(("found", "missed"))]
-    expected = [
-        f"found, {table.delay[i]:+.0f}" if table.found[i] else "missed"
-        for i in range(10)
-        for table in demo.events.values()
-    ]
-    assert found == expected
 
 
-def test_missed_anomalies_are_named():
-    labels = np.zeros(300, dtype=bool)
-    labels[50:60] = labels[200:210] = True
-    score = np.zeros(300)
-    score[50:60] = 1.0
-    page = series_page_html(report_of(labels, {"half": score}, buffer=4))
-    assert "half finds 1 of 2" in page
-    assert page.count('class="missed"') == 1
-
-
-def test_lines_come_back(demo):
+def test_data_hold_the_values_of_python(demo):
     data = drawing_data(demo)
-    line = data["scores"][0]["line"]
-    restored = line["low"] + numbers(line["data"]) * (line["high"] - line["low"])
-    np.testing.assert_allclose(
-        restored, demo.scores["good"], atol=0.51 / 65534 * (line["high"] - line["low"])
-    )
-    assert line["bucket"] == 1
+    for score in data["scores"]:
+        assert score["values"] == dict(demo.table[score["name"]])
+        assert score["threshold"] == demo.events[score["name"]].threshold
+    assert data["chance"]["mean"] == demo.chance.mean
+    assert [one["name"] for one in data["measures"]][:2] == ["vus_pr", "vus_roc"]
+
+
+# --- scores --------------------------------------------------------------------------------------
+
+
+def test_scores_come_back_exactly(demo):
+    rng = np.random.default_rng(0)
+    cases = {
+        "f8": rng.random(1000),
+        "f4": rng.integers(0, 1 << 20, 1000).astype(float),
+        "codes": np.round(rng.random(1000), 2),
+    }
+    for kind, score in cases.items():
+        encoded = encoded_scores(score)
+        assert kind in encoded
+        np.testing.assert_array_equal(restored(encoded), score)
+    for score in drawing_data(demo)["scores"]:
+        np.testing.assert_array_equal(restored(score["data"]), demo.scores[score["name"]])
+
+
+def test_scores_that_do_not_fit_keep_their_order_or_their_peaks(demo):
+    assert whole_scores(demo)
+    middle = Detail(score_bytes=200_000, line_bytes=10_000)
+    for score in drawing_data(demo, middle)["scores"]:
+        found, own = restored(score["data"]), demo.scores[score["name"]]
+        np.testing.assert_allclose(found, own, rtol=1e-7)
+        assert ("tied" in score["data"]) == (np.unique(found).size < np.unique(own).size)
+    small = Detail(score_bytes=100_000, line_bytes=10_000)
+    assert not whole_scores(demo, small)
+    for score in drawing_data(demo, small)["scores"]:
+        own, thin = demo.scores[score["name"]], score["data"]
+        pairs = decoded(thin["pairs"], "<f4").reshape(-1, 2)
+        for k in (0, 7, len(pairs) - 1):
+            part = own[k * thin["bucket"] : (k + 1) * thin["bucket"]]
+            assert pairs[k] == pytest.approx([part.min(), part.max()], rel=1e-6)
+        kept = np.concatenate([own[start:stop] for start, stop in thin["regions"]])
+        np.testing.assert_allclose(decoded(thin["near"], "<f4"), kept, rtol=1e-6)
+        inside = np.concatenate([np.arange(*region) for region in thin["regions"]])
+        assert set(np.flatnonzero(demo.labels)) <= set(inside)
+        letters = sum(len(thin[name]) for name in ("pairs", "near"))
+        assert letters <= small.score_bytes / len(demo.scores) * 1.05
 
 
 def test_thinned_lines_keep_every_extreme():
@@ -147,34 +180,36 @@ def test_thinned_lines_keep_every_extreme():
         assert (low, high) == (part.min(), part.max())
 
 
-def test_areas_are_the_measure_at_each_buffer(demo):
-    data = drawing_data(demo)
-    late = data["scores"][1]
-    for i in (0, 7, len(data["area_widths"]) - 1):
-        expected = vuskit.range_auc_pr(
-            demo.labels, demo.scores["late"], buffer=data["area_widths"][i]
-        )
-        assert late["area_pr"][i] == pytest.approx(expected, abs=1e-6)
+# --- channels and times --------------------------------------------------------------------------
 
 
-def test_curves_of_long_buffers_reach_the_value_of_the_table(demo):
-    scores = {"late": demo.scores["late"]}
-    report = report_of(demo.labels, scores, buffer=1003, measures=["range_auc_pr"])
-    data = drawing_data(report)
-    assert data["area_widths"][-1] == 1003
-    shown = data["scores"][0]["area_pr"][-1]
-    assert shown == pytest.approx(report.table["late"]["range_auc_pr"], abs=1e-6)
+def with_axis(dates=None, channels=None):
+    labels = np.arange(100) % 50 < 5
+    report = report_of(labels, {"A": np.arange(100.0) % 7})
+    object.__setattr__(report, "dates", dates)
+    object.__setattr__(report, "channels", channels or {})
+    return drawing_data(report)
 
 
-def test_surfaces_average_to_the_volume(demo):
-    data = drawing_data(demo)
-    shape = (len(data["widths"]), data["grid"])
-    for score in data["scores"]:
-        roc = numbers(score["roc"]).reshape(shape)
-        volume = np.trapezoid(roc, dx=1 / (shape[1] - 1), axis=1).mean()
-        assert volume == pytest.approx(demo.table[score["name"]]["vus_roc"], abs=0.02)
-        pr = numbers(score["pr"]).reshape(shape)
-        assert pr.mean() == pytest.approx(demo.table[score["name"]]["vus_pr"], abs=0.03)
+def test_first_channel_is_the_one_that_deviates_most():
+    rng = np.random.default_rng(0)
+    labels = np.arange(100) % 50 < 5
+    noise = rng.standard_normal((3, 100))
+    channels = {"calm": noise[0], "busy": noise[1] + 9 * labels, "wide": 100 * noise[2]}
+    data = with_axis(channels=channels)
+    assert [one["name"] for one in data["channels"]] == list(channels)
+    assert data["channel"] == 1
+
+
+def test_times_are_even_or_listed():
+    start = np.datetime64("2024-01-01T00:00")
+    even = with_axis(start + np.arange(100) * np.timedelta64(5, "m"))["times"]
+    assert even == {"first": 1_704_067_200_000, "step": 300_000.0}
+    jumps = np.cumsum(1 + np.arange(100) % 3)
+    uneven = with_axis(start + jumps * np.timedelta64(1, "h"))["times"]
+    assert uneven["index"][-1] == 99
+    assert uneven["ms"][-1] - uneven["ms"][0] == 3_600_000 * (jumps[-1] - jumps[0])
+    assert with_axis(start + np.zeros(100, dtype="m8[s]"))["times"] is None
 
 
 @pytest.mark.parametrize("definition", ["pvldb2022", "timeeval"])
@@ -182,22 +217,35 @@ def test_other_definitions(definition):
     labels = np.arange(100) % 50 < 5
     page = series_page_html(report_of(labels, {"A": np.arange(100.0) % 7}, definition=definition))
     assert f"definition={definition}" in page
+    assert embedded(page)["settings"]["definition"]["name"] == definition
 
 
 def test_series_without_values_and_with_a_constant_score():
     labels = np.arange(100) % 50 < 5
     page = series_page_html(report_of(labels, {"flat": np.ones(100)}, buffer=0))
-    assert embedded(page)["values"] is None
+    assert embedded(page)["channels"] == []
 
 
-def test_long_series_stay_small():
-    n = 400_000
+# --- sizes ---------------------------------------------------------------------------------------
+
+
+def report_of_size(n, detectors):
     labels = np.zeros(n, dtype=bool)
-    labels[1000:1100] = labels[300_000:300_200] = True
+    labels[1000:1100] = labels[n - 900 : n - 700] = True
     rng = np.random.default_rng(0)
-    scores = {name: rng.random(n) for name in "ABC"}
-    page = series_page_html(report_of(labels, scores, values=rng.random(n), measures=["auc_roc"]))
-    assert len(page.encode()) < 6_000_000
+    scores = {f"detector {k}": rng.random(n) for k in range(detectors)}
+    return report_of(labels, scores, values=rng.random(n), measures=["auc_roc"])
+
+
+@pytest.mark.parametrize(
+    ("n", "detectors", "most"), [(20_000, 12, 3_000_000), (400_000, 3, 6_000_000)]
+)
+def test_pages_stay_small(n, detectors, most):
+    assert len(series_page_html(report_of_size(n, detectors)).encode()) < most
+
+
+def test_the_empty_page_is_small():
+    assert len(empty_page_html().encode()) < 500_000
 
 
 def luminance(color):

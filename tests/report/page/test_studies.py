@@ -136,7 +136,8 @@ def test_latex_beside_csv_with_titles_of_measures(robust_files):
     tables = {name.removesuffix(".csv") for name in files if name.endswith(".csv")}
     latex = {name.removesuffix(".tex") for name in files if name.endswith(".tex")}
     assert tables - latex == {"robustness_deviations"}  # 288 rows
-    comment, begin, _, header, *_ = files["robustness_averages.tex"].read_text().splitlines()
+    comment, line, begin, _, header, *_ = files["robustness_averages.tex"].read_text().splitlines()
+    assert line.startswith("% options: section=all, ")
     assert (comment, begin) == ("% robustness: averages", r"\begin{tabular}{lrrr}")
     assert header == r"measure & lag & noise & ratio \\"
     pairs = files["robustness_pairs_lag.tex"].read_text()

@@ -17,8 +17,10 @@ from typing import Any
 from vuskit import __version__
 
 __all__ = [
+    "CHART_ASSETS",
     "Section",
     "compact",
+    "content_policy",
     "element",
     "fill",
     "number_cell",
@@ -28,6 +30,8 @@ __all__ = [
     "table",
     "wrapped",
 ]
+
+CHART_ASSETS = ("charts.css", "charts.js")  # before the scripts that draw with them
 
 
 @dataclass(frozen=True)
@@ -67,6 +71,8 @@ class Section:
 
 
 _LONG = 24
+_ALONE = "This page is one file; it needs no network."
+_SERVED = "Served by vuskit explore on this machine."
 _FEWEST_PACKED = 8
 
 
@@ -122,7 +128,27 @@ def wrapped(markup: str, label: str) -> str:
 # -- document --------------------------------------------------------------------------------------
 
 
-def page_document(title: str, sections: Sequence[Section]) -> str:
+def content_policy(script: str, *, served: bool = False) -> str:
+    """Return the content security policy of a page: no script but its own.
+
+    Parameters
+    ----------
+    script : str
+        The script of the page.
+    served : bool, default=False
+        Whether the page may ask the server that it came from.
+
+    Examples
+    --------
+    >>> content_policy("")[:45]
+    "default-src 'none'; style-src 'unsafe-inline'"
+    """
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    policy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
+    return f"{policy}; script-src 'sha256-{digest}'" + ("; connect-src 'self'" if served else "")
+
+
+def page_document(title: str, sections: Sequence[Section], *, served: bool = False) -> str:
     """Write a page of some sections; the first one is open.
 
     Parameters
@@ -131,11 +157,13 @@ def page_document(title: str, sections: Sequence[Section]) -> str:
         Of the page, as plain text.
     sections : sequence of Section
         At least one, with different keys.
+    served : bool, default=False
+        Whether a server of `vuskit explore` gives the page more data.
 
     Returns
     -------
     str
-        One HTML document that needs nothing else and asks no network.
+        One HTML document that needs nothing else and uses no network.
 
     Examples
     --------
@@ -152,12 +180,13 @@ def page_document(title: str, sections: Sequence[Section]) -> str:
         "title": html.escape(title),
         "style": "\n".join(map(part, styles)),
         "script": script,
-        "script_hash": base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
+        "policy": html.escape(content_policy(script, served=served), quote=False),
         "navigation": _navigation(sections),
         "first_key": first.key,
         "first": first.html,
         "rest": "\n".join([*map(_template, others), *_data(sections)]),
         "version": html.escape(__version__),
+        "network": _SERVED if served else _ALONE,
     }
     return fill(part("document.html"), pieces)
 

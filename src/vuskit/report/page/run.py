@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import html
 import json
+import re
 import shlex
 import warnings
 from collections import Counter
@@ -31,6 +32,8 @@ from vuskit.bench import (
     measure_called,
     open_run,
 )
+from vuskit.datasets import ScoredSeries, Series
+from vuskit.detectors.families import detector_family
 from vuskit.errors import InvalidInputError
 from vuskit.measures.evaluate import Evaluator
 from vuskit.measures.registry import Measure
@@ -38,6 +41,7 @@ from vuskit.measures.results import Comparison, Evaluation
 from vuskit.report.evaluation import EvaluationReport
 from vuskit.report.figures._families import FAMILY_TITLES, family_of
 from vuskit.report.page.document import (
+    CHART_ASSETS,
     Section,
     element,
     fill,
@@ -52,7 +56,9 @@ from vuskit.report.page.series import (
     encoded_floats,
     encoded_shares,
     series_section,
+    whole_scores,
 )
+from vuskit.report.page.series_filters import filter_data
 from vuskit.report.page.studies import study_sections
 
 if TYPE_CHECKING:
@@ -64,9 +70,12 @@ __all__ = [
     "FAILED",
     "MOST_BYTES",
     "PAGE_BYTES",
+    "RUN_ASSETS",
     "Progress",
     "RunReport",
     "RunSeries",
+    "compare_series",
+    "first_channel",
     "fits_exactly",
     "measure_called",
     "packed_rows",
@@ -76,6 +85,7 @@ __all__ = [
     "run_sections",
     "run_that_fits",
     "series_report",
+    "view_sections",
 ]
 
 Floats = NDArray[np.float64]
@@ -112,6 +122,10 @@ class RunReport:
         What the run stored about its measures: title, family, bounds, direction.
     changes : dict
         Series whose values or labels changed since the run, each with what changed.
+    registered : dict
+        Registered names of the detectors; imported scores have none.
+    title, notes : str
+        Title of its page, if it is not the name of the folder, and a text below it.
     """
 
     folder: Path
@@ -126,6 +140,9 @@ class RunReport:
     seeds: int
     known: Mapping[str, Measure]
     changes: Mapping[str, str] = field(default_factory=dict)
+    registered: Mapping[str, str] = field(default_factory=dict)
+    title: str = ""
+    notes: str = ""
 
     @classmethod
     def read(cls, folder: str | Path) -> RunReport:
@@ -174,6 +191,7 @@ class RunReport:
             seeds=_most_seeds(jobs),
             known=known,
             changes=run.changes(),
+            registered={job.detector: job.identity.partition("(")[0] for job in jobs},
         )
 
     @property
@@ -185,6 +203,14 @@ class RunReport:
     def datasets(self) -> tuple[str, ...]:
         """Data sets of the series, in order."""
         return tuple(dict.fromkeys(one.dataset for one in self.series))
+
+    @property
+    def families(self) -> tuple[str, ...]:
+        """Family of each detector; nothing where it is unknown."""
+        return tuple(
+            detector_family(self.registered.get(name, "")) or detector_family(name)
+            for name in self.detectors
+        )
 
     @property
     def failures(self) -> int:
@@ -210,7 +236,8 @@ class RunReport:
         return (
             f"Values or labels of {plural(len(self.changes), 'series', 'series')} changed since "
             "the run. The page shows the values of the run and does not draw these series; start "
-            "`vuskit bench run` again to compute new values"
+            "the command that made the run (`vuskit bench run` or `vuskit evaluate`) again to "
+            "compute new values"
         )
 
     @cached_property
@@ -351,7 +378,9 @@ def _most_seeds(jobs: tuple[ScoreRecord, ...]) -> int:
 # -- series of a run -------------------------------------------------------------------------------
 
 
-def series_report(run: RunReport, place: int, settings: str) -> EvaluationReport:
+def series_report(
+    run: RunReport, place: int, settings: str, *, scored: ScoredSeries | None = None
+) -> EvaluationReport:
     """Evaluation of one series from what the run stored; nothing is scored or measured again.
 
     Parameters
@@ -362,6 +391,8 @@ def series_report(run: RunReport, place: int, settings: str) -> EvaluationReport
         Of the series in ``run.series``.
     settings : str
         One of ``run.settings``.
+    scored : ScoredSeries, optional
+        The series and its scores, if they have been read before.
 
     Raises
     ------
@@ -374,8 +405,14 @@ def series_report(run: RunReport, place: int, settings: str) -> EvaluationReport
     if used is None:
         ended = stored.unsuccessful_jobs(about.hash)
         raise InvalidInputError(f"{about.title} has no values{_why(run, ended)}")
-    series = stored.read_series(about)
-    scores = stored.scores(about)
+    if scored is None:
+        series, scores = stored.read_series(about), stored.scores(about)
+    else:
+        series = scored.series
+        scores = {name: scored.runs(name)[0] for name in scored.detectors}
+    first = stored.evaluated_from(series, settings)
+    series = series.after(first)
+    scores = {name: score[first:] for name, score in scores.items()}
     measures = tuple(run.measure(name) for name in run.measures)
     evaluator = Evaluator(series.labels, measures=measures, settings=used)
     values = run.values[run.settings.index(settings), :, :, place]
@@ -392,13 +429,27 @@ def series_report(run: RunReport, place: int, settings: str) -> EvaluationReport
     return EvaluationReport(
         name=about.title,
         labels=np.asarray(series.labels, dtype=bool),
-        values=np.asarray(series.values, dtype=np.float64).reshape(series.n_points, -1)[:, 0],
+        values=first_channel(series),
+        channels=_channels(series),
         scores=scores,
         table=table,
         buffer=evaluator.buffer,
         threshold=used.threshold,
         draws=0,
     )
+
+
+def first_channel(series: Series) -> Floats | None:
+    """First channel of a series; None if all values are missing, as in a pack."""
+    values = np.asarray(series.values, dtype=np.float64).reshape(series.n_points, -1)
+    return None if np.isnan(values).all() else values[:, 0]
+
+
+def _channels(series: Series) -> dict[str, Floats]:
+    """Channels that hold a value, by name."""
+    values = np.asarray(series.values, dtype=np.float64).reshape(series.n_points, -1)
+    named = zip(series.channels, values.T, strict=True)
+    return {name: channel for name, channel in named if not np.isnan(channel).all()}
 
 
 def _why(run: RunReport, ended: dict[str, int]) -> str:
@@ -443,7 +494,7 @@ def run_comparisons(
     for done, (s, m) in enumerate(pairs):
         if progress is not None:
             progress(done, len(pairs))
-        found[f"{s},{m}"] = _comparison(run, s, m, np.arange(len(run.series)))
+        found[f"{s},{m}"] = compare_series(run, s, m, np.arange(len(run.series)))
     places = {name: place for place, name in enumerate(run.datasets)}
     if len(places) < 2:
         return {**found, **{f"{key},0": one for key, one in found.items()}}
@@ -451,7 +502,7 @@ def run_comparisons(
     room = MOST_BYTES
     for dataset, _ in Counter(owner.tolist()).most_common():
         series = np.flatnonzero(owner == dataset)
-        own = {f"{s},{m},{dataset}": _comparison(run, s, m, series) for s, m in pairs}
+        own = {f"{s},{m},{dataset}": compare_series(run, s, m, series) for s, m in pairs}
         room -= len(json.dumps(own))
         if room < 0:
             break
@@ -459,9 +510,20 @@ def run_comparisons(
     return found
 
 
-def _comparison(
+def compare_series(
     run: RunReport, settings: int, measure: int, series: NDArray[np.intp]
 ) -> dict[str, Any]:
+    """Compare the detectors by a measure on some series: ranks, groups and tests, or an error.
+
+    Parameters
+    ----------
+    run : RunReport
+        The run.
+    settings, measure : int
+        Places in ``run.settings`` and ``run.measures``.
+    series : ndarray of int
+        Places in ``run.series``.
+    """
     from vuskit.studies.statistics.comparison import compare_columns
 
     values = run.values[settings, measure][:, series]
@@ -585,13 +647,16 @@ def run_data(
         "favorite": main_measure(run.measures) if run.measures else "",
         "families": {family: FAMILY_TITLES[family] for family in families},
         "detectors": run.detectors,
+        "detector_families": run.families,
         "datasets": datasets,
         "series": {
             "dataset": [datasets.index(one.dataset) for one in run.series],
             "name": [one.name for one in run.series],
             "points": [one.n_points for one in run.series],
             "anomalies": [one.n_anomalies for one in run.series],
+            "anomalous": [one.anomalous_points for one in run.series],
         },
+        "filters": filter_data(run.series),
         "values": encoded_floats(run.values) if exact else packed_rows(_by_measure(run)),
         "seconds": encoded_floats(run.seconds) if exact else packed_rows(run.seconds, log=True),
         "digits": 7 if exact else 5,
@@ -599,6 +664,7 @@ def run_data(
         "outcome_names": _OUTCOMES,
         "comparisons": comparisons,
         "command": f"vuskit report {shlex.quote(str(run.folder))} --series",
+        "explore": f"vuskit explore {shlex.quote(str(run.folder))}",
     }
 
 
@@ -650,14 +716,17 @@ def _outcomes(run: RunReport) -> str:
 
 Progress = Callable[[int, int], None]
 
-_ASSETS = (
+RUN_ASSETS = (
+    *CHART_ASSETS,
     "run.js",
+    "detectors.js",
     "run.css",
     *SERIES_ASSETS,
 )
 _PAGE_BYTES = PAGE_BYTES
-_LINE_BYTES = 8_000  # of one line of a series: 3,000 numbers
-_OTHER_BYTES = 200_000  # of scripts, styles and markup
+_LINE_BYTES = 16_000  # of all channels of a series: 6,000 numbers
+_SCORE_BYTES = 16_000  # of one score: 6,000 codes, or 3,000 numbers
+_OTHER_BYTES = 320_000  # of scripts, styles and markup
 
 
 def run_sections(
@@ -706,20 +775,51 @@ def run_sections(
     drawn.sort(key=lambda section: int(section.key.removeprefix("series-")))
     data["embedded"] = embedded
     data["not_drawn"] = reasons
+    series_view = Section(
+        "series",
+        "series-values",
+        "Series",
+        part("run_series_values.html"),
+        {},
+        RUN_ASSETS,
+        parent="table",
+    )
+    views = view_sections(run, data, series_view, left_out=left_out, drawn=len(drawn))
+    return [*views, *fixed, *drawn]
+
+
+def view_sections(
+    run: RunReport,
+    data: dict[str, Any],
+    series_view: Section,
+    *,
+    left_out: Sequence[str] = (),
+    drawn: int | None = None,
+    live: bool = False,
+) -> list[Section]:
+    """Make the sections that show the values of a run, for its page and for a server.
+
+    Parameters
+    ----------
+    run : RunReport
+        The run.
+    data : dict
+        See `run_data`.
+    series_view : Section
+        What opens a series by its name; its key is ``series``.
+    left_out : sequence of str, optional
+        Measures without room on the page.
+    drawn : int, optional
+        Number of series whose drawings are on the page; None: all can be drawn.
+    live : bool, default=False
+        Whether the data is replaced while the run goes on; ``#overview`` then tells how far it is.
+    """
+    board = _run_html(run, data, left_out, live)
     return [
-        Section("run", "run", "Leaderboard", _run_html(run, data, left_out), data, _ASSETS),
-        Section("table", "table", "Series", _table_html(run, len(drawn)), {}, _ASSETS),
-        Section(
-            "series-values",
-            "series-values",
-            "Series",
-            part("run_series_values.html"),
-            {},
-            _ASSETS,
-            parent="table",
-        ),
-        *fixed,
-        *drawn,
+        Section("run", "run", "Leaderboard", board, data, RUN_ASSETS),
+        Section("detectors", "detectors", "Detectors", part("run_detectors.html"), {}, RUN_ASSETS),
+        Section("table", "table", "Series", _table_html(run, drawn), {}, RUN_ASSETS),
+        series_view,
     ]
 
 
@@ -777,20 +877,12 @@ def _in_turn(run: RunReport) -> Iterator[int]:
 
 def _series(run: RunReport, place: int) -> Section:
     report = series_report(run, place, run.settings[0] if run.settings else "")
-    detail = Detail(
-        line_bytes=_LINE_BYTES * (1 + len(report.scores)),
-        buffers=16,
-        grid=33,
-        all_scores=5_000,
-        thresholds=500,
-        areas=50,
-        events=60,
-    )
-    notes = [f"Of the run {run.name}; thinned: at most 3,000 numbers to a line."]
+    detail = Detail(score_bytes=_SCORE_BYTES * len(report.scores), line_bytes=_LINE_BYTES)
+    notes = [f"Of the run {run.name}."]
+    if not whole_scores(report, detail):
+        notes.append("Scores are thinned to fit into the file; original values are exact.")
     if run.seeds > 1:
         notes.append("Values are means over the seeds; the scores drawn are those of the first.")
-    if run.series[place].n_channels > 1:
-        notes.append(f"The first of {run.series[place].n_channels} channels is drawn.")
     return series_section(
         report, key=f"series-{place}", parent="table", detail=detail, note=" ".join(notes)
     )
@@ -799,7 +891,10 @@ def _series(run: RunReport, place: int) -> Section:
 # -- markup ------------------------------------------------------------------------------------
 
 
-def _run_html(run: RunReport, data: dict[str, Any], left_out: Sequence[str]) -> str:
+_OVERVIEW = 'Progress and failures: <a href="#overview">Overview</a>.'
+
+
+def _run_html(run: RunReport, data: dict[str, Any], left_out: Sequence[str], live: bool) -> str:
     failed = plural(run.failures, "failed job")
     summary = [
         html.escape(run.state[:1].upper() + run.state[1:]),
@@ -833,14 +928,20 @@ def _run_html(run: RunReport, data: dict[str, Any], left_out: Sequence[str]) -> 
     return fill(
         part("run.html"),
         {
-            "name": html.escape(run.name),
-            "summary": ", ".join(summary) + ".",
+            "name": html.escape(run.title or run.name),
+            "text": "".join(element("p", one) for one in _paragraphs(run.notes)),
+            "summary": _OVERVIEW if live else ", ".join(summary) + ".",
             "details": html.escape(" ".join(details)),
             "notes": f"<details><summary>{listed}</summary><ul>{notes}</ul></details>"
             if notes
             else "",
         },
     )
+
+
+def _paragraphs(text: str) -> list[str]:
+    """Paragraphs of a text; empty lines separate them."""
+    return [one for part in re.split(r"\n\s*\n", text) if (one := part.strip())]
 
 
 def _started(facts: Mapping[str, Any]) -> str:
@@ -851,9 +952,10 @@ def _started(facts: Mapping[str, Any]) -> str:
     return f"Started {first} UTC, continued {latest} UTC"
 
 
-def _table_html(run: RunReport, drawn: int) -> str:
-    left_out = len(run.series) - drawn
-    if not left_out:
+def _table_html(run: RunReport, drawn: int | None) -> str:
+    if drawn is None:
+        text = "Click a name to open the series."
+    elif drawn == len(run.series):
         text = "Drawings of all series are in this file."
     else:
         text = (
@@ -882,7 +984,7 @@ def _failures(run: RunReport) -> Section:
         title="Failures",
         html=fill(part("run_failures.html"), pieces),
         data=[[one.status.value, one.title, one.message, one.command] for one in listed],
-        assets=_ASSETS,
+        assets=RUN_ASSETS,
     )
 
 
@@ -914,6 +1016,8 @@ def run_page_html(
     *,
     studies: Sequence[object] = (),
     series: Sequence[str] = (),
+    title: str = "",
+    notes: str = "",
     progress: Progress | None = None,
 ) -> str:
     """Write the page of a benchmark run.
@@ -929,13 +1033,17 @@ def run_page_html(
         Results of studies, as further sections.
     series : sequence of str, optional
         Series whose drawings come first, by data set and name.
+    title : str, optional
+        Title of the page; the name of the run by default.
+    notes : str, optional
+        Plain text below the title; empty lines separate paragraphs.
     progress : callable, optional
         Called with the steps that are done and how many there are at most.
 
     Returns
     -------
     str
-        One HTML document that needs nothing else and asks no network.
+        One HTML document that needs nothing else and uses no network.
 
     Raises
     ------
@@ -943,5 +1051,6 @@ def run_page_html(
         If a series is not in the run.
     """
     others = study_sections(studies) if studies else []
-    own = run_sections(report, series=series, others=others, progress=progress)
-    return page_document(report.name, own)
+    shown = dataclasses.replace(report, title=title or report.title, notes=notes or report.notes)
+    own = run_sections(shown, series=series, others=others, progress=progress)
+    return page_document(shown.title or shown.name, own)

@@ -1,23 +1,28 @@
-"""The page of one evaluated series: its tables as markup, its drawings as data."""
+"""The page of one evaluated series: its values as a table, its scores as data for the scripts."""
 
 from __future__ import annotations
 
 import base64
+import dataclasses
 import html
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from vuskit.inputs import check_labels
+from vuskit import __version__
+from vuskit.datasets.readers import LABEL_NAMES
+from vuskit.datasets.readers.column_roles import TIME_NAMES, VALUE_NAMES
 from vuskit.kernels.labels import DEFINITIONS
-from vuskit.measures.surface import surface_to_draw
-from vuskit.measures.workspace import PreparedLabels, RankedScore
+from vuskit.measures.registry import Measure, resolve_measures
+from vuskit.measures.thresholds import Quantile, Sigma
 from vuskit.report.evaluation import EvaluationReport
 from vuskit.report.figures._drawing import thinned
-from vuskit.report.figures.curves import surface_heights
 from vuskit.report.page.document import (
+    CHART_ASSETS,
     Section,
     element,
     fill,
@@ -25,7 +30,6 @@ from vuskit.report.page.document import (
     page_document,
     part,
     table,
-    wrapped,
 )
 
 __all__ = [
@@ -33,100 +37,154 @@ __all__ = [
     "WHOLE",
     "Detail",
     "drawing_data",
+    "empty_page_html",
     "encoded_floats",
+    "encoded_scores",
     "encoded_shares",
     "series_page_html",
     "series_section",
+    "whole_scores",
 ]
 
 Floats = NDArray[np.float64]
 
 _GAP = 65535  # of two bytes
-_BYTES_PER_NUMBER = 8 / 3  # two bytes in base64
+_BASE64 = 4 / 3  # letters per byte
+_MOST_LEVELS = 1 << 16  # that two bytes tell apart
+_KNOTS = 400  # of times that are not evenly spaced
 
 
 @dataclass(frozen=True)
 class Detail:
-    """How much of a series is kept for drawing.
+    """How much of a series is kept.
 
     Attributes
     ----------
+    score_bytes : int
+        Of all scores together, encoded. Scores that need more are thinned.
     line_bytes : int
-        Of all lines together, encoded.
-    buffers, grid : int
-        Most buffers and places of a surface.
-    all_scores : int
-        Up to so many points a surface takes every distinct score as a threshold.
-    thresholds : int
-        Thresholds of the surface of a longer series.
-    areas : int
-        Most buffers of R-AUC against buffer.
-    events : int
-        Most rows of the table of anomalies.
+        Of all channels together, encoded.
     """
 
+    score_bytes: int
     line_bytes: int
-    buffers: int
-    grid: int
-    all_scores: int
-    thresholds: int
-    areas: int
-    events: int
 
 
-WHOLE = Detail(
-    line_bytes=2_500_000,
-    buffers=40,
-    grid=61,
-    all_scores=20_000,
-    thresholds=5_000,
-    areas=200,
-    events=300,
-)
+WHOLE = Detail(score_bytes=4_600_000, line_bytes=1_000_000)
 
 
 def drawing_data(report: EvaluationReport, detail: Detail = WHOLE) -> dict[str, Any]:
-    """Everything that the page draws, ready for JSON."""
-    n = int(report.labels.size)
-    lines = len(report.scores) + (report.values is not None)
-    room = max(int(detail.line_bytes / _BYTES_PER_NUMBER / lines), 2)
-    definition = DEFINITIONS[report.table.definition]
-    longest = report.length
+    """Everything that the scripts need, ready for JSON."""
+    settings = report.table.settings
+    measures = _ordered(report.measures)
+    chance = report.chance
+    rule = report.threshold
+    channels = report.channels or ({} if report.values is None else {"values": report.values})
     return {
-        "n": n,
+        "name": report.name,
+        "version": __version__,
+        "n": int(report.labels.size),
         "events": report.bounds,
-        "buffer": longest,
-        "ramp": {
-            "slope": definition.slope,
-            "shorter": definition.after_is_shorter,
-            "overlap": definition.overlap,
-            "before": report.table.side != "after",
-            "after": report.table.side != "before",
+        "settings": {
+            "definition": dataclasses.asdict(DEFINITIONS[report.table.definition]),
+            "buffer": report.length,
+            "step": report.table.step,
+            "side": report.table.side,
+            "volume_factor": settings.volume_factor,
+            "thresholds": report.table.thresholds,
+            "threshold": rule if isinstance(rule, str) else "given",
+            "k": report.table.k,
         },
-        "values": None if report.values is None else _line(report.values, room),
+        "definitions": [dataclasses.asdict(one) for one in DEFINITIONS.values()],
+        "measures": [_measure(one) for one in measures],
+        "chance": None
+        if chance is None
+        else {"draws": chance.draws, "mean": {n: _number(v) for n, v in chance.mean.items()}},
+        "channels": _channels(channels, detail.line_bytes),
+        "channel": _most_deviating(list(channels.values()), report.labels),
+        "times": _times(report.dates),
         "scores": [
             {
                 "name": name,
-                "line": _line(score, room),
-                "threshold": report.events[name].threshold,
-                **_surfaces(report, score, detail),
-                **_areas(report, score, detail),
+                "data": encoded,
+                "threshold": _number(report.events[name].threshold),
+                "rules": _rule_thresholds(report.scores[name]),
+                "values": {one.name: _number(report.table[name][one.name]) for one in measures},
             }
-            for name, score in report.scores.items()
+            for name, encoded in _scores(report, detail.score_bytes)
         ],
-        "grid": detail.grid,
-        "widths": _widths(longest, detail.buffers),
-        "area_widths": _widths(longest, detail.areas),
     }
 
 
-def _widths(longest: int, most: int) -> list[int]:
-    """Evenly spaced buffers and the longest, whose areas the table shows."""
-    return sorted({*range(0, longest + 1, _step(longest, most)), longest})
+def _ordered(measures: Sequence[Measure]) -> list[Measure]:
+    """The measures as columns: VUS-PR and VUS-ROC first, ranges before points."""
+    paper = [measure.name for measure in resolve_measures("paper")]
+    order = {name: place for place, name in enumerate(reversed(paper))}
+    return sorted(measures, key=lambda one: order.get(one.name, len(order)))
 
 
-def _step(longest: int, most: int) -> int:
-    return max(-(-longest // most), 1)
+def _measure(measure: Measure) -> dict[str, Any]:
+    live = measure.name in {one.name for one in resolve_measures("paper")}
+    return {
+        "name": measure.name,
+        "title": measure.title,
+        "higher": measure.higher_is_better,
+        "live": live,
+    }
+
+
+def _rule_thresholds(score: Floats) -> dict[str, float | None]:
+    """Thresholds of rules that use all scores: thinned ones would give others."""
+    return {"sigma": _number(Sigma()(score)), "quantile": _number(Quantile()(score))}
+
+
+def _number(value: float) -> float | None:
+    return float(value) if math.isfinite(value) else None
+
+
+# -- times and channels ----------------------------------------------------------------------------
+
+
+def _times(dates: NDArray[np.datetime64] | None) -> dict[str, Any] | None:
+    """Times in milliseconds: first and step where they are evenly spaced, else some of them."""
+    if dates is None or dates.size < 2 or np.isnat(dates).any():
+        return None
+    ms = dates.astype("datetime64[ms]").astype(np.int64)
+    steps = np.diff(ms)
+    if (steps <= 0).any():
+        return None  # such an axis would run backwards
+    if steps.max() - steps.min() <= 1:
+        return {"first": int(ms[0]), "step": float((ms[-1] - ms[0]) / (ms.size - 1))}
+    index = np.unique(np.linspace(0, ms.size - 1, _KNOTS).astype(np.intp))
+    return {"index": index.tolist(), "ms": ms[index].tolist()}
+
+
+def _channels(channels: Mapping[str, Floats], most: int) -> list[dict[str, Any]]:
+    room = max(int(most / (2 * _BASE64) / max(len(channels), 1)), 2)
+    return [{"name": name, "line": _line(values, room)} for name, values in channels.items()]
+
+
+def _most_deviating(channels: Sequence[Floats], labels: NDArray[np.bool_]) -> int:
+    """Place of the channel that is furthest from normal during anomalies, in its deviations.
+
+    Examples
+    --------
+    >>> flat, high = np.array([1.0, 2.0, 1.0, 2.0]), np.array([1.0, 2.0, 1.0, 9.0])
+    >>> _most_deviating([flat, high], np.array([False, False, False, True]))
+    1
+    """
+    if len(channels) < 2 or labels.all() or not labels.any():
+        return 0
+
+    def deviation(values: Floats) -> float:
+        there = np.isfinite(values)
+        normal, anomalous = values[there & ~labels], values[there & labels]
+        if not normal.size or not anomalous.size:
+            return 0.0
+        spread = float(normal.std()) or float(values[there].std())
+        return float(np.abs(anomalous - normal.mean()).mean()) / spread if spread else 0.0
+
+    return int(np.argmax([deviation(values) for values in channels]))
 
 
 def _line(line: Floats, room: int) -> dict[str, Any]:
@@ -141,6 +199,100 @@ def _line(line: Floats, room: int) -> dict[str, Any]:
         "low": low,
         "high": high,
     }
+
+
+# -- scores ----------------------------------------------------------------------------------------
+
+
+def _base64(numbers: NDArray[Any], kind: str) -> str:
+    return base64.b64encode(numbers.astype(kind).tobytes()).decode("ascii")
+
+
+def encoded_scores(score: Floats) -> dict[str, str]:
+    """All digits of a score in the fewest bytes: single precision or codes where nothing is lost.
+
+    Examples
+    --------
+    >>> encoded_scores(np.array([0.5, 0.25]))
+    {'f4': 'AAAAPwAAgD4='}
+    >>> sorted(encoded_scores(np.tile([0.1, 0.7], 50)))
+    ['codes', 'levels']
+    """
+    levels, codes = np.unique(score, return_inverse=True)
+    sizes = {"f8": 8 * score.size}
+    with np.errstate(over="ignore"):
+        if np.array_equal(score.astype(np.float32).astype(np.float64), score):
+            sizes["f4"] = 4 * score.size
+    if levels.size <= _MOST_LEVELS:
+        sizes["codes"] = 2 * score.size + 8 * levels.size
+    kind = min(sizes, key=lambda name: sizes[name])
+    if kind == "codes":
+        return {"codes": _base64(codes, "<u2"), "levels": _base64(levels, "<f8")}
+    return {kind: _base64(score, f"<{kind}")}
+
+
+def _rounded_scores(score: Floats) -> dict[str, Any]:
+    """A score in single precision, and whether different scores become equal."""
+    with np.errstate(over="ignore"):
+        rounded = score.astype(np.float32)
+    encoded: dict[str, Any] = {"f4": _base64(np.nan_to_num(rounded), "<f4")}
+    if not np.isfinite(rounded).all() or np.unique(rounded).size < np.unique(score).size:
+        encoded["tied"] = True
+    return encoded
+
+
+def _thinned_scores(score: Floats, regions: list[tuple[int, int]], room: int) -> dict[str, Any]:
+    """Lowest and highest score of each bucket, and all scores near anomalies if there is room."""
+    near = sum(stop - start for start, stop in regions)
+    if near > room // 2:
+        regions, near = [], 0
+    pairs, bucket = thinned(score, max(min(room - near, score.size - 1), 4))
+    kept = [score[start:stop] for start, stop in regions]
+    return {
+        "bucket": bucket,
+        "pairs": _base64(pairs, "<f4"),
+        "regions": regions,
+        "near": _base64(np.concatenate(kept) if kept else score[:0], "<f4"),
+    }
+
+
+def _letters(encoded: Mapping[str, Any]) -> int:
+    return sum(len(text) for text in encoded.values() if isinstance(text, str))
+
+
+def _scores(report: EvaluationReport, most: int) -> list[tuple[str, dict[str, Any]]]:
+    """Names and encoded scores: all digits, the same order, or thinned, as there is room."""
+    whole = {name: encoded_scores(score) for name, score in report.scores.items()}
+    if sum(map(_letters, whole.values())) <= most:
+        return list(whole.items())
+    rounded = {
+        name: min(whole[name], _rounded_scores(score), key=_letters)
+        for name, score in report.scores.items()
+    }
+    if sum(map(_letters, rounded.values())) <= most:
+        return list(rounded.items())
+    room = max(int(most / (4 * _BASE64) / max(len(whole), 1)), 4)
+    regions = _regions(report)
+    return [(name, _thinned_scores(score, regions, room)) for name, score in report.scores.items()]
+
+
+def whole_scores(report: EvaluationReport, detail: Detail = WHOLE) -> bool:
+    """Whether a page would hold every score, so that live values are exact."""
+    encoded = [one for _, one in _scores(report, detail.score_bytes)]
+    return not any("bucket" in one or "tied" in one for one in encoded)
+
+
+def _regions(report: EvaluationReport) -> list[tuple[int, int]]:
+    """Points within a buffer of an anomaly, as ranges."""
+    margin, n = max(report.length, 50), int(report.labels.size)
+    found: list[tuple[int, int]] = []
+    for start, stop in report.bounds:
+        begin, end = max(start - margin, 0), min(stop + margin, n)
+        if found and begin <= found[-1][1]:
+            found[-1] = found[-1][0], end
+        else:
+            found.append((begin, end))
+    return found
 
 
 def encoded_floats(numbers: Floats) -> str:
@@ -161,43 +313,22 @@ def encoded_shares(numbers: Floats) -> str:
     return base64.b64encode(np.where(there, scaled, _GAP).astype("<u2").tobytes()).decode("ascii")
 
 
-def _surfaces(report: EvaluationReport, score: Floats, detail: Detail) -> dict[str, str]:
-    """ROC and PR surface, each curve read off at evenly spaced places of its axis."""
-    found = surface_to_draw(
-        report.labels,
-        score,
-        buffer=report.length,
-        thresholds=None if score.size <= detail.all_scores else detail.thresholds,
-        definition=report.table.definition,
-        step=_step(report.length, detail.buffers),
-        side=report.table.side,
-    )
-    places = np.linspace(0.0, 1.0, detail.grid)
-    return {curve: encoded_shares(surface_heights(found, curve, places)) for curve in ("roc", "pr")}
-
-
-def _areas(report: EvaluationReport, score: Floats, detail: Detail) -> dict[str, list[float]]:
-    """R-AUC by buffer, with the thresholds of the evaluation."""
-    step = _step(report.length, detail.areas)
-    settings = report.table.settings.replace(step=step, buffer=report.length)
-    labels = check_labels(report.labels)
-    buffered = PreparedLabels(labels).buffered(settings, with_volume=True)
-    areas = RankedScore(labels, score, buffered, settings.thresholds, with_levels=False).areas
-    return {"area_roc": _rounded(areas.roc), "area_pr": _rounded(areas.pr)}
-
-
-def _rounded(numbers: Floats) -> list[float]:
-    return [round(float(number), 6) for number in np.clip(numbers, 0.0, 1.0)]
-
-
 # -- section ---------------------------------------------------------------------------------------
 
-SERIES_ASSETS = ("series.js",)
+SERIES_ASSETS = (*CHART_ASSETS, "series.css", "measures.js", "series.js")
 
-_REACH = {"both": "to each side of", "before": "to the time before", "after": "to the time after"}
-# The signs are minuses, as in print, not hyphens.
-_ADJUSTED = "Adjusted: (value − chance) / (1 − chance). "  # noqa: RUF001
 _LOWER = "↓: lower is better. "
+_FORMS = {"csv": "csv", "latex": "LaTeX", "markdown": "Markdown"}
+
+
+def _copy(name: str, label: str, forms: Sequence[str] = tuple(_FORMS)) -> str:
+    """Buttons that copy a table in several forms."""
+    buttons = "".join(
+        f'<button type="button" data-copy="{name}" data-form="{form}" '
+        f'aria-label="Copy {html.escape(label)} as {_FORMS[form]}">{_FORMS[form]}</button>'
+        for form in forms
+    )
+    return f'<div class="copy" role="group" aria-label="Copy {html.escape(label)}">{buttons}</div>'
 
 
 def series_section(
@@ -217,43 +348,50 @@ def series_section(
     key, parent : str
         Of the section, see `Section`.
     detail : Detail
-        How finely lines and surfaces are kept.
+        How much of the series is kept.
     note : str
         A sentence below the title.
     """
+    data = drawing_data(report, detail)
     pieces = {
         "name": html.escape(report.name),
         "summary": html.escape(_summary(report)),
         "settings": html.escape(_settings(report)),
-        "reach": _REACH[report.table.side],
         "note": element("p", note, class_="quiet") if note else "",
-        "legend": _legend(report),
+        "legend": _LOWER if any(not one.higher_is_better for one in report.measures) else "",
         "measures": _measures_table(report),
-        "events": _events_table(report, detail.events),
+    }
+    return _section(report.name, key, parent, pieces, data)
+
+
+def _section(
+    title: str, key: str, parent: str | None, pieces: Mapping[str, str], data: Any
+) -> Section:
+    copies = {
+        "copy_measures": _copy("measures", "measures"),
+        "copy_areas": _copy("areas", "R-AUC by buffer"),
+        "copy_surface": _copy("surface", "surface", ("csv",)),
+        "copy_events": _copy("events", "anomalies"),
     }
     return Section(
         key=key,
         view="series",
-        title=report.name,
-        html=fill(part("series.html"), pieces),
-        data=drawing_data(report, detail),
+        title=title,
+        html=fill(part("series.html"), {**pieces, **copies}),
+        data=data,
         assets=SERIES_ASSETS,
         parent=parent,
     )
 
 
-def _legend(report: EvaluationReport) -> str:
-    lower = any(not measure.higher_is_better for measure in report.measures)
-    return ("" if report.chance is None else _ADJUSTED) + (_LOWER if lower else "")
-
-
 def _summary(report: EvaluationReport) -> str:
     n, anomalous = report.labels.size, int(report.labels.sum())
     count = len(report.bounds)
+    times = "" if report.times is None else f", {report.times[0]} to {report.times[1]}"
     return (
-        f"{n:,} points, {count:,} {'anomaly' if count == 1 else 'anomalies'} "
+        f"{n:,} points{times}, {count:,} {'anomaly' if count == 1 else 'anomalies'} "
         f"({anomalous:,} points, {anomalous / n:.2%}), "
-        f"{len(report.scores)} {'score' if len(report.scores) == 1 else 'scores'}"
+        f"{len(report.scores)} {'detector' if len(report.scores) == 1 else 'detectors'}"
     )
 
 
@@ -265,55 +403,29 @@ def _settings(report: EvaluationReport) -> str:
 
 
 def _measures_table(report: EvaluationReport) -> str:
-    chance, adjusted = report.chance, report.adjusted
-    header = ["measure", *report.table]
-    if chance is not None and adjusted is not None:
-        header += ["chance", *(f"{name}, adjusted" for name in report.table)]
-    rows = []
-    for measure in report.measures:
-        best = report.best(measure)
-        sign = "" if measure.higher_is_better else " ↓"
-        cells = [element("th", f"{measure.title}{sign}", scope="row", data_value=measure.title)]
-        cells += [
-            number_cell(values[measure.name], **({"class_": "best"} if name in best else {}))
-            for name, values in report.table.items()
-        ]
-        if chance is not None and adjusted is not None:
-            cells.append(number_cell(chance.mean[measure.name]))
-            cells += [number_cell(adjusted[name][measure.name]) for name in report.table]
-        rows.append("".join(cells))
-    return table("measures", f"Measures of {report.name}", header, rows)
-
-
-def _events_table(report: EvaluationReport, most: int) -> str:
-    shown = report.bounds[:most]
-    tables = report.events
-    header = ["anomaly", "points", "length"]
-    for name in tables:
-        header += [name, f"{name}: peak rank"]
-    rows = []
-    for i, (start, stop) in enumerate(shown):
-        go = f'<button type="button" class="go" data-event="{i}">{i + 1}</button>'
-        cells = [
-            f'<th scope="row" data-value="{i + 1}">{go}</th>',
-            element("td", f"{start:,} to {stop - 1:,}", data_value=f"{start}-{stop - 1}"),
-            element("td", f"{stop - start:,}", data_value=str(stop - start)),
-        ]
-        for found_by in tables.values():
-            found = bool(found_by.found[i])
-            text = f"found, {found_by.delay[i]:+.0f}" if found else "missed"
-            cells.append(element("td", text, class_="found" if found else "missed"))
-            rank = int(found_by.peak_rank[i])
-            cells.append(element("td", f"{rank:,}", data_value=str(rank)))
-        rows.append("".join(cells))
-    caption = "Points from the start of each anomaly to its alarm; rank of its highest score"
-    if len(shown) < len(report.bounds):
-        caption += f" (the first {len(shown)} of {len(report.bounds):,})"
-    counts = "; ".join(
-        f"{name} finds {int(one.found.sum()):,} of {len(one):,} at {one.threshold:.4g}"
-        for name, one in tables.items()
-    )
-    return element("p", counts) + wrapped(table("events", caption, header, rows), "Anomalies")
+    """One row per detector; the scripts put a live one in its place."""
+    measures = _ordered(report.measures)
+    arrows = ["" if measure.higher_is_better else " ↓" for measure in measures]
+    titles = [measure.title + arrow for measure, arrow in zip(measures, arrows, strict=True)]
+    best = {measure.name: report.best(measure) for measure in measures}
+    rows = [
+        element("th", name, scope="row")
+        + "".join(
+            number_cell(
+                values[measure.name],
+                **({"class_": "best"} if name in best[measure.name] else {}),
+            )
+            for measure in measures
+        )
+        for name, values in report.table.items()
+    ]
+    if report.chance is not None:
+        chance = report.chance.mean
+        rows.append(
+            element("th", "chance", scope="row")
+            + "".join(number_cell(chance[measure.name]) for measure in measures)
+        )
+    return table("measures", f"Measures of {report.name}", ["detector", *titles], rows)
 
 
 def series_page_html(report: EvaluationReport) -> str:
@@ -327,6 +439,38 @@ def series_page_html(report: EvaluationReport) -> str:
     Returns
     -------
     str
-        One HTML document that needs nothing else and asks no network.
+        One HTML document that needs nothing else and uses no network.
     """
     return page_document(report.name, [series_section(report)])
+
+
+def empty_page_html() -> str:
+    """Write the page without data: readers drop their own file on it.
+
+    Returns
+    -------
+    str
+        One HTML document that needs nothing else and uses no network.
+
+    Examples
+    --------
+    >>> len(empty_page_html()) < 500_000
+    True
+    """
+    names = ("name", "summary", "settings", "note", "legend", "measures")
+    living = _section("", "try", None, dict.fromkeys(names, ""), {})
+    section = Section(
+        key="try",
+        view="series",
+        title="vuskit",
+        html=f'{part("try.html")}<template id="page">\n{living.html}\n</template>',
+        data={
+            "empty": True,
+            "version": __version__,
+            "definitions": [dataclasses.asdict(one) for one in DEFINITIONS.values()],
+            "measures": [_measure(one) for one in _ordered(resolve_measures("paper"))],
+            "names": {"labels": LABEL_NAMES, "values": VALUE_NAMES, "times": TIME_NAMES},
+        },
+        assets=(*SERIES_ASSETS, "try.js"),
+    )
+    return page_document("vuskit", [section])

@@ -15,13 +15,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from vuskit._util.escapes import escape_markdown
+from vuskit._util.optional import require
 from vuskit.errors import InvalidInputError
 from vuskit.inputs import check_choice
 from vuskit.report.figures import ChoiceDisplay, Display
 from vuskit.report.figures._families import titles_of
 from vuskit.report.figures.base import PAGE_DPI, check_figure_format, json_ready
 from vuskit.report.latex import latex_frame
-from vuskit.report.page.document import Section, compact, element, page_document, safe_json
+from vuskit.report.page.document import (
+    CHART_ASSETS,
+    Section,
+    compact,
+    element,
+    page_document,
+    safe_json,
+)
 from vuskit.report.tables import TABLE_FORMATS, markdown_table, with_titles, write_table
 from vuskit.studies import get_study
 from vuskit.studies.base import StudyResult
@@ -31,6 +39,9 @@ if TYPE_CHECKING:
 
 __all__ = [
     "DRAWN_KINDS",
+    "STUDY_ASSETS",
+    "figure_data",
+    "measures_of",
     "studies_page_html",
     "study_sections",
     "write_comparison",
@@ -61,7 +72,7 @@ DRAWN_KINDS = frozenset(
 )
 """Kinds of displays that studies.js draws; of others the page holds matplotlib's picture."""
 
-_ASSETS = ("studies.css", "charts.js", "studies.js")
+STUDY_ASSETS = (*CHART_ASSETS, "studies.css", "studies.js")
 _PICTURE_DPI = 110
 _SHARED = ("measures", "families")  # once for all displays of a choice
 _MOST_ROWS = 400  # of a table in a page
@@ -85,7 +96,7 @@ def studies_page_html(results: Sequence[Any]) -> str:
     Returns
     -------
     str
-        One HTML document that needs nothing else and asks no network.
+        One HTML document that needs nothing else and uses no network.
     """
     return page_document("Studies", study_sections(results))
 
@@ -129,7 +140,7 @@ def study_sections(results: Iterable[Any]) -> list[Section]:
                 title=title if again == 1 else f"{title} ({again})",
                 html=_section_html(result, data),
                 data=data,
-                assets=_ASSETS,
+                assets=STUDY_ASSETS,
             )
         )
     if not sections:
@@ -141,7 +152,7 @@ def _section_data(result: StudyResult) -> dict[str, Any]:
     """Dictionaries of displays and tables, with the measures that they name."""
     displays, frames = result.figures(), result.tables()
     slugs = _slugs(displays)
-    figures = [{"name": slugs[name], **_figure_data(display)} for name, display in displays.items()]
+    figures = [{"name": slugs[name], **figure_data(display)} for name, display in displays.items()]
     slugs = _slugs(frames)
     tables = [
         {
@@ -153,10 +164,10 @@ def _section_data(result: StudyResult) -> dict[str, Any]:
         for name, frame in frames.items()
         if len(frame) <= _MOST_ROWS
     ]
-    return {**_measures_of(figures), "figures": figures, "tables": tables}
+    return {**measures_of(figures), "figures": figures, "tables": tables}
 
 
-def _measures_of(figures: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+def measures_of(figures: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
     """Measures and families that figures show, for the legend."""
     measures: dict[str, Any] = {}
     families: dict[str, Any] = {}
@@ -170,7 +181,7 @@ def _measures_of(figures: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
     return {"measures": list(measures.values()), "families": families}
 
 
-def _figure_data(display: Display) -> dict[str, Any]:
+def figure_data(display: Display) -> dict[str, Any]:
     """Dictionary of a display, of a size to send; a picture where the page cannot draw it."""
     if isinstance(display, ChoiceDisplay):
         first = display.display(display.keys[0])
@@ -202,7 +213,8 @@ def _section_html(result: StudyResult, data: Mapping[str, Any]) -> str:
     """Headings, explanations, and the places of figures and tables; all names are escaped."""
     study = get_study(result.kind)
     header = [element("h1", study.title), element("p", study.question)]
-    header.append(element("p", " ".join([result.about(), *_remarks(result)]), class_="quiet"))
+    about = " ".join([result.about(), *_remarks(result)])
+    header += [element("p", text, class_="quiet") for text in (about, *_options(result))]
     parts = [f"<header>\n{''.join(header)}\n</header>", '<div class="legend"></div>']
     for figure in data["figures"]:
         labels = figure.get("labels", [])
@@ -252,6 +264,11 @@ def _remarks(result: StudyResult) -> list[str]:
     """Buffer and notes of a result, in sentences."""
     remarks = [] if result.buffers is None else [f"Buffer: {result.buffers}."]
     return remarks + [f"{note[:1].upper()}{note[1:]}." for note in result.notes()]
+
+
+def _options(result: StudyResult) -> list[str]:
+    """Options of a result, in a sentence; none for a result without a study."""
+    return [] if result.study is None else [f"O{result.options_line[1:]}."]
 
 
 def _slugs(names: Iterable[str]) -> dict[str, str]:
@@ -325,10 +342,13 @@ def write_study(
     keys = {name: _key_of(one, series) for name, one in figures.items()}
     if series is not None and not any(keys.values()):
         raise InvalidInputError(f"`series` must name one series that is drawn, got {series!r}")
-    page = [f"# {study.title}", study.question, result.about(), *_remarks(result)]
+    page = [f"# {study.title}", study.question, result.about()]
+    page += [*_remarks(result), *_options(result)]
     page = list(map(escape_markdown, page))
     titles = titles_of(measures)
     writer = _Folder(result.kind, folder, figure_format, table_format, latex, titles)
+    if result.study is not None:
+        writer.notes = [f"{result.options_line}."]
     for name, display in figures.items():
         page += [escape_markdown(f"## {_capital(display.title or display.entry.title)}")]
         page += [escape_markdown(display.caption)] if display.caption else []
@@ -336,12 +356,21 @@ def write_study(
         page += [escape_markdown(f"- {note}") for note in getattr(display, "notes", ())]
     tables = result.tables()
     page.append("## Tables")
+    if result.study is not None:
+        writer.table("options", _options_table(result))
     for name, frame in tables.items():
         writer.table(name, frame)
         if len(frame) <= _MOST_MARKDOWN_ROWS:
             page += [f"### {_spoken(name)}", markdown_table(with_titles(frame, titles))]
     page += _failures(result.failures)
     return [*writer.write(page), result.save(folder)]
+
+
+def _options_table(result: StudyResult) -> pd.DataFrame:
+    pandas = require("pandas", purpose="tables")
+    options = result.study.options_in_force()
+    frame: pd.DataFrame = pandas.DataFrame(list(options.items()), columns=["option", "value"])
+    return frame
 
 
 def write_comparison(
@@ -390,6 +419,7 @@ class _Folder:
         self.figure_format = check_figure_format(figure_format)
         self.table_format = check_choice("table_format", table_format, TABLE_FORMATS)
         self.latex, self.titles = latex, titles
+        self.notes: list[str] = []
         self.tables: dict[str, pd.DataFrame] = {}
         self.figures: dict[str, Display] = {}
 
@@ -421,7 +451,7 @@ class _Folder:
             write_table(frame, written[-1])
             if self.latex and len(frame) <= _MOST_LATEX_ROWS:
                 written.append(written[-1].with_suffix(".tex"))
-                notes = [f"{self.name}: {name.replace('_', ' ')}"]
+                notes = [f"{self.name}: {name.replace('_', ' ')}", *self.notes]
                 text = latex_frame(with_titles(frame, self.titles), notes=notes)
                 written[-1].write_text(text + "\n", encoding="utf-8")
         for name, display in self.figures.items():

@@ -6,21 +6,23 @@
    The page holds sections (Section in section.py). Opening one puts its markup into the document,
    parses its data and calls the function of its view. `draw()` paints all canvases and is called
    once after starting, and again when the size or the theme changes. `show(options)`, if given, is
-   called when the address changes but the section stays. Only the open section is in the document,
+   called when the address changes but the section stays. `refresh()`, if given, is called after
+   vuskit.refresh(), when the data changed. Only the open section is in the document,
    so that identities are unique; find elements with place.querySelector("#id"). Sections with a
    parent (not in the navigation) start anew each time; the others keep their state.
 
    Addresses:   vuskit.address(key, {a: 1}) -> "#key?a=1"; vuskit.go(key, options); vuskit.sections
-   Data:        vuskit.data(key) (parsed once), vuskit.floats(base64), vuskit.shares(base64), vuskit.numbers(packed), vuskit.unpacked(data)
+   Data:        vuskit.data(key) (parsed once), vuskit.floats(base64), vuskit.doubles(base64), vuskit.codes(base64), vuskit.shares(base64), vuskit.numbers(packed), vuskit.unpacked(data)
    Elements:    vuskit.element(tag, {text, class, ...attributes}, ...children)
-   Numbers:     vuskit.format(number, digits), vuskit.formatPair(one, other)
+   Numbers:     vuskit.format(number, digits), vuskit.whole(number), vuskit.formatPair(one, other)
    Colors:     vuskit.color("ink"), vuskit.lineColor(i), vuskit.lineDash(i), vuskit.heat(share), vuskit.theme()
-   Canvas:      vuskit.prepare(canvas) -> {pen, width, height}; vuskit.fitted(pen, text, room), fittedNames(pen, texts, room)
+   Canvas:      vuskit.prepare(canvas) -> {pen, width, height}, vuskit.record(canvas, pen) lets another pen draw; vuskit.fitted(pen, text, room), fittedNames(pen, texts, room)
                 vuskit.scale({low, high, from, to, log}) -> function with ticks(most)
                 vuskit.axes(pen, box, {x, y, xTitle, yTitle, xTicks, yTicks})
                 vuskit.tip(canvas, (x, y) => text or null)   a label that follows the pointer
    Tables:      vuskit.tableRows(table), vuskit.sortable(table)
-   Copying:     vuskit.copies(place, {name: () => rows})   for <button data-copy="name">         */
+   Copying:     vuskit.copies(place, {name: () => rows})   for <button data-copy="name">; data-form is csv, latex or markdown
+                vuskit.copyText(text, told), vuskit.texts: {csv, latex, markdown}(rows)               */
 const vuskit = (() => {
   const root = document.documentElement;
   const byId = (id) => document.getElementById(id);
@@ -38,10 +40,16 @@ const vuskit = (() => {
     return made;
   };
   // Four digits; what would need many zeros is written with a power of ten.
+  const formats = new Map(); // making one takes long
+  const formatter = (digits) => {
+    if (!formats.has(digits)) formats.set(digits, new Intl.NumberFormat("en", digits ? { maximumSignificantDigits: digits } : {}));
+    return formats.get(digits);
+  };
+  const whole = (number) => formatter(0).format(Math.round(number));
   const format = (number, digits = 4) => {
     const size = Math.abs(number);
     const plain = size === 0 || !Number.isFinite(size) || (size >= 1e-3 && size < 1e7);
-    const text = plain ? number.toLocaleString("en", { maximumSignificantDigits: digits })
+    const text = plain ? formatter(digits).format(number)
       : Number(number.toPrecision(digits)).toExponential().replace("e+", "e");
     return text.replaceAll("-", "−");
   };
@@ -95,6 +103,18 @@ const vuskit = (() => {
     for (let i = 0; i < found.length; i++) found[i] = view.getFloat32(4 * i, true);
     return found;
   };
+  const doubles = (text) => {
+    const view = bytes(text);
+    const found = new Float64Array(view.byteLength / 8);
+    for (let i = 0; i < found.length; i++) found[i] = view.getFloat64(8 * i, true);
+    return found;
+  };
+  const codes = (text) => {
+    const view = bytes(text);
+    const found = new Uint16Array(view.byteLength / 2);
+    for (let i = 0; i < found.length; i++) found[i] = view.getUint16(2 * i, true);
+    return found;
+  };
   // Shares from 0 to 1 in two bytes; the largest number is a gap.
   const shares = (text) => {
     const view = bytes(text);
@@ -144,9 +164,13 @@ const vuskit = (() => {
   const STOPS = [[53, 42, 101], [46, 94, 140], [33, 145, 140], [94, 201, 98], [240, 229, 60]];
   const darkWanted = window.matchMedia("(prefers-color-scheme: dark)");
   const theme = () => root.dataset.theme;
-  const setTheme = (name) => { root.dataset.theme = name; };
+  const colors = new Map(); // of the theme; asking for a style takes long
+  const setTheme = (name) => { root.dataset.theme = name; colors.clear(); };
   setTheme(darkWanted.matches ? "dark" : "light");
-  const color = (name) => getComputedStyle(root).getPropertyValue(`--${name}`).trim();
+  const color = (name) => {
+    if (!colors.has(name)) colors.set(name, getComputedStyle(root).getPropertyValue(`--${name}`).trim());
+    return colors.get(name);
+  };
   const lineColor = (i) => PALETTES[theme()][i % PALETTES.light.length];
   // Beyond the colors dashes tell lines apart.
   const lineDash = (i) => [[], [7, 3], [2, 3], [9, 3, 2, 3]][Math.floor(i / PALETTES.light.length) % 4];
@@ -158,7 +182,11 @@ const vuskit = (() => {
   };
 
   // ---- canvas ----
+  // While a canvas is recorded, another pen than its own draws: that of charts.js writes SVG.
+  let recorded = null;
+  const record = (canvas, pen) => { recorded = canvas && { canvas, pen }; };
   const prepare = (canvas) => {
+    if (recorded?.canvas === canvas) return { pen: recorded.pen, width: recorded.pen.width, height: recorded.pen.height };
     const ratio = window.devicePixelRatio || 1;
     const { width, height } = canvas.getBoundingClientRect();
     canvas.width = Math.max(1, Math.round(width * ratio));
@@ -295,17 +323,37 @@ const vuskit = (() => {
     }
   };
   const tell = (text) => { byId("told").textContent = text; };
+  // Numbers in as many digits as people read; csv keeps all.
+  const rounded = (value) => typeof value === "number" ? (Number.isInteger(value) ? String(value) : String(Number(value.toPrecision(4)))) : /^-?\d+\.\d{5,}$/.test(value) ? Number(value).toFixed(4) : String(value);
+  const LATEX = { "\\": "\\textbackslash{}", "&": "\\&", "%": "\\%", $: "\\$", "#": "\\#", _: "\\_", "{": "\\{", "}": "\\}", "~": "\\textasciitilde{}", "^": "\\textasciicircum{}", "−": "$-$", "–": "--" };
+  const texts = {
+    csv,
+    latex: (rows) => {
+      const line = (row) => `${row.map((value) => rounded(value).replace(/[\\&%$#_{}~^−–]/g, (letter) => LATEX[letter])).join(" & ")} \\\\`;
+      const [header, ...body] = rows;
+      return `\\begin{tabular}{l${"r".repeat(header.length - 1)}}\n\\toprule\n${line(header)}\n\\midrule\n${body.map(line).join("\n")}\n\\bottomrule\n\\end{tabular}\n`;
+    },
+    markdown: (rows) => {
+      const line = (row) => `| ${row.map((value) => rounded(value).replaceAll("|", "\\|").replaceAll("\n", " ")).join(" | ")} |`;
+      const [header, ...body] = rows;
+      return [line(header), `| --- |${" ---: |".repeat(header.length - 1)}`, ...body.map(line)].join("\n") + "\n";
+    },
+  };
+  // A button says for a moment that it was done.
+  const confirm = (button, text) => {
+    tell(text);
+    if (button.dataset.before) return;
+    button.dataset.before = button.textContent;
+    button.textContent = "Copied";
+    setTimeout(() => { button.textContent = button.dataset.before; delete button.dataset.before; }, 1500);
+  };
   const copies = (place, tables) => {
     for (const button of place.querySelectorAll("[data-copy]")) {
       if (!(button.dataset.copy in tables)) continue;
       button.addEventListener("click", async () => {
         const rows = tables[button.dataset.copy]();
-        await copyText(csv(rows));
-        tell(`${rows.length - 1} rows copied`);
-        if (button.textContent === "Copied") return;
-        const before = button.textContent;
-        button.textContent = "Copied";
-        setTimeout(() => { button.textContent = before; }, 1500);
+        await copyText(texts[button.dataset.form ?? "csv"](rows));
+        confirm(button, `${rows.length - 1} rows copied`);
       });
     }
   };
@@ -348,7 +396,19 @@ const vuskit = (() => {
     const running = views.get(section.view)(place, data(section.key), options) ?? {};
     return { section, place, running };
   };
-  const drawOpen = () => { if (open?.running.draw) open.running.draw(); };
+  const drawOpen = () => {
+    const active = document.activeElement;
+    open?.running.draw?.();
+    if (!active || active.isConnected) return;
+    // What had the focus was drawn anew.
+    const [name, value] = [["data-column", active.dataset.column], ["href", active.getAttribute("href")]].find(([, one]) => one) ?? [];
+    if (name) open.place.querySelector(`[${name}="${CSS.escape(value)}"]`)?.focus({ preventScroll: true });
+  };
+  // The data of views changed: each takes over what is new in it, and the open one shows it.
+  const refresh = () => {
+    for (const { running } of new Set([...kept.values(), ...(open ? [open] : [])])) running.refresh?.();
+    drawOpen();
+  };
   const route = () => {
     const { section, options } = wanted();
     byId("tip").hidden = true;
@@ -394,7 +454,7 @@ const vuskit = (() => {
   };
 
   return {
-    view, begin, data, floats, shares, numbers, unpacked, element, format, formatPair, fitted, fittedNames, wrapping, theme, color, lineColor, lineDash, heat, prepare, scale, rankBars, axes, tip,
-    tableRows, sortable, comparing, copies, tell, address, go, drawOpen, get sections() { return sections; },
+    view, begin, data, floats, doubles, codes, shares, numbers, unpacked, element, format, whole, formatPair, fitted, fittedNames, wrapping, theme, color, lineColor, lineDash, heat, prepare, record, scale, rankBars, axes, tip,
+    tableRows, sortable, comparing, copies, copyText, confirm, texts, tell, address, go, drawOpen, refresh, get sections() { return sections; },
   };
 })();

@@ -5,6 +5,8 @@ const benchmark = (() => {
   let found = null;
   // One run per page, read when a view asks for it first.
   const model = () => { found ??= read(vuskit.data("run")); return found; };
+  // New data of a run that goes on: views keep the object, and find what is new in it.
+  const update = (data) => { Object.assign(model(), read(data)); vuskit.refresh(); };
   const read = (data) => {
     const values = vuskit.numbers(data.values);
     const seconds = vuskit.numbers(data.seconds);
@@ -12,20 +14,26 @@ const benchmark = (() => {
     const value = (settings, measure, detector, series) => values[((settings * M + measure) * D + detector) * S + series];
     const outcome = (detector, series) => data.outcome_names[Number(data.outcomes[detector * S + series])];
     const title = (series) => `${data.datasets[data.series.dataset[series]]}/${data.series.name[series]}`;
-    // Places of the series of a data set; all for "".
-    const chosen = (dataset) => {
-      const place = data.datasets.indexOf(dataset);
-      const all = Array.from({ length: S }, (_, i) => i);
-      return place < 0 ? all : all.filter((i) => data.series.dataset[i] === place);
+    // Places of the series that pass the filters: {dataset, kind, number, length}; "" passes all.
+    const chosen = (filters = {}) => {
+      const place = data.datasets.indexOf(filters.dataset ?? "");
+      const tests = Object.entries(data.filters).flatMap(([name, { classes, series }]) => {
+        const wanted = classes.findIndex(([key]) => key === filters[name]);
+        return wanted < 0 || !series ? [] : [(i) => series[i] === String(wanted)];
+      });
+      return Array.from({ length: S }, (_, i) => i)
+        .filter((i) => (place < 0 || data.series.dataset[i] === place) && tests.every((passes) => passes(i)));
     };
+    const titles = new Map(data.series.name.map((_, i) => [title(i), i]));
     const shell = (text) => /^[\w@%+=:,.\/-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\"'\"'")}'`;
     return {
       ...data, D, S, M, value, outcome, title, chosen,
+      place: (name) => titles.get(name) ?? -1,
       // All digits that the file holds.
       exact: (number) => Number.isNaN(number) ? "" : String(Number(number.toPrecision(data.digits))),
       second: (detector, series) => seconds[detector * S + series],
       command: (series) => `${data.command} ${shell(title(series))}`,
-      link: (series) => series in data.embedded ? vuskit.address(data.embedded[series]) : vuskit.address("series-values", { series }),
+      link: (series) => series in data.embedded ? vuskit.address(data.embedded[series]) : vuskit.address("series", { name: title(series) }),
     };
   };
 
@@ -80,13 +88,59 @@ const benchmark = (() => {
     select.replaceChildren(...entries.map(([key, text]) => new Option(text, key)));
     if (entries.some(([key]) => key === value)) select.value = value;
   };
-  const fillFilters = (place, run, options) => {
+  /* Filters that the views of a run share: a reader who goes to another view takes them along.
+     `filters.fill()` lists what the run has by now, `take(options)` reads an address, `remember`
+     writes one, of the shared filters and those of the view.                                     */
+  const SHARED = ["dataset", "kind", "number", "length", "measure", "settings"];
+  const TITLES = { kind: "anomalies", number: "how many", length: "length" };
+  let shared = {};
+  const makeFilters = (place, run, key) => {
     const byId = (id) => place.querySelector(`#${id}`);
-    fillSelect(byId("dataset"), [["", `all (${run.S})`], ...run.datasets.map((name) => [name, `${name} (${run.chosen(name).length})`])], options.dataset ?? "");
-    fillSelect(byId("measure"), run.measures.map((one) => [one.name, titled(one)]), options.measure ?? run.favorite);
-    fillSelect(byId("settings"), run.settings.map((text, i) => [String(i), text]), options.settings ?? "0");
-    byId("settings-label").hidden = run.settings.length < 2;
-    byId("filters").addEventListener("submit", (event) => event.preventDefault());
+    const form = byId("filters");
+    form.addEventListener("submit", (event) => event.preventDefault());
+    for (const name of Object.keys(run.filters).reverse()) {
+      byId("dataset").parentElement.after(vuskit.element("label", { text: `${TITLES[name]} ` }, vuskit.element("select", { id: name })));
+    }
+    const usual = () => ({ dataset: "", kind: "", number: "", length: "", measure: run.favorite, settings: "0" });
+    const chosen = () => Object.fromEntries(["dataset", ...Object.keys(run.filters)].map((id) => [id, byId(id).value]));
+    const fill = () => {
+      const kept = Object.fromEntries(SHARED.map((id) => [id, byId(id).value || usual()[id]]));
+      const lists = {
+        dataset: [["", `all (${run.S})`], ...run.datasets.map((name) => [name, `${name} (${run.chosen({ dataset: name }).length})`])],
+        measure: run.measures.map((one) => [one.name, titled(one)]),
+        settings: run.settings.map((text, i) => [String(i), text]),
+      };
+      for (const [name, { classes }] of Object.entries(run.filters)) {
+        lists[name] = [["", "any"], ...classes.map(([one, text]) => [one, `${text} (${run.chosen({ [name]: one }).length})`])];
+        byId(name).parentElement.hidden = classes.length < 2;
+      }
+      for (const id of SHARED) fillSelect(byId(id), lists[id], kept[id]);
+      byId("settings").parentElement.hidden = run.settings.length < 2;
+    };
+    const keep = () => {
+      const defaults = usual();
+      shared = Object.fromEntries(SHARED.filter((id) => byId(id).value !== defaults[id]).map((id) => [id, byId(id).value]));
+      for (const link of document.querySelectorAll("#sections a")) {
+        if (["run", "detectors", "table"].includes(link.dataset.key)) link.href = vuskit.address(link.dataset.key, shared);
+      }
+    };
+    const take = (given) => {
+      const wanted = { ...usual(), ...(Object.keys(given).length ? given : shared) };
+      for (const id of SHARED) if ([...byId(id).options].some((one) => one.value === wanted[id])) byId(id).value = wanted[id];
+      keep();
+    };
+    const remember = (own = {}) => {
+      keep();
+      window.history.replaceState(null, "", vuskit.address(key, { ...shared, ...own }));
+    };
+    fill();
+    return {
+      fill, take, remember, chosen,
+      get shared() { return shared; },
+      settings: () => Number(byId("settings").value || 0),
+      measure: () => Math.max(run.measures.findIndex((one) => one.name === byId("measure").value), 0),
+      series: () => run.chosen(chosen()),
+    };
   };
   const shown = (value) => {
     if (Number.isNaN(value)) return "–";
@@ -95,7 +149,7 @@ const benchmark = (() => {
   };
   // Of a measure, for headers and lists: an arrow where less is better.
   const titled = (measure) => measure.higher ? measure.title : `${measure.title} ↓`;
-  return { model, ranks, mean, median, summarize, fillSelect, fillFilters, shown, titled };
+  return { model, update, ranks, mean, median, summarize, fillSelect, makeFilters, shown, titled };
 })();
 
 vuskit.view("failures", (place, data) => {
@@ -121,9 +175,11 @@ benchmark.figures = (place, run, state) => {
 
   // ---- critical differences ----
   const compared = () => {
-    const { settings, measure, dataset } = state();
+    const { settings, measure, filters } = state();
     if (!run.M) return { error: "There are no values yet." };
-    const place = run.datasets.indexOf(dataset);
+    if (benchmark.compare) return benchmark.compare(run, settings, measure, filters);
+    if (filters.kind || filters.number || filters.length) return { error: "the file holds tests over all series of a data set; `vuskit explore` tests any selection." };
+    const place = run.datasets.indexOf(filters.dataset);
     return run.comparisons[`${settings},${measure}${place < 0 ? "" : `,${place}`}`]
       ?? { error: "the file holds the comparisons of the largest data sets only." };
   };
@@ -324,7 +380,7 @@ benchmark.figures = (place, run, state) => {
   const openCell = ([c]) => {
     const column = grid.columns[c];
     if (column.series !== undefined) { window.location.hash = run.link(column.series); return; }
-    vuskit.go("table", { dataset: column.dataset, measure: run.measures[grid.now.measure].name, settings: grid.now.settings || undefined });
+    vuskit.go("table", { ...grid.now.filters, dataset: column.dataset, measure: run.measures[grid.now.measure].name, settings: grid.now.settings || undefined });
   };
   vuskit.tip(byId("heat"), (px, py) => { const at = cellAt(px, py); return at && cellText(...at); });
   byId("heat").addEventListener("click", (event) => {
@@ -409,6 +465,11 @@ benchmark.figures = (place, run, state) => {
     return near && `${near.name}\n${format(near.seconds)} s, ${shown(near.value)}`;
   });
 
+  const head = (id) => byId(id).closest("section").querySelector(".head");
+  charts.savable(byId("ranks"), drawRanks, "Critical differences", head("ranks"));
+  charts.savable(byId("heat"), drawHeat, "Ranks", head("heat"));
+  charts.savable(byId("time"), drawTime, "Time against accuracy", head("time"));
+
   return {
     draw: () => { drawRanks(); drawHeat(); drawTime(); },
     copies: {
@@ -434,10 +495,13 @@ vuskit.view("run", (place, _, options) => {
   const run = benchmark.model();
   const { element } = vuskit;
   const byId = (id) => place.querySelector(`#${id}`);
-  benchmark.fillFilters(place, run, options);
-  benchmark.fillSelect(byId("family"), [["", "all"], ...Object.entries(run.families)], "");
+  const filters = benchmark.makeFilters(place, run, "run");
+  const fill = () => {
+    benchmark.fillSelect(byId("family"), [["", "all"], ...Object.entries(run.families)], byId("family").value);
+    for (const id of ["columns", "weigh"]) byId(id).parentElement.hidden = run.datasets.length < 2;
+  };
+  fill();
   byId("columns").value = run.S > 200 ? "dataset" : "series";
-  if (run.datasets.length < 2) for (const id of ["columns", "weigh"]) byId(id).parentElement.hidden = true;
   // The best first: of ranks, and of some measures, that is the lowest.
   const bestFirst = (column) => {
     const measure = run.measures.find((one) => `measure ${one.name}` === column);
@@ -445,28 +509,26 @@ vuskit.view("run", (place, _, options) => {
   };
   let order = null;
   // What was chosen is in the address, so that a link to the page can show it.
-  const CHOICES = ["dataset", "measure", "settings", "summary", "weigh", "basis"];
+  const CHOICES = { summary: "mean", weigh: "series", basis: "common" };
   const take = (given) => {
-    for (const id of CHOICES) if ([...byId(id).options].some((one) => one.value === given[id])) byId(id).value = given[id];
-    if (given.dataset === undefined && Object.keys(given).length) byId("dataset").value = "";
+    filters.take(given);
+    for (const id of Object.keys(CHOICES)) if ([...byId(id).options].some((one) => one.value === given[id])) byId(id).value = given[id];
     byId("weigh").disabled = byId("dataset").value !== "";
     if (order === null || given.measure !== undefined) order = bestFirst(`measure ${byId("measure").value}`);
   };
-  const remember = () => {
-    const usual = { dataset: "", measure: run.favorite, settings: "0", summary: "mean", weigh: "series", basis: "common" };
-    const changed = CHOICES.filter((id) => byId(id).value !== usual[id]).map((id) => [id, byId(id).value]);
-    window.history.replaceState(null, "", vuskit.address("run", Object.fromEntries(changed)));
-  };
+  const remember = () => filters.remember(Object.fromEntries(
+    Object.keys(CHOICES).filter((id) => byId(id).value !== CHOICES[id]).map((id) => [id, byId(id).value])));
   take(options);
 
   const state = () => ({
     dataset: byId("dataset").value,
-    settings: Number(byId("settings").value || 0),
-    measure: Math.max(run.measures.findIndex((one) => one.name === byId("measure").value), 0),
+    filters: filters.chosen(),
+    settings: filters.settings(),
+    measure: filters.measure(),
     summary: byId("summary").value,
     basis: byId("basis").value,
     weigh: byId("dataset").value ? "series" : byId("weigh").value,
-    series: run.chosen(byId("dataset").value),
+    series: filters.series(),
     columns: byId("columns").value,
   });
   // The chosen measure first: it is what the figures show, and the narrowest screen has it.
@@ -521,7 +583,7 @@ vuskit.view("run", (place, _, options) => {
       element("th", { scope: "row", text: row.name, title: row.name }),
       element("td", { text: `${row.own} of ${now.series.length}` }),
       ...row.cells.map((cell, k) => {
-        const to = vuskit.address("table", { measure: columns[k].name, dataset: now.dataset, sort: row.name, settings: now.settings || undefined });
+        const to = vuskit.address("table", { ...filters.shared, measure: columns[k].name, sort: row.name });
         const about = `${row.name}, ${columns[k].title}: ${benchmark.shown(cell.value)} over ${cell.n} series`;
         const link = element("a", { href: to, text: benchmark.shown(cell.value), title: about });
         return element("td", { class: cell.value === winners[k] ? "best" : null, style: bar(cell.value, columns[k]) }, link);
@@ -559,6 +621,12 @@ vuskit.view("run", (place, _, options) => {
       now.weigh === "dataset" ? "Every data set has the same weight." : "",
       "Click a number to list its series."].filter(Boolean).join(" ");
   };
+  // A run that goes on may get its first measures now.
+  const refresh = () => {
+    filters.fill();
+    fill();
+    if (order.column.startsWith("measure ") && !run.measures.some((one) => `measure ${one.name}` === order.column)) order = bestFirst(`measure ${byId("measure").value}`);
+  };
   const figures = benchmark.figures(place, run, state);
   const copyBoard = () => {
     const board = boardRows();
@@ -566,7 +634,7 @@ vuskit.view("run", (place, _, options) => {
       ...sorted(board).flatMap((row) => row.cells.map((cell, k) => [
         row.name, row.own, board.now.summary, board.now.weigh, board.now.dataset, board.columns[k].name, run.exact(cell.value), cell.n]))];
   };
-  vuskit.copies(place, { board: copyBoard, ...figures.copies });
+  vuskit.copies(place, { board: copyBoard, "board-table": () => vuskit.tableRows(byId("board")), ...figures.copies });
   const draw = () => { drawBoard(); figures.draw(); };
   byId("family").addEventListener("change", drawBoard);
   byId("columns").addEventListener("change", figures.draw);
@@ -577,7 +645,7 @@ vuskit.view("run", (place, _, options) => {
     remember();
     draw();
   });
-  return { draw, show: (given) => { take(given); draw(); } };
+  return { draw, show: (given) => { take(given); draw(); }, refresh };
 });
 
 // ---- the table of series, a page of rows at a time; the values of a series without drawings ----
@@ -586,17 +654,17 @@ vuskit.view("table", (place, _, options) => {
   const run = benchmark.model();
   const { element } = vuskit;
   const byId = (id) => place.querySelector(`#${id}`);
-  benchmark.fillFilters(place, run, options);
+  const filters = benchmark.makeFilters(place, run, "table");
   let order = { column: "series", falling: false };
   let first = 0;
   let lead = 0; // the detector that was asked for stands first
   const detectors = () => [lead, ...run.detectors.keys()].filter((d, k) => k === 0 ? d < run.D : d !== lead);
 
-  const measure = () => Math.max(run.measures.findIndex((one) => one.name === byId("measure").value), 0);
+  const { measure } = filters;
   const higher = () => run.measures[measure()]?.higher !== false;
   const rows = () => {
-    const [settings, m, part] = [Number(byId("settings").value || 0), measure(), byId("name").value.toLowerCase()];
-    const found = run.chosen(byId("dataset").value).filter((i) => run.title(i).toLowerCase().includes(part))
+    const [settings, m, part] = [filters.settings(), measure(), byId("name").value.toLowerCase()];
+    const found = filters.series().filter((i) => run.title(i).toLowerCase().includes(part))
       .map((i) => ({ i, values: run.detectors.map((__, d) => run.M ? run.value(settings, m, d, i) : NaN) }));
     const facts = { series: (row) => run.title(row.i), points: (row) => run.series.points[row.i], anomalies: (row) => run.series.anomalies[row.i] };
     const detector = run.detectors.findIndex((name) => `detector ${name}` === order.column);
@@ -646,49 +714,68 @@ vuskit.view("table", (place, _, options) => {
   const move = (step) => { first = Math.max(first + step * ROWS, 0); draw(); };
   byId("previous").addEventListener("click", () => move(-1));
   byId("next").addEventListener("click", () => move(1));
-  byId("name").addEventListener("input", () => { first = 0; draw(); });
-  byId("filters").addEventListener("change", () => { first = 0; draw(); });
+  const remember = () => filters.remember({ name: byId("name").value, sort: lead ? run.detectors[lead] : undefined });
+  byId("name").addEventListener("input", () => { first = 0; remember(); draw(); });
+  byId("filters").addEventListener("change", () => { first = 0; remember(); draw(); });
   vuskit.copies(place, {
     series: () => [["dataset", "series", "points", "anomalies", "measure", ...run.detectors], ...rows().map(({ i, values }) => [
       run.datasets[run.series.dataset[i]], run.series.name[i], run.series.points[i], run.series.anomalies[i],
       run.measures[measure()]?.name ?? "", ...values.map(run.exact)])],
   });
   const take = (given) => {
-    if (given.measure !== undefined) byId("measure").value = given.measure;
-    if (given.measure !== undefined || given.dataset !== undefined) byId("dataset").value = given.dataset ?? "";
-    if (given.settings !== undefined) byId("settings").value = given.settings;
+    filters.take(given);
+    if (given.name !== undefined || given.sort !== undefined) byId("name").value = given.name ?? "";
     if (!run.detectors.includes(given.sort)) return;
     lead = run.detectors.indexOf(given.sort);
     order = { column: `detector ${given.sort}`, falling: higher() };
     first = 0;
   };
   take(options);
-  return { draw, show: (given) => { take(given); draw(); } };
+  return { draw, show: (given) => { take(given); draw(); }, refresh: filters.fill };
 });
+
+// ---- one series: its address is its name, whether the file holds its drawings or not ----
+benchmark.valuesTable = (run, i) => {
+  const { element } = vuskit;
+  return [
+    element("caption", {}, element("span", { text: `Measures of ${run.title(i)}` })),
+    element("thead", {}, element("tr", {}, ...["measure", ...run.detectors].map((text) => element("th", { scope: "col", text, class: vuskit.wrapping(text) })))),
+    element("tbody", {}, ...run.settings.flatMap((settings, s) => run.measures.map((one, m) => element("tr", {},
+      element("th", { scope: "row", text: run.settings.length > 1 ? `${benchmark.titled(one)} (${settings})` : benchmark.titled(one) }),
+      ...run.detectors.map((__, d) => {
+        const value = run.value(s, m, d, i);
+        return element("td", { text: benchmark.shown(value), "data-value": run.exact(value), title: Number.isNaN(value) ? run.outcome(d, i) || "not run yet" : null });
+      }))))),
+  ];
+};
+benchmark.facts = (run, i) => {
+  const counted = (n, one, many) => `${n.toLocaleString("en")} ${n === 1 ? one : many}`;
+  return [counted(run.series.points[i], "point", "points"), counted(run.series.anomalies[i], "anomaly", "anomalies"),
+    counted(run.series.anomalous[i], "anomalous point", "anomalous points")].join(", ");
+};
 
 vuskit.view("series-values", (place, _, options) => {
   const run = benchmark.model();
-  const { element } = vuskit;
   const byId = (id) => place.querySelector(`#${id}`);
   const show = (given) => {
-    const i = Math.min(Math.max(Number.parseInt(given.series, 10) || 0, 0), run.S - 1);
-    if (i < 0) return;
+    const i = run.place(given.name ?? "");
+    for (const part of place.querySelectorAll("section")) part.hidden = i < 0;
+    if (i < 0) {
+      byId("name").textContent = given.name ?? "Series";
+      byId("facts").textContent = "The run has no series of this name.";
+      for (const id of ["why", "command"]) byId(id).textContent = "";
+      return;
+    }
+    if (i in run.embedded) { window.location.replace(run.link(i)); return; }
     byId("name").textContent = run.title(i);
-    byId("facts").textContent = `${run.series.points[i].toLocaleString("en")} points, ${run.series.anomalies[i].toLocaleString("en")} anomalies`;
+    byId("facts").textContent = benchmark.facts(run, i);
     const reason = run.not_drawn[i];
-    byId("why").textContent = reason ? `This series cannot be drawn: ${reason}.` : "The drawings of this series are not in this file. This command makes a page with them:";
-    byId("command").textContent = reason ? "" : run.command(i);
-    byId("values").replaceChildren(
-      element("caption", {}, element("span", { text: `Measures of ${run.title(i)}` })),
-      element("thead", {}, element("tr", {}, ...["measure", ...run.detectors].map((text) => element("th", { scope: "col", text, class: vuskit.wrapping(text) })))),
-      element("tbody", {}, ...run.settings.flatMap((settings, s) => run.measures.map((one, m) => element("tr", {},
-        element("th", { scope: "row", text: run.settings.length > 1 ? `${benchmark.titled(one)} (${settings})` : benchmark.titled(one) }),
-        ...run.detectors.map((__, d) => {
-          const value = run.value(s, m, d, i);
-          return element("td", { text: benchmark.shown(value), "data-value": run.exact(value), title: Number.isNaN(value) ? run.outcome(d, i) || "not run yet" : null });
-        }))))));
+    byId("why").textContent = reason ? `This series cannot be drawn: ${reason}.` : "The drawings of this series are not in this file. These commands show it, in a browser or in a page of its own:";
+    byId("command").textContent = reason ? "" : `${run.explore}\n${run.command(i)}`;
+    byId("values").replaceChildren(...benchmark.valuesTable(run, i));
   };
-  vuskit.copies(place, { values: () => vuskit.tableRows(byId("values")) });
+  const copied = () => vuskit.tableRows(byId("values"));
+  vuskit.copies(place, { values: copied, "values-table": copied });
   show(options);
   return { show };
 });

@@ -82,20 +82,7 @@ vuskit.view("study", (place, data) => {
   const { element } = vuskit;
   const toggle = (set, name) => { if (!set.delete(name)) set.add(name); };
   const known = new Map(data.measures.map((measure) => [measure.name, measure]));
-  const swatch = (color, dash) => charts.svg("svg", { width: 18, height: 12, "aria-hidden": "true" }, dash === undefined
-    ? charts.svg("rect", { x: 1, y: 1, width: 16, height: 10, fill: color, class: "bar" })
-    : charts.svg("path", { d: "M0 6H18", stroke: color, "stroke-width": 3, "stroke-dasharray": dash || null }));
-  const choice = (title, color, pressed, click, dash) => {
-    const button = element("button", { type: "button", class: "choice", onclick: click }, swatch(color, dash), element("span", { text: title }));
-    button.setAttribute("aria-pressed", String(pressed));
-    return button;
-  };
-  const refocused = (holder, fill) => {
-    const buttons = () => [...holder.querySelectorAll("button")];
-    const focused = buttons().indexOf(document.activeElement);
-    fill();
-    if (focused >= 0) buttons()[Math.min(focused, buttons().length - 1)].focus();
-  };
+  const { choice, refocused } = charts;
   const legend = place.querySelector(".legend");
   const shown = () => data.measures.filter(({ family }) => !chosen.hidden.has(family));
   const drawLegend = () => refocused(legend, () => {
@@ -206,7 +193,7 @@ vuskit.view("study", (place, data) => {
       const high = data.shares_axis ? Math.max(...data.panels.flatMap(({ values }) => numbers(values)), 0) : undefined;
       const row = panels.length > 6 ? 17 : undefined;
       view.plots(place, panels.map(({ title }) => title)).forEach((draw, j) => charts.bars(draw, view.items(data.measures).map((item) => ({
-        ...item, value: panels[j].values[item.k], text: `${data.label} ${exact(panels[j].values[item.k])}`,
+        ...item, value: panels[j].values[item.k], text: `${data.label} ${exact(panels[j].values[item.k])}${panels[j].marks ? `, ${data.mark_label} ${exact(panels[j].marks[item.k])}` : ""}`,
       })), { high, row, title: panels.length > 6 ? "" : data.label }));
     },
     rows: () => [["measure", ...data.panels.map(({ title }) => title)], ...data.measures.map(({ name }, k) => [name, ...data.panels.map(({ values }) => csvValue(values[k]))])],
