@@ -1,0 +1,123 @@
+"""``vuskit explore``: a local server for a run, a pack, or saved scores."""
+
+from __future__ import annotations
+
+import threading
+import webbrowser
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from vuskit._util.optional import require
+from vuskit.cli._files import check_exists, plan_folder
+from vuskit.cli._options import Load, flag, load_file
+from vuskit.cli._output import say, write
+from vuskit.cli.study import DEFAULT_OUTPUT
+
+__all__ = ["StudyReader", "explore"]
+
+
+def explore(
+    target: Annotated[
+        Path,
+        typer.Argument(
+            metavar="RUN|FOLDER|FILE",
+            help="A run folder, its plan, a pack, or a file or folder of saved scores.",
+        ),
+    ],
+    studies: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="FOLDER", help="Studies to add to the page. May be repeated."),
+    ] = None,
+    port: Annotated[
+        int,
+        typer.Option(min=0, max=65535, metavar="N", help="Port; a free one unless given."),
+    ] = 0,
+    load: Load = None,
+    no_browser: Annotated[
+        bool, flag("--no-browser", "Only print the address; do not open the browser.")
+    ] = False,
+) -> None:
+    """Explore a run or saved scores in the browser, also while the run goes on.
+
+    A server on this machine shows every series on demand. It needs a token, which is part of the
+    address, never writes, and ends with Ctrl-C.
+
+    Example: vuskit explore bench-run
+    """
+    for module in ("starlette", "uvicorn"):
+        require(module, purpose="vuskit explore", extra="explore")
+    from vuskit.explore import ExploreServer, open_content
+
+    if load is not None:
+        load_file(load)
+    place = plan_folder(check_exists(target))
+    content = open_content(place)
+    read_studies = StudyReader(place, tuple(studies or ()))
+    read_studies()  # a folder without studies is an error before the server starts
+    server = ExploreServer(content, port=port, studies=read_studies)
+    write(server.url)
+    say("Ctrl-C ends the server.")
+    if not no_browser:
+        threading.Timer(0.5, webbrowser.open, [server.url]).start()
+    with suppress(KeyboardInterrupt):
+        server.run()
+    say("stopped")
+
+
+class StudyReader:
+    """Reads the studies of a run: those in named folders, and its own in the usual folders.
+
+    Its own are all inside the run, and those made from it in ``studies`` beside it and in the
+    default folder of `vuskit study`.
+
+    Parameters
+    ----------
+    place : Path
+        The run folder.
+    named : sequence of Path, optional
+        Folders that must hold studies.
+    """
+
+    def __init__(self, place: Path, named: Sequence[Path] = ()) -> None:
+        self._place, self._named = place, tuple(named)
+        usual = (place / "studies", place.parent / "studies", DEFAULT_OUTPUT)
+        known = {folder.resolve() for folder in named}
+        self._usual = [folder for folder in usual if folder.resolve() not in known]
+        self._state: object = None
+        self._results: list[Any] = []
+
+    def __call__(self) -> list[Any]:
+        """Return the results; the same list unless files changed.
+
+        Raises
+        ------
+        InvalidInputError
+            If a named folder holds no studies.
+        """
+        files = [file for folder in (*self._named, *self._usual) for file in _results_in(folder)]
+        state = [(str(file), file.stat().st_mtime_ns) for file in files]
+        if state != self._state:
+            self._results, self._state = self._read(), state
+        return self._results
+
+    def _read(self) -> list[Any]:
+        from vuskit.studies import load_study_results
+        from vuskit.studies.sources import shared_place
+
+        found = [result for folder in self._named for result in load_study_results(folder)]
+        for folder in filter(_results_in, self._usual):
+            inside = folder.parent == self._place
+            found += [
+                result
+                for result in load_study_results(folder)
+                if inside or shared_place(result.inputs) == str(self._place.resolve())
+            ]
+        return found
+
+
+def _results_in(folder: Path) -> list[Path]:
+    return sorted(folder.glob("*_result.npz"))

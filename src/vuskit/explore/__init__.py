@@ -1,0 +1,8 @@
+"""A local server for runs and saved scores that do not fit into one page."""
+
+from __future__ import annotations
+
+from vuskit.explore.content import Content, open_content
+from vuskit.explore.server import ExploreServer
+
+__all__ = ["Content", "ExploreServer", "open_content"]

@@ -1,0 +1,257 @@
+"""The application of the server: one page, and the data that it asks for."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import math
+import re
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from vuskit._util.optional import require
+from vuskit.bench import RunStatus
+from vuskit.errors import InvalidInputError, VuskitError
+from vuskit.explore.content import Content, UnknownSeriesError, content_digest, values_version
+from vuskit.explore.lines import line_data
+from vuskit.explore.pages import explore_data, explore_page
+from vuskit.report.page import series_page_html
+from vuskit.report.page.document import Section
+from vuskit.report.page.run import FAILED, compare_series
+from vuskit.report.page.series_filters import FILTERS, select_series
+from vuskit.report.page.studies import study_sections
+
+if TYPE_CHECKING:
+    from starlette.applications import Starlette
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+__all__ = ["create_app"]
+
+_MORE_POLICY = "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+_IDENTITY = "{identity:str}"
+
+
+def create_app(content: Content, studies: Callable[[], list[Any]] = list) -> Starlette:
+    """Make the application; it checks nothing, see `vuskit.explore.access.AccessControl`.
+
+    Parameters
+    ----------
+    content : Content
+        What it shows.
+    studies : callable, optional
+        Returns results of studies, which become further sections; the same list as long as nothing
+        changed.
+    """
+    routing = require("starlette.routing", purpose="vuskit explore", extra="explore")
+    applications = require("starlette.applications", purpose="vuskit explore", extra="explore")
+    views = _Views(content, studies)
+    routes = {
+        "/": views.page,
+        "/data/status": views.status,
+        "/data/run": views.run,
+        "/data/comparison": views.comparison,
+        f"/data/series/{_IDENTITY}": views.series,
+        f"/data/series/{_IDENTITY}/lines": views.lines,
+        f"/series/{_IDENTITY}": views.evaluation,
+    }
+    app: Starlette = applications.Starlette(
+        routes=[routing.Route(path, view, methods=["GET"]) for path, view in routes.items()]
+    )
+    return app
+
+
+class _Views:
+    """One method per address; each reads the content in a separate thread."""
+
+    def __init__(self, content: Content, studies: Callable[[], list[Any]]) -> None:
+        self._content = content
+        self._studies = studies
+        self._kept: tuple[list[Any], list[Section]] | None = None
+        # One thread reads: connections to a store belong to the thread that opened them. Pages of
+        # single series take seconds, so that they have another one.
+        self._reader = ThreadPoolExecutor(1, thread_name_prefix="vuskit-explore")
+        self._slow = ThreadPoolExecutor(1, thread_name_prefix="vuskit-explore-page")
+
+    async def page(self, request: Request) -> Response:
+        return await self._html(self._reader, self._page)
+
+    def _page(self) -> str:
+        return explore_page(self._content, self._study_sections())
+
+    def _study_sections(self) -> list[Section]:
+        """Sections of the studies; making them takes seconds, so that they are kept."""
+        results = self._studies()
+        if self._kept is None or self._kept[0] is not results:
+            self._kept = results, study_sections(results) if results else []
+        return self._kept[1]
+
+    async def status(self, request: Request) -> Response:
+        return await self._json(request, lambda: status_data(self._content.status()))
+
+    async def run(self, request: Request) -> Response:
+        return await self._json(request, lambda: explore_data(self._content.report()))
+
+    async def comparison(self, request: Request) -> Response:
+        asked = request.query_params
+        return await self._json(request, lambda: self._compared(asked))
+
+    def _compared(self, asked: Mapping[str, str]) -> dict[str, Any]:
+        report = self._content.report()
+        settings = _place("settings", asked.get("settings", "0"), len(report.settings))
+        measure = _place("measure", asked.get("measure", "0"), len(report.measures))
+        filters = {name: asked.get(name, "") for name in ("dataset", *FILTERS)}
+        return compare_series(report, settings, measure, select_series(report.series, filters))
+
+    async def series(self, request: Request) -> Response:
+        identity = request.path_params["identity"]
+        return await self._json(request, lambda: self._about(identity))
+
+    def _about(self, identity: str) -> dict[str, Any]:
+        scored = self._content.read(identity)
+        series = scored.series
+        return {
+            "n": series.n_points,
+            "channels": list(series.channels) if series.n_channels > 1 else ["value"],
+            "has_values": not np.isnan(series.values).all(),
+            "scores": list(scored.scores),
+            "detectors": {run: name for name in scored.detectors for run in _runs(scored, name)},
+            "events": [[int(start), int(stop)] for start, stop in series.events],
+        }
+
+    async def lines(self, request: Request) -> Response:
+        identity, asked = request.path_params["identity"], request.query_params
+        return await self._json(request, lambda: self._lines(identity, asked))
+
+    def _lines(self, identity: str, asked: Mapping[str, str]) -> dict[str, Any]:
+        scored = self._content.read(identity)
+        n = scored.series.n_points
+        start, stop = _number(asked, "start", 0), _number(asked, "stop", n)
+        pixels = _number(asked, "pixels", 1_000)
+        values = np.asarray(scored.series.values).reshape(n, -1)
+        channel = _place("channel", asked.get("channel", "0"), values.shape[1])
+        scores = list(scored.scores.values())
+        wanted = asked.get("scores")
+        places = range(len(scores)) if wanted is None else _places(wanted, len(scores))
+        return {
+            "start": start,
+            "stop": stop,
+            "values": line_data(np.ascontiguousarray(values[:, channel]), start, stop, pixels),
+            "scores": {place: line_data(scores[place], start, stop, pixels) for place in places},
+        }
+
+    async def evaluation(self, request: Request) -> Response:
+        identity = request.path_params["identity"]
+        return await self._html(
+            self._slow,
+            lambda: series_page_html(self._content.evaluation(identity)),
+        )
+
+    # -- answers ---------------------------------------------------------------------------------
+
+    async def _json(self, request: Request, read: Callable[[], dict[str, Any]]) -> Response:
+        from starlette.responses import Response
+
+        status, found = await _attempt(self._reader, read)
+        body = json.dumps(found, allow_nan=False, separators=(",", ":"))
+        version = found.get("version")
+        headers = {} if version is None else {"etag": f'"{version}"'}
+        if version is not None and request.headers.get("if-none-match") == headers["etag"]:
+            return Response(status_code=304, headers=headers)
+        return Response(body, status, headers, media_type="application/json")
+
+    async def _html(self, executor: ThreadPoolExecutor, make: Callable[[], str]) -> Response:
+        from starlette.responses import HTMLResponse, PlainTextResponse
+
+        status, found = await _attempt(executor, lambda: {"page": make()})
+        if "page" not in found:
+            return PlainTextResponse(f"{found['error']}\n", status)
+        policy = re.search(r'Content-Security-Policy" content="([^"]*)"', found["page"])
+        assert policy is not None  # every page has one
+        headers = {"content-security-policy": f"{policy[1]}; {_MORE_POLICY}"}
+        return HTMLResponse(found["page"], status, headers)
+
+
+async def _attempt(
+    executor: ThreadPoolExecutor, read: Callable[[], dict[str, Any]]
+) -> tuple[int, dict[str, Any]]:
+    """Status and data; an error that a reader can understand is data."""
+    try:
+        return 200, await asyncio.get_running_loop().run_in_executor(executor, read)
+    except UnknownSeriesError as error:
+        return 404, {"error": str(error)}
+    except (VuskitError, OSError) as error:
+        return 422, {"error": str(error)}
+
+
+def _runs(scored: Any, name: str) -> tuple[str, ...]:
+    found: tuple[str, ...] = scored.repeats.get(name, (name,))
+    return found
+
+
+def _number(asked: Mapping[str, str], name: str, default: int) -> int:
+    text = asked.get(name, str(default))
+    if not re.fullmatch(r"\d{1,12}", text, re.ASCII):
+        raise InvalidInputError(f"`{name}` must be a number, got {text[:40]!r}")
+    return int(text)
+
+
+def _place(name: str, text: str, size: int) -> int:
+    found = _number({name: text}, name, 0)
+    if found >= size:
+        raise InvalidInputError(f"`{name}` must be below {size}, got {found}")
+    return found
+
+
+def _places(text: str, size: int) -> list[int]:
+    return [_place("scores", one, size) for one in text.split(",") if one]
+
+
+# -- data --------------------------------------------------------------------------------------
+
+
+def status_data(status: RunStatus) -> dict[str, Any]:
+    """Progress and failures, ready for JSON."""
+    progress = status.progress
+    version = values_version(status)
+    found = {
+        "state": status.run["state"],
+        "done": progress.get("done", 0),
+        "total": progress.get("total", 0),
+        "per_minute": _finite(progress.get("per_minute")),
+        "seconds_left": _finite(progress.get("seconds_left")),
+        "running": list(progress.get("running", ())),
+        "failed": status.count(*FAILED),
+        "values": status.n_values,
+        "detectors": _by_detector(status),
+        "causes": [
+            {
+                "jobs": cause.n_jobs,
+                "status": cause.example.status.value,
+                "title": cause.example.title,
+                "message": cause.example.message,
+                "command": cause.example.command,
+                "traceback": cause.example.traceback or "",
+            }
+            for cause in status.causes
+        ],
+        "notes": list(status.notes),
+        "run": version,
+    }
+    return {**found, "version": content_digest(found)}
+
+
+def _by_detector(status: RunStatus) -> list[dict[str, Any]]:
+    """Finished jobs of each detector: successful, failed and skipped."""
+    found: dict[str, dict[str, int]] = {}
+    for (name, _, ended), count in status.by_detector.items():
+        row = found.setdefault(name, {"ok": 0, "failed": 0, "skipped": 0})
+        row["failed" if ended.failed else "ok" if ended == "OK" else "skipped"] += count
+    return [{"name": name, **row} for name, row in found.items()]
+
+
+def _finite(number: float | None) -> float | None:
+    return None if number is None or not math.isfinite(number) else float(number)

@@ -1,0 +1,93 @@
+"""Lines of a series for a screen: the lowest and highest value under each pixel."""
+
+from __future__ import annotations
+
+import base64
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vuskit.errors import InvalidInputError
+
+__all__ = ["MOST_PIXELS", "envelope", "line_data"]
+
+MOST_PIXELS = 8_192
+
+Floats = NDArray[np.float64]
+
+
+def envelope(line: Floats, start: int, stop: int, pixels: int) -> tuple[Floats, Floats]:
+    """Return the lowest and the highest value under each pixel.
+
+    Pixel ``p`` covers the points from ``start + p * size // pixels`` up to, but without,
+    ``start + (p + 1) * size // pixels``, where ``size = stop - start``. NaN is ignored; a pixel
+    without any number is NaN.
+
+    Parameters
+    ----------
+    line : ndarray of shape (n,)
+        The whole line.
+    start, stop : int
+        First point, and one past the last; at least `pixels` points.
+    pixels : int
+        Width of the drawing.
+
+    Returns
+    -------
+    tuple of ndarray of shape (pixels,)
+        Lowest and highest values.
+
+    Examples
+    --------
+    >>> envelope(np.array([3.0, 1.0, 2.0, 5.0, 4.0]), 0, 5, 2)
+    (array([1., 2.]), array([3., 5.]))
+    """
+    edges = start + np.arange(pixels, dtype=np.int64) * (stop - start) // pixels
+    part = line[:stop]
+    return np.fmin.reduceat(part, edges), np.fmax.reduceat(part, edges)
+
+
+def line_data(line: Floats, start: int, stop: int, pixels: int) -> dict[str, Any]:
+    """Return a part of a line for a page: all points, or an envelope if there are too many.
+
+    Parameters
+    ----------
+    line : ndarray of shape (n,)
+        The whole line.
+    start, stop : int
+        First point, and one past the last.
+    pixels : int
+        Width of the drawing; up to twice as many points are sent as they are.
+
+    Returns
+    -------
+    dict
+        ``points``, or ``low`` and ``high``: little-endian single precision in base64, relative to
+        ``base``. ``range``: lowest and highest value of the whole line; None without any number.
+
+    Raises
+    ------
+    InvalidInputError
+        If the part is empty or outside the line, or the width is not usable.
+    """
+    if not 0 <= start < stop <= line.size:
+        raise InvalidInputError(
+            f"`start` and `stop` must be within 0 and {line.size}, got {start} and {stop}"
+        )
+    if not 1 <= pixels <= MOST_PIXELS:
+        raise InvalidInputError(f"`pixels` must be from 1 to {MOST_PIXELS}, got {pixels}")
+    known = np.isfinite(line)
+    if not known.any():
+        return {"range": None}
+    low, high = float(np.fmin.reduce(line)), float(np.fmax.reduce(line))
+    # Single precision holds differences from the lowest value well, also of large numbers.
+    found: dict[str, Any] = {"range": [low, high], "base": low}
+    if stop - start <= 2 * pixels:
+        return {**found, "points": _packed(line[start:stop] - low)}
+    lowest, highest = envelope(line, start, stop, pixels)
+    return {**found, "low": _packed(lowest - low), "high": _packed(highest - low)}
+
+
+def _packed(numbers: Floats) -> str:
+    return base64.b64encode(numbers.astype("<f4").tobytes()).decode("ascii")
