@@ -1,0 +1,1 @@
+"""Example plug-in of vuskit."""

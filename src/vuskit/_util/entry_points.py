@@ -1,0 +1,137 @@
+"""Entry points: measures, detectors, readers, threshold rules and studies of other packages."""
+
+from __future__ import annotations
+
+import functools
+import sys
+from collections.abc import Callable, Container
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from vuskit.errors import InvalidInputError, PluginWarning, warn
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
+__all__ = ["EntryPointGroup"]
+
+_loading: set[tuple[str, str]] = set()  # a plug-in may list what is registered while it is imported
+_warned: set[str] = set()
+
+
+@dataclass(frozen=True)
+class EntryPointGroup:
+    """Entry points of one group; each is imported when its name is needed first.
+
+    Attributes
+    ----------
+    group : str
+        Name of the group, such as ``"vuskit.measures"``.
+    expected : str
+        What an entry point of the group must be, for errors.
+    accept : callable
+        ``accept(name, loaded)`` registers the object, unless importing it did. It returns whether
+        the object is registered under that name.
+
+    Examples
+    --------
+    >>> group = EntryPointGroup("vuskit.nothing", "anything", lambda name, loaded: True)
+    >>> group.names(), group.load("absent")
+    ((), False)
+    """
+
+    group: str
+    expected: str
+    accept: Callable[[str, Any], bool]
+
+    def names(self) -> tuple[str, ...]:
+        """Names of the entry points; nothing is imported."""
+        return tuple(self._points())
+
+    def provider(self, name: str) -> str:
+        """Return the distribution that provides an entry point, with its version; "" if none."""
+        points = self._points().get(name, ())
+        return _provider(points[0]) if points else ""
+
+    def load(self, name: str) -> bool:
+        """Import the entry point of that name and register it.
+
+        Returns
+        -------
+        bool
+            Whether there is one.
+
+        Raises
+        ------
+        InvalidInputError
+            If it cannot be imported, is not what the group expects, or two distributions provide
+            the name. The text names the distribution.
+        """
+        points = self._points().get(name, ())
+        if not points or (self.group, name) in _loading:
+            return False
+        what = f"entry point {name!r} of {self.group!r}"
+        provider = _provider(points[0])
+        if len(points) > 1:
+            listed = " and ".join(map(_provider, points))
+            raise InvalidInputError(
+                f"{what} must come from one distribution, got {listed}; uninstall one of them"
+            )
+        _loading.add((self.group, name))
+        try:
+            loaded = points[0].load()
+        except Exception as error:  # whatever the package does when it is imported
+            raise InvalidInputError(
+                f"{what} must be importable, got {type(error).__name__}: {error}; "
+                f"update or uninstall {provider}"
+            ) from error
+        finally:
+            _loading.discard((self.group, name))
+        if not self.accept(name, loaded):
+            raise InvalidInputError(
+                f"{what} must be {self.expected}, got {loaded!r}; update or uninstall {provider}"
+            )
+        return True
+
+    def load_all(self, known: Container[str]) -> None:
+        """Load all entry points whose names are not known yet.
+
+        A name that the package itself has is never replaced. An entry point that cannot be loaded
+        is left out, with one `PluginWarning` per process.
+
+        Parameters
+        ----------
+        known : container of str
+            Registered names.
+        """
+        for name in self.names():
+            if name in known:
+                continue
+            try:
+                self.load(name)
+            except InvalidInputError as error:
+                if str(error) not in _warned:
+                    _warned.add(str(error))
+                    warn(f"a plug-in is left out: {error}", PluginWarning)
+
+    def _points(self) -> dict[str, tuple[EntryPoint, ...]]:
+        return _found(self.group, tuple(sys.path))
+
+
+# Looked up for every file that is read; the search goes through all installed distributions.
+@functools.lru_cache(maxsize=64)
+def _found(group: str, path: tuple[str, ...]) -> dict[str, tuple[EntryPoint, ...]]:
+    """Entry points of a group by name; a name that two distributions provide has two."""
+    from importlib.metadata import entry_points  # slow to import, and needed here only
+
+    found: dict[str, tuple[EntryPoint, ...]] = {}
+    for point in sorted(entry_points(group=group), key=_provider):
+        others = found.get(point.name, ())
+        if all(_provider(one) != _provider(point) for one in others):
+            found[point.name] = (*others, point)
+    return dict(sorted(found.items()))
+
+
+def _provider(point: EntryPoint) -> str:
+    found = point.dist
+    return "an unknown distribution" if found is None else f"{found.name} {found.version}"
