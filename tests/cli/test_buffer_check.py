@@ -32,6 +32,33 @@ def test_buffers_show_whether_the_ranking_depends_on_them(command, tmp_path, mon
     calm = command("compare", "bench-run", "--buffers", "0.9,1", "--json")
     assert json.loads(calm.out)["rows"] == 8
     assert "the ranking does not depend on the buffer" in calm.err
+    assert command("bench", "pack", "bench-run", "run.zip").code == 0
+    pack = command("compare", "run.zip", "--buffers", "0.5,1,16")
+    assert pack.code == 0, pack.err
+    assert pack.out.endswith(folder.out)
+    refused = command("compare", "bench-run", "--buffers", "1,2", "--labels", "scores")
+    assert (refused.code, "must come with a folder of saved scores" in refused.err) == (2, True)
+    alone = command("compare", "bench-run", "--labels", "scores")
+    assert "must come with --buffers" in " ".join(alone.err.split())
     for given, text in (("1,x", "must be numbers separated by commas"), ("1", "two or more")):
         failed = command("compare", "bench-run", "--buffers", given)
         assert (failed.code, text in " ".join(failed.err.split())) == (2, True)
+
+
+def test_labels_of_a_folder_of_scores_may_be_elsewhere(command, tmp_path, monkeypatch):
+    monkeypatch.setenv("VUSKIT_NUMBA", "0")
+    (tmp_path / "labels").mkdir()
+    labels = np.isin(np.arange(300) // 10, [9, 20]).astype(int)
+    for place in range(4):
+        np.save(tmp_path / "labels" / f"s{place}.npy", np.roll(labels, place))
+        for detector, shift in (("exact", 0), ("late", 5)):
+            folder = tmp_path / "scores" / detector
+            folder.mkdir(parents=True, exist_ok=True)
+            np.save(folder / f"s{place}.npy", np.roll(labels, place + shift)[5:-4] + 0.5)
+    options = ("--labels", "labels", "--align", "center", "--window", "10")
+    found = command("compare", "scores", "--buffers", "1,2", *options)
+    assert found.code == 0, found.err
+    assert "over 4 series" in " ".join(found.out.split())
+    assert "the ranking does not depend on the buffer" in found.err
+    short = command("compare", "scores", "--buffers", "1,2", "--labels", "labels")
+    assert "--align center (or start, end) --window 10" in " ".join(short.err.split())

@@ -103,7 +103,7 @@ def test_lower_is_better_turns_the_order(command, wide):
 
 def test_data_sets_as_rows(command, wide, long):
     for table in ("wide.csv", "long.csv"):
-        found = json.loads(command("compare", table, "--by", "dataset", "--json").out)
+        found = json.loads(command("compare", table, "--unit", "dataset", "--json").out)
         assert found["rows"] == 2
     frame = wide_frame().groupby("dataset")["LOF"].mean()
     row = next(one for one in found["detectors"] if one["name"] == "LOF")
@@ -239,11 +239,11 @@ CASES = {
     "measure": (long_frame, ["--measure", "vus_rp"], "got 'vus_rp'; did you mean 'vus_pr'?"),
     "detector": (long_frame, ["--detector", "LOV"], "got 'LOV'; did you mean 'LOF'?"),
     "ignore": (wide_frame, ["--ignore", "PAC"], "`--ignore` must be one of 'LOF', "),
-    "by": (wide_frame, ["--by", "datasets"], "did you mean 'dataset'?"),
+    "by": (wide_frame, ["--unit", "datasets"], "did you mean 'dataset'?"),
     "no_dataset": (
         lambda: wide_frame().drop(columns="dataset"),
-        ["--by", "dataset"],
-        "`--by dataset` needs a column 'dataset', got 'series', 'LOF'",
+        ["--unit", "dataset"],
+        "`--unit dataset` needs a column 'dataset', got 'series', 'LOF'",
     ),
     "settings": (
         mixed_settings,
@@ -399,7 +399,7 @@ def test_a_data_set_uses_the_series_that_all_detectors_have(command):
     wide.loc[0, "LOF"] = wide.loc[5, "PCA"] = np.nan
     wide.loc[wide["dataset"] == "KPI", "Random"] = np.nan
     wide.to_csv("holes.csv", index=False)
-    options = ("--by", "dataset", "--missing", "worst", "--json")
+    options = ("--unit", "dataset", "--missing", "worst", "--json")
     found = json.loads(command("compare", "holes.csv", *options).out)
     assert (found["rows"], found["rows_in_means"]) == (2, 1)
     means = {row["name"]: row["mean"] for row in found["detectors"]}

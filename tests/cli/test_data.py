@@ -134,7 +134,7 @@ def test_describe_in_other_forms(command, raw):
 def test_describe_one_file_one_data_set_and_a_long_table(command, raw, tmp_path):
     (row,) = json.loads(command("data", "describe", raw / "A3" / "TS1.csv", "--json").out)
     assert row["n_series"] == 1
-    (row,) = json.loads(command("data", "describe", raw, "--dataset", "All", "--json").out)
+    (row,) = json.loads(command("data", "describe", raw, "--dataset-name", "All", "--json").out)
     assert (row["dataset"], row["n_series"]) == ("All", 3)
     path = tmp_path / "pumps.csv"
     path.write_text("pump,flow,label\nleft,1,0\nright,5,0\nleft,9,1\nright,5,0\n")

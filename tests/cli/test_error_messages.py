@@ -14,6 +14,7 @@ import pandas as pd
 import pytest
 
 import vuskit
+import vuskit.bench
 from vuskit.errors import VuskitError
 from vuskit.report.publication import publication_table
 
@@ -188,7 +189,8 @@ def _(errors):
     errors.run("evaluate", "a.csv", "--train-length", "auto")
     errors.run("evaluate", "a.csv", "--train-length", "120")
     errors.run("evaluate", "a.csv", "--train-length", "half")
-    errors.run("evaluate", "a.csv", "b.csv", "--train-length", "20")
+    errors.run("evaluate", "a.csv", "b.csv", "--train-length", "auto")
+    errors.run("evaluate", "a.csv", "b.csv", "--train-length", "120")
     errors.run("evaluate", "a.csv", "b.csv", "--value", "value", "--value", "other")
 
 
@@ -322,6 +324,22 @@ def _(errors):
     for name in ("text.zip", "other.zip", "newer.zip", "code.zip", "nowhere.zip"):
         errors.run("verify", name)
     errors.run("bench", "pack", "text.zip")
+    errors.run("bench", "plan", "text.zip")
+
+
+@case("packs that would be replaced")
+def _(errors):
+    errors.table("scores/a.csv", value=SCORES, label=LABELS, LOF=SCORES)
+    plan = 'executor = {workers = 1}\n[[scores]]\nfolder = "scores"\n'
+    (errors.folder / "plan.toml").write_text(plan + '[[evaluate]]\nmeasures = ["auc_pr"]\n')
+    load, run = vuskit.bench.load_plan, vuskit.bench.run_plan
+    run(load(errors.folder / "plan.toml"))
+    (errors.folder / "there.zip").write_text("")
+    errors.run("bench", "pack", "plan.toml", "there.zip")
+    errors.run("compare", "plan.toml", "--labels", "scores")
+    errors.run("compare", "plan.toml", "--buffers", "1,2", "--labels", "scores")
+    errors.table("scores/a.csv", value=LABELS, label=LABELS, LOF=SCORES)
+    errors.call(next(iter(vuskit.bench.Run(errors.folder / "bench-run").series())).read)
 
 
 @case("tables without common series")

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import re
 
 import pytest
 from cli.schemas import assert_valid, names, strict_json
 from studies.scored import make_several, write_scored
 
+from vuskit.conformance import conformance_suite
 from vuskit.datasets.synthetic import three_scores
 
 PLAN = """
@@ -34,14 +36,18 @@ QUICK = "--measure auc_pr --measure vus_pr --buffer 24 --processes 1"
 SCENARIOS = "study scenarios --measure vus_pr --measure f_score --points 800 --buffer 20"
 COMMANDS = {
     "list measures": "measures",
+    "list measures --properties": "properties",
     "list detectors": "detectors",
     "list readers": "readers",
+    "list studies": "study_list",
+    "list thresholds": "thresholds",
     "list families": "families",
     "list schemas": "schemas",
     "data list": "datasets",
     "data show NAB": "dataset",
     "data describe saved": "data_description",
     "data describe bench-run": "data_description",
+    "conformance check answers.json": "conformance_check",
     "doctor": "doctor",
     "evaluate scores.csv --chance 2": "evaluation",
     "evaluate scores.csv --measure auc_pr --output kept --processes 1": "evaluations",
@@ -55,7 +61,7 @@ COMMANDS = {
     "bench export --shape leaderboard": "bench_table",
     "bench verify": "bench_verify",
     "bench leaderboard": "bench_leaderboard",
-    "bench leaderboard --by dataset": "bench_leaderboard",
+    "bench leaderboard --unit dataset": "bench_leaderboard",
     "bench run-job bench-run KEY": "bench_job",
     SCENARIOS: "studies",
     f"study summary saved {QUICK}": "studies",
@@ -74,6 +80,9 @@ def folder(tmp_path_factory):
     (place / "results.csv").write_text("LOF,PCA,CNN\n0.9,0.5,0.2\n0.8,0.6,0.1\n0.7,0.3,0.4\n")
     (place / "bench.toml").write_text(PLAN)
     (place / "broken.py").write_text("def broken(values):\n    raise RuntimeError('always')\n")
+    checks = conformance_suite()["checks"]
+    answers = {"results": {check["id"]: check["expected"] for check in checks}}
+    (place / "answers.json").write_text(json.dumps(answers))
     (place / "saved").mkdir()
     for scored in make_several():
         write_scored(place / "saved", scored)
@@ -119,8 +128,8 @@ def test_json_and_csv(run, line):
 
 
 def test_every_schema_is_of_some_command():
-    # The demo has a test of its own, plans are files.
-    assert sorted({*COMMANDS.values(), "demo", "plan"}) == names()
+    # Plans are files; the others have tests of their own.
+    assert sorted({*COMMANDS.values(), "conformance", "demo", "paper", "plan"}) == names()
 
 
 def test_failures_and_undefined_values_are_not_zero(run):

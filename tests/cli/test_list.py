@@ -16,8 +16,9 @@ import vuskit
 from vuskit.datasets import list_formats
 from vuskit.datasets.synthetic import list_families
 from vuskit.detectors import list_detectors
+from vuskit.studies import list_studies
 
-KINDS = ["measures", "detectors", "readers", "families", "schemas"]
+KINDS = ["measures", "detectors", "readers", "thresholds", "studies", "families", "schemas"]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -39,6 +40,8 @@ NAMES = {
     "measures": lambda: [measure.name for measure in vuskit.list_measures()],
     "detectors": list_detectors,
     "readers": lambda: [entry.name for entry in list_formats()],
+    "thresholds": vuskit.list_threshold_rules,
+    "studies": lambda: [study.name for study in list_studies()],
     "families": lambda: [family.name for family in list_families()],
 }
 
@@ -68,3 +71,15 @@ def test_mistyped_kind(command):
     outcome = command("list", "measure")
     assert outcome.code == 2
     assert "measures" in outcome.err
+
+
+def test_properties_in_every_form(command):
+    line = ("list", "measures", "--properties")
+    assert command(*line, "--latex").out.startswith("% Independent of anomalies")
+    assert "| UCR | yes | yes | yes | no |" in command(*line, "--markdown").out
+    assert max(map(len, command(*line).out.splitlines())) <= 80
+    found = schemas.strict_json(command(*line, "--json").out)
+    assert [one["name"] for one in found] == [one.name for one in vuskit.list_measures()]
+    refused = command("list", "measures", "--latex")
+    assert refused.code != 0
+    assert "`--latex` must come with --properties" in refused.err

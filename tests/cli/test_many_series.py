@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from cli.terminal import COMMAND
+from dask_cluster import scheduler
 from waiting import PATIENCE, eventually
 
 import vuskit
@@ -162,9 +163,8 @@ def test_windows_are_aligned(command, tmp_path, many, at):
     assert refused.code == (3 if many else 2)
     if many:
         assert "1 more job ended with ERROR: InvalidInputError: there must be" in refused.err
-    assert "99 fewer scores than labels; windows of 100? Try --align center --window 100" in (
-        refused.err.replace("\n", " ")
-    )
+    advice = "windows of 100? Try --align center (or start, end) --window 100"
+    assert f"99 fewer scores than labels; {advice}" in refused.err.replace("\n", " ")
     outcome = command(*arguments, "--align", at, "--window", str(window), "--csv")
     assert outcome.code == 0, outcome.err
     rows = pd.read_csv(io.StringIO(outcome.out))
@@ -203,6 +203,70 @@ def test_a_long_table_gives_the_values_of_its_series(command, tables, tmp_path, 
     )
     assert outcome.code == 0, outcome.err
     assert values_of(outcome) == pytest.approx(expected_values(tables), abs=1e-12)
+
+
+@pytest.fixture
+def with_training(tmp_path):
+    """Two series whose names declare a training part of 15 points, and one without."""
+    frames = {}
+    names = ("001_A_id_1_Web_tr_15_1st_20", "002_A_id_2_Web_tr_15_1st_21", "plain")
+    for seed, name in enumerate(names):
+        frames[name] = frame_of(seed)
+        frames[name].loc[:14, "PCA"] = 9.0  # false alarms, in the training part only
+        (tmp_path / "A").mkdir(exist_ok=True)
+        frames[name].to_csv(tmp_path / "A" / f"{name}.csv", index=False)
+    return frames
+
+
+def test_training_parts_of_several_series(command, with_training):
+    def expected(length):
+        return {
+            ("A", key, name): vuskit.auc_pr(frame["label"][first:], frame[name][first:])
+            for key, frame in with_training.items()
+            for first in [length if length is not None else 15 * ("_tr_" in key)]
+            for name in ("LOF", "PCA")
+        }
+
+    whole = command("evaluate", "A", *FEW, "--csv")
+    assert values_of(whole) == pytest.approx(expected(0))
+    told = " ".join(whole.err.split())
+    assert "2 series begin with training data, by the name of the file, and this part" in told
+    assert "--train-length auto leaves it out, none hides this note" in told
+    auto = command("evaluate", "A", *FEW, "--csv", "--train-length", "auto")
+    assert values_of(auto) == pytest.approx(expected(None))
+    assert "1 series has no known training part and is evaluated whole: A/plain" in auto.err
+    number = command("evaluate", "A", *FEW, "--csv", "--train-length", "10")
+    assert values_of(number) == pytest.approx(expected(10))
+    assert "training part" not in number.err
+    assert "training data" not in number.err
+    quiet = command("evaluate", "A", *FEW, "--csv", "--train-length", "none")
+    assert quiet.out == whole.out
+    assert "training data" not in quiet.err
+
+
+def test_a_left_out_training_part_is_shown_packed_and_verified(command, with_training):
+    options = (*FEW, "--train-length", "auto", "--output", "run", "--chance", "5")
+    shown = command("evaluate", "A", *options, "--html", "page.html")
+    assert shown.code == 0, shown.err
+    assert "definition=journal, train_length=auto." in " ".join(shown.out.split())
+    assert "chance" in shown.out
+    assert command("bench", "pack", "run", "run.zip").code == 0
+    checked = command("verify", "run.zip")
+    assert checked.code == 0, checked.err
+    ranked = command("compare", "run", "--buffers", "1,2", "--measure", "vus_pr")
+    assert ranked.code != 0  # the run has no VUS-PR
+
+
+def test_on_a_dask_cluster(command, tables):
+    """The workers get series and scores with their tasks."""
+    with scheduler(workers=1) as (file, _):
+        options = ("--executor", "dask", "--address", file, "--csv")
+        outcome = command("evaluate", "scores", *FEW, *options)
+    assert outcome.code == 0, outcome.err
+    assert values_of(outcome) == pytest.approx(expected_values(tables), abs=1e-12)
+    folder = outcome.err.split("run folder: ")[1].strip()
+    status = command("bench", "status", folder.replace("\n", ""), "--json")
+    assert json.loads(status.out)["run"]["executor"].startswith("dask")
 
 
 @pytest.mark.parametrize("form", ["csv", "tsv", "npy", "parquet"])

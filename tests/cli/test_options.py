@@ -20,8 +20,6 @@ OPTIONS = [
 # Where one name may take two forms, and why.
 FORMS = {
     "--output": {"FILE", "FOLDER"},  # some commands write one file, some several
-    "--by": {"COLUMN", "ROWS"},  # of a long table, as in SQL and data frames, or of a result
-    "--dataset": {"COLUMN", "NAME"},  # of a long table, or of files that do not tell it
 }
 
 
@@ -40,7 +38,8 @@ def meaning(option):
 
 def test_options_of_one_name_mean_one_thing():
     several = {name: said for name, said in by_name(meaning).items() if len(said) > 1}
-    assert set(several) == {"--by", "--dataset"}
+    # A table of means shows a spread; a study of robustness measures one.
+    assert set(several) == {"--spread"}
 
 
 def test_options_of_one_name_take_one_kind_of_value():

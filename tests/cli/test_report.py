@@ -38,7 +38,21 @@ def test_page_of_a_run(command, run_folder, snapshot):
     snapshot("report", outcome.out)
     snapshot("report_talk", outcome.err)
     drawn = [f"series-{place}" for place in range(6)]
-    assert keys(run_folder / "page.html") == ["run", "table", "series-values", "failures", *drawn]
+    views = ["run", "detectors", "table", "series", "failures"]
+    assert keys(run_folder / "page.html") == [*views, *drawn]
+
+
+def test_title_and_notes_are_text(command, run_folder, tmp_path):
+    (tmp_path / "notes.txt").write_text("First <b>part</b>.\nSame.\n\n\nSecond.\n")
+    outcome = command("report", "night run", "--title", "<i>Spring</i>", "--notes", "notes.txt")
+    assert outcome.code == 0
+    page = (run_folder / "page.html").read_text(encoding="utf-8")
+    assert "<title>&lt;i&gt;Spring&lt;/i&gt;</title>" in page
+    assert "<h1>&lt;i&gt;Spring&lt;/i&gt;</h1>" in page
+    assert "<p>First &lt;b&gt;part&lt;/b&gt;.\nSame.</p><p>Second.</p>" in page
+    outcome = command("report", "night run", "--notes", "nothing.txt")
+    assert outcome.code == 2
+    assert "nothing.txt: there is no such file" in outcome.err
 
 
 def test_help_has_an_example_and_fits(command):
@@ -116,7 +130,7 @@ def test_bar_on_a_terminal_that_waits(command, run_folder, monkeypatch):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["nowhere"], "`run` must be a folder that `vuskit bench run` or `vuskit study` wrote"),
+        (["nowhere"], "`run` must be a folder that `vuskit bench run`, `vuskit evaluate` or"),
         (["data"], "got 'data'"),
         (["night run", "--output", "page.pdf"], "must be a file that ends in .html or .htm"),
         (["night run", "--output", "no/page.html"], "must be in a folder that exists"),

@@ -71,6 +71,6 @@ def test_an_exported_table_knows_titles_and_directions(long, tmp_path, command):
     told = command("compare", str(path))
     assert "by delay (lower is better)" in told.out
     assert "rows: data sets" not in told.err
-    told = command("compare", str(path), "--by", "dataset")
+    told = command("compare", str(path), "--unit", "dataset")
     assert "rows: data sets, each the mean of its series" in told.err
     assert "by delay (lower is better)" in told.out

@@ -138,6 +138,6 @@ def test_the_command_compares_several_tables(command, ours, published):
     names = {row["name"] for row in content["detectors"]}
     assert names == {"LOF (ours)", "LOF (published)", "PCA", "CNN"}
     assert "3 series in all tables" in found.err
-    text = command("compare", ours, published, "--by", "dataset")
+    text = command("compare", ours, published, "--unit", "dataset")
     assert text.code == 0, text.err
     assert "LOF (published)" in text.out

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vuskit._util.tables import frame_csv
+from vuskit.cli._many_series import Sources, scored_series
 from vuskit.cli._output import json_text, say, terminal_width, write
 from vuskit.errors import InvalidInputError
 
@@ -22,9 +23,13 @@ class BufferCheck:
     Parameters
     ----------
     sources : sequence of Path
-        One run folder, its plan, or a folder of saved scores.
+        One run folder, its plan, a pack, or a folder of saved scores.
     factors : str
         Multiples, separated by commas.
+    labels : Path or None
+        Labels of a folder of saved scores.
+    align, window : str or None, int or None
+        Point of its window that a score of such a folder belongs to, and points of a window.
     alpha, test
         As for `vuskit.studies.compare`.
 
@@ -34,18 +39,29 @@ class BufferCheck:
         If the factors are no numbers, or there are no scores.
     """
 
-    def __init__(self, sources: Sequence[Path], factors: str, *, alpha: float, test: str) -> None:
-        from vuskit.bench import Run
+    def __init__(
+        self,
+        sources: Sequence[Path],
+        factors: str,
+        *,
+        labels: Path | None,
+        align: str | None,
+        window: int | None,
+        alpha: float,
+        test: str,
+    ) -> None:
+        from vuskit.bench import open_run
+        from vuskit.bench.pack import is_pack
         from vuskit.bench.plan import planned_folder
 
         source = sources[0]
         if source.suffix == ".toml" and source.is_file():
             source = planned_folder(source)
-        if len(sources) > 1 or not source.is_dir():
+        if len(sources) > 1 or not (source.is_dir() or is_pack(source)):
             shown = ", ".join(repr(str(one)) for one in sources)
             raise InvalidInputError(
-                "`--buffers` needs scores: one run folder, its plan, or a folder of saved scores, "
-                f"got {shown}"
+                "`--buffers` needs scores: one run folder, its plan, a pack, or a folder of saved "
+                f"scores, got {shown}"
             )
         try:
             self.factors = [float(one) for one in factors.split(",")]
@@ -54,7 +70,15 @@ class BufferCheck:
                 f"`--buffers` must be numbers separated by commas, such as 0.5,1,2, got {factors!r}"
             ) from None
         self.source, self.alpha, self.test = source, alpha, test
-        self.is_folder_of_scores = not Run(source).exists
+        self.is_folder_of_scores = not open_run(source).exists
+        given = Sources((str(source),), labels=labels, align=align, window=window)
+        given.check()
+        if not self.is_folder_of_scores and (labels, align) != (None, None):
+            raise InvalidInputError(
+                f"`{'--labels' if labels else '--align'}` must come with a folder of saved scores, "
+                f"got {str(source)!r}, which has labels and aligned scores"
+            )
+        self.scores = given if self.is_folder_of_scores else None
 
     def write(
         self,
@@ -72,7 +96,7 @@ class BufferCheck:
         from vuskit.studies import buffer_dependence
 
         found = buffer_dependence(
-            self.source,
+            self.source if self.scores is None else list(scored_series(self.scores)),
             factors=self.factors,
             measure=measure or "vus_pr",
             settings=settings,
@@ -87,7 +111,7 @@ class BufferCheck:
         for warning in found.warnings:
             say(f"warning: {warning}")
         if not found.warnings:
-            say("the ranking does not depend on the buffer")
+            say(found.verdict)
 
 
 def _in_form(found: BufferDependence, form: str) -> str:

@@ -8,6 +8,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import get_args
 
+from vuskit.errors import InvalidInputError
+
 __all__ = [
     "complete_averages",
     "complete_buffers",
@@ -16,6 +18,7 @@ __all__ = [
     "complete_datasets",
     "complete_definitions",
     "complete_detectors",
+    "complete_exhibits",
     "complete_figures",
     "complete_measure_lists",
     "complete_measures",
@@ -67,7 +70,21 @@ def complete_detectors() -> list[tuple[str, str]]:
     """Detectors by name."""
     from vuskit.detectors import detector_class, list_detectors
 
-    return [(name, detector_class(name).title) for name in list_detectors()]
+    found = []
+    for name in list_detectors():
+        try:
+            found.append((name, detector_class(name).title))
+        except InvalidInputError:  # a plug-in that cannot be loaded
+            continue
+    return found
+
+
+def complete_exhibits(incomplete: str) -> list[tuple[str, str]]:
+    """Exhibits of the paper with commas between: the last of them is completed."""
+    from vuskit.paper import list_exhibits
+
+    before, comma, _ = incomplete.rpartition(",")
+    return [(f"{before}{comma}{one.key}", one.title) for one in list_exhibits()]
 
 
 def complete_averages() -> list[str]:

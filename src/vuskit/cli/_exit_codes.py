@@ -24,14 +24,13 @@ class ExitCode(enum.IntEnum):
 
 
 _MEANINGS = {
-    ExitCode.DONE: "done",
-    ExitCode.FAULT: "a self-test or vuskit itself failed, or the reader of a pipe went away",
-    ExitCode.UNUSABLE: "the command, a file or a value cannot be used",
+    ExitCode.DONE: "success",
+    ExitCode.FAULT: "a self-test or vuskit itself failed, or a pipe was closed",
+    ExitCode.UNUSABLE: "the command, a file or a value is invalid",
     ExitCode.FAILED_JOBS: (
-        "jobs (now or before), series, files of a folder or measures of your own failed, "
-        "the rest is done"
+        "jobs (now or before), series, files or your own measures failed, the rest is complete"
     ),
-    ExitCode.PROBLEMS: "verify found problems",
+    ExitCode.PROBLEMS: "verify or conformance check found problems",
     ExitCode.INTERRUPTED: "stopped by Ctrl-C",
 }
 
@@ -42,6 +41,6 @@ def exit_codes_text() -> str:
     Examples
     --------
     >>> exit_codes_text()[:60]
-    'Exit codes: 0 done; 1 a self-test or vuskit itself failed, o'
+    'Exit codes: 0 success; 1 a self-test or vuskit itself failed'
     """
     return "Exit codes: " + "; ".join(f"{code:d} {code.meaning}" for code in ExitCode) + "."

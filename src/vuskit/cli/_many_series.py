@@ -24,6 +24,7 @@ from vuskit._util.optional import require
 from vuskit._util.tables import csv_text
 from vuskit._util.text import plural
 from vuskit.alignment import align_scores
+from vuskit.cli._evaluation_cache import cached_run, prune_runs
 from vuskit.cli._exit_codes import ExitCode
 from vuskit.cli._files import check_exists, check_file, write_file
 from vuskit.cli._output import (
@@ -41,14 +42,22 @@ if TYPE_CHECKING:
     from vuskit.bench import Plan, Run
     from vuskit.bench.jobs import Job
     from vuskit.bench.plan import ScoresFolder
-    from vuskit.bench.saved_scores import SavedScores
+    from vuskit.bench.saved_scores import SavedScore, SavedScores
+    from vuskit.datasets import ScoredSeries
     from vuskit.datasets.readers.column_roles import ScoreFile
     from vuskit.engine import Outcome
     from vuskit.measures.registry import Measure
     from vuskit.measures.settings import EvaluationSettings
     from vuskit.report.publication import PublicationTable
 
-__all__ = ["RunOptions", "Sources", "evaluate_run", "read_one_series", "saved_stdin"]
+__all__ = [
+    "RunOptions",
+    "Sources",
+    "evaluate_run",
+    "read_one_series",
+    "saved_stdin",
+    "scored_series",
+]
 
 STDIN = "-"
 _WILD = "*?["
@@ -79,7 +88,7 @@ class Sources:
     channels : tuple of str
         Further columns of values, of one series only.
     train_length : str or None
-        Training points that are left out, of one series only: a number, auto or none.
+        Training points of each series that are left out: a number, auto or none.
     score : tuple of str
         Columns of scores.
     by, dataset : str or None
@@ -153,10 +162,6 @@ class Sources:
             raise InvalidInputError(
                 f"`--value` must be given once for several series, got {given}; "
                 "name the columns of scores with --score"
-            )
-        if self.train_length not in (None, "none"):
-            raise InvalidInputError(
-                "`--train-length` must come with one series, got several; evaluate them one by one"
             )
 
     def files(self) -> tuple[Path, tuple[Path, ...]]:
@@ -248,6 +253,7 @@ def read_one_series(sources: Sources, found: SavedScores) -> ScoreFile:
     """
     from vuskit.datasets.readers.column_roles import (
         ScoreFile,
+        dates_of,
         filled_scores,
         open_columns,
         time_range,
@@ -255,10 +261,12 @@ def read_one_series(sources: Sources, found: SavedScores) -> ScoreFile:
 
     first = found.scores[0]
     series = first.source.load()
-    scores, notes, times = {}, list(found.notes), None
+    scores, notes, times, dates = {}, list(found.notes), None, None
     for one in found.scores:
         columns = open_columns(one.path)
         times = times or time_range(columns)
+        if dates is None:
+            dates = dates_of(columns)
         numbers = columns.scores(one.column)
         numbers = _aligned(sources, one.path, numbers, series.n_points)
         scores[one.detector], note = filled_scores(one.path, one.detector, numbers)
@@ -276,7 +284,46 @@ def read_one_series(sources: Sources, found: SavedScores) -> ScoreFile:
         (),
         tuple(notes),
         times,
+        train_length=series.train_length,
+        channels=series.channels[1:],
+        further=_further_channels(series),
+        dates=dates if dates is not None and dates.size == series.n_points else None,
     )
+
+
+def scored_series(sources: Sources) -> Iterator[ScoredSeries]:
+    """Read the series of some sources with their scores, aligned.
+
+    Raises
+    ------
+    InvalidInputError
+        If labels are missing or lengths differ; the error proposes an alignment.
+    """
+    from vuskit.bench.saved_scores import find_saved_scores
+    from vuskit.datasets import ScoredSeries
+    from vuskit.datasets.readers.column_roles import filled_scores, open_columns
+
+    found = find_saved_scores(scores_folder(sources))
+    for note in found.notes:
+        say(f"note: {note}")
+    groups: dict[tuple[str | None, str], list[SavedScore]] = {}
+    for one in found.scores:
+        groups.setdefault((one.dataset, one.series), []).append(one)
+    for (dataset, name), several in groups.items():
+        series = several[0].source.load()
+        scores = {}
+        for one in several:
+            numbers = open_columns(one.path).scores(one.column)
+            numbers = _aligned(sources, one.path, numbers, series.n_points)
+            scores[one.detector] = filled_scores(one.path, one.detector, numbers)[0]
+        yield ScoredSeries(replace(series, dataset=dataset or series.dataset, name=name), scores)
+
+
+def _further_channels(series: Any) -> dict[str, Any]:
+    """Channels of a series besides the first."""
+    if series.values.ndim == 1:
+        return {}
+    return dict(zip(series.channels[1:], series.values.T[1:], strict=True))
 
 
 def _aligned(sources: Sources, path: Path, numbers: Any, n: int) -> Any:
@@ -284,7 +331,7 @@ def _aligned(sources: Sources, path: Path, numbers: Any, n: int) -> Any:
         return numbers
     if sources.window is not None and numbers.size == n - sources.window + 1:
         return align_scores(numbers, n, window=sources.window, at=sources.align or "center")
-    remedy = f"--align center --window {n - numbers.size + 1}"
+    remedy = f"--align center (or start, end) --window {n - numbers.size + 1}"
     raise InvalidInputError(
         f"{path}: there must be one score per label, got {numbers.size} scores and {n} labels; "
         f"{length_advice(numbers.size, n, remedy=remedy)}"
@@ -336,9 +383,7 @@ def run_folder_of(sources: Sources, options: RunOptions) -> Path:
     """Return the run folder: the one that was named, or one in the cache."""
     if options.output is not None:
         return options.output
-    from vuskit.datasets import cache_folder
-
-    return cache_folder() / "evaluate" / sources.key()
+    return cached_run(sources.key())
 
 
 def scores_folder(sources: Sources) -> ScoresFolder:
@@ -438,7 +483,7 @@ def evaluate_run(
         Store(folder).close()  # before other files are in the folder
         inputs = folder / "inputs"
         request = split_long_table(sources, inputs)
-    plan = _plan(folder, scores_folder(request), settings, measures, options)
+    plan = _plan(folder, scores_folder(request), settings, measures, request, options)
     failed = _run(plan, folder)
     run = Run(folder)
     table = _table(run, options, measures)
@@ -449,6 +494,8 @@ def evaluate_run(
         write_file(options.html, run_page_html(RunReport.read(folder)))
         say(f"page: {options.html}")
     say(f"run folder: {folder}")
+    if options.output is None:
+        prune_runs(folder)
     if failed:
         say(f"See: vuskit bench status {shlex.quote(str(folder))}")
         raise typer.Exit(ExitCode.FAILED_JOBS)
@@ -459,6 +506,7 @@ def _plan(
     request: ScoresFolder,
     settings: EvaluationSettings,
     measures: Sequence[Measure],
+    sources: Sources,
     options: RunOptions,
 ) -> Plan:
     from vuskit.bench.plan import parse_plan
@@ -468,6 +516,9 @@ def _plan(
         value = getattr(settings, name)
         if value is not None:
             given[name] = value
+    if sources.train_length is not None:
+        asked = "0" if sources.train_length == "none" else sources.train_length
+        given["train_length"] = int(asked) if asked.isdecimal() else asked
     executor: dict[str, Any] = {"kind": options.executor}
     if options.processes:
         executor["workers"] = options.processes
@@ -498,26 +549,35 @@ def _run(plan: Plan, folder: Path) -> bool:
     from vuskit.bench.jobs import ScoreResult
     from vuskit.bench.runner import run_plan
     from vuskit.cli._progress import RunDisplay, stderr_console
-    from vuskit.cli.bench.run import stopped_by_signals, tell_stale
+    from vuskit.cli.bench.run import stopped_by_signals, tell_changes, tell_stale
 
     console = stderr_console()
     filled: list[str] = []
     try:
-        with stopped_by_signals(), RunDisplay(console, plain=not console.is_terminal) as display:
+        with (
+            stopped_by_signals() as stop_if_asked,
+            RunDisplay(console, plain=not console.is_terminal) as display,
+        ):
 
             def observe(progress: Any, ended: list[tuple[Job, Outcome]]) -> None:
+                stop_if_asked()
                 display.update(progress, ended)
                 for job, outcome in ended:
                     if isinstance(outcome.value, ScoreResult) and outcome.value.filled:
                         filled.append(job.title)
 
             summary = run_plan(plan, observer=observe, reading=display.reading, planned=tell_stale)
+    except InvalidInputError as error:
+        raise InvalidInputError(_as_options(str(error))) from error
     except KeyboardInterrupt:
         with contextlib.suppress(OSError):  # the terminal may be what has gone
             say(f"Stopped. What is finished is in {folder}; the same command goes on.")
         raise typer.Exit(ExitCode.INTERRUPTED) from None
+    if summary.progress.before:
+        done = f"{summary.progress.before:,} of {plural(summary.progress.total, 'job')}"
+        say(f"{done} were finished before")
     for note in summary.notes:
-        say(f"note: {note}")
+        say(f"note: {_as_options(note)}")
     if filled:
         say(
             f"note: {plural(len(filled), 'score has', 'scores have')} no value at the first or "
@@ -525,6 +585,7 @@ def _run(plan: Plan, folder: Path) -> bool:
         )
     for sentence in summary.not_computed:
         say(sentence)
+    tell_changes(summary)
     status = Run(folder).status()
     if summary.progress.failed_before:  # the others were shown when they failed
         for cause in status.causes:
@@ -532,6 +593,17 @@ def _run(plan: Plan, folder: Path) -> bool:
             message = cause.example.message.partition("\n")[0]
             say(f"{jobs} failed, such as {cause.example.title}: {message}")
     return bool(status.count(*(one for one in Status if one.failed)) or summary.not_computed)
+
+
+def _as_options(note: str) -> str:
+    """Write fields of a plan that a note or an error names as options of the command."""
+    for field, option in (
+        ('train_length = "auto"', "--train-length auto"),
+        ("`train_length`", "`--train-length`"),
+        ("leaves it out, 0 hides", "leaves it out, none hides"),
+    ):
+        note = note.replace(field, option)
+    return note
 
 
 def _table(run: Run, options: RunOptions, measures: Sequence[Measure]) -> PublicationTable:

@@ -17,6 +17,7 @@ from typing import Annotated, Any
 import typer
 
 from vuskit._util.text import parse_bytes
+from vuskit.alignment import ANCHORS
 from vuskit.cli._completion import (
     complete_averages,
     complete_buffers,
@@ -30,20 +31,22 @@ from vuskit.cli._completion import (
 )
 from vuskit.errors import InvalidInputError
 from vuskit.measures.registry import Measure, list_measures, resolve_measures
+from vuskit.measures.thresholds import ThresholdRule
 
 __all__ = [
     "Address",
+    "Align",
     "Alpha",
     "AsLatex",
     "AsLatexFiles",
     "AsMarkdown",
     "Buffer",
-    "By",
     "Definition",
     "Detectors",
     "ExecutorKind",
     "FigureFormat",
     "Html",
+    "LabelsPath",
     "Load",
     "Measures",
     "MemoryLimit",
@@ -54,14 +57,18 @@ __all__ = [
     "Step",
     "TableColumns",
     "TableMeasures",
+    "ThresholdName",
     "Thresholds",
     "TimeLimit",
+    "Unit",
     "VolumeFactor",
+    "Window",
     "chosen_measures",
     "flag",
     "load_file",
     "output_option",
     "parse_duration",
+    "parse_threshold",
     "quick_flag",
     "seed_option",
     "series_option",
@@ -128,6 +135,20 @@ def parse_duration(text: str) -> float:
     if seconds <= 0:
         raise typer.BadParameter(f"must be a time such as 90s, 5m or 1h30m, got {text!r}")
     return seconds
+
+
+def parse_threshold(text: str) -> ThresholdRule:
+    """Read a number, or what may be the name of a rule.
+
+    Examples
+    --------
+    >>> parse_threshold("0.5"), parse_threshold("cascade")
+    (0.5, 'cascade')
+    """
+    try:
+        return float(text)
+    except ValueError:
+        return text
 
 
 def _parse_size(text: str) -> int:
@@ -227,6 +248,14 @@ Thresholds = Annotated[
         help="Thresholds of R-AUC and VUS; every score unless given. Published tables: 250.",
     ),
 ]
+ThresholdName = Annotated[
+    str,
+    typer.Option(
+        "--threshold",
+        metavar="X|RULE",
+        help="Threshold for F-type measures; a number, sigma, quantile, cascade or best.",
+    ),
+]
 Definition = Annotated[
     str,
     typer.Option(
@@ -245,11 +274,26 @@ Detectors = Annotated[
         autocompletion=complete_detectors,
     ),
 ]
-By = Annotated[
+LabelsPath = Annotated[
+    Path | None,
+    typer.Option(
+        "--labels", metavar="PATH", help="Labels elsewhere; a file or a folder, matched by name."
+    ),
+]
+Align = Annotated[
+    str | None,
+    typer.Option(
+        metavar="POINT",
+        help="Point of its window that a score belongs to; center, start or end.",
+        autocompletion=lambda: list(ANCHORS),
+    ),
+]
+Window = Annotated[int | None, typer.Option(min=1, metavar="N", help="Points of a window.")]
+Unit = Annotated[
     str,
     typer.Option(
-        "--by",
-        metavar="ROWS",
+        "--unit",
+        metavar="NAME",
         help="What counts once; series, or dataset: the mean of its series.",
         autocompletion=complete_averages,
     ),

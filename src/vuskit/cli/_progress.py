@@ -20,7 +20,14 @@ if TYPE_CHECKING:
     from vuskit.bench.runner import Progress
     from vuskit.engine import Outcome
 
-__all__ = ["DelayedProgressBar", "RunDisplay", "StepProgress", "stderr_console", "study_progress"]
+__all__ = [
+    "DelayedProgressBar",
+    "RunDisplay",
+    "StepProgress",
+    "overall_progress",
+    "stderr_console",
+    "study_progress",
+]
 
 _LINE_SECONDS = 10.0
 _SHOWN_RUNNING = 8
@@ -284,6 +291,40 @@ def study_progress(
                 total=progress.total,
                 left=format_duration(left) if known else "?",
                 doing=_short(describe(progress)),
+            )
+
+        yield advance
+
+
+@contextmanager
+def overall_progress() -> Iterator[Callable[[Any], None]]:
+    """Show one bar over all steps of a command; without a terminal a line for each step."""
+    from rich.progress import BarColumn, TaskProgressColumn, TextColumn
+    from rich.progress import Progress as Bar
+
+    console = stderr_console()
+    columns = (
+        BarColumn(bar_width=16),
+        TaskProgressColumn(),
+        TextColumn("{task.fields[left]:>6} left", style="cyan"),
+        TextColumn("{task.fields[doing]}", markup=False),
+    )
+    told = ""
+    with Bar(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task("", total=1.0, left="?", doing="")
+
+        def advance(progress: Any) -> None:
+            nonlocal told
+            if not console.is_terminal and progress.step != told:
+                console.print(progress.step, soft_wrap=True, highlight=False, markup=False)
+                told = progress.step
+            left = progress.seconds_left
+            counted = f" {progress.done:,}/{progress.total:,}" if progress.total else ""
+            bar.update(
+                task,
+                completed=progress.share,
+                left="?" if left is None else format_duration(left),
+                doing=_short(f"{progress.step}{counted} {progress.name}".rstrip()),
             )
 
         yield advance

@@ -298,7 +298,7 @@ def selected(
 
     if by == "dataset" and "dataset" not in frame.columns:
         raise InvalidInputError(
-            "`--by dataset` needs a column 'dataset', "
+            "`--unit dataset` needs a column 'dataset', "
             f"got {quoted([str(name) for name in frame.columns])}"
         )
     long = _DETECTOR in frame.columns

@@ -531,6 +531,16 @@ class StudyOutput(_Table):
     measures: Some[StudiedMeasure]
     failures: list[StudyFailure]
     facts: dict[str, Any]
+    options: dict[str, str]
+    files: SomeTexts
+
+
+class PublishedOutput(_Table):
+    """Published values next to those of studies."""
+
+    means: list[dict[str, Any]]
+    agreement: list[dict[str, Any]]
+    sources: dict[str, str]
     files: SomeTexts
 
 
@@ -540,6 +550,7 @@ class StudiesOutput(_Table):
     schema: Literal["vuskit-studies-1"]
     vuskit: str
     studies: Some[StudyOutput]
+    published: PublishedOutput | UnsetType = UNSET
 
 
 class TimingOutput(_Table):
@@ -551,12 +562,47 @@ class TimingOutput(_Table):
     cells: Some[
         Annotated[Record, Meta(extra_json_schema={"required": ["contestant", "median", "runs"]})]
     ]
+    parameters: list[Record]
     ratios: list[Record]
     joint_slopes: list[Record]
     dropped: list[str]
     environment: dict[str, Any]
     files: SomeTexts
     slopes: list[Record] | UnsetType = UNSET
+    exponents: list[Record] | UnsetType = UNSET
+
+
+class PaperExhibit(_Table):
+    """A figure or table of the paper."""
+
+    exhibit: str
+    title: str
+    caption: Annotated[str, Meta(description="What is visible in this data.")]
+    reason: Annotated[str, Meta(description="Why it could not be made; empty if it was.")]
+    files: list[str]
+
+
+class PaperFinding(_Table):
+    """A statement of the paper and what was measured."""
+
+    number: Positive
+    paper: str
+    measured: str
+    verdict: Literal["agrees", "disagrees", "undecided"]
+    n_series: Count
+
+
+class PaperOutput(_Table):
+    """What a reproduction of the paper made."""
+
+    schema: Literal["vuskit-paper-1"]
+    vuskit: str
+    folder: str
+    page: str
+    exhibits: Some[PaperExhibit]
+    findings: Some[PaperFinding]
+    notes: list[str]
+    published: PublishedOutput | UnsetType = UNSET
 
 
 class DemoDetector(_Table):
@@ -666,6 +712,18 @@ class MeasureRecord(_Table):
     reference: str
 
 
+class PropertyRecord(_Table):
+    """What a measure depends on; null where it was not declared."""
+
+    name: str
+    title: str
+    group: Literal["paper", "extra", "own"]
+    independent_of_anomalies: bool | None
+    threshold_free: bool | None
+    sequence_adapted: bool | None
+    parameter_free: bool | None
+
+
 class ReaderRecord(_Table):
     """A file format."""
 
@@ -673,6 +731,23 @@ class ReaderRecord(_Table):
     title: str
     options: str
     layout: str
+
+
+class StudyRecord(_Table):
+    """A registered study."""
+
+    name: str
+    title: str
+    question: str
+    input: Literal["scores", "none", "results", "cases"]
+    better: Literal["lower", "higher"]
+
+
+class ThresholdRecord(_Table):
+    """A threshold rule."""
+
+    name: str
+    description: str
 
 
 class SchemaRecord(_Table):
@@ -692,12 +767,20 @@ class PartRecord(_Table):
     install: str
 
 
+class KeptEvaluations(_Table):
+    """Runs that `vuskit evaluate` keeps in the cache."""
+
+    runs: Count
+    bytes: Count
+
+
 class CacheRecord(_Table):
-    """The folder of downloaded data sets."""
+    """The folder of downloaded data sets and of evaluations."""
 
     folder: str
     writable: bool
     datasets: list[str]
+    evaluations: KeptEvaluations
 
 
 class SelfTest(_Table):
@@ -718,6 +801,79 @@ class DoctorOutput(_Table):
     parts: list[PartRecord]
     cache: CacheRecord
     self_test: Some[SelfTest]
+
+
+# -- conformance -------------------------------------------------------------------------------
+
+
+class MeasureReference(_Table):
+    """A measure of the suite."""
+
+    name: str
+    title: str
+    reference: str
+
+
+class ConformanceInput(_Table):
+    """Labels and scores."""
+
+    name: str
+    description: str
+    y_true: Some[Literal[0, 1]]
+    y_score: Some[float]
+
+
+class ConformanceCheck(_Table):
+    """A measure with options on an input; null: the measure has no value."""
+
+    id: str
+    input: str
+    measure: str
+    options: dict[str, str | int | float | bool]
+    expected: Number
+
+
+class ConformanceSuite(_Table):
+    """Inputs and expected values."""
+
+    schema: Literal["vuskit-conformance-1"]
+    version: Positive
+    vuskit: str
+    tolerance: float
+    definitions: dict[str, str]
+    measures: Some[MeasureReference]
+    inputs: Some[ConformanceInput]
+    checks: Some[ConformanceCheck]
+
+
+class MeasureAnswers(_Table):
+    """Numbers of answers for a measure."""
+
+    name: str
+    right: Count
+    wrong: Count
+    missing: Count
+
+
+class WrongAnswerRecord(_Table):
+    """An answer that differs from the expected value."""
+
+    id: str
+    expected: Number
+    got: Number
+
+
+class ConformanceReportOutput(_Table):
+    """How an implementation compares with the suite."""
+
+    schema: Literal["vuskit-conformance-check-1"]
+    vuskit: str
+    implementation: str | None
+    version: Positive
+    tolerance: float
+    passed: bool
+    measures: Some[MeasureAnswers]
+    wrong: list[WrongAnswerRecord]
 
 
 # -- the list ---------------------------------------------------------------------------------
@@ -748,6 +904,18 @@ _OUTPUTS: tuple[tuple[str, str, str, Any], ...] = (  # name, command, title, typ
     ("bench_verify", "vuskit bench verify RUN --json", "Whether a run is intact", BenchVerify),
     ("comparison", "vuskit compare TABLE --json", "A comparison of detectors", ComparisonOutput),
     (
+        "conformance",
+        "vuskit conformance export",
+        "Inputs and expected values of all measures",
+        ConformanceSuite,
+    ),
+    (
+        "conformance_check",
+        "vuskit conformance check RESULTS --json",
+        "Answers of an implementation, compared",
+        ConformanceReportOutput,
+    ),
+    (
         "data_description",
         "vuskit data describe FOLDER --json",
         "Data sets of a folder or a run",
@@ -772,9 +940,18 @@ _OUTPUTS: tuple[tuple[str, str, str, Any], ...] = (  # name, command, title, typ
         Some[FamilyRecord],
     ),
     ("measures", "vuskit list measures --json", "Measures", Some[MeasureRecord]),
+    ("paper", "vuskit paper DATA --json", "Exhibits and findings of the paper", PaperOutput),
+    (
+        "properties",
+        "vuskit list measures --properties --json",
+        "Properties of measures",
+        Some[PropertyRecord],
+    ),
     ("readers", "vuskit list readers --json", "File formats", Some[ReaderRecord]),
     ("schemas", "vuskit list schemas --json", "Schemas", Some[SchemaRecord]),
     ("studies", _STUDY, "Studies of measures", StudiesOutput),
+    ("study_list", "vuskit list studies --json", "Registered studies", Some[StudyRecord]),
+    ("thresholds", "vuskit list thresholds --json", "Threshold rules", Some[ThresholdRecord]),
     ("timing", "vuskit study timing --json", "Execution times", TimingOutput),
 )
 

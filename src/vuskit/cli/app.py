@@ -12,7 +12,8 @@ import typer
 from typer.core import TyperGroup
 
 from vuskit import __version__
-from vuskit.cli import bench, data, list_, study
+from vuskit._util.early_interrupt import end_early_interrupts
+from vuskit.cli import bench, conformance, data, list_, study
 from vuskit.cli._exit_codes import ExitCode, exit_codes_text
 from vuskit.cli._files import reason_of
 from vuskit.cli._options import flag
@@ -21,6 +22,9 @@ from vuskit.cli.compare import compare
 from vuskit.cli.demo import demo
 from vuskit.cli.doctor import doctor
 from vuskit.cli.evaluate import evaluate
+from vuskit.cli.explore import explore
+from vuskit.cli.page import page
+from vuskit.cli.paper import paper
 from vuskit.cli.report import report
 from vuskit.cli.verify import verify
 from vuskit.errors import VuskitError
@@ -43,6 +47,7 @@ class CommandGroup(TyperGroup):
     def invoke(self, ctx: Any) -> Any:
         """Run the command; with ``--debug`` errors show where they come from."""
         try:
+            end_early_interrupts()  # not before: typer ends without a word while it parses the line
             with clean_warnings():
                 result = super().invoke(ctx)
             sys.stdout.flush()  # a full disk or a closed pipe shows here, not when Python exits
@@ -119,9 +124,13 @@ app.add_typer(data.app, name="data")
 app.command()(doctor)
 app.add_typer(bench.app, name="bench")
 app.add_typer(study.app, name="study")
+app.command()(paper)
 app.command()(compare)
 app.command()(report)
+app.command()(explore)
+app.command()(page)
 app.command()(verify)
+app.add_typer(conformance.app, name="conformance")
 app.command()(demo)
 
 

@@ -12,17 +12,21 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from vuskit._util.tables import TableLayout, frame_csv
+from vuskit.alignment import ANCHORS
 from vuskit.cli._files import atomic_file, write_file
 from vuskit.cli._options import (
+    Align,
     Alpha,
     AsLatexFiles,
     AsMarkdown,
-    By,
     Detectors,
     Html,
+    LabelsPath,
     Spread,
     TableColumns,
     TableMeasures,
+    Unit,
+    Window,
     flag,
     output_option,
     seed_option,
@@ -71,7 +75,7 @@ def compare(
         str | None,
         typer.Option(metavar="TEXT", help="Which settings, if the run evaluated with several."),
     ] = None,
-    by: By = "series",
+    unit: Unit = "series",
     test: Annotated[
         str, typer.Option(metavar="NAME", help="wilcoxon (with Holm's correction) or nemenyi.")
     ] = "wilcoxon",
@@ -85,10 +89,13 @@ def compare(
         str | None,
         typer.Option(
             metavar="X,X,...",
-            help="Rank again with multiples of each buffer, such as 0.5,1,2; of a run or a folder "
-            "of scores.",
+            help="Rank again with multiples of each buffer, such as 0.5,1,2; of a run, a pack or "
+            "a folder of scores.",
         ),
     ] = None,
+    labels: LabelsPath = None,
+    align: Align = None,
+    window: Window = None,
     columns: TableColumns = None,
     spread: Spread = "std",
     seed: Annotated[int, seed_option("of the intervals.")] = 0,
@@ -121,7 +128,7 @@ def compare(
     from vuskit.studies import compare as compare_results
 
     form = chosen_format(json=as_json, csv=as_csv, latex=as_latex, markdown=as_markdown)
-    check_choice("--by", by, AVERAGES)
+    check_choice("--unit", unit, AVERAGES)
     check_choice("--spread", spread, SPREADS)
     if columns is not None:
         check_choice("--columns", columns, COLUMNS)
@@ -130,7 +137,18 @@ def compare(
             f"`--figure` must be a file that ends in {', '.join(_FIGURES)}, got {str(figure)!r}"
         )
     named = split_list(measure) or []
-    check = None if buffers is None else BufferCheck(table, buffers, alpha=alpha, test=test)
+    if buffers is None and (labels, align, window) != (None, None, None):
+        raise InvalidInputError(
+            "`--labels`, `--align` and `--window` must come with --buffers and a folder of scores; "
+            "for a table of values run: vuskit evaluate FOLDER --labels PATH"
+        )
+    if align is not None:
+        check_choice("--align", align, ANCHORS)
+    check = None
+    if buffers is not None:
+        check = BufferCheck(
+            table, buffers, labels=labels, align=align, window=window, alpha=alpha, test=test
+        )
     if check is not None and check.is_folder_of_scores:
         check.write(form, named[0] if named else None, split_list(detector), settings)
         return
@@ -141,7 +159,7 @@ def compare(
     shown = [main, *(chosen_measure(results.frame, name)[0] for name in named[1:])]
     if why:
         say(why)
-    if by == "dataset":
+    if unit == "dataset":
         say("rows: data sets, each the mean of its series")
     chosen = selected(
         results.frame,
@@ -149,7 +167,7 @@ def compare(
         detectors=detector or (),
         ignored=ignore or (),
         settings=settings,
-        by=by,
+        by=unit,
         missing=missing,
     )
     if chosen.left_out:
@@ -169,7 +187,7 @@ def compare(
         missing=missing,
         seed=seed,
     )
-    options = {"columns": columns, "spread": spread, "rank": by, "seed": seed}
+    options = {"columns": columns, "spread": spread, "rank": unit, "seed": seed}
     means = _means(results.frame, chosen, shown, settings, found.higher_is_better, options)
     write(_WRITERS[form](found, means))
     if check is not None:

@@ -35,7 +35,7 @@ __all__ = ["app"]
 
 _MOST_SHOWN = 10  # files in a message
 
-app = typer.Typer(help="Public data sets, and a description of your own.", no_args_is_help=True)
+app = typer.Typer(help="Public data sets, and a description of yours.", no_args_is_help=True)
 
 Name = Annotated[
     str,
@@ -52,7 +52,7 @@ def data() -> None:
 
 @app.command(name="list")
 def list_(as_json: AsJson = False, as_csv: AsCsv = False) -> None:
-    """List the data sets; reads nothing and asks nobody.
+    """List the data sets; works offline.
 
     Example: vuskit data list
     """
@@ -114,15 +114,13 @@ def describe(
         str | None,
         typer.Option("--format", metavar="NAME", help="Format of the files; see list readers."),
     ] = None,
-    dataset: Annotated[
+    dataset_name: Annotated[
         str | None,
-        typer.Option("--dataset", metavar="NAME", help="Name of the data set of all files."),
+        typer.Option("--dataset-name", metavar="NAME", help="Name of the data set of all files."),
     ] = None,
-    column: Annotated[
+    by: Annotated[
         str | None,
-        typer.Option(
-            "--by", metavar="COLUMN", help="Column with the series of each row; for long tables."
-        ),
+        typer.Option(metavar="COLUMN", help="Column of a long table that names the series."),
     ] = None,
     as_json: AsJson = False,
     as_csv: AsCsv = False,
@@ -142,15 +140,16 @@ def describe(
     from vuskit.datasets import describe as describe_series
 
     form = chosen_format(json=as_json, csv=as_csv, latex=as_latex, markdown=as_markdown)
-    options = {"format": format_name, "dataset": dataset, "by": column}
+    options = {"format": format_name, "dataset": dataset_name, "by": by}
     given = {name: value for name, value in options.items() if value is not None}
+    names = {"format": "format", "dataset": "dataset-name", "by": "by"}
     run = Run(source)
     found: Any
     if run.exists:
         if given:
             raise InvalidInputError(
-                f"`--{next(iter(given))}` must not be used with a run folder, got {str(source)!r}; "
-                "the plan of the run names its series"
+                f"`--{names[next(iter(given))]}` must not be used with a run folder, got "
+                f"{str(source)!r}; the plan of the run names its series"
             )
         found = run.series()
     else:
@@ -211,7 +210,7 @@ def fetch(
 ) -> None:
     """Download a data set, check and unpack it; writes the folder's path.
 
-    A download that was cut goes on where it stopped. The SHA-256 of the archive
+    An interrupted download resumes. The SHA-256 of the archive
     is shown; give it with --sha256 to get the same file everywhere.
 
     Example: vuskit data fetch NAB

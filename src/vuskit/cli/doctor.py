@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import typer
@@ -20,12 +20,15 @@ import typer
 from vuskit import __version__
 from vuskit._util.tables import csv_text
 from vuskit._util.text import wrapped_table
+from vuskit.cli._evaluation_cache import clear_runs, kept_runs, kept_text
 from vuskit.cli._exit_codes import ExitCode
+from vuskit.cli._options import flag
 from vuskit.cli._output import (
     AsCsv,
     AsJson,
     chosen_format,
     document,
+    say,
     terminal_width,
     write,
 )
@@ -38,7 +41,13 @@ _REQUIREMENT = re.compile(r"^([A-Za-z0-9._-]+)[^;]*;.*extra\s*==\s*['\"]([a-z]+)
 _NOT_PARTS = {"vuskit", "dev", "docs", "all"}
 
 
-def doctor(as_json: AsJson = False, as_csv: AsCsv = False) -> None:
+def doctor(
+    clear_evaluations: Annotated[
+        bool, flag("--clear-evaluations", "Remove the runs of vuskit evaluate from the cache.")
+    ] = False,
+    as_json: AsJson = False,
+    as_csv: AsCsv = False,
+) -> None:
     """Show versions, optional parts and the cache, and test the measures.
 
     The exit code is 1 if a measure does not give the value it should.
@@ -46,6 +55,9 @@ def doctor(as_json: AsJson = False, as_csv: AsCsv = False) -> None:
     Example: vuskit doctor
     """
     form = chosen_format(json=as_json, csv=as_csv)
+    if clear_evaluations:
+        removed = clear_runs()
+        say(f"removed: {kept_text(len(removed), sum(run.size for run in removed))}")
     found: dict[str, Any] = {
         "versions": _versions(),
         "parts": list(_parts()),
@@ -92,13 +104,14 @@ def _cache() -> dict[str, Any]:
     from vuskit.datasets import cache_folder
 
     folder = cache_folder()
-    there = folder.is_dir()
+    there, runs, kept = folder.is_dir(), folder / "evaluate", kept_runs()
     return {
         "folder": str(folder),
         "writable": os.access(folder if there else _nearest(folder), os.W_OK),
-        "datasets": sorted(path.name for path in folder.iterdir() if path.is_dir())
+        "datasets": sorted(path.name for path in folder.iterdir() if path.is_dir() and path != runs)
         if there
         else [],
+        "evaluations": {"runs": len(kept), "bytes": sum(run.size for run in kept)},
     }
 
 
@@ -161,7 +174,12 @@ def _text(found: dict[str, Any]) -> str:
     cache = found["cache"]
     state = "" if cache["writable"] else " (cannot be written; set VUSKIT_CACHE)"
     held = ", ".join(cache["datasets"]) or "no data sets yet"
-    lines += ["", f"cache: {cache['folder']}{state}: {held}", ""]
+    lines += ["", f"cache: {cache['folder']}{state}: {held}"]
+    kept = cache["evaluations"]
+    if kept["runs"]:
+        said = kept_text(kept["runs"], kept["bytes"])
+        lines.append(f"       {said}; --clear-evaluations removes them")
+    lines.append("")
     for check in found["self_test"]:
         lines.append(
             f"{'ok    ' if check['passed'] else 'WRONG '} {check['settings']}: "
@@ -177,6 +195,8 @@ def _csv(found: dict[str, Any]) -> str:
     rows = [["version", name, version, None] for name, version in found["versions"].items()]
     rows += [["part", part["name"], part["version"], part["install"]] for part in found["parts"]]
     rows.append(["cache", cache["folder"], cache["writable"], " ".join(cache["datasets"])])
+    kept = cache["evaluations"]
+    rows.append(["evaluations", "bytes", kept["bytes"], kept["runs"]])
     rows += [
         ["self-test", check["settings"], check["passed"], " ".join(check["wrong"])]
         for check in found["self_test"]

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 import typer
+from numpy.typing import NDArray
 
 from vuskit._util.tables import csv_text
 from vuskit.alignment import ANCHORS
@@ -31,12 +32,14 @@ from vuskit.cli._many_series import (
 )
 from vuskit.cli._options import (
     Address,
+    Align,
     AsLatex,
     AsMarkdown,
     Buffer,
     Definition,
     ExecutorKind,
     Html,
+    LabelsPath,
     Load,
     Measures,
     Processes,
@@ -44,10 +47,13 @@ from vuskit.cli._options import (
     Spread,
     Step,
     TableColumns,
+    ThresholdName,
     Thresholds,
     VolumeFactor,
+    Window,
     chosen_measures,
     output_option,
+    parse_threshold,
 )
 from vuskit.cli._output import (
     AsCsv,
@@ -68,7 +74,6 @@ from vuskit.errors import (
 from vuskit.inputs import check_choice
 from vuskit.measures.evaluate import evaluate_many
 from vuskit.measures.settings import EvaluationSettings
-from vuskit.measures.thresholds import ThresholdRule
 from vuskit.report.evaluation import RECORD_FIELDS, EvaluationReport
 from vuskit.report.latex import latex_table
 from vuskit.report.publication import COLUMNS, SPREADS
@@ -102,10 +107,7 @@ def evaluate(
             "pattern, or - for standard input.",
         ),
     ],
-    labels: Annotated[
-        Path | None,
-        typer.Option(metavar="PATH", help="Labels elsewhere; a file or a folder, matched by name."),
-    ] = None,
+    labels: LabelsPath = None,
     pattern: Annotated[
         str | None,
         typer.Option(
@@ -121,17 +123,8 @@ def evaluate(
         str | None,
         typer.Option(metavar="COLUMN", help="Column of a long table that names the data set."),
     ] = None,
-    align: Annotated[
-        str | None,
-        typer.Option(
-            metavar="POINT",
-            help="Point of its window that a score belongs to; center, start or end.",
-            autocompletion=lambda: list(ANCHORS),
-        ),
-    ] = None,
-    window: Annotated[
-        int | None, typer.Option(min=1, metavar="N", help="Points of a window.")
-    ] = None,
+    align: Align = None,
+    window: Window = None,
     label: Annotated[
         str | None,
         typer.Option(
@@ -178,13 +171,7 @@ def evaluate(
     step: Step = 1,
     definition: Definition = EvaluationSettings.definition,
     thresholds: Thresholds = None,
-    threshold: Annotated[
-        str,
-        typer.Option(
-            metavar="X|RULE",
-            help="Threshold for F-type measures: a number, `sigma`, `quantile` or `best`.",
-        ),
-    ] = "sigma",
+    threshold: ThresholdName = "sigma",
     k: Annotated[
         int | None,
         typer.Option(min=1, metavar="N", help="Of Precision@k; the anomalous points unless given."),
@@ -235,7 +222,7 @@ def evaluate(
         thresholds=thresholds,
         step=step,
         side=side,
-        threshold=_threshold(threshold),
+        threshold=parse_threshold(threshold),
         k=k,
         buffer_fallback=buffer_fallback,
         volume_factor=volume_factor,
@@ -352,6 +339,8 @@ def _evaluate_one(
         threshold=settings.threshold,
         draws=_draws(scored.labels.size) if chance is None else chance,
         times=scored.times,
+        channels=_channels(scored),
+        dates=scored.dates,
     )
     write(_WRITERS[form](report))
     if html is not None:
@@ -362,6 +351,13 @@ def _evaluate_one(
     if failures:
         say("\n".join(failures))
         raise typer.Exit(ExitCode.FAILED_JOBS)
+
+
+def _channels(scored: ScoreFile) -> dict[str, NDArray[np.float64]]:
+    """All channels of the series by name."""
+    if scored.values is None:
+        return {}
+    return {scored.value_name or "values": scored.values, **scored.further}
 
 
 def _evaluated(
@@ -406,7 +402,8 @@ def _without_training(scored: ScoreFile, asked: str | None) -> ScoreFile:
     """
     from vuskit.datasets.readers.train_lengths import declared_train_length
 
-    n, declared = scored.labels.size, declared_train_length(scored.path)
+    n = scored.labels.size
+    declared = scored.train_length or declared_train_length(scored.path)
     if asked in ("none", "0") or (asked is None and not 0 < (declared or 0) < n):
         return scored
     if asked is None:
@@ -431,6 +428,8 @@ def _without_training(scored: ScoreFile, asked: str | None) -> ScoreFile:
         labels=scored.labels[length:],
         scores={name: score[length:] for name, score in scored.scores.items()},
         values=None if scored.values is None else scored.values[length:],
+        further={name: values[length:] for name, values in scored.further.items()},
+        dates=None if scored.dates is None else scored.dates[length:],
     )
 
 
@@ -463,14 +462,6 @@ def _buffer(
         if lacking:
             say(f"note: no value of {', '.join(lacking)}: {reason}")
         return None
-
-
-def _threshold(text: str) -> ThresholdRule:
-    """A number, or what may be the name of a rule."""
-    try:
-        return float(text)
-    except ValueError:
-        return text
 
 
 def _draws(n_points: int) -> int:

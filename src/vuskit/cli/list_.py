@@ -6,25 +6,51 @@ from typing import Annotated, Any
 
 import typer
 
-from vuskit.cli._output import AsCsv, AsJson, chosen_format, emit_table, json_text, write
+from vuskit.cli._options import AsLatex, AsMarkdown, flag
+from vuskit.cli._output import (
+    AsCsv,
+    AsJson,
+    chosen_format,
+    emit_table,
+    json_text,
+    say,
+    terminal_width,
+    write,
+)
+from vuskit.errors import InvalidInputError
+from vuskit.measures.properties import list_properties
 from vuskit.measures.registry import list_measures
 
 __all__ = ["app"]
 
-app = typer.Typer(help="What there is: measures, detectors, file formats.", no_args_is_help=True)
+app = typer.Typer(help="What there is: measures, detectors, readers, …", no_args_is_help=True)
 
 
 @app.callback()
 def list_() -> None:
-    """List measures, detectors, file formats, synthetic families, schemas."""
+    """List measures, detectors, readers, threshold rules, studies, synthetic families, schemas."""
 
 
 @app.command()
-def measures(as_json: AsJson = False, as_csv: AsCsv = False) -> None:
+def measures(
+    properties: Annotated[
+        bool, flag("--properties", "Show what each measure depends on instead.")
+    ] = False,
+    as_json: AsJson = False,
+    as_csv: AsCsv = False,
+    as_latex: AsLatex = False,
+    as_markdown: AsMarkdown = False,
+) -> None:
     """List the measures: the paper's thirteen, then those of other papers.
 
-    Example: vuskit list measures
+    Example: vuskit list measures --properties
     """
+    form = chosen_format(json=as_json, csv=as_csv, latex=as_latex, markdown=as_markdown)
+    if properties:
+        _emit_properties(form)
+        return
+    if form in ("latex", "markdown"):
+        raise InvalidInputError(f"`--{form}` must come with --properties")
     records = [
         {
             "name": measure.name,
@@ -40,7 +66,19 @@ def measures(as_json: AsJson = False, as_csv: AsCsv = False) -> None:
         for measure in list_measures()
     ]
     shown = {"name": "name", "title": "title", "group": "group", "reference": "defined in"}
-    emit_table(chosen_format(json=as_json, csv=as_csv), records, shown)
+    emit_table(form, records, shown)
+
+
+def _emit_properties(form: str) -> None:
+    table = list_properties()
+    if form == "latex":
+        write(table.to_latex())
+    elif form == "markdown":
+        write(table.to_markdown())
+    elif form == "table":
+        write(table.to_text(terminal_width()))
+    else:
+        emit_table(form, table.records(), {})
 
 
 @app.command()
@@ -53,7 +91,11 @@ def detectors(as_json: AsJson = False, as_csv: AsCsv = False) -> None:
 
     records: list[dict[str, Any]] = []
     for name in list_detectors():
-        found = detector_class(name)
+        try:
+            found = detector_class(name)
+        except InvalidInputError as error:  # a plug-in that cannot be loaded
+            say(f"warning: a plug-in is left out: {error}")
+            continue
         records.append(
             {
                 "name": name,
@@ -87,6 +129,44 @@ def readers(as_json: AsJson = False, as_csv: AsCsv = False) -> None:
         for entry in list_formats()
     ]
     shown = {"name": "name", "layout": "files"}
+    emit_table(chosen_format(json=as_json, csv=as_csv), records, shown)
+
+
+@app.command()
+def thresholds(as_json: AsJson = False, as_csv: AsCsv = False) -> None:
+    """List the threshold rules, for --threshold and plans.
+
+    Example: vuskit list thresholds
+    """
+    from vuskit.measures.thresholds import list_threshold_rules, rule_description
+
+    records = [
+        {"name": name, "description": rule_description(name).replace("``", "")}
+        for name in list_threshold_rules()
+    ]
+    shown = {"name": "name", "description": "threshold"}
+    emit_table(chosen_format(json=as_json, csv=as_csv), records, shown)
+
+
+@app.command()
+def studies(as_json: AsJson = False, as_csv: AsCsv = False) -> None:
+    """List the studies, with the question that each answers.
+
+    Example: vuskit list studies
+    """
+    from vuskit.studies import list_studies
+
+    records = [
+        {
+            "name": study.name,
+            "title": study.title,
+            "question": study.question,
+            "input": study.input,
+            "better": study.better,
+        }
+        for study in list_studies()
+    ]
+    shown = {"name": "name", "question": "question"}
     emit_table(chosen_format(json=as_json, csv=as_csv), records, shown)
 
 

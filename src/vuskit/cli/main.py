@@ -6,7 +6,6 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from vuskit._util.early_interrupt import end_early_interrupts
 from vuskit._util.escapes import escape_control
 from vuskit.cli._exit_codes import ExitCode
 from vuskit.errors import MissingDependencyError, VuskitError
@@ -17,9 +16,7 @@ __all__ = ["run"]
 def run() -> None:
     """Run the command line; report an error in one sentence, without a traceback."""
     try:
-        app = _app()
-        end_early_interrupts()
-        app()
+        _app()()
     except VuskitError as error:
         _end(f"vuskit: {error}", ExitCode.UNUSABLE)
     except KeyboardInterrupt:  # so early or so late that no command was running

@@ -11,7 +11,7 @@ import typer
 
 from vuskit._util.names import match_names
 from vuskit._util.text import quoted
-from vuskit.cli._files import check_page, plan_folder, write_file
+from vuskit.cli._files import check_file, check_page, plan_folder, write_file
 from vuskit.cli._options import Load, OpenPage, load_file, output_option, series_option
 from vuskit.cli._output import say, wrapped, write
 from vuskit.cli._progress import DelayedProgressBar
@@ -42,6 +42,13 @@ def report(
         list[str] | None,
         series_option("drawn in any case. May be repeated."),
     ] = None,
+    title: Annotated[
+        str | None, typer.Option(metavar="TEXT", help="Title; the name of the run unless given.")
+    ] = None,
+    notes: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Text file to show below the title of a run."),
+    ] = None,
     load: Load = None,
     open_page: OpenPage = False,
 ) -> None:
@@ -66,7 +73,9 @@ def report(
     target = folder / "page.html" if folder.is_dir() else folder.with_suffix(".html")
     target = target if output is None else output
     check_page("--output", target)
+    told_notes = "" if notes is None else _read_notes(notes)
     if only_studies:
+        _refuse_texts(title, notes)
         page = studies_page_html(results)
     else:
         from vuskit.report.page import RunReport
@@ -74,7 +83,12 @@ def report(
         found = RunReport.read(folder)
         with DelayedProgressBar("drawing") as told:
             page = run_page_html(
-                found, studies=results, series=_chosen(found, series or ()), progress=told
+                found,
+                studies=results,
+                series=_chosen(found, series or ()),
+                title=title or "",
+                notes=told_notes,
+                progress=told,
             )
         say(found.state + (f", {found.failures:,} failed" if found.failures else ""))
         if found.changes:
@@ -83,6 +97,22 @@ def report(
     write(str(target))
     if open_page:
         webbrowser.open(target.resolve().as_uri())
+
+
+def _read_notes(path: Path) -> str:
+    check_file(path, holds="notes")
+    try:
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise InvalidInputError(f"`--notes` must be a text file in UTF-8, got {path}") from error
+
+
+def _refuse_texts(title: str | None, notes: Path | None) -> None:
+    for option, given in (("--title", title), ("--notes", notes)):
+        if given is not None:
+            raise InvalidInputError(
+                f"`{option}` must go with a run, got a folder of studies; leave it out"
+            )
 
 
 def _chosen(found: RunReport, patterns: Sequence[str]) -> list[str]:
@@ -97,6 +127,6 @@ def _read_studies(place: Path, read: Any, *, alone: bool) -> list[Any]:
         if not alone or list(place.rglob("*_result.npz")):
             raise
         raise InvalidInputError(
-            f"`run` must be a folder that `vuskit bench run` or `vuskit study` wrote, "
-            f"got {str(place)!r}"
+            "`run` must be a folder that `vuskit bench run`, `vuskit evaluate` or `vuskit study` "
+            f"wrote, got {str(place)!r}"
         ) from error

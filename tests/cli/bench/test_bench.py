@@ -191,10 +191,10 @@ def test_the_leaderboard_is_shown_with_the_best_marked_and_whom_it_leaves_out(fo
     page = invoke("leaderboard", "--html", "board.html", "--chance", "2")
     assert "\nchance " in page.stdout
     assert "<td>chance</td>" in (folder / "board.html").read_text()
-    with pytest.raises(VuskitError, match="`--by` must be one of 'series', 'dataset', got 'set'"):
-        invoke("leaderboard", "--by", "set")
+    with pytest.raises(VuskitError, match="`--unit` must be one of 'series', 'dataset', got 'set'"):
+        invoke("leaderboard", "--unit", "set")
     with pytest.raises(VuskitError, match="`by` must be 'series' for the shape 'values'"):
-        invoke("export", "--by", "dataset")
+        invoke("export", "--unit", "dataset")
     with pytest.raises(VuskitError, match=r"`--output` must be a file that ends in \.csv or "):
         invoke("export", "-o", "board.txt")
 
@@ -278,6 +278,8 @@ def test_a_missing_plan_or_run_is_told_in_a_sentence(folder):
     with pytest.raises(VuskitError, match="`RUN` must be a run folder or a plan, got 'nowhere'"):
         invoke("status", "nowhere")
     with pytest.raises(VuskitError, match="`plan` must be a readable TOML file"):
+        invoke("run", folder)
+    with pytest.raises(VuskitError, match="`folder` must hold a benchmark run"):
         invoke("plan", folder)
 
 

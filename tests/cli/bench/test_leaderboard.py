@@ -127,7 +127,7 @@ def test_a_missing_value_on_a_hard_series_does_not_improve_a_mean(place):
         "own:never": "",
     }
 
-    shown = vuskit(place, "bench", "leaderboard", "--by", "dataset").stdout
+    shown = vuskit(place, "bench", "leaderboard", "--unit", "dataset").stdout
     assert re.search(r"^detector +AUC-PR +Top share *$", shown, re.MULTILINE)
     assert re.search(r"^series +3 +2 *$", shown, re.MULTILINE)
     assert shown.startswith("AUC-PR, Top share of 4 detectors: mean ± standard deviation over the")

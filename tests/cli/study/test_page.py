@@ -43,7 +43,7 @@ def test_all_writes_one_page_of_all_studies(folder, tmp_path):
     page = tmp_path / "page.html"
     out = tmp_path / "out"
     arguments = ("--output", out, "--html", page, "--alpha", "0.3", "--json")
-    result = invoke("study", "all", folder, *QUICK, *arguments)
+    result = invoke("study", "all", folder, *QUICK, "--count", "3", *arguments)
     assert result.exit_code == 0, result.output
     assert f"page: {page}" in result.stderr
     assert "page" not in json.loads(result.stdout)

@@ -10,7 +10,7 @@ import typer
 from vuskit._util.tables import frame_csv
 from vuskit.cli._completion import complete_shapes
 from vuskit.cli._files import atomic_file
-from vuskit.cli._options import By, output_option
+from vuskit.cli._options import Unit, output_option
 from vuskit.cli._output import (
     AsCsv,
     AsJson,
@@ -41,7 +41,7 @@ def export(
             autocompletion=complete_shapes,
         ),
     ] = "values",
-    by: By = "series",
+    unit: Unit = "series",
     as_json: AsJson = False,
     as_csv: AsCsv = False,
 ) -> None:
@@ -66,10 +66,10 @@ def export(
         place = output or _DEFAULT_TABLE
         place.parent.mkdir(parents=True, exist_ok=True)
         with atomic_file(place) as temporary:
-            frame = run.export(temporary, shape=shape, by=by)
+            frame = run.export(temporary, shape=shape, by=unit)
         say(f"{len(frame):,} rows: {place}")
     else:
-        frame = run.table(shape=shape, by=by)
+        frame = run.table(shape=shape, by=unit)
     if form == "json":
         write(json_text(frame_records(frame)))
     elif form == "csv":

@@ -12,11 +12,11 @@ from vuskit.cli._files import write_file
 from vuskit.cli._options import (
     AsLatex,
     AsMarkdown,
-    By,
     Html,
     Spread,
     TableColumns,
     TableMeasures,
+    Unit,
     split_list,
 )
 from vuskit.cli._output import (
@@ -47,7 +47,7 @@ _COUNTS = ("datasets", "series")
 
 def leaderboard(
     target: RunFolder = DEFAULT_PLAN,
-    by: By = "dataset",
+    unit: Unit = "dataset",
     measure: TableMeasures = None,
     columns: TableColumns = None,
     spread: Spread = "std",
@@ -72,16 +72,16 @@ def leaderboard(
     from vuskit.report.publication import COLUMNS, SPREADS, table_page
 
     form = chosen_format(json=as_json, csv=as_csv, latex=as_latex, markdown=as_markdown)
-    check_choice("--by", by, bench.AVERAGES)
+    check_choice("--unit", unit, bench.AVERAGES)
     check_choice("--spread", spread, SPREADS)
     if columns is not None:
         check_choice("--columns", columns, COLUMNS)
     elif form in ("json", "csv"):
         columns = "measure"  # these forms have all columns anyway
     run = bench.open_run(run_folder(target))
-    options = {"measures": split_list(measure), "columns": columns, "by": by, "spread": spread}
+    options = {"measures": split_list(measure), "columns": columns, "by": unit, "spread": spread}
     tables = _tables(run, chance, options)
-    content = {"folder": run.folder, "by": by, "boards": _boards(run, by, tables)}
+    content = {"folder": run.folder, "by": unit, "boards": _boards(run, unit, tables)}
     shown = list(tables.values())
     emit(
         form,

@@ -35,6 +35,7 @@ def pack(
         ),
     ] = None,
     partial: Annotated[bool, flag("--partial", "Pack a run that is not finished.")] = False,
+    force: Annotated[bool, flag("--force", "Replace what is there.")] = False,
 ) -> None:
     """Write the results of a run into one file, to share.
 
@@ -56,6 +57,8 @@ def pack(
     place = file or Path(folder.resolve().name + ENDING)
     if place.suffix.lower() != ".zip":
         raise InvalidInputError(f"`FILE` must end in .zip, better in {ENDING}, got {str(place)!r}")
+    if place.exists() and not force:
+        raise InvalidInputError(f"`FILE` must be a new file (or use --force), got {str(place)!r}")
     with DelayedProgressBar("packing") as bar, atomic_file(place) as temporary:
         found = Run(folder).pack(temporary, scores=scores, partial=partial, progress=bar)
     _tell(found, place, SCORES_LIMIT)

@@ -10,7 +10,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 from vuskit.cli._files import write_file
 from vuskit.cli._options import flag
 from vuskit.cli._output import AsCsv, AsJson, chosen_format, say, wrapped, write
-from vuskit.cli.bench._arguments import DEFAULT_PLAN, PlanFile, Reread
+from vuskit.cli.bench._arguments import (
+    DEFAULT_PLAN,
+    AllowCode,
+    PlanFile,
+    Reread,
+    RunFolder,
+    plan_of,
+)
 from vuskit.cli.bench._output import Content, Rows, emit, number_table, say_list
 from vuskit.errors import InvalidInputError
 
@@ -41,25 +48,30 @@ def init(
 
 
 def plan(
-    path: PlanFile = DEFAULT_PLAN,
+    target: RunFolder = DEFAULT_PLAN,
     reread: Reread = False,
+    allow_code: AllowCode = False,
     as_json: AsJson = False,
     as_csv: AsCsv = False,
 ) -> None:
     """Show what would run, how much of it is done, and why finished jobs run again.
 
-    Nothing is written; also while the plan is being run.
+    Nothing is written; also while the plan is being run. If you name a run
+    folder, detectors and measures of your own need --allow-code.
 
     Example: vuskit bench plan my-plan.toml
     """
     from vuskit.bench.expand import expand_plan
-    from vuskit.bench.plan import load_plan
     from vuskit.bench.store import open_store_or_empty
 
     form = chosen_format(json=as_json, csv=as_csv)
-    loaded = load_plan(path)
+    if target.suffix.lower() == ".zip":
+        raise InvalidInputError(
+            f"`RUN` must be a run folder or a plan, got {str(target)!r}, a pack: it cannot be run"
+        )
+    loaded = plan_of(target, allow_code=allow_code)
     with open_store_or_empty(loaded.folder) as store:
-        content = _content(path, expand_plan(loaded, store, reread=reread))
+        content = _content(target, expand_plan(loaded, store, reread=reread))
     emit(form, "plan", content, rows=_rows, text=_text)
 
 
@@ -92,7 +104,7 @@ def _content(path: Path, expanded: ExpandedPlan) -> dict[str, Any]:
         "without_seed": sorted(spec.label for spec in plan.detectors if not spec.stochastic),
         "evaluations": [
             {
-                "settings": str(entry.settings),
+                "settings": entry.text,
                 "measures": [measure.build().title for measure in entry.measures],
             }
             for entry in plan.evaluations

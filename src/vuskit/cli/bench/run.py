@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import shlex
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Annotated, Any
@@ -30,7 +30,7 @@ from vuskit.cli.bench._arguments import (
 from vuskit.cli.bench._output import Content, Rows, emit, inverted_notes, say_list
 
 if TYPE_CHECKING:
-    from vuskit.bench import Plan
+    from vuskit.bench import Plan, Progress
     from vuskit.bench.expand import ExpandedPlan
     from vuskit.bench.runner import RunSummary
 
@@ -151,12 +151,17 @@ def _run(
     console = stderr_console()
     try:
         with (
-            stopped_by_signals(),
+            stopped_by_signals() as stop_if_asked,
             RunDisplay(console, plain=plain or not console.is_terminal) as display,
         ):
+
+            def observe(progress: Progress, results: Any) -> None:
+                stop_if_asked()
+                display.update(progress, results)
+
             summary = run_plan(
                 plan,
-                observer=display.update,
+                observer=observe,
                 reading=display.reading,
                 planned=tell_stale,
                 reread=reread,
@@ -167,6 +172,7 @@ def _run(
             say(f"Go on with: {shlex.join(['vuskit', 'bench', command, str(target)])}")
         raise typer.Exit(ExitCode.INTERRUPTED) from None
     emit(form, "run", _content(summary), rows=_rows, text=_text)
+    tell_changes(summary)
     failed = _tell_failures(summary, target)
     say(f"Next: vuskit bench leaderboard {shlex.quote(str(plan.folder))}")
     for sentence in summary.not_computed:
@@ -182,6 +188,17 @@ def tell_stale(expanded: ExpandedPlan) -> None:
     more = expanded.stale[_SHOWN_REASONS:]
     if more:
         say(f"Again: {sum(one.jobs for one in more):,} jobs for {len(more)} other reasons")
+
+
+def tell_changes(summary: RunSummary) -> None:
+    """Say how values differ from those before the data or code changed."""
+    changes = summary.changes
+    if changes is None:
+        return
+    say(str(changes))
+    if changes.n_changed:
+        folder, path = shlex.quote(str(summary.folder)), shlex.quote(str(changes.path))
+        say(f"Old against new: vuskit compare {folder} {path}")
 
 
 def _quoted(plan: Plan) -> str:
@@ -213,21 +230,34 @@ def _tell_failures(summary: RunSummary, target: Path) -> bool:
 
 
 @contextlib.contextmanager
-def stopped_by_signals() -> Iterator[None]:
-    """Let other signals that end a program do what Ctrl-C does."""
+def stopped_by_signals() -> Iterator[Callable[[], None]]:
+    """Let other signals that end a program do what Ctrl-C does.
+
+    Yields a function that raises KeyboardInterrupt if a signal arrived. Call it regularly: a
+    finalizer that runs when the signal arrives swallows the first exception.
+    """
+    arrived: list[int] = []
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        arrived.append(number)
+        handler = signal.getsignal(signal.SIGINT)
+        if callable(handler):  # may note it: code that turns exceptions into failures must not
+            handler(signal.SIGINT, frame)
+        raise KeyboardInterrupt
+
+    def stop_if_asked() -> None:
+        if arrived:
+            raise KeyboardInterrupt
+
     known = [signal.Signals[name] for name in _STOP_SIGNALS if hasattr(signal, name)]
     # What is ignored stays so: nohup wants the run to outlive its terminal.
     heard = [number for number in known if signal.getsignal(number) is not signal.SIG_IGN]
-    before = {number: signal.signal(number, _interrupt) for number in heard}
+    before = {number: signal.signal(number, interrupt) for number in heard}
     try:
-        yield
+        yield stop_if_asked
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-
-
-def _interrupt(number: int, frame: FrameType | None) -> None:
-    raise KeyboardInterrupt
 
 
 def _content(summary: RunSummary) -> dict[str, Any]:

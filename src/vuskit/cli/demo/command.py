@@ -93,7 +93,7 @@ def demo(
 ) -> None:
     """Run a benchmark and two studies on made-up series; write a page of it.
 
-    Needs no data, no network and no answers. A stopped demo goes on where
+    Needs no data, no network and no answers. A stopped demo resumes where
     it was; a second one with the same options has little left to do.
 
     Example: vuskit demo --quick --open

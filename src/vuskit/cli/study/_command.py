@@ -7,9 +7,9 @@ import os
 import shlex
 import sys
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast, get_type_hints
 
@@ -32,17 +32,26 @@ from vuskit.cli._options import (
     Measures,
     MemoryLimit,
     Processes,
+    ThresholdName,
     Thresholds,
     TimeLimit,
     VolumeFactor,
     chosen_measures,
+    flag,
     output_option,
+    parse_threshold,
     series_option,
+    split_list,
 )
 from vuskit.cli._output import AsCsv, AsJson, chosen_format, say
 from vuskit.cli._progress import study_progress
 from vuskit.cli.study import DEFAULT_OUTPUT
-from vuskit.cli.study._output import StudyOutcome, emit_studies, write_study_page
+from vuskit.cli.study._output import (
+    PublishedOutcome,
+    StudyOutcome,
+    emit_studies,
+    write_study_page,
+)
 from vuskit.errors import InvalidInputError
 from vuskit.inputs import check_choice
 
@@ -52,13 +61,30 @@ if TYPE_CHECKING:
     from vuskit.measures.registry import Measure
     from vuskit.studies import Option, Study, StudyResult
 
-__all__ = ["build_all", "build_command", "check_figure_format", "resumable"]
+__all__ = [
+    "AsPublished",
+    "Published",
+    "build_all",
+    "build_command",
+    "check_figure_format",
+    "resumable",
+]
 
 Scores = Annotated[
     Path,
     typer.Argument(metavar="SCORES", help="Saved scores, or a benchmark's run folder or plan."),
 ]
-Output = Annotated[Path, output_option("FOLDER", "the same command goes on where it stopped.")]
+Output = Annotated[Path, output_option("FOLDER", "the same command resumes.")]
+AsPublished = Annotated[
+    bool,
+    flag("--as-published", "Follow the published experiments; options that are given count."),
+]
+Published = Annotated[
+    Path | None,
+    typer.Option(
+        "--published", metavar="FOLDER", help="Published tables to compare with; see the docs."
+    ),
+]
 Patterns = Annotated[list[str] | None, series_option("only these. May be repeated.")]
 _METAVARS: dict[type, str] = {int: "N", float: "X"}
 _NO_VALUES_NEEDED = ("auto", "median_anomaly", "mean_anomaly")
@@ -72,6 +98,7 @@ class _Request:
     series: list[str] | None
     measures: tuple[Measure, ...]
     settings: dict[str, Any]
+    as_published: bool
     executor: ExecutorSettings
     limits: Limits
     output: Path
@@ -79,11 +106,11 @@ class _Request:
     figure_format: str
     latex: bool
     html: Path | None
+    published: Path | None
 
-    def settings_of(self, study: type[Study[Any]]) -> EvaluationSettings:
-        """Return the study's settings with those that were given."""
-        given = {name: value for name, value in self.settings.items() if value is not None}
-        strategy = given.get("buffer")
+    def study_of(self, study: type[Study[Any]], options: dict[str, Any]) -> Study[Any]:
+        """Return the study with the options and settings that were given."""
+        strategy = self.settings.get("buffer")
         if (
             study.input == "none"
             and isinstance(strategy, str)
@@ -93,7 +120,8 @@ class _Request:
                 f"`--buffer {strategy}` needs values, and {study.name} have none; give a number "
                 "of points, or median-anomaly"
             )
-        return _default_settings(study).replace(**given)
+        given = self.settings | options
+        return study.create(measures=self.measures, as_published=self.as_published, **given)
 
     def sources(self, study: type[Study[Any]]) -> Any:
         """Return the chosen series with scores; None for a study that needs none."""
@@ -108,17 +136,11 @@ class _Request:
         except InvalidInputError as error:
             raise InvalidInputError(str(error).replace("`pattern`", "`--series`")) from error
 
-    def run(
-        self,
-        study: type[Study[Any]],
-        options: dict[str, Any],
-        settings: EvaluationSettings | None = None,
-    ) -> StudyResult:
+    def run(self, study: type[Study[Any]], options: dict[str, Any]) -> StudyResult:
         """Run a study; finished series are kept in the output folder."""
         from vuskit.studies import run_study
 
-        settings = settings or self.settings_of(study)
-        chosen = study(measures=self.measures, settings=settings, **options)
+        chosen = self.study_of(study, options)
         folder = self.output / "series"
         states: deque[TaskProgress] = deque(maxlen=1)
         with resumable(folder), study_progress(study.name) as show:
@@ -143,13 +165,23 @@ class _Request:
                 )
         return found
 
+    def compare(self, results: Sequence[StudyResult]) -> PublishedOutcome | None:
+        """Compare with the published tables, if there are any, and write files."""
+        if self.published is None:
+            return None
+        from vuskit.studies import compare_with_published
+
+        found = compare_with_published(results, self.published)
+        return PublishedOutcome.write(found, self.output, latex=self.latex)
+
     def write(self, results: Iterable[StudyResult]) -> None:
         """Write files, standard output and the page."""
         outcomes = [
             StudyOutcome.write(one, self.output, figures=self.figure_format, latex=self.latex)
             for one in results
         ]
-        emit_studies(self.form, outcomes)
+        comparison = self.compare([one.result for one in outcomes])
+        emit_studies(self.form, outcomes, comparison)
         write_study_page(self.html, [one.result for one in outcomes])
         if any(one.result.failures for one in outcomes):
             raise typer.Exit(ExitCode.FAILED_JOBS)
@@ -170,18 +202,23 @@ def _request(
     volume_factor: VolumeFactor = 0.0,
     thresholds: Thresholds = None,
     definition: Definition = "",
+    threshold: ThresholdName = "",
+    as_published: AsPublished = False,
     executor: ExecutorKind = "local",
     address: Address = None,
     processes: Processes = 0,
     time_limit: TimeLimit = None,
     memory_limit: MemoryLimit = None,
+    published: Published = None,
     figure_format: FigureFormat = "png",
     html: Html = None,
     as_json: AsJson = False,
     as_csv: AsCsv = False,
     as_latex: AsLatexFiles = False,
+    *,
+    given: Collection[str],
 ) -> _Request:
-    """Check the common options and put them together."""
+    """Check the common options and put them together; `given` are those of the command line."""
     from vuskit.engine import ExecutorSettings, Limits
 
     form = chosen_format(json=as_json, csv=as_csv, latex=as_latex)
@@ -191,13 +228,15 @@ def _request(
         "volume_factor": volume_factor,
         "thresholds": thresholds,
         "definition": check_choice("--definition", definition, dict(complete_definitions())),
+        "threshold": parse_threshold(threshold),
     }
     check_choice("--executor", executor, ("local", "dask"))
     return _Request(
         scores=None if scores is None else plan_folder(check_exists(scores)),
         series=series,
         measures=chosen_measures(measure, load),
-        settings=settings,
+        settings={name: value for name, value in settings.items() if name in given},
+        as_published=as_published,
         executor=ExecutorSettings(executor, processes or os.cpu_count() or 1, address),
         limits=Limits(seconds=time_limit, memory=memory_limit),
         output=output,
@@ -205,6 +244,7 @@ def _request(
         figure_format=check_figure_format(figure_format),
         latex=as_latex,
         html=html,
+        published=None if published is None else check_exists(published),
     )
 
 
@@ -263,7 +303,7 @@ def build_all() -> Any:
     """Return the command that runs every study, and the summary."""
     help_text = (
         "Run all studies and the summary; what is finished is not repeated.\n\n"
-        "The costs of the measures are a study of their own: vuskit study timing\n\n"
+        "Execution times are a separate study: vuskit study timing\n\n"
         "Example: vuskit study all scores --measure vus_pr --measure auc_pr"
     )
     return _several("all", help_text, extra=True)
@@ -279,7 +319,8 @@ def _several(name: str, help_text: str, *, extra: bool) -> Any:
     def run(request: _Request, **given: Any) -> None:
         from vuskit.studies import summarize
 
-        results = {one.name: request.run(one, {}, _default_settings(one)) for one in alone}
+        plain = replace(request, settings={})
+        results = {one.name: plain.run(one, {}) for one in alone}
         refused = {}
         # Studies that may reject the data (too few series) come before the long ones.
         for one in reversed(studies):
@@ -314,8 +355,13 @@ def _chosen(study: type[Study[Any]], given: dict[str, Any]) -> dict[str, Any]:
         items = value if one.many else [value]
         for item in items if one.choices else ():
             check_choice(one.flag, item, one.choices)
-        parsed = [one.parse(item) if one.parse is not None else item for item in items]
-        found[one.name] = tuple(parsed) if one.many else parsed[0]
+        if one.parse is not None:
+            items = [part for item in items for part in one.parse(item)]
+        elif one.many:
+            items = split_list(items) or []
+        elif one.specification is not None:
+            one.specification.check(one.flag, value)
+        found[one.name] = tuple(items) if one.many else items[0]
     return found
 
 
@@ -330,8 +376,9 @@ def _with_options(
 ) -> Callable[..., None]:
     """Return a function whose signature has the studies' options and the common ones."""
     common = _parameters(_request)
+    common.pop("given")
     if not scores:
-        for name in ("scores", "series", "processes", "executor", "address"):
+        for name in ("scores", "series", "published", "processes", "executor", "address"):
             common.pop(name)
     defaults = _default_settings(studies[0])
     buffer = defaults.buffer if isinstance(defaults.buffer, str) else str(defaults.buffer)
@@ -339,6 +386,7 @@ def _with_options(
         "buffer": buffer,
         "volume_factor": defaults.volume_factor,
         "definition": defaults.definition,
+        "threshold": defaults.threshold,
     }.items():
         common[name] = common[name].replace(default=value)
     own: dict[str, inspect.Parameter] = {}
@@ -347,22 +395,33 @@ def _with_options(
             if not one.hidden and one.name not in {**own, **common}:
                 own[one.name] = _parameter(one, studies)
 
-    def command(**given: Any) -> None:
-        asked = {name: given.pop(name) for name in common}
+    def command(ctx: typer.Context, **values: Any) -> None:
+        given = {name for name in values if _is_given(ctx, name)}
+        asked = {name: values.pop(name) for name in common}
         for name in ("scores", "series", "address"):
             asked.setdefault(name, None)
         asked = {"processes": 1, "executor": "local", **asked}
-        run(_request(**asked), **given)
+        own_values = {name: value for name, value in values.items() if name in given}
+        run(_request(**asked, given=given), **own_values)
 
+    context = inspect.Parameter(
+        "ctx", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=typer.Context
+    )
     first = [common.pop("scores")] if scores else []
     rest = list(common.values())
     if scores:
         common["scores"] = first[0]
-    parameters = [*first, *own.values(), *rest]
+    parameters = [context, *first, *own.values(), *rest]
     command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     command.__annotations__ = {one.name: one.annotation for one in parameters}
     command.__doc__ = help_text
     return command
+
+
+def _is_given(ctx: typer.Context, name: str) -> bool:
+    """Whether an option comes from the command line, not from its default."""
+    source = ctx.get_parameter_source(name)
+    return source is not None and source.name not in ("DEFAULT", "DEFAULT_MAP")
 
 
 def _parameters(function: Callable[..., Any]) -> dict[str, inspect.Parameter]:
@@ -389,16 +448,20 @@ def _parameter(one: Option, studies: list[type[Study[Any]]]) -> inspect.Paramete
         help_text, default = f"{first}; {listed}, unless given.", None
     if one.choices and not any(choice in help_text for choice in one.choices):
         help_text = f"{help_text.rstrip('.')}; {', '.join(one.choices[:-1])} or {one.choices[-1]}."
-    kind: Any = str if one.parse is not None else one.type
+    kind: Any = str if one.parse is not None or one.specification is not None else one.type
     if one.many:
         kind = list[kind]
     limits: dict[str, Any] = {}
     if one.type in (int, float):
         limits = {"min": one.minimum, "max": one.maximum}
     choices = list(one.choices)
+    metavar = one.metavar or _METAVARS.get(one.type, "NAME")
+    if one.specification is not None:
+        metavar = one.specification.metavar
     option = typer.Option(
         one.flag,
-        metavar="" if kind is bool else one.metavar or _METAVARS.get(one.type, "NAME"),
+        *([one.synonym] if one.synonym else []),
+        metavar="" if kind is bool else metavar,
         help=help_text,
         autocompletion=(lambda: choices) if choices else None,
         **{name: value for name, value in limits.items() if value is not None},

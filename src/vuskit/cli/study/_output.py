@@ -2,23 +2,32 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from vuskit._util.tables import csv_text
+from vuskit._util.tables import csv_text, frame_csv
 from vuskit.cli._files import atomic_folder, write_file
 from vuskit.cli._output import document, frame_records, frame_table, say, write
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from vuskit.studies import StudyResult
+    from vuskit.studies import PublishedComparison, StudyResult
 
-__all__ = ["StudyOutcome", "emit_studies", "tell_inputs", "write_study_page", "written"]
+__all__ = [
+    "PublishedOutcome",
+    "StudyOutcome",
+    "emit_studies",
+    "tell_inputs",
+    "write_study_page",
+    "written",
+]
 
 _LISTED = 5
+_WIDTH = 80
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,6 +48,12 @@ class StudyOutcome:
     def study(self) -> str:
         """Name of the study."""
         return self.result.kind
+
+    @property
+    def options_line(self) -> str:
+        """Return the options in force, in lines of the width of a table."""
+        line = self.result.options_line
+        return textwrap.fill(line, _WIDTH, break_on_hyphens=False, break_long_words=False)
 
     def to_frame(self) -> pd.DataFrame:
         """Return the overview with the titles of the measures, for reading."""
@@ -62,8 +77,36 @@ class StudyOutcome:
             ],
             "failures": [{"name": one.name, "reason": one.reason} for one in result.failures],
             "facts": result.facts() | ({"buffers": buffers.to_dict()} if buffers else {}),
+            "options": result.study.options_in_force(),
             "files": self.files,
         }
+
+
+@dataclass(frozen=True, eq=False)
+class PublishedOutcome:
+    """A comparison with published values and the files that were written for it."""
+
+    comparison: PublishedComparison
+    files: list[Path]
+
+    @classmethod
+    def write(
+        cls, comparison: PublishedComparison, folder: Path, *, latex: bool
+    ) -> PublishedOutcome:
+        """Write the tables of a comparison into a folder, all or none."""
+        tables = {
+            f"published_{name}.csv": frame_csv(frame) for name, frame in comparison.tables().items()
+        }
+        if latex:
+            tables["published_means.tex"] = comparison.to_latex()
+        with atomic_folder(folder) as temporary:
+            for name, text in tables.items():
+                (temporary / name).write_text(text + "\n", encoding="utf-8")
+        return cls(comparison, [folder / name for name in tables])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain data."""
+        return {**self.comparison.to_dict(), "files": self.files}
 
 
 def written(
@@ -80,9 +123,11 @@ def written(
     return [folder / name for name in names]
 
 
-def emit_studies(form: str, outcomes: Sequence[StudyOutcome]) -> None:
+def emit_studies(
+    form: str, outcomes: Sequence[StudyOutcome], published: PublishedOutcome | None = None
+) -> None:
     """Write studies to standard output, and where their pages are to standard error."""
-    _WRITERS[form](outcomes)
+    _WRITERS[form](outcomes, published)
     _tell_buffers(outcomes)
     _tell_datasets(outcomes)
     for outcome in outcomes:
@@ -94,6 +139,8 @@ def emit_studies(form: str, outcomes: Sequence[StudyOutcome]) -> None:
             for failure in failures[:_LISTED]:
                 say(f"  {failure.name}: {failure.reason}")
         say(f"{outcome.study}: page, tables and figures: {outcome.files[0]}")
+    if published is not None:
+        say(f"published values: tables: {published.files[0]}")
 
 
 def tell_inputs(results: Sequence[StudyResult]) -> None:
@@ -143,35 +190,53 @@ def _tell_datasets(outcomes: Sequence[StudyOutcome]) -> None:
         )
 
 
-def _write_tables(outcomes: Sequence[StudyOutcome]) -> None:
+def _write_tables(outcomes: Sequence[StudyOutcome], published: PublishedOutcome | None) -> None:
     parts = []
     for outcome in outcomes:
         title = [outcome.study] if len(outcomes) > 1 else []
-        parts.append("\n".join([*title, frame_table(outcome.to_frame())]))
+        parts.append("\n".join([*title, frame_table(outcome.to_frame()), outcome.options_line]))
+    if published is not None:
+        # The options stand under the tables above.
+        parts.append(replace(published.comparison, options={}).to_text(_WIDTH))
     write("\n\n".join(parts))
 
 
-def _write_latex(outcomes: Sequence[StudyOutcome]) -> None:
+def _write_latex(outcomes: Sequence[StudyOutcome], published: PublishedOutcome | None) -> None:
     from vuskit.report.latex import latex_frame
 
-    write("\n\n".join(latex_frame(one.to_frame(), notes=[one.study]) for one in outcomes))
+    tables = [
+        latex_frame(one.to_frame(), notes=[one.study, f"{one.result.options_line}."])
+        for one in outcomes
+    ]
+    if published is not None:
+        tables.append(published.comparison.to_latex())
+    write("\n\n".join(tables))
 
 
-def _write_json(outcomes: Sequence[StudyOutcome]) -> None:
-    write(document("studies", studies=[outcome.to_dict() for outcome in outcomes]))
+def _write_json(outcomes: Sequence[StudyOutcome], published: PublishedOutcome | None) -> None:
+    studies = [outcome.to_dict() for outcome in outcomes]
+    more = {} if published is None else {"published": published.to_dict()}
+    write(document("studies", studies=studies, **more))
 
 
-def _write_csv(outcomes: Sequence[StudyOutcome]) -> None:
+def _write_csv(outcomes: Sequence[StudyOutcome], published: PublishedOutcome | None) -> None:
     rows = [
-        (found["study"], measure["name"], measure["title"], quantity, value)
-        for found in (outcome.to_dict() for outcome in outcomes)
-        for measure in found["measures"]
+        (outcome.study, measure["name"], measure["title"], quantity, value, options)
+        for outcome in outcomes
+        for options in [outcome.result.options_line]
+        for measure in outcome.to_dict()["measures"]
         for quantity, value in measure["values"].items()
     ]
-    write(csv_text(["study", "measure", "title", "quantity", "value"], rows))
+    if published is not None:
+        rows += [
+            ("published", row.name, row.name, f"{row.quantity}_{kind}", getattr(row, kind), "")
+            for row in published.comparison.means().itertuples(index=False)
+            for kind in ("here", "published", "factor")
+        ]
+    write(csv_text(["study", "measure", "title", "quantity", "value", "options"], rows))
 
 
-_WRITERS: dict[str, Callable[[Sequence[StudyOutcome]], None]] = {
+_WRITERS: dict[str, Callable[[Sequence[StudyOutcome], PublishedOutcome | None], None]] = {
     "table": _write_tables,
     "json": _write_json,
     "csv": _write_csv,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,6 +14,7 @@ from vuskit.cli._completion import complete_contestants
 from vuskit.cli._files import check_exists, check_page
 from vuskit.cli._options import (
     Address,
+    AsLatexFiles,
     Buffer,
     ExecutorKind,
     FigureFormat,
@@ -41,6 +43,8 @@ from vuskit.errors import InvalidInputError
 from vuskit.inputs import check_choice
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from vuskit.studies.timing import Progress, TimingResult
 
 __all__ = ["timing"]
@@ -83,7 +87,7 @@ def timing(
         list[str] | None,
         typer.Option(
             metavar="NAME",
-            help="A contestant, such as opt. May be repeated.",
+            help="Only this; a contestant such as opt. May be repeated.",
             autocompletion=complete_contestants,
         ),
     ] = None,
@@ -100,16 +104,24 @@ def timing(
     table_format: Annotated[
         str, typer.Option(metavar="FORMAT", help="Format of the tables; csv or parquet.")
     ] = "csv",
+    average: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="Average; median with quartiles, or mean with standard deviation, in figures.",
+        ),
+    ] = "median",
     figure_format: FigureFormat = "png",
     html: Html = None,
     as_json: AsJson = False,
     as_csv: AsCsv = False,
+    as_latex: AsLatexFiles = False,
 ) -> None:
     """Measure execution time and memory of AUC, R-AUC and VUS.
 
     Varies the number and length of anomalies, the length of the series,
     the buffer and the thresholds, one at a time. Results are kept as they
-    are made: the same command goes on where an earlier one stopped.
+    are made: the same command resumes.
     With SCORES it measures those instead, all with one buffer.
 
     Example: vuskit study timing --quick --only opt --only fast_exact
@@ -119,10 +131,11 @@ def timing(
     from vuskit.report.tables import TABLE_FORMATS
     from vuskit.studies.timing import CLOCKS, TimingStore, real_cases, synthetic_cases, timing_study
 
-    form = chosen_format(json=as_json, csv=as_csv)
+    form = chosen_format(json=as_json, csv=as_csv, latex=as_latex)
     folder = output or Path("out") / ("timing" if scores is None else "timing-series")
     check_page("--html", html, made=folder)
     check_choice("--clock", clock, CLOCKS)
+    check_choice("--average", average, ("median", "mean"))
     check_choice("--executor", executor, ("local", "dask"))
     check_choice("--table-format", table_format, TABLE_FORMATS)
     figures = check_figure_format(figure_format)
@@ -153,9 +166,12 @@ def timing(
         )
     if not result.samples:
         raise InvalidInputError("the budget is too short for any cell; give a larger --budget")
-    files = written(write_study, result, folder, figures=figures, table_format=table_format)
-    _emit(form, result, files)
-    write_study_page(html, [result])
+    shown = replace(result, average=average)
+    files = written(
+        write_study, shown, folder, figures=figures, table_format=table_format, latex=as_latex
+    )
+    _emit(form, shown, files)
+    write_study_page(html, [shown])
 
 
 def _doing(progress: Progress) -> str:
@@ -163,16 +179,19 @@ def _doing(progress: Progress) -> str:
 
 
 def _emit(form: str, result: TimingResult, files: list[Path]) -> None:
-    from vuskit.studies.timing import ratio_table, speed_ratios
+    from vuskit.report.latex import latex_frame
+    from vuskit.studies.timing import speed_ratios
 
-    ratios = speed_ratios(result).to_frame()
     if form == "json":
         write(document("timing", **_content(result), files=files))
     elif form == "csv":
-        write(frame_csv(ratios))
-    elif len(ratios):
-        write("How many times longer the paper's algorithms take")
-        write(frame_table(ratio_table(result)))
+        write(frame_csv(speed_ratios(result).to_frame()))
+    else:
+        tables = _shown_tables(result)
+        if form == "latex":
+            write("\n\n".join(latex_frame(one, notes=[title]) for title, one in tables.items()))
+        else:
+            write("\n\n".join(f"{title}\n{frame_table(one)}" for title, one in tables.items()))
     if result.dropped:
         say(f"Left out, more than the budget allowed: {len(result.dropped)}")
         for job in result.dropped[-_LISTED:][::-1]:
@@ -186,16 +205,39 @@ def _emit(form: str, result: TimingResult, files: list[Path]) -> None:
     say(f"{cells} cells, {len(result.samples)} timed runs: {files[0]}")
 
 
+def _shown_tables(result: TimingResult) -> dict[str, pd.DataFrame]:
+    """Tables for reading by their titles; those without rows are left out."""
+    from vuskit.studies.timing import complexity_table, ratio_table
+
+    tables = {"How many times longer the paper's algorithms take": ratio_table(result)}
+    if result.generated:
+        title = (
+            "Complexity, and exponents fitted to the measurements (R^2 in brackets)\n"
+            "T: points, a: anomalies, l: their mean length, L: longest buffer, N: thresholds,\n"
+            "D: points that a buffer can reach"
+        )
+        tables[title] = complexity_table(result)
+    return {title: table for title, table in tables.items() if len(table)}
+
+
 def _content(result: TimingResult) -> dict[str, Any]:
     """Everything that was measured, as plain data."""
-    from vuskit.studies.timing import joint_slopes, single_slopes, speed_ratios
+    from vuskit.studies.timing import (
+        exponents,
+        joint_slopes,
+        parameter_table,
+        single_slopes,
+        speed_ratios,
+    )
 
     tables = {
+        "parameters": parameter_table(result),
         "ratios": speed_ratios(result).to_frame(),
         "joint_slopes": joint_slopes(result).to_frame(),
     }
     if result.generated:
         tables["slopes"] = single_slopes(result).to_frame()
+        tables["exponents"] = exponents(result).to_frame()
     return {
         "generated": result.generated,
         "cells": frame_records(result.summary()),

@@ -1,0 +1,37 @@
+"""``vuskit page``: the evaluation page without data, for files that its reader drops on it."""
+
+from __future__ import annotations
+
+import webbrowser
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from vuskit.cli._files import check_page, write_file
+from vuskit.cli._options import OpenPage
+from vuskit.cli._output import say
+
+__all__ = ["page"]
+
+
+def page(
+    empty: Annotated[
+        Path,
+        typer.Option("--empty", metavar="FILE", help="Where to write the page without data."),
+    ],
+    open_page: OpenPage = False,
+) -> None:
+    """Write a page that evaluates the files you drop on it, without Python or a network.
+
+    For a page with data use: vuskit evaluate FILE --html PAGE.
+
+    Example: vuskit page --empty try.html
+    """
+    from vuskit.report.page import empty_page_html
+
+    check_page("--empty", empty)
+    write_file(empty, empty_page_html())
+    say(f"page: {empty}")
+    if open_page:
+        webbrowser.open(empty.resolve().as_uri())
