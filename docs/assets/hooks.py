@@ -5,6 +5,16 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from mkdocs.structure.files import File, Files
+
+from vuskit.report.page import empty_page_html
+
+
+def on_files(files: Files, config: Any, **_: Any) -> Files:
+    """Add the page that evaluates files in the browser: ``try.html``."""
+    files.append(File.generated(config, "try.html", content=empty_page_html()))
+    return files
+
 
 def on_page_markdown(markdown: str, **_: Any) -> str:
     """Call blocks with prompts sessions, so that what is printed is not coloured as code.

@@ -216,12 +216,19 @@ def check_pip(arguments):
         assert extra in project["optional-dependencies"]
 
 
+def check_ssh(arguments):
+    option, ports, _, program, *rest = arguments
+    assert (option, ports.count(":")) == ("-L", 2)
+    CHECKS[program](rest)
+
+
 CHECKS = {
     "vuskit": check_vuskit,
     "make": check_make,
     "python": check_python,
     "dask": check_dask,
     "pip": check_pip,
+    "ssh": check_ssh,
 }
 
 

@@ -5,7 +5,10 @@ from __future__ import annotations
 import ast
 import doctest
 import importlib
+import json
+import pkgutil
 import re
+from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -13,24 +16,39 @@ from types import ModuleType
 
 import pytest
 
+import vuskit
+
 ROOT = Path(__file__).parents[2]
 ENTRY = re.compile(r"^::: (vuskit[\w.]*)$", re.MULTILINE)
+REFERENCE = [
+    (str(page.relative_to(ROOT / "docs" / "reference")), entry)
+    for page in sorted(ROOT.glob("docs/reference/**/*.md"))
+    for entry in ENTRY.findall(page.read_text(encoding="utf-8"))
+]
+# Their public names are those of ``vuskit``, or they are internal.
+PRIVATE = {
+    f"vuskit.{name}"
+    for name in (
+        "alignment",
+        "buffers",
+        "cli",
+        "errors",
+        "frames",
+        "inputs",
+        "intervals",
+        "kernels",
+        "measures",
+    )
+}
 
 
 @cache
 def documented() -> dict[str, set[str]]:
-    """Names listed in ``docs/reference``, by module; all public names of a listed module."""
+    """Names listed in ``docs/reference``, by module."""
     names: dict[str, set[str]] = {}
-    for page in (ROOT / "docs" / "reference").glob("*.md"):
-        for entry in ENTRY.findall(page.read_text(encoding="utf-8")):
-            module, _, name = entry.rpartition(".")
-            if not hasattr(importlib.import_module(module), name):
-                importlib.import_module(entry)
-            found = getattr(importlib.import_module(module), name)
-            if isinstance(found, ModuleType):
-                names.setdefault(entry, set()).update(found.__all__)
-            else:
-                names.setdefault(module, set()).add(name)
+    for _, entry in REFERENCE:
+        module, _, name = entry.rpartition(".")
+        names.setdefault(module, set()).add(name)
     return names
 
 
@@ -58,6 +76,10 @@ def is_public(module: str, name: str | None) -> bool:
 
 def examples_of(path: Path) -> Iterator[str]:
     text = path.read_text(encoding="utf-8")
+    if path.suffix == ".ipynb":
+        cells = json.loads(text)["cells"]
+        yield from ("".join(one["source"]) for one in cells if one["cell_type"] == "code")
+        return
     for example in doctest.DocTestParser().get_examples(text):
         yield example.source
     # Files and scripts that a page shows.
@@ -68,7 +90,14 @@ def examples_of(path: Path) -> Iterator[str]:
     )
 
 
-PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *ROOT.glob("docs/**/*.md")])
+PAGES = sorted(
+    [
+        ROOT / "README.md",
+        ROOT / "CONTRIBUTING.md",
+        *ROOT.glob("docs/**/*.md"),
+        *ROOT.glob("docs/**/*.ipynb"),
+    ]
+)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
@@ -91,18 +120,31 @@ def test_docstrings_import_public_names_only(module):
     assert private == []
 
 
-REFERENCE = [
-    (page.name, entry)
-    for page in sorted(ROOT.glob("docs/reference/*.md"))
-    for entry in ENTRY.findall(page.read_text())
-]
-
-
 @pytest.mark.parametrize(("page", "entry"), REFERENCE)
 def test_reference_lists_public_names(page, entry):
     assert not any(part.startswith("_") for part in entry.split(".")), page
-    try:
-        assert importlib.import_module(entry).__all__  # a module with all its public names
-    except ModuleNotFoundError:
-        module, _, name = entry.rpartition(".")
-        assert name in importlib.import_module(module).__all__, entry
+    module, _, name = entry.rpartition(".")
+    assert name in importlib.import_module(module).__all__, entry
+
+
+@pytest.mark.parametrize("module", sorted(documented()))
+def test_reference_lists_every_public_name_once(module):
+    found = importlib.import_module(module)
+    counts = Counter(entry for _, entry in REFERENCE)
+    wrong = {
+        name: counts[f"{module}.{name}"]
+        for name in found.__all__
+        if not isinstance(getattr(found, name), ModuleType) and counts[f"{module}.{name}"] != 1
+    }
+    assert wrong == {}
+
+
+def test_every_public_package_is_in_the_reference():
+    packages = {f"vuskit.{one.name}" for one in pkgutil.iter_modules(vuskit.__path__)}
+    public = {one for one in packages if not one.startswith("vuskit._")} - PRIVATE
+    assert (
+        sorted(
+            one for one in public if not any(f"{m}.".startswith(f"{one}.") for m in documented())
+        )
+        == []
+    )
