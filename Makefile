@@ -2,7 +2,10 @@
 PYTHON ?= python3
 VENV := .venv
 CORE := .venv-core
-BIN := $(VENV)/bin
+EMPTY := .venv-wheel
+# Windows keeps the programs of an environment in another folder.
+SCRIPTS := $(if $(filter Windows_NT,$(OS)),Scripts,bin)
+BIN := $(VENV)/$(SCRIPTS)
 PIP := PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/python -m pip install --quiet --constraint constraints.txt
 PROJECT := pyproject.toml constraints.txt
 # Parallel tests share the cores; a library that starts its own threads in each would fight.
@@ -19,10 +22,10 @@ MKDOCS := NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo check test ready lint types layers compiled tests test-core bench fuzz chaos docs docs-serve pictures clean
+.PHONY: help demo check test ready lint types layers compiled tests test-core workflows dist release-check bench fuzz chaos docs docs-serve pictures clean
 
 help: ## Show what can be made
-	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 demo: $(VENV)/.demo ## Run a benchmark and two studies on made-up series; write a page of it
 	@$(BIN)/vuskit demo --output out/demo $(ARGS)
@@ -55,9 +58,28 @@ docs-serve: $(VENV)/.docs ## Show the documentation while you write it
 pictures: $(VENV)/.dev ## Make the pictures of the documentation again; takes minutes
 	$(BIN)/vuskit demo --output out/demo
 	$(BIN)/python docs/figures/make_readme.py out/demo
+	$(BIN)/python docs/figures/make_animation.py
 	$(BIN)/python docs/figures/make_screenshots.py out/demo
 	$(BIN)/python docs/figures/make_gallery.py
 	$(BIN)/python docs/figures/make_synthetic.py
+
+dist: $(VENV)/.dev ## Build wheel and sdist into dist/ and check them
+	rm -rf dist
+	$(BIN)/python -m build --no-isolation --outdir dist
+	$(BIN)/twine check --strict dist/*
+	$(BIN)/check-wheel-contents dist/*.whl
+
+release-check: dist ## Build, check, install the wheel into an empty environment and use it; TAG=v0.2.0
+	$(BIN)/python tests/release_version.py $(TAG)
+	rm -rf $(EMPTY)
+	$(PYTHON) -m venv $(EMPTY)
+	PIP_DISABLE_PIP_VERSION_CHECK=1 $(EMPTY)/$(SCRIPTS)/python -m pip install --quiet --constraint constraints.txt dist/*.whl
+	$(EMPTY)/$(SCRIPTS)/python tests/only_numpy.py
+	PIP_DISABLE_PIP_VERSION_CHECK=1 $(EMPTY)/$(SCRIPTS)/python -m pip install --quiet --constraint constraints.txt "$$(ls dist/*.whl)[cli]"
+	$(EMPTY)/$(SCRIPTS)/vuskit doctor
+	$(EMPTY)/$(SCRIPTS)/python -m vuskit conformance export --output $(EMPTY)/suite.json
+	$(EMPTY)/$(SCRIPTS)/python examples/conformance_reader.py $(EMPTY)/suite.json $(EMPTY)/results.json
+	$(EMPTY)/$(SCRIPTS)/vuskit conformance check $(EMPTY)/results.json
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -77,6 +99,16 @@ $(VENV)/.dev: $(PROJECT) | $(BIN)/python
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	@$(MAKE) --no-print-directory workflows
+
+# Both work offline.
+workflows: $(VENV)/.dev
+	$(BIN)/zizmor --offline --no-progress --quiet .github
+	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
+	$(BIN)/check-jsonschema --builtin-schema vendor.dependabot .github/dependabot.yml
+	$(BIN)/check-jsonschema --builtin-schema vendor.github-issue-config .github/ISSUE_TEMPLATE/config.yml
+	$(BIN)/check-jsonschema --builtin-schema vendor.github-issue-forms $(filter-out %/config.yml,$(wildcard .github/ISSUE_TEMPLATE/*.yml))
+	$(BIN)/check-jsonschema --builtin-schema vendor.citation-file-format CITATION.cff
 
 types: $(VENV)/.dev
 	$(BIN)/mypy
@@ -95,13 +127,13 @@ tests: $(VENV)/.dev
 $(CORE)/.done: $(PROJECT) $(shell find src/vuskit -name '*.py')
 	rm -rf $(CORE)
 	$(PYTHON) -m venv $(CORE)
-	PIP_DISABLE_PIP_VERSION_CHECK=1 $(CORE)/bin/python -m pip install --quiet --constraint constraints.txt .
-	$(CORE)/bin/python tests/only_numpy.py
-	PIP_DISABLE_PIP_VERSION_CHECK=1 $(CORE)/bin/python -m pip install --quiet --constraint constraints.txt pytest pytest-xdist hypothesis
+	PIP_DISABLE_PIP_VERSION_CHECK=1 $(CORE)/$(SCRIPTS)/python -m pip install --quiet --constraint constraints.txt .
+	$(CORE)/$(SCRIPTS)/python tests/only_numpy.py
+	PIP_DISABLE_PIP_VERSION_CHECK=1 $(CORE)/$(SCRIPTS)/python -m pip install --quiet --constraint constraints.txt pytest pytest-xdist hypothesis
 	@touch $@
 
 test-core: $(CORE)/.done
-	$(ONE_THREAD) $(CORE)/bin/python -m pytest -q --numprocesses 2 -p no:cacheprovider tests/kernels tests/measures tests/test_inputs.py tests/test_intervals.py tests/test_buffers.py tests/test_api.py
+	$(ONE_THREAD) $(CORE)/$(SCRIPTS)/python -m pytest -q --numprocesses 2 -p no:cacheprovider tests/kernels tests/measures tests/test_inputs.py tests/test_intervals.py tests/test_buffers.py tests/test_api.py tests/test_conformance.py tests/test_metric.py
 
 clean: ## Remove environments and outputs
-	rm -rf $(VENV) $(CORE) .peers out site dist
+	rm -rf $(VENV) $(CORE) $(EMPTY) .peers out site dist

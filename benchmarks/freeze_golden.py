@@ -3,7 +3,7 @@
 The peers' requirements exclude each other, so each lives in a virtual environment of its own. With
 ``E`` a folder of your choice and Python 3.11::
 
-    for peer in vus tsb-ad timeeval dtaianomaly aeon pate prts scikit-learn; do
+    for peer in vus tsb-ad timeeval dtaianomaly aeon pate prts scikit-learn tsadmetrics; do
         python3 -m venv E/$peer
     done
     E/vus/bin/pip install --no-deps vus==0.0.6
@@ -20,6 +20,8 @@ The peers' requirements exclude each other, so each lives in a virtual environme
     E/prts/bin/pip install --no-deps prts
     E/prts/bin/pip install "numpy<2"
     E/scikit-learn/bin/pip install scikit-learn
+    E/tsadmetrics/bin/pip install --no-deps tsadmetrics==1.0.16
+    E/tsadmetrics/bin/pip install numpy pandas PyYAML
 
 Then, with any Python::
 

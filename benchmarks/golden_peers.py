@@ -285,6 +285,15 @@ def scikit_learn() -> Answers:
 
 
 # Name in the file -> (distribution = name of its environment, its answers).
+def tsadmetrics() -> Answers:
+    from tsadmetrics.metrics.tem.tstm import VusPr, VusRoc
+
+    def answer(metric: Any) -> Callable[[Any, Any, Any, Call], Any]:
+        return lambda y, s, _, o: metric(window=o["max_buffer"]).compute(y, s)
+
+    return {"vus_roc/journal": answer(VusRoc), "vus_pr/journal": answer(VusPr)}
+
+
 PEERS: dict[str, tuple[str, Callable[[], Answers]]] = {
     "vus opt": ("vus", vus_opt),
     "vus opt_mem": ("vus", vus_opt_mem),
@@ -296,6 +305,7 @@ PEERS: dict[str, tuple[str, Callable[[], Answers]]] = {
     "PATE": ("pate", pate),
     "prts": ("prts", prts),
     "scikit-learn": ("scikit-learn", scikit_learn),
+    "tsadmetrics": ("tsadmetrics", tsadmetrics),
 }
 
 

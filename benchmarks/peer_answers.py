@@ -21,7 +21,7 @@ from typing import Any
 
 from golden_peers import PEERS
 
-ASKED = ("vus opt", "TSB-AD", "aeon", "TimeEval", "dtaianomaly")
+ASKED = ("vus opt", "TSB-AD", "aeon", "TimeEval", "dtaianomaly", "tsadmetrics")
 THRESHOLDS = 250
 WORDS = 60
 
@@ -146,6 +146,7 @@ def main() -> None:
     """Ask everybody everything and print a table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--environments", type=Path, help="folder of virtual environments")
+    parser.add_argument("--only", help="packages, separated by commas; default: all")
     parser.add_argument("--inside", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.inside:
@@ -153,7 +154,7 @@ def main() -> None:
         return
     if options.environments is None:
         parser.error("--environments is needed")
-    names = ("vuskit", *ASKED)
+    names = ("vuskit", *(options.only.split(",") if options.only else ASKED))
     answers = {name: in_environment(name, options.environments) for name in names}
     for question, make in QUESTIONS.items():
         print(f"{question}: {(make.__doc__ or '').strip()}")

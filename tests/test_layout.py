@@ -57,6 +57,7 @@ TESTED_ELSEWHERE: dict[str, str] = {
     "measures/ucr.py": "measures/test_event.py",
     "measures/vus.py": "measures/test_against_oracle.py and test_invariances.py",
     "measures/workspace.py": "measures/test_registry.py: shared and single computations agree",
+    "paper/*": "paper/test_reproduce.py makes every exhibit; test_exhibits.py and test_findings.py",
     "report/evaluation.py": "cli/test_evaluate.py",
     "report/figures/_families.py": "report/figures/test_gray_print.py: colors and markers",
     "report/figures/_text.py": "report/figures/test_panels.py: texts fit their panels",

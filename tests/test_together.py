@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from together import group_of
+from together import group_of, shares_results
 
 
 @pytest.mark.parametrize(
@@ -12,6 +12,8 @@ from together import group_of
         ("tests/report/page/test_run_browser.py::test_filters", "browser"),
         ("tests/report/page/test_demo_browser.py::test_phone", "browser"),
         ("tests/report/page/test_studies_browser.py::test_items_are_drawn_evenly", "browser"),
+        ("tests/explore/test_pages.py::test_names_run_nothing", "explore"),
+        ("tests/explore/test_content.py::test_lines", "explore"),
         ("tests/docs/test_site.py::test_text_can_be_read[index-dark]", "site"),
         ("tests/bench/test_runner.py::test_every_misdeed[local]", "executors"),
         ("tests/engine/test_executors.py::test_dask_starts_a_local_cluster", "executors"),
@@ -25,10 +27,18 @@ def test_groups(nodeid, group):
     assert group_of(nodeid) == group
 
 
+def test_the_tests_of_a_file_that_share_results_are_a_group():
+    assert (
+        group_of("tests/report/page/test_run.py::test_nowhere") == "tests/report/page/test_run.py"
+    )
+    assert shares_results("tests/test_layout.py")
+    assert not shares_results("tests/detectors/test_base.py")
+    assert not shares_results("README.md")
+
+
 @pytest.mark.parametrize(
     "nodeid",
     [
-        "tests/report/page/test_run.py::test_nowhere",
         "tests/detectors/test_contract.py::test_constant_series[lof-0.0]",
         "tests/detectors/test_base.py::test_compared",
         "src/vuskit/bench/jobs.py::vuskit.bench.jobs.JobAction",
@@ -43,6 +53,7 @@ def test_the_files_are_there(request):
     for name in (
         "report/page/test_studies_browser",
         "docs/test_site",
+        "explore/test_pages",
         "bench/test_runner",
         "engine/test_executors",
         "engine/test_run",
@@ -51,7 +62,7 @@ def test_the_files_are_there(request):
     assert list((root / "tests" / "report" / "page").glob("test_*browser*.py"))
 
 
-def test_pages_are_opened_in_that_group_only(request):
+def test_pages_are_opened_in_these_groups_only(request):
     for item in request.session.items:
         opens = "open_page" in getattr(item, "fixturenames", ())
-        assert not opens or group_of(item.nodeid) == "browser", item.nodeid
+        assert not opens or group_of(item.nodeid) in ("browser", "explore"), item.nodeid

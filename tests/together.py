@@ -6,13 +6,20 @@ longer lets it do: every test would be a group of its own.
 
 from __future__ import annotations
 
+import functools
 import re
+from pathlib import Path
 
+ROOT = Path(__file__).parent.parent
 GROUPS = {
     # One browser at a time; its pages are made once.
-    "browser": r"^tests/report/page/test_\w*browser\w*\.py",
+    "browser": r"^tests/(report/page/test_\w*browser\w*|paper/test_page)\.py",
+    # One run is made and served once.
+    "explore": r"^tests/explore/",
     # The site is built once.
     "site": r"^tests/docs/test_site\.py",
+    # Wheel and sdist are built once; the environment gets its libraries in the order of the tests.
+    "release": r"^tests/test_release\.py",
     # Clusters of processes, one at a time.
     "executors": r"^tests/(bench/test_runner|engine/test_(executors|run))\.py",
     # Each process would compile stumpy anew, for half a minute.
@@ -21,9 +28,22 @@ GROUPS = {
 
 
 def group_of(nodeid: str) -> str:
-    """Name of the group of a test; a test without one is a group of its own."""
+    """Name of the group of a test: in ``GROUPS``, its file, or the test itself.
+
+    The tests of a file are a group if they share a fixture or a cached result: two processes
+    would make it twice.
+    """
     found = (name for name, pattern in GROUPS.items() if re.search(pattern, nodeid))
-    return next(found, nodeid)
+    file = nodeid.partition("::")[0]
+    return next(found, file if shares_results(file) else nodeid)
+
+
+@functools.cache
+def shares_results(file: str) -> bool:
+    """Whether a test file makes something once for all its tests."""
+    path = ROOT / file
+    text = path.read_text(encoding="utf-8") if path.suffix == ".py" else ""
+    return 'scope="module"' in text or "\n@cache\n" in text
 
 
 def scheduler(config, log):
