@@ -267,6 +267,7 @@ living.start = (place, data) => {
       element("tbody", {}, ...headline.map((name) => row(name, titles[name], value, { class: name.startsWith("vus") ? "value big" : "value" })),
         row("found", "anomalies found", () => [element("b"), element("small")]), row("alarms", "false alarms", () => [element("b"), element("small")]))));
   };
+  const PENDING = "…";
   const chances = { values: data.chance?.mean ?? null, fresh: true };
   const drawDuel = () => {
     const live = !model.isOriginal();
@@ -279,8 +280,9 @@ living.start = (place, data) => {
       meter.style.setProperty("--ink", lineColor(detector.k));
       meter.classList.toggle("moved", live && before !== null);
       small.textContent = live ? `was ${shownValue(before)}` : "";
-      const chance = chances.values && chances.fresh ? chances.values[name] : undefined;
-      cell.parentElement.querySelector("[data-chance]").textContent = chance === undefined || chance === null ? "" : `chance ${shownValue(chance)}`;
+      // A placeholder keeps the layout still while chance levels are computed.
+      const chance = chances.values && chances.fresh ? chances.values[name] : PENDING;
+      cell.parentElement.querySelector("[data-chance]").textContent = !model.hasBoth() || chance === undefined || chance === null ? "" : `chance ${chance === PENDING ? PENDING : shownValue(chance)}`;
     });
     duelRows.get("found").forEach((cell, side) => {
       const { found, rows } = model.events(detectors[pair[side]]);
@@ -498,14 +500,14 @@ living.start = (place, data) => {
         cell.classList.toggle("best", value === top);
       });
       const chance = chances.values?.[column.name];
-      chanceCells[c].textContent = chance === undefined || chance === null ? "" : shownValue(chance);
+      chanceCells[c].textContent = !chances.values && column.kind === "value" ? PENDING : chance === undefined || chance === null ? "" : shownValue(chance);
       chanceCells[c].dataset.value = chance ?? "";
     });
-    table.tFoot.hidden = !chances.values;
+    table.tFoot.hidden = !model.hasBoth();
     table.tFoot.classList.toggle("stale", !chances.fresh);
     const notes = ["Bold: best detector. Found: an alarm touches the anomaly or its buffer. False alarms touch neither."];
     if (data.measures.some(({ higher }) => !higher)) notes.push("↓: lower is better.");
-    if (chances.values) notes.push(`Chance: mean of ${data.chance?.draws && !live ? data.chance.draws : "several"} random scores.`);
+    if (!table.tFoot.hidden) notes.push(`Chance: mean of ${data.chance?.draws && !live ? data.chance.draws : "several"} random scores.`);
     if (live) notes.push("Small: the original value.");
     notes.push(detectors.every((one) => one.whole) ? "The page holds all scores: live values are exact."
       : "The page holds thinned scores: original values are exact; ≈ marks live values, which are approximate.");
@@ -687,7 +689,7 @@ living.start = (place, data) => {
   };
   byId("methods").addEventListener("click", async () => { await vuskit.copyText(methods()); vuskit.confirm(byId("methods"), "methods paragraph copied"); });
   vuskit.copies(place, {
-    measures: () => [["detector", ...columns.map(({ title }) => title)], ...[...table.tBodies[0].rows, ...(table.tFoot.hidden ? [] : table.tFoot.rows)].map((row) => [...row.cells].map((cell) => cell.dataset.value ?? cell.textContent))],
+    measures: () => [["detector", ...columns.map(({ title }) => title)], ...[...table.tBodies[0].rows, ...(chances.values ? table.tFoot.rows : [])].map((row) => [...row.cells].map((cell) => cell.dataset.value ?? cell.textContent))],
     events: () => vuskit.tableRows(byId("events")),
     areas: () => [["detector", "buffer", "range_auc_roc", "range_auc_pr"], ...visible().flatMap((detector) => {
       const { areas } = model.areas(detector);
