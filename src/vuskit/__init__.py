@@ -82,7 +82,7 @@ from vuskit.measures import (
 
 from vuskit import sql  # isort: skip
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "BufferChoice",
