@@ -95,7 +95,7 @@ def test_inner_gaps_and_empty_scores_stay():
     ("n_scores", "advice"),
     [
         (201, "99 fewer scores than labels; windows of 100\\? Try align_scores\\(..., window=100"),
-        (302, "2 more scores than labels; are they of the same series\\?"),
+        (302, "2 more scores than labels; do they belong to the same series\\?"),
     ],
 )
 def test_length_errors_advise(n_scores, advice):

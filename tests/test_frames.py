@@ -263,7 +263,7 @@ def test_failures_are_recorded(make):
         ("D2", "a", "profile"): "OK",
     }
     assert table["value"].isna().sum() == 3
-    assert "normal ones only" in table.loc[("D1", "b", "forest"), "message"]
+    assert "only normal ones" in table.loc[("D1", "b", "forest"), "message"]
     assert "got nan at index 5" in table.loc[("D2", "a", "forest"), "message"]
 
 
@@ -296,7 +296,7 @@ def test_times():
     ("changes", "message"),
     [
         ({"by": "serie"}, "`by` must be a column of `frame`, got 'serie'; did you mean 'series'"),
-        ({"label": "truth"}, "`label` must be a column of `frame`, got 'truth'; its columns are"),
+        ({"label": "truth"}, "`label` must be a column of `frame`, got 'truth'; the columns are"),
         ({"scores": ["forest", "x"]}, "`scores` must be a column of `frame`, got 'x'"),
         ({"scores": ["forest", "forest"]}, "`scores` must be unique columns"),
         ({"scores": []}, "`scores` must name at least one column"),

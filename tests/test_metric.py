@@ -90,7 +90,7 @@ def test_merging_metrics_of_two_processes():
 
 def test_swapped_arguments_are_an_error():
     labels, scores = series(1)
-    with pytest.raises(InvalidInputError, match=r"labels come first: update\(y_true, y_score\)"):
+    with pytest.raises(InvalidInputError, match=r"pass labels first: update\(y_true, y_score\)"):
         SeriesMetric("auc_pr").update(scores, labels)
     with pytest.raises(InvalidInputError, match=r"equal length, got shapes \(2,\) and \(3,\)"):
         SeriesMetric("auc_pr").update([0, 1], [1, 2, 3])

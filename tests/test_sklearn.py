@@ -144,7 +144,7 @@ def test_shuffled_rows_are_refused(data):
     X, y = pd.DataFrame(data[0]), data[1]
     order = np.random.default_rng(0).permutation(600)
     model = OUTLIER_MODELS[0].fit(X.to_numpy())
-    with pytest.raises(InvalidInputError, match="rows in the order of time"):
+    with pytest.raises(InvalidInputError, match="rows in time order"):
         scorer("auc_pr")(model, X.iloc[order], y[order])
 
 

@@ -1,4 +1,4 @@
-"""``python -m vuskit`` is the command ``vuskit``."""
+"""Run the command ``vuskit`` with ``python -m vuskit``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Scores of windows as scores of points."""
+"""Convert one score per window into one score per point."""
 
 from __future__ import annotations
 
@@ -18,31 +18,31 @@ ANCHORS = ("center", "start", "end")
 def align_scores(score: ArrayLike, n: int, *, window: int, at: str = "center") -> NDArray[Any]:
     """Return one score per point from one score per window.
 
-    Windows of `window` points move by one point, so a series of n points has n - window + 1 of
-    them. Points without a score, at the ends, get the nearest one.
+    Windows of `window` points move by one point, so a series of n points has n - window + 1
+    windows. Points at the ends that have no score get the nearest score.
 
     Parameters
     ----------
     score : array-like of shape (n - window + 1,)
-        Scores of the windows, in their order.
+        Scores of the windows, in time order.
     n : int
-        Points of the series.
+        Number of points in the series.
     window : int
-        Points of a window. A forecast of the next point from w points has windows of w + 1, at
-        their "end".
+        Number of points in a window. For a forecast of the next point from w points, use
+        ``window=w + 1`` and ``at="end"``.
     at : {"center", "start", "end"}, default="center"
-        Point of its window that a score belongs to. In windows of even length the center is the
+        Point of the window that receives the score. In windows of even length, the center is the
         first point of the second half, as in TSB-UAD and TSB-AD.
 
     Returns
     -------
     ndarray of shape (n,)
-        Scores of the points, in the dtype of the scores.
+        Scores of the points, with the dtype of `score`.
 
     Raises
     ------
     InvalidInputError
-        If the number of scores does not fit; the error names the window that would.
+        If the number of scores does not match. The error names the window that would match.
 
     Examples
     --------
@@ -74,7 +74,7 @@ def _fitting_window(n_scores: int, n: int, window: int) -> str:
 
 
 class FilledEnds(NamedTuple):
-    """Scores without missing values at the ends, and how many there were."""
+    """Scores with filled ends, and the number of filled values at each end."""
 
     scores: NDArray[np.float64]
     leading: int
@@ -82,9 +82,7 @@ class FilledEnds(NamedTuple):
 
 
 def fill_missing_ends(scores: NDArray[np.float64]) -> FilledEnds:
-    """Replace leading and trailing NaN, which windows leave, by the nearest score.
-
-    NaN between scores stays.
+    """Replace leading and trailing NaN by the nearest score; keep NaN between scores.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Choosing the buffer: the period of a series, or the lengths of its anomalies."""
+"""Choose the buffer length from the period of a series or the lengths of its anomalies."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ __all__ = [
 
 Floats = NDArray[np.float64]
 
-_LONGEST = 1 << 60  # beyond, integers overflow
+_LONGEST = 1 << 60  # longer buffers would overflow integers
 _MAX_POINTS = 20_000
 _MAX_LAG = 400
 _LONGEST_AUTO = 1000  # a longer period is a trend or a season, not the shape of an anomaly
-_PROMINENCE = 0.1  # a maximum of the ACF counts when it stands out by this much
-_NEAR_LARGEST = 0.6  # and by at least this share of what the most prominent one does
-# What independent noise must not reach: its correlations are normal with 1 / sqrt(points), and of a
-# third of 20,000 lags one in a thousand series has one at 5 deviations. Local ups and downs on top
-# of a trend are smaller.
+_PROMINENCE = 0.1  # minimum prominence of a maximum of the ACF
+_NEAR_LARGEST = 0.6  # minimum prominence relative to the most prominent maximum
+# Bounds that independent noise rarely reaches, in standard deviations. Correlations of noise are
+# normal with deviation 1 / sqrt(points). With a third of 20,000 lags, one series in a thousand
+# reaches 5 deviations. Local fluctuations on top of a trend are smaller.
 _NOISE_HEIGHT = 5.0
 _NOISE_PROMINENCE = 3.0
-_NOISE_SPECTRUM = 1e-3  # chance that the strongest frequency of noise is as strong (Fisher 1929)
+_NOISE_SPECTRUM = 1e-3  # p-value of the strongest frequency under noise (Fisher 1929)
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class BufferChoice:
     strategy : str
         Name of the strategy.
     reason : str
-        What it saw, in words.
+        Why the strategy chose this length, in words.
     """
 
     length: int
@@ -66,25 +66,26 @@ class BufferChoice:
 def estimate_period(
     values: ArrayLike, *, method: str = "acf", max_lag: int | None = None
 ) -> int | None:
-    """Estimate the period of a series; None where it shows none.
+    """Estimate the period of a series.
 
     Parameters
     ----------
     values : array-like of shape (n,) or (n, d)
-        The series; of several channels, the first.
+        The series. With several channels, the first one is used.
     method : {"acf", "fft", "authors"}, default="acf"
-        ``"acf"``: the first local maximum of the autocorrelation that is prominent and higher than
-        noise of independent points would reach. ``"fft"``: the strongest frequency, where it is
-        stronger than such noise would have. ``"authors"``: the rule of the published experiments,
-        the highest local maximum of the autocorrelation over lags 3 to 400, and 125 where there is
-        none or it is above 300; it finds a period in everything.
+        ``"acf"``: the first prominent local maximum of the autocorrelation that exceeds the level
+        of independent noise. ``"fft"``: the strongest frequency, if it exceeds that level.
+        ``"authors"``: the rule of the published experiments, which finds a period in every series.
+        It takes the highest local maximum of the autocorrelation over lags 3 to 400, or 125 if
+        there is none or it is above 300.
     max_lag : int, optional
-        Longest period looked for; by default a third of the points looked at (the first 20,000).
+        Longest period to look for. The default is a third of the points used (at most the first
+        20,000).
 
     Returns
     -------
     int or None
-        Period in points.
+        Period in points, or None if the series has no clear period.
 
     Raises
     ------
@@ -107,12 +108,12 @@ def estimate_period(
 
 
 def _within_range(series: Floats) -> Floats:
-    """The series times a power of two, which changes no digit, so that squares stay finite."""
+    """Return the series times a power of two (exact), so that squares stay finite."""
     return np.asarray(np.ldexp(series, -int(np.frexp(np.abs(series).max())[1])))
 
 
 def autocorrelation(series: Floats, max_lag: int) -> Floats:
-    """Autocorrelation at lags 0, ..., max_lag (biased estimate); zeros for a constant series."""
+    """Return the autocorrelation at lags 0, ..., max_lag (biased); zeros for constant series."""
     centered = series - series.mean()
     size = 1 << int(2 * series.size - 1).bit_length()
     spectrum = np.fft.rfft(centered, size)
@@ -125,7 +126,7 @@ def autocorrelation(series: Floats, max_lag: int) -> Floats:
 
 
 def _local_maxima(values: Floats) -> NDArray[np.intp]:
-    """Indices that are higher than both neighbors (of a plateau, its first point)."""
+    """Return the indices of local maxima; for a plateau, its first point."""
     return np.flatnonzero((values[1:-1] > values[:-2]) & (values[1:-1] >= values[2:])) + 1
 
 
@@ -141,7 +142,7 @@ def _first_prominent(series: Floats, max_lag: int) -> int | None:
         _NEAR_LARGEST * float(prominence.max()),
         float(_noise_bound(_NOISE_PROMINENCE, series.size)),
     )
-    # A correlation at a lag rests on the pairs of points that far apart, and is divided by all.
+    # A correlation at a lag sums over n - lag pairs but is divided by n; undo the bias.
     pairs = series.size - lags
     heights = correlation[lags] * series.size / pairs
     prominent = (prominence >= least) & (heights >= _noise_bound(_NOISE_HEIGHT, pairs))
@@ -149,16 +150,16 @@ def _first_prominent(series: Floats, max_lag: int) -> int | None:
 
 
 def _noise_bound(deviations: float, points: NDArray[np.intp] | int) -> Floats:
-    """Correlation of independent points that lies so many deviations from 0, below 1."""
-    # As 5 / sqrt(points) for many points; of few, a correlation stays within 1.
+    """Return the correlation of independent points that is `deviations` above 0."""
+    # About deviations / sqrt(points) for many points; always below 1 for few.
     return np.asarray(deviations / np.sqrt(np.maximum(points - 2, 0) + deviations**2))
 
 
 def prominences(values: Floats) -> Floats:
-    """How far down one must go from each point before one can reach a higher one.
+    """Return the prominence of each point: its height above the higher of two valleys.
 
-    From a maximum one goes down on both sides, until there is a higher point or the end; the higher
-    of the two valleys counts.
+    A valley is the lowest value between the point and the next higher point, or the end, on one
+    side.
 
     Examples
     --------
@@ -170,9 +171,9 @@ def prominences(values: Floats) -> Floats:
 
 
 def _valleys_before(values: Floats) -> Floats:
-    """Lowest value since the last higher one, by point."""
+    """Return, for each point, the lowest value since the last higher point."""
     valleys = np.empty(values.size)
-    higher: list[tuple[float, float]] = []  # falling heights, and the valley before each
+    higher: list[tuple[float, float]] = []  # descending heights, and the valley before each
     for i, value in enumerate(values.tolist()):
         valley = value
         while higher and higher[-1][0] <= value:
@@ -199,7 +200,7 @@ def _strongest_frequency(series: Floats, max_lag: int) -> int | None:
 
 
 def _authors_rule(series: Floats, max_lag: int) -> int:
-    del max_lag  # the rule has its own
+    del max_lag  # the rule has a fixed limit
     correlation = autocorrelation(series, min(_MAX_LAG, series.size - 1))
     tail = correlation[3:]
     peaks = _local_maxima(tail) if tail.size > 2 else np.zeros(0, dtype=np.intp)
@@ -218,10 +219,12 @@ _METHODS: dict[str, Callable[[Floats, int], int | None]] = {
 
 def _event_lengths(y_true: ArrayLike | None) -> NDArray[np.intp]:
     if y_true is None:
-        raise BufferNotFoundError("`y_true` must be given for this strategy, got None")
+        raise BufferNotFoundError("`y_true` must be given for this strategy, got None; pass labels")
     labels = check_labels(y_true)
     if labels.n_anomalous == 0:
-        raise BufferNotFoundError("`y_true` must hold at least one anomalous point, got none")
+        raise BufferNotFoundError(
+            "`y_true` must hold at least one anomalous point, got none; give the buffer as a number"
+        )
     return np.asarray(labels.stops - labels.starts)
 
 
@@ -242,7 +245,9 @@ def _mean_anomaly(values: ArrayLike | None, y_true: ArrayLike | None) -> tuple[i
 def _by_period(method: str) -> Callable[[ArrayLike | None, ArrayLike | None], tuple[int, str]]:
     def strategy(values: ArrayLike | None, y_true: ArrayLike | None) -> tuple[int, str]:
         if values is None:
-            raise BufferNotFoundError("`values` must be given for this strategy, got None")
+            raise BufferNotFoundError(
+                "`values` must be given for this strategy, got None; pass the series"
+            )
         period = estimate_period(values, method=method)
         if period is None:
             raise BufferNotFoundError(
@@ -255,7 +260,7 @@ def _by_period(method: str) -> Callable[[ArrayLike | None, ArrayLike | None], tu
 
 
 def _automatic(values: ArrayLike | None, y_true: ArrayLike | None) -> tuple[int, str]:
-    """The period where the series shows one, else the length of the anomalies."""
+    """Return the period if the series has one, else the median length of the anomalies."""
     period = None if values is None else estimate_period(values, max_lag=_LONGEST_AUTO)
     if period is not None:
         return period, f"the values repeat every {period} points"
@@ -281,7 +286,7 @@ _STRATEGIES: dict[str, tuple[_Rule, str]] = {
 
 
 def list_buffer_strategies() -> list[str]:
-    """Names of the strategies that :func:`choose_buffer` knows.
+    """Return the names of the strategies for :func:`choose_buffer`.
 
     Examples
     --------
@@ -292,12 +297,12 @@ def list_buffer_strategies() -> list[str]:
 
 
 def buffer_strategy_title(name: str) -> str:
-    """What a strategy takes for the buffer, in words.
+    """Return a short description of a strategy.
 
     Raises
     ------
     InvalidInputError
-        If there is no such strategy.
+        If the strategy is unknown.
 
     Examples
     --------
@@ -310,19 +315,19 @@ def buffer_strategy_title(name: str) -> str:
 def check_buffer(
     buffer: int | str | BufferChoice, *, name: str = "buffer"
 ) -> int | str | BufferChoice:
-    """Return a buffer length, the name of a strategy, or a choice, checked.
+    """Check a buffer: a length, the name of a strategy, or a choice.
 
     Parameters
     ----------
     buffer : int, str or BufferChoice
-        What to check; names may be written with dashes and in any case.
+        The buffer. Names may contain dashes and use any case.
     name : str, default="buffer"
-        Name of the argument in an error.
+        Name of the argument in errors.
 
     Raises
     ------
     InvalidInputError
-        If it is none of these.
+        If the buffer is none of these.
 
     Examples
     --------
@@ -339,29 +344,29 @@ def check_buffer(
         )
     length = check_int(name, buffer, minimum=0)
     if length > _LONGEST:
-        raise InvalidInputError(f"`{name}` must be at most {_LONGEST}, got {length}")
+        raise InvalidInputError(f"`{name}` must be at most {_LONGEST}, got {length}; use less")
     return buffer if isinstance(buffer, BufferChoice) else length
 
 
 def parse_buffer(buffer: str | int, *, name: str = "buffer") -> str | int:
-    """Read a buffer as people write it, in a command or a plan.
+    """Parse a buffer from a command line or a plan.
 
     Parameters
     ----------
     buffer : str or int
-        A length, or the name of a strategy; in letters of any case, with dashes or underscores.
+        A length, or the name of a strategy in any case, with dashes or underscores.
     name : str, default="buffer"
-        What an error calls it.
+        Name of the argument in errors.
 
     Returns
     -------
     str or int
-        What :func:`choose_buffer` takes.
+        A value that :func:`choose_buffer` accepts.
 
     Raises
     ------
     InvalidInputError
-        If it is neither a whole number nor the name of a strategy.
+        If the text is neither a whole number nor the name of a strategy.
 
     Examples
     --------
@@ -388,31 +393,32 @@ def choose_buffer(
     values: ArrayLike | None = None,
     y_true: ArrayLike | None = None,
 ) -> BufferChoice:
-    """Choose a buffer length by a named strategy, or take a number.
+    """Choose a buffer length by a named strategy.
 
     Parameters
     ----------
     strategy : str, int or BufferChoice
-        One of :func:`list_buffer_strategies`, the length itself, or a choice made before.
-        ``"auto"``: the period if
-        there are values that repeat within 1,000 points, else the median length of the anomalies.
+        One of :func:`list_buffer_strategies`, the length itself, or an earlier choice. ``"auto"``
+        takes the period if `values` has one of at most 1,000 points, else the median length of the
+        anomalies.
     values : array-like of shape (n,) or (n, d), optional
-        The series, for the strategies that look for a period; of several channels, the first.
-        Missing and infinite values are interpolated. Values without a finite one count as none.
+        The series, required by strategies based on the period. With several channels, the first
+        one is used. Missing and infinite values are interpolated. A series without finite values
+        is ignored.
     y_true : array-like of shape (n,), optional
-        The labels, for the strategies that look at the anomalies.
+        The labels, required by strategies based on the anomalies.
 
     Returns
     -------
     BufferChoice
-        The length, the strategy and the reason; it can be passed wherever a buffer is wanted.
+        The length, the strategy and the reason. Pass it as any `buffer` argument.
 
     Raises
     ------
     BufferNotFoundError
-        If the strategy finds nothing, or there are no values or labels to look at.
+        If the strategy finds no buffer, or its values or labels are missing.
     InvalidInputError
-        If the strategy is unknown, or the values or labels cannot be read.
+        If the strategy is unknown, or the values or labels are invalid.
 
     Examples
     --------
@@ -432,7 +438,7 @@ def choose_buffer(
 
 
 def _known_values(values: ArrayLike) -> ArrayLike | None:
-    """Values with gaps bridged; None if none is finite."""
+    """Return values with gaps interpolated, or None if no value is finite."""
     array = np.asarray(values)
     channel = array[:, 0] if array.ndim == 2 and array.shape[1] else array
     if channel.ndim != 1 or channel.dtype.kind != "f" or np.ma.isMaskedArray(values):

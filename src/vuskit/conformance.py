@@ -1,6 +1,6 @@
-"""Conformance suite: inputs and expected values with which any implementation can test itself.
+"""Conformance suite: inputs and expected values for testing any implementation of the measures.
 
-Expected values come from slow, literal implementations that share no code with this package.
+The expected values come from slow, literal implementations that share no code with vuskit.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ __all__ = [
 SCHEMA = "vuskit-conformance-1"
 TOLERANCE = 1e-9
 
-# The value of a measure; None where it has none.
+# The value of a measure; None if it is undefined.
 Answer = float | None
 Implementation = Callable[[str, list[int], list[float], dict[str, Any]], Answer]
 
 
 def conformance_suite() -> dict[str, Any]:
-    """Return the suite as plain data: inputs, and checks with their expected values.
+    """Return the suite as plain data: inputs, and checks with expected values.
 
     Returns
     -------
@@ -110,18 +110,18 @@ def suite_text() -> str:
 
 
 def answer_suite(function: Implementation) -> dict[str, Answer]:
-    """Compute the answers of an implementation in Python.
+    """Compute the answers of a Python implementation.
 
     Parameters
     ----------
     function : callable
-        ``function(measure, y_true, y_score, options)`` returns the value, or None or NaN where
-        the measure has none. It raises `NotImplementedError` for what it does not implement.
+        ``function(measure, y_true, y_score, options)`` returns the value, or None or NaN if the
+        measure is undefined. It raises `NotImplementedError` for unsupported measures or options.
 
     Returns
     -------
     dict
-        Answers by the ids of the checks, for :func:`check_answers`.
+        Answer by check id, for :func:`check_answers`.
 
     Examples
     --------
@@ -156,9 +156,9 @@ class WrongAnswer:
     Attributes
     ----------
     id : str
-        The check.
+        Id of the check.
     expected, got : float or None
-        The values; None where the measure has none.
+        The values; None if the measure is undefined.
     """
 
     id: str
@@ -168,7 +168,7 @@ class WrongAnswer:
 
 @dataclass(frozen=True)
 class ConformanceReport(TableForms):
-    """How the answers of an implementation compare with the suite.
+    """Comparison of an implementation's answers with the suite.
 
     Attributes
     ----------
@@ -189,7 +189,7 @@ class ConformanceReport(TableForms):
 
     @property
     def passed(self) -> bool:
-        """Whether no answer is wrong and at least one is right; missing answers do not count."""
+        """Whether no answer is wrong and at least one is right; missing answers are ignored."""
         return not self.wrong and any(one["right"] for one in self.counts.values())
 
     def total(self, kind: str) -> int:
@@ -216,8 +216,7 @@ def check_answers(
     Parameters
     ----------
     answers : mapping
-        Value by the id of each check; None or NaN where the measure has no value. Checks may be
-        missing.
+        Value by check id; None or NaN if the measure is undefined. Checks may be missing.
     tolerance : float, default=1e-9
         Largest accepted difference.
 
@@ -238,12 +237,13 @@ def check_answers(
     for name, value in answers.items():
         if name not in known:
             raise InvalidInputError(
-                f"`answers` must have ids of the suite, got {name!r}{did_you_mean(name, known)}"
+                f"`answers` must use check ids of the suite, got {name!r}"
+                f"{did_you_mean(name, known)}"
             )
         if value is not None and (isinstance(value, bool) or not isinstance(value, Real)):
             raise InvalidInputError(
                 f"`answers[{name!r}]` must be a number or None, got {value!r}; "
-                "write null where a measure has no value"
+                "use None (null in JSON) if a measure is undefined"
             )
     counts: dict[str, dict[str, int]] = {}
     wrong = []

@@ -1,4 +1,4 @@
-"""Every error and warning of vuskit, in one place."""
+"""Errors and warnings of vuskit."""
 
 from __future__ import annotations
 
@@ -23,54 +23,54 @@ __all__ = [
 
 
 class VuskitError(Exception):
-    """Base class of the errors that vuskit raises on purpose."""
+    """Base class of all vuskit errors."""
 
 
 class InvalidInputError(VuskitError, ValueError):
-    """An array or a parameter cannot be evaluated; the text names it and the first bad index."""
+    """An array or parameter is invalid; the message names it and the first invalid index."""
 
 
 class BufferNotFoundError(InvalidInputError):
-    """A strategy finds no buffer for a series, or lacks the values or labels that it looks at."""
+    """A strategy finds no buffer for a series, or its values or labels are missing."""
 
 
 class ChangedInputError(InvalidInputError):
-    """A file differs from what was read before; the text names it and what to do."""
+    """A file changed since it was read; the message names it and says what to do."""
 
 
 class MeasureError(VuskitError, RuntimeError):
-    """A measure of the user's own failed; the text names it, the cause is the error it raised."""
+    """A custom measure failed; the message names it and the cause is its exception."""
 
 
 class MissingDependencyError(VuskitError, ImportError):
-    """An optional library is needed; the text holds the ``pip install`` line that brings it."""
+    """An optional library is missing; the message gives the ``pip install`` command."""
 
 
 class PluginWarning(UserWarning):
-    """An installed plug-in cannot be loaded; the text names its distribution."""
+    """An installed plug-in cannot be loaded; the message names its distribution."""
 
 
 class UndefinedMeasureWarning(UserWarning):
-    """The measure has no value (only one class, or no buffer was found); NaN is returned."""
+    """The measure is undefined (only one class, or no buffer was found) and returns NaN."""
 
 
 class InvertedScoreWarning(UserWarning):
-    """A score is so far below chance that its negative is a good score."""
+    """A score is so far below chance that its negative would be a good score."""
 
 
 class PredictionAsScoreWarning(UserWarning):
-    """A score of zeros and ones was cut again, by a threshold that none of them reaches."""
+    """A score holds only zeros and ones, and the threshold is above both."""
 
 
 class ThresholdResolutionWarning(UserWarning):
-    """The grid of thresholds is too coarse to see the anomalies."""
+    """The grid of thresholds is too coarse for the anomalies."""
 
 
 _PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 
 
 def warn(message: str, category: type[Warning]) -> None:
-    """Warn, and name the line outside this package from which the call came."""
+    """Issue a warning that points to the caller's line outside this package."""
     level = 1
     frame = sys._getframe()
     while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):

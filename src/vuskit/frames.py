@@ -1,7 +1,7 @@
-"""Measures of every series of a long table: pandas, polars, pyarrow, DuckDB or Dask.
+"""Evaluate every series of a long table from pandas, polars, pyarrow, DuckDB or Dask.
 
-Rows are read in batches and evaluated series by series, so that only the largest series and one
-batch are in memory besides the frame itself and the result.
+Rows are read in batches and evaluated series by series. Besides the frame and the result, memory
+holds only one batch and one series at a time.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from vuskit.measures.settings import SettingOptions, settings_from, with_setting
 __all__ = ["evaluate_frame"]
 
 _BATCH = 1 << 17  # rows
-_ROW = "vuskit_row"  # column with the position of a row, for a stable order
-_PANDAS_INDEX = "__index_level_"  # columns that pyarrow makes of a pandas index
-_WHOLE = "all"  # name of the series or data set where no column gives one
+_ROW = "vuskit_row"  # column with the row position, for a stable sort
+_PANDAS_INDEX = "__index_level_"  # prefix of columns that pyarrow creates from a pandas index
+_WHOLE = "all"  # name of the series or data set if no column names it
 _ERRORS = ("record", "raise")
 _TEXT = ("dataset", "series", "detector", "measure", "buffer_reason", "status", "message")
 _COLUMNS = (
@@ -64,7 +64,7 @@ def evaluate_frame(
 ) -> Any:
     """Evaluate every series of a long table.
 
-    Values equal those of :func:`evaluate`, called once per series and score column.
+    The values equal those of :func:`evaluate` called once per series and score column.
 
     Parameters
     ----------
@@ -72,23 +72,25 @@ def evaluate_frame(
         One row per point: a pandas or polars ``DataFrame``, a polars ``LazyFrame``, a pyarrow
         ``Table`` or ``RecordBatchReader``, a DuckDB relation, or a Dask ``DataFrame``.
     by : str or list of str, optional
-        Columns that identify a series; several are joined by "/". By default each data set is one
-        series.
+        Columns that identify a series. The values of several columns are joined by "/". By default
+        each data set is one series.
     label : str, default="label"
         Column of labels: 1 for anomalous points, 0 for normal ones.
     scores : str or list of str, optional
-        Score columns, one per detector. By default every numeric column without another role.
+        Score columns, one per detector. The default is every numeric column without another role.
     dataset : str, optional
-        Column with the data set of a series.
+        Column with the name of the data set.
     value : str, optional
-        Column with the values of the series, for buffer strategies that look for a period.
+        Column with the values of the series, for buffer strategies based on the period.
     order : str, optional
-        Column that orders the points of a series, such as a time. By default rows are in order.
+        Column to sort the points of a series by, such as a timestamp. By default rows must already
+        be in order.
     errors : {"record", "raise"}, default="record"
-        Whether a series that cannot be evaluated gets rows with a status and a message, or raises.
+        What to do if a series cannot be evaluated: ``"record"`` adds rows with a status and a
+        message, ``"raise"`` raises an error.
     buffer : int, str or BufferChoice
         Buffer length of R-AUC and longest buffer of VUS: a number of points, the name of a strategy
-        or a choice. Required unless there are settings.
+        or a BufferChoice. Required unless `settings` is given.
     measures, settings
         As for :class:`Evaluator`.
     thresholds, definition, step, side, threshold, k, buffer_fallback, volume_factor
@@ -97,21 +99,22 @@ def evaluate_frame(
     Returns
     -------
     table
-        One row per series, score column and measure, in the type of the frame: dataset, series,
-        detector, measure, value, buffer, buffer_reason, status and message. It is in memory, except
-        for Dask. ``status`` is OK, ERROR, or SKIPPED for series with one class only.
+        One row per series, score column and measure, in the same type as `frame`. The columns are
+        dataset, series, detector, measure, value, buffer, buffer_reason, status and message. The
+        result is in memory, except for Dask. ``status`` is OK, ERROR, or SKIPPED for series with
+        only one class.
 
     Raises
     ------
     InvalidInputError
-        If the frame, a column or a parameter cannot be used; with ``errors="raise"`` also if a
-        series cannot be evaluated.
+        If the frame, a column or a parameter is invalid. With ``errors="raise"``, also if a series
+        cannot be evaluated.
 
     Notes
     -----
-    Rows of a series need not be adjacent. If they are not, the frame is sorted first: DuckDB and
-    polars do this on disk if memory is short; frames in memory are copied.
-    A ``RecordBatchReader`` can be read only once, so its rows must be adjacent.
+    If the rows of a series are not adjacent, the frame is sorted first. DuckDB and polars sort on
+    disk if memory is short; frames in memory are copied. A ``RecordBatchReader`` can be read only
+    once, so the rows of a series must be adjacent.
 
     Examples
     --------
@@ -155,7 +158,7 @@ def evaluate_frame(
 
 @dataclass(frozen=True)
 class _Roles:
-    """Which column is what."""
+    """Columns by role."""
 
     dataset: str | None
     by: tuple[str, ...]
@@ -176,7 +179,7 @@ class _Roles:
         value: str | None,
         order: str | None,
     ) -> _Roles:
-        """Roles of the columns of a frame, given by name and whether they are numeric."""
+        """Assign roles to the columns of a frame; `numeric` maps names to whether numeric."""
         keys = _names("by", by)
         singles = {"label": label, "dataset": dataset, "value": value, "order": order}
         for name, column in singles.items():
@@ -193,8 +196,8 @@ class _Roles:
             )
             if not detectors:
                 raise InvalidInputError(
-                    "`frame` must have a numeric column of scores besides the other roles, "
-                    f"got {_listed(numeric)}; name the score columns with `scores`"
+                    "`frame` must have a numeric column of scores without another role, "
+                    f"got columns {_listed(numeric)}; name the score columns with `scores`"
                 )
         else:
             detectors = _names("scores", scores)
@@ -209,22 +212,22 @@ class _Roles:
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """Columns whose values together identify a series."""
+        """Columns that together identify a series."""
         return (*([self.dataset] if self.dataset is not None else []), *self.by)
 
     @property
     def arrays(self) -> tuple[str, ...]:
-        """Columns that are read as arrays."""
+        """Columns to read as arrays."""
         columns = [self.label, *self.scores, self.value, self.order]
         return tuple(dict.fromkeys(name for name in columns if name is not None))
 
     @property
     def columns(self) -> list[str]:
-        """Columns that are read at all."""
+        """All columns to read."""
         return list(dict.fromkeys([*self.keys, *self.arrays]))
 
     def name(self, values: Sequence[Any]) -> Name:
-        """Data set and series of the values of the keys."""
+        """Return the data set and series for values of the keys."""
         texts = [str(value) for value in values]
         dataset = texts.pop(0) if self.dataset is not None else _WHOLE
         return dataset, "/".join(texts) if self.by else dataset
@@ -241,7 +244,7 @@ def _names(name: str, columns: str | Sequence[str] | None) -> tuple[str, ...]:
 
 def _check_column(name: str, column: Any, known: Mapping[str, bool]) -> None:
     if column not in known:
-        hint = did_you_mean(column, known) or f"; its columns are {_listed(known)}"
+        hint = did_you_mean(column, known) or f"; the columns are {_listed(known)}"
         raise InvalidInputError(f"`{name}` must be a column of `frame`, got {column!r}{hint}")
 
 
@@ -254,14 +257,14 @@ def _listed(names: Any) -> str:
 
 @dataclass(frozen=True)
 class _FrameEvaluation:
-    """What to compute for each series."""
+    """Measures and settings for each series."""
 
     settings: EvaluationSettings
     measures: tuple[Measure, ...]
     raises: bool
 
     def check_buffer(self, roles: _Roles) -> None:
-        """Reject a strategy that needs values if no column has any."""
+        """Reject a strategy that needs values if no value column is given."""
         strategy = self.settings.buffer
         if (
             roles.value is None
@@ -272,8 +275,8 @@ class _FrameEvaluation:
                 choose_buffer(strategy, y_true=[0, 1, 0])
             except InvalidInputError:
                 raise InvalidInputError(
-                    f"`value` must be a column of `frame` for buffer={strategy!r}, got None; or "
-                    "use buffer='auto'"
+                    f"`value` must be a column of `frame` for buffer={strategy!r}, got None; name "
+                    "the column, or use buffer='auto'"
                 ) from None
 
     def add_series(self, table: _Values, name: Name, arrays: Arrays, roles: _Roles) -> None:
@@ -297,13 +300,13 @@ class _FrameEvaluation:
             table.add(name, detector, values.values(), *evaluator.buffer_record, "OK", None)
 
     def _evaluator(self, arrays: Arrays, roles: _Roles) -> Evaluator | str:
-        """Evaluator of a series, or why there are no values."""
+        """Return the evaluator of a series, or the reason to skip the series."""
         if roles.order is not None:
             _sort_points(arrays, roles.order)
         labels = check_labels(arrays[roles.label], roles.label)
         if not labels.has_both_classes:
             only = "anomalous" if labels.n_anomalous else "normal"
-            return f"`{roles.label}` must have normal and anomalous points, got {only} ones only"
+            return f"`{roles.label}` must have normal and anomalous points, got only {only} ones"
         values = None if roles.value is None else arrays[roles.value]
         return Evaluator(labels, measures=self.measures, settings=self.settings, values=values)
 
@@ -329,7 +332,7 @@ class _FrameEvaluation:
 
 
 def _sort_points(arrays: Arrays, order: str) -> None:
-    """Sort the points of a series by their time."""
+    """Sort the points of a series by the order column."""
     times = arrays[order]
     if times.dtype.kind == "O":
         missing = np.array([time is None or time != time for time in times], dtype=bool)
@@ -354,7 +357,7 @@ def _sort_points(arrays: Arrays, order: str) -> None:
 
 
 class _Values:
-    """Rows of the result, one entry per series and detector until the end."""
+    """Result table, stored as one entry per series and detector."""
 
     def __init__(self, measures: Sequence[Measure]) -> None:
         self.measures = [measure.name for measure in measures]
@@ -401,8 +404,8 @@ def _evaluate(source: _Source, roles: _Roles, evaluation: _FrameEvaluation) -> _
         except _ScatteredError as error:
             if is_sorted:
                 raise InvalidInputError(
-                    f"`by` must identify series by unique texts, got {error.name[1]!r} for two; "
-                    "rename one of them"
+                    f"`by` must give each series a unique name, got {error.name[1]!r} for two "
+                    "series; rename one of them"
                 ) from None
             if not source.can_sort:
                 raise InvalidInputError(
@@ -426,7 +429,7 @@ class _ScatteredError(Exception):
 
 
 def _series(batches: Iterator[Any], roles: _Roles) -> Iterator[tuple[Name, Arrays]]:
-    """Series of batches of rows, each with its arrays."""
+    """Yield the name and arrays of each series from batches of rows."""
     seen: set[Name] = set()
     current: Name | None = None
     parts: list[Arrays] = []
@@ -434,7 +437,7 @@ def _series(batches: Iterator[Any], roles: _Roles) -> Iterator[tuple[Name, Array
         if len(batch) == 0:
             continue
         starts, names = _runs(batch, roles)
-        # Before anything of the batch is evaluated: a frame in any order is noticed at once.
+        # Check before evaluating anything, so that unsorted frames are detected early.
         for name in names[1:] if names[0] == current else names:
             if name in seen:
                 raise _ScatteredError(name)
@@ -452,7 +455,7 @@ def _series(batches: Iterator[Any], roles: _Roles) -> Iterator[tuple[Name, Array
 
 
 def _runs(batch: Any, roles: _Roles) -> tuple[list[int], list[Name]]:
-    """First rows of series in a batch, and their names."""
+    """Return the first row and the name of each series in a batch."""
     if not roles.keys:
         return [0], [roles.name([])]
     changed = np.zeros(len(batch), dtype=bool)
@@ -474,7 +477,7 @@ def _runs(batch: Any, roles: _Roles) -> tuple[list[int], list[Name]]:
 
 
 def _plain(column: Any) -> Any:
-    """A column that can be compared: categories as text."""
+    """Return a column with categories as text, so that it can be compared."""
     nw = _narwhals()
     return column.cast(nw.String) if column.dtype in (nw.Categorical, nw.Enum) else column
 
@@ -499,17 +502,17 @@ def _narwhals() -> Any:
 
 
 class _Source:
-    """A frame: its columns, its rows in batches, and results of its type."""
+    """Access to a frame: its columns, its rows in batches, and results of the same type."""
 
     can_sort = True
     numeric: dict[str, bool]
 
     def batches(self, roles: _Roles, is_sorted: bool) -> Any:
-        """Batches of rows as eager frames of narwhals, perhaps sorted by series."""
+        """Yield batches of rows as eager narwhals frames, sorted by series if requested."""
         raise NotImplementedError
 
     def result(self, values: _Values) -> Any:
-        """The result in the type of the frame."""
+        """Return the result in the type of the frame."""
         raise NotImplementedError
 
 
@@ -541,7 +544,7 @@ def _is_of(value: Any, package: str, name: str) -> bool:
 
 
 def _with_index_columns(frame: Any, by: Any, dataset: Any) -> Any:
-    """A pandas frame whose index levels can be used like columns."""
+    """Turn the index levels of a pandas frame that act as keys into columns."""
     if not _is_of(frame, "pandas", "DataFrame"):
         return frame
     wanted = {*([by] if isinstance(by, str) else by or []), dataset} - set(frame.columns)
@@ -575,7 +578,7 @@ class _EagerSource(_Source):
 
 
 class _LazyPolarsSource(_Source):
-    """A lazy frame of polars."""
+    """A polars LazyFrame."""
 
     def __init__(self, frame: Any) -> None:
         self.frame = frame
@@ -607,7 +610,7 @@ class _LazyPolarsSource(_Source):
 
 
 class _ReaderSource(_Source):
-    """A stream of pyarrow's record batches."""
+    """A stream of pyarrow record batches."""
 
     can_sort = False
 
@@ -624,7 +627,7 @@ class _ReaderSource(_Source):
 
 
 class _DuckdbSource(_Source):
-    """A relation of DuckDB."""
+    """A DuckDB relation."""
 
     def __init__(self, frame: Any) -> None:
         self.relation = frame.to_native()
@@ -643,7 +646,7 @@ class _DuckdbSource(_Source):
 
     def result(self, values: _Values) -> Any:
         evaluated = _narwhals_result(values, "pyarrow")
-        # DuckDB finds the local variable; the relation belongs to the connection of the frame.
+        # DuckDB resolves `evaluated` from the local variables, on the connection of the frame.
         relation = self.relation.query("vuskit_frame", "from evaluated")
         del evaluated
         return relation
@@ -668,7 +671,7 @@ def _narwhals_result(values: _Values, backend: Any) -> Any:
     schema = dict.fromkeys(_COLUMNS, nw.String)
     schema |= {"value": nw.Float64, "buffer": nw.Int64}
     columns = values.columns()
-    # Missing rather than NaN: an average over NaN would be NaN.
+    # Use missing values instead of NaN, because an average over NaN would be NaN.
     missing = np.isnan(columns["value"])
     if missing.any():
         columns["value"] = columns["value"].astype(object)
@@ -679,7 +682,7 @@ def _narwhals_result(values: _Values, backend: Any) -> Any:
 
 def _pandas_result(values: _Values, pandas: Any) -> Any:
     frame = pandas.DataFrame(values.columns(), columns=list(_COLUMNS))
-    # Before version 3, "str" would turn None into text.
+    # Before pandas 3, dtype "str" would turn None into the text "None".
     text = "str" if int(pandas.__version__.partition(".")[0]) >= 3 else object
     dtypes = {"value": "float64", "buffer": "Int64", **dict.fromkeys(_TEXT, text)}
     return frame.astype(dtypes)
@@ -694,7 +697,7 @@ def _is_dask(frame: Any) -> bool:
 
 
 def _evaluate_dask(frame: Any, request: dict[str, Any], evaluation: _FrameEvaluation) -> Any:
-    """Evaluate the partitions of a Dask frame, after a shuffle if series may span several."""
+    """Evaluate the partitions of a Dask frame; shuffle first if a series may span several."""
     pandas = require("pandas", purpose="evaluate_frame() of a Dask frame")
     empty = _with_index_columns(frame._meta, request["by"], request["dataset"])
     roles = _Roles.of(_source_of(empty, None, None).numeric, **request)
@@ -709,7 +712,7 @@ def _evaluate_dask(frame: Any, request: dict[str, Any], evaluation: _FrameEvalua
 
 
 def _holds_whole_series(frame: Any, roles: _Roles) -> bool:
-    """Whether each series is in one partition: one partition, or a sorted index of series."""
+    """Whether each series lies within one partition."""
     if frame.npartitions == 1:
         return True
     index = frame._meta.index.name
@@ -720,7 +723,7 @@ def _holds_whole_series(frame: Any, roles: _Roles) -> bool:
 
 
 def _number_rows(frame: Any, partition_info: dict[str, Any] | None = None) -> Any:
-    """A partition with the position of its rows, as a shuffle does not keep their order."""
+    """Add a column with row positions, because a shuffle does not preserve row order."""
     first = (partition_info["number"] if partition_info else 0) << 40
     index = [name for name in frame.index.names if name is not None]
     frame = frame.reset_index(index) if index else frame

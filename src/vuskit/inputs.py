@@ -1,4 +1,4 @@
-"""The one door for arrays and parameters: check once, freeze, pass on."""
+"""Validation of arrays and parameters. All inputs pass through these functions once."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ __all__ = [
 ]
 
 _NUMBERS = "biuf"
-_EXACT = 2**53  # up to here every integer is a double
+_EXACT = 2**53  # every integer up to this one is exact in double precision
 _SIGN = np.int64(np.iinfo(np.int64).min)
 _HIGHEST = int(np.float64(np.finfo(np.float64).max).view(np.int64))
 
 
 @dataclass(frozen=True)
 class Labels:
-    """Checked labels: their length and where the ones are."""
+    """Checked labels: their number, and the positions of the ones."""
 
     n: int
     inside: Ints
@@ -75,19 +75,19 @@ class Labels:
         return 0 < self.inside.size < self.n
 
     def as_array(self) -> NDArray[np.bool_]:
-        """Labels as one boolean per point."""
+        """Return the labels as one boolean per point."""
         labels = np.zeros(self.n, dtype=np.bool_)
         labels[self.inside] = True
         return labels
 
 
 def check_labels(y_true: ArrayLike, name: str = "y_true") -> Labels:
-    """Read labels of 0 and 1.
+    """Check labels of 0 and 1.
 
     Raises
     ------
     InvalidInputError
-        If they are not 1-D, empty, or hold anything but 0 and 1.
+        If the labels are not 1-D, are empty, or contain anything but 0 and 1.
 
     Examples
     --------
@@ -96,7 +96,7 @@ def check_labels(y_true: ArrayLike, name: str = "y_true") -> Labels:
     ([1], [3])
     """
     array = check_numbers(name, y_true)
-    # Comparing first: NumPy searches booleans much faster than numbers.
+    # Compare first, because NumPy searches booleans much faster than numbers.
     inside = np.flatnonzero(array if array.dtype.kind == "b" else array != 0)
     values = array[inside]
     if array.dtype.kind != "b" and not (values == 1).all():
@@ -108,12 +108,12 @@ def check_labels(y_true: ArrayLike, name: str = "y_true") -> Labels:
 
 
 def check_scores(y_score: ArrayLike, labels: Labels) -> NDArray[Any]:
-    """Read scores, one finite number per label, in their own dtype.
+    """Check scores, one finite number per label, and keep their dtype.
 
     Raises
     ------
     InvalidInputError
-        If they are not 1-D, not finite, or not as many as the labels.
+        If the scores are not 1-D, not finite, or their number differs from that of the labels.
     """
     array = check_numbers("y_score", y_score)
     if array.size != labels.n:
@@ -123,19 +123,19 @@ def check_scores(y_score: ArrayLike, labels: Labels) -> NDArray[Any]:
         )
     array = array.view(np.uint8 if array.dtype.kind == "b" else array.dtype)
     _check_finite("y_score", array)
-    array.flags.writeable = False  # measures and rules of users see it, too
+    array.flags.writeable = False  # custom measures and threshold rules receive this array
     return array
 
 
 def length_advice(n_scores: int, n_labels: int, *, remedy: str | None = None) -> str:
-    """Say how two lengths differ and what the likely cause is, as the end of a message.
+    """Return the end of an error message: how two lengths differ, and the likely cause.
 
     Parameters
     ----------
     n_scores, n_labels : int
         The lengths.
     remedy : str, optional
-        What to try where scores may be those of windows; ``align_scores`` by default.
+        What to try if there may be one score per window; ``align_scores`` by default.
 
     Examples
     --------
@@ -144,21 +144,21 @@ def length_advice(n_scores: int, n_labels: int, *, remedy: str | None = None) ->
     """
     missing = n_labels - n_scores
     if missing < 0:
-        return f"{-missing} more scores than labels; are they of the same series?"
+        return f"{-missing} more scores than labels; do they belong to the same series?"
     if missing > n_labels // 2:
-        return f"{missing} fewer scores than labels; are they of the same series?"
+        return f"{missing} fewer scores than labels; do they belong to the same series?"
     window = missing + 1
     remedy = remedy or f"align_scores(..., window={window})"
     return f"{missing} fewer scores than labels; windows of {window}? Try {remedy}"
 
 
 def check_series(values: ArrayLike) -> NDArray[np.float64]:
-    """Read a series of finite numbers; of several channels, the first.
+    """Check a series of finite numbers; return its first channel.
 
     Raises
     ------
     InvalidInputError
-        If it is neither of shape (n,) nor (n, d), empty, or not finite.
+        If the series is not of shape (n,) or (n, d), is empty, or is not finite.
     """
     array = as_array("values", values)
     if array.ndim not in (1, 2) or array.size == 0:
@@ -171,25 +171,25 @@ def check_series(values: ArrayLike) -> NDArray[np.float64]:
     _check_finite("values", series)
     with np.errstate(over="ignore"):
         doubles = series.astype(np.float64)
-    _check_finite("values", doubles)  # wider floats may leave the range
+    _check_finite("values", doubles)  # extended-precision floats may exceed the range
     return doubles
 
 
 def _check_finite(name: str, array: NDArray[Any]) -> None:
-    # Not math.isfinite, which takes wide floats beyond the range of doubles for infinite.
+    # math.isfinite would treat extended-precision floats beyond the range of doubles as infinite.
     if array.dtype.kind == "f" and not (np.isfinite(array.min()) and np.isfinite(array.max())):
         bad = int(np.flatnonzero(~np.isfinite(array))[0])
         raise InvalidInputError(f"`{name}` must be finite, got {_show(array[bad])} at index {bad}")
 
 
 def check_pair(y_true: ArrayLike, y_score: ArrayLike) -> tuple[Labels, NDArray[Any]]:
-    """Read labels and scores together: aligned by index, and checked for swapped arguments.
+    """Align labels and scores by index and check both.
 
     Raises
     ------
     InvalidInputError
-        As for labels and scores by themselves, and as `align_to_labels`; the text says when the
-        two look swapped.
+        If labels or scores are invalid, or their indexes do not match. The message says so if the
+        two arguments look swapped.
     """
     y_true, y_score = align_to_labels(y_true, y_score=y_score)
     labels = check_labels_beside(y_true, y_score=y_score)
@@ -197,21 +197,21 @@ def check_pair(y_true: ArrayLike, y_score: ArrayLike) -> tuple[Labels, NDArray[A
 
 
 def index_of(values: Any) -> Any:
-    """Index of a pandas object; None for everything else."""
+    """Return the index of a pandas object, or None for other objects."""
     index = getattr(values, "index", None)
     return index if hasattr(index, "get_indexer") else None
 
 
 def align_to_labels(y_true: Any, **others: Any) -> list[Any]:
-    """Bring pandas objects of the same index entries into the same order.
+    """Reorder pandas objects to the index of the labels.
 
-    The order is that of the labels. If their index is not ascending and another one is, it is that
-    of the first ascending index. Indexes of numbers that hold other entries are positions.
+    If the labels' index is not ascending, the first ascending index of the other objects is used
+    instead. Numeric indexes with different entries are treated as positions.
 
     Raises
     ------
     InvalidInputError
-        As `align_to_index`.
+        If indexes do not match; see `align_to_index`.
     """
     index = index_of(y_true)
     if index is None:
@@ -230,26 +230,26 @@ def align_to_labels(y_true: Any, **others: Any) -> list[Any]:
 
 
 def align_to_index(index: Any, values: Any, index_name: str, name: str) -> Any:
-    """Return a pandas object in the order of an index; anything else as it is.
+    """Reorder a pandas object to an index; return other objects unchanged.
 
-    Numbers that are not the same entries are positions, as in scikit-learn.
+    Numeric indexes with different entries are treated as positions, as in scikit-learn.
 
     Raises
     ------
     InvalidInputError
-        If both indexes hold times or texts and these differ, or if entries that occur more than
-        once are in another order.
+        If both indexes hold times or text and their entries differ, or if duplicate entries have
+        a different order.
     """
     own = index_of(values)
     if index is None or own is None or own is index or len(own) != len(index):
-        return values  # unequal lengths are reported where numbers are read
+        return values  # check_scores reports unequal lengths
     if index.equals(own):
         return values
     positional = index.dtype.kind in _NUMBERS
     if positional != (own.dtype.kind in _NUMBERS):
         return values
     if positional and (index.min() != own.min() or index.max() != own.max()):
-        return values  # quickly: most numbers of rows begin somewhere else
+        return values  # fast path for different row numbers
     if index.is_unique and own.is_unique:
         order = own.get_indexer(index)
         lost = np.flatnonzero(order < 0)
@@ -274,17 +274,17 @@ def align_to_index(index: Any, values: Any, index_name: str, name: str) -> Any:
 
 
 def _same_entries(one: Any, other: Any) -> bool:
-    """Whether two indexes of numbers hold the same entries equally often."""
+    """Whether two numeric indexes hold the same entries, with the same multiplicity."""
     return np.array_equal(np.sort(one.to_numpy()), np.sort(other.to_numpy()))
 
 
 def check_labels_beside(y_true: ArrayLike, **others: ArrayLike) -> Labels:
-    """Read labels that came with something else, so that swapped arguments can be told.
+    """Check labels; detect whether they were swapped with another argument.
 
     Raises
     ------
     InvalidInputError
-        As for labels by themselves; the text says with what they look swapped.
+        If the labels are invalid. The message names the argument that looks swapped.
     """
     try:
         return check_labels(y_true)
@@ -296,12 +296,12 @@ def check_labels_beside(y_true: ArrayLike, **others: ArrayLike) -> Labels:
 
 
 def check_prediction(y_pred: ArrayLike, labels: Labels) -> NDArray[np.bool_]:
-    """Read a prediction of 0 and 1 per label.
+    """Check a prediction, 0 or 1 per label.
 
     Raises
     ------
     InvalidInputError
-        If it holds anything but 0 and 1, or is not as long as the labels.
+        If the prediction contains anything but 0 and 1, or its length differs from the labels'.
     """
     prediction = check_labels(y_pred, "y_pred")
     if prediction.n != labels.n:
@@ -312,12 +312,12 @@ def check_prediction(y_pred: ArrayLike, labels: Labels) -> NDArray[np.bool_]:
 
 
 def check_int(name: str, value: Any, minimum: int) -> int:
-    """Read a whole number; 5.0 counts as whole, True does not.
+    """Check a whole number; 5.0 is accepted, True is not.
 
     Raises
     ------
     InvalidInputError
-        If it is not whole or below ``minimum``.
+        If the value is not a whole number or is below ``minimum``.
 
     Examples
     --------
@@ -343,12 +343,12 @@ def _whole_number(value: Any) -> int | None:
 
 
 def check_fraction(name: str, value: Any) -> float:
-    """Read a number in [0, 1].
+    """Check a number in [0, 1].
 
     Raises
     ------
     InvalidInputError
-        If it is outside.
+        If the value is not a number in this range.
     """
     try:
         number = float(value)
@@ -360,12 +360,12 @@ def check_fraction(name: str, value: Any) -> float:
 
 
 def check_choice(name: str, value: Any, choices: Iterable[str]) -> str:
-    """Read one of a few names.
+    """Check that a value is one of a few names.
 
     Raises
     ------
     InvalidInputError
-        If it is none of them; the text proposes the nearest one.
+        If the value is not one of them. The message suggests the closest name.
     """
     known = list(choices)
     if isinstance(value, str) and value in known:
@@ -377,14 +377,14 @@ def check_choice(name: str, value: Any, choices: Iterable[str]) -> str:
 
 
 def check_numbers(name: str, values: ArrayLike) -> NDArray[Any]:
-    """Read real numbers, at least one, in a dtype that keeps their order.
+    """Convert real numbers to a 1-D array with a dtype that preserves their order.
 
-    Integers of any size stay apart: in their own dtype, or else by `doubles_in_order`.
+    Distinct integers of any size stay distinct.
 
     Raises
     ------
     InvalidInputError
-        If they are not 1-D, empty, masked or anything but real numbers.
+        If the values are not 1-D, are empty, are masked, or are not real numbers.
 
     Examples
     --------
@@ -394,7 +394,7 @@ def check_numbers(name: str, values: ArrayLike) -> NDArray[Any]:
     if np.ma.isMaskedArray(values) and np.ma.is_masked(values):
         _refuse_masked(name, int(np.flatnonzero(np.ma.getmaskarray(values))[0]))
     if isinstance(values, (list, tuple)):
-        # NumPy would turn it into NaN and warn.
+        # NumPy would turn masked elements into NaN and warn.
         masked = [place for place, value in enumerate(values) if value is np.ma.masked]
         if masked:
             _refuse_masked(name, masked[0])
@@ -406,7 +406,7 @@ def check_numbers(name: str, values: ArrayLike) -> NDArray[Any]:
     if array.size == 0:
         raise InvalidInputError(f"`{name}` must not be empty, got shape (0,)")
     if array.dtype.kind in "USO" or _may_be_rounded(values, array):
-        # Of a list with both numbers and text NumPy makes text; the first bad index is wanted.
+        # NumPy converts a list of numbers and text to text, which would hide the first bad index.
         array = np.asarray(values, dtype=object)
         array = _from_objects(name, array)
     if array.dtype.kind not in _NUMBERS:
@@ -425,7 +425,7 @@ def _refuse_masked(name: str, index: int) -> None:
 
 
 def _may_be_rounded(values: Any, array: NDArray[Any]) -> bool:
-    """Whether NumPy may have rounded integers of a list that also holds floats."""
+    """Whether NumPy may have rounded integers in a list that also holds floats."""
     return (
         array.dtype == np.float64
         and isinstance(values, (list, tuple))
@@ -434,10 +434,10 @@ def _may_be_rounded(values: Any, array: NDArray[Any]) -> bool:
 
 
 def doubles_in_order(name: str, numbers: NDArray[Any]) -> NDArray[np.float64]:
-    """Return numbers as float64 in the same order: distinct numbers stay distinct.
+    """Convert numbers to float64 so that distinct numbers stay distinct and in order.
 
-    Integers beyond 2**53 and extended-precision floats can share their nearest double. Of such
-    numbers all but the lowest get the next free double above.
+    Integers beyond 2**53 and extended-precision floats can share their nearest double. All but the
+    lowest of such numbers get the next free double above.
 
     Raises
     ------
@@ -479,8 +479,8 @@ def _refuse_range(name: str, value: Any, index: int) -> None:
 
 
 def _strictly_rising(doubles: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Move doubles that equal the one before them to the next free double above."""
-    # The bits of doubles, read as integers, count the doubles from zero on.
+    """Move each double that equals the previous one to the next free double above."""
+    # The bits of a double, read as an integer, are its position among the doubles.
     bits = (doubles + 0.0).view(np.int64)
     count = np.where(bits < 0, _SIGN - bits, bits)
     place = np.arange(count.size)
@@ -491,33 +491,35 @@ def _strictly_rising(doubles: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def as_array(name: str, values: Any) -> NDArray[Any]:
-    """``np.asarray``, also for tensors that carry gradients.
+    """Return ``np.asarray(values)``; also accept tensors with gradients.
 
     Raises
     ------
     InvalidInputError
-        If it is no array, or a tensor of a device.
+        If the values are not array-like, or are a tensor outside CPU memory.
     """
     detach = getattr(values, "detach", None)
     if callable(detach):
         values = detach()
     device = getattr(values, "device", None)
     if getattr(device, "type", "cpu") not in ("cpu", None):
-        raise InvalidInputError(f"`{name}` must be in CPU memory, got a tensor on {device}")
+        raise InvalidInputError(
+            f"`{name}` must be in CPU memory, got a tensor on {device}; pass {name}.cpu()"
+        )
     try:
         if callable(detach) and str(values.dtype) == "torch.bfloat16":
-            values = values.float()  # exact; NumPy has no such type
+            values = values.float()  # exact; NumPy has no bfloat16
         return np.asarray(values)
     except (TypeError, ValueError, RuntimeError) as error:
         raise InvalidInputError(f"`{name}` must be a 1-D array of numbers, got {error}") from error
 
 
 def _from_objects(name: str, array: NDArray[Any]) -> NDArray[Any]:
-    """Numbers out of an object array, as pandas gives for columns with missing values."""
+    """Convert an object array, such as a pandas column with missing values, to numbers."""
     values = list(array)
     doubles = np.array([_as_double(name, index, value) for index, value in enumerate(values)])
     if np.isinf(doubles).any() or all(map(operator.eq, doubles.tolist(), values)):
-        return doubles  # infinite, which the caller refuses, or exact
+        return doubles  # exact, or infinite (the caller rejects these)
     if all(isinstance(value, Integral) for value in values):
         for dtype in (np.int64, np.uint64):
             if np.iinfo(dtype).min <= min(values) and max(values) <= np.iinfo(dtype).max:

@@ -1,4 +1,4 @@
-"""Half-open ranges ``[start, stop)``: labels as events, and how two lists of ranges overlap."""
+"""Half-open ranges ``[start, stop)``: convert labels to events, and intersect lists of ranges."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Ints = NDArray[np.intp]
 
 
 def event_bounds(inside: Ints) -> tuple[Ints, Ints]:
-    """Starts and stops of the events, from the sorted positions of the anomalous points.
+    """Return the starts and stops of the events from the positions of anomalous points.
 
     Parameters
     ----------
@@ -21,7 +21,7 @@ def event_bounds(inside: Ints) -> tuple[Ints, Ints]:
     Returns
     -------
     starts, stops : ndarray of int
-        Event ``k`` holds the points ``starts[k], ..., stops[k] - 1``.
+        Event ``k`` consists of the points ``starts[k], ..., stops[k] - 1``.
 
     Examples
     --------
@@ -40,7 +40,7 @@ def event_bounds(inside: Ints) -> tuple[Ints, Ints]:
 
 
 def events_to_labels(starts: Ints, stops: Ints, n: int) -> NDArray[np.bool_]:
-    """Labels of ``n`` points from half-open events; the inverse of :func:`event_bounds`.
+    """Return the labels of ``n`` points from half-open events.
 
     Examples
     --------
@@ -56,14 +56,15 @@ def events_to_labels(starts: Ints, stops: Ints, n: int) -> NDArray[np.bool_]:
 def overlaps(
     starts: Ints, stops: Ints, other_starts: Ints, other_stops: Ints
 ) -> tuple[Ints, Ints, Ints]:
-    """Pieces in which two lists of disjoint, ascending ranges overlap.
+    """Intersect two lists of disjoint, ascending ranges.
 
     Returns
     -------
     index, first, last : ndarray of int
-        Range of the first list, and the half-open piece of it, for every overlapping pair.
+        For every overlapping pair: the index of the range in the first list, and the bounds of the
+        half-open intersection.
     """
-    # Range i meets the others from the first that ends after its start to the last that starts
+    # Range i overlaps the others from the first that ends after its start to the last that starts
     # before its stop.
     begin = np.searchsorted(other_stops, starts, side="right")
     end = np.searchsorted(other_starts, stops, side="left")
@@ -76,7 +77,7 @@ def overlaps(
 
 
 def meets(starts: Ints, stops: Ints, other_starts: Ints, other_stops: Ints) -> NDArray[np.bool_]:
-    """Whether each range of the first list shares a point with one of the second."""
+    """Whether each range of the first list overlaps a range of the second."""
     begin = np.searchsorted(other_stops, starts, side="right")
     end = np.searchsorted(other_starts, stops, side="left")
     return np.greater(end, begin)

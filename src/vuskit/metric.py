@@ -1,4 +1,4 @@
-"""A measure that collects scores batch by batch, in the style of torchmetrics; needs no torch."""
+"""Metric that collects scores batch by batch, in the style of torchmetrics but without torch."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ __all__ = ["SeriesMetric"]
 
 @dataclass
 class _Chunks:
-    """Parts of one series, in the order of their arrival."""
+    """Batches of one series, in order of arrival."""
 
     labels: list[NDArray[Any]] = field(default_factory=list)
     scores: list[NDArray[Any]] = field(default_factory=list)
@@ -31,18 +31,19 @@ class _Chunks:
 
 
 class SeriesMetric(Loggable):
-    """Measures of scores that arrive in batches, over one or many series.
+    """Compute measures from scores that arrive in batches, over one or many series.
 
-    ``update`` collects, ``compute`` evaluates each series and returns the mean over the series,
-    ``reset`` starts again. Inputs are anything that :func:`vuskit.evaluate` takes: lists, NumPy
-    arrays, pandas objects, torch tensors in CPU memory (also with gradients).
+    ``update`` collects batches, ``compute`` evaluates each series and returns the mean over the
+    series, ``reset`` removes all batches. Inputs are lists, NumPy arrays, pandas objects or torch
+    tensors in CPU memory (also with gradients).
 
     Parameters
     ----------
     measures : name, title, function, or list of these, default="vus_pr"
-        What to compute. A single name makes ``compute`` return a number, a list a dict.
+        Measures to compute. ``compute`` returns a number for a single measure and a dict for a
+        list.
     settings : EvaluationSettings, optional
-        Settings made before; keywords change them.
+        Base settings; keywords override them.
     buffer, thresholds, definition, step, side, threshold, k, buffer_fallback, volume_factor
         As for :func:`vuskit.evaluate`.
 
@@ -51,7 +52,7 @@ class SeriesMetric(Loggable):
     InvalidInputError
         If a measure or a setting is invalid.
     TypeError
-        If a measure needs a buffer and there is none.
+        If a measure needs a buffer and none is given.
 
     Examples
     --------
@@ -83,7 +84,7 @@ class SeriesMetric(Loggable):
         series: Hashable = None,
         values: ArrayLike | None = None,
     ) -> None:
-        """Append a batch to a series. Batches of one series arrive in the order of time.
+        """Append a batch to a series. Add the batches of a series in time order.
 
         Parameters
         ----------
@@ -92,9 +93,9 @@ class SeriesMetric(Loggable):
         y_score : array-like of shape (n,)
             Anomaly scores, higher meaning more anomalous.
         series : hashable, optional
-            Key of the series; batches without a key belong to one series.
+            Key of the series. All batches without a key belong to the same series.
         values : array-like of shape (n,) or (n, d), optional
-            The series itself, for buffer strategies that look for a period.
+            Values of the series, for buffer strategies based on the period.
 
         Raises
         ------
@@ -111,7 +112,7 @@ class SeriesMetric(Loggable):
         if wrong.any():
             bad = int(wrong.argmax())
             raise InvalidInputError(
-                f"`y_true` must be 0 or 1, got {labels[bad]!s} at index {bad}; labels come first: "
+                f"`y_true` must be 0 or 1, got {labels[bad]!s} at index {bad}; pass labels first: "
                 "update(y_true, y_score)"
             )
         chunks = self._series.setdefault(series, _Chunks())
@@ -121,21 +122,21 @@ class SeriesMetric(Loggable):
             chunks.values.append(_copied("values", values))
 
     def compute(self) -> Any:
-        """Return the mean over the series: a float for a single measure, else a dict.
+        """Return the mean over the series: a float for a single measure, a dict for a list.
 
-        Series on which a measure has no value (only one class) do not count. The mean is NaN if
-        none is left.
+        Series for which a measure is undefined (only one class) are ignored. The mean is NaN if
+        no series remains.
 
         Warns
         -----
         UndefinedMeasureWarning
-            If a measure has no value on any series.
+            If a measure is undefined for every series.
         """
         means = self._means()
         return next(iter(means.values())) if self._single else means
 
     def per_series(self) -> dict[Hashable, Evaluation]:
-        """Return the evaluation of each series by its key."""
+        """Return the evaluation of each series by key."""
         found = {}
         for key, chunks in self._series.items():
             values = np.concatenate(chunks.values) if chunks.values else None
@@ -150,7 +151,9 @@ class SeriesMetric(Loggable):
 
     def _means(self) -> dict[str, float]:
         if not self._series:
-            raise InvalidInputError("`compute` must follow at least one `update`, got none")
+            raise InvalidInputError(
+                "`compute` must follow at least one `update`, got none; call update first"
+            )
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UndefinedMeasureWarning)
             found = list(self.per_series().values())
@@ -160,7 +163,7 @@ class SeriesMetric(Loggable):
             means[measure.name] = float(np.mean(numbers)) if numbers else float("nan")
             if not numbers:
                 warn(
-                    f"{measure.name} has no value on any of {len(found)} series; returning NaN.",
+                    f"{measure.name} is undefined for all {len(found)} series; returning NaN.",
                     UndefinedMeasureWarning,
                 )
         return means
@@ -172,11 +175,11 @@ class SeriesMetric(Loggable):
         return self.settings.to_dict()
 
     def reset(self) -> None:
-        """Forget all batches."""
+        """Remove all batches."""
         self._series.clear()
 
     def merge(self, other: SeriesMetric) -> None:
-        """Append the batches of another metric, such as that of another process.
+        """Append the batches of another metric, for example from another process.
 
         Raises
         ------
@@ -205,5 +208,5 @@ class SeriesMetric(Loggable):
 
 
 def _copied(name: str, values: Any) -> NDArray[Any]:
-    # Training loops reuse the memory of their batches.
+    # Copy, because training loops reuse the memory of their batches.
     return np.array(as_array(name, values))

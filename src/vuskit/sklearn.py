@@ -1,4 +1,4 @@
-"""Scorers for scikit-learn: measures of this package in ``cross_validate`` and ``GridSearchCV``."""
+"""Scorers for scikit-learn's ``cross_validate`` and ``GridSearchCV``."""
 
 from __future__ import annotations
 
@@ -27,19 +27,19 @@ def scorer(
     settings: EvaluationSettings | None = None,
     **options: Unpack[SettingOptions],
 ) -> Scorer:
-    """Make a scorer for the argument ``scoring`` of scikit-learn.
+    """Create a scorer for the ``scoring`` argument of scikit-learn.
 
     Parameters
     ----------
     measures : name, title, function, or list of these, default="vus_pr"
-        What to compute. A list makes a scorer of several measures, which predicts once.
+        Measures to compute. A list creates a multi-metric scorer that predicts only once.
     pos_label : object, default=1
-        Label of anomalous points. Use -1 for labels of -1 (outlier) and 1 (inlier).
+        Label of anomalous points. Use -1 if -1 marks outliers and 1 marks inliers.
     response : {"auto", "decision_function", "score_samples", "predict_proba"}, default="auto"
-        Method of the estimator that gives the scores; by default the first one that it has of
+        Method of the estimator that returns the scores. ``"auto"`` uses the first available of
         ``predict_proba`` (classifiers only), ``decision_function`` and ``score_samples``.
     settings : EvaluationSettings, optional
-        Settings made before; keywords change them.
+        Base settings; keywords override them.
     buffer, thresholds, definition, step, side, threshold, k, buffer_fallback, volume_factor
         As for :func:`vuskit.evaluate`.
 
@@ -53,7 +53,7 @@ def scorer(
     InvalidInputError
         If a measure or a setting is invalid.
     TypeError
-        If a measure needs a buffer and there is none.
+        If a measure needs a buffer and none is given.
 
     Examples
     --------
@@ -80,15 +80,14 @@ def scorer(
 
 @dataclass(frozen=True)
 class Scorer:
-    """Scorer of one or several measures; :func:`scorer` makes it.
+    """Scorer for one or several measures; create it with :func:`scorer`.
 
-    Scores follow scikit-learn's convention: higher is better. Measures of which less is better are
-    negated.
+    Higher is better, as scikit-learn requires. Measures for which lower is better are negated.
 
     Attributes
     ----------
     measures : tuple of Measure
-        What it computes.
+        Measures to compute.
     settings : EvaluationSettings
         Settings of the measures.
     single : bool
@@ -96,7 +95,7 @@ class Scorer:
     pos_label : object
         Label of anomalous points.
     response : str
-        Method of the estimator that gives the scores.
+        Method of the estimator that returns the scores.
     """
 
     measures: tuple[Measure, ...]
@@ -106,12 +105,12 @@ class Scorer:
     response: str = "auto"
 
     def __call__(self, estimator: Any, X: Any, y: Any) -> Any:
-        """Score a fitted estimator on points in the order of time.
+        """Score a fitted estimator on points in time order.
 
         Raises
         ------
         InvalidInputError
-            If the rows are not in the order of time, or labels or scores cannot be used.
+            If the rows are not in time order, or labels or scores are invalid.
         """
         _check_order(X)
         scores = anomaly_scores(estimator, X, response=self.response, pos_label=self.pos_label)
@@ -137,30 +136,30 @@ class Scorer:
 def anomaly_scores(
     estimator: Any, X: Any, *, response: str = "auto", pos_label: Any = 1
 ) -> NDArray[np.float64]:
-    """Return scores of a fitted estimator, higher meaning more anomalous.
+    """Return the anomaly scores of a fitted estimator, higher meaning more anomalous.
 
     =================================  ======================================
     estimator                          score
     =================================  ======================================
     classifier, ``predict_proba``      probability of ``pos_label``
-    classifier, ``decision_function``  as it is; negated if ``pos_label`` is the first class
-    outlier or density model           negated: scikit-learn's are higher for normal points
-    model of PyOD                      as it is
+    classifier, ``decision_function``  unchanged; negated if ``pos_label`` is the first class
+    outlier or density model           negated, because scikit-learn scores normal points higher
+    PyOD model                         unchanged
     =================================  ======================================
 
     Parameters
     ----------
     estimator : object
-        Fitted; the last step of a pipeline counts.
+        Fitted estimator. For a pipeline, its last step decides.
     X : array-like of shape (n, d)
-        The points.
+        Points to score.
     response, pos_label
         As for :func:`scorer`.
 
     Raises
     ------
     InvalidInputError
-        If the estimator has no such method, or does not know ``pos_label``.
+        If the estimator lacks the method, or ``pos_label`` is not one of its classes.
 
     Examples
     --------
@@ -197,8 +196,8 @@ def _of_class(
 ) -> NDArray[np.float64]:
     if pos_label not in classes or len(classes) > 2:
         raise InvalidInputError(
-            f"`pos_label` must be one of two classes, got {pos_label!r} of {classes}; a training "
-            "part without anomalies has one class only"
+            f"`pos_label` must be one of two classes, got {pos_label!r} of {classes}; make sure "
+            "that every training split contains both classes"
         )
     if found.ndim == 2:
         found = found[:, classes.index(pos_label)]
@@ -221,16 +220,18 @@ def _is_anomalous(y: Any, pos_label: Any) -> NDArray[np.int8]:
             "or recode the labels"
         )
     if len(found) > 2:
-        raise InvalidInputError(f"`y` must have two classes, got {sorted(found)[:5]}")
+        raise InvalidInputError(
+            f"`y` must have two classes, got {sorted(found)[:5]}; recode the labels"
+        )
     return np.asarray(labels == pos_label, dtype=np.int8)
 
 
 def _check_order(X: Any) -> None:
-    """Refuse rows of a data frame that a shuffled split has mixed."""
+    """Reject a data frame whose rows were shuffled by a split."""
     index: Any = getattr(X, "index", None)
     rising = getattr(index, "is_monotonic_increasing", True)
     if not rising and getattr(index, "is_unique", False) and index.dtype.kind in "iuM":
         raise InvalidInputError(
-            "`X` must have its rows in the order of time, got an index that is not sorted; use "
+            "`X` must have its rows in time order, got an index that is not sorted; use "
             "TimeSeriesSplit, or KFold without shuffle"
         )

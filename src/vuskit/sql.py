@@ -1,4 +1,4 @@
-"""Measures as functions of DuckDB: labels and scores of a series are lists.
+"""Measures as DuckDB functions over lists of labels and scores.
 
 >>> import duckdb
 >>> import vuskit.sql
@@ -46,28 +46,28 @@ def register(
 
     Each measure becomes ``name(labels, scores[, buffer[, values]])``. Build the lists with
     ``list(column order by time)``. The buffer is a number of points or the name of a strategy;
-    measures without a buffer ignore it. Values are those of :func:`vuskit.evaluate`. The result is
+    measures without a buffer ignore it. Results equal those of :func:`vuskit.evaluate`. A result is
     NULL if an argument is NULL, or if only one class is present.
 
-    ``precision`` is a keyword of SQL: write ``"precision"(...)`` with quotes, or use a prefix.
+    ``precision`` is an SQL keyword: write ``"precision"(...)`` with quotes, or use a prefix.
 
     Parameters
     ----------
     connection : duckdb.DuckDBPyConnection
-        Where to add the functions. Functions added before are replaced.
+        Connection that receives the functions. Functions from earlier calls are replaced.
     measures : as for :func:`vuskit.evaluate`, default=("paper", "extra")
-        Which measures to add.
+        Measures to add.
     prefix : str, default=""
-        Start of each function's name.
+        Prefix of each function's name.
     settings : EvaluationSettings, optional
-        Settings made before; keywords change them. A buffer given here is the default buffer.
+        Base settings; keywords override them. Their buffer becomes the default buffer.
     **options
         As for :class:`vuskit.EvaluationSettings`.
 
     Raises
     ------
     InvalidInputError
-        If a parameter is invalid, or DuckDB has a function of that name that is no Python function.
+        If a parameter is invalid, or a name collides with a built-in function of DuckDB.
 
     Examples
     --------
@@ -83,7 +83,7 @@ def register(
     defaults = settings_from(settings or EvaluationSettings(buffer=None), options)
     for measure in resolve_measures(measures):
         name = f"{prefix}{measure.name}"
-        with suppress(duckdb.InvalidInputException):  # not added before
+        with suppress(duckdb.InvalidInputException):  # not registered yet
             connection.remove_function(name)
         try:
             connection.create_function(
@@ -96,7 +96,7 @@ def register(
             )
         except duckdb.CatalogException as error:
             raise InvalidInputError(
-                f"`prefix` must keep names apart from functions of DuckDB, got {name!r} ({error}); "
+                f"`prefix` must avoid names of DuckDB functions, got {name!r} ({error}); "
                 "use another prefix"
             ) from error
 
@@ -104,7 +104,7 @@ def register(
 def _function_over_lists(
     name: str, measure: Measure, settings: EvaluationSettings
 ) -> Callable[..., Any]:
-    """Function that DuckDB calls with columns of lists, one row per series."""
+    """Return the function that DuckDB calls with columns of lists, one row per series."""
     needs_buffer = measure.takes("buffer")
 
     def function(*columns: Any) -> Any:
@@ -147,7 +147,7 @@ def _function_over_lists(
 
 
 def _rows(name: str, place: int, column: Any) -> list[Any]:
-    """Values of an argument by row: arrays of lists, and Python objects for the buffer."""
+    """Return an argument by row: arrays for lists, Python objects for the buffer."""
     import pyarrow
 
     column = column.combine_chunks() if isinstance(column, pyarrow.ChunkedArray) else column
@@ -171,7 +171,7 @@ def _rows(name: str, place: int, column: Any) -> list[Any]:
 
 
 def _buffer(value: Any) -> Any:
-    # Literals with a point are decimals in SQL.
+    # In SQL, a literal with a decimal point is a DECIMAL.
     return value if value is None or isinstance(value, (str, int)) else float(value)
 
 

@@ -58,7 +58,7 @@ def test_wrong_answers_end_with_a_code(command, tmp_path, right):
     [
         ("{", "must be JSON"),
         ("[]", 'must hold {"results": {ID: VALUE, ...}}'),
-        ('{"results": {"x": 1}}', "must have ids of the suite, got 'x'"),
+        ('{"results": {"x": 1}}', "must use check ids of the suite, got 'x'"),
         ('{"results": {}, "version": 99}', "`version` must be 1, the version of the suite, got 99"),
     ],
 )
