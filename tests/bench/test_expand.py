@@ -200,7 +200,7 @@ def test_columns_left_out_and_missing_values_are_noted_whenever_the_plan_is_read
     rows = [f"{i},{'' if i == 7 else i % 4},{int(i == 9)}" for i in range(40)]
     (folder / "a.csv").write_text("\n".join(["step,value,label", *rows]))
     expected = [
-        "left out as a channel: step (it only rises, as time does), in data/a; "
+        "left out as a channel: step (strictly increasing, like a time), in data/a; "
         "options = {values = [...]} names the channels",
         "missing values (NaN) in data/a; without `impute` these fail there: misbehaving:fine",
     ]

@@ -56,8 +56,8 @@ def test_a_training_part_is_noted_and_may_be_left_out(command, small):
     small.rename(small.with_name(name))
     whole = command("evaluate", name, "--csv", "--buffer", "4")
     assert (
-        "note: the first 30 points are training data, by the name of the file, and are evaluated; "
-        "--train-length auto leaves them out, none hides this note\n"
+        "note: the first 30 points are training data according to the file name, and are "
+        "evaluated; --train-length auto excludes them, none hides this note\n"
     ) in whole.err
     frame = small_frame()
     expected = vuskit.evaluate(frame["label"], frame["A"], buffer=4)
@@ -67,7 +67,7 @@ def test_a_training_part_is_noted_and_may_be_left_out(command, small):
     for length in ("auto", "30"):
         outcome = command("evaluate", name, "--csv", "--buffer", "4", "--train-length", length)
         assert values_of(outcome)["A", "vus_pr"] == pytest.approx(expected["vus_pr"])
-        assert "left out: the first 30 points, training data\n" in outcome.err
+        assert "left out: the first 30 points (training data)\n" in outcome.err
     quiet = command("evaluate", name, "--csv", "--buffer", "4", "--train-length", "none")
     assert quiet.out == whole.out
     assert "training" not in quiet.err
@@ -76,7 +76,7 @@ def test_a_training_part_is_noted_and_may_be_left_out(command, small):
 @pytest.mark.parametrize(
     ("length", "text"),
     [
-        ("auto", "`--train-length auto` needs a name such as 001_NAB_id_1_Web_tr_500_1st_800.csv"),
+        ("auto", "`--train-length auto` needs a file name such as 001_NAB_id_1_Web_tr_500_1st_800"),
         ("60", "`--train-length` must be less than the 60 points of the series, got 60"),
         ("half", "`--train-length` must be a number of points, auto or none, got 'half'"),
         ("50", "must hold both normal and anomalous points"),
@@ -256,7 +256,7 @@ def test_second_labels_are_no_score(command):
     frame["anomaly"] = frame["label"]
     frame.to_csv("x.csv", index=False)
     err = command("evaluate", "x.csv").err
-    assert "left out: anomaly (looks like labels; --score takes it)" in err
+    assert "left out: anomaly (looks like labels; select it with --score)" in err
     assert "scores: anomaly;" in command("evaluate", "x.csv", "--score", "anomaly").err
     frame["anomaly"] = frame["A"]
     frame.to_csv("x.csv", index=False)
@@ -275,7 +275,7 @@ def test_names_of_labels_are_proposed_as_the_shell_takes_them(command):
 
 def test_buffers_beyond_the_series_are_told(command, small):
     err = command("evaluate", "small.csv", "--buffer=61").err
-    assert "it is longer than the series of 60 points" in err
+    assert "the buffer is longer than the series of 60 points" in err
     assert "longer" not in command("evaluate", "small.csv", "--buffer=60").err
 
 
@@ -286,11 +286,10 @@ def test_words_for_labels(command):
     frame.to_csv("words.csv", index=False)
     numbers.to_csv("numbers.csv", index=False)
     understood = command("evaluate", "words.csv", "--csv")
-    assert "note: label 'anomaly' is taken for anomalous; --positive says otherwise" in (
-        understood.err.splitlines()
-    )
+    note = "note: label 'anomaly' means anomalous; use --positive to choose another label"
+    assert note in understood.err.splitlines()
     told = command("evaluate", "words.csv", "--positive", "anomaly", "--csv")
-    assert "taken for" not in told.err
+    assert "means anomalous" not in told.err
     expected = values_of(command("evaluate", "numbers.csv", "--csv"))
     assert values_of(understood) == values_of(told) == expected
 
@@ -303,7 +302,7 @@ def test_words_that_could_mean_either(command):
     assert (refused.code, refused.out) == (2, "")
     assert refused.err == (
         "vuskit: letters.csv: label column 'label' must hold 0 and 1, got 'A', 'B'; "
-        "say which one means anomalous, such as --positive B\n"
+        "name the one that means anomalous, for example --positive B\n"
     )
 
 

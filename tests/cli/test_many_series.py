@@ -179,8 +179,8 @@ def test_missing_ends_are_filled_and_told(command, tmp_path):
     outcome = command("evaluate", "x.csv", "--measure", "auc_pr", "--csv", "--score", "LOF")
     assert outcome.code == 0, outcome.err
     assert (
-        "note: LOF has no score at the first 5 and the last 3 points, as scores of windows; "
-        "they get the nearest score"
+        "note: LOF has no score at the first 5 and the last 3 points, as is usual with windows; "
+        "the nearest score fills them"
     ) in outcome.err
     filled = frame["LOF"].bfill().ffill()
     row = pd.read_csv(io.StringIO(outcome.out)).iloc[0]

@@ -88,7 +88,8 @@ def test_huge_whole_numbers_as_time(command, expected):
     table.to_csv("time.csv", index=False)
     outcome = command("evaluate", "time.csv", *MEASURE)
     same(outcome, expected)
-    assert "t (it only rises, as time does), unix_ns (it only rises, as time does)" in outcome.err
+    reason = "strictly increasing, like a time"
+    assert f"t ({reason}), unix_ns ({reason})" in outcome.err
 
 
 def test_whole_numbers_first_and_fractions_far_below(command):
@@ -120,15 +121,15 @@ def test_one_class_only(command, label, kind):
 
 SENTENCES = {
     "typo.csv": ("lable,A\n0,1.5\n1,2\n", "did you mean --label lable?"),
-    "one_column.csv": ("score\n0.5\n0.7\n", "there must be labels beside the scores"),
-    "labels_only.csv": ("label\n0\n1\n", "there must be a column of scores beside 'label'"),
+    "one_column.csv": ("score\n0.5\n0.7\n", "there must be labels besides the scores"),
+    "labels_only.csv": ("label\n0\n1\n", "there must be a column of scores besides 'label'"),
     "sheet.xlsx": ("PK\x03\x04", "a workbook must be saved as csv first"),
     "sheet.csv": ("PK\x03\x04", "not a csv file but an Excel workbook or another archive"),
     "table.txt": ("label,A\n0,1\n", "must end in .csv, .tsv, .parquet"),
     "ragged.csv": ("label;A\n0;1,5\n1;2;3\n", "line 3: every line must have 2 cells, got 3"),
     "gap.csv": ("label,A\nanomaly,1\n,2\nnormal,3\n", "got none in row 2"),
-    "twice.csv": ("label,A,A\n0,1,2\n1,2,3\n", "names of columns must be distinct"),
-    "bytes.csv": ("label,A\n0,\0\n", "it holds bytes that are no text"),
+    "twice.csv": ("label,A,A\n0,1,2\n1,2,3\n", "column names must be unique"),
+    "bytes.csv": ("label,A\n0,\0\n", "it contains binary data"),
 }
 
 

@@ -134,7 +134,7 @@ def test_line_with_too_many_cells_is_counted_with_blank_ones(name, tmp_path):
     ("content", "message"),
     [
         (b"PK\x03\x04rest", "not a csv file but an Excel workbook"),
-        (b"value,label\n1,\x00\n", "it holds bytes that are no text"),
+        (b"value,label\n1,\x00\n", "it contains binary data"),
         (gzip.compress(b"1,0\n", mtime=0), "not a csv file but gzipped"),
     ],
 )

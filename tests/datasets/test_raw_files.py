@@ -22,7 +22,7 @@ def test_yahoo_mentions_the_components(tmp_path):
     series = read_series(EXAMPLES["yahoo"][0](tmp_path))
     named = [text.split(" ")[0] for text in series.left_out]
     assert named == YAHOO.strip().split(",")[3:]
-    assert "values= takes it" in series.left_out[0]
+    assert "select it with values=" in series.left_out[0]
     with_trend = read_series(tmp_path / "A3/A3Benchmark-TS1.csv", values=["value", "trend"])
     assert with_trend.channels == ("value", "trend")
 
@@ -175,7 +175,7 @@ def test_dodgers_game_after_midnight_and_errors(tmp_path):
     events.write_text("04/09/05,22:00\n")
     with pytest.raises(InvalidInputError, match=r"late\.txt, line 1: a game must be like"):
         read_series(path, events=events)
-    with pytest.raises(InvalidInputError, match="events= names another file"):
+    with pytest.raises(InvalidInputError, match="name another file with events="):
         read_series(path, events=tmp_path / "none")
     path.write_text("4/10/2005 0:00,1\nsoon,2\n")
     with pytest.raises(InvalidInputError, match=r"line 2: column 'time' must hold a time such as"):
@@ -244,7 +244,7 @@ def test_wfdb_annotations_with_skips_notes_and_another_clock(tmp_path):
         ("7.hea", b"7/3 2 128 12\n", "one segment"),
         ("7.hea", b"7 2 128 12\n7.dat 212 10\n", "got 1 of 2"),
         ("7.hea", b"7 1 128 12\n7.dat 80 10\n", "format 212 or 16.* got '80'"),
-        ("7.hea", b"7 1 128 12\n../7.dat 16 10\n", "must be beside the header"),
+        ("7.hea", b"7 1 128 12\n../7.dat 16 10\n", "must be in the folder of the header"),
         ("7.hea", b"", "must begin with a record name"),
         ("7.dat", b"\0\0\0", "must hold 12 samples of 2 signals, got 2 samples"),
         ("7.atr", b"\1\4", "the annotations must end with a zero"),
@@ -263,9 +263,9 @@ def test_broken_wfdb_records(name, content, message, tmp_path):
 def test_wfdb_options(tmp_path):
     path = EXAMPLES["wfdb"][0](tmp_path)
     for options, message in (
-        ({"values": "V5"}, "`values` must name signals among 'ECG', 'signal', got 'V5'"),
+        ({"values": "V5"}, "`values` must be among the signals 'ECG', 'signal', got 'V5'"),
         ({"window": 0}, "`window` must be at least 1 point, got 0"),
-        ({"annotator": "qrs"}, "annotator= names another suffix"),
+        ({"annotator": "qrs"}, "name another suffix with annotator="),
     ):
         with pytest.raises(InvalidInputError, match=message):
             read_series(path, **options)

@@ -315,7 +315,7 @@ def test_missing_values_are_nan(missing, tmp_path):
         ("a.out.gz", gzip.compress(b"1,0\n" * 5000, mtime=0)[:-12], "not a readable csv file"),
         ("a.csv", b"x,label\n", "at least one row"),
         ("a.csv", b"x,x,label\n1,2,0\n", "must be distinct"),
-        ("a.csv", b"time,label\n1,0\n", "needs a column of values"),
+        ("a.csv", b"time,label\n1,0\n", "there must be a column of values besides 'label'"),
         ("a.parquet", b"PAR1", "not a readable parquet file"),
         ("a_1_2_3.txt", b"", "at least one value"),
         ("a_1_2_3.txt", b"1\n2\nx\n4\n", r"line 3: values must be numbers, got 'x'"),
@@ -362,9 +362,9 @@ def test_table_with_columns_by_name(tmp_path):
     assert read_series(path, format="table", label="fault", values=["time", "a"]).n_channels == 2
     with pytest.raises(InvalidInputError, match=r"line 2: column 'b' must hold a number, got 'x'"):
         read_series(path, format="table", label="fault")
-    with pytest.raises(InvalidInputError, match="column 'c' must be one of"):
+    with pytest.raises(InvalidInputError, match="there must be a column 'c', got columns"):
         read_series(path, format="table", label="fault", values="c")
-    with pytest.raises(InvalidInputError, match=r"a column must be named like one of \['label'"):
+    with pytest.raises(InvalidInputError, match=r"the label column must be one of \['label'"):
         read_series(path, format="table")
 
 
@@ -379,13 +379,13 @@ def test_a_column_that_only_rises_is_no_channel_unless_named(tmp_path):
     path = write(tmp_path / "t.csv", table_text(step=range(20), flow=flow))
     series = read_series(path)
     assert series.channels == ("flow",)
-    assert series.left_out == ("step (it only rises, as time does)",)
+    assert series.left_out == ("step (strictly increasing, like a time)",)
     assert pickle.loads(pickle.dumps(series)).left_out == series.left_out
     assert read_series(path, values=["step", "flow"]).channels == ("step", "flow")
     assert read_series(path, values=["step", "flow"]).left_out == ()
     folder = read_series(tmp_path)
     assert folder.check() == {}
-    assert folder.notes == {path: "left out: step (it only rises, as time does)"}
+    assert folder.notes == {path: "left out: step (strictly increasing, like a time)"}
     assert folder.filter(name="t*").notes == folder.notes
 
 

@@ -1,4 +1,4 @@
-"""Readers: one file per format; importing this package registers them all."""
+"""Readers: one module per file format; importing this package registers all of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Columns of a csv or parquet file as arrays; errors name file, line and value."""
+"""Read columns of csv, parquet and Arrow files as arrays; errors name file, line and value."""
 
 from __future__ import annotations
 
@@ -39,15 +39,15 @@ __all__ = [
     "sniff",
 ]
 
-_MISSING = ("NAN", "None")  # beside those that pyarrow knows
+_MISSING = ("NAN", "None")  # in addition to pyarrow's null values
 _LABEL_WORDS = {"0": False, "1": True, "0.0": False, "1.0": True, "false": False, "true": True}
-_LOOKED_AT = 1 << 16
-_LINES = 20
+_SNIFFED_BYTES = 1 << 16
+_SNIFFED_LINES = 20
 _SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar", " ": "space"}
 _DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+(?:[eE][+-]?\d+)?")
 _DECIMAL_POINT = re.compile(r"[+-]?\d*\.\d+(?:[eE][+-]?\d+)?")
 _INTEGER = re.compile(r"[+-]?\d+")
-_EXACT = 2**53  # up to here every integer is a float64
+_EXACT = 2**53  # float64 represents every integer up to here
 _SIGNATURES = {
     b"PK\x03\x04": "an Excel workbook or another archive; save the sheet as csv first",
     b"\xd0\xcf\x11\xe0": "an old Excel workbook; save the sheet as csv first",
@@ -66,17 +66,17 @@ class Table:
     path : Path
         The file, for messages.
     columns : dict of str to pyarrow array
-        By name, in the file's order.
+        Columns by name, in the file's order.
     dialect : Dialect, optional
-        How the file is written; None for one without lines.
+        Separator, decimal sign and encoding; None for a binary file.
     header_lines : int, default=0
         Lines before the first row.
     unread : tuple of str, optional
-        Columns that were passed over.
+        Columns that were skipped.
     data : bytes, optional
-        Content of the file, if it was read before.
+        Content of the file, if already read.
     read_texts : callable, optional
-        Reads the cells of a column as they are written.
+        Reads the unparsed cells of a column.
     """
 
     def __init__(
@@ -97,7 +97,7 @@ class Table:
         self._dialect = dialect
         self._header_lines = header_lines
         self._read_texts = read_texts
-        self._rows: NDArray[np.intp] | None = None  # rows of the file, if not all
+        self._rows: NDArray[np.intp] | None = None  # row numbers in the file, if only some
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -111,21 +111,22 @@ class Table:
 
     @property
     def form(self) -> str:
-        """What is unusual about the way the file is written; nothing mostly."""
+        """Description of an unusual separator, decimal sign or encoding; usually empty."""
         return str(self._dialect or "")
 
     def check_columns(self, wanted: Sequence[str]) -> None:
-        """Refuse names that the file does not have.
+        """Check that the file has these columns.
 
         Raises
         ------
         InvalidInputError
-            Naming the first one and the columns there are.
+            If a column is missing; lists the columns of the file.
         """
         for name in wanted:
             if name not in self._columns:
                 raise InvalidInputError(
-                    f"{self.path}: column {name!r} must be one of {list(self._columns)}"
+                    f"{self.path}: there must be a column {name!r}, "
+                    f"got columns {list(self._columns)}"
                 )
 
     def numbers(self, name: str) -> NDArray[np.float64]:
@@ -134,7 +135,7 @@ class Table:
         Raises
         ------
         InvalidInputError
-            If a cell is not a finite number; names file, line and value.
+            If a cell is neither a finite number nor missing; names file, line and value.
         """
         column = self._columns[name]
         if _is_numeric(column):
@@ -147,14 +148,14 @@ class Table:
         return numbers
 
     def scores(self, name: str) -> NDArray[np.float64]:
-        """Return a column as `numbers` does, in the order of the numbers as they are written.
+        """Return a column like `numbers`, but keep the exact order of large integers.
 
-        Integers beyond 2**53 that share their nearest float64 stay apart.
+        Distinct integers beyond 2**53 with the same nearest float64 remain distinct.
 
         Raises
         ------
         InvalidInputError
-            As `numbers`.
+            As for `numbers`.
         """
         column = self._columns[name]
         types = require("pyarrow", purpose="reading files", extra="cli").types
@@ -166,7 +167,7 @@ class Table:
         return doubles_from_texts(name, self._read_texts(name))
 
     def labels(self, name: str) -> NDArray[np.bool_]:
-        """Return a column as labels: 0/1 in digits, as 0.0/1.0 or as True/False.
+        """Return a column as labels; cells are 0/1, 0.0/1.0 or True/False.
 
         Raises
         ------
@@ -190,12 +191,12 @@ class Table:
         name : str
             The column.
         pattern : str
-            How the times are written, as in `datetime.strptime`.
+            Format of the times, as for `datetime.strptime`.
 
         Raises
         ------
         InvalidInputError
-            If a cell is anything else; names file, line and value.
+            If a cell does not have this format; names file, line and value.
         """
 
         def convert(cell: Any) -> datetime:
@@ -209,25 +210,25 @@ class Table:
         return [str(cell) for cell in self._columns[name].to_pylist()]
 
     def distinct(self, name: str) -> tuple[list[str], NDArray[np.intp]]:
-        """Distinct cells as text, and which of them each row holds; ``"None"`` for empty ones."""
+        """Return distinct cells as text (``"None"`` if empty), and each row's index into them."""
         encoded = self._columns[name].dictionary_encode(null_encoding="encode")
         words = [str(cell) for cell in encoded.dictionary.to_pylist()]
         return words, encoded.indices.to_numpy(zero_copy_only=False).astype(np.intp)
 
     def check_filled(self, name: str, rule: str) -> None:
-        """Refuse empty cells in a column.
+        """Check that a column has no empty cells; `rule` describes valid cells.
 
         Raises
         ------
         InvalidInputError
-            If there is one; names file, line and the rule.
+            If a cell is empty; names file, line and rule.
         """
         column = self._columns[name]
         if column.null_count:
             self._refuse(column.is_valid().index(False).as_py(), name, rule)
 
     def take(self, rows: NDArray[np.intp]) -> Table:
-        """Return a table of some rows; messages name the lines of the file."""
+        """Return a table of some rows; messages still refer to lines of the file."""
         columns = {name: column.take(rows) for name, column in self._columns.items()}
         part = Table(
             self.path,
@@ -241,7 +242,7 @@ class Table:
         return part
 
     def is_text(self, name: str) -> bool:
-        """Whether a column holds words or dates, and not numbers with a bad cell among them."""
+        """Whether a column holds words or dates; False for numbers with a few invalid cells."""
         column = self._columns[name]
         if _is_numeric(column):
             return False
@@ -253,7 +254,7 @@ class Table:
         return False
 
     def dates(self, name: str) -> NDArray[np.datetime64] | None:
-        """Return a column of dates in UTC; None if it holds anything else or has gaps."""
+        """Return a column of dates in UTC; None if a cell is empty or not a date."""
         column = self._columns[name]
         types = require("pyarrow", purpose="reading files", extra="cli").types
         dated = types.is_timestamp(column.type) or types.is_date(column.type)
@@ -263,11 +264,11 @@ class Table:
         return times.astype("datetime64[us]")
 
     def to_arrow(self) -> Any:
-        """All columns as a pyarrow table."""
+        """Return all columns as a pyarrow table."""
         return require("pyarrow", purpose="reading files", extra="cli").table(self._columns)
 
     def to_frame(self) -> pd.DataFrame:
-        """All columns as a frame."""
+        """Return all columns as a pandas DataFrame."""
         frame: pd.DataFrame = self.to_arrow().to_pandas()
         return frame
 
@@ -281,7 +282,7 @@ class Table:
         return float(cell)
 
     def _each(self, name: str, convert: Callable[[Any], Any], rule: str) -> NDArray[Any]:
-        # Each distinct cell is converted once: columns that end here repeat a few words.
+        # Convert each distinct cell once: text columns usually repeat a few words.
         distinct: dict[Any, Any] = {}
         cells = self._columns[name].to_pylist()
         for row, cell in enumerate(cells):
@@ -315,23 +316,23 @@ def read_csv(
     threads: bool = False,
     data: bytes | None = None,
 ) -> Table:
-    r"""Read a file of cells with commas, semicolons, tabs, bars or spaces between, gzipped or not.
+    r"""Read a text file separated by commas, semicolons, tabs, bars or spaces; may be gzipped.
 
-    Separator, decimal sign and encoding are found out from the file's beginning; the kind of a
-    column from all of its cells.
+    The separator, the decimal sign and the encoding are detected from the beginning of the file,
+    and the type of a column from all of its cells.
 
     Parameters
     ----------
     path : Path
         The file.
     columns : sequence of str, optional
-        Names of the columns of a file without a header line.
+        Column names for a file without a header line.
     unread : collection of str, optional
-        Lower-case names of columns to skip; skipping them costs nothing.
+        Lower-case names of columns to skip; the parser does not convert them.
     threads : bool, default=False
         Use all processors. Worker processes that read many small files at once do better without.
     data : bytes, optional
-        Content of the file, if it was read before; `path` is then used for its name only.
+        Content of the file, if already read; `path` then only provides the name.
 
     Raises
     ------
@@ -353,18 +354,18 @@ def read_csv(
     arrow_csv = require("pyarrow.csv", purpose="reading csv files", extra="cli")
     dialect = Dialect()
     try:
-        dialect = _looked_at(path, data)[0]
+        dialect = _sniff_start(path, data)[0]
         options = _csv_options(dialect, columns, threads=threads)
-        passed_over = _pass_over(path, options, unread, data) if unread else []
+        skipped = _skip_columns(path, options, unread, data) if unread else []
         table = arrow_csv.read_csv(_arrow_input(path, data), **options)
     except (pyarrow.ArrowException, OSError, EOFError, UnicodeError, zlib.error) as error:
-        raise InvalidInputError(_csv_complaint(path, dialect, columns, error, data)) from error
+        raise InvalidInputError(_csv_problem(path, dialect, columns, error, data)) from error
     return Table(
         path,
         _named(path, table),
         dialect=dialect,
         header_lines=int(columns is None),
-        unread=tuple(map(str.strip, passed_over)),
+        unread=tuple(map(str.strip, skipped)),
         data=data,
         read_texts=partial(_read_texts, path, data, dialect, columns),
     )
@@ -385,12 +386,12 @@ def _read_texts(
 
 
 def may_hold_large_integers(numbers: NDArray[np.float64]) -> bool:
-    """Whether numbers read as float64 may be integers that were rounded; NaN has no say."""
+    """Whether numbers read as float64 may be rounded integers; False if any is NaN."""
     return bool((np.abs(numbers) >= _EXACT).any()) and not np.isnan(numbers).any()
 
 
 def doubles_from_texts(name: str, texts: Sequence[str]) -> NDArray[np.float64]:
-    """Numbers written as text as float64, in the same order.
+    """Convert text to float64; distinct large integers keep their order.
 
     Examples
     --------
@@ -415,16 +416,16 @@ def read_parquet(
     path : Path
         The file.
     unread : collection of str, optional
-        Lower-case names of columns to skip; skipping them costs nothing.
+        Lower-case names of columns to skip; they are not read from disk.
     threads : bool, default=False
         Use all processors.
     data : bytes, optional
-        Content of the file, if it was read before.
+        Content of the file, if already read.
 
     Raises
     ------
     InvalidInputError
-        If it is not one.
+        If the file is not readable as parquet.
     MissingDependencyError
         If pyarrow is not installed.
     """
@@ -435,12 +436,12 @@ def read_parquet(
         source = path if content is None else pyarrow.BufferReader(content)
         names = parquet.read_schema(source).names
         _check_distinct(path, names)
-        passed_over = _among(names, unread)
-        wanted = [name for name in names if name not in passed_over]
+        skipped = _among(names, unread)
+        wanted = [name for name in names if name not in skipped]
         table = parquet.read_table(source, columns=wanted, use_threads=threads, partitioning=None)
     except (pyarrow.ArrowException, OSError) as error:
         raise InvalidInputError(f"{path}: not a readable parquet file: {error}") from error
-    return Table(path, _named(path, table), unread=tuple(map(str.strip, passed_over)))
+    return Table(path, _named(path, table), unread=tuple(map(str.strip, skipped)))
 
 
 def read_arrow(
@@ -450,14 +451,14 @@ def read_arrow(
     threads: bool = False,
     data: bytes | None = None,
 ) -> Table:
-    """Read an Arrow (or Feather) file, or a stream of the same format.
+    """Read an Arrow (or Feather) file, or an Arrow stream.
 
-    Parameters are those of `read_parquet`; `threads` makes no difference.
+    Parameters are those of `read_parquet`; `threads` has no effect.
 
     Raises
     ------
     InvalidInputError
-        If it is not one.
+        If the file is not readable as Arrow.
     MissingDependencyError
         If pyarrow is not installed.
     """
@@ -472,9 +473,9 @@ def read_arrow(
     except (pyarrow.ArrowException, OSError) as error:
         raise InvalidInputError(f"{path}: not a readable Arrow file: {error}") from error
     _check_distinct(path, table.column_names)
-    passed_over = _among(table.column_names, unread)
-    kept = table.drop_columns(passed_over) if passed_over else table
-    return Table(path, _named(path, kept), unread=tuple(map(str.strip, passed_over)))
+    skipped = _among(table.column_names, unread)
+    kept = table.drop_columns(skipped) if skipped else table
+    return Table(path, _named(path, kept), unread=tuple(map(str.strip, skipped)))
 
 
 def _csv_options(
@@ -496,18 +497,18 @@ def _csv_options(
     }
 
 
-def _pass_over(
+def _skip_columns(
     path: Path, options: dict[str, Any], unread: Collection[str], data: bytes | None
 ) -> list[str]:
-    """Let the parser leave out some columns; return them by the names that it knows them by."""
+    """Make the parser skip some columns; return their names as written in the file."""
     arrow_csv = require("pyarrow.csv", purpose="reading csv files", extra="cli")
     with arrow_csv.open_csv(_arrow_input(path, data), **options) as stream:
         names = stream.schema.names
     _check_distinct(path, names)
-    passed_over = _among(names, unread)
-    wanted = [name for name in names if name not in passed_over]
+    skipped = _among(names, unread)
+    wanted = [name for name in names if name not in skipped]
     options["convert_options"].include_columns = wanted
-    return passed_over
+    return skipped
 
 
 def _among(names: Sequence[str], unwanted: Collection[str]) -> list[str]:
@@ -518,7 +519,9 @@ def _check_distinct(path: Path, names: Sequence[str]) -> None:
     plain = [name.strip() for name in names]
     twice = sorted({name for name in plain if plain.count(name) > 1})
     if twice:
-        raise InvalidInputError(f"{path}: names of columns must be distinct, got {twice} twice")
+        raise InvalidInputError(
+            f"{path}: column names must be unique, got {twice} twice; rename or drop columns"
+        )
 
 
 def _named(path: Path, table: Any) -> dict[str, Any]:
@@ -542,28 +545,28 @@ def _label(cell: Any) -> bool:
     return _LABEL_WORDS[word]
 
 
-def _csv_complaint(
+def _csv_problem(
     path: Path,
     dialect: Dialect,
     columns: Sequence[str] | None,
     error: Exception,
     data: bytes | None,
 ) -> str:
-    """Name the first line with the wrong number of cells, if that is what is wrong."""
+    """Describe why a csv file is unreadable; names the first line with a wrong number of cells."""
     arrow_csv = require("pyarrow.csv", purpose="reading csv files", extra="cli")
-    seen: list[Any] = []
+    invalid: list[Any] = []
 
-    def look(row: Any) -> str:
-        seen.append(row)
+    def record(row: Any) -> str:
+        invalid.append(row)
         return "error"
 
-    # Rows are counted only without threads.
-    options = _csv_options(dialect, columns, threads=False, invalid_row_handler=look)
+    # pyarrow numbers rows only without threads.
+    options = _csv_options(dialect, columns, threads=False, invalid_row_handler=record)
     try:
         arrow_csv.read_csv(_arrow_input(path, data), **options)
-    except Exception:  # the second failure is looked at only for the row it is about
-        if seen:
-            row = seen[0]
+    except Exception:  # the file is read again only to find the invalid row
+        if invalid:
+            row = invalid[0]
             number = line_of_row(path, row.number - 1, dialect.encoding, data)
             return (
                 f"{path}, line {number}: every line must have {row.expected_columns} cells, "
@@ -572,21 +575,21 @@ def _csv_complaint(
     return f"{path}: not a readable csv file: {error}"
 
 
-# -- how a csv file is written -------------------------------------------------------------------
+# -- dialect of a csv file -----------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Dialect:
-    """How to read a csv file.
+    """Separator, decimal sign and encoding of a csv file.
 
     Attributes
     ----------
     separator : str
-        Between cells.
+        Character between cells.
     decimal : str
-        Point or comma.
+        Decimal point or comma.
     encoding : str
-        Name as Python knows it.
+        Python's name of the encoding.
     """
 
     separator: str = ","
@@ -605,7 +608,7 @@ class Dialect:
 
 
 def sniff(path: Path) -> Dialect:
-    r"""Find out how a file is written from its beginning.
+    r"""Detect separator, decimal sign and encoding from the beginning of a file.
 
     Parameters
     ----------
@@ -615,7 +618,7 @@ def sniff(path: Path) -> Dialect:
     Raises
     ------
     InvalidInputError
-        If it is another kind of file, whatever its name says.
+        If the content is not text, regardless of the file's name.
 
     Examples
     --------
@@ -627,43 +630,46 @@ def sniff(path: Path) -> Dialect:
     >>> print(sniff(path))
     semicolon-separated, decimal commas
     """
-    return _looked_at(path)[0]
+    return _sniff_start(path)[0]
 
 
 def header_of(path: Path, data: bytes | None = None) -> list[str]:
-    """Names of the columns, without reading the rest.
+    """Return the column names without reading the rest of the file.
 
     Raises
     ------
     InvalidInputError
-        If it is another kind of file, whatever its name says.
+        If the content is not text, regardless of the file's name.
     """
-    dialect, lines = _looked_at(path, data)
+    dialect, lines = _sniff_start(path, data)
     return [name.strip() for name in _cells(lines[0], dialect.separator)] if lines else []
 
 
 def line_of_row(path: Path, row: int, encoding: str, data: bytes | None = None) -> int:
-    """Return the number (from 1) of the line of a row (from 0), which is not counted if blank."""
+    """Return the line number (from 1) of a row (from 0); blank lines are not rows."""
     with _opened(path, data) as stream:
         text = io.TextIOWrapper(stream, encoding=encoding, errors="replace")
         filled = (number for number, line in enumerate(text, start=1) if line.rstrip("\n"))
         return next(islice(filled, row, None))
 
 
-def _looked_at(path: Path, data: bytes | None = None) -> tuple[Dialect, list[str]]:
+def _sniff_start(path: Path, data: bytes | None = None) -> tuple[Dialect, list[str]]:
+    """Return the dialect and the first lines of a file."""
     with _opened(path, data) as stream:
-        start = stream.read(_LOOKED_AT)
+        start = stream.read(_SNIFFED_BYTES)
     for signature, what in _SIGNATURES.items():
         if start.startswith(signature):
             raise InvalidInputError(f"{path}: not a csv file but {what}")
     encoding = _encoding(start)
     text = start.decode(encoding, errors="replace").removeprefix("\ufeff")
     if "\0" in text:
-        raise InvalidInputError(f"{path}: not a csv file: it holds bytes that are no text")
+        raise InvalidInputError(
+            f"{path}: not a csv file: it contains binary data; save the table as csv first"
+        )
     lines = [line for line in text.splitlines() if line]
-    if len(start) == _LOOKED_AT and len(lines) > 1:
-        lines.pop()  # cut in the middle
-    lines = lines[:_LINES]
+    if len(start) == _SNIFFED_BYTES and len(lines) > 1:
+        lines.pop()  # probably truncated
+    lines = lines[:_SNIFFED_LINES]
     separator = _separator(lines)
     return Dialect(separator, _decimal(lines, separator), encoding), lines
 
@@ -677,8 +683,8 @@ def _opened(path: Path, data: bytes | None = None) -> IO[bytes]:
 
 
 def _arrow_input(path: Path, data: bytes | None) -> Any:
-    """What pyarrow reads: the file, or its content that was read before."""
-    if data is None and not is_utf8(str(path)):  # pyarrow cannot open such a name
+    """Input for pyarrow: the path, or a stream of the content if already read."""
+    if data is None and not is_utf8(str(path)):  # pyarrow cannot open names that are not UTF-8
         data = path.read_bytes()
     return path if data is None else _opened(path, data)
 
@@ -687,17 +693,16 @@ def _encoding(start: bytes) -> str:
     if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return "utf-16"
     try:
-        codecs.getincrementaldecoder("utf-8")().decode(start)  # may end within a letter
+        codecs.getincrementaldecoder("utf-8")().decode(start)  # may end within a character
     except UnicodeDecodeError:
         return "cp1252"
     return "utf-8"
 
 
 def _separator(lines: Sequence[str]) -> str:
-    """The one that cuts the most lines into as many cells as the first, the more the better.
+    """Return the separator that splits the most lines into as many cells as the first line.
 
-    Of those that cut alike, as comma and semicolon do in ``0,5;1``, the one that leaves the most
-    numbers.
+    Ties go to more cells, then to more numeric cells: comma and semicolon tie in ``0,5;1``.
     """
     rows = {
         separator: [_cells(line, separator) for line in lines]
@@ -712,7 +717,7 @@ def _separator(lines: Sequence[str]) -> str:
 
 
 def _fit(rows: list[list[str]]) -> tuple[int, int]:
-    """How many rows have as many cells as the first, and how many these are."""
+    """Number of rows with as many cells as the first row, and that number of cells."""
     size = len(rows[0])
     return sum(len(row) == size for row in rows), size
 

@@ -1,4 +1,4 @@
-"""Long tables: rows of many series in one file, and a column that names the series."""
+"""Long tables: many series in one file, with a column that names the series of each row."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ class LongTable:
     names : tuple of str
         Names of the series, in the order of their first rows.
     order : array of int
-        Rows of the first series, then those of the second, and so on.
+        Row numbers of the first series, then of the second, and so on.
     bounds : array of int
-        Where each series begins in `order`, and its end.
+        Start of each series in `order`, followed by the length of `order`.
     """
 
     table: Table
@@ -42,12 +42,12 @@ class LongTable:
     bounds: NDArray[np.intp]
 
     def select(self, part: str | None) -> tuple[str, Table]:
-        """Return name and rows of a series, in the order of the file.
+        """Return the name and the rows of a series, in file order.
 
         Raises
         ------
         InvalidInputError
-            If there is no such series, or several and `part` is None.
+            If no series has this name, or if `part` is None and there are several series.
         """
         if part is None and len(self.names) == 1:
             part = self.names[0]
@@ -68,20 +68,20 @@ def open_table(path: Path) -> Table:
     Raises
     ------
     InvalidInputError
-        If it cannot be read.
+        If the file cannot be read.
     """
     return read_parquet(path) if Candidate(path).suffix in PARQUET else read_csv(path)
 
 
 def open_long_table(path: Path, by: str) -> LongTable:
-    """Read a file with many series; the latest one is kept, because its parts follow each other.
+    """Read a file with many series; caches the last file, whose parts are read in turn.
 
     Parameters
     ----------
     path : Path
         The file.
     by : str
-        Column with the name of the series of each row.
+        Column that names the series of each row.
 
     Raises
     ------

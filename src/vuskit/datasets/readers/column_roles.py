@@ -1,4 +1,4 @@
-"""Columns of any file of labels or scores: opening them, and finding out which is which."""
+"""Open files of labels and scores, and detect the role of each column."""
 
 from __future__ import annotations
 
@@ -51,49 +51,49 @@ __all__ = [
     "time_range",
 ]
 
-# Names of score columns that say nothing about the detector.
+# Names of score columns that do not name the detector.
 GENERIC_SCORES = frozenset(
     {"score", "scores", "anomaly_score", "anomaly_scores", "y_score", "y_scores", "output", "0"}
 )
 TIME_NAMES = ("timestamp", "time", "datetime", "date")
 _NO_SCORES = PLACE_NAMES - set(TIME_NAMES)
 VALUE_NAMES = ("value", "values", "data", "series", "signal")
-_SOUND_ANOMALOUS = ("anom", "outl", "abno", "fault", "attack", "fail", "bad", "true", "yes", "-1")
-_SOUND_NORMAL = ("norm", "ok", "good", "heal", "inl", "nomin", "benign", "regular", "no")
+_ANOMALOUS_WORDS = ("anom", "outl", "abno", "fault", "attack", "fail", "bad", "true", "yes", "-1")
+_NORMAL_WORDS = ("norm", "ok", "good", "heal", "inl", "nomin", "benign", "regular", "no")
 _EMPTY = "None"
 _FEW = 12
 _MOST_SHOWN = 6
-_MISSPELLED = 0.75  # least similarity of a misspelled name
+_MISSPELLED = 0.75  # minimum similarity of a misspelled name
 
 
 @dataclass(frozen=True)
 class ScoreFile:
-    """Labels and scores of one series, and where they came from.
+    """Labels and scores of one series, and the columns that they come from.
 
     Attributes
     ----------
     path : Path
         The file.
     labels : ndarray of bool
-        One per point.
+        One label per point.
     scores : dict of str to ndarray
-        By the name of their column.
+        Scores by column name.
     values : ndarray or None
         The series itself, if the file has it.
     label_name, value_name : str, str or None
-        Columns that were taken.
+        Columns of the labels and of the series.
     left_out : tuple of str
         Ignored columns.
     notes : tuple of str
-        What was understood that could have been meant otherwise.
+        Assumptions about ambiguous content, to show to the user.
     times : tuple of str or None
         First and last time, if the file has dates.
     channels : tuple of str
-        Further columns of the series; they are not scores.
+        Additional channels of the series; they are not scores.
     train_length : int or None
-        Leading training points, where they are known.
+        Number of leading training points, if known.
     further : dict of str to ndarray
-        Their values.
+        Values of `channels`.
     dates : ndarray of datetime64 or None
         Time of each point, if the file has dates.
     """
@@ -122,25 +122,25 @@ def read_score_file(
     channels: Sequence[str] = (),
     positive: str | None = None,
 ) -> ScoreFile:
-    """Read a csv, parquet, npy or npz file of labels and scores.
+    """Read a csv, parquet, Arrow, npy or npz file of labels and scores.
 
     Parameters
     ----------
     path : Path
         The file.
     label, value : str, optional
-        Columns of the labels and of the series; by their usual names otherwise.
+        Columns of the labels and of the series. Default to columns with common names.
     scores : sequence of str, optional
-        Columns of the scores; all others that hold numbers if empty.
+        Columns of the scores. Defaults to all other numeric columns.
     channels : sequence of str, optional
-        Columns of further channels of the series, which are not scores.
+        Columns of additional channels of the series; they are not scores.
     positive : str, optional
-        The label that means anomalous, where labels are not 0 and 1.
+        Label that means anomalous, if labels are not 0 and 1.
 
     Raises
     ------
     InvalidInputError
-        If the file, a column or a cell cannot be used; says what to do.
+        If the file, a column or a cell is invalid; suggests a remedy.
     MissingDependencyError
         If the format needs a library that is not installed.
     """
@@ -153,7 +153,7 @@ def read_score_file(
     found, left_out, filled = _scores_of(path, columns, scores, {label_name, value_name, *channels})
     if not found:
         raise InvalidInputError(
-            f"{path}: there must be a column of scores beside {quoted(columns.names)}; "
+            f"{path}: there must be a column of scores besides {quoted(columns.names)}; "
             "name one with --score"
         )
     values = None if value_name is None else columns.numbers(value_name)
@@ -176,12 +176,12 @@ def read_score_file(
 
 @dataclass(frozen=True)
 class ColumnRoles:
-    """Which column of a file is which.
+    """Roles of the columns of a file.
 
     Attributes
     ----------
     label, value : str or None
-        Columns of the labels and of the series, if there are any.
+        Columns of the labels and of the series, if any.
     scores : tuple of str
         Columns of scores.
     """
@@ -199,18 +199,18 @@ def find_roles(
     value: str | None = None,
     labels_elsewhere: bool = False,
 ) -> ColumnRoles:
-    """Find out which column of a file is which; reads no more than needed.
+    """Detect the role of each column of a file, reading as little as possible.
 
     Parameters
     ----------
     path : Path
         The file.
     label, value : str, optional
-        Columns of the labels and of the series; by their usual names otherwise.
+        Columns of the labels and of the series. Default to columns with common names.
     scores : sequence of str, optional
-        Columns of the scores; all others that hold numbers if empty.
+        Columns of the scores. Defaults to all other numeric columns.
     labels_elsewhere : bool, default=False
-        Whether the file needs no labels.
+        Whether labels come from another file, so that this file needs none.
 
     Raises
     ------
@@ -235,7 +235,7 @@ def find_roles(
 def _open_named(
     path: Path, *, label: str | None, scores: Sequence[str], value: str | None
 ) -> Columns:
-    """Open a file; columns that the user named must be there."""
+    """Open a file and check that it has the columns named by the user."""
     named = {name for name in (label, value, *scores) if name is not None}
     columns = open_columns(path, unread=_NO_SCORES - {name.strip().lower() for name in named})
     for option, name in (("--label", label), ("--value", value), *(("--score", s) for s in scores)):
@@ -244,13 +244,13 @@ def _open_named(
 
 
 def dates_of(columns: Columns) -> NDArray[np.datetime64] | None:
-    """Times of a file with a column of dates."""
+    """Return the times of a file, or None if it has no column of dates."""
     name = _usual(TIME_NAMES, columns.names, taken=set())
     return columns.dates(name) if name is not None else None
 
 
 def time_range(columns: Columns) -> tuple[str, str] | None:
-    """First and last time of a file with a column of dates, as text."""
+    """Return the first and last time as text, or None if the file has no column of dates."""
     times = dates_of(columns)
     if times is None:
         return None
@@ -282,28 +282,28 @@ def _find_label(path: Path, columns: Columns) -> str:
         return found
     if len(columns.names) == 1:
         raise InvalidInputError(
-            f"{path}: there must be labels beside the scores, got one column; give labels of "
-            "another file or folder by --labels PATH"
+            f"{path}: there must be labels besides the scores, got one column; read labels from "
+            "another file or folder with --labels PATH"
         )
     if all(_same_number(name, name) for name in columns.names):
         raise InvalidInputError(
-            f"{path}: exactly one column must hold 0 and 1 only, as there are no names of "
-            "columns; add a first line such as label,score, or give --labels PATH"
+            f"{path}: without a header line, exactly one column must hold only 0 and 1; add a "
+            "header line such as label,score, or use --labels PATH"
         )
     near = next((name for name in columns.names if _is_misspelled(name)), None)
     hint = (
-        "; name it with --label, or give --labels PATH"
+        "; name it with --label, or use --labels PATH"
         if near is None
         else f"; did you mean --label {quote(near)}?"
     )
     raise InvalidInputError(
-        f"{path}: no column is named like labels ({', '.join(LABEL_NAMES[:4])}, ...) "
-        f"among {quoted(columns.names)}{hint}"
+        f"{path}: there must be a label column ({', '.join(LABEL_NAMES[:4])}, ...), "
+        f"got columns {quoted(columns.names)}{hint}"
     )
 
 
 def _is_misspelled(name: str) -> bool:
-    """Whether this could be the name of labels with a letter wrong; 'late' is none."""
+    """Whether this looks like a misspelled name of a label column; 'late' does not."""
     return bool(
         difflib.get_close_matches(name.strip().lower(), LABEL_NAMES, n=1, cutoff=_MISSPELLED)
     )
@@ -316,58 +316,60 @@ def _is_binary(words: list[str]) -> bool:
 def read_label_column(
     path: Path, columns: Columns, name: str, positive: str | None
 ) -> tuple[NDArray[np.bool_], tuple[str, ...]]:
-    """Return labels, and notes about what was understood without being told.
+    """Return labels, and notes about assumptions.
 
     Raises
     ------
     InvalidInputError
-        If the cells are not 0 and 1 and it is unclear which of them means anomalous.
+        If a cell is empty, or if it is unclear which cells mean anomalous.
     """
     if positive is None and not columns.is_text(name):
         numbers = columns.numbers(name)
         if np.isin(numbers, (0, 1)).all():
             return numbers == 1, ()
         if np.isnan(numbers).any():
-            raise _gap(path, name, "0 or 1", int(np.isnan(numbers).argmax()))
+            raise _empty_cell(path, name, "0 or 1", int(np.isnan(numbers).argmax()))
     words, codes = columns.distinct(name)
     if positive is not None:
-        return _is_one_of(codes, words, _meant(path, name, words, positive)), ()
+        return _is_one_of(codes, words, _matching(path, name, words, positive)), ()
     if _EMPTY in words:
-        raise _gap(path, name, "a label", int((codes == words.index(_EMPTY)).argmax()))
+        raise _empty_cell(path, name, "a label", int((codes == words.index(_EMPTY)).argmax()))
     if {word.lower() for word in words} <= {"true", "false", "0", "1"}:
         return _is_one_of(codes, words, [w for w in words if w.lower() in ("true", "1")]), ()
-    sounding = [word for word in words if word.lower().startswith(_SOUND_ANOMALOUS)]
-    others = [word for word in words if word not in sounding]
-    if len(sounding) == 1 and others and all(w.lower().startswith(_SOUND_NORMAL) for w in others):
-        note = f"label {sounding[0]!r} is taken for anomalous; --positive says otherwise"
-        return _is_one_of(codes, words, sounding), (note,)
+    anomalous = [word for word in words if word.lower().startswith(_ANOMALOUS_WORDS)]
+    others = [word for word in words if word not in anomalous]
+    if len(anomalous) == 1 and others and all(w.lower().startswith(_NORMAL_WORDS) for w in others):
+        note = f"label {anomalous[0]!r} means anomalous; use --positive to choose another label"
+        return _is_one_of(codes, words, anomalous), (note,)
     counts = np.bincount(codes, minlength=len(words))
     by_count = [words[place] for place in np.argsort(-counts, kind="stable")]
-    raise InvalidInputError(_label_complaint(path, name, by_count))
+    raise InvalidInputError(_label_problem(path, name, by_count))
 
 
 def _is_one_of(codes: NDArray[np.intp], words: list[str], wanted: list[str]) -> NDArray[np.bool_]:
     return np.array([word in wanted for word in words])[codes]
 
 
-def _gap(path: Path, name: str, wanted: str, row: int) -> InvalidInputError:
+def _empty_cell(path: Path, name: str, wanted: str, row: int) -> InvalidInputError:
     return InvalidInputError(
-        f"{path}: label column {name!r} must hold {wanted} in every row, got none in row {row + 1}"
+        f"{path}: label column {name!r} must hold {wanted} in every row, got none in row "
+        f"{row + 1}; fill or drop that row"
     )
 
 
-def _label_complaint(path: Path, name: str, words: list[str]) -> str:
+def _label_problem(path: Path, name: str, words: list[str]) -> str:
     shown = ", ".join(map(repr, words[:_MOST_SHOWN])) + (
         ", ..." if len(words) > _MOST_SHOWN else ""
     )
     text = f"{path}: label column {name!r} must hold 0 and 1, got {shown}"
     if len(words) > _FEW:
         return f"{text}; if the labels are in another column, name it with --label"
-    sounds = (word for word in words if word.lower().startswith(_SOUND_ANOMALOUS))
-    return f"{text}; say which one means anomalous, such as --positive {next(sounds, words[-1])}"
+    anomalous = (word for word in words if word.lower().startswith(_ANOMALOUS_WORDS))
+    example = next(anomalous, words[-1])
+    return f"{text}; name the one that means anomalous, for example --positive {example}"
 
 
-def _meant(path: Path, name: str, words: list[str], positive: str) -> list[str]:
+def _matching(path: Path, name: str, words: list[str], positive: str) -> list[str]:
     wanted = [word for word in words if word == positive or _same_number(word, positive)]
     known = sorted(word for word in words if word != _EMPTY)
     if not wanted:
@@ -388,7 +390,7 @@ def _same_number(first: str, second: str) -> bool:
 def _scores_of(
     path: Path, columns: Columns, asked: Sequence[str], taken: set[str | None]
 ) -> tuple[dict[str, NDArray[np.float64]], tuple[str, ...], tuple[str, ...]]:
-    """Scores by name, the columns that are left out, and notes about filled ends."""
+    """Return scores by name, ignored columns, and notes about filled ends."""
     chosen, left_out = (
         (list(dict.fromkeys(asked)), ()) if asked else _score_names(path, columns, taken)
     )
@@ -402,7 +404,7 @@ def _scores_of(
 def _score_names(
     path: Path, columns: Columns, taken: set[str | None]
 ) -> tuple[list[str], tuple[str, ...]]:
-    """Columns of scores, and those that are left out."""
+    """Return the score columns and the ignored columns."""
     found, left_out, rising = [], list(columns.unread), []
     for name in columns.names:
         if name in taken:
@@ -415,7 +417,7 @@ def _score_names(
         if only_rises(scores):
             rising.append(name)
         elif plain in LABEL_NAMES and np.isin(scores, (0, 1)).all():
-            left_out.append(f"{name} (looks like labels; --score takes it)")
+            left_out.append(f"{name} (looks like labels; select it with --score)")
         else:
             found.append(name)
     if found:
@@ -449,17 +451,18 @@ def filled_scores(
         return filled.scores, None
     points = "points" if filled.leading + filled.trailing > 1 else "point"
     return filled.scores, (
-        f"{name} has no score at {shown} {points}, as scores of windows; they get the nearest score"
+        f"{name} has no score at {shown} {points}, as is usual with windows; the nearest score "
+        "fills them"
     )
 
 
-# -- columns of a file ---------------------------------------------------------------------------
+# -- open a file ---------------------------------------------------------------------------------
 
 _WORKBOOKS = (".xlsx", ".xls", ".xlsm", ".ods")
 
 
 class Columns(Protocol):
-    """What a file offers."""
+    """Columns of an open file."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -467,11 +470,11 @@ class Columns(Protocol):
 
     @property
     def form(self) -> str:
-        """What is unusual about the way the file is written."""
+        """Description of an unusual separator, decimal sign or encoding; usually empty."""
 
     @property
     def unread(self) -> tuple[str, ...]:
-        """Columns that were passed over."""
+        """Columns that were skipped."""
 
     @property
     def length(self) -> int:
@@ -481,19 +484,19 @@ class Columns(Protocol):
         """Return a column as numbers, NaN where a cell is empty."""
 
     def scores(self, name: str) -> NDArray[np.float64]:
-        """Return a column as numbers; distinct integers stay distinct."""
+        """Return a column as numbers; distinct integers remain distinct."""
 
     def distinct(self, name: str) -> tuple[list[str], NDArray[np.intp]]:
-        """Distinct cells as text, and which of them each row holds; ``"None"`` for empty ones."""
+        """Return distinct cells as text (``"None"`` if empty), and each row's index into them."""
 
     def is_text(self, name: str) -> bool:
-        """Whether a column holds words or dates, and not numbers with a bad cell among them."""
+        """Whether a column holds words or dates; False for numbers with a few invalid cells."""
 
     def dates(self, name: str) -> NDArray[np.datetime64] | None:
-        """Return a column of dates; None if it holds anything else."""
+        """Return a column of dates; None if a cell is not a date."""
 
     def to_arrow(self) -> Any:
-        """All columns as a pyarrow table."""
+        """Return all columns as a pyarrow table."""
 
 
 class _Opener(Protocol):
@@ -509,23 +512,23 @@ def open_columns(
     data: bytes | None = None,
     threads: bool = True,
 ) -> Columns:
-    """Open a file by the ending of its name.
+    """Open a file in the format given by its suffix.
 
     Parameters
     ----------
     path : Path
         The file.
     unread : collection of str, optional
-        Columns to leave alone, in small letters; see `vuskit.datasets.readers.read_csv`.
+        Lower-case names of columns to skip; see `vuskit.datasets.readers.read_csv`.
     data : bytes, optional
-        Content of the file, if it was read before.
+        Content of the file, if already read.
     threads : bool, default=True
         Use all processors.
 
     Raises
     ------
     InvalidInputError
-        If there is no such file or it cannot be read; says what to do.
+        If the file cannot be read; suggests a remedy.
     MissingDependencyError
         If the format needs a library that is not installed.
     """
@@ -537,18 +540,19 @@ def open_columns(
         )
     if suffix not in _OPENERS:
         raise InvalidInputError(
-            f"{path}: the name must end in {', '.join(_OPENERS)} or .csv.gz, got {suffix!r}"
+            f"{path}: the name must end in {', '.join(_OPENERS)} or .csv.gz, got {suffix!r}; "
+            "rename or convert the file"
         )
     return _OPENERS[suffix](path, unread, data, threads)
 
 
 def score_suffix(path: Path) -> str:
-    """Lower-case suffix of a file name, a final ``.gz`` aside."""
+    """Lower-case suffix of a file name, ignoring a final ``.gz``."""
     return Path(path.name.lower().removesuffix(".gz")).suffix
 
 
 def is_text_file(path: Path) -> bool:
-    """Whether a file is csv or tsv by its name."""
+    """Whether the suffix of a file is csv or tsv."""
     return score_suffix(path) in (".csv", ".tsv")
 
 
@@ -563,7 +567,7 @@ def _read_bytes(path: Path, data: bytes | None) -> bytes:
 
 
 def column_names(path: Path) -> list[str]:
-    """Names of the columns of a csv file, and of others as far as that is quick; for completion."""
+    """Return column names, reading as little of the file as its format allows."""
     if is_text_file(path):
         return header_of(path)
     if path.suffix.lower() in (".parquet", ".pq"):
@@ -600,7 +604,7 @@ class ArrayColumns:
         return self._real(name).astype(np.float64)
 
     def scores(self, name: str) -> NDArray[np.float64]:
-        """Return an array as numbers in the same order."""
+        """Return an array as numbers; distinct integers remain distinct."""
         return doubles_in_order(name, self._real(name))
 
     def _real(self, name: str) -> NDArray[Any]:
@@ -612,7 +616,7 @@ class ArrayColumns:
         return array
 
     def distinct(self, name: str) -> tuple[list[str], NDArray[np.intp]]:
-        """Distinct cells as text, and which of them each row holds."""
+        """Return distinct values as text, and each row's index into them."""
         words, codes = np.unique(self._arrays[name], return_inverse=True)
         return [str(word) for word in words.tolist()], codes
 
@@ -626,12 +630,12 @@ class ArrayColumns:
         return array if array.dtype.kind == "M" else None
 
     def to_arrow(self) -> Any:
-        """All arrays as a pyarrow table."""
+        """Return all arrays as a pyarrow table."""
         return require("pyarrow", purpose="long tables", extra="cli").table(self._arrays)
 
 
 def _open_csv(path: Path, unread: Collection[str], data: bytes | None, threads: bool) -> Table:
-    """Read a csv file, also one without a header."""
+    """Read a csv file with or without a header line."""
     names = header_of(path, data)
     headless = bool(names) and all(_same_number(name, name) for name in names)
     columns = [str(place) for place in range(len(names))] if headless else None
@@ -671,11 +675,16 @@ def _open_npz(
     with _loaded(path, data) as archive:
         try:
             arrays = {name: archive[name] for name in archive.files}
-        except ValueError as error:  # Python objects, which are not loaded from strangers' files
-            raise InvalidInputError(f"{path}: arrays must hold numbers or text") from error
+        except ValueError as error:  # pickled objects are unsafe to load
+            raise InvalidInputError(
+                f"{path}: arrays must hold numbers or text, got Python objects; convert them "
+                "before saving"
+            ) from error
     flat = {name: array for name, array in arrays.items() if array.ndim == 1}
     if not flat:
-        raise InvalidInputError(f"{path}: must hold 1-D arrays, got {quoted(tuple(arrays))}")
+        raise InvalidInputError(
+            f"{path}: must hold 1-D arrays, got none among {quoted(tuple(arrays))}"
+        )
     return ArrayColumns(path, flat)
 
 

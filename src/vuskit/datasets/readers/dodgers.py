@@ -1,4 +1,4 @@
-"""Dodgers loop sensor (UCI): a count per line, and a file of games."""
+"""Dodgers loop sensor (UCI): one count per line, and a file of games."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from vuskit.errors import InvalidInputError
 
 __all__ = ["read_dodgers"]
 
-_MISSING = -1  # the count where the sensor recorded nothing
+_MISSING = -1  # count that marks a missing reading
 
 
 def _matches(file: Candidate) -> bool:
@@ -34,7 +34,7 @@ def _companions(path: Path, options: Mapping[str, Any]) -> list[Path | None]:
 @register_format(
     name="dodgers",
     title="Dodgers loop sensor (UCI)",
-    layout="Dodgers.data: <month/day/year hour:minute>,<count>; Dodgers.events beside it",
+    layout="Dodgers.data: <month/day/year hour:minute>,<count>; Dodgers.events in the same folder",
     matches=_matches,
     possible=lambda file: file.suffix == ".data",
     companions=_companions,
@@ -44,22 +44,23 @@ def read_dodgers(
 ) -> Series:
     """Read the counts; points during a game and missing counts (-1) are anomalous.
 
-    Both ends of a game are included. These are the labels of TSB-UAD: 5612 points in 133 anomalies.
+    Both ends of a game are inclusive. The labels equal those of TSB-UAD: 5612 points in 133
+    anomalies.
 
     Parameters
     ----------
     path : Path
         ``Dodgers.data``.
     dataset : str, optional
-        ``Dodgers`` by default.
+        Name of the data set. Defaults to ``Dodgers``.
     events : path, optional
-        The games; by default the file with the same name that ends in ``.events``.
+        File of the games. Defaults to the file with the same name that ends in ``.events``.
     """
     source = _events_file(path, events)
     if not source.is_file():
         raise InvalidInputError(
-            f"{path}: the games must be in {source.name} beside it, found none; "
-            "events= names another file"
+            f"{path}: the games must be in {source.name} in the same folder, got no such file; "
+            "name another file with events="
         )
     table = read_csv(path, columns=("time", "count"))
     times = table.times("time", "%m/%d/%Y %H:%M")
@@ -75,7 +76,7 @@ def _events_file(path: Path, given: str | Path | None) -> Path:
 
 
 def _games(source: Path) -> Iterator[tuple[np.datetime64, np.datetime64]]:
-    """Begin and end of each game; a game may end after midnight."""
+    """Yield the start and the end of each game; a game may end after midnight."""
     try:
         lines = source.read_text(encoding="latin-1").splitlines()
     except OSError as error:

@@ -1,4 +1,4 @@
-"""Any csv, tsv or parquet file with named columns, and which column is which."""
+"""Reader for csv, tsv and parquet files with named columns."""
 
 from __future__ import annotations
 
@@ -35,15 +35,16 @@ PLACE_NAMES = frozenset(
     {"", "timestamp", "timestamps", "time", "date", "datetime", "index", "id", "is_ignored"}
 )
 
-RISING = "it only rises, as time does"  # why a column is left out
-COMPONENT = "a component or mark, not a measurement; values= takes it"
+# Reasons for ignoring a column.
+RISING = "strictly increasing, like a time"
+COMPONENT = "a component or marker, not a measurement; select it with values="
 _COMPONENTS = re.compile(r"(is_)?change_?points?|trend|noise|seasonal(ity)?_?\d*")
-_FEW = 12  # so many numbers may rise by chance
+_FEW = 12  # this many numbers may be increasing by chance
 _TEXT = (".csv", ".tsv")
 
 
 def label_column(names: Sequence[str]) -> str | None:
-    """Return the column with a usual name for labels, in any case, or None.
+    """Return the column with a common name for labels, ignoring case, or None.
 
     Examples
     --------
@@ -55,7 +56,7 @@ def label_column(names: Sequence[str]) -> str | None:
 
 
 def only_rises(numbers: NDArray[np.float64]) -> bool:
-    """Whether every number is greater than the one before: a time or a count, nothing measured.
+    """Whether more than 12 numbers are strictly increasing, like a time or a row number.
 
     Examples
     --------
@@ -96,31 +97,31 @@ def read_table(
     by: str | None = None,
     part: str | None = None,
 ) -> Series:
-    """Read one file by the names of its columns.
+    """Read one file, selecting columns by name.
 
     Parameters
     ----------
     path : Path
         A csv or tsv (also gzipped) or parquet file.
     dataset : str, optional
-        By default the folder's name, or with `by` the file's.
+        Name of the data set. Defaults to the folder's name, or with `by` to the file's name.
     label : str, optional
-        Column of the labels; by default the one with a usual name.
+        Column of the labels. Defaults to the column with a common name for labels.
     values : str or sequence of str, optional
-        Columns of the channels; by default all but the label, the time, what only rises, as a
-        time or a count does, and components such as ``trend``, ``noise`` or ``changepoint``;
-        ``left_out`` of the series names the last ones.
+        Columns of the channels. Defaults to all columns except the label, the time, strictly
+        increasing columns, and components such as ``trend``, ``noise`` or ``changepoint``. The
+        attribute ``left_out`` of the series lists ignored columns.
     train_length : int, optional
         Number of leading points for training.
     by : str, optional
-        Column with the name of the series of each row, for a file with many series.
+        Column that names the series of each row, for a file with many series.
     part : str, optional
-        The series to read from a file with many.
+        Name of the series to read from a file with many series.
     """
     if by is None and part is not None:
         raise InvalidInputError(
-            f"{path}: `part` must come with `by`, the column with the names of the series; "
-            f"got part={part!r} alone"
+            f"{path}: `part` must come with `by`, the column that names the series; "
+            f"got part={part!r} without `by`"
         )
     name, default = stem(path), parent_name(path)
     if by is None:
@@ -136,7 +137,7 @@ def read_table(
         values=values,
         train_length=train_length,
         by=by,
-        doubting=True,
+        drop_suspect=True,
     )
 
 
@@ -149,20 +150,19 @@ def series_from_table(
     values: str | Sequence[str] | None = None,
     train_length: int | None = None,
     by: str | None = None,
-    doubting: bool = False,
-    mention: bool = False,
+    drop_suspect: bool = False,
+    list_ignored: bool = False,
 ) -> Series:
     """Build a series from named columns of a table; shared by the formats with a header.
 
-    The columns of a `doubting` format are not documented: components and columns that only
-    rise are left out, unless they are all there is. A format that knows its channels may `mention`
-    the other columns.
+    `drop_suspect` ignores components and strictly increasing columns, unless no others exist.
+    `list_ignored` records all other columns in ``left_out``.
     """
     label = label if label is not None else label_column(table.names)
     if label is None:
         raise InvalidInputError(
-            f"{table.path}: a column must be named like one of {list(LABEL_NAMES)}, or by label=; "
-            f"got columns {list(table.names)}"
+            f"{table.path}: the label column must be one of {list(LABEL_NAMES)}, "
+            f"got columns {list(table.names)}; name it with label="
         )
     others = [
         name for name in table.names if name not in (label, by) and name.lower() not in PLACE_NAMES
@@ -170,26 +170,29 @@ def series_from_table(
     chosen = others if values is None else [values] if isinstance(values, str) else list(values)
     table.check_columns((label, *chosen))
     if not chosen:
-        raise InvalidInputError(f"{table.path}: needs a column of values beside {label!r}")
+        raise InvalidInputError(
+            f"{table.path}: there must be a column of values besides {label!r}, "
+            f"got columns {list(table.names)}; name it with values="
+        )
     left_out: dict[str, str] = {}
-    if doubting and values is None:
-        left_out = _doubtful(table, chosen)
-    elif mention:
+    if drop_suspect and values is None:
+        left_out = _suspect_columns(table, chosen)
+    elif list_ignored:
         left_out = {name: _reason(name) for name in others if name not in chosen}
     taken = [channel for channel in chosen if channel not in left_out]
     columns = [table.numbers(channel) for channel in taken]
     matrix: NDArray[np.float64] = columns[0] if len(columns) == 1 else np.column_stack(columns)
     labels = table.labels(label)
-    told = tuple(f"{channel} ({reason})" for channel, reason in left_out.items())
-    return Series(name, dataset, matrix, labels, train_length, tuple(taken), told)
+    ignored = tuple(f"{channel} ({reason})" for channel, reason in left_out.items())
+    return Series(name, dataset, matrix, labels, train_length, tuple(taken), ignored)
 
 
 def _reason(name: str) -> str:
-    return COMPONENT if _COMPONENTS.fullmatch(name.strip().lower()) else "no channel"
+    return COMPONENT if _COMPONENTS.fullmatch(name.strip().lower()) else "not a channel"
 
 
-def _doubtful(table: Table, channels: list[str]) -> dict[str, str]:
-    """Columns that are no channels by name or content, with the reason."""
+def _suspect_columns(table: Table, channels: list[str]) -> dict[str, str]:
+    """Columns whose name or content suggests that they are not channels, with the reason."""
     named = [name for name in channels if _COMPONENTS.fullmatch(name.strip().lower())]
     kept = [name for name in channels if name not in named] or channels
     found = dict.fromkeys((name for name in named if name not in kept), COMPONENT)
@@ -197,13 +200,13 @@ def _doubtful(table: Table, channels: list[str]) -> dict[str, str]:
 
 
 def _rising(table: Table, channels: list[str]) -> list[str]:
-    """Columns that are times or counts by what is in them; none if nothing would be left."""
+    """Strictly increasing columns; none if no other column would remain."""
     rising = [name for name in channels if only_rises(_channel(table, name))]
     return [] if len(rising) == len(channels) else rising
 
 
 def _channel(table: Table, name: str) -> NDArray[np.float64]:
-    """Return a column as numbers; a column of text may name the series."""
+    """Return a column as numbers; the error for text suggests `by`."""
     try:
         return table.numbers(name)
     except InvalidInputError as error:

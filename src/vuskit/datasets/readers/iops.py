@@ -1,4 +1,4 @@
-"""IOPS (AIOps 2018): the points of many KPIs in one file."""
+"""IOPS (AIOps 2018): many KPIs in one file."""
 
 from __future__ import annotations
 
@@ -35,19 +35,19 @@ def _parts(path: Path, options: Mapping[str, Any]) -> tuple[str, ...]:
     parts=_parts,
 )
 def read_iops(path: Path, *, dataset: str | None = None, part: str | None = None) -> Series:
-    """Read one KPI; missing time stamps are not filled.
+    """Read one KPI; missing timestamps are not filled.
 
-    The name is that of TSB-UAD without ``.out``: ``KPI-<id>``, and ``.train`` or ``.test`` if the
-    name of the file says so.
+    Names follow TSB-UAD, without ``.out``: ``KPI-<id>``, plus ``.train`` or ``.test`` if the file
+    name contains that word.
 
     Parameters
     ----------
     path : Path
         The file.
     dataset : str, optional
-        ``IOPS`` by default.
+        Name of the data set. Defaults to ``IOPS``.
     part : str, optional
-        The KPI ID; required for a file with several.
+        The KPI ID; required if the file holds several.
     """
     key, table = open_long_table(path, _KEY).select(part)
     split = _SPLIT.search(stem(path))

@@ -1,4 +1,4 @@
-"""Labels in a file of their own: a column, an array, or intervals."""
+"""Labels in a separate file: a column, an array, or intervals."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from vuskit.errors import InvalidInputError
 
 __all__ = ["SERIES_COLUMNS", "interval_columns", "labels_from_intervals", "read_labels"]
 
-# Pairs of columns that bound anomalies; those of the second kind exclude the end.
+# Column names of interval bounds. Ends are inclusive, stops are exclusive.
 _STARTS = ("start", "begin", "from", "start_time", "start_timestamp")
 _ENDS = ("end", "to", "end_time", "end_timestamp", "last")
 _STOPS = ("stop", "stop_time")
@@ -33,7 +33,7 @@ SERIES_COLUMNS = ("series", "name", "file", "filename", "ts_name", "channel", "c
 
 
 def interval_columns(names: tuple[str, ...] | list[str]) -> tuple[str, str] | None:
-    """Return the columns with the first and the last point of anomalies, or None.
+    """Return the columns with the start and the end of each anomaly, or None.
 
     Examples
     --------
@@ -53,9 +53,9 @@ def _companions(path: Path, options: Mapping[str, Any]) -> list[Path]:
 
 @register_format(
     name="labels",
-    title="labels in a file of their own",
+    title="labels in a separate file",
     layout="csv, tsv, parquet, Arrow, npy or npz (also .gz): a column or array of labels, or "
-    "intervals start,end (the end included; stop: excluded), for scores in other files",
+    "intervals start,end (inclusive) or start,stop (exclusive), for scores in other files",
     matches=lambda file: False,
     possible=lambda file: score_suffix(file.path) in SCORE_SUFFIXES,
     companions=_companions,
@@ -73,25 +73,25 @@ def read_labels(
     window: int = 1,
     variant: int = 0,
 ) -> Series:
-    """Read labels, and the values beside them if there are any.
+    """Read labels, and the values of the series if the file has them.
 
     Parameters
     ----------
     path : Path
         The file.
     dataset, name : str, optional
-        Names of the series; by default those of the folder and the file.
+        Names of the data set and of the series. Default to the names of the folder and the file.
     label, value : str, optional
-        Columns of the labels and of the series; by their usual names otherwise.
+        Columns of the labels and of the series. Default to columns with common names.
     positive : str, optional
-        The label that means anomalous, where labels are not 0 and 1.
+        Label that means anomalous, if labels are not 0 and 1.
     series : str, optional
-        Name of the series in the file, where it has intervals of several.
+        Name of the series, if the file has intervals of several series.
     points : str, optional
-        File of scores that tells how many points the series has and when they are; needed for
-        intervals only.
+        File of scores that determines the number of points and their times. Required for
+        intervals.
     window : int, default=1
-        Points of a window of those scores.
+        Window length of these scores, in points.
     variant : int, default=0
         Distinguishes series with equal labels and no values.
     """
@@ -101,8 +101,8 @@ def read_labels(
     if bounds is not None:
         if points is None:
             raise InvalidInputError(
-                f"{path}: intervals need a file of scores that tells the number of points; "
-                "give the scores, and this file as --labels"
+                f"{path}: intervals need a file of scores, which determines the number of points; "
+                "pass the scores, and this file with --labels"
             )
         scored = open_columns(Path(points))
         labels = labels_from_intervals(
@@ -129,13 +129,13 @@ def read_labels(
 
 
 def _train_length(path: Path, n_points: int) -> int | None:
-    """Training points that the name of the file declares, if more points follow."""
+    """Training length given in the file name, if it is less than the number of points."""
     declared = declared_train_length(path)
     return declared if declared is not None and declared < n_points else None
 
 
 def _only_column(path: Path, columns: Columns, positive: str | None) -> str:
-    """Column of labels in a file that does not name one."""
+    """Return the label column of a file without a common label name."""
     if len(columns.names) == 1:
         return columns.names[0]
     found = [
@@ -145,8 +145,8 @@ def _only_column(path: Path, columns: Columns, positive: str | None) -> str:
     ]
     if len(found) != 1:
         raise InvalidInputError(
-            f"{path}: one column must hold labels, got {quoted(columns.names)}; "
-            "name it with --label"
+            f"{path}: exactly one column must hold labels (0 and 1), got {len(found)} among "
+            f"{quoted(columns.names)}; name it with --label"
         )
     return found[0]
 
@@ -159,31 +159,32 @@ def labels_from_intervals(
     points: Path,
     series: str | None = None,
 ) -> NDArray[np.bool_]:
-    """Read labels from a file with the first and last point or time of each anomaly.
+    """Read labels from a file with the first and last position or time of each anomaly.
 
     Parameters
     ----------
     path : Path
         The file.
     n_points : int
-        Points of the series.
+        Number of points of the series.
     times : ndarray or None
-        Their times, ascending, if they are known.
+        Times of the points in ascending order, if known.
     points : Path
         File of the series or its scores, for messages.
     series : str, optional
-        Name of the series in the file, where it has intervals of several.
+        Name of the series, if the file has intervals of several series.
 
     Raises
     ------
     InvalidInputError
-        If an interval is not within the series, or times are not known.
+        If an interval is not within the series, or intervals are times but `times` is None.
     """
     columns = open_columns(path)
     bounds = interval_columns(columns.names)
     if bounds is None:
         raise InvalidInputError(
-            f"{path}: intervals must be in the columns start and end, got {quoted(columns.names)}"
+            f"{path}: intervals must be in the columns start and end, got columns "
+            f"{quoted(columns.names)}; rename the columns"
         )
     starts: NDArray[Any]
     stops: NDArray[Any]
@@ -194,8 +195,8 @@ def labels_from_intervals(
     if dates[0] is not None and dates[1] is not None:
         if times is None:
             raise InvalidInputError(
-                f"{path}: intervals in times need scores with a column of times, got "
-                f"{quoted(open_columns(points).names)} in {points}; give intervals as positions "
+                f"{path}: intervals given as times need a column of times in {points}, got "
+                f"columns {quoted(open_columns(points).names)}; or give intervals as positions "
                 "from 0"
             )
         n_points = times.size
@@ -220,7 +221,7 @@ def labels_from_intervals(
 
 
 def _rows_of(columns: Columns, series: str | None) -> NDArray[np.bool_]:
-    """Rows of one series, or all of a file that does not tell series apart."""
+    """Mask of the rows of one series; all rows if the file does not name series."""
     lower = {name.strip().lower(): name for name in reversed(columns.names)}
     column = next((lower[name] for name in SERIES_COLUMNS if name in lower), None)
     if series is None or column is None:

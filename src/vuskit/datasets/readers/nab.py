@@ -1,4 +1,4 @@
-"""Numenta anomaly benchmark: csv files of time and value, windows in one json file."""
+"""Numenta anomaly benchmark (NAB): csv files of time and value; anomaly windows in one json."""
 
 from __future__ import annotations
 
@@ -36,21 +36,24 @@ def _companions(path: Path, options: Mapping[str, Any]) -> list[Path | None]:
 @register_format(
     name="nab",
     title="NAB",
-    layout="<group>/<name>.csv: timestamp,value; combined_windows.json (or labels/) above",
+    layout="<group>/<name>.csv: timestamp,value; combined_windows.json in a parent folder or in "
+    "its labels/",
     matches=_matches,
     companions=_companions,
 )
 def read_nab(
     path: Path, *, dataset: str | None = None, windows: str | Path | None = None
 ) -> Series:
-    """Read one file; both ends of a window are anomalous, as NAB defines it.
+    """Read one file; both ends of a window are anomalous, as defined by NAB.
 
     TSB-UAD's copy of NAB drops the first value and the last point of each window, so its
-    labels differ by a point at the borders.
+    labels differ by one point at the window borders.
     """
     source = _windows_file(path, windows)
     if source is None:
-        raise InvalidInputError(f"{path}: {_WINDOWS[0]} must be in a folder above, found none")
+        raise InvalidInputError(
+            f"{path}: {_WINDOWS[0]} must be in a parent folder, got none; name it with windows="
+        )
     table = read_csv(path)
     table.check_columns(("timestamp", "value"))
     times = _times(table.texts("timestamp"), f"{path}: column 'timestamp'")
@@ -93,6 +96,6 @@ def _times(texts: list[str], where: str) -> NDArray[np.datetime64]:
 
 
 def _time(text: str) -> datetime:
-    """Read a time; one with a zone is moved to UTC, one without is taken as it is."""
+    """Parse a time; converts times with a zone to UTC and keeps others unchanged."""
     time = datetime.fromisoformat(text.strip())
     return time.astimezone(UTC).replace(tzinfo=None) if time.tzinfo else time

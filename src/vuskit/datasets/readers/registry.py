@@ -1,4 +1,4 @@
-"""The list of file formats: how each is recognized and read."""
+"""Registry of file formats: how to recognize and read each of them."""
 
 from __future__ import annotations
 
@@ -32,23 +32,22 @@ class Format:
     Attributes
     ----------
     name : str
-        The word for ``format=``.
+        Value of ``format=``.
     title, layout : str
-        What people call it, and what is in a file.
+        Common name of the format, and a short description of a file's content.
     matches : callable
-        Whether a candidate file looks like this format.
+        Returns whether a candidate file looks like this format.
     possible : callable
-        Whether it can be this format when the caller says so: files of a folder that is read
-        with ``format=``.
+        Returns whether a file can be read as this format. Selects the files of a folder that is
+        read with ``format=``.
     read : callable
         Reads one file into a `Series`.
     fallback : bool
-        Asked only when no other format matches.
+        Whether to try this format only when no other format matches.
     companions : callable or None
-        Finds the other files that a series is read from, such as one with labels; None if the
-        format declares none.
+        Returns the other files that a series is read from, such as a file of labels.
     parts : callable or None
-        Lists the series of a file that holds several; None if a file is one series.
+        Returns the names of the series in a file; None if every file holds one series.
     """
 
     name: str
@@ -63,16 +62,16 @@ class Format:
 
     @property
     def options(self) -> tuple[str, ...]:
-        """Keywords that the format understands."""
+        """Keywords that the format accepts."""
         return tuple(inspect.signature(self.read).parameters)[1:]
 
     def load(self, path: Path, options: Mapping[str, Any]) -> Series:
-        """Read a file; whatever is wrong with it, the error names it.
+        """Read a file; errors name the file.
 
         Raises
         ------
         InvalidInputError
-            If it is broken.
+            If the file is invalid.
         """
         try:
             return self.read(path, **options)
@@ -105,7 +104,7 @@ class Format:
             return (path,)
         try:
             found = [Path(one) for one in self.companions(path, options) if one is not None]
-        except Exception as error:  # whatever a user's function raises
+        except Exception as error:  # a user's function may raise anything
             raise InvalidInputError(
                 f"{path}: `companions` of format {self.name!r} must return files, "
                 f"got {type(error).__name__}: {error}"
@@ -113,14 +112,14 @@ class Format:
         return (path, *found)
 
     def part_names(self, path: Path, options: Mapping[str, Any]) -> tuple[str, ...]:
-        """Return the names of the series in a file; none if the file is one series.
+        """Return the names of the series in a file; empty if the file holds one series.
 
         Parameters
         ----------
         path : Path
             The file.
         options : mapping
-            Keywords of the format. A file read with ``part=`` is one series.
+            Keywords of the format. With ``part=``, the file counts as one series.
 
         Raises
         ------
@@ -136,21 +135,21 @@ class Format:
             return ()
         try:
             return tuple(self.parts(path, options))
-        except (InvalidInputError, ImportError):  # a missing library is an ImportError
+        except (InvalidInputError, ImportError):  # MissingDependencyError is an ImportError
             raise
-        except Exception as error:  # whatever a user's function raises
+        except Exception as error:  # a user's function may raise anything
             raise InvalidInputError(
                 f"{path}: `parts` of format {self.name!r} must return names, "
                 f"got {type(error).__name__}: {error}"
             ) from error
 
     def check_options(self, options: Mapping[str, Any]) -> None:
-        """Refuse keywords that the format does not have.
+        """Check that the format accepts all of these keywords.
 
         Raises
         ------
         InvalidInputError
-            Naming the first one and those there are.
+            If a keyword is unknown; lists the valid ones.
         """
         for option in options:
             if option not in self.options:
@@ -161,7 +160,7 @@ class Format:
 
 
 class Candidate:
-    """A file whose format is in question; its first line is read on demand."""
+    """A file to recognize; reads its first line on demand."""
 
     def __init__(self, path: Path, data: bytes | None = None) -> None:
         self.path = path
@@ -169,7 +168,7 @@ class Candidate:
 
     @property
     def suffix(self) -> str:
-        """Lower-case suffix, a final ``.gz`` aside."""
+        """Lower-case suffix, ignoring a final ``.gz``."""
         return Path(plain_name(self.path)).suffix.lower()
 
     @cached_property
@@ -200,25 +199,27 @@ def register_format(
     companions: CompanionFunction | None = None,
     parts: PartsFunction | None = None,
 ) -> Callable[[ReadFunction], ReadFunction]:
-    """Enter a read function in the list of formats.
+    """Register a function that reads a file format.
 
-    At most one format may match a file, fallbacks aside: those are asked last.
+    At most one format may match a file. Fallbacks are an exception: they are tried last.
 
     Parameters
     ----------
     name, title, layout : str
-        The word for ``format=``, what people call it, and what is in a file.
+        Value of ``format=``, common name of the format, and a short description of a file's
+        content.
     matches : callable
-        Whether a file looks like this format.
+        Returns whether a `Candidate` file looks like this format.
     possible : callable, optional
-        Whether it can be of this format if the caller says so; as `matches` by default.
+        Returns whether a file can be read as this format if the user passes ``format=``. Defaults
+        to `matches`.
     fallback : bool, default=False
-        Ask it only when no other format matches.
+        Try this format only when no other format matches.
     companions : callable, optional
         Called with the path and the options; returns the other files that the series is read
-        from, such as one with labels. A benchmark reads a series again when one of them changes.
-        Without it, a benchmark tracks the files that the read function opens. It does not see
-        files that compiled libraries open, nor a new file that would be preferred.
+        from, such as a file of labels. A benchmark reads a series again when one of them changes.
+        Without `companions`, a benchmark tracks the files that the read function opens. It misses
+        files that compiled libraries open, and new files that would take precedence.
     parts : callable, optional
         For files that hold several series: called with the path and the options; returns the
         names of the series. The read function receives one of them as ``part=``.
@@ -226,8 +227,8 @@ def register_format(
     Raises
     ------
     InvalidInputError
-        If the name is taken by another function. The same function of the same module may come
-        again: a module that is loaded anew.
+        If another function has registered the name. A reloaded module may register its function
+        again.
 
     Examples
     --------
@@ -237,25 +238,25 @@ def register_format(
     vuskit.errors.InvalidInputError: `name` must be a new format, got 'tsb_uad'
     """
 
-    def enter(read: ReadFunction) -> ReadFunction:
-        if name in _FORMATS and _place_of(read) != _place_of(_FORMATS[name].read):
+    def register(read: ReadFunction) -> ReadFunction:
+        if name in _FORMATS and _qualified_name(read) != _qualified_name(_FORMATS[name].read):
             raise InvalidInputError(f"`name` must be a new format, got {name!r}")
         _FORMATS[name] = Format(
             name, title, layout, matches, possible or matches, read, fallback, companions, parts
         )
         return read
 
-    return enter
+    return register
 
 
-def _place_of(function: ReadFunction) -> tuple[str, str]:
+def _qualified_name(function: ReadFunction) -> tuple[str, str]:
     return function.__module__, getattr(function, "__qualname__", "")
 
 
 def list_formats() -> tuple[Format, ...]:
-    """All formats by name, fallbacks last.
+    """Return all formats, sorted by name, with fallbacks last.
 
-    Packages offer formats through the entry point group ``vuskit.readers``.
+    Installed packages can add formats through the entry point group ``vuskit.readers``.
 
     Examples
     --------
@@ -267,12 +268,12 @@ def list_formats() -> tuple[Format, ...]:
 
 
 def get_format(name: str) -> Format:
-    """Return the format of that name.
+    """Return the format with the given name.
 
     Raises
     ------
     InvalidInputError
-        If there is none.
+        If the name is unknown.
 
     Examples
     --------
@@ -285,7 +286,7 @@ def get_format(name: str) -> Format:
 
 
 def recognize(path: Path) -> Format | None:
-    """Return the format that claims the file, or None.
+    """Return the format that matches the file, or None.
 
     Examples
     --------
@@ -304,10 +305,10 @@ def plain_name(path: Path) -> str:
 
 
 def stem(path: Path) -> str:
-    """File name without ``.gz`` and the suffix after it."""
+    """File name without ``.gz`` and without its suffix."""
     return Path(plain_name(path)).stem
 
 
 def parent_name(path: Path) -> str:
-    """Name of the folder that holds the file: the data set, unless the format knows better."""
+    """Name of the folder that holds the file; for most formats, the data set."""
     return path.resolve().parent.name

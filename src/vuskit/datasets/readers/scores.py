@@ -21,7 +21,7 @@ def _matches(file: Candidate) -> bool:
 @register_format(
     name="scores",
     title="saved scores",
-    layout="*.csv, *.csv.gz: value,label,<detector>,... ; read_scores() gives the scores too",
+    layout="*.csv, *.csv.gz: value,label,<detector>,... ; read_scores() also returns the scores",
     matches=_matches,
 )
 def read_scored_series(path: Path, *, dataset: str | None = None) -> Series:
@@ -35,20 +35,20 @@ def read_scores(path: str | Path, *, dataset: str | None = None) -> ScoredSeries
     Parameters
     ----------
     path : str or Path
-        A csv file, gzipped or not, with the header ``value,label,<detector>,...``; the first two
-        in any case.
+        A csv file, possibly gzipped, with the header ``value,label,<detector>,...``. The case of
+        the first two names is ignored.
     dataset : str, optional
-        Name of the data set; the folder's name by default.
+        Name of the data set. Defaults to the folder's name.
 
     Returns
     -------
     ScoredSeries
-        The series, and the scores by the detector's name.
+        The series, and the scores by detector.
 
     Raises
     ------
     InvalidInputError
-        If the file does not have that header, or a cell is not a number or label.
+        If the file does not have this header, or a cell is not a number or label.
     MissingDependencyError
         If pyarrow is not installed.
 
@@ -73,14 +73,14 @@ def read_scores(path: str | Path, *, dataset: str | None = None) -> ScoredSeries
 
 
 def open_scores(path: Path, data: bytes | None = None) -> Table:
-    """Read a file of saved scores as a table: only what is asked for is checked.
+    """Read a file of saved scores as a table, which checks a column when it is used.
 
     Parameters
     ----------
     path : Path
         The file.
     data : bytes, optional
-        Content of the file, if it was read before.
+        Content of the file, if already read.
 
     Raises
     ------

@@ -30,7 +30,7 @@ _READINGS = (
     "wind_speed",
     "wind_direction",
 )
-# Some deployments number their packets, between the time and the readings.
+# Some deployments have a sequence number between the time and the readings.
 _LAYOUTS = {
     len(columns): columns for columns in ((*_TIME, *_READINGS), (*_TIME, "sequence", *_READINGS))
 }
@@ -52,7 +52,7 @@ def _companions(path: Path, options: Mapping[str, Any]) -> list[Path | None]:
 @register_format(
     name="sensorscope",
     title="SensorScope (EPFL)",
-    layout="<deployment>-meteo-<station>.txt: station, year to second, epoch, perhaps a sequence "
+    layout="<deployment>-meteo-<station>.txt: station, year to second, epoch, optional sequence "
     "number, nine readings; anomalies in <deployment>-meteo-<station>.labels.csv: start,end",
     matches=_matches,
     possible=lambda file: file.suffix == ".txt",
@@ -65,33 +65,33 @@ def read_sensorscope(
     labels: str | Path | None = None,
     values: str | None = None,
 ) -> Series:
-    """Read the readings of one station, in the order of the file.
+    """Read the measurements of one station, in file order.
 
-    The files have no labels. Readings that the station does not have are left out.
+    The original files have no labels. Measurements without any value are ignored.
 
     Parameters
     ----------
     path : Path
         The file.
     dataset : str, optional
-        ``SensorScope`` by default.
+        Name of the data set. Defaults to ``SensorScope``.
     labels : path, optional
-        Anomalies as a csv file ``start,end``: times, or positions from 0; the end is included. By
-        default the file of the same name that ends in ``.labels.csv``.
+        Csv file of anomalies with the columns ``start,end``: times, or positions from 0. The end is
+        inclusive. Defaults to the file with the same name that ends in ``.labels.csv``.
     values : str, optional
-        One of the readings, such as ``ambient_temperature``; by default all that have values.
+        One of the measurements, such as ``ambient_temperature``. Defaults to all that have values.
     """
     source = _labels_file(path, labels)
     if not source.is_file():
         raise InvalidInputError(
-            f"{path}: the anomalies must be in {source.name} beside it, found none; write a csv "
-            "file start,end there, or name another one with labels="
+            f"{path}: the anomalies must be in {source.name} in the same folder, got no such "
+            "file; write a csv file start,end there, or name another file with labels="
         )
     columns = _LAYOUTS.get(len(Candidate(path).columns))
     if columns is None:
         raise InvalidInputError(
             f"{path}: there must be {' or '.join(map(str, _LAYOUTS))} columns, got "
-            f"{len(Candidate(path).columns)}; give the original file of a station"
+            f"{len(Candidate(path).columns)}; use the original file of a station"
         )
     table = read_csv(path, columns=columns)
     if values is not None and values not in _READINGS:
@@ -101,7 +101,9 @@ def read_sensorscope(
     found = {name: table.numbers(name) for name in (_READINGS if values is None else (values,))}
     taken = [name for name, numbers in found.items() if not np.isnan(numbers).all()]
     if not taken:
-        raise InvalidInputError(f"{path}: there must be a reading with values, got none")
+        raise InvalidInputError(
+            f"{path}: there must be a measurement with values, got only missing values"
+        )
     matrix = np.column_stack([found[name] for name in taken])
     times = table.numbers("epoch").astype("datetime64[s]").astype("datetime64[us]")
     return Series(

@@ -1,4 +1,4 @@
-"""NASA telemanom (SMAP and MSL): one npy per channel and a table of anomalies."""
+"""NASA telemanom (SMAP and MSL): one npy file per channel and a table of anomalies."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _companions(path: Path, options: Mapping[str, Any]) -> list[Path | None]:
 @register_format(
     name="telemanom",
     title="NASA telemanom (SMAP, MSL)",
-    layout=f"test/<channel>.npy (and train/), {_TABLE} in a folder above",
+    layout=f"test/<channel>.npy (and train/), {_TABLE} in a parent folder",
     matches=_matches,
     companions=_companions,
 )
@@ -55,17 +55,19 @@ def read_telemanom(
     path : Path
         ``test/<channel>.npy``.
     dataset : str, optional
-        ``NASA-SMAP`` or ``NASA-MSL`` by default, from the table.
+        Name of the data set. Defaults to ``NASA-SMAP`` or ``NASA-MSL``, depending on the table.
     anomalies : path, optional
-        The table of anomalies; looked for in the folders above by default.
+        Table of anomalies. Defaults to the nearest one in the parent folders.
     with_train : bool, default=False
-        Put ``train/<channel>.npy`` in front and record its length.
+        Prepend ``train/<channel>.npy`` and set the train length of the series.
     first_channel_only : bool, default=False
-        Keep the telemetry value and drop the commands beside it, as TSB-UAD does.
+        Keep the telemetry value and drop the command columns, as TSB-UAD does.
     """
     table = _table_file(path, anomalies)
     if table is None:
-        raise InvalidInputError(f"{path}: {_TABLE} must be in a folder above, found none")
+        raise InvalidInputError(
+            f"{path}: {_TABLE} must be in a parent folder, got none; name it with anomalies="
+        )
     spacecraft, ranges = _anomalies(table, path.stem)
     values = _load(path)
     labels = np.zeros(values.shape[0], dtype=np.bool_)
@@ -103,7 +105,7 @@ def _find_table(path: Path) -> Path | None:
 def _load(path: Path) -> NDArray[np.float64]:
     try:
         values = np.load(path, allow_pickle=False)
-    except Exception as error:  # the parser of a damaged header raises whatever it trips over
+    except Exception as error:  # numpy raises various errors for a damaged header
         raise InvalidInputError(f"{path}: not a readable npy file: {error}") from error
     if values.ndim not in (1, 2) or values.dtype.kind not in "iufb":
         raise InvalidInputError(
@@ -114,7 +116,7 @@ def _load(path: Path) -> NDArray[np.float64]:
 
 
 def _anomalies(table: Path, channel: str) -> tuple[str, list[tuple[int, int]]]:
-    """Spacecraft and inclusive ranges of a channel; a channel may have several rows."""
+    """Return the spacecraft and the inclusive ranges of a channel, from all of its rows."""
     ranges: list[tuple[int, int]] = []
     spacecraft = ""
     with table.open(encoding="utf-8-sig", newline="") as stream:
@@ -124,7 +126,7 @@ def _anomalies(table: Path, channel: str) -> tuple[str, list[tuple[int, int]]]:
                 spacecraft = row.get("spacecraft") or ""
                 ranges += _ranges(row.get("anomaly_sequences"), table, reader.line_num)
     if not spacecraft:
-        raise InvalidInputError(f"{table}: must have a row with chan_id {channel!r}, found none")
+        raise InvalidInputError(f"{table}: must have a row with chan_id {channel!r}, got none")
     return spacecraft, ranges
 
 

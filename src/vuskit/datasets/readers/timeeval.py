@@ -32,7 +32,7 @@ def _matches(file: Candidate) -> bool:
 def read_timeeval(
     path: Path, *, dataset: str | None = None, train_length: int | None = None
 ) -> Series:
-    """Read one file: every column between the time and the label is a channel."""
+    """Read one file; every column between the time and the label is a channel."""
     table = read_csv(path)
     return series_from_table(
         table,

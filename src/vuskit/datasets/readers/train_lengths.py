@@ -1,4 +1,4 @@
-"""Training parts that the names of files declare."""
+"""Training lengths given in file names."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _NAMES = (
 
 
 def declared_train_length(path: Path) -> int | None:
-    """Return the number of leading training points that a file's name declares.
+    """Return the number of leading training points given in a file name, or None.
 
-    Names are those of the TSB-AD and UCR archives; anything may follow them.
+    Understands the names of the TSB-AD and UCR archives; any text may follow them.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""TSB-AD: channels and Label in columns; data set and train length in the file's name."""
+"""TSB-AD: columns of channels and Label; data set and train length in the file name."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def _matches(file: Candidate) -> bool:
 def read_tsb_ad(
     path: Path, *, dataset: str | None = None, train_length: int | None = None
 ) -> Series:
-    """Read one file; data set and train length come from its name unless given."""
+    """Read one file; data set and train length default to those in its name."""
     match = _NAME.match(stem(path))
     if match is not None:
         dataset = dataset or match["dataset"]

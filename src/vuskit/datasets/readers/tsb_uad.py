@@ -21,7 +21,7 @@ __all__ = ["read_tsb_uad"]
 def read_tsb_uad(
     path: Path, *, dataset: str | None = None, train_length: int | None = None
 ) -> Series:
-    """Read one file; its name keeps ``.out``, because the published tables do."""
+    """Read one file; the name of the series keeps ``.out``, as in published tables."""
     table = read_csv(path, columns=("value", "label"))
     return Series(
         plain_name(path),

@@ -1,4 +1,4 @@
-"""UCR anomaly archive (KDD21): one column of numbers; the file's name says the rest."""
+"""UCR anomaly archive (KDD21): one column of numbers; the file name locates the anomaly."""
 
 from __future__ import annotations
 
@@ -25,11 +25,12 @@ _NAME = re.compile(r".*_(?P<train>\d+)_(?P<start>\d+)_(?P<stop>\d+)$")
     matches=lambda file: file.suffix == ".txt" and _NAME.match(stem(file.path)) is not None,
 )
 def read_ucr(path: Path, *, dataset: str | None = None) -> Series:
-    """Read one file; the anomaly is ``[start, stop)``, counted from 0, as in TSB-UAD."""
+    """Read one file; the anomaly is ``[start, stop)`` with positions from 0, as in TSB-UAD."""
     match = _NAME.match(stem(path))
     if match is None:
         raise InvalidInputError(
-            f"{path}: the name must end with _<train end>_<start>_<stop>, got {stem(path)!r}"
+            f"{path}: the name must end with _<train end>_<start>_<stop>, got {stem(path)!r}; "
+            "use the original file name"
         )
     train, start, stop = (int(number) for number in match.groups())
     values = _numbers(path)

@@ -1,4 +1,4 @@
-"""WFDB records (PhysioNet, such as MIT-BIH): header, signals, and annotated beats."""
+"""WFDB records (PhysioNet, such as MIT-BIH): header, signals and annotated beats."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ _BEATS = {
     12: "/", 13: "Q", 25: "B", 30: "?", 31: "!", 34: "e", 35: "n", 38: "f", 41: "r",
 }  # fmt: skip
 _NOTE, _SKIP, _AUX = 22, 59, 63
-_MODIFIERS = (60, 61, 62)  # fields of the annotation before them
+_MODIFIERS = (60, 61, 62)  # these codes modify the preceding annotation
 _RESOLUTION = b"## time resolution:"
-_BEFORE, _AFTER = 0.4, 0.6  # shares of the interval to the next beat that are labeled
+_BEFORE, _AFTER = 0.4, 0.6  # labeled part before and after a beat, as shares of the interval
 _DEFAULT_GAIN = 200.0
 _DEFAULT_FREQUENCY = 250.0
 _MISSING = {212: -(2**11), 16: -(2**15)}
@@ -87,24 +87,25 @@ def read_wfdb(
     anomalous: str | None = None,
     window: int | None = None,
 ) -> Series:
-    """Read a record; every signal is a channel, and beats that are not normal are anomalies.
+    """Read a record; every signal is a channel, and abnormal beats are anomalies.
 
     Parameters
     ----------
     path : Path
         The header, ``<record>.hea``.
     dataset : str, optional
-        The folder's name by default.
+        Name of the data set. Defaults to the folder's name.
     values : str or sequence of str, optional
-        Names of signals; all by default. Of signals with equal names, the second one gets ``_2``.
+        Names of signals. Defaults to all. The second of two signals with equal names gets the
+        suffix ``_2``.
     annotator : str, default="atr"
-        Suffix of the file with annotations.
+        Suffix of the annotation file.
     anomalous : str, optional
-        Symbols of the beats that are anomalies, such as ``"V"``; by default all but the normal
-        class of AAMI EC57: N, L, R, B, e and j. Annotations other than beats are ignored.
+        Symbols of anomalous beats, such as ``"V"``. Defaults to all except the normal class of
+        AAMI EC57: N, L, R, B, e and j. Annotations other than beats are ignored.
     window : int, optional
-        Number of points to label around such a beat, the beat in the middle. By default, 40 % of
-        the interval to the next beat before it and 60 % after it.
+        Number of points to label around an anomalous beat, centered on it. By default, the label
+        starts 40% of the interval to the next beat before the beat, and ends 60% after it.
     """
     if window is not None and window < 1:
         raise InvalidInputError(f"`window` must be at least 1 point, got {window}")
@@ -129,7 +130,7 @@ def _annotation_file(path: Path, annotator: str) -> Path:
 
 
 def _chosen(path: Path, header: _Header, values: str | Sequence[str] | None) -> dict[str, int]:
-    """Places of the wanted signals by name."""
+    """Return the indices of the requested signals by name."""
     known: dict[str, int] = {}
     for place, signal in enumerate(header.signals):
         name, number = signal.name, 2
@@ -140,7 +141,7 @@ def _chosen(path: Path, header: _Header, values: str | Sequence[str] | None) -> 
     for name in wanted:
         if name not in known:
             raise InvalidInputError(
-                f"{path}: `values` must name signals among {quoted(known)}, got {name!r}"
+                f"{path}: `values` must be among the signals {quoted(known)}, got {name!r}"
             )
     if not wanted:
         raise InvalidInputError(f"{path}: `values` must name at least one signal, got none")
@@ -153,7 +154,7 @@ def _chosen(path: Path, header: _Header, values: str | Sequence[str] | None) -> 
 def _windows(
     beats: list[tuple[int, str]], anomalous: str | None, window: int | None, frequency: float
 ) -> list[tuple[int, int]]:
-    """First and last point of each anomalous beat."""
+    """Return the first and the last point of each anomalous beat."""
     times = [time for time, _ in beats]
     found = []
     for place, (time, symbol) in enumerate(beats):
@@ -170,13 +171,13 @@ def _windows(
 
 
 def _interval(times: list[int], frequency: float) -> int:
-    """Interval after the last beat: the one before it, or a second."""
+    """Interval to assume after the last beat: the previous interval, or one second."""
     return times[-1] - times[-2] if len(times) > 1 else round(frequency)
 
 
 def _read_beats(path: Path, frequency: float) -> list[tuple[int, str]]:
-    """Times and symbols of the beats in an annotation file."""
-    data = _read_bytes(path, "annotator= names another suffix")
+    """Return the times and symbols of the beats in an annotation file."""
+    data = _read_bytes(path, "name another suffix with annotator=")
     words = np.frombuffer(data[: len(data) // 2 * 2], dtype="<u2").tolist()
     beats: list[tuple[int, str]] = []
     place, time, latest, scale = 0, 0, 0, 1.0
@@ -200,7 +201,9 @@ def _read_beats(path: Path, frequency: float) -> list[tuple[int, str]]:
             time, latest = time + amount, code
             if code in _BEATS:
                 beats.append((round(time * scale), _BEATS[code]))
-    raise InvalidInputError(f"{path}: the annotations must end with a zero, got a file that is cut")
+    raise InvalidInputError(
+        f"{path}: the annotations must end with a zero, got a truncated file; download it again"
+    )
 
 
 def _positive(path: Path, text: bytes) -> float:
@@ -225,7 +228,7 @@ def _read_header(path: Path) -> _Header:
     if "/" in record:
         raise InvalidInputError(
             f"{path}: must be a record with one segment, got {record!r}; "
-            "read its segments one by one"
+            "read each segment separately"
         )
     try:
         count = int(numbers[0])
@@ -249,10 +252,10 @@ def _signal(path: Path, cells: list[str]) -> _Signal:
     if kind not in _MISSING or form["frame"] not in (None, "1") or form["skew"] not in (None, "0"):
         raise InvalidInputError(
             f"{path}: signals must have format 212 or 16, one sample per frame and no skew, "
-            f"got {cells[1]!r}; convert the record with xform of the WFDB software"
+            f"got {cells[1]!r}; convert the record with the WFDB tool xform"
         )
     if cells[0] != Path(cells[0]).name:
-        raise ValueError(f"file {cells[0]!r} must be beside the header")
+        raise ValueError(f"file {cells[0]!r} must be in the folder of the header")
     gain = _GAIN.fullmatch(cells[2] if cells[2:] else "0")
     if gain is None:
         raise ValueError(f"gain {cells[2]!r}")
@@ -268,7 +271,7 @@ def _signal(path: Path, cells: list[str]) -> _Signal:
 
 
 def _read_signals(path: Path, header: _Header) -> NDArray[np.float64]:
-    """Signals in physical units, one column each; missing samples are NaN."""
+    """Return the signals in physical units, one column each; missing samples are NaN."""
     columns: list[NDArray[np.float64]] = []
     for file, group in groupby(header.signals, key=lambda signal: signal.file):
         together = list(group)
@@ -288,15 +291,16 @@ def _read_signals(path: Path, header: _Header) -> NDArray[np.float64]:
             physical[column == _MISSING[signal.format]] = np.nan
             columns.append(physical)
     if len({column.size for column in columns}) > 1:
-        raise InvalidInputError(f"{path}: signals must have equal lengths")
+        lengths = sorted({column.size for column in columns})
+        raise InvalidInputError(f"{path}: signals must have equal length, got {lengths}")
     return np.column_stack(columns)
 
 
 def _decode(data: bytes, kind: int) -> NDArray[np.int32]:
-    """Samples of a signal file: 16-bit numbers, or pairs of 12-bit numbers in three bytes."""
+    """Decode a signal file: 16-bit numbers, or pairs of 12-bit numbers in three bytes."""
     if kind == 16:
         return np.frombuffer(data[: len(data) // 2 * 2], dtype="<i2").astype(np.int32)
-    padding = -len(data) % 3  # the last sample of an odd number needs two bytes only
+    padding = -len(data) % 3  # with an odd number of samples, the last one takes two bytes
     triples = np.frombuffer(data + b"\0" * padding, dtype=np.uint8).reshape(-1, 3).astype(np.int32)
     low, middle, high = triples.T
     pairs = np.column_stack([low | (middle & 0x0F) << 8, high | (middle & 0xF0) << 4]).ravel()

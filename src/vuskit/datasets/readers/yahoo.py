@@ -1,4 +1,4 @@
-"""Yahoo S5 (A3 and A4): value, anomaly, and the components that the series was made from."""
+"""Yahoo S5 (A3 and A4): value, anomaly, and the components of the synthetic series."""
 
 from __future__ import annotations
 
@@ -25,16 +25,17 @@ _FIRST = ("timestamps", "value", "anomaly", "changepoint")
 def read_yahoo(
     path: Path, *, dataset: str | None = None, values: str | Sequence[str] = "value"
 ) -> Series:
-    """Read value and anomaly; ``left_out`` of the series names the other columns.
+    """Read value and anomaly; ``left_out`` of the series lists the other columns.
 
-    A1 and A2 are files of ``timestamp,value,is_anomaly``: the format ``timeeval``.
+    Files of A1 and A2 have the columns ``timestamp,value,is_anomaly``; use the format
+    ``timeeval``.
 
     Parameters
     ----------
     path : Path
         The file.
     dataset : str, optional
-        The folder's name by default.
+        Name of the data set. Defaults to the folder's name.
     values : str or sequence of str, default="value"
         Columns of the channels.
     """
@@ -46,5 +47,5 @@ def read_yahoo(
         dataset=dataset or parent_name(path),
         label="anomaly",
         values=values,
-        mention=True,
+        list_ignored=True,
     )
