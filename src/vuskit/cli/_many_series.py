@@ -52,9 +52,11 @@ if TYPE_CHECKING:
 
 __all__ = [
     "RunOptions",
+    "SavedSeries",
     "Sources",
     "evaluate_run",
     "read_one_series",
+    "saved_series",
     "saved_stdin",
     "scored_series",
 ]
@@ -291,6 +293,68 @@ def read_one_series(sources: Sources, found: SavedScores) -> ScoreFile:
     )
 
 
+@dataclass(frozen=True)
+class SavedSeries:
+    """A series with its saved scores, read and aligned on demand.
+
+    Attributes
+    ----------
+    sources : Sources
+        The request.
+    scores : tuple of SavedScore
+        Scores of all detectors on the series.
+    """
+
+    sources: Sources
+    scores: tuple[SavedScore, ...]
+
+    @property
+    def name(self) -> str:
+        """Data set and series."""
+        first = self.scores[0]
+        return first.series if first.dataset is None else f"{first.dataset}/{first.series}"
+
+    def read(self) -> ScoredSeries:
+        """Read the series and its scores.
+
+        Raises
+        ------
+        InvalidInputError
+            If a file is invalid, or lengths differ; the error proposes an alignment.
+        """
+        from vuskit.datasets import ScoredSeries
+        from vuskit.datasets.readers.column_roles import filled_scores, open_columns
+
+        first = self.scores[0]
+        series = first.source.load()
+        scores = {}
+        for one in self.scores:
+            numbers = open_columns(one.path).scores(one.column)
+            numbers = _aligned(self.sources, one.path, numbers, series.n_points)
+            scores[one.detector] = filled_scores(one.path, one.detector, numbers)[0]
+        named = replace(series, dataset=first.dataset or series.dataset, name=first.series)
+        return ScoredSeries(named, scores)
+
+
+def saved_series(sources: Sources) -> tuple[SavedSeries, ...]:
+    """Find the series of some sources and print notes about their files.
+
+    Raises
+    ------
+    InvalidInputError
+        If no file is usable or labels are missing.
+    """
+    from vuskit.bench.saved_scores import find_saved_scores
+
+    found = find_saved_scores(scores_folder(sources))
+    for note in found.notes:
+        say(f"note: {note}")
+    groups: dict[tuple[str | None, str], list[SavedScore]] = {}
+    for one in found.scores:
+        groups.setdefault((one.dataset, one.series), []).append(one)
+    return tuple(SavedSeries(sources, tuple(several)) for several in groups.values())
+
+
 def scored_series(sources: Sources) -> Iterator[ScoredSeries]:
     """Read the series of some sources with their scores, aligned.
 
@@ -299,24 +363,8 @@ def scored_series(sources: Sources) -> Iterator[ScoredSeries]:
     InvalidInputError
         If labels are missing or lengths differ; the error proposes an alignment.
     """
-    from vuskit.bench.saved_scores import find_saved_scores
-    from vuskit.datasets import ScoredSeries
-    from vuskit.datasets.readers.column_roles import filled_scores, open_columns
-
-    found = find_saved_scores(scores_folder(sources))
-    for note in found.notes:
-        say(f"note: {note}")
-    groups: dict[tuple[str | None, str], list[SavedScore]] = {}
-    for one in found.scores:
-        groups.setdefault((one.dataset, one.series), []).append(one)
-    for (dataset, name), several in groups.items():
-        series = several[0].source.load()
-        scores = {}
-        for one in several:
-            numbers = open_columns(one.path).scores(one.column)
-            numbers = _aligned(sources, one.path, numbers, series.n_points)
-            scores[one.detector] = filled_scores(one.path, one.detector, numbers)[0]
-        yield ScoredSeries(replace(series, dataset=dataset or series.dataset, name=name), scores)
+    for one in saved_series(sources):
+        yield one.read()
 
 
 def _further_channels(series: Any) -> dict[str, Any]:

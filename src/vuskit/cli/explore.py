@@ -7,15 +7,22 @@ import webbrowser
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from vuskit._util.optional import require
+from vuskit.alignment import ANCHORS
 from vuskit.cli._files import check_exists, plan_folder
-from vuskit.cli._options import Load, flag, load_file
+from vuskit.cli._many_series import Sources, saved_series
+from vuskit.cli._options import Align, LabelsPath, Load, Window, flag, load_file
 from vuskit.cli._output import say, write
 from vuskit.cli.study import DEFAULT_OUTPUT
+from vuskit.errors import InvalidInputError
+from vuskit.inputs import check_choice
+
+if TYPE_CHECKING:
+    from vuskit.explore import Content
 
 __all__ = ["StudyReader", "explore"]
 
@@ -28,6 +35,16 @@ def explore(
             help="A run folder, its plan, a pack, or a file or folder of saved scores.",
         ),
     ],
+    labels: LabelsPath = None,
+    pattern: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PATTERN",
+            help="Meaning of the paths of scores, such as '{detector}/{dataset}/{series}.npy'.",
+        ),
+    ] = None,
+    align: Align = None,
+    window: Window = None,
     studies: Annotated[
         list[Path] | None,
         typer.Option(metavar="FOLDER", help="Studies to add to the page. May be repeated."),
@@ -41,21 +58,22 @@ def explore(
         bool, flag("--no-browser", "Only print the address; do not open the browser.")
     ] = False,
 ) -> None:
-    """Explore a run or saved scores in the browser, also while the run goes on.
+    """Explore a run or saved scores in the browser, also during the run.
 
-    A server on this machine shows every series on demand. It needs a token, which is part of the
-    address, never writes, and ends with Ctrl-C.
+    A server on this machine shows every series on demand. It never writes. Its address contains
+    a token, which every request needs. Press Ctrl-C to stop it.
 
     Example: vuskit explore bench-run
+    Example: vuskit explore scores/ --labels data/
     """
     for module in ("starlette", "uvicorn"):
         require(module, purpose="vuskit explore", extra="explore")
-    from vuskit.explore import ExploreServer, open_content
+    from vuskit.explore import ExploreServer
 
     if load is not None:
         load_file(load)
     place = plan_folder(check_exists(target))
-    content = open_content(place)
+    content = _content(place, labels, pattern, align, window)
     read_studies = StudyReader(place, tuple(studies or ()))
     read_studies()  # a folder without studies is an error before the server starts
     server = ExploreServer(content, port=port, studies=read_studies)
@@ -66,6 +84,29 @@ def explore(
     with suppress(KeyboardInterrupt):
         server.run()
     say("stopped")
+
+
+def _content(
+    place: Path, labels: Path | None, pattern: str | None, align: str | None, window: int | None
+) -> Content:
+    """Open a run, or find saved scores as `vuskit evaluate` does."""
+    from vuskit.bench import open_run
+    from vuskit.explore.content import ScoresContent, open_content
+
+    if align is not None:
+        check_choice("--align", align, ANCHORS)
+    sources = Sources((str(place),), labels=labels, pattern=pattern, align=align, window=window)
+    sources.check()
+    if not open_run(place).exists:
+        return ScoresContent(place, saved_series(sources))
+    given = {"--labels": labels, "--pattern": pattern, "--align": align}
+    for option, value in given.items():
+        if value is not None:
+            raise InvalidInputError(
+                f"`{option}` must be used with saved scores, got {str(place)!r}, which is a run; "
+                "omit it"
+            )
+    return open_content(place)
 
 
 class StudyReader:
