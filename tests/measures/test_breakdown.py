@@ -92,7 +92,7 @@ def test_no_anomaly():
     assert table.delay.dtype == table.points_share.dtype == table.found_share.dtype == np.float64
     assert table.found.dtype == np.bool_
     assert repr(table).endswith("(threshold=2, buffer=4: 0 of 0 found, 2 false alarms)")
-    text = "`threshold` must not be 'best' where no point is anomalous"
+    text = "`threshold` must not be 'best' if no point is anomalous"
     with pytest.raises(vuskit.InvalidInputError, match=text):
         vuskit.events([0, 0], [1, 2], threshold="best")
 

@@ -47,7 +47,7 @@ def test_measures_of_the_package_stay(name):
 
 @pytest.mark.parametrize("name", registry.GROUPS)
 def test_groups_keep_their_names(name):
-    text = f"`name` must not be that of a group of measures, got {name!r}"
+    text = f"`name` must not be a group of measures, got {name!r}"
     with pytest.raises(vuskit.InvalidInputError, match=text):
         vuskit.register_measure(name=name)
 
@@ -60,7 +60,7 @@ def test_columns_of_tables_keep_their_names(name):
 
 @pytest.mark.parametrize("name", ["", None, "f_score(beta=3)"])
 def test_names_are_text_without_brackets(name):
-    text = f"`name` must be text without brackets, got {name!r}"
+    text = f"`name` must be text without parentheses, got {name!r}"
     with pytest.raises(vuskit.InvalidInputError, match=re.escape(text)):
         vuskit.register_measure(name=name)
 
@@ -138,7 +138,7 @@ def test_two_measures_of_one_name_are_refused():
         vuskit.get_measure("f_score").with_options(threshold=rule)
         for rule in (lambda scores: 1.0, lambda scores: 0.5)
     ]
-    text = "`measures` must have unique names, got two called 'f_score(threshold=<lambda>)'"
+    text = "`measures` must have unique names, got two measures named 'f_score(threshold=<lambda>)'"
     with pytest.raises(vuskit.InvalidInputError, match=re.escape(text)):
         vuskit.evaluate(LABELS, SCORES, buffer=4, measures=both)
     assert registry.resolve_measures([both[0], both[0].with_options()]) == (both[0],)
@@ -188,7 +188,7 @@ def test_functions_stand_for_their_measures():
             ["extras"],
             "`measures` must be a registered measure, got 'extras'; did you mean 'extra'?",
         ),
-        ([above_one], "got the function 'above_one'; register_measure makes it one"),
+        ([above_one], "got the function 'above_one'; register it with register_measure"),
         (np.mean, "`measures` must be a registered measure, got the function 'mean'"),
     ],
 )

@@ -191,7 +191,7 @@ def test_swapped_arguments_are_told_wherever_two_are_given():
 
 
 def test_names_of_scores_differ():
-    with pytest.raises(vuskit.InvalidInputError, match="must have different names, got 1 twice"):
+    with pytest.raises(vuskit.InvalidInputError, match="must have unique names, got 1 twice"):
         vuskit.evaluate_many(LABELS, {1: SCORE, "1": -SCORE}, buffer=4)
 
 

@@ -161,15 +161,15 @@ def test_volume_to_frame():
 
 @pytest.mark.parametrize("grid", [{}, {"a": []}, {"a": [1], "b": iter(())}])
 def test_volume_of_nothing(grid):
-    with pytest.raises(vuskit.InvalidInputError, match="`grid` must give at least one value per"):
+    with pytest.raises(vuskit.InvalidInputError, match="`grid` must have at least one value per"):
         vuskit.volume(lambda **_: 0.0, grid)
 
 
 @pytest.mark.parametrize(
     ("grid", "text"),
     [
-        ([1], "`grid` must map names of parameters to values, got [1]"),
-        (None, "`grid` must map names of parameters to values, got None"),
+        ([1], "`grid` must map parameter names to lists of values, got [1]"),
+        (None, "`grid` must map parameter names to lists of values, got None"),
         ({"a": 5}, "`grid['a']` must be a list of values, got 5"),
         ({"a": "abc"}, "`grid['a']` must be a list of values, got 'abc'"),
     ],

@@ -90,7 +90,7 @@ def test_quantile():
 
 
 def test_only_measures_know_the_labels_that_best_looks_at():
-    with pytest.raises(vuskit.InvalidInputError, match="must not look at the labels here"):
+    with pytest.raises(vuskit.InvalidInputError, match="must not use the labels here"):
         threshold_value("best", SCORE)
 
 

@@ -1,7 +1,7 @@
 """Accuracy measures, their registry, and their evaluation.
 
-Measures of the package register themselves when their module is imported: those of the paper in the
-order of its list, then the others.
+Each module registers its measures on import. The import order below is the order of the registry:
+first the measures of the VUS paper, then the others.
 """
 
 from __future__ import annotations

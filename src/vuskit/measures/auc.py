@@ -1,4 +1,4 @@
-"""AUC-ROC and AUC-PR: each point counts by itself, all thresholds."""
+"""AUC-ROC and AUC-PR: point-wise areas over all thresholds."""
 
 from __future__ import annotations
 
@@ -53,8 +53,8 @@ def auc_pr(work: Workspace, *, interpolation: str = "step") -> float:
     Parameters
     ----------
     interpolation : {"step", "trapezoid"}, default="step"
-        ``"step"`` equals ``sklearn.metrics.average_precision_score``; ``"trapezoid"`` joins the
-        points of the curve by lines, as older published tables do, and is too optimistic.
+        ``"step"`` equals ``sklearn.metrics.average_precision_score``. ``"trapezoid"`` joins the
+        points of the curve by straight lines, as in older published tables, and is too optimistic.
 
     Examples
     --------

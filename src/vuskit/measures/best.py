@@ -1,4 +1,4 @@
-"""Best thresholds: the highest value that a threshold chosen by the labels can reach."""
+"""Best F-score over all thresholds, and the threshold that reaches it."""
 
 from __future__ import annotations
 
@@ -37,12 +37,11 @@ _PROPERTIES = MeasureProperties(
     properties=_PROPERTIES,
 )
 def best_f_score(work: Workspace, *, beta: float = 1.0) -> float:
-    """Return the highest F-score over all thresholds, an upper bound of what a rule can reach.
+    """Return the highest F-score over all thresholds, an upper bound for any threshold rule.
 
-    Every distinct score is tried as a threshold, exactly and for less than the cost of sorting.
-    The threshold is chosen by the labels, so a detector in use does not reach this value except by
-    chance. It equals ``f_score(y_true, y_score, threshold="best")``; :func:`best_threshold` returns
-    the threshold.
+    The result is exact over all distinct scores and costs less than sorting them. The threshold is
+    chosen with the labels, so a deployed detector reaches this value only by chance. It equals
+    ``f_score(y_true, y_score, threshold="best")``; :func:`best_threshold` returns the threshold.
 
     Examples
     --------
@@ -62,9 +61,10 @@ def best_threshold(
     beta: float = 1.0,
     **options: Any,
 ) -> float:
-    """Return the threshold at which an F-score is highest, of all distinct scores.
+    """Return the distinct score that maximizes an F-score when used as the threshold.
 
-    What ``threshold="best"`` stands for. It is chosen by the labels: an upper bound, not a rule.
+    ``threshold="best"`` uses this threshold. It depends on the labels, so the resulting F-score is
+    an upper bound.
 
     Parameters
     ----------
@@ -78,20 +78,20 @@ def best_threshold(
     beta : float, default=1
         Above 1, recall weighs more.
     **options
-        Other options of the measure, such as the ``k`` of point adjustment; of
-        :func:`range_f_score` ``alpha``, the biases and the cardinality, of :func:`event_f_score`
-        ``false_alarm_rate``.
+        Other options of the measure, for example ``k`` of :func:`point_adjusted_f_score`,
+        ``false_alarm_rate`` of :func:`event_f_score`, or ``alpha``, ``precision_bias``,
+        ``recall_bias`` and ``cardinality`` of :func:`range_f_score`.
 
     Returns
     -------
     float
-        A score of the series, of several equally good ones the highest; NaN when only one class is
+        The best threshold, the highest one if several are equally good; NaN if only one class is
         present. An integer score that a float would round is returned as an int.
 
     Raises
     ------
     InvalidInputError
-        If the arrays or a parameter cannot be evaluated.
+        If an array or a parameter is invalid.
 
     Examples
     --------

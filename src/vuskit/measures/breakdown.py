@@ -1,4 +1,4 @@
-"""Per-event breakdown: which anomaly was found, how early, which was missed; false alarms."""
+"""Breakdown by event: detected and missed anomalies, detection delays, false alarms."""
 
 from __future__ import annotations
 
@@ -24,36 +24,36 @@ __all__ = ["EventTable", "events"]
 
 @dataclass(frozen=True)
 class EventTable(TableForms):
-    """One entry per anomaly, in order of time, and the number of false alarms.
+    """One entry per anomaly, in time order, and the number of false alarms.
 
     Attributes
     ----------
     start, stop : ndarray of int
-        The event holds the points ``start, ..., stop - 1``.
+        The event consists of the points ``start, ..., stop - 1``.
     peak : ndarray
         Highest score in the event and its buffer.
     peak_index : ndarray of int
-        The first point that has it.
+        First point with the highest score.
     peak_rank : ndarray of int
         Number of points with a score at least as high; 1 for the single highest point.
     found_share : ndarray of float
-        Share of the thresholds (all distinct scores) at which the event is found.
+        Fraction of the thresholds (all distinct scores) at which the event is found.
     points_share : ndarray of float
-        Share of the event's own points at or above the threshold.
+        Fraction of the event's points at or above the threshold, without the buffer.
     found : ndarray of bool
         Whether any point of the event or its buffer reaches the threshold.
     delay : ndarray of float
-        Points from the start of the event to the first point that reaches the threshold, in the
-        event or its buffer: negative when it was early, NaN when the event was missed.
+        Number of points from the start of the event to the first point of the event or its buffer
+        that reaches the threshold. Negative for early detections, NaN for missed events.
     threshold : float
-        The threshold behind ``found``, ``points_share`` and ``delay``.
+        The threshold used for ``found``, ``points_share`` and ``delay``.
     buffer : int
-        Half of it is looked at around an event.
+        Buffer length; the buffer covers ``buffer // 2`` points on each side of an event.
     side : str
-        Where: ``"both"``, ``"before"`` or ``"after"``.
+        Side of the buffers: ``"both"``, ``"before"`` or ``"after"``.
     false_alarms : int
-        Predicted ranges (maximal runs of points that reach the threshold) without a point of an
-        event or of its buffer.
+        Number of predicted ranges (maximal runs of points that reach the threshold) that do not
+        overlap any event or its buffer.
     """
 
     start: NDArray[np.intp]
@@ -87,7 +87,7 @@ class EventTable(TableForms):
         }
 
     def to_frame(self) -> Any:
-        """One row per event, as a pandas frame.
+        """Return a pandas DataFrame with one row per event.
 
         Raises
         ------
@@ -140,7 +140,7 @@ def events(
 ) -> EventTable:
     """Break an evaluation down by anomaly, and count the false alarms.
 
-    A series without anomalies has no entries, but its false alarms can be counted.
+    A series without anomalies has no entries, but false alarms are still counted.
 
     Parameters
     ----------
@@ -149,13 +149,11 @@ def events(
     y_score : array-like of shape (n,)
         Anomaly scores, finite, higher meaning more anomalous.
     buffer : int, str or BufferChoice, default=0
-        ``buffer // 2`` points on either side of an anomaly count for it: an alarm there has found
-        it and is no false one.
+        An alarm within ``buffer // 2`` points of an anomaly counts as a detection of it.
     side : {"both", "before", "after"}, default="both"
-        Whether only points before an anomaly do, or only points after it.
+        Side of the anomaly that has a buffer.
     threshold : {"sigma", "quantile", "cascade", "best"}, number or callable, default="sigma"
-        Where an anomaly counts as found, and from where its delay is measured; see
-        :func:`precision`.
+        Points with a score at or above the threshold are predicted; see :func:`precision`.
 
     Returns
     -------
@@ -164,13 +162,12 @@ def events(
     Raises
     ------
     InvalidInputError
-        If the arrays or a parameter cannot be evaluated, or the best threshold is asked for where
-        there is no anomaly.
+        If an array or a parameter is invalid, or if ``threshold="best"`` and there is no anomaly.
 
     Warns
     -----
     PredictionAsScoreWarning
-        If the score is a prediction, of which the threshold would leave nothing.
+        If the score holds only 0 and 1, and the threshold is above both.
 
     Examples
     --------
@@ -189,7 +186,8 @@ def events(
     half = length // 2
     if is_best(threshold) and labels.n_anomalous == 0:
         raise InvalidInputError(
-            "`threshold` must not be 'best' where no point is anomalous, got 'best'"
+            "`threshold` must not be 'best' if no point is anomalous, got 'best'; use a number or "
+            "another rule"
         )
     workspace = Workspace(PreparedLabels(labels), scores, settings)
     prediction = workspace.predict(best_level, {})
@@ -204,7 +202,7 @@ def events(
     ranks = rank_table(scores, np.unique(peak), np.zeros(0, dtype=np.intp))
     levels = np.unique(scores)
     predicted, ranges = prediction.positions, prediction.ranges
-    # The first predicted point from the beginning of each piece, if it lies in the piece.
+    # Find the first predicted point at or after the start of each piece.
     place = predicted.searchsorted(begin)
     first = np.append(predicted, labels.n)[place]
     found = first < end

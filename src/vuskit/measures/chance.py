@@ -1,4 +1,4 @@
-"""Chance levels: what random scores reach."""
+"""Chance levels: values that random scores reach."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ class ChanceLevel:
     Attributes
     ----------
     mean, std : dict
-        Mean and standard deviation by name of the measure.
+        Mean and standard deviation by measure name.
     draws : int
         Number of random scores.
     seed : int
-        Seed of their generator.
+        Seed of the random generator.
     best : dict
-        Best possible value by name of the measure; 1 for those that are not named.
+        Best possible value by measure name; 1 if a measure is missing.
     """
 
     mean: dict[str, float]
@@ -46,7 +46,10 @@ class ChanceLevel:
     best: dict[str, float] = field(default_factory=dict)
 
     def adjust(self, values: Mapping[str, float]) -> dict[str, float]:
-        """``(value - chance) / (best - chance)``; NaN where chance is the best, or nothing is."""
+        """Return ``(value - chance) / (best - chance)`` by measure name.
+
+        The result is NaN if the best value equals the chance level or is not finite.
+        """
         return {name: self._adjusted(name, value) for name, value in values.items()}
 
     def _adjusted(self, name: str, value: float) -> float:
@@ -65,15 +68,16 @@ def chance_level(
     seed: int = 0,
     **options: Unpack[SettingOptions],
 ) -> ChanceLevel:
-    """Mean and spread of measures over random scores.
+    """Compute the mean and spread of measures over random scores.
 
-    A random score does not get 0.5 from a range-aware measure: buffers are easy to hit.
+    With range-aware measures, random scores reach ROC areas above 0.5, because buffers are easy to
+    hit.
 
-    The points are in random order. Where a threshold rule looks at the scores themselves, these are
-    exponentially distributed, as the scores of detectors roughly are: three standard deviations
-    above the mean are 1.8 % of the points. Of uniform ones there would be none. A threshold that is
-    a number means nothing to them; the ``chance`` of an evaluation knows how many points the number
-    predicted, and lets random scores predict as many.
+    Random scores are independent and exponentially distributed, roughly like the scores of
+    detectors. With this distribution, 1.8% of the points exceed the mean plus three standard
+    deviations; with a uniform distribution, none would. A fixed threshold has no meaning for random
+    scores. ``Evaluation.chance`` therefore lets random scores predict as many points as the
+    evaluated score did.
 
     Parameters
     ----------
@@ -81,7 +85,7 @@ def chance_level(
         1 for anomalous points, 0 for normal ones.
     buffer : int, str or BufferChoice
         Buffer length of R-AUC and longest buffer of VUS: a number of points, the name of a strategy
-        or a choice. Required unless there are settings.
+        or a BufferChoice. Required unless `settings` is given.
     draws : int, default=20
         Number of random scores.
     seed : int, default=0
@@ -98,12 +102,12 @@ def chance_level(
     Raises
     ------
     InvalidInputError
-        If the labels or a parameter cannot be used.
+        If the labels or a parameter are invalid.
 
     Warns
     -----
     UndefinedMeasureWarning
-        If only one class is present; the values are NaN then.
+        If only one class is present; the values are NaN.
 
     Examples
     --------
@@ -120,7 +124,10 @@ def chance_level(
     rule = evaluator.settings.threshold
     is_number = not isinstance(rule, str) and not callable(rule)
     if is_number and any(measure.takes("threshold") for measure in evaluator.measures):
-        raise InvalidInputError(f"`threshold` must be a rule for random scores, got {rule!r}")
+        raise InvalidInputError(
+            f"`threshold` must be a rule for random scores, got {rule!r}; use a rule such as "
+            "'sigma', or evaluate(...).chance"
+        )
     if not labels.has_both_classes:
         warn_undefined("chance_level")
     return chance_of(evaluator, draws, seed)
@@ -129,9 +136,9 @@ def chance_level(
 def chance_of(
     evaluator: Evaluator, draws: int = _DRAWS, seed: int = 0, n_predicted: float | None = None
 ) -> ChanceLevel:
-    """Chance level of all that an evaluator computes; NaN where only one class is present.
+    """Compute the chance level of an evaluator's measures; NaN if only one class is present.
 
-    Where its threshold is no rule by name, random scores predict as many points as it did.
+    Unless the threshold is a named rule, random scores predict `n_predicted` points.
     """
     draws = check_int("draws", draws, minimum=1)
     seed = check_int("seed", seed, minimum=0)
@@ -157,7 +164,7 @@ def chance_of(
 
 @dataclass(frozen=True)
 class _Highest:
-    """Threshold that so many of the highest scores reach."""
+    """Threshold that the `count` highest scores reach."""
 
     count: int
 
@@ -168,6 +175,6 @@ class _Highest:
 
 
 def _random_score(rng: np.random.Generator, n: int) -> NDArray[np.float64]:
-    """Exponentially distributed numbers in random order."""
+    """Draw exponentially distributed scores."""
     score: NDArray[np.float64] = -np.log1p(-rng.random(n))
     return score

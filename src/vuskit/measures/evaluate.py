@@ -1,4 +1,4 @@
-"""Many measures of one score, or of many scores, from shared work."""
+"""Evaluate many measures of one or many scores; ranks and buffers are computed once."""
 
 from __future__ import annotations
 
@@ -44,53 +44,53 @@ from vuskit.measures.workspace import (
 __all__ = ["NO_BUFFER", "Evaluator", "evaluate", "evaluate_many"]
 
 NO_BUFFER = "no buffer: "
-"""Begins the reason in a table where the strategy found no buffer."""
+"""Prefix of the reason in tables if the strategy found no buffer."""
 
 
 class Evaluator:
-    """Labels of one series, prepared once for many scores.
+    """Evaluate many scores against the labels of one series, which are prepared only once.
 
     Parameters
     ----------
     y_true : array-like of shape (n,)
         1 for anomalous points, 0 for normal ones.
     measures : "paper", "extra", "all", name, title, function, or iterable of these, default="paper"
-        What to compute.
+        Measures to compute.
     settings : EvaluationSettings, optional
-        Settings made before; keywords change them.
+        Base settings; keywords override them.
     values : array-like of shape (n,) or (n, d), optional
-        The series, for strategies that look for a period.
+        Values of the series, for buffer strategies based on the period.
     buffer : int, str or BufferChoice
         Buffer length of R-AUC and longest buffer of VUS: a number of points, the name of a strategy
-        or a choice. Required unless there are settings.
+        or a BufferChoice. Required unless `settings` is given.
     thresholds : int, optional
-        Number of thresholds for R-AUC and VUS; by default every distinct score.
+        Number of thresholds for R-AUC and VUS; by default every distinct score is a threshold.
     definition : {"journal", "pvldb2022", "timeeval"}, default="journal"
         Definition of R-AUC and VUS.
     step : int, default=1
         Distance between the buffer lengths of VUS.
     side : {"both", "before", "after"}, default="both"
-        Where the buffers are.
+        Side of the anomalies that has a buffer.
     threshold : {"sigma", "quantile", "cascade", "best"}, number or callable, default="sigma"
         Threshold of the threshold-based measures; "best" uses the labels.
     k : int, optional
         The k of Precision@k; by default the number of anomalous points.
     buffer_fallback : int, optional
-        Buffer length where the strategy finds none.
+        Buffer length if the strategy finds none.
     volume_factor : float, default=1
-        Longest buffer of VUS in multiples of R-AUC's buffer.
+        Longest buffer of VUS as a multiple of R-AUC's buffer.
 
     Raises
     ------
     InvalidInputError
-        If the labels or a parameter cannot be used.
+        If the labels or a parameter are invalid.
 
     Warns
     -----
     ThresholdResolutionWarning
-        If a grid of thresholds is too coarse for the number of anomalous points.
+        If the grid of thresholds is too coarse for the number of anomalous points.
     UndefinedMeasureWarning
-        If measures need a buffer that the strategy does not find; their values are NaN.
+        If some measures need a buffer and the strategy finds none; their values are NaN.
 
     Examples
     --------
@@ -125,16 +125,16 @@ class Evaluator:
         self._needs = _needs_of(self._computed)
         warn_if_coarse(self._prepared, self._settings, self._needs)
 
-    # Results read their settings here, so that nothing of it may change afterwards.
+    # Read-only, because results refer to the evaluator for their settings.
 
     @property
     def measures(self) -> tuple[Measure, ...]:
-        """What is computed."""
+        """Measures to compute."""
         return self._measures
 
     @property
     def settings(self) -> EvaluationSettings:
-        """What it is computed with."""
+        """Settings of the measures."""
         return self._settings
 
     @property
@@ -147,7 +147,7 @@ class Evaluator:
 
     @property
     def buffer_record(self) -> tuple[int | None, str]:
-        """Length of the buffer and why, as tables store it; None and why there is none."""
+        """Buffer length and reason, as stored in tables; the length is None if none was found."""
         chosen = self.buffer
         if chosen is not None:
             return chosen.length, f"{chosen.strategy}: {chosen.reason}"
@@ -157,7 +157,7 @@ class Evaluator:
 
     @property
     def without_buffer(self) -> Mapping[str, str]:
-        """Names of the measures that lack a buffer and are NaN, each with the reason."""
+        """Measures that are NaN because no buffer was found, with the reason."""
         return self._without_buffer
 
     @property
@@ -165,9 +165,9 @@ class Evaluator:
         return tuple(one for one in self.measures if one.name not in self._without_buffer)
 
     def _find_without_buffer(self) -> dict[str, str]:
-        """Measures whose strategy finds no buffer; an error if no other measure is left."""
+        """Return measures whose strategy finds no buffer; raise an error if all lack one."""
         found: dict[str, str] = {}
-        _ = self.buffer  # values of another series are an error, whatever the measures need
+        _ = self.buffer  # reject values of wrong length even if no measure needs a buffer
         for measure in self.measures:
             if not measure.uses_buffer:
                 continue
@@ -186,16 +186,16 @@ class Evaluator:
         Raises
         ------
         InvalidInputError
-            If the score cannot be evaluated.
+            If the score is invalid.
         """
         return self._evaluate(check_scores(self._aligned(y_score), self._prepared.labels))
 
     def _aligned(self, y_score: ArrayLike) -> Any:
-        """Score in the order of the labels' index, where both have the same entries."""
+        """Return the score in the order of the labels' index."""
         aligned = align_to_index(self._index, y_score, "y_true", "y_score")
         if aligned is not y_score and index_of(y_score).is_monotonic_increasing:
             raise InvalidInputError(
-                "`y_true` must have an ascending index if that of `y_score` is ascending, got "
+                "`y_true` must have an ascending index if the index of `y_score` is ascending, got "
                 "another order; use y_true.sort_index()"
             )
         return aligned
@@ -232,7 +232,7 @@ class Evaluator:
 
 
 def _inverted(workspace: Workspace) -> float | None:
-    """AUC-ROC of a score that looks inverted, where it costs nothing."""
+    """Return the AUC-ROC of a score that looks inverted, if AUC-ROC is already known."""
     labels, auc_roc = workspace.labels, workspace.known_auc_roc
     if auc_roc is None or auc_roc >= FAR_BELOW_CHANCE:
         return None
@@ -241,12 +241,12 @@ def _inverted(workspace: Workspace) -> float | None:
 
 
 def _needs_of(measures: tuple[Measure, ...]) -> Needs:
-    """What measures will ask a workspace for, by the settings that they fix."""
+    """Return what the measures need from a workspace, by the settings that they fix."""
     needs: dict[Any, set[str]] = {}
     for measure in measures:
         need = measure.needs
         if measure.declaration is None and measure.takes("thresholds"):
-            need = "vus"  # a function of the user's own, on the evaluation's grid
+            need = "vus"  # a custom function that uses the evaluation's grid
         if need and measure.options.get("algorithm", "fast") == "fast":
             key = changes_key(measure.options) if need != "levels" else ()
             needs.setdefault(key, set()).add(need)
@@ -264,7 +264,7 @@ def evaluate(
     chance: bool = False,
     **options: Unpack[SettingOptions],
 ) -> Evaluation:
-    """Compute many measures of one score, sharing the ranking and the labels' work.
+    """Compute many measures of one score; the score is ranked only once.
 
     Parameters
     ----------
@@ -274,9 +274,9 @@ def evaluate(
         Anomaly scores, finite, higher meaning more anomalous.
     buffer : int, str or BufferChoice
         Buffer length of R-AUC and longest buffer of VUS: a number of points, the name of a strategy
-        or a choice. Required unless there are settings.
+        or a BufferChoice. Required unless `settings` is given.
     chance : bool, default=False
-        Compute the chance level at once; it is computed on first use otherwise.
+        Compute the chance level immediately instead of on first use.
     measures, settings, values
         As for :class:`Evaluator`.
     thresholds, definition, step, side, threshold, k, buffer_fallback, volume_factor
@@ -285,23 +285,23 @@ def evaluate(
     Returns
     -------
     Evaluation
-        A mapping from names of measures to values that prints as a table.
+        A mapping from measure names to values that prints as a table.
 
     Raises
     ------
     InvalidInputError
-        If the arrays or a parameter cannot be evaluated.
+        If an array or a parameter is invalid.
 
     Warns
     -----
     InvertedScoreWarning
-        If AUC-ROC is far below 0.5 and computed with the measures: low scores seem to mean
-        anomalous.
+        If AUC-ROC is far below 0.5, so that low scores seem to mean anomalous. Checked only if the
+        measures require the necessary ranks.
     ThresholdResolutionWarning
-        If a grid of thresholds is too coarse for the number of anomalous points.
+        If the grid of thresholds is too coarse for the number of anomalous points.
     UndefinedMeasureWarning
-        If only one class is present, or measures need a buffer that the strategy does not find.
-        Their values are NaN then.
+        If only one class is present, or if measures need a buffer and the strategy finds none.
+        These measures are NaN.
 
     Examples
     --------
@@ -342,12 +342,12 @@ def evaluate_many(
     y_true : array-like of shape (n,)
         1 for anomalous points, 0 for normal ones.
     y_scores : mapping from name to array-like of shape (n,)
-        Scores by the name of their detector. A pandas or polars frame of score columns will do.
+        Scores by detector name. A pandas or polars DataFrame of score columns also works.
     buffer : int, str or BufferChoice
         Buffer length of R-AUC and longest buffer of VUS: a number of points, the name of a strategy
-        or a choice. Required unless there are settings.
+        or a BufferChoice. Required unless `settings` is given.
     chance : bool, default=False
-        Compute the chance level at once; it is computed on first use otherwise.
+        Compute the chance level immediately instead of on first use.
     measures, settings, values
         As for :class:`Evaluator`.
     thresholds, definition, step, side, threshold, k, buffer_fallback, volume_factor
@@ -356,17 +356,17 @@ def evaluate_many(
     Returns
     -------
     Comparison
-        A mapping from names of scores to evaluations that prints as a table.
+        A mapping from detector names to evaluations that prints as a table.
 
     Raises
     ------
     InvalidInputError
-        If the arrays or a parameter cannot be evaluated; the text names the score.
+        If an array or a parameter is invalid. The message names the detector.
 
     Warns
     -----
     InvertedScoreWarning
-        If scores look inverted; once for all of them.
+        If scores look inverted; one warning for all of them.
 
     Examples
     --------
@@ -390,7 +390,9 @@ def evaluate_many(
     evaluations: dict[str, Evaluation] = {}
     for name in names:
         if str(name) in evaluations:
-            raise InvalidInputError(f"`y_scores` must have different names, got {name!s} twice")
+            raise InvalidInputError(
+                f"`y_scores` must have unique names, got {name!s} twice; rename one of them"
+            )
         try:
             scores = check_scores(y_scores[name], evaluator._prepared.labels)
         except InvalidInputError as error:
@@ -408,7 +410,7 @@ def evaluate_many(
 def _aligned_scores(
     y_true: Any, y_scores: Any, values: Any, names: list[Any]
 ) -> tuple[Any, Any, Any]:
-    """Labels, scores and values in one order; a frame has one index for all of its columns."""
+    """Return labels, scores and values in the same order."""
     if index_of(y_true) is None:
         return y_true, y_scores, values
     if index_of(y_scores) is not None:
@@ -420,11 +422,12 @@ def _aligned_scores(
 
 
 def _names(y_scores: Any) -> list[Any]:
-    """Column names of a frame or keys of a mapping."""
+    """Return the column names of a frame or the keys of a mapping."""
     columns = getattr(y_scores, "columns", None)
     if columns is None and not isinstance(y_scores, Mapping):
         raise InvalidInputError(
-            f"`y_scores` must be a mapping from names to scores, got {type(y_scores).__name__}"
+            f"`y_scores` must be a mapping from names to scores, got {type(y_scores).__name__}; "
+            "use evaluate() for a single score"
         )
     names = list(y_scores if columns is None else columns)
     if not names:

@@ -1,4 +1,4 @@
-"""Event-wise, composite and point-adjusted measures: an anomaly is found or missed as a whole."""
+"""Event-wise, composite and point-adjusted measures: one predicted point detects an anomaly."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def _best_composite_level(scores: Scores, labels: Labels, *, beta: float = 1.0) 
 
 
 def _event_counts(prediction: Prediction) -> tuple[int, int]:
-    """Anomalies that hold a predicted point, and predicted ranges that meet none."""
+    """Return the number of detected anomalies and the number of false alarms."""
 
     def count() -> tuple[int, int]:
         events = prediction.labels.starts, prediction.labels.stops
@@ -92,17 +92,18 @@ def _event_precision_and_recall(
 def event_precision(
     work: Workspace, *, false_alarm_rate: bool = False, **settings: Unpack[ThresholdOptions]
 ) -> float:
-    """Return the number of anomalies found, divided by that number plus the false alarms.
+    """Return the number of detected anomalies, divided by that number plus the false alarms.
 
-    An anomaly is found when one of its points is predicted. A false alarm is a predicted range (a
-    maximal run of predicted points) that meets no anomaly. A range that meets an anomaly is never
-    false, however long it is: predicting everything gives 1, unless ``false_alarm_rate`` is set.
+    An anomaly is detected if at least one of its points is predicted. A false alarm is a predicted
+    range (a maximal run of predicted points) that overlaps no anomaly. A range that overlaps an
+    anomaly is never false, regardless of its length. Predicting every point therefore gives 1,
+    unless ``false_alarm_rate`` is set.
 
     Parameters
     ----------
     false_alarm_rate : bool, default=False
-        Multiply by 1 minus the fraction of the normal points that are predicted (El Amine Sehili
-        and Zhang 2023).
+        Multiply by 1 minus the fraction of normal points that are predicted (El Amine Sehili and
+        Zhang 2023).
 
     Returns
     -------
@@ -111,7 +112,7 @@ def event_precision(
 
     Examples
     --------
-    Two ranges meet the anomaly, one meets none:
+    Two ranges overlap the anomaly, one is a false alarm:
 
     >>> event_precision([0, 1, 1, 1, 0, 0, 0], y_pred=[1, 1, 0, 1, 0, 0, 1])
     0.5
@@ -127,9 +128,9 @@ def event_precision(
     properties=_PROPERTIES,
 )
 def event_recall(work: Workspace, **settings: Unpack[ThresholdOptions]) -> float:
-    """Return the fraction of the anomalies that hold a predicted point.
+    """Return the fraction of anomalies with at least one predicted point.
 
-    ``threshold="best"`` is that of the highest event F-score, the lowest score.
+    ``threshold="best"`` maximizes the event F-score; this is always the lowest score.
 
     Examples
     --------
@@ -157,8 +158,8 @@ def event_f_score(
 ) -> float:
     """Return the weighted harmonic mean of event precision and event recall.
 
-    ``threshold="best"`` always gives 1, because everything predicted is one range without a false
-    alarm, unless ``false_alarm_rate`` is set.
+    ``threshold="best"`` always gives 1 unless ``false_alarm_rate`` is set, because predicting every
+    point produces a single range without a false alarm.
 
     Parameters
     ----------
@@ -190,10 +191,10 @@ def event_f_score(
 def composite_f_score(
     work: Workspace, *, beta: float = 1.0, **settings: Unpack[ThresholdOptions]
 ) -> float:
-    """Return the weighted harmonic mean of the precision by points and the recall by events.
+    """Return the weighted harmonic mean of point-wise precision and event-wise recall.
 
-    An anomaly needs one predicted point to be found, and every false point counts: unlike point
-    adjustment, it gives no credit for points that were not predicted.
+    One predicted point detects an anomaly, and every false point lowers the precision. Unlike point
+    adjustment, the measure gives no credit for points that were not predicted.
 
     Returns
     -------
@@ -202,7 +203,7 @@ def composite_f_score(
 
     Examples
     --------
-    One of two predicted points is anomalous, one of two anomalies is found:
+    One of two predicted points is anomalous, one of two anomalies is detected:
 
     >>> composite_f_score([0, 1, 1, 1, 0, 0, 1], y_pred=[1, 0, 0, 1, 0, 0, 0])
     0.5
@@ -229,7 +230,7 @@ def _adjusted_precision_and_recall(
     prediction = work.predict(_best_adjusted_level, settings, beta=beta, k=k)
 
     def count() -> tuple[int, int]:
-        """Anomalous points that count as found, and predicted points that are normal."""
+        """Return the number of adjusted true positives and of false positives."""
         labels = prediction.labels
         lengths = labels.stops - labels.starts
         bounds = np.searchsorted(prediction.positions, np.stack((labels.starts, labels.stops)))
@@ -253,7 +254,9 @@ def _adjusted_precision_and_recall(
 def point_adjusted_precision(
     work: Workspace, *, k: float = 0.0, **settings: Unpack[ThresholdOptions]
 ) -> float:
-    """Return the precision by points, with every anomaly that was hit predicted completely.
+    """Return the point-wise precision after point adjustment.
+
+    Point adjustment marks all points of an anomaly as predicted if one of them is.
 
     Parameters
     ----------
@@ -285,7 +288,9 @@ def point_adjusted_precision(
 def point_adjusted_recall(
     work: Workspace, *, k: float = 0.0, **settings: Unpack[ThresholdOptions]
 ) -> float:
-    """Return the recall by points, with every anomaly that was hit predicted completely.
+    """Return the point-wise recall after point adjustment.
+
+    Point adjustment marks all points of an anomaly as predicted if one of them is.
 
     Parameters
     ----------
@@ -313,17 +318,18 @@ def point_adjusted_recall(
 def point_adjusted_f_score(
     work: Workspace, *, k: float = 0.0, beta: float = 1.0, **settings: Unpack[ThresholdOptions]
 ) -> float:
-    """Return the F-score by points, with every anomaly that was hit predicted completely.
+    """Return the point-wise F-score after point adjustment.
 
-    It is optimistic: one lucky point earns the points of a whole anomaly, so a random score gets a
-    high value where anomalies are long. Quote it with :func:`chance_level`; the tables of
+    Point adjustment marks all points of an anomaly as predicted if one of them is. The value is
+    optimistic: one lucky point earns credit for a whole anomaly, so random scores reach high values
+    if anomalies are long. Report it together with :func:`chance_level`; the tables of
     :func:`evaluate` show both.
 
     Parameters
     ----------
     k : float, default=0
-        PA%K (Kim et al. 2022): only anomalies of which more than this fraction is predicted are
-        adjusted; of the others the predicted points count. 0 adjusts at a single point, 1 never.
+        PA%K (Kim et al. 2022): adjust only anomalies of which more than this fraction is predicted.
+        With 0, a single point suffices; with 1, no anomaly is adjusted.
 
     Returns
     -------

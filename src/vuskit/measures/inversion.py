@@ -1,4 +1,4 @@
-"""Scores that look inverted: far below chance, so that their negative would be a good score."""
+"""Detect inverted scores: so far below chance that the negative would be a good score."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ __all__ = ["FAR_BELOW_CHANCE", "inverted_text", "looks_inverted", "warn_if_inver
 
 FAR_BELOW_CHANCE = 0.2  # AUC-ROC
 _FEWEST_POINTS = 100
-_RARE = 0.01  # share of random scores that may look inverted
+_RARE = 0.01  # accepted fraction of random scores that look inverted
 _MOST_LISTED = 5
 
 
 def looks_inverted(auc_roc: float, *, n_points: int, n_events: int) -> bool:
-    """Whether an AUC-ROC is too low for a score that just does not work.
+    """Whether an AUC-ROC is lower than that of an uninformative score.
 
-    The points of an event often share their fate, so that an unlucky score of one event has any
-    AUC-ROC. The fewer events there are, the lower it must be: a mean of one uniformly distributed
-    rank per event is as low in at most 1% of all cases.
+    The points of an event are often all found or all missed, so a series with one event can have
+    any AUC-ROC by chance. The fewer events, the lower the required AUC-ROC: the mean of one uniform
+    rank per event falls below it in at most 1% of cases.
 
     Examples
     --------
@@ -34,18 +34,18 @@ def looks_inverted(auc_roc: float, *, n_points: int, n_events: int) -> bool:
     total = n_events * auc_roc
     if total == 0.0 or total > 1.0:  # more than five events
         return True
-    # Tail of the sum of uniform numbers up to 1, by logarithms: there may be many events.
+    # Lower tail of the sum of uniform numbers; logarithms avoid underflow for many events.
     return n_events * math.log(total) - math.lgamma(n_events + 1) <= math.log(_RARE)
 
 
 def warn_if_inverted(found: Mapping[str, float]) -> None:
-    """Warn of scores that look inverted, by their names for the reader and with their AUC-ROC."""
+    """Warn about scores that look inverted; `found` maps their names to AUC-ROC."""
     if found:
         warn(inverted_text(found), InvertedScoreWarning)
 
 
 def inverted_text(found: Mapping[str, float]) -> str:
-    """Sentence about scores that look inverted.
+    """Return a warning about scores that look inverted.
 
     Examples
     --------
@@ -58,5 +58,5 @@ def inverted_text(found: Mapping[str, float]) -> str:
     verb, thing = ("looks", "it") if len(found) == 1 else ("look", "them")
     return (
         f"{', '.join(shown)} {verb} inverted: far below chance (0.5). High scores must mean "
-        f"anomalous; if low ones do, negate {thing}."
+        f"anomalous; if low scores mean anomalous, negate {thing}."
     )

@@ -1,4 +1,4 @@
-"""Precision, recall, F and Precision@k: each point counts by itself."""
+"""Point-wise precision, recall, F-score and Precision@k."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ _FAWCETT = "doi:10.1016/j.patrec.2005.10.010"
 
 
 def harmonic_mean(precision: float, recall: float, beta: float) -> float:
-    """Return the F-score of a precision and a recall; 0 where both are 0."""
+    """Return the F-score of a precision and a recall; 0 if both are 0."""
     weight = beta * beta
     total = weight * precision + recall
     return (1 + weight) * precision * recall / total if total > 0 else 0.0
 
 
 def best_level(scores: Scores, labels: Labels, *, beta: float = 1.0) -> Any:
-    """Return the threshold of the highest F-score by points."""
+    """Return the threshold of the highest point-wise F-score."""
     return best_point_level(scores, labels.inside, beta)
 
 
@@ -55,7 +55,7 @@ def _precision_and_recall(prediction: Prediction) -> tuple[float, float]:
     properties=_POINTWISE,
 )
 def precision(work: Workspace, **settings: Unpack[ThresholdOptions]) -> float:
-    """Return the fraction of the predicted points that are anomalous.
+    """Return the fraction of predicted points that are anomalous.
 
     Returns
     -------
@@ -81,7 +81,7 @@ def precision(work: Workspace, **settings: Unpack[ThresholdOptions]) -> float:
     properties=_POINTWISE,
 )
 def recall(work: Workspace, **settings: Unpack[ThresholdOptions]) -> float:
-    """Return the fraction of the anomalous points that are predicted.
+    """Return the fraction of anomalous points that are predicted.
 
     Examples
     --------
@@ -133,15 +133,15 @@ def precision_at_k(
 ) -> float:
     """Return the precision of the k highest scores.
 
-    Points tied at the k-th place count with the share that a random choice among them would give,
-    so the value does not depend on the order of the points.
+    Points tied at the k-th place count fractionally, with the expected value of a random choice
+    among them. The value therefore does not depend on the order of the points.
 
     Parameters
     ----------
     points : {"top", "predicted"}, default="top"
         ``"predicted"`` divides the number of predicted anomalous points by k, as the authors' code
-        does: with the default k, this is the recall. The threshold is that of the evaluation's
-        settings.
+        does. With the default k, this equals the recall. The threshold comes from the settings of
+        the evaluation.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The table of properties: what each measure depends on."""
+"""Table of measure properties."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _UNDECLARED = '"-": not declared.'
 
 @dataclass(frozen=True)
 class PropertyTable(TableForms):
-    """Properties of measures, as in Table 1 of the VUS paper; made by `list_properties`.
+    """Properties of measures, as in Table 1 of the VUS paper; see :func:`list_properties`.
 
     Attributes
     ----------
@@ -64,17 +64,17 @@ class PropertyTable(TableForms):
         return notes
 
     def to_text(self, width: int | None = None) -> str:
-        """Return a table in plain text.
+        """Return the table as plain text.
 
         Parameters
         ----------
         width : int, optional
-            Wider tables are split into several.
+            Maximum width; wider tables are split into several.
         """
         return self._layout.to_text(width)
 
     def records(self) -> list[dict[str, Any]]:
-        """Return one mapping per measure: name, title, group and the four properties."""
+        """Return one dict per measure with its name, title, group and four properties."""
         return [
             {
                 "name": measure.name,
@@ -102,18 +102,18 @@ class PropertyTable(TableForms):
 
 
 def list_properties(measures: Measures = "all") -> PropertyTable:
-    """List four properties of measures: what their values depend on.
+    """List four properties of measures; see :class:`MeasureProperties`.
 
     Parameters
     ----------
     measures : "paper", "extra", "all", name, or iterable of names and measures, default="all"
-        The rows.
+        Measures to list.
 
     Returns
     -------
     PropertyTable
-        ``to_text()``, ``to_latex()``, ``to_markdown()``, ``to_html()`` and ``to_frame()`` give it
-        in other forms.
+        Convert it with ``to_text()``, ``to_latex()``, ``to_markdown()``, ``to_html()`` or
+        ``to_frame()``.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Affiliation and PATE: predictions count by their distance from anomalies."""
+"""Affiliation and PATE: measures that weight predictions by their distance from anomalies."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def _best_level(scores: Scores, labels: Labels, *, beta: float = 1.0) -> Any:
 def _precision_and_recall(
     work: Workspace, settings: ThresholdOptions, beta: float = 1.0
 ) -> tuple[float, float]:
-    """Mean precision and recall over the anomalies."""
+    """Return the mean precision and recall over the anomalies."""
     prediction = work.predict(_best_level, settings, beta=beta)
 
     def means() -> tuple[float, float]:
@@ -64,15 +64,15 @@ def _precision_and_recall(
     properties=_AFFILIATION,
 )
 def affiliation_precision(work: Workspace, **settings: Unpack[ThresholdOptions]) -> float:
-    """Return how near predictions are to anomalies, compared with a random place.
+    """Return how close predictions are to anomalies, compared with a random position.
 
-    Every anomaly has a zone: the places that are nearer to it than to any other anomaly. A
-    predicted place x of the zone counts with the share of the zone that is at least as far from the
-    anomaly as x, and with 1 inside the anomaly. The precision of an anomaly is the mean over the
-    predicted places of its zone. Anomalies without a prediction in their zone are left out of the
-    mean over anomalies.
+    Each anomaly has a zone: the positions closer to it than to any other anomaly. A predicted
+    position x in the zone scores the fraction of the zone that is at least as far from the anomaly
+    as x, and 1 inside the anomaly. The precision of an anomaly is the mean over the predicted
+    positions in its zone. The result is the mean over all anomalies with a prediction in their
+    zone.
 
-    A prediction at a random place gets about a half, not 0; see :func:`chance_level`.
+    A prediction at a random position scores about 0.5, not 0; see :func:`chance_level`.
 
     Returns
     -------
@@ -81,8 +81,8 @@ def affiliation_precision(work: Workspace, **settings: Unpack[ThresholdOptions])
 
     Examples
     --------
-    Point i is the stretch from i to i + 1. Half of the zone is further away than the prediction is
-    in its middle:
+    Point i covers the interval from i to i + 1. Half of the zone is farther from the anomaly than
+    the center of the prediction:
 
     >>> affiliation_precision([1, 0, 0, 0, 0], y_pred=[0, 0, 1, 0, 0])
     0.5
@@ -99,11 +99,12 @@ def affiliation_precision(work: Workspace, **settings: Unpack[ThresholdOptions])
     properties=_AFFILIATION,
 )
 def affiliation_recall(work: Workspace, **settings: Unpack[ThresholdOptions]) -> float:
-    """Return how near anomalies are to predictions, compared with a random place.
+    """Return how close anomalies are to predictions, compared with a random position.
 
-    A place y of an anomaly counts with the share of the anomaly's zone that is at least as far from
-    y as the nearest prediction in the zone, and with 1 where y is predicted. The recall of an
-    anomaly is the mean over its places, 0 where nothing is predicted in its zone.
+    A position y in an anomaly scores the fraction of the anomaly's zone that is at least as far
+    from y as the nearest prediction in the zone, and 1 if y is predicted. The recall of an anomaly
+    is the mean over its positions, or 0 if nothing is predicted in its zone. Zones are defined in
+    :func:`affiliation_precision`.
 
     Examples
     --------
@@ -149,20 +150,22 @@ def affiliation_f_score(
     properties=_PATE,
 )
 def pate(work: Workspace, **settings: Unpack[BufferOptions]) -> float:
-    """Return the area under a precision-recall curve that weighs points by their distance.
+    """Return the area under a precision-recall curve that weights points by their distance.
 
-    At a threshold, a predicted point of an anomaly is worth 1. A point in the zone before or after
-    it is worth less, the further it is from the anomaly's points; the zone before it counts only
-    once the anomaly is found. All other points are worth 0. Precision is the worth of the predicted
-    points over their number. Recall is the worth over itself plus the weight of the missed points,
-    of which the late ones of an anomaly weigh less once it is found. The value is the mean area
-    over four curves: without zones, with either, and with both.
+    At each threshold, predicted points have these weights: 1 inside an anomaly, a weight that
+    decreases with the distance in the zones before and after it, and 0 elsewhere. The zone before
+    an anomaly counts only if the anomaly is detected.
+
+    Precision is the total weight of the predicted points divided by their number. Recall is that
+    weight divided by itself plus the weight of the missed points. Late missed points of a detected
+    anomaly weigh less. The result is the mean area over four curves: without zones, with either
+    zone, and with both.
 
     Parameters
     ----------
     buffer : int, str or BufferChoice
-        The zones reach ``buffer // 2`` points to either side, and not beyond other anomalies. The
-        buffers of 100 points of the authors' package are a buffer of 200.
+        Each zone covers ``buffer // 2`` points and ends at the next anomaly. Buffers of 100 points
+        in the authors' package correspond to ``buffer=200``.
 
     Examples
     --------

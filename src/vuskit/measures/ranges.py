@@ -1,4 +1,4 @@
-"""Range-based precision, recall and F (Tatbul et al. 2018): anomalies and predictions as ranges."""
+"""Range-based precision, recall and F-score (Tatbul et al. 2018)."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ Floats = NDArray[np.float64]
 
 
 def _weight_up_to(bias: str, offset: Ints, length: Ints) -> Floats:
-    """Sum of the positional weights of the first ``offset`` points of ranges of some lengths."""
+    """Return the sum of the positional weights of the first ``offset`` points of each range."""
     k, n = offset.astype(np.float64), length.astype(np.float64)
     rising = k * (k + 1) / 2
     if bias == "flat":
@@ -59,7 +59,7 @@ _CARDINALITY = choice("one", "reciprocal", or_callable=True)
 def _covered_share(
     starts: Ints, stops: Ints, index: Ints, first: Ints, last: Ints, bias: Bias
 ) -> Floats:
-    """Positional share of each range that the pieces cover."""
+    """Return the weighted fraction of each range that the pieces cover."""
     length = stops - starts
     if callable(bias):
         share = np.zeros(starts.size)
@@ -82,7 +82,7 @@ def _rewards(
     cardinality: Cardinality,
     alpha: float = 0.0,
 ) -> float:
-    """Mean reward of ``ranges`` for how ``others`` cover them; 0 where there are none of either."""
+    """Return the mean reward of ``ranges`` covered by ``others``; 0 if either is empty."""
     starts, stops = ranges
     if starts.size == 0 or others[0].size == 0:
         return 0.0
@@ -138,7 +138,7 @@ def _best_level(
         precision = _precision(prediction, precision_bias, cardinality)
         return harmonic_mean(precision, _recall(prediction, recall_bias, cardinality, alpha), beta)
 
-    # Other weights have no shorter way than trying every score.
+    # Other weights require trying every score.
     return max(np.unique(scores)[::-1], key=value)
 
 
@@ -158,17 +158,18 @@ def range_precision(
     cardinality: Cardinality = "one",
     **settings: Unpack[ThresholdOptions],
 ) -> float:
-    """Return the mean share of the predicted ranges that lies in anomalies.
+    """Return the mean fraction of each predicted range that lies in anomalies.
 
-    ``threshold="best"`` is that of the highest :func:`range_f_score` with its defaults.
+    ``threshold="best"`` maximizes :func:`range_f_score` with its default options.
 
     Parameters
     ----------
     bias : {"flat", "front", "middle", "back"} or callable, default="flat"
-        Which positions of a range weigh more; ``bias(i, length)`` returns the weight of position i,
-        counted from 1.
+        Positions of a range with more weight. A callable ``bias(i, length)`` returns the weight of
+        position i, counted from 1.
     cardinality : {"one", "reciprocal"} or callable, default="one"
-        Factor for a range that meets several anomalies; ``cardinality(count)`` returns it.
+        Factor for a range that overlaps several anomalies. A callable ``cardinality(count)``
+        returns the factor.
 
     Returns
     -------
@@ -200,14 +201,14 @@ def range_recall(
     cardinality: Cardinality = "one",
     **settings: Unpack[ThresholdOptions],
 ) -> float:
-    """Return the mean share of the anomalies that is predicted.
+    """Return the mean fraction of each anomaly that is predicted.
 
-    ``threshold="best"`` is that of the highest :func:`range_f_score` with its defaults.
+    ``threshold="best"`` maximizes :func:`range_f_score` with its default options.
 
     Parameters
     ----------
     alpha : float, default=0
-        Weight, from 0 to 1, of having found any point of an anomaly.
+        Weight, from 0 to 1, of the reward for detecting at least one point of an anomaly.
     bias, cardinality
         As for :func:`range_precision`.
 
@@ -256,7 +257,7 @@ def range_f_score(
     precision_bias, recall_bias
         The ``bias`` of :func:`range_precision` and of :func:`range_recall`.
     cardinality
-        As for :func:`range_precision`, for both.
+        As for :func:`range_precision`, used for precision and recall.
 
     Returns
     -------

@@ -1,8 +1,8 @@
-"""The registry of measures: every list of measures anywhere is made from it.
+"""Registry of measures, the single source of all lists of measures.
 
-A measure of the package is declared once, by :func:`measure` on ``compute(workspace, **options)``.
-The declaration gives the public function, the registry entry and the documentation. A measure of
-a user is a plain function ``(y_true, y_score) -> float``; :func:`register_measure` registers it.
+A built-in measure is declared once, by :func:`measure` on ``compute(workspace, **options)``. The
+declaration creates the public function, the registry entry and the documentation. A custom measure
+is a plain function ``(y_true, y_score) -> float``, registered with :func:`register_measure`.
 """
 
 from __future__ import annotations
@@ -61,10 +61,10 @@ __all__ = [
     "whole_number",
 ]
 
-# Names for several measures at once, and what is shown of them.
+# Names of groups of measures, with descriptions.
 GROUPS = {
-    "paper": "the paper's thirteen",
-    "extra": "those of other papers",
+    "paper": "the 13 measures of the VUS paper",
+    "extra": "measures of other papers",
     "all": "all measures",
 }
 
@@ -86,11 +86,11 @@ class Parameter:
     Attributes
     ----------
     kind : str
-        What it accepts, in words.
+        Accepted values, in words.
     default : object
-        Its default; ``inspect.Parameter.empty`` where there is none.
+        Default value; ``inspect.Parameter.empty`` if there is none.
     from_settings : bool
-        Whether the settings of an evaluation give its value unless it is fixed.
+        Whether the value comes from the settings of the evaluation unless it is fixed.
     """
 
     kind: str
@@ -100,27 +100,27 @@ class Parameter:
 
 
 def whole_number(*, minimum: int) -> Parameter:
-    """Parameter that is a whole number."""
+    """Return a parameter for whole numbers."""
     return Parameter(f"int >= {minimum}", lambda name, value: check_int(name, value, minimum))
 
 
 def fraction() -> Parameter:
-    """Parameter that is a number from 0 to 1."""
+    """Return a parameter for numbers from 0 to 1."""
     return Parameter("number from 0 to 1", check_fraction)
 
 
 def positive_number() -> Parameter:
-    """Parameter that is a finite number above 0."""
+    """Return a parameter for finite numbers above 0."""
     return Parameter("number > 0", _check_positive)
 
 
 def flag() -> Parameter:
-    """Parameter that is true or false."""
+    """Return a parameter for booleans."""
     return Parameter("bool", lambda name, value: bool(value))
 
 
 def choice(*names: str, or_callable: bool = False) -> Parameter:
-    """Parameter that is one of a few names, or perhaps a function."""
+    """Return a parameter for one of several names, or a function if `or_callable`."""
 
     def check(name: str, value: Any) -> Any:
         return value if or_callable and callable(value) else check_choice(name, value, names)
@@ -130,7 +130,7 @@ def choice(*names: str, or_callable: bool = False) -> Parameter:
 
 
 def optional(parameter: Parameter) -> Parameter:
-    """The same parameter, which may also be None."""
+    """Return the same parameter, but also accept None."""
 
     def check(name: str, value: Any) -> Any:
         return None if value is None else parameter.check(name, value)
@@ -146,7 +146,7 @@ def _check_positive(name: str, value: Any) -> Any:
 
 
 def _setting(name: str) -> Parameter:
-    """Parameter that is a field of the settings."""
+    """Return a parameter for a field of the settings."""
 
     def check(name: str, value: Any) -> Any:
         return getattr(_DEFAULTS.replace(**{name: value}), name)
@@ -160,21 +160,21 @@ def _setting(name: str) -> Parameter:
 
 @dataclass(frozen=True)
 class MeasureProperties:
-    """Four properties of a measure, after Table 1 of the VUS paper; None where not declared.
+    """Four properties of a measure, after Table 1 of the VUS paper; None if not declared.
 
     Attributes
     ----------
     independent_of_anomalies : bool or None
-        Whether the value stays the same, at fixed options, when the series is repeated and with it
-        the number of anomalies grows. Precision@k looks at k points, however many are anomalous.
+        Whether repeating the series, and thus its anomalies, leaves the value unchanged at fixed
+        options. Precision@k, for example, always uses k points.
     threshold_free : bool or None
-        Whether the value stays the same under every order-preserving map of the score.
+        Whether every order-preserving map of the score leaves the value unchanged.
     sequence_adapted : bool or None
-        Whether the order of the points matters: a measure of single points does not notice when
-        labels and score are shuffled together.
+        Whether the order of the points matters. Shuffling labels and score together does not
+        change a point-wise measure.
     parameter_free : bool or None
         Whether there is no threshold, number of points, buffer, weight or slack to choose. The
-        paper calls VUS free of parameters, although its longest buffer has to be chosen.
+        paper calls VUS parameter-free, although its longest buffer has to be chosen.
     """
 
     independent_of_anomalies: bool | None = None
@@ -190,9 +190,9 @@ class Measure:
     Attributes
     ----------
     name : str
-        Its name in code, files and stores.
+        Name in code and files.
     title : str
-        Its name in tables and figures.
+        Name in tables and figures.
     function : callable
         ``function(y_true, y_score, **options) -> float``.
     family : str
@@ -201,17 +201,18 @@ class Measure:
     bounds : tuple of float
         Lowest and highest value.
     higher_is_better : bool
-        Direction of the measure.
+        Whether higher values are better.
     reference : str
-        Where it is defined.
+        Publication that defines the measure.
     group : str
-        ``"paper"`` (the thirteen of the VUS paper), ``"extra"`` (of other papers) or ``"own"``.
+        ``"paper"`` (the 13 measures of the VUS paper), ``"extra"`` (other papers) or ``"own"``
+        (custom measures).
     misleading_without_chance : bool
-        Whether tables show the chance level beside its value.
+        Whether tables show the chance level next to the value.
     properties : MeasureProperties
-        What it depends on.
+        What the value depends on.
     parameters : mapping
-        Its parameters by name; empty for functions of users.
+        Parameters by name; empty for custom measures.
     options : dict
         Options fixed by :meth:`with_options`.
     """
@@ -231,7 +232,7 @@ class Measure:
     declaration: Declaration | None = field(default=None, repr=False)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave out what the function of a declared measure knows."""
+        """Omit fields that can be restored from the function of a declared measure."""
         state = dict(self.__dict__)
         if self.declaration is not None:
             del state["declaration"], state["parameters"]
@@ -247,28 +248,28 @@ class Measure:
 
     @property
     def needs(self) -> str:
-        """What it looks up in a workspace: "levels", "range_auc", "vus" or nothing."""
+        """What the measure needs from a workspace: "levels", "range_auc", "vus" or nothing."""
         return "" if self.declaration is None else self.declaration.needs
 
     def takes(self, option: str) -> bool:
-        """Whether the measure has an option of that name, and it is not fixed."""
+        """Whether the measure has this option and it is not fixed."""
         known = self.parameters or inspect.signature(self.function).parameters
         return option in known and option not in self.options
 
     @property
     def uses_buffer(self) -> bool:
-        """Whether the value depends on a buffer, of the settings or fixed."""
+        """Whether the value depends on a buffer, either fixed or from the settings."""
         return "buffer" in self.options or self.takes("buffer")
 
     def compute(self, workspace: Workspace, **options: Any) -> float:
-        """Return the value for the score of a workspace, sharing work with other measures.
+        """Return the value for a workspace, which shares intermediate results between measures.
 
         Parameters
         ----------
         workspace : Workspace
             The labels, the score and the settings.
         **options
-            Options besides the fixed ones, checked before.
+            Validated options, in addition to the fixed ones.
         """
         options = {**self.options, **options}
         if self.declaration is None:
@@ -276,7 +277,7 @@ class Measure:
         return float(self.declaration.compute(workspace, **options))
 
     def _call(self, workspace: Workspace, options: dict[str, Any]) -> float:
-        """Value of a user's function, with those of the settings that it takes."""
+        """Call a custom function with the settings that it accepts."""
         settings = workspace.settings
         offered = {
             "thresholds": settings.thresholds,
@@ -292,7 +293,7 @@ class Measure:
         y_true = workspace.labels.as_array().astype(np.int8)
         with warnings.catch_warnings():
             if "thresholds" in known:
-                # The evaluator has warned already, for all measures at once.
+                # The evaluator has already warned once for all measures.
                 warnings.simplefilter("ignore", ThresholdResolutionWarning)
             try:
                 value: Any = self.function(y_true, workspace.scores, **{**given, **options})
@@ -304,12 +305,12 @@ class Measure:
                 raise MeasureError(f"measure {self.name!r} failed: {reason}") from error
 
     def with_options(self, **options: Any) -> Measure:
-        """Return the same measure with some options fixed; they become part of its name.
+        """Return the measure with some options fixed; they become part of its name.
 
         Raises
         ------
         InvalidInputError
-            If the measure has no such option, or a value is invalid.
+            If an option is unknown or a value is invalid.
 
         Examples
         --------
@@ -328,7 +329,7 @@ class Measure:
         return replace(self, name=f"{base}({listed})", title=f"{title}({listed})", options=merged)
 
 
-# What is taken wherever measures are asked for; a function must be that of a registered measure.
+# Type of arguments named `measures`; functions must belong to registered measures.
 Measures = str | Measure | Callable[..., float] | Iterable[str | Measure | Callable[..., float]]
 
 _MEASURES: dict[str, Measure] = {}
@@ -340,12 +341,12 @@ _PLUGINS = EntryPointGroup(
 
 
 def check_option(measure: str, function: Callable[..., float], option: str) -> None:
-    """Refuse an option that a function does not take; its first two arguments are none.
+    """Check that a function accepts an option; its first two arguments are not options.
 
     Raises
     ------
     InvalidInputError
-        If it does not; the text proposes the nearest one.
+        If the option is unknown. The message suggests the closest name.
     """
     parameters = list(inspect.signature(function).parameters.values())
     known = [
@@ -358,7 +359,7 @@ def check_option(measure: str, function: Callable[..., float], option: str) -> N
 
 
 def _in_words(value: Any) -> str:
-    """The value of an option as it is shown; the same in every process."""
+    """Return the value of an option as text that is the same in every process."""
     name = getattr(value, "__name__", None)
     return str(name) if name is not None else re.sub(r" at 0x[0-9A-Fa-f]+", "", str(value))
 
@@ -366,7 +367,7 @@ def _in_words(value: Any) -> str:
 # --- declaring a measure -------------------------------------------------------------------------
 
 
-# Keywords of public functions that are no options: arrays, and a second name of the buffer.
+# Keywords of public functions that are not options: arrays, and a synonym of the buffer.
 _INPUTS = ("y_pred", "values", "max_buffer")
 
 
@@ -382,15 +383,15 @@ class MeasureFunction(Protocol[_P]):
         *args: _P.args,
         **kwargs: _P.kwargs,
     ) -> float:
-        """Value of the measure."""
+        """Return the value of the measure."""
 
 
 @dataclass(frozen=True)
 class Declaration:
     """How a declared measure is computed.
 
-    ``needs`` says what it looks up in a workspace; ``best_threshold`` finds the threshold at which
-    it is highest; ``check`` refuses options that exclude each other.
+    ``needs`` names the part of a workspace that the measure uses. ``best_threshold`` finds the
+    threshold that maximizes the measure. ``check`` rejects options that exclude each other.
     """
 
     compute: Callable[..., float]
@@ -413,25 +414,26 @@ def measure(
     best_threshold: Finder | None = None,
     check: Callable[[EvaluationSettings, Mapping[str, Any]], None] | None = None,
 ) -> Callable[[Callable[Concatenate[Workspace, P], float]], MeasureFunction[P]]:
-    """Declare a measure of the package, by decorating ``compute(workspace, **options)``.
+    """Declare a built-in measure by decorating ``compute(workspace, **options)``.
 
-    The result is the public function ``name(y_true, y_score, **options)``. It checks arrays and
-    options once, and returns NaN with a warning where only one class is present.
+    The result is the public function ``name(y_true, y_score, **options)``. It validates arrays and
+    options, and returns NaN with a warning if only one class is present.
 
     Parameters
     ----------
     title, family, reference, group, misleading_without_chance, properties
         As for :class:`Measure`.
     parameters : mapping, optional
-        Parameters of its own by name.
+        Parameters specific to this measure, by name.
     settings : type, optional
-        A ``TypedDict`` of the settings and arrays that it takes besides.
+        A ``TypedDict`` of the settings and arrays that it accepts in addition.
     needs : {"", "levels", "range_auc", "vus"}
-        What it looks up in a workspace.
+        Part of a workspace that the measure uses.
     best_threshold : callable, optional
-        ``best_threshold(scores, labels, **options)``: where the measure is highest.
+        ``best_threshold(scores, labels, **options)`` returns the threshold that maximizes the
+        measure.
     check : callable, optional
-        ``check(settings, options)`` refuses options that exclude each other.
+        ``check(settings, options)`` rejects options that exclude each other.
     """
 
     def declare(compute: Callable[Concatenate[Workspace, P], float]) -> MeasureFunction[P]:
@@ -464,7 +466,7 @@ def measure(
 
 
 def _public_function(declared: Measure, compute: Any, taken: tuple[str, ...]) -> Any:
-    """The function that users call, with the signature and the documentation of the measure."""
+    """Create the function that users call, with the measure's signature and documentation."""
     call = _Call(declared, taken)
     if "y_pred" in taken:
 
@@ -475,7 +477,7 @@ def _public_function(declared: Measure, compute: Any, taken: tuple[str, ...]) ->
         def function(y_true, y_score, **options):  # type: ignore[no-untyped-def,misc]
             return call(y_true, y_score, options)
 
-    # A function of the measure's module: doctest looks for those, and tracebacks show its name.
+    # Doctest finds only functions of the measure's module, and tracebacks show the name.
     public: Any = FunctionType(
         function.__code__.replace(co_name=declared.name, co_qualname=declared.name),
         compute.__globals__,
@@ -493,7 +495,7 @@ def _public_function(declared: Measure, compute: Any, taken: tuple[str, ...]) ->
     public.__annotations__["return"] = "float"
     public.__doc__ = _documentation(compute.__doc__, list(signature.parameters))
     public.__wrapped__ = compute
-    # Pickled by this path.
+    # pickle finds `compute` by this path.
     public.compute = compute
     public.measure = replace(declared, function=public)
     compute.__qualname__ = f"{declared.name}.compute"
@@ -501,7 +503,7 @@ def _public_function(declared: Measure, compute: Any, taken: tuple[str, ...]) ->
 
 
 class _Call:
-    """A call of a public function: check everything once, then compute."""
+    """Implementation of a public function: validate the arguments, then compute."""
 
     def __init__(self, measure: Measure, taken: tuple[str, ...]) -> None:
         self.measure = measure
@@ -521,7 +523,9 @@ class _Call:
         prediction = None
         if "y_pred" in self.taken and (y_score is None) == (y_pred is None):
             given = "neither" if y_score is None else "both"
-            raise InvalidInputError(f"`y_score` or `y_pred` must be given, got {given}")
+            raise InvalidInputError(
+                f"`y_score` or `y_pred` must be given, got {given}; pass exactly one of them"
+            )
         if y_pred is not None:
             y_true, y_pred, values = align_to_labels(y_true, y_pred=y_pred, values=values)
             labels, scores = check_labels_beside(y_true, y_pred=y_pred), None
@@ -543,7 +547,7 @@ class _Call:
         return value
 
     def _checked(self, options: dict[str, Any]) -> tuple[EvaluationSettings, dict[str, Any]]:
-        """The settings among the options, and the measure's own parameters."""
+        """Split options into settings and parameters of the measure, and validate both."""
         known = self.measure.parameters
         if "max_buffer" in options and "max_buffer" in self.taken:
             if "buffer" in options:
@@ -568,13 +572,13 @@ class _Call:
 
 
 def warn_undefined(names: str) -> None:
-    """Warn that measures have no value because only one class is present."""
+    """Warn that measures are undefined because only one class is present."""
     warn(f"{names} needs both normal and anomalous points; returning NaN.", UndefinedMeasureWarning)
 
 
 def _signature(declared: Measure, compute: Any, taken: tuple[str, ...]) -> inspect.Signature:
     keyword = inspect.Parameter.KEYWORD_ONLY
-    # Not inspect.signature, which takes a noticeable part of the import.
+    # Avoid inspect.signature, which would slow down the import noticeably.
     own = [
         inspect.Parameter(name, keyword, default=default, annotation=compute.__annotations__[name])
         for name, default in (compute.__kwdefaults__ or {}).items()
@@ -608,63 +612,64 @@ y_score : array-like of shape (n,)
     "buffer": """\
 buffer : int, str or BufferChoice
     Buffer length: a number of points, the name of a strategy of :func:`choose_buffer`, or a
-    choice. Half of it lies before an anomaly, half after it; 0 switches buffers off.""",
+    BufferChoice. Half of it lies before each anomaly, half after it; 0 disables buffers.""",
     "max_buffer": """\
 max_buffer
     Synonym of ``buffer``.""",
     "values": """\
 values : array-like of shape (n,) or (n, d), optional
-    The series, for buffer strategies that look for a period.""",
+    Values of the series, for buffer strategies based on the period.""",
     "thresholds": """\
 thresholds : int, optional
-    Number of thresholds, taken at evenly spaced ranks of the scores; published tables use 250.
+    Number of thresholds, placed at evenly spaced ranks of the scores; published tables use 250.
     By default every distinct score is a threshold, and the value is exact.""",
     "definition": """\
 definition : {"journal", "pvldb2022", "timeeval"}, default="journal"
-    Which of the published definitions.""",
+    Published definition of the measure.""",
     "step": """\
 step : int, default=1
     Distance between buffer lengths: 0, step, 2 step, ..., up to ``buffer``.""",
     "side": """\
 side : {"both", "before", "after"}, default="both"
-    Where buffers are: ``"after"`` forgives late detections only.""",
+    Side of the anomalies that has a buffer; ``"after"`` tolerates only late detections.""",
     "k": """\
 k : int, optional
-    Number of points looked at; by default the number of anomalous points.""",
+    Number of highest scores; by default the number of anomalous points.""",
     "beta": """\
 beta : float, default=1
-    Above 1, recall weighs more.""",
+    Weight of recall relative to precision; values above 1 favor recall.""",
     "algorithm": """\
 algorithm : {"fast", "naive", "opt", "opt_mem"}, default="fast"
-    The journal paper's own algorithms need ``thresholds`` and the journal definition.""",
+    ``"naive"``, ``"opt"`` and ``"opt_mem"`` are the algorithms of the journal paper. They require
+    ``thresholds`` and the journal definition.""",
     "memory_limit": """\
 memory_limit : int, optional
-    Bytes that ``"opt_mem"`` may take for its predictions; 2 GiB by default.""",
+    Maximum size in bytes of the predictions of ``"opt_mem"``; 2 GiB by default.""",
     "threshold": """\
 threshold : {"sigma", "quantile", "cascade", "best"}, number or callable, default="sigma"
     Points with a score >= the threshold are predicted. ``"sigma"`` is the mean plus three standard
-    deviations of the score; ``Sigma(factor)`` and ``Quantile(q)`` set their parameter; a callable
-    gets the scores. ``"cascade"`` predicts scores *above* the mean plus three standard deviations;
-    if there are none, plus two, then plus one, as in the published experiments. ``"best"`` uses the
-    labels: it is the threshold at which the F-score (of this kind) is highest, an upper bound of
-    what a rule can reach.""",
+    deviations of the score. ``Sigma(factor)`` and ``Quantile(q)`` change the parameter of a rule. A
+    callable receives the scores and returns the threshold. ``"cascade"`` predicts scores *above*
+    the mean plus three standard deviations; if there are none, plus two, then plus one, as in the
+    published experiments. ``"best"`` uses the labels: it maximizes the corresponding F-score, an
+    upper bound for any rule.""",
     "y_pred": """\
 y_pred : array-like of shape (n,), optional
-    A prediction of 0 and 1, instead of a score and a threshold.""",
+    Prediction of 0 and 1, instead of a score and a threshold.""",
 }
 _RETURNS = "float\n    In [0, 1]; NaN when only one class is present."
-_RAISES = "InvalidInputError\n    If the arrays or a parameter cannot be evaluated."
+_RAISES = "InvalidInputError\n    If an array or a parameter is invalid."
 _WARNS = "UndefinedMeasureWarning\n    If only one class is present."
 _WARNS_OF_GRID = """\
 ThresholdResolutionWarning
-    If a grid of thresholds is too coarse for the number of anomalous points."""
+    If the grid of thresholds is too coarse for the number of anomalous points."""
 _WARNS_OF_PREDICTION = """\
 PredictionAsScoreWarning
-    If the score is a prediction, of which the threshold would leave nothing."""
+    If the score holds only 0 and 1, and the threshold is above both."""
 
 
 def _documentation(text: str | None, parameters: list[str]) -> str | None:
-    """The measure's docstring with the parameters and sections that measures share."""
+    """Complete a measure's docstring with the shared parameters and sections."""
     if text is None:  # python -OO
         return None
     parts = re.split(r"\n\n(\w+)\n-+\n", "\n\n" + inspect.cleandoc(text))
@@ -711,17 +716,18 @@ def register_measure(
     misleading_without_chance: bool = False,
     properties: MeasureProperties | None = None,
 ) -> Callable[[Function], Function]:
-    """Register ``function(y_true, y_score) -> float`` as a measure, by decoration.
+    """Register a function ``(y_true, y_score) -> float`` as a measure; use as a decorator.
 
-    A registered measure can be named wherever vuskit takes the name of a measure. Settings that the
-    function takes as keywords (``buffer``, ``threshold``, ...) are those of the evaluation.
+    Registered measures work wherever vuskit accepts the name of a measure. If the function has
+    keywords named like settings (``buffer``, ``threshold``, ...), it receives the settings of the
+    evaluation.
 
     Parameters
     ----------
     name : str
-        Its name in code, files and stores.
+        Name in code and files.
     title : str, optional
-        Its name in tables and figures; the name by default.
+        Name in tables and figures; `name` by default.
     family, bounds, higher_is_better, reference, misleading_without_chance
         As for :class:`Measure`.
     properties : MeasureProperties, optional
@@ -735,8 +741,8 @@ def register_measure(
     Raises
     ------
     InvalidInputError
-        If the name is taken by another function, or by a group of measures. The same function of
-        the same module may come again: a cell that is run twice, a module that is loaded anew.
+        If another function or a group of measures already has this name. Registering the same
+        function again is allowed, for example in a notebook cell or a reloaded module.
 
     Examples
     --------
@@ -752,7 +758,9 @@ def register_measure(
     def decorate(function: Function) -> Function:
         known = _MEASURES.get(name)
         if known is not None and not _is_again(function, known.function):
-            raise InvalidInputError(f"`name` must be new, got {name!r}, which is registered")
+            raise InvalidInputError(
+                f"`name` must be new, got {name!r}, which is registered; choose another name"
+            )
         _MEASURES[name] = Measure(
             name,
             title or name,
@@ -771,9 +779,11 @@ def register_measure(
 
 def _check_name(name: Any) -> None:
     if not isinstance(name, str) or not name or "(" in name:
-        raise InvalidInputError(f"`name` must be text without brackets, got {name!r}")
+        raise InvalidInputError(f"`name` must be text without parentheses, got {name!r}")
     if name in GROUPS:
-        raise InvalidInputError(f"`name` must not be that of a group of measures, got {name!r}")
+        raise InvalidInputError(
+            f"`name` must not be a group of measures, got {name!r}; choose another name"
+        )
     if name in _COLUMNS:
         raise InvalidInputError(
             f"`name` must not be a column of result tables, got {name!r}; choose another name"
@@ -781,7 +791,7 @@ def _check_name(name: Any) -> None:
 
 
 def _is_again(new: Callable[..., float], old: Callable[..., float]) -> bool:
-    """Whether two functions come from the same definition, which was executed twice."""
+    """Whether two functions come from the same definition, executed twice."""
     if new is old:
         return True
     code, known = getattr(new, "__code__", None), getattr(old, "__code__", None)
@@ -789,14 +799,14 @@ def _is_again(new: Callable[..., float], old: Callable[..., float]) -> bool:
         return False
     if new.__qualname__ != old.__qualname__ or (new.__name__ == "<lambda>" and code != known):
         return False
-    # A script that also imports itself is one file with two names.
+    # A script that imports itself has one file but two module names.
     return code.co_filename == known.co_filename or new.__module__ == old.__module__
 
 
 def list_measures() -> list[Measure]:
-    """All registered measures: the paper's thirteen, those of other papers, your own.
+    """Return all registered measures: VUS paper, other papers, custom.
 
-    Packages offer measures through the entry point group ``vuskit.measures``.
+    Packages can provide measures through the entry point group ``vuskit.measures``.
 
     Examples
     --------
@@ -810,12 +820,12 @@ def list_measures() -> list[Measure]:
 
 
 def get_measure(name: str) -> Measure:
-    """Return the registered measure of that name or title.
+    """Return the registered measure with this name or title.
 
     Raises
     ------
     InvalidInputError
-        If there is none; the text proposes the nearest name.
+        If there is none. The message suggests the closest name.
 
     Examples
     --------
@@ -829,7 +839,7 @@ def get_measure(name: str) -> Measure:
 
 
 def _registered(name: Any, argument: str, choices: Iterable[str]) -> Measure:
-    """The measure of a name or title; an error may propose ``choices`` too."""
+    """Return the measure with a name or title; errors may also suggest ``choices``."""
     if isinstance(name, str):
         if name in _MEASURES:
             return _MEASURES[name]
@@ -838,7 +848,7 @@ def _registered(name: Any, argument: str, choices: Iterable[str]) -> Measure:
                 return measure
         if _PLUGINS.load(name):
             return _MEASURES[name]
-        for measure in list_measures():  # also those of plug-ins
+        for measure in list_measures():  # loads all plug-ins
             if measure.title == name:
                 return measure
     hint = did_you_mean(name, [*_MEASURES, *choices])
@@ -846,19 +856,19 @@ def _registered(name: Any, argument: str, choices: Iterable[str]) -> Measure:
 
 
 def resolve_measures(measures: Measures, *, name: str = "measures") -> tuple[Measure, ...]:
-    """Return the measures of a group, a name, a title, a function, or a list of these; each once.
+    """Return the measures for a group, name, title, function, or list of these, without duplicates.
 
     Parameters
     ----------
     measures : "paper", "extra", "all", name, title, measure, function, or iterable of these
-        What is asked for; functions stand for the measures that they compute.
+        Requested measures. Functions must belong to registered measures.
     name : str, default="measures"
-        What an error calls it.
+        Name of the argument in errors.
 
     Raises
     ------
     InvalidInputError
-        If there is none, one is not registered, or two different ones have the same name.
+        If the list is empty, a measure is not registered, or two measures have the same name.
 
     Examples
     --------
@@ -880,7 +890,7 @@ def resolve_measures(measures: Measures, *, name: str = "measures") -> tuple[Mea
             known = found.setdefault(measure.name, measure)
             if known is not measure and not _are_same(known, measure):
                 raise InvalidInputError(
-                    f"`{name}` must have unique names, got two called {measure.name!r}"
+                    f"`{name}` must have unique names, got two measures named {measure.name!r}"
                 )
     resolved = tuple(found.values())
     if not resolved:
@@ -889,7 +899,7 @@ def resolve_measures(measures: Measures, *, name: str = "measures") -> tuple[Mea
 
 
 def _are_same(one: Measure, other: Measure) -> bool:
-    # By their text: options may be arrays, which have no single answer to ==.
+    # Compare the text of options, because == of arrays does not return a single bool.
     return one.function is other.function and repr(one.options) == repr(other.options)
 
 
@@ -911,5 +921,5 @@ def _measure_of(function: Callable[..., float], argument: str) -> Measure:
             return measure
     raise InvalidInputError(
         f"`{argument}` must be a registered measure, got the function {_in_words(function)!r}; "
-        "register_measure makes it one"
+        "register it with register_measure"
     )

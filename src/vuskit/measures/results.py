@@ -1,4 +1,4 @@
-"""What an evaluation gives: values that cannot be quoted without their settings."""
+"""Results of an evaluation: values together with their settings."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ _LINE = 79
 
 def _frame(rows: list[dict[str, Any]]) -> Any:
     frame = require("pandas", purpose="to_frame()").DataFrame(rows)
-    # None where there is no number, without turning the others into floats.
+    # Nullable integers keep missing values without turning the other values into floats.
     frame = frame.astype({"thresholds": "Int64", "k": "Int64"})
     return frame if frame["buffer"].notna().all() else frame.astype({"buffer": "Int64"})
 
 
 class _WithSettings(TableForms, Loggable):
-    """Settings of the evaluator, read off any result."""
+    """Base class of results that expose the settings of their evaluator."""
 
     _evaluator: Evaluator
     _n_predicted: float | None
 
     @cached_property
     def settings(self) -> EvaluationSettings:
-        """The settings, with the buffer of this series; quote their text with the values.
+        """Settings with the buffer of this series. Report their text together with the values.
 
         Examples
         --------
@@ -55,18 +55,18 @@ class _WithSettings(TableForms, Loggable):
 
     @property
     def buffer(self) -> int | None:
-        """Buffer of R-AUC, a number of points; None if the strategy found none."""
+        """Buffer length of R-AUC in points; None if the strategy found none."""
         chosen = self._evaluator.buffer
         return None if chosen is None else chosen.length
 
     @property
     def without_buffer(self) -> Mapping[str, str]:
-        """Names of the measures that lack a buffer and are NaN, each with the reason."""
+        """Measures that are NaN because no buffer was found, with the reason."""
         return self._evaluator.without_buffer
 
     @property
     def thresholds(self) -> int | None:
-        """Number of thresholds; None: every distinct score."""
+        """Number of thresholds; None if every distinct score is a threshold."""
         return self.settings.thresholds
 
     @property
@@ -76,12 +76,12 @@ class _WithSettings(TableForms, Loggable):
 
     @property
     def side(self) -> str:
-        """Where the buffers are: both, before or after."""
+        """Side of the anomalies that has a buffer: both, before or after."""
         return self.settings.side
 
     @property
     def k(self) -> int | None:
-        """The k of Precision@k; None: the number of anomalous points."""
+        """The k of Precision@k; None stands for the number of anomalous points."""
         return self.settings.k
 
     @property
@@ -104,19 +104,19 @@ class _WithSettings(TableForms, Loggable):
 
     @property
     def n_predicted(self) -> float | None:
-        """Points at or above the threshold (of several scores the mean); None if never asked."""
+        """Number of predicted points (mean over several scores); None if no threshold was used."""
         return self._n_predicted
 
     @cached_property
     def chance(self) -> ChanceLevel:
-        """Values that random scores reach on these labels; computed on first use."""
+        """Chance level of the measures on these labels; computed on first use."""
         from vuskit.measures.chance import chance_of
 
         return chance_of(self._evaluator, n_predicted=self.n_predicted)
 
     @property
     def _needs_chance(self) -> bool:
-        """Whether a value misleads without what random scores get."""
+        """Whether a measure is misleading without its chance level."""
         return any(measure.misleading_without_chance for measure in self.measures)
 
     def _parameters(self) -> dict[str, Any]:
@@ -137,8 +137,8 @@ class _WithSettings(TableForms, Loggable):
 class Evaluation(_WithSettings, Mapping[str, float]):
     """Values of the measures of one score.
 
-    A mapping from the name of a measure to its value; titles such as "VUS-PR" work too. Printing
-    it shows a table, and ``to_latex()``, ``to_markdown()`` and ``to_html()`` return it.
+    A mapping from measure name to value; titles such as "VUS-PR" also work. It prints as a table.
+    ``to_latex()``, ``to_markdown()`` and ``to_html()`` return the table in other formats.
 
     Examples
     --------
@@ -167,7 +167,7 @@ class Evaluation(_WithSettings, Mapping[str, float]):
 
     @cached_property
     def _names(self) -> dict[str, str]:
-        """Names of the measures by title and name, however they are written."""
+        """Measure names by normalized title and name."""
         titled = {plain_name(title): name for name, title in self._titles.items()}
         return titled | {plain_name(name): name for name in self._values}
 
@@ -179,7 +179,9 @@ class Evaluation(_WithSettings, Mapping[str, float]):
 
     @property
     def adjusted(self) -> dict[str, float]:
-        """``(value - chance) / (best - chance)``: 0 for a random score, 1 for the best.
+        """Chance-adjusted values: 0 for a random score, 1 for the best possible score.
+
+        Computed as ``(value - chance) / (best - chance)``.
 
         Examples
         --------
@@ -192,18 +194,18 @@ class Evaluation(_WithSettings, Mapping[str, float]):
         return self.chance.adjust(self._values)
 
     def to_dict(self) -> dict[str, float]:
-        """Values by name, as a plain dict."""
+        """Return the values by measure name as a plain dict."""
         return dict(self._values)
 
     def _metrics(self) -> dict[str, float]:
         return self._values
 
     def round(self, digits: int) -> dict[str, float]:
-        """Values by name, rounded."""
+        """Return the rounded values by measure name."""
         return {name: round(value, digits) for name, value in self._values.items()}
 
     def to_frame(self) -> Any:
-        """One row per measure, with the settings, as a pandas frame.
+        """Return a pandas DataFrame with one row per measure, including the settings.
 
         Raises
         ------
@@ -236,8 +238,8 @@ class Evaluation(_WithSettings, Mapping[str, float]):
 class Comparison(_WithSettings, Mapping[str, Evaluation]):
     """Evaluations of several scores of one series.
 
-    A mapping from the name of a score to its evaluation. Printing it shows a table, and
-    ``to_latex()``, ``to_markdown()`` and ``to_html()`` return it, the best values bold.
+    A mapping from score name to evaluation. It prints as a table. ``to_latex()``,
+    ``to_markdown()`` and ``to_html()`` return the table in other formats, best values in bold.
     """
 
     def __init__(self, evaluations: dict[str, Evaluation], evaluator: Evaluator) -> None:
@@ -257,7 +259,7 @@ class Comparison(_WithSettings, Mapping[str, Evaluation]):
         return len(self._evaluations)
 
     def to_dict(self) -> dict[str, dict[str, float]]:
-        """Values by score and measure, as plain dicts."""
+        """Return the values by score and measure as plain dicts."""
         return {name: evaluation.to_dict() for name, evaluation in self._evaluations.items()}
 
     def _metrics(self) -> dict[str, float]:
@@ -269,16 +271,16 @@ class Comparison(_WithSettings, Mapping[str, Evaluation]):
 
     @property
     def adjusted(self) -> dict[str, dict[str, float]]:
-        """Values set against chance, by score and measure; see ``Evaluation.adjusted``."""
+        """Chance-adjusted values by score and measure; see ``Evaluation.adjusted``."""
         return {name: self.chance.adjust(values) for name, values in self.items()}
 
     def to_frame(self, *, long: bool = False) -> Any:
-        """One row per score, one column per measure, as a pandas frame.
+        """Return a pandas DataFrame with one row per score and one column per measure.
 
         Parameters
         ----------
         long : bool, default=False
-            One row per score and measure instead, with the settings.
+            Return one row per score and measure instead, including the settings.
 
         Raises
         ------
@@ -319,6 +321,6 @@ class Comparison(_WithSettings, Mapping[str, Evaluation]):
     def __repr__(self) -> str:
         header, rows = self._table()
         if len(TableLayout(header, rows).to_text().partition("\n")[0]) > _LINE:
-            # Wide tables read better with one line per measure.
+            # Wide tables are easier to read with one row per measure.
             header, *rows = (list(column) for column in zip(header, *rows, strict=True))
         return TableLayout(header, rows).to_text(_LINE) + f"\n({self.settings})"

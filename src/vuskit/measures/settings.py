@@ -1,4 +1,4 @@
-"""Settings of an evaluation: validated once, then passed to everything that evaluates."""
+"""Validated settings of an evaluation."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 class SettingOptions(TypedDict, total=False):
-    """Keywords that stand for fields of :class:`EvaluationSettings`."""
+    """Keywords for the fields of :class:`EvaluationSettings`."""
 
     buffer: Buffer
     thresholds: int | None
@@ -53,24 +53,24 @@ class SettingOptions(TypedDict, total=False):
     volume_factor: float
 
 
-# Settings and arrays that measures take besides their own parameters.
+# Settings and arrays that measures accept in addition to their own parameters.
 
 
 class ThresholdOptions(TypedDict, total=False):
-    """Of measures of a prediction."""
+    """Options of measures of a prediction."""
 
     threshold: ThresholdRule
     y_pred: ArrayLike | None
 
 
 class TopOptions(TypedDict, total=False):
-    """Of measures of the highest scores."""
+    """Options of measures of the highest scores."""
 
     k: int | None
 
 
 class BufferOptions(TypedDict, total=False):
-    """Of measures with buffers around anomalies."""
+    """Options of measures with buffers around anomalies."""
 
     buffer: Buffer
     values: ArrayLike | None
@@ -78,7 +78,7 @@ class BufferOptions(TypedDict, total=False):
 
 
 class RangeAucOptions(TypedDict, total=False):
-    """Of R-AUC."""
+    """Options of R-AUC."""
 
     buffer: Buffer
     values: ArrayLike | None
@@ -88,7 +88,7 @@ class RangeAucOptions(TypedDict, total=False):
 
 
 class VolumeOptions(TypedDict, total=False):
-    """Of VUS."""
+    """Options of VUS."""
 
     buffer: Buffer
     max_buffer: Buffer
@@ -101,37 +101,37 @@ class VolumeOptions(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class EvaluationSettings:
-    """Everything that an evaluation depends on besides labels, scores and measures.
+    """Settings of an evaluation: everything besides labels, scores and measures.
 
-    Printing gives the line under every table.
+    They print as one line, which appears below every table.
 
     Parameters
     ----------
     buffer : int, str, BufferChoice or None
         Buffer length of R-AUC and longest buffer of VUS: a number of points, the name of a strategy
-        (see :func:`vuskit.list_buffer_strategies`) or a choice. None: measures that need a buffer
-        cannot be computed.
+        (see :func:`vuskit.list_buffer_strategies`) or a BufferChoice. With None, measures that need
+        a buffer cannot be computed.
     thresholds : int, optional
-        Number of thresholds for R-AUC and VUS; by default every distinct score.
+        Number of thresholds for R-AUC and VUS; by default every distinct score is a threshold.
     definition : {"journal", "pvldb2022", "timeeval"}, default="journal"
         Definition of R-AUC and VUS.
     step : int, default=1
         Distance between the buffer lengths of VUS.
     side : {"both", "before", "after"}, default="both"
-        Where the buffers are.
+        Side of the anomalies that has a buffer.
     threshold : {"sigma", "quantile", "cascade", "best"}, number or callable, default="sigma"
         Threshold of the threshold-based measures; "best" uses the labels.
     k : int, optional
         The k of Precision@k; by default the number of anomalous points.
     buffer_fallback : int, optional
-        Buffer length for series on which the strategy finds none.
+        Buffer length for series for which the strategy finds none.
     volume_factor : float, default=1
-        Longest buffer of VUS in multiples of R-AUC's buffer. The published studies use 2.
+        Longest buffer of VUS as a multiple of R-AUC's buffer. The published studies use 2.
 
     Raises
     ------
     InvalidInputError
-        If a value is invalid; the text names the parameter.
+        If a value is invalid. The message names the parameter.
 
     Examples
     --------
@@ -168,7 +168,7 @@ class EvaluationSettings:
         self._set("volume_factor", float(factor))
 
     def _set(self, name: str, value: Any) -> None:
-        """Replace a value by its checked form, during validation only."""
+        """Replace a value by its validated form; used only during validation."""
         object.__setattr__(self, name, value)
 
     def choose_buffer(
@@ -179,16 +179,16 @@ class EvaluationSettings:
         Parameters
         ----------
         y_true : array-like of shape (n,), optional
-            The labels, for strategies that use the anomalies.
+            The labels, for strategies based on the anomalies.
         values : array-like of shape (n,) or (n, d), optional
-            The series, for strategies that look for a period.
+            Values of the series, for strategies based on the period.
 
         Raises
         ------
         BufferNotFoundError
-            If the strategy finds none and there is no fallback.
+            If the strategy finds no buffer and there is no fallback.
         InvalidInputError
-            If the settings have no buffer, or the values or labels cannot be read.
+            If the settings have no buffer, or the values or labels are invalid.
 
         Examples
         --------
@@ -208,7 +208,7 @@ class EvaluationSettings:
             return BufferChoice(self.buffer_fallback, "fallback", str(error))
 
     def replace(self, **changes: Any) -> EvaluationSettings:
-        """Return the same settings with some values changed.
+        """Return a copy of the settings with some values changed.
 
         Raises
         ------
@@ -218,7 +218,7 @@ class EvaluationSettings:
         return replace(self, **changes) if changes else self
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the settings as JSON-ready values; callables by their qualified name.
+        """Return the settings as JSON-compatible values; callables by their qualified name.
 
         Examples
         --------
@@ -234,12 +234,12 @@ class EvaluationSettings:
 
     @classmethod
     def from_dict(cls, found: Mapping[str, Any]) -> EvaluationSettings:
-        """Return the settings that :meth:`to_dict` described.
+        """Create settings from the result of :meth:`to_dict`.
 
         Raises
         ------
         InvalidInputError
-            If a key is unknown, a value invalid, or a callable cannot be imported.
+            If a key is unknown, a value is invalid, or a callable cannot be imported.
 
         Examples
         --------
@@ -267,7 +267,7 @@ class EvaluationSettings:
         return rule_text(self.threshold)
 
     def texts(self) -> dict[str, str]:
-        """Return the settings in force as texts by name, as :meth:`__str__` lists them.
+        """Return the settings as text by name, without optional settings at their defaults.
 
         Examples
         --------
@@ -302,12 +302,12 @@ class EvaluationSettings:
 def settings_from(
     settings: EvaluationSettings | None, options: Mapping[str, Any]
 ) -> EvaluationSettings:
-    """Return settings changed by keywords; without settings, from keywords alone.
+    """Return settings with keywords applied, or settings from keywords alone.
 
     Raises
     ------
     TypeError
-        If a keyword is unknown, or there is neither a buffer nor settings.
+        If a keyword is unknown, or neither a buffer nor settings are given.
     InvalidInputError
         If a value is invalid.
     """
@@ -330,12 +330,12 @@ def settings_from(
 def settings_for(
     measures: Iterable[Measure], settings: EvaluationSettings | None, options: Mapping[str, Any]
 ) -> EvaluationSettings:
-    """Return settings from keywords; the buffer may be absent if no measure uses one.
+    """Return settings from keywords; the buffer is optional if no measure uses one.
 
     Raises
     ------
     TypeError
-        If a keyword is unknown, or a measure needs a buffer and there is none.
+        If a keyword is unknown, or a measure needs a buffer and none is given.
     InvalidInputError
         If a value is invalid.
     """
@@ -348,7 +348,7 @@ def settings_for(
 
 
 def with_setting_keywords(function: Function) -> Function:
-    """List the fields of the settings in the signature, in place of ``**options``."""
+    """Replace ``**options`` in the signature by the fields of the settings."""
     signature = inspect.signature(function)
     own = [entry for entry in signature.parameters.values() if entry.kind != entry.VAR_KEYWORD]
     keywords = [
@@ -374,7 +374,7 @@ def _to_dict(instance: Any) -> dict[str, Any]:
 
 
 def _callable_to_json(function: Any) -> dict[str, Any]:
-    """A function as ``module:name``, an instance of a dataclass with its values."""
+    """Describe a function as ``module:name``, and a dataclass instance with its values."""
     if is_dataclass(function) and not isinstance(function, type):
         kind = type(function)
         return {"callable": f"{kind.__module__}:{kind.__qualname__}", "values": _to_dict(function)}
@@ -393,6 +393,7 @@ def _callable_from_json(described: Mapping[str, Any]) -> Any:
             found = getattr(found, part)
     except (ImportError, AttributeError, ValueError):
         raise InvalidInputError(
-            f"`threshold` must be a callable that can be imported, got {path!r}"
+            f"`threshold` must be a callable that can be imported, got {path!r}; define it at the "
+            "top level of a module"
         ) from None
     return found(**described["values"]) if "values" in described else found

@@ -1,4 +1,4 @@
-"""The surface under which VUS is the volume, as data; and volumes over any parameters."""
+"""The surface of VUS as data, and volumes over arbitrary parameters."""
 
 from __future__ import annotations
 
@@ -44,10 +44,10 @@ class Surface:
     definition : str
         Definition of the rates.
     side : str
-        Where the buffers are: ``"both"``, ``"before"`` or ``"after"``.
+        Side of the anomalies that has a buffer: ``"both"``, ``"before"`` or ``"after"``.
     step : int
-        Distance between buffer lengths. VUS is the mean of an area over its multiples: the longest
-        buffer, where it is not one, does not count.
+        Distance between buffer lengths. VUS is the mean area over the multiples of ``step``; it
+        excludes the longest buffer if that is not a multiple.
     """
 
     buffers: NDArray[np.intp]
@@ -62,7 +62,7 @@ class Surface:
     step: int = 1
 
     def to_frame(self) -> Any:
-        """One row per (buffer, threshold), as a pandas frame.
+        """Return a pandas DataFrame with one row per buffer and threshold.
 
         Raises
         ------
@@ -105,13 +105,13 @@ def surface(
     buffer : int, str or BufferChoice
         Longest buffer: a number of points, or the name of a strategy of :func:`choose_buffer`.
     values : array-like of shape (n,) or (n, d), optional
-        The series, for strategies that look for a period.
+        Values of the series, for strategies based on the period.
     thresholds : int or None, default=250
-        Number of thresholds, taken at evenly spaced ranks of the scores; a picture needs no more.
-        None takes every distinct score, which makes arrays of (buffers x scores).
+        Number of thresholds, placed at evenly spaced ranks of the scores; 250 suffice for a plot.
+        None uses every distinct score, which creates arrays of size buffers x scores.
     step : int, default=1
-        Distance between buffer lengths. The surface has 0, step, 2 step, ..., and ``buffer`` in any
-        case; VUS with the same step leaves ``buffer`` out where it is not a multiple.
+        Distance between buffer lengths. The surface contains 0, step, 2 step, ..., and always
+        ``buffer``. VUS with the same step excludes ``buffer`` if it is not a multiple of ``step``.
     definition, side, algorithm, memory_limit
         As for :func:`vuskit.vus_roc`.
 
@@ -122,8 +122,8 @@ def surface(
     Raises
     ------
     InvalidInputError
-        If the arrays or a parameter cannot be evaluated, only one class is present, or the surface
-        does not fit into the available memory.
+        If an array or a parameter is invalid, only one class is present, or the surface does not
+        fit into the available memory.
 
     Warns
     -----
@@ -170,12 +170,12 @@ def surface_to_draw(
     thresholds: int | None,
     **options: Any,
 ) -> Surface:
-    """As :func:`surface`, for pictures: whoever looks at one has not asked for its grid.
+    """Compute a surface for plots: like :func:`surface`, but without a warning for coarse grids.
 
     Raises
     ------
     InvalidInputError
-        As there.
+        As for :func:`surface`.
     """
     settings = EvaluationSettings(buffer=buffer, thresholds=thresholds, **options)
     labels, scores = _checked(y_true, y_score)
@@ -207,7 +207,7 @@ def _fast(buffered: BufferedLabels, scores: NDArray[Any], thresholds: int | None
 
 
 def _surface(settings: AreaSettings, rates: RangeRates, found: tuple[Floats, Floats]) -> Surface:
-    """Surface of rates and areas."""
+    """Create a surface from rates and areas."""
     levels, fpr, tpr, precision = rates
     roc, pr = found
     about = settings.definition, settings.side, settings.step
@@ -223,7 +223,7 @@ class Volume:
     grid : dict
         Values of each parameter.
     values : ndarray
-        One axis per parameter, in the order of ``grid``.
+        Values of the measure, with one axis per parameter in the order of ``grid``.
     """
 
     grid: dict[str, list[Any]]
@@ -231,11 +231,11 @@ class Volume:
 
     @property
     def mean(self) -> float:
-        """The volume under the (hyper-)surface: the mean over the grid."""
+        """Volume under the (hyper-)surface: the mean over the grid."""
         return float(self.values.mean())
 
     def to_frame(self) -> Any:
-        """One row per combination of parameters, as a pandas frame.
+        """Return a pandas DataFrame with one row per combination of parameters.
 
         Raises
         ------
@@ -250,15 +250,16 @@ class Volume:
 
 
 def volume(function: Callable[..., float], grid: Mapping[str, Iterable[Any]]) -> Volume:
-    """Mean of a measure over any grid of named parameters.
+    """Compute the mean of a measure over a grid of named parameters.
 
-    With more parameters than the buffer (a detector's window, its normal model's length), the
-    surface of VUS becomes a hyper-surface; this is the volume under it.
+    VUS is the volume over one parameter, the buffer length. With more parameters, such as a
+    detector's window, the surface becomes a hyper-surface; this function returns the volume under
+    it.
 
     Parameters
     ----------
     function : callable
-        Called with one keyword per parameter; gives a number.
+        Called with one keyword per parameter; returns a number.
     grid : mapping from str to iterable
         Values of each parameter.
 
@@ -284,7 +285,7 @@ def volume(function: Callable[..., float], grid: Mapping[str, Iterable[Any]]) ->
     """
     listed = _listed(grid)
     if not listed or not all(listed.values()):
-        raise InvalidInputError("`grid` must give at least one value per parameter, got none")
+        raise InvalidInputError("`grid` must have at least one value per parameter, got none")
     names = list(listed)
     values = [
         float(function(**dict(zip(names, combination, strict=True))))
@@ -295,7 +296,7 @@ def volume(function: Callable[..., float], grid: Mapping[str, Iterable[Any]]) ->
 
 def _listed(grid: Any) -> dict[str, list[Any]]:
     if not isinstance(grid, Mapping):
-        raise InvalidInputError(f"`grid` must map names of parameters to values, got {grid!r}")
+        raise InvalidInputError(f"`grid` must map parameter names to lists of values, got {grid!r}")
     for name, values in grid.items():
         if isinstance(values, str) or not isinstance(values, Iterable):
             raise InvalidInputError(f"`grid[{name!r}]` must be a list of values, got {values!r}")

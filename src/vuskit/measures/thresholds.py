@@ -1,4 +1,4 @@
-"""Threshold rules: where a score becomes a prediction."""
+"""Threshold rules, which turn a score into a prediction."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ __all__ = [
     "threshold_value",
 ]
 
-_CHUNK = 8192  # beyond 10,000 numbers BLAS would wake its threads
+_CHUNK = 8192  # BLAS would use threads for more than 10,000 numbers
 _WIDE_CHUNK = 1 << 16
 _TINY, _HUGE = 1e-280, 1e280
-_EXACT = 2**53  # up to here every integer is a double
+_EXACT = 2**53  # every integer up to this one is exact in double precision
 _FAR = 400  # binary exponent beyond which squares may underflow or overflow
 
 
@@ -69,23 +69,23 @@ class Sigma:
         """Threshold of one score."""
         if _is_wide(scores):
             scores = _in_doubles(scores)
-        # What leaves the range of floats is found below; users may have made it an error.
+        # Overflow is handled below; users may have configured NumPy to raise an error.
         with np.errstate(over="ignore", under="ignore", invalid="ignore"):
             mean = float(np.add.reduce(scores, dtype=np.float64)) / scores.size
             squares = _sum_of_squares(scores, mean)
             if not _TINY < squares < _HUGE:
                 exponent = int(np.frexp(max(abs(float(scores.min())), abs(float(scores.max()))))[1])
-                if abs(exponent) > _FAR:  # squares left that range; powers of two are exact
+                if abs(exponent) > _FAR:  # squares overflow or underflow; powers of two are exact
                     scaled = np.ldexp(scores.astype(np.float64), -exponent)
                     return float(np.ldexp(self(scaled), exponent))
         deviation = float(np.sqrt(squares / scores.size))
         if deviation <= 1e-12 * abs(mean) and scores.min() == scores.max():
-            return plain_number(scores[0])  # the mean of equal numbers may be rounded off them
+            return plain_number(scores[0])  # the mean of equal numbers may be rounded
         return mean + self.factor * deviation
 
 
 def plain_number(score: Any) -> float:
-    """A score as a float, or as an integer where a float would round it."""
+    """Return a score as a float, or as an integer if a float would round it."""
     number = score.item()
     is_rounded = isinstance(number, int) and int(float(number)) != number
     return number if is_rounded else float(number)
@@ -96,7 +96,7 @@ def _is_wide(scores: NDArray[Any]) -> bool:
 
 
 def _in_doubles(scores: NDArray[Any]) -> NDArray[np.float64]:
-    """The scores in double precision; refused where a wide float has left its range."""
+    """Convert scores to double precision; reject scores outside its range."""
     with np.errstate(over="ignore", under="ignore"):
         doubles = scores.astype(np.float64)
     lost = ~np.isfinite(doubles)
@@ -105,15 +105,15 @@ def _in_doubles(scores: NDArray[Any]) -> NDArray[np.float64]:
     if lost.any():
         bad = int(lost.argmax())
         raise InvalidInputError(
-            "`y_score` must lie within the range of double precision for a threshold rule, "
-            f"got {scores[bad]!s} at index {bad}"
+            "`y_score` must be within the range of double precision for a threshold rule, "
+            f"got {scores[bad]!s} at index {bad}; rescale the scores"
         )
     return doubles
 
 
 def _sum_of_squares(scores: NDArray[Any], mean: float) -> float:
-    """Sum of the squared distances from the mean, in double precision."""
-    # A chunk at a time: np.std would make copies of the whole score.
+    """Return the sum of squared deviations from the mean, in double precision."""
+    # Work in chunks, because np.std would copy the whole score.
     total = 0.0
     work = scratch("distances from the mean", (min(_CHUNK, scores.size),))
     for start in range(0, scores.size, _CHUNK):
@@ -125,15 +125,15 @@ def _sum_of_squares(scores: NDArray[Any], mean: float) -> float:
 
 @dataclass(frozen=True)
 class Cascade:
-    """Just above mean plus three standard deviations; lower where no score is above that.
+    """Above the mean plus three standard deviations; plus two, then one, if no score is.
 
-    The rule of the published experiments: points *above* the threshold are predicted. If there are
-    none, the next factor is tried. With the last factor nothing may be predicted.
+    This is the rule of the published experiments: points *above* the limit are predicted. If there
+    are none, the next factor is tried. The prediction may be empty even with the last factor.
 
     Parameters
     ----------
     factors : tuple of float, default=(3, 2, 1)
-        Numbers of (population) standard deviations, in the order in which they are tried.
+        Numbers of (population) standard deviations, in the order to try.
 
     Raises
     ------
@@ -169,7 +169,7 @@ class Cascade:
 
 
 def _just_above(limit: Threshold, scores: NDArray[Any]) -> Threshold:
-    """Lowest threshold at which only scores above a limit are predicted."""
+    """Return the lowest threshold at which only scores above a limit are predicted."""
     if scores.dtype.kind in "iu" and math.isfinite(limit):
         return math.floor(limit) + 1
     return np.float64(math.nextafter(limit, math.inf))
@@ -200,18 +200,18 @@ class Quantile:
 
 
 def _exact_quantile(scores: NDArray[Any], share: float) -> float:
-    """Quantile by rational numbers, where doubles would round or overflow."""
+    """Compute a quantile with rational numbers, because doubles would round or overflow."""
     place = share * (scores.size - 1)
     first = int(place)
     last = min(first + 1, scores.size - 1)
     parts = np.partition(scores, (first, last))
     low, high = Fraction(parts[first].item()), Fraction(parts[last].item())
     found = low + Fraction(place - first) * (high - low)
-    # No integer lies between the quantile and the next integer: both predict the same points.
+    # For integer scores, the quantile and the next integer predict the same points.
     return math.ceil(found) if scores.dtype.kind in "iu" else float(found)
 
 
-# An integer only where a double would round it.
+# An integer only if a double would round it.
 Threshold = np.float64 | int
 ThresholdRule = str | float | Callable[[NDArray[Any]], float]
 
@@ -237,10 +237,10 @@ _PLUGINS = EntryPointGroup(
 
 
 def list_threshold_rules() -> tuple[str, ...]:
-    """Names of the threshold rules: ours, then those of installed packages.
+    """Return the names of the threshold rules: built-in rules, then those of plug-ins.
 
-    Packages offer rules through the entry point group ``vuskit.thresholds``. A function that you
-    pass as ``threshold=`` needs no name.
+    Packages can provide rules through the entry point group ``vuskit.thresholds``. Functions passed
+    as ``threshold=`` need no name.
 
     Examples
     --------
@@ -252,7 +252,7 @@ def list_threshold_rules() -> tuple[str, ...]:
 
 
 def rule_description(name: str) -> str:
-    """First line of the documentation of a rule.
+    """Return the first line of a rule's docstring.
 
     Examples
     --------
@@ -265,7 +265,7 @@ def rule_description(name: str) -> str:
 
 
 def rule_text(rule: ThresholdRule) -> str:
-    """A rule as text; one of a plug-in with its distribution and version."""
+    """Return a rule as text; for plug-ins, with the distribution and version."""
     if isinstance(rule, str):
         provider = _PLUGINS.provider(rule) if rule not in _OURS else ""
         return f"{rule} ({provider})" if provider else rule
@@ -273,17 +273,17 @@ def rule_text(rule: ThresholdRule) -> str:
 
 
 def is_best(rule: ThresholdRule) -> bool:
-    """Whether a rule asks for the threshold that looking at the labels would choose."""
+    """Whether a rule is "best", the threshold chosen with the labels."""
     return isinstance(rule, str) and rule == _BEST
 
 
 def check_rule(rule: ThresholdRule) -> ThresholdRule:
-    """Read a rule, its name, or a number.
+    """Check a threshold: a callable rule, the name of a rule, or a number.
 
     Raises
     ------
     InvalidInputError
-        If it is none of them.
+        If the threshold is none of them.
     """
     if isinstance(rule, str):
         if rule in _RULES or is_best(rule) or _PLUGINS.load(rule):
@@ -295,18 +295,20 @@ def check_rule(rule: ThresholdRule) -> ThresholdRule:
 
 
 def threshold_value(rule: ThresholdRule, scores: NDArray[Any]) -> Threshold:
-    """Turn a rule, its name, or a number into a number in double precision.
+    """Return the threshold of a rule for some scores, in double precision.
 
-    A plain float would be rounded to the precision of single-precision scores in a comparison.
-    Integers that doubles would round stay integers.
+    A comparison with single-precision scores would round a plain float to their precision. Integers
+    that doubles would round stay integers.
 
     Raises
     ------
     InvalidInputError
-        If the name is unknown, the rule looks at the labels, or the outcome is not a number.
+        If the name is unknown, the rule needs the labels, or the result is not a number.
     """
     if is_best(rule):
-        raise InvalidInputError("`threshold` must not look at the labels here, got 'best'")
+        raise InvalidInputError(
+            "`threshold` must not use the labels here, got 'best'; use a number or another rule"
+        )
     if isinstance(rule, str):
         rule = _RULES[str(check_rule(rule))]
     return _number(rule(scores) if callable(rule) else rule)
@@ -322,12 +324,12 @@ def _number(value: Any) -> Threshold:
     if isinstance(value, Integral) and math.isfinite(number) and int(number) != int(value):
         return int(value)
     if np.isnan(number):
-        raise InvalidInputError(f"`threshold` must give a number, got {value!r}")
+        raise InvalidInputError(f"`threshold` must be or return a number, got {value!r}")
     return np.float64(number)
 
 
 def looks_predicted(scores: NDArray[Any], threshold: Threshold) -> bool:
-    """Whether scores are only zeros and ones, of which the threshold reaches none."""
+    """Whether scores are only zeros and ones, and the threshold is above both."""
     start = scores[:64]
     if threshold <= 1.0:
         return False
@@ -339,7 +341,7 @@ def at_or_above(
 ) -> NDArray[np.bool_]:
     """Whether each score is at or above a threshold, without rounding large integers."""
     limit: Any = int(threshold) if isinstance(threshold, Integral) else threshold
-    # A level in the scores' own precision is exact, and too narrow for a comparison with 2**53.
+    # Skip narrow NumPy scalars: they are exact, and may overflow when compared with 2**53.
     if isinstance(limit, (int, float)) and abs(limit) >= _EXACT:
         if scores.dtype.kind in "iu":
             info = np.iinfo(scores.dtype)
@@ -353,7 +355,7 @@ def at_or_above(
 
 
 def _whole_limit(threshold: float, info: np.iinfo[Any]) -> int | None:
-    """Lowest integer of a type at or above a threshold; None where there is none."""
+    """Return the lowest integer of a type at or above a threshold, or None."""
     if threshold > info.max:  # infinity has no nearest integer
         return None
     if threshold <= info.min:
@@ -363,8 +365,8 @@ def _whole_limit(threshold: float, info: np.iinfo[Any]) -> int | None:
 
 
 def positions_from(scores: NDArray[Any], threshold: Threshold) -> Ints:
-    """Positions of the scores at or above a threshold."""
-    # A chunk at a time: fresh memory for all points would cost more than comparing them.
+    """Return the positions of the scores at or above a threshold."""
+    # Work in chunks, because allocating memory for all points would cost more than comparing.
     found = []
     for start in range(0, scores.size, _WIDE_CHUNK):
         chunk = scores[start : start + _WIDE_CHUNK]

@@ -1,4 +1,4 @@
-"""UCR score: whether the highest score points at an anomaly."""
+"""UCR score: whether the highest score lies at an anomaly."""
 
 from __future__ import annotations
 

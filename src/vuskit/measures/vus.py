@@ -1,4 +1,4 @@
-"""R-AUC and VUS: anomalies with soft borders, all thresholds, one buffer length or all of them."""
+"""R-AUC and VUS: areas over all thresholds, with buffers around the anomalies."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _AT_ONE_BUFFER = MeasureProperties(
     sequence_adapted=True,
     parameter_free=False,
 )
-# As the paper has it: the longest buffer still has to be chosen.
+# As in the paper, although the longest buffer has to be chosen.
 _OVER_BUFFERS = MeasureProperties(
     independent_of_anomalies=True,
     threshold_free=True,
@@ -38,25 +38,26 @@ _PARAMETERS = {
 
 
 def check_algorithm(settings: EvaluationSettings, options: Mapping[str, Any]) -> None:
-    """Refuse settings that the paper's own algorithms do not support.
+    """Reject settings that the algorithms of the paper do not support.
 
     Raises
     ------
     InvalidInputError
-        If there is no grid of thresholds, or another definition or side.
+        If the number of thresholds is missing, or the definition or side is not the default.
     """
     algorithm = options.get("algorithm", "fast")
     if algorithm == "fast":
         return
     if settings.thresholds is None:
         raise InvalidInputError(
-            f"`thresholds` must be an int >= 2 for algorithm={algorithm!r}, got None"
+            f"`thresholds` must be an int >= 2 for algorithm={algorithm!r}, got None; published "
+            "tables use 250"
         )
     for name, only in (("definition", JOURNAL.name), ("side", EvaluationSettings.side)):
         if getattr(settings, name) != only:
             raise InvalidInputError(
                 f"`{name}` must be {only!r} for algorithm={algorithm!r}, "
-                f"got {getattr(settings, name)!r}"
+                f"got {getattr(settings, name)!r}; or use algorithm='fast'"
             )
 
 
@@ -80,9 +81,9 @@ def range_auc_roc(
 ) -> float:
     """Return the area under the range-aware ROC curve.
 
-    Each anomaly gets a ramp of ``buffer // 2`` points on either side, so that a detector that fires
-    slightly early or late keeps part of its credit; a detector must also find every anomaly at
-    least once to reach a full true-positive rate.
+    Each anomaly gets a ramp of ``buffer // 2`` points on each side, so that slightly early or late
+    detections get partial credit. A true-positive rate of 1 also requires that every anomaly is
+    detected at least once.
 
     Examples
     --------
@@ -148,7 +149,7 @@ def vus_roc(
     ----------
     buffer : int, str or BufferChoice
         Longest buffer: a number of points, the name of a strategy of :func:`choose_buffer`, or a
-        choice. The period of the series is a good one.
+        BufferChoice. A good choice is the period of the series.
 
     Examples
     --------
@@ -183,7 +184,7 @@ def vus_pr(
     ----------
     buffer : int, str or BufferChoice
         Longest buffer: a number of points, the name of a strategy of :func:`choose_buffer`, or a
-        choice. The period of the series is a good one.
+        BufferChoice. A good choice is the period of the series.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""Work that measures share: labels prepared once, scores ranked once, predictions made once.
+"""Intermediate results shared by measures: buffered labels, ranks of scores, and predictions.
 
-A measure asks a :class:`Workspace` for what it needs. Every part is computed on first use and kept,
-so that one evaluation of all thirteen measures ranks the scores once and reads the labels once.
+Measures get these from a :class:`Workspace`. Each part is computed on first use and cached, so an
+evaluation of all measures ranks the scores only once.
 """
 
 from __future__ import annotations
@@ -70,31 +70,30 @@ Floats = NDArray[np.float64]
 Curve = Literal["roc", "pr"]
 Finder = Callable[..., Any]  # (scores, labels, **options) -> the best threshold
 Changes = tuple[tuple[str, Any], ...]
-# What will be asked for, by the settings that differ from the workspace's: "levels" (the plain AUCs
-# and Precision@k), "range_auc", "vus".
+# Required parts by changed settings: "levels" (AUC and Precision@k), "range_auc", "vus".
 Needs = Mapping[Changes, frozenset[str]]
 
 _AREA_FIELDS = ("buffer", "thresholds", "definition", "step", "side", "volume_factor")
 _AREA_NEEDS = frozenset(("range_auc", "vus"))
 _COARSE = 4  # a grid is coarse when its step exceeds P / 4 points
 _MOST_WIDTHS = 1 << 28  # buffer lengths of one volume
-# Bytes by which work grows, as measured with every definition, rounded up.
-_WIDTH_BYTES = 256  # by each buffer length of a volume
-_THRESHOLD_BYTES = 128  # by each threshold of a grid,
-_LANE_BYTES = 96  # and for each of the buffer lengths that are swept together,
-_ROW_BYTES = 32  # and for each set of buffered events
-_CELL_BYTES = 80  # by each cell of a surface
-_LANES = 8  # buffer lengths that are swept together on a large grid
-_ALWAYS_THERE = 1 << 26  # bytes for which nobody asks the system
-_ALMOST_ONE = 0.9995  # shown as 1.000
+# Memory in bytes, measured with every definition and rounded up.
+_WIDTH_BYTES = 256  # per buffer length of a volume
+_THRESHOLD_BYTES = 128  # per threshold of a grid
+_LANE_BYTES = 96  # per threshold and buffer length swept together
+_ROW_BYTES = 32  # per threshold and set of buffered events
+_CELL_BYTES = 80  # per cell of a surface
+_LANES = 8  # buffer lengths swept together on a large grid
+_ALWAYS_THERE = 1 << 26  # bytes that are allocated without a check
+_ALMOST_ONE = 0.9995  # rounds to 1.000
 
 
-_SMALL_GRID = 1 << 14  # thresholds that are not looked at more closely
+_SMALL_GRID = 1 << 14  # number of thresholds that needs no memory check
 _FEWER_THRESHOLDS = "or thresholds=None, which uses every distinct score"
 
 
 def _check_memory(name: str, number: int, bytes_each: float, otherwise: str) -> None:
-    """Refuse a number of buffer lengths or thresholds whose work does not fit into memory."""
+    """Reject a number of buffer lengths or thresholds that needs too much memory."""
     needed = number * bytes_each
     if needed <= _ALWAYS_THERE:
         return
@@ -108,9 +107,9 @@ def _check_memory(name: str, number: int, bytes_each: float, otherwise: str) -> 
 
 @dataclass(frozen=True)
 class AreaSettings:
-    """What the buffered labels of one series depend on.
+    """Settings of the buffered labels of one series.
 
-    ``longest`` is the longest buffer of VUS; None: only R-AUC at ``buffer`` is wanted.
+    ``longest`` is the longest buffer of VUS; None computes only R-AUC at ``buffer``.
     """
 
     buffer: int
@@ -123,7 +122,7 @@ class AreaSettings:
     def of(
         cls, settings: EvaluationSettings, buffer: int, *, with_volume: bool = True
     ) -> AreaSettings:
-        """Area settings of checked settings, for a chosen buffer.
+        """Return the area settings for validated settings and a chosen buffer.
 
         Raises
         ------
@@ -135,7 +134,8 @@ class AreaSettings:
             longest = round(settings.volume_factor * buffer)
             if longest > _MOST_WIDTHS * settings.step:
                 raise InvalidInputError(
-                    f"`buffer` must be at most {_MOST_WIDTHS * settings.step}, got {longest}"
+                    f"`buffer` must be at most {_MOST_WIDTHS * settings.step}, got {longest}; use "
+                    "less, or a larger `step`"
                 )
             _check_memory("buffer", longest, _WIDTH_BYTES / settings.step, "or use a larger `step`")
         return cls(buffer, longest, settings.definition, settings.step, settings.side)
@@ -147,7 +147,7 @@ class AreaSettings:
 
     @cached_property
     def widths(self) -> Ints:
-        """Buffer lengths 0, step, 2 step, ... of the volume, and R-AUC's own, ascending."""
+        """Buffer lengths 0, step, 2 step, ... of the volume and that of R-AUC, ascending."""
         lengths = np.arange(self.n_volume, dtype=np.intp) * self.step
         if self._buffer_is_in_volume:
             return lengths
@@ -167,25 +167,28 @@ class AreaSettings:
 
     @property
     def shares_ranks(self) -> bool:
-        """Whether R-AUC's buffer is the longest of the volume, so that both need the same ranks."""
+        """Whether R-AUC's buffer is the longest of the volume; then both need the same ranks."""
         return self._buffer_is_in_volume and self.buffer_row == self.n_volume - 1
 
     @property
     def n_worth(self) -> int:
-        """Buffer lengths that decide about compiled kernels; equal with and without the volume."""
+        """Number of buffer lengths that decides whether to use compiled kernels.
+
+        It is the same with and without the volume.
+        """
         return self.buffer // self.step + 1 if self.longest is None else self.widths.size
 
     @property
     def without_volume(self) -> AreaSettings:
-        """The same for R-AUC alone."""
+        """The same settings for R-AUC alone."""
         return replace(self, longest=None)
 
     def volume(self, areas: Floats) -> float:
-        """Mean of the areas over the buffer lengths of the volume."""
+        """Return the mean area over the buffer lengths of the volume."""
         if not self._buffer_is_in_volume:
             row = self.buffer_row
             areas = areas[:row] if row == self.n_volume else np.delete(areas, row)
-        # Not np.mean, which takes longer than the sum.
+        # np.mean would take longer than the sum.
         return float(areas.sum() / self.n_volume)
 
 
@@ -212,16 +215,16 @@ class BufferedLabels:
 
     @cached_property
     def compiled(self) -> CompiledPlan:
-        """The same for compiled kernels."""
+        """The plan for compiled kernels."""
         return CompiledPlan(self.plan)
 
     def check_grid(self, thresholds: int | None) -> None:
-        """Refuse a grid of thresholds that does not fit into the available memory.
+        """Reject a grid of thresholds that does not fit into the available memory.
 
         Raises
         ------
         InvalidInputError
-            If it does not; the text names the largest grid that does.
+            If the grid is too large. The message gives the largest possible grid.
         """
         if thresholds is not None and thresholds > _SMALL_GRID:
             lanes = min(self.settings.widths.size, _LANES)
@@ -230,18 +233,18 @@ class BufferedLabels:
             _check_memory("thresholds", thresholds, each, _FEWER_THRESHOLDS)
 
     def check_surface(self, thresholds: int) -> None:
-        """Refuse a surface of (buffer lengths x thresholds) that does not fit into memory.
+        """Reject a surface (buffer lengths x thresholds) that does not fit into memory.
 
         Raises
         ------
         InvalidInputError
-            If it does not; the text names the largest number of thresholds that does.
+            If the surface is too large. The message gives the largest number of thresholds.
         """
         each = _CELL_BYTES * self.settings.widths.size
         _check_memory("thresholds", thresholds, each, "or use a larger `step`")
 
     def warn_if_coarse(self, thresholds: int | None) -> None:
-        """Warn when a grid steps over a quarter of the anomalous points or more."""
+        """Warn if one step of the grid exceeds a quarter of the anomalous points."""
         labels = self.labels
         if thresholds is None or not labels.has_both_classes:
             return
@@ -272,12 +275,12 @@ class PreparedLabels:
         self._buffered: dict[AreaSettings, BufferedLabels] = {}
 
     def choose_buffer(self, settings: EvaluationSettings) -> BufferChoice:
-        """Buffer of this series.
+        """Return the buffer of this series.
 
         Raises
         ------
         InvalidInputError
-            As :meth:`EvaluationSettings.choose_buffer`.
+            As for :meth:`EvaluationSettings.choose_buffer`.
         """
         if not isinstance(settings.buffer, str):
             return settings.choose_buffer()
@@ -296,15 +299,16 @@ class PreparedLabels:
         return found
 
     def _check_values(self) -> None:
-        """Reject values of another series: a period of the wrong one would go unnoticed."""
+        """Reject values of another length, because a wrong period would go unnoticed."""
         shape = np.shape(self._values) if self._values is not None else (self.labels.n,)
         if shape and shape[0] != self.labels.n:
             raise InvalidInputError(
-                f"`values` must have one entry per label, got {shape[0]} for {self.labels.n} labels"
+                f"`values` must have one entry per label, got {shape[0]} for {self.labels.n} "
+                "labels; pass the values of the same series"
             )
 
     def buffered(self, settings: EvaluationSettings, *, with_volume: bool) -> BufferedLabels:
-        """Labels with the buffers of some settings."""
+        """Return the labels with the buffers of some settings."""
         length = self.choose_buffer(settings).length
         key = AreaSettings.of(settings, length, with_volume=with_volume)
         if key not in self._buffered:
@@ -324,25 +328,25 @@ class Areas:
     pr: Floats
 
     def range_auc(self, curve: Curve) -> float:
-        """Area at R-AUC's buffer."""
+        """Return the area at R-AUC's buffer."""
         return _within_bounds(getattr(self, curve)[self.settings.buffer_row])
 
     def volume(self, curve: Curve) -> float:
-        """Mean area over the buffer lengths of the volume."""
+        """Return the mean area over the buffer lengths of the volume."""
         return _within_bounds(self.settings.volume(getattr(self, curve)))
 
 
 def _within_bounds(area: float) -> float:
-    """Remove a rounding error beyond 0 or 1."""
+    """Clip rounding errors beyond 0 or 1."""
     return min(max(float(area), 0.0), 1.0)
 
 
 @dataclass(frozen=True)
 class RankedScore:
-    """One score, ranked where areas or levels need it.
+    """Ranks of one score, as needed for areas and levels.
 
-    ``grid`` is the number of thresholds of the areas; None: every distinct score. With
-    ``with_levels``, one pass over the scores also finds the ranks of the anomalous points.
+    ``grid`` is the number of thresholds of the areas; None uses every distinct score. With
+    ``with_levels``, the same pass over the scores also finds the ranks of the anomalous points.
     """
 
     labels: Labels
@@ -353,7 +357,7 @@ class RankedScore:
 
     @cached_property
     def _compiled(self) -> CompiledScore | None:
-        """Ranks for the areas by compiled kernels, where they are used."""
+        """Ranks from compiled kernels; None if these are not used."""
         if self.buffered is None:
             return None
         return self.buffered.compiled.rank(self.scores, self.grid, self.buffered.settings.n_worth)
@@ -364,7 +368,7 @@ class RankedScore:
 
     @cached_property
     def _dynamic(self) -> DynamicScores | None:
-        """Order of the points near anomalies, where NumPy finds the exact areas."""
+        """Order of the points near anomalies, if NumPy computes the exact areas."""
         if self.buffered is None or self.grid is not None or self._compiled is not None:
             return None
         return DynamicScores.of(self.buffered.plan, self.scores)
@@ -375,7 +379,7 @@ class RankedScore:
 
     @cached_property
     def _ranks(self) -> RankTable:
-        """Ranks of everything that will be asked for."""
+        """All required ranks."""
         needles = self.scores[:0]
         if self._dynamic is not None:
             needles = self._dynamic.levels
@@ -393,7 +397,7 @@ class RankedScore:
 
     @cached_property
     def levels(self) -> Levels:
-        """Counts at every score that an anomalous point has, and perhaps at others."""
+        """Counts at every score of an anomalous point, and possibly at others."""
         if self._compiled_exactly is not None:
             return self._compiled_exactly.levels
         if self._dynamic is not None:
@@ -422,7 +426,7 @@ class RankedScore:
 
     @cached_property
     def buffer_areas(self) -> Areas:
-        """The same at R-AUC's buffer, bit for bit as without the volume; see ``shares_ranks``."""
+        """Areas at R-AUC's buffer, bit-identical to those without the volume."""
         assert self.buffered is not None
         if self._compiled is not None:
             found = self._compiled.longest_areas()
@@ -465,7 +469,7 @@ class Prediction:
 
     @cached_property
     def confusion(self) -> tuple[int, int]:
-        """Predicted anomalous points, and predicted points."""
+        """Number of predicted anomalous points, and number of predicted points."""
         if self.given is not None:
             inside = self.given[self.labels.inside]
         else:
@@ -479,7 +483,7 @@ class Prediction:
         return event_bounds(self.positions)
 
     def keep(self, key: Any, make: Callable[[], Any]) -> Any:
-        """Value of ``make()``, computed once per key."""
+        """Return ``make()``, computed once per key."""
         return _kept_in(self._kept, key, make)
 
 
@@ -491,11 +495,11 @@ class Workspace:
     prepared : PreparedLabels
         The labels.
     scores : ndarray or None
-        Checked scores; None where a prediction is given.
+        Checked scores; None if a prediction is given.
     settings : EvaluationSettings
-        Settings of every measure that fixes none of its own.
+        Settings of all measures, unless a measure fixes its own.
     needs : mapping
-        What will be asked for, so that one pass over the scores finds it all; see ``Needs``.
+        Parts that will be needed, so that one pass over the scores computes all; see ``Needs``.
     prediction : ndarray of bool, optional
         A prediction instead of scores.
     """
@@ -524,20 +528,22 @@ class Workspace:
 
     @property
     def scores(self) -> Scores:
-        """The scores, for measures that cannot use a prediction."""
+        """The scores; an error if only a prediction was given."""
         if self._scores is None:
-            raise InvalidInputError("`y_score` must be given for this measure, got None")
+            raise InvalidInputError(
+                "`y_score` must be given for this measure, got None; pass scores instead of y_pred"
+            )
         return self._scores
 
     def at(self, changes: Mapping[str, Any]) -> EvaluationSettings:
-        """The settings, with those changed that a measure fixes."""
+        """Return the settings with the changes that a measure fixes."""
         return self.settings.replace(**changes) if changes else self.settings
 
     # Ranks
 
     @cached_property
     def ranked(self) -> RankedScore:
-        """The score, ranked at the anomalous points, and for the areas if these are needed too."""
+        """Ranks at the anomalous points, and for the areas if these are needed too."""
         needs = self._needs.get((), frozenset())
         if "levels" in needs and needs & _AREA_NEEDS:
             return self._for_areas
@@ -560,7 +566,7 @@ class Workspace:
         algorithm: str = "fast",
         memory_limit: int | None = None,
     ) -> Areas:
-        """R-AUC-ROC and R-AUC-PR for every buffer length, shared by measures of equal settings."""
+        """Return R-AUC-ROC and R-AUC-PR for every buffer length, cached by settings."""
         if algorithm != "fast":
             return self._areas_by(algorithm, memory_limit, need, self.at(changes))
         key = changes_key(changes)
@@ -576,7 +582,7 @@ class Workspace:
     def _ranked_for(
         self, key: Changes, changes: Mapping[str, Any], needs: frozenset[str]
     ) -> RankedScore:
-        """The score, ranked for the areas of some settings."""
+        """Return the ranks for the areas of some settings."""
         if not key and needs == self._needs.get(key):
             return self._for_areas
         place = key, "vus" in needs
@@ -587,7 +593,7 @@ class Workspace:
     def _areas_by(
         self, algorithm: str, memory_limit: int | None, need: str, settings: EvaluationSettings
     ) -> Areas:
-        """The same by an algorithm of the paper."""
+        """Return the areas computed by an algorithm of the paper."""
         assert settings.thresholds is not None
         buffered = self.prepared.buffered(settings, with_volume=need == "vus")
         buffered.check_surface(settings.thresholds)
@@ -603,19 +609,22 @@ class Workspace:
         return Areas(area_settings, *areas_of_rates(rates))
 
     def warn_if_coarse(self) -> None:
-        """Warn of grids of thresholds that are too coarse for these labels."""
+        """Warn if a grid of thresholds is too coarse for these labels."""
         warn_if_coarse(self.prepared, self.settings, self._needs)
 
     def top_k(self, changes: Mapping[str, Any]) -> int:
-        """The k of Precision@k; by default the number of anomalous points."""
+        """Return the k of Precision@k; by default the number of anomalous points."""
         k = changes.get("k", self.settings.k)
         return self.labels.n_anomalous if k is None else check_k(k, self.n)
 
     def top_counts(self, changes: Mapping[str, Any]) -> tuple[float, int]:
-        """Anomalous points among the k highest scores (ties by their share), and k."""
+        """Return the number of anomalous points among the k highest scores, and k.
+
+        Points tied at the k-th place count fractionally.
+        """
         k = self.top_k(changes)
         levels = self.ranked.levels
-        # Every anomalous point is at a level: between two of them nothing is found.
+        # Anomalous points occur only at levels, so nothing is found between two levels.
         at = int(levels.predicted.searchsorted(k))
         sure = int(levels.found[at - 1]) if at else 0
         if at == levels.size or levels.predicted_before[at] >= k:
@@ -625,7 +634,7 @@ class Workspace:
 
     @property
     def known_auc_roc(self) -> float | None:
-        """AUC-ROC where the ranks that it needs are known; None where they would cost a sort."""
+        """AUC-ROC if the required ranks are already computed, else None."""
         if "ranked" in self.__dict__:
             return self.ranked.plain_areas[0]
         if "_for_areas" in self.__dict__ and self._for_areas.grid is None:
@@ -635,14 +644,14 @@ class Workspace:
     # Predictions
 
     def predict(self, best: Finder, changes: Mapping[str, Any], **options: Any) -> Prediction:
-        """Prediction at the threshold of the settings.
+        """Return the prediction at the threshold of the settings.
 
         Parameters
         ----------
         best : callable
-            ``best(scores, labels, **options)`` finds the threshold that "best" stands for.
+            ``best(scores, labels, **options)`` returns the threshold for ``"best"``.
         changes : mapping
-            May hold a ``threshold`` that replaces that of the settings.
+            May contain a ``threshold`` that overrides the settings.
         **options
             Options of ``best``.
         """
@@ -663,19 +672,19 @@ class Workspace:
         return found
 
     def _cut_at(self, rule: ThresholdRule) -> Prediction | None:
-        """The prediction at a rule, if a measure has used it."""
+        """Return the prediction for a rule if a measure has used the rule."""
         if self._given is not None or is_best(rule):
             return None
         return self._predictions.get(rule) if isinstance(rule, Hashable) else None
 
     @property
     def n_predicted(self) -> int | None:
-        """Number of points at or above the settings' threshold, where a measure has used it."""
+        """Number of predicted points at the settings' threshold; None if no measure used it."""
         prediction = self._cut_at(self.settings.threshold)
         return None if prediction is None else int(prediction.positions.size)
 
     def warn_if_predicted(self) -> None:
-        """Warn when the score is a prediction, of which the threshold would leave nothing."""
+        """Warn if the score holds only 0 and 1, and the threshold is above both."""
         for rule, prediction in self._predictions.items():
             if (
                 isinstance(rule, str)
@@ -684,15 +693,15 @@ class Workspace:
             ):
                 warn(
                     f"`y_score` holds only 0 and 1, and the threshold {rule!r} of "
-                    f"{prediction.threshold:.3g} is above both: nothing counts as predicted. If it "
-                    "is a prediction, pass it as y_pred, or use threshold=1.",
+                    f"{prediction.threshold:.3g} is above both: no point is predicted. If "
+                    "`y_score` is a prediction, pass it as y_pred, or use threshold=1.",
                     PredictionAsScoreWarning,
                 )
                 return
 
 
 def _kept_in(kept: dict[Any, Any], key: Any, make: Callable[[], Any]) -> Any:
-    """Value of ``make()``, computed once per key; each time where the key has no hash."""
+    """Return ``make()``, computed once per key; keys without a hash are not cached."""
     try:
         if key in kept:
             return kept[key]
@@ -703,33 +712,33 @@ def _kept_in(kept: dict[Any, Any], key: Any, make: Callable[[], Any]) -> Any:
 
 
 def changes_key(changes: Mapping[str, Any]) -> Changes:
-    """The changed settings of the areas, as a key of ``Needs``."""
+    """Return the changed settings that affect areas, as a key of ``Needs``."""
     return (
         tuple((name, changes[name]) for name in _AREA_FIELDS if name in changes) if changes else ()
     )
 
 
 def warn_if_coarse(prepared: PreparedLabels, settings: EvaluationSettings, needs: Needs) -> None:
-    """Warn of each grid of thresholds that is too coarse for the labels, once."""
-    told = set()
+    """Warn once for each grid of thresholds that is too coarse for the labels."""
+    checked = set()
     for key, what in needs.items():
         if not what & _AREA_NEEDS:
             continue
         changed = settings.replace(**dict(key))
-        if changed.thresholds is not None and changed.thresholds not in told:
-            told.add(changed.thresholds)
+        if changed.thresholds is not None and changed.thresholds not in checked:
+            checked.add(changed.thresholds)
             buffered = prepared.buffered(changed, with_volume="vus" in what)
             buffered.warn_if_coarse(changed.thresholds)
 
 
 def check_k(k: int, n: int) -> int:
-    """Return the k of Precision@k, at most the number of points.
+    """Check that the k of Precision@k is at most the number of points.
 
     Raises
     ------
     InvalidInputError
-        If it is larger.
+        If k is larger.
     """
     if k > n:
-        raise InvalidInputError(f"`k` must be at most the number of points {n}, got {k}")
+        raise InvalidInputError(f"`k` must be at most the number of points {n}, got {k}; use less")
     return k
