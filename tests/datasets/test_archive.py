@@ -137,7 +137,7 @@ def test_member_that_comes_twice(home):
 
 
 def test_file_used_as_a_folder(home):
-    refuses(zip_of(home / "a.zip", [("a", "1"), ("a/b", "2")]), home, "'a/b' must not be inside a")
+    refuses(zip_of(home / "a.zip", [("a", "1"), ("a/b", "2")]), home, "'a/b' must not be inside")
 
 
 @pytest.mark.parametrize("kind", ["zip", "tar", "gz"])
@@ -240,7 +240,7 @@ def test_damaged_header_in_the_middle_of_a_tar(home):
     data = bytearray(archive.read_bytes())
     data[1024] ^= 0xFF  # the second name
     archive.write_bytes(data)
-    refuses(archive, home, "'first' is not readable: the archive is cut or damaged")
+    refuses(archive, home, "'first' is not readable: the archive is truncated or damaged")
 
 
 def test_the_message_names_the_member(home):
@@ -263,10 +263,10 @@ def test_zip_with_an_unknown_compression(home):
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("a.zip", b"quota exceeded", "must be a zip file as its name says, got a file that begins"),
+        ("a.zip", b"quota exceeded", "must be a zip file as its name says, got a file that starts"),
         ("a.csv", b"<html><head>", "must be a data file, got a web page"),
         ("a.tar.zst", b"\x28\xb5\x2f\xfdx", "must be a zip, tar, gz, bz2 or xz file, got zstd"),
-        ("a.7z", b"7z\xbc\xaf\x27\x1c", "got 7z; unpack it yourself"),
+        ("a.7z", b"7z\xbc\xaf\x27\x1c", "got 7z; unpack it manually"),
         (
             "a.tgz",
             gzip.compress(b"no tar", mtime=0),
@@ -296,4 +296,4 @@ def test_zip_with_a_password(home):
     for at in (6, data.rfind(b"PK\x01\x02") + 8):
         data[at] |= 1
     archive.write_bytes(data)
-    refuses(archive, home, "'a' must not need a password")
+    refuses(archive, home, "'a' must not be encrypted")

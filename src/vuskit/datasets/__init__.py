@@ -1,4 +1,4 @@
-"""Labeled series: read from files, fetched from the network, or made up with a seed."""
+"""Labeled series: read from files, downloaded, or generated from a seed."""
 
 from __future__ import annotations
 

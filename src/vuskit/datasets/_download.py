@@ -1,4 +1,4 @@
-"""Downloads that resume, and archives that are unpacked safely."""
+"""Resumable downloads and safe unpacking of archives."""
 
 from __future__ import annotations
 
@@ -33,15 +33,15 @@ __all__ = ["check_url", "download", "unpack"]
 _CHUNK = 1 << 16
 _RETRY_STATUS = {408, 425, 429, 500, 502, 503, 504}
 _COPY_CHUNK = 1 << 20
-_ENCRYPTED = 0x1  # flag of a member of a zip
+_ENCRYPTED = 0x1  # flag bit of a zip member
 _JUNK = ("__MACOSX/", ".DS_Store")
-_SMALL = 16 << 20  # ratios below this size say nothing: a file of zeros is no bomb
+_SMALL = 16 << 20  # no ratio limit below this size: a small file of zeros is harmless
 _COMPRESSED: dict[str, Callable[..., Any]] = {
     "gzip": gzip.open,
     "bzip2": bz2.open,
     "xz": lzma.open,
 }
-_HEAD = 2048  # bytes that tell what a file is
+_HEAD = 2048  # bytes that suffice to detect the type of a file
 _MAGIC = {
     b"PK\x03\x04": "zip",
     b"PK\x05\x06": "zip",
@@ -71,13 +71,13 @@ _ENDINGS = {
 _TAR_ENDINGS = (".tar", ".tgz", ".tbz", ".tbz2", ".txz", ".tar.gz", ".tar.bz2", ".tar.xz")
 _UNSUPPORTED = ("zstd", "7z", "rar", "compress")
 _PAGE_TYPES = ("text/html", "application/xhtml+xml")
-# Reasons of the machine, not of the archive.
+# Errors caused by the machine, not by the archive.
 _MACHINE_ERRORS = (errno.ENOSPC, errno.EROFS, errno.EACCES, errno.EPERM, errno.EIO)
 
 
 @dataclass(frozen=True)
 class _Partial:
-    """A part of a file on disk, and the version of the file (ETag or date) it belongs to."""
+    """A partial download on disk, and the version of the file (ETag or date) it belongs to."""
 
     path: Path
 
@@ -121,39 +121,39 @@ def download(
     allow_http: bool = False,
     context: ssl.SSLContext | None = None,
 ) -> str:
-    """Download a file; the target appears only when it is complete and correct.
+    """Download a file; the target appears only after the file is complete and verified.
 
-    Bytes go to ``<target>.part`` first. A cut connection is taken up where it broke, in this call
-    or in a later one, provided that the server still has the same version of the file (ETag or
-    Last-Modified); otherwise it starts again.
+    Bytes are written to ``<target>.part`` first. An interrupted download resumes, in this call or
+    in a later one, if the server still has the same version of the file (ETag or Last-Modified).
+    Otherwise it starts over.
 
-    Without a checksum, the first bytes must fit the file's name and the content type: a web page
-    is no archive. A plain file whose length the server does not tell needs a checksum; an archive
-    does not, because `unpack` checks that it is complete.
+    Without a checksum, the first bytes must match the file's name and content type. This rejects
+    web pages. A plain file of unknown length needs a checksum. An archive does not, because
+    `unpack` checks that it is complete.
 
     Parameters
     ----------
     url : str
-        An https address, or an http one if that is allowed.
+        An https address, or an http address with `allow_http`.
     target : Path
-        Where the file shall be.
+        Path of the downloaded file.
     sha256 : str, optional
-        Expected SHA-256 of the file, in hex.
+        Expected SHA-256 of the file, in hexadecimal digits.
     progress : callable, optional
-        Called as ``progress(bytes_so_far, bytes_in_all_or_None)``.
+        Called as ``progress(bytes_so_far, total_bytes_or_None)``.
     retries : int, default=5
-        How often a failed attempt is followed by another; an attempt that brought new bytes
-        starts the count again.
+        Maximum number of retries; an attempt that received new bytes resets the count.
     timeout : float, default=30
-        Seconds of silence after which a connection counts as cut.
+        Seconds without data after which a connection counts as lost.
     max_bytes : int, default=20 GB
-        A larger file is refused.
+        Maximum size of the file.
     pause : float, default=1
-        Seconds before the first new attempt; doubled each time.
+        Seconds before the first retry; doubled for each further retry.
     allow_http : bool, default=False
-        Allow http, which anybody on the way can change, also as the target of a redirect.
+        Allow unencrypted http, including redirects to it. Others on the network can change such
+        downloads.
     context : ssl.SSLContext, optional
-        Of https connections; the system's certificates decide by default.
+        Settings of https connections. Defaults to the system's certificates.
 
     Returns
     -------
@@ -163,10 +163,10 @@ def download(
     Raises
     ------
     InvalidInputError
-        If the address is not https, or http where that is allowed.
+        If the address is neither https nor allowed http.
     DownloadError
-        If the server refuses or redirects to http, the connection keeps breaking, the file is too
-        large or not what its name says, or its checksum differs (the file is then removed).
+        If the server refuses or redirects to http, the connection keeps failing, the file is too
+        large or does not match its name, or its checksum differs (the file is then removed).
 
     Examples
     --------
@@ -189,14 +189,14 @@ def download(
         except (OSError, http.client.HTTPException) as error:
             failures = 1 if partial.size > before else failures + 1
             if _is_final(error) or failures > retries:
-                hint = "" if _is_final(error) else "; the same call later continues the download"
+                hint = "" if _is_final(error) else "; try again later to resume the download"
                 raise DownloadError(f"{url}: download failed: {error}{hint}") from error
             time.sleep(pause * 2 ** (failures - 1))
     found = file_sha256(partial.path)
     if sha256 is not None and found != sha256.lower():
         partial.discard()
         raise DownloadError(
-            f"{url}: SHA-256 must be {sha256.lower()}, got {found}; the file changed, or the "
+            f"{url}: SHA-256 must be {sha256.lower()}, got {found}; the file has changed, or the "
             "checksum belongs to another file"
         )
     problem = "" if sha256 else _problem(partial.path, target.name, received, found)
@@ -208,7 +208,7 @@ def download(
 
 
 def check_url(url: str, *, allow_http: bool) -> None:
-    """Reject addresses that are not https, or http where that is allowed.
+    """Reject addresses that are neither https nor allowed http.
 
     Examples
     --------
@@ -245,17 +245,17 @@ class _CheckedRedirects(urllib.request.HTTPRedirectHandler):
 
 @dataclass(frozen=True)
 class _Received:
-    """What the server said about a file that was received whole."""
+    """Response headers of a completely received file."""
 
     content_type: str
     has_end: bool
 
 
 def _problem(path: Path, name: str, received: _Received, sha256: str) -> str:
-    """Why a file without a checksum must not be used; empty if it may be."""
+    """Reason to reject a file without a checksum; empty if it is acceptable."""
     with path.open("rb") as stream:
         head = stream.read(_HEAD)
-    ask = "open the address in a browser, and give the address of the file itself"
+    ask = "open the address in a browser, and use the address of the file itself"
     if _is_html(head) and not name.lower().endswith((".html", ".htm", ".xhtml")):
         return f"must be a data file, got a web page (login, error or download page); {ask}"
     wanted = _kind_by_name(name)
@@ -267,14 +267,15 @@ def _problem(path: Path, name: str, received: _Received, sha256: str) -> str:
             return f"must be a data file, got the content type {received.content_type!r}; {ask}"
         if not received.has_end:
             return (
-                "the server does not tell the length, so that a cut connection looks complete; "
-                f"give a checksum with --sha256 (sha256=); the file received has {sha256}"
+                "the server does not send the length, so an interrupted download would look "
+                "complete; pass a checksum with --sha256 (sha256=); the received file has "
+                f"{sha256}"
             )
     return ""
 
 
 def _kind(head: bytes) -> str | None:
-    """Kind of an archive by its first bytes."""
+    """Detect the type of an archive from its first bytes."""
     if head[257:262] == b"ustar":
         return "tar"
     return next((kind for magic, kind in _MAGIC.items() if head.startswith(magic)), None)
@@ -293,17 +294,17 @@ def _is_html(head: bytes) -> bool:
 
 
 def _shown(head: bytes) -> str:
-    return f"a file that begins with {head[:16]!r}" if head else "an empty file"
+    return f"a file that starts with {head[:16]!r}" if head else "an empty file"
 
 
 def file_sha256(path: Path) -> str:
-    """SHA-256 of a file, in hex."""
+    """Return the SHA-256 of a file in hexadecimal digits."""
     with path.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
-class _CutError(OSError):
-    """The connection ended before the file did."""
+class _IncompleteError(OSError):
+    """The connection ended before the file was complete."""
 
 
 def _attempt(
@@ -314,7 +315,7 @@ def _attempt(
     timeout: float,
     max_bytes: int,
 ) -> _Received:
-    """Fetch what is missing of the file, all of it or an OSError."""
+    """Download the missing part of the file; raise an OSError if it stays incomplete."""
     have, version = partial.size, partial.version(url)
     headers = {"User-Agent": "vuskit", "Accept-Encoding": "identity"}
     if have and version:
@@ -324,9 +325,9 @@ def _attempt(
         response = opener.open(request, timeout=timeout)
     except urllib.error.HTTPError as error:
         error.close()
-        if error.code == 416:  # what is on disk is no beginning of what the server has
+        if error.code == 416:  # the server's file does not continue the partial download
             partial.discard()
-            raise _CutError("the server does not have the rest of the file") from error
+            raise _IncompleteError("the server does not have the rest of the file") from error
         raise
     with response:
         begin, total = _extent(response, have)
@@ -334,20 +335,20 @@ def _attempt(
             raise DownloadError(f"{url}: must be at most {max_bytes:,} bytes, got {total:,}")
         partial.remember(url, response.headers.get("ETag") or response.headers.get("Last-Modified"))
         _receive(response, partial, begin, total, progress, max_bytes)
-        # A chunked answer has an end of its own; http.client reports one that lacks it.
+        # A chunked response marks its end; http.client raises an error if the mark is missing.
         has_end = total is not None or bool(response.chunked)
         return _Received(response.headers.get_content_type(), has_end)
 
 
 def _extent(response: http.client.HTTPResponse, have: int) -> tuple[int, int | None]:
-    """Return where the answer begins in the file, and the size of the whole file."""
+    """Return the file position where the response starts, and the size of the whole file."""
     length = response.headers.get("Content-Length")
     size = int(length) if length is not None and length.isdigit() else None
     if response.status != 206:
         return 0, size
     match = re.fullmatch(r"bytes (\d+)-\d+/(\d+|\*)", response.headers.get("Content-Range", ""))
     if match is None or int(match[1]) != have:
-        raise _CutError("the server sent another part than the one that was asked for")
+        raise _IncompleteError("the server sent a different part than requested")
     if match[2] != "*":
         return have, int(match[2])
     return have, None if size is None else have + size
@@ -366,16 +367,18 @@ def _receive(
         while chunk := response.read1(_CHUNK):
             done += len(chunk)
             if done > max_bytes:
-                raise DownloadError(f"{response.url}: must be at most {max_bytes:,} bytes, is more")
+                raise DownloadError(
+                    f"{response.url}: must be at most {max_bytes:,} bytes, got more"
+                )
             stream.write(chunk)
             if progress is not None:
                 progress(done, total)
     if total is not None and done != total:
-        raise _CutError(f"connection cut after {done:,} of {total:,} bytes")
+        raise _IncompleteError(f"connection cut after {done:,} of {total:,} bytes")
 
 
 def _is_final(error: Exception) -> bool:
-    """Whether trying again is pointless: the server has understood and said no."""
+    """Whether a retry is pointless, because the server rejected the request."""
     return isinstance(error, urllib.error.HTTPError) and error.code not in _RETRY_STATUS
 
 
@@ -383,26 +386,26 @@ def _is_final(error: Exception) -> bool:
 
 
 def unpack(archive: Path, folder: Path, *, limits: UnpackLimits | None = None) -> None:
-    """Unpack a zip, a tar (plain, gz, bz2, xz), or put any other file into the folder as it is.
+    """Unpack a zip or a tar (plain, gz, bz2, xz); copy any other file into the folder.
 
-    Only plain files and folders are made, all of them inside `folder`; links, devices, absolute
-    paths and ``..`` end the unpacking. Sizes are counted while writing, not believed. Everything
-    is read to its end, so that every checksum of the archive is verified.
+    Creates only regular files and folders, all inside `folder`. Links, devices, absolute paths and
+    ``..`` are errors. Sizes are counted while writing instead of trusting headers. The archive is
+    read to its end, which verifies all of its checksums.
 
     Parameters
     ----------
     archive : Path
         The file.
     folder : Path
-        A new or empty folder; an error removes it.
+        A new or empty folder; removed after an error.
     limits : UnpackLimits, optional
-        Limits of size, ratio and number.
+        Limits of size, ratio and number of members.
 
     Raises
     ------
     UnsafeArchiveError
-        If the archive is broken, incomplete, encrypted, unsafe, too large, or of a kind that is
-        not supported.
+        If the archive is damaged, incomplete, encrypted, unsafe, too large or of an unsupported
+        type.
     DownloadError
         If the folder cannot be written.
 
@@ -423,7 +426,7 @@ def unpack(archive: Path, folder: Path, *, limits: UnpackLimits | None = None) -
     except (UnsafeArchiveError, DownloadError):
         shutil.rmtree(folder, ignore_errors=True)
         raise
-    except Exception as error:  # decompressors raise nearly anything on damaged data
+    except Exception as error:  # decompressors raise various errors for damaged data
         shutil.rmtree(folder, ignore_errors=True)
         if isinstance(error, OSError) and error.errno in _MACHINE_ERRORS:
             raise DownloadError(f"{archive.name}: cannot be unpacked: {error}") from error
@@ -445,7 +448,7 @@ def _unpack(target: _Target) -> None:
         raise target.refuse("must be a data file, got a web page")
     if kind in _UNSUPPORTED:
         raise target.refuse(
-            f"must be a zip, tar, gz, bz2 or xz file, got {kind}; unpack it yourself"
+            f"must be a zip, tar, gz, bz2 or xz file, got {kind}; unpack it manually"
         )
     if kind is None and wanted not in (None, "tar"):
         raise target.refuse(f"must be a {wanted} file as its name says, got {_shown(head)}")
@@ -456,7 +459,7 @@ def _unpack(target: _Target) -> None:
 
 
 class _Target:
-    """The folder that is written to, and what has been written so far."""
+    """The target folder, and the number of bytes and members written so far."""
 
     def __init__(self, archive: Path, folder: Path, limits: UnpackLimits) -> None:
         self.archive = archive
@@ -469,7 +472,7 @@ class _Target:
 
     @property
     def place(self) -> str:
-        """Member that is read at the moment, for messages."""
+        """Name of the current member, for messages."""
         return "" if self._current is None else f"{self._current!r} "
 
     def refuse(self, reason: str) -> UnsafeArchiveError:
@@ -479,16 +482,21 @@ class _Target:
         self._members += 1
         self._current = name
         if self._members > self._limits.members:
-            raise self.refuse(f"must have at most {self._limits.members:,} members, has more")
+            raise self.refuse(
+                f"must have at most {self._limits.members:,} members, got more; raise the limit "
+                "with limits=UnpackLimits(members=...) if you trust the archive"
+            )
 
     def check_size(self, total: int) -> None:
         if total > self._limits.total_bytes:
             raise self.refuse(
-                f"must unpack to at most {self._limits.total_bytes:,} bytes, holds more"
+                f"must unpack to at most {self._limits.total_bytes:,} bytes, got more; raise the "
+                "limit with limits=UnpackLimits(total_bytes=...) if you trust the archive"
             )
         if total > _SMALL and total > self._limits.ratio * self.packed_bytes:
             raise self.refuse(
-                f"must unpack to at most {self._limits.ratio:g} times its size, holds more"
+                f"must unpack to at most {self._limits.ratio:g} times its size, got more; raise "
+                "the limit with limits=UnpackLimits(ratio=...) if you trust the archive"
             )
 
     def add_folder(self, name: str) -> None:
@@ -498,7 +506,7 @@ class _Target:
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except (FileExistsError, NotADirectoryError):
-            raise self.refuse(f"{name!r} must not be inside a file") from None
+            raise self.refuse(f"{name!r} must not be inside another file") from None
 
     def add_file(self, name: str, content: IO[bytes]) -> None:
         place = self._place(name)
@@ -506,7 +514,7 @@ class _Target:
         try:
             stream = place.open("xb")
         except FileExistsError:
-            raise self.refuse(f"{name!r} must occur once, occurs again") from None
+            raise self.refuse(f"{name!r} must occur once, got it twice") from None
         with stream:
             while chunk := content.read(_COPY_CHUNK):
                 self._written += len(chunk)
@@ -517,7 +525,7 @@ class _Target:
         self._current = None
 
     def _place(self, name: str) -> Path:
-        # Backslashes and drive letters are judged as Windows would read them, everywhere.
+        # Treat backslashes and drive letters as Windows does, on every platform.
         parts = PurePosixPath(name.replace("\\", "/")).parts
         odd = (
             not parts
@@ -537,7 +545,9 @@ def _unpack_zip(target: _Target) -> None:
             if kind not in (0, stat.S_IFREG, stat.S_IFDIR):
                 raise target.refuse(f"{entry.filename!r} must be a plain file or a folder")
             if entry.flag_bits & _ENCRYPTED:
-                raise target.refuse(f"{entry.filename!r} must not need a password")
+                raise target.refuse(
+                    f"{entry.filename!r} must not be encrypted; unpack the archive manually"
+                )
             if entry.is_dir():
                 target.add_folder(entry.filename)
             elif not _is_junk(entry.filename):
@@ -546,14 +556,14 @@ def _unpack_zip(target: _Target) -> None:
 
 
 def _unpack_stream(target: _Target, opener: Callable[..., Any] | None) -> None:
-    """Tar or single file, perhaps compressed."""
+    """Unpack a tar archive or a single file, compressed or not."""
     name = target.archive.name
     with (opener or Path.open)(target.archive, "rb") as content:
         stream = io.BufferedReader(_CountedStream(content, target), _COPY_CHUNK)
         if _looks_like_tar(stream) or name.lower().endswith(_TAR_ENDINGS):
             _unpack_tar(target, stream)
             target.end_members()
-            while stream.read(_COPY_CHUNK):  # the checksum of the compression is at its end
+            while stream.read(_COPY_CHUNK):  # the end of the stream verifies the checksum
                 pass
         else:
             single = Path(name).stem if opener else name
@@ -562,16 +572,16 @@ def _unpack_stream(target: _Target, opener: Callable[..., Any] | None) -> None:
 
 
 class _StrictTarInfo(tarfile.TarInfo):
-    """Report damaged and missing headers; `tarfile` takes them for the end of the archive."""
+    """Report damaged and missing headers, which `tarfile` treats as the end of the archive."""
 
     @classmethod
     def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> Self:
         if len(buf) == tarfile.BLOCKSIZE and not any(buf):
-            return super().frombuf(buf, encoding, errors)  # raises: the end
+            return super().frombuf(buf, encoding, errors)  # raises the regular end of archive
         try:
             return super().frombuf(buf, encoding, errors)
         except tarfile.HeaderError as error:
-            raise tarfile.ReadError(f"the archive is cut or damaged ({error})") from error
+            raise tarfile.ReadError(f"the archive is truncated or damaged ({error})") from error
 
 
 def _unpack_tar(target: _Target, stream: io.BufferedReader[Any]) -> None:
@@ -589,7 +599,7 @@ def _unpack_tar(target: _Target, stream: io.BufferedReader[Any]) -> None:
 
 
 class _CountedStream(io.RawIOBase):
-    """Decompressed bytes, refused beyond the limits: a tar's own headers may be the bomb."""
+    """Decompressed bytes, checked against the limits; huge tar headers count as well."""
 
     def __init__(self, stream: IO[bytes], target: _Target) -> None:
         super().__init__()
@@ -604,7 +614,7 @@ class _CountedStream(io.RawIOBase):
         data = self._stream.read(len(buffer))
         buffer[: len(data)] = data
         self._count += len(data)
-        # Headers and padding take their share: twice the room, and one megabyte.
+        # Headers and padding take space: allow twice the limit plus one megabyte.
         self._target.check_size((self._count - _COPY_CHUNK) // 2)
         return len(data)
 

@@ -1,4 +1,4 @@
-"""Public data sets: what they are, under which terms, and how to get them."""
+"""Catalog of public data sets: description, license and download."""
 
 from __future__ import annotations
 
@@ -36,33 +36,34 @@ __all__ = [
     "list_datasets",
 ]
 
-# Called with the bytes so far and the bytes in total (None if the server does not say).
+# Called with the bytes received so far and the total (None if unknown).
 Progress = Callable[[int, int | None], None]
 
 
 class DownloadError(VuskitError):
-    """A file could not be downloaded, or is not the one that was asked for."""
+    """A file could not be downloaded, or is not the requested file."""
 
 
 class UnsafeArchiveError(VuskitError):
     """An archive cannot be unpacked safely.
 
-    It is broken, incomplete, encrypted, reaches outside its folder, or is far larger than it looks.
+    It is damaged, incomplete or encrypted, contains paths outside its folder, or unpacks to far
+    more than its size.
     """
 
 
 @dataclass(frozen=True)
 class UnpackLimits:
-    """How much an archive may unpack to.
+    """Limits for unpacking an archive.
 
     Attributes
     ----------
     total_bytes : int
-        Size of everything unpacked; 20 GB by default.
+        Maximum total size; 20 GB by default.
     ratio : float
-        Size unpacked over size packed, once 16 MB are passed; 200 by default.
+        Maximum ratio of unpacked to packed size, applied beyond 16 MB; 200 by default.
     members : int
-        Number of files and folders; 100,000 by default.
+        Maximum number of files and folders; 100,000 by default.
     """
 
     total_bytes: int = 20 << 30
@@ -72,23 +73,23 @@ class UnpackLimits:
 
 @dataclass(frozen=True)
 class DatasetInfo:
-    """What is known about a data set.
+    """Catalog entry of a data set.
 
     Attributes
     ----------
     name, title : str
-        The word for `fetch`, and what the series are.
+        Name for `fetch`, and a short description.
     n_series : int
         Number of series.
     n_points, n_anomalies, anomalous_points : float or None
-        Means per series, as the VUS paper gives them; None for collections of data sets.
+        Means per series from the VUS paper; None for collections of data sets.
     license, citation, home : str
-        Terms as their owners state them, whom to cite, where it comes from.
+        License as stated by the owners, reference to cite, and home page.
     format, layout : str
-        Name of the reader, and what the unpacked folder looks like.
+        Name of the reader, and layout of the unpacked folder.
     url, sha256 : str or None
-        Address of an archive that its owners publish, and its checksum if they publish one.
-        No published one is known; those of NAB and MGAB would change with their repositories.
+        Address of an archive published by the owners, and its published checksum. So far, no
+        owner publishes a checksum; the archives of NAB and MGAB change with their repositories.
     part_of : str or None
         A data set of this catalog whose archive contains this one.
     """
@@ -110,7 +111,7 @@ class DatasetInfo:
 
 
 def list_datasets() -> tuple[DatasetInfo, ...]:
-    """All data sets of the catalog, by name; works offline.
+    """Return all data sets of the catalog, sorted by name; works offline.
 
     Examples
     --------
@@ -121,12 +122,12 @@ def list_datasets() -> tuple[DatasetInfo, ...]:
 
 
 def get_dataset(name: str) -> DatasetInfo:
-    """Return the entry of that name.
+    """Return the catalog entry with the given name.
 
     Raises
     ------
     InvalidInputError
-        If there is none.
+        If the name is unknown.
 
     Examples
     --------
@@ -151,34 +152,37 @@ def fetch(
     allow_http: bool = False,
     context: ssl.SSLContext | None = None,
 ) -> Path:
-    """Download a data set, check and unpack it; return its folder.
+    """Download, verify and unpack a data set; return its folder.
 
-    What is in the cache already is returned without asking the network, unless another address
-    or checksum is wanted. An interrupted download resumes. Nothing is installed
-    unless the archive is complete; `archive_sha256` returns its checksum, to be pinned.
+    A cached data set is returned without network access, unless the address or the checksum
+    differs. Interrupted downloads resume. The folder appears only after the archive has been
+    unpacked completely. To pin a version, pass the value of `archive_sha256` as `sha256`.
 
     Parameters
     ----------
     name : str
-        A name of `list_datasets`, or any name for a folder together with `url`.
+        A name from `list_datasets`, or with `url` any name for the folder.
     url : str, optional
-        Address of the archive; the catalog's by default.
+        Address of the archive. Defaults to the address in the catalog.
     sha256 : str, optional
-        Expected SHA-256 of the archive; the catalog's by default, if the address is its own.
+        Expected SHA-256 of the archive. Without `url`, defaults to the checksum in the catalog.
     cache : str or Path, optional
-        Folder to keep data sets in; see `cache_folder`.
+        Folder for data sets; see `cache_folder`.
     progress : callable, optional
-        Called as ``progress(bytes_so_far, bytes_in_all_or_None)``.
+        Called as ``progress(bytes_so_far, total_bytes_or_None)``.
     limits : UnpackLimits, optional
-        How much the archive may unpack to.
-    retries, timeout
-        As for `download`.
+        Limits for unpacking.
+    retries : int, default=5
+        Maximum number of retries; an attempt that received new bytes resets the count.
+    timeout : float, default=30
+        Seconds without data after which a connection counts as lost.
     force : bool, default=False
-        Download again even if it is there.
+        Download again even if the data set is cached.
     allow_http : bool, default=False
-        Allow http, which anybody on the way can change, also as the target of a redirect.
+        Allow unencrypted http, including redirects to it. Others on the network can change such
+        downloads.
     context : ssl.SSLContext, optional
-        Of https connections, for example with the certificate of a server of your own.
+        Settings of https connections, for example to trust the certificate of your own server.
 
     Returns
     -------
@@ -188,12 +192,12 @@ def fetch(
     Raises
     ------
     InvalidInputError
-        If the name is unknown and has no address, or cannot be a folder, or the address is not
-        https.
+        If the name is unknown and `url` is not given, the name is not a valid folder name, or the
+        address is not https.
     DownloadError
-        If the file cannot be had, is a web page, or is another one than the checksum says.
+        If the download fails, returns a web page, or does not match the checksum.
     UnsafeArchiveError
-        If the archive is broken, incomplete, reaches outside its folder or is too large.
+        If the archive is damaged, incomplete, too large, or contains paths outside its folder.
 
     Examples
     --------
@@ -226,7 +230,7 @@ def fetch(
 
 
 def archive_sha256(name: str, *, cache: str | Path | None = None) -> str | None:
-    """Return the SHA-256 of the archive that a data set of the cache was unpacked from.
+    """Return the SHA-256 of the archive of a cached data set.
 
     Parameters
     ----------
@@ -238,7 +242,7 @@ def archive_sha256(name: str, *, cache: str | Path | None = None) -> str | None:
     Returns
     -------
     str or None
-        In hex; None if the data set is not in the cache.
+        Hexadecimal digits; None if the data set is not cached.
 
     Examples
     --------
@@ -252,7 +256,8 @@ def archive_sha256(name: str, *, cache: str | Path | None = None) -> str | None:
 def _source(name: str, url: str | None, sha256: str | None) -> tuple[str, str | None]:
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", name):
         raise InvalidInputError(
-            f"`name` must be letters, digits and '._-' after a letter or digit, got {name!r}"
+            f"`name` must be letters, digits and '._-', starting with a letter or digit, "
+            f"got {name!r}"
         )
     if sha256 is not None and not re.fullmatch(r"[0-9a-fA-F]{64}", sha256):
         raise InvalidInputError(f"`sha256` must be 64 hexadecimal digits, got {sha256!r}")
@@ -260,10 +265,10 @@ def _source(name: str, url: str | None, sha256: str | None) -> tuple[str, str | 
         return url, sha256
     info = get_dataset(name)
     if info.url is None:
-        within = f"it is part of {info.part_of!r}; " if info.part_of else ""
+        part = f"it is part of {info.part_of!r}; " if info.part_of else ""
         raise InvalidInputError(
-            f"`url` must be given for {name!r}, which has no archive of its own here: "
-            f"{within}see {info.home}"
+            f"`url` must be given for {name!r}, which has no archive in the catalog; "
+            f"{part}see {info.home}"
         )
     return info.url, sha256 or info.sha256
 
@@ -275,7 +280,7 @@ def _is_there(folder: Path, receipt: Path, url: str, sha256: str | None) -> bool
 
 
 def _receipt(path: Path) -> dict[str, Any]:
-    """Address and checksum of an installed archive; empty if there is none."""
+    """Address and checksum of an unpacked archive; empty if unknown."""
     try:
         known = json.loads(path.read_text())
     except (OSError, ValueError):
@@ -292,7 +297,7 @@ def _install(
 ) -> None:
     from vuskit.datasets._download import unpack
 
-    # The part of a download outlives this call, the archive and a half-unpacked folder do not.
+    # A failure keeps the partial download, but not the archive or a partly unpacked folder.
     last = urllib.parse.unquote(urllib.parse.urlsplit(url).path).rpartition("/")[2]
     safe_name = re.sub(r"[^A-Za-z0-9._-]", "_", last).lstrip(".") or "archive"
     archive = folder.parent / "downloads" / folder.name / safe_name
@@ -314,13 +319,13 @@ def _install(
 
 
 def cache_folder(cache: str | Path | None = None) -> Path:
-    r"""Return the cache folder, without making it.
+    r"""Return the cache folder without creating it.
 
     Parameters
     ----------
     cache : str or Path, optional
-        The folder itself. Without it the environment variable ``VUSKIT_CACHE`` decides, and
-        without that the platform: ``$XDG_CACHE_HOME/vuskit`` or ``~/.cache/vuskit``,
+        The folder itself. Defaults to the environment variable ``VUSKIT_CACHE``, and then to the
+        platform's folder: ``$XDG_CACHE_HOME/vuskit`` or ``~/.cache/vuskit`` on Linux,
         ``~/Library/Caches/vuskit`` on macOS, ``%LOCALAPPDATA%\vuskit\Cache`` on Windows.
 
     Examples
@@ -345,7 +350,7 @@ def _platform_folder(platform: str) -> Path:
 
 @contextmanager
 def _locked(path: Path) -> Iterator[None]:
-    """Hold a lock file, waiting for other processes that hold it; it is freed even by a crash.
+    """Hold a lock file, waiting for other processes; a crash releases the lock.
 
     Examples
     --------
@@ -378,9 +383,9 @@ else:
         fcntl.flock(stream, fcntl.LOCK_EX)
 
 
-# -- the entries: numbers are means per series as the VUS paper's table gives them ---------------
+# -- the entries: numbers are means per series from the table of the VUS paper -------------------
 
-_OUT = "TSB-UAD form: {}/*.out, value,label per line"
+_OUT = "TSB-UAD format: {}/*.out, value,label per line"
 _AD = "{}/<nr>_<data set>_id_<k>_<domain>_tr_<train>_1st_<first>.csv: {}, Label"
 
 _ENTRIES = (
@@ -489,8 +494,8 @@ _ENTRIES = (
         "streaming data. Neurocomputing 262, 2017. doi:10.1016/j.neucom.2017.04.070",
         home="https://github.com/numenta/NAB",
         format="nab",
-        layout="NAB-master/data/<group>/<name>.csv, NAB-master/labels/combined_windows.json; the "
-        "rest of the repository is no data: read_series(folder, format='nab')",
+        layout="NAB-master/data/<group>/<name>.csv, NAB-master/labels/combined_windows.json; to "
+        "skip the rest of the repository, use read_series(folder, format='nab')",
         url="https://github.com/numenta/NAB/archive/refs/heads/master.zip",
         part_of="TSB-UAD",
     ),
@@ -546,7 +551,7 @@ _ENTRIES = (
         n_points=1561,
         n_anomalies=5.9,
         anomalous_points=10.7,
-        license="Yahoo Webscope agreement; may not be passed on",
+        license="Yahoo Webscope agreement; redistribution not allowed",
         citation="Laptev, Amizadeh, Billawala: S5, a labeled anomaly detection dataset, 2015",
         home="https://webscope.sandbox.yahoo.com/catalog.php?datatype=s&did=70",
         format="tsb_uad",
@@ -555,7 +560,7 @@ _ENTRIES = (
     ),
     DatasetInfo(
         name="TSB-UAD",
-        title="TSB-UAD, public part: the data sets of the VUS paper and more, in one form",
+        title="TSB-UAD, public part: the data sets of the VUS paper and more, in one format",
         n_series=1980,
         n_points=None,
         n_anomalies=None,

@@ -1,4 +1,4 @@
-"""Files and folders of series: one function reads both; a folder is read lazily."""
+"""Read files and folders of series; folders are read lazily."""
 
 from __future__ import annotations
 
@@ -33,16 +33,17 @@ __all__ = ["Collection", "SeriesFile", "read_collection", "read_series"]
 
 @dataclass(frozen=True)
 class SeriesFile:
-    """A file in a collection, or a part of one: where it is and how it is read.
+    """One series of a collection: its file, format and options.
 
     Attributes
     ----------
     path : Path
         The file.
     key : str
-        Path below the folder, without ``.gz``; followed by the name of the part.
+        Path relative to the folder, without ``.gz``. For a file with several series, followed by
+        the name of the series.
     format : Format
-        Its format.
+        Format of the file.
     options : mapping
         Keywords of the format; ``part`` selects one of several series in the file.
     """
@@ -54,34 +55,33 @@ class SeriesFile:
 
     @property
     def place(self) -> Path:
-        """The file, followed by the name of the part if it holds several series."""
+        """Path of the file, followed by the name of the series if the file holds several."""
         part = self.options.get("part")
         return self.path if part is None else self.path / str(part)
 
     def read(self) -> Series:
-        """Read the file.
+        """Read the series.
 
         Raises
         ------
         InvalidInputError
-            If it is broken.
+            If the file is invalid.
         """
         return self.format.load(self.path, self.options)
 
 
 class Collection:
-    r"""Series of a folder, lazily read.
+    r"""Series of a folder, read lazily; returned by `read_series`.
 
-    Made by `read_series`. ``len()`` counts the files, whether they turn out to be readable or not;
-    iterating yields the readable ones and enters the others in `failures`. A file that holds
-    several series counts as several files.
+    ``len()`` counts all files, readable or not. Iteration yields the readable series and records
+    the other files in `failures`. A file that holds several series counts as several files.
 
     Parameters
     ----------
     files : iterable of SeriesFile
-        The files that a format claims.
+        Files with a recognized format.
     skipped : iterable of Path
-        Files of the folder that no format claims.
+        Files of the folder without a recognized format.
 
     Examples
     --------
@@ -107,22 +107,22 @@ class Collection:
 
     @property
     def files(self) -> tuple[SeriesFile, ...]:
-        """The files, in order; reads nothing."""
+        """Files of the collection, in order; does not read them."""
         return self._files
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """Path of every file below the folder, without ``.gz``."""
+        """Key of every file: its path relative to the folder, without ``.gz``."""
         return tuple(file.key for file in self._files)
 
     @property
     def failures(self) -> Mapping[Path, InvalidInputError]:
-        """Files that could not be read so far, and why."""
+        """Files that failed to read so far, with the error."""
         return MappingProxyType(self._failures)
 
     @property
     def notes(self) -> Mapping[Path, str]:
-        """Files of which columns were left out by what is in them so far, and which."""
+        """Files read so far whose columns were partly ignored, with the ignored columns."""
         return MappingProxyType(self._notes)
 
     def __len__(self) -> int:
@@ -132,14 +132,14 @@ class Collection:
         return (series for _, series in self._readable())
 
     def __getitem__(self, key: str | int) -> Series:
-        """Read one series by its name, its path below the folder, or its position.
+        """Read one series by its name, its path relative to the folder, or its position.
 
         Raises
         ------
         InvalidInputError
-            If nothing or more than one has that name, or the file is broken.
+            If no file or more than one has this name, or the file is invalid.
         IndexError
-            If there is no such position.
+            If the position is out of range.
         """
         if isinstance(key, int):
             return self._files[key].read()
@@ -157,23 +157,23 @@ class Collection:
         Parameters
         ----------
         name : str or iterable of str, optional
-            Shell patterns for the path below the folder or its last part, such as ``"ECG/*"``.
-            Reads no file. A pattern without a match is an error.
+            Shell patterns for the path relative to the folder or its last part, such as
+            ``"ECG/*"``. Does not read files. A pattern without a match is an error.
         dataset : str or iterable of str, optional
-            Names of data sets. Reads every file that is left.
+            Names of data sets. Reads all remaining files.
         where : callable, optional
-            Gets each series that is left and says whether to keep it. Reads it; a broken file is
-            left out and entered in `failures`.
+            Receives each remaining series and returns whether to keep it. Reads all remaining
+            files; drops invalid files and records them in `failures`.
 
         Returns
         -------
         Collection
-            A new one; failures found so far go with it.
+            A new collection, which inherits the failures recorded so far.
 
         Raises
         ------
         InvalidInputError
-            If a pattern matches no file; the error lists available names.
+            If a pattern matches no file; lists the available names.
 
         Examples
         --------
@@ -199,12 +199,12 @@ class Collection:
         return kept
 
     def sample(self, k: int, *, seed: int) -> Collection:
-        r"""Take k files at random, in their order; the same seed takes the same ones.
+        r"""Return k random files in their original order; reproducible by seed.
 
         Raises
         ------
         InvalidInputError
-            If there are fewer than k.
+            If the collection has fewer than k files.
 
         Examples
         --------
@@ -239,7 +239,9 @@ class Collection:
         return self.failures
 
     def to_frame(self) -> pd.DataFrame:
-        r"""One row per readable series: data set, name, size, anomalies; reads every file.
+        r"""Return a DataFrame with one row per readable series; reads every file.
+
+        Columns are the data set, name, format, sizes, anomalies and train length.
 
         Raises
         ------
@@ -293,9 +295,13 @@ class Collection:
         found = [file for file in self._files if key == file.key]
         found = found or [file for file in self._files if key in _short_names(file.key)]
         if len(found) != 1:
-            hint = f"it names {[file.key for file in found]}" if found else "none has it"
+            problem = (
+                f"which matches {[file.key for file in found]}; use one of these"
+                if found
+                else "which matches none; see `keys`"
+            )
             raise InvalidInputError(
-                f"`key` must name one of {len(self)} files, got {key!r}: {hint}"
+                f"`key` must name one of {len(self)} files, got {key!r}, {problem}"
             )
         return found[0]
 
@@ -322,12 +328,13 @@ def read_series(
     Parameters
     ----------
     path : str or Path
-        A file, or a folder that is searched with all its subfolders.
+        A file, or a folder, which is searched recursively.
     format : str, optional
-        Name of a format (see `list_formats`); recognized from name and first line by default.
+        Name of a format (see `list_formats`). By default, the format is detected from the file
+        name and the first line.
     **options
-        Keywords of the format, such as ``label=`` and ``values=`` for tables; ``dataset=`` is
-        understood by all of them.
+        Keywords of the format, such as ``label=`` and ``values=`` for tables. All formats accept
+        ``dataset=``.
 
     Returns
     -------
@@ -337,8 +344,8 @@ def read_series(
     Raises
     ------
     InvalidInputError
-        If the path does not exist, no format claims the file, the format does not have an option,
-        or the file is broken. In a folder, broken files are listed in ``failures`` instead.
+        If the path does not exist, the format is not recognized or does not accept an option, or
+        the file is invalid. Invalid files of a folder are listed in ``failures`` instead.
     MissingDependencyError
         If the format needs a library that is not installed.
 
@@ -364,7 +371,7 @@ def read_series(
     if entry is None:
         names = ", ".join(known.name for known in list_formats())
         raise InvalidInputError(
-            f"{source}: no format recognizes the file; name one by format= ({names})"
+            f"{source}: no format recognizes the file; choose one with format= ({names})"
         )
     entry.check_options(options)
     files = _series_files(source, plain_name(source), entry, options)
@@ -374,7 +381,7 @@ def read_series(
 def _series_files(
     path: Path, key: str, entry: Format, options: Mapping[str, Any]
 ) -> list[SeriesFile]:
-    """Return a file, or its parts if it holds several series."""
+    """Return one entry per series in a file."""
     try:
         names = entry.part_names(path, options)
     except InvalidInputError:
@@ -390,28 +397,30 @@ def read_collection(
     format: str | None = None,  # noqa: A002
     **options: Any,
 ) -> Collection:
-    """Open a folder of series; nothing but first lines is read until a series is asked for.
+    """Open a folder of series lazily; reads only the first line of each file.
 
-    Files that hold several series are an exception: their names are read at once.
+    Files that hold several series are an exception: the names of their series are read at once.
 
     Parameters
     ----------
     folder : str or Path
-        Searched with all its subfolders; hidden files and folders are left out.
+        Searched recursively; hidden files and folders are ignored.
     format : str, optional
-        Read all files that can be of this format by it; each by its own format by default.
+        Use this format for all files that it can read. By default, the format of each file is
+        detected.
     **options
-        Keywords for the format or formats found.
+        Keywords of the format or of all detected formats.
 
     Returns
     -------
     Collection
-        Files that no format claims are in its ``skipped``, companions of series aside.
+        The series. Files without a recognized format are listed in ``skipped``, except files that
+        belong to a series, such as labels.
 
     Raises
     ------
     InvalidInputError
-        If it is not a folder, or a format that was found does not have an option.
+        If the path is not a folder, or a format does not accept an option.
 
     Examples
     --------
@@ -438,7 +447,7 @@ def read_collection(
 
 
 def _without_companions(skipped: list[Path], files: list[SeriesFile]) -> list[Path]:
-    """Leave out files that series are read from together with their own file."""
+    """Remove files that belong to a series, such as labels."""
     used: set[Path] = set()
     for file in files if skipped else ():
         with suppress(InvalidInputError):  # reading the file reports the error

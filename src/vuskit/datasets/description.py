@@ -1,4 +1,4 @@
-"""The table of data sets: how many series, how long, and how anomalous they are."""
+"""Table of data sets: number of series, length and anomalies."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _NOTE = "Means over the series of a data set. Density: share of anomalous points
 
 
 class _Described(Protocol):
-    """What is counted; a `Series`, or a series of a benchmark run."""
+    """A `Series`, or a series of a benchmark run."""
 
     @property
     def dataset(self) -> str: ...
@@ -60,12 +60,12 @@ class DatasetDescription:
 
 @dataclass(frozen=True)
 class DatasetTable(TableForms):
-    """Table of data sets, as in the VUS paper; made by `describe`.
+    """Table of data sets, as in the VUS paper; returned by `describe`.
 
     Attributes
     ----------
     rows : tuple of DatasetDescription
-        One per data set, by name.
+        One row per data set, sorted by name.
     """
 
     rows: tuple[DatasetDescription, ...]
@@ -91,7 +91,7 @@ class DatasetTable(TableForms):
         Parameters
         ----------
         width : int, optional
-            Wider tables are split into several.
+            Split tables that are wider than this.
         """
         return self._layout.to_text(width)
 
@@ -120,16 +120,16 @@ def describe(
     Parameters
     ----------
     series : Collection or iterable of Series
-        The series. Files of a `Collection` that cannot be read are in its ``failures`` afterwards.
-        Series of a benchmark run are accepted, too.
+        The series; also accepts series of a benchmark run. Unreadable files of a `Collection` are
+        skipped and listed in its ``failures``.
     progress : callable, optional
-        Called with the number of series read and their total.
+        Called with the number of series read so far and the total.
 
     Returns
     -------
     DatasetTable
-        One row per data set; ``to_text()``, ``to_latex()``, ``to_markdown()``, ``to_html()`` and
-        ``to_frame()`` give it in other forms.
+        One row per data set. Convert it with ``to_text()``, ``to_latex()``, ``to_markdown()``,
+        ``to_html()`` or ``to_frame()``.
 
     Examples
     --------

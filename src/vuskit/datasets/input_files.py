@@ -1,4 +1,4 @@
-"""Files that a series is read from: which there are, and whether they have changed."""
+"""Track the files that a series is read from, and detect changes."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ _SYSTEM = ("/proc/", "/dev/", "/sys/", "/etc/", "/usr/share/", "/usr/lib/locale/
 
 
 def file_state(path: str | Path) -> str:
-    """Return what changes whenever a file does: size, time of change, and time of its entry.
+    """Return a text that changes whenever the file changes: size, mtime and ctime.
 
-    The last one also changes when an edit keeps the size and puts the time of change back.
+    The ctime also changes when an edit preserves the size and restores the mtime.
 
     Examples
     --------
@@ -42,7 +42,7 @@ def file_state(path: str | Path) -> str:
 
 
 class _Record:
-    """Files opened so far; those opened for writing are no inputs."""
+    """Files opened so far; files opened for writing are not inputs."""
 
     def __init__(self) -> None:
         self.states: dict[str, str] = {}
@@ -50,7 +50,7 @@ class _Record:
 
     def note(self, path: Any, mode: Any, flags: Any) -> None:
         if not isinstance(path, (str, bytes, os.PathLike)):
-            return  # a file that is open already
+            return  # a file descriptor
         place = os.path.abspath(os.fsdecode(path))
         if place.endswith(_CODE) or place.startswith(_ignored()):
             return
@@ -58,7 +58,7 @@ class _Record:
         if opening & (os.O_WRONLY | os.O_RDWR) or set(str(mode or "")) & set("wax+"):
             self.written.add(place)
         elif place not in self.states and not os.path.isdir(place):
-            # Before it is read: an edit after this moment is noticed.
+            # The state is taken before reading, so that later edits are detected.
             self.states[place] = file_state(place)
 
 
@@ -67,10 +67,10 @@ _record: ContextVar[_Record | None] = ContextVar("vuskit_opened_files", default=
 
 @contextmanager
 def record_opened_files() -> Iterator[dict[str, str]]:
-    """Collect the states of files that Python code opens for reading meanwhile, by path.
+    """Record the states of files that Python code opens for reading inside the block, by path.
 
-    Files that do not exist are noted too. Code, installed packages and files of the operating
-    system are not. Compiled libraries may open files without a notice.
+    Includes files that do not exist. Excludes code, installed packages and files of the operating
+    system. Files opened by compiled libraries may go unnoticed.
 
     Examples
     --------
@@ -94,7 +94,7 @@ def record_opened_files() -> Iterator[dict[str, str]]:
 
 @functools.cache
 def _install_hook() -> None:
-    # A hook stays until the process ends, so there is one; it does nothing outside the block.
+    # Audit hooks cannot be removed, so one hook serves all blocks and is idle outside them.
     sys.addaudithook(_note_event)
 
 
@@ -108,7 +108,7 @@ def _note_event(event: str, arguments: tuple[Any, ...]) -> None:
 
 @functools.cache
 def _ignored() -> tuple[str, ...]:
-    """Beginnings of paths with code and its data."""
+    """Path prefixes of code, installed packages and the operating system."""
     paths = sysconfig.get_paths()
     folders = {paths[name] for name in ("stdlib", "platstdlib", "purelib", "platlib")}
     folders |= {*site.getsitepackages(), site.getusersitepackages()}

@@ -1,4 +1,4 @@
-"""A labeled time series, and one with the scores of detectors beside it."""
+"""`Series`: a labeled time series; `ScoredSeries`: a series with the scores of detectors."""
 
 from __future__ import annotations
 
@@ -38,22 +38,23 @@ class Series:
     dataset : str
         Name of the data set.
     values : array-like of shape (n,) or (n, d)
-        Kept as a read-only float64 copy. NaN means a missing value; infinities are refused.
+        Stored as a read-only float64 copy. NaN means a missing value; infinity is invalid.
     labels : array-like of shape (n,)
-        0 and 1 in any dtype; kept as a read-only bool copy.
+        0 and 1 in any dtype; stored as a read-only bool copy.
     train_length : int, optional
-        Number of leading points that are meant for training.
+        Number of leading points for training.
     channels : sequence of str, optional
-        Names of the columns of `values`; ``value`` or ``value_0``, ``value_1``, ... by default.
+        Names of the columns of `values`. Default to ``value``, or ``value_0``, ``value_1``, ...
     left_out : sequence of str, optional
-        Columns of the file that were taken for no channel, each with the reason.
+        Columns of the file that were ignored, each with the reason.
     variant : int, default=0
-        Part of the content: distinguishes series with equal labels whose values are unknown.
+        Distinguishes series with equal labels and unknown values; part of `content_hash`.
 
     Raises
     ------
     InvalidInputError
-        If the arrays do not fit together or hold something else than numbers and 0/1.
+        If the arrays differ in length, values are not finite numbers or NaN, or labels are not
+        0 and 1.
 
     Examples
     --------
@@ -92,7 +93,7 @@ class Series:
         for key, value in (("values", values), ("labels", labels), ("channels", channels)):
             object.__setattr__(self, key, value)
         object.__setattr__(self, "left_out", tuple(self.left_out))
-        for key in ("name", "dataset"):  # of files whose names are not UTF-8
+        for key in ("name", "dataset"):  # file names may not be valid UTF-8
             object.__setattr__(self, key, escape_surrogates(getattr(self, key)))
 
     @property
@@ -102,7 +103,7 @@ class Series:
 
     @property
     def n_channels(self) -> int:
-        """Number of values per point."""
+        """Number of channels: values per point."""
         return 1 if self.values.ndim == 1 else self.values.shape[1]
 
     @property
@@ -117,17 +118,17 @@ class Series:
 
     @cached_property
     def events(self) -> tuple[tuple[int, int], ...]:
-        """The anomalies as half-open ``(start, stop)`` pairs."""
+        """Anomalies as half-open ``(start, stop)`` pairs."""
         return _events(self.labels)
 
     @cached_property
     def period(self) -> int | None:
-        """Period of the first channel by autocorrelation, or None; gaps are bridged by lines."""
+        """Period of the first channel by autocorrelation, or None; interpolates missing values."""
         return _period(self.values if self.values.ndim == 1 else self.values[:, 0])
 
     @cached_property
     def content_hash(self) -> str:
-        """SHA-256 of values, labels and train length: what the series *is*, whatever its name.
+        """SHA-256 of values, labels and train length; independent of the series' name.
 
         Examples
         --------
@@ -144,17 +145,17 @@ class Series:
         return digest.hexdigest()
 
     def after(self, length: int) -> Series:
-        """The points after the first ones, such as those after the training part.
+        """Return the series without its first points, such as the training part.
 
         Parameters
         ----------
         length : int
-            Number of leading points to leave out.
+            Number of leading points to drop.
 
         Raises
         ------
         InvalidInputError
-            If no point follows them.
+            If no points remain.
 
         Examples
         --------
@@ -173,7 +174,7 @@ class Series:
         )
 
     def to_frame(self) -> pd.DataFrame:
-        """Channels and the label as a pandas DataFrame.
+        """Return channels and label as a pandas DataFrame.
 
         Raises
         ------
@@ -213,31 +214,31 @@ class Series:
         )
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # Through the constructor, because a plain pickle brings arrays back writable.
+        # Use the constructor, because default unpickling makes the arrays writable.
         fields = (self.name, self.dataset, self.values, self.labels)
         return Series, (*fields, self.train_length, self.channels, self.left_out, self.variant)
 
 
 @dataclass(frozen=True, eq=False)
 class ScoredSeries:
-    """A series together with the scores that detectors gave it.
+    """A series together with the scores of detectors.
 
     Parameters
     ----------
     series : Series
         The labeled series.
     scores : mapping of str to array-like of shape (n,)
-        One finite score per point and run; kept as read-only float64 copies in the same order,
-        also for integers beyond 2**53. A run has the name of its detector, unless it is one of
-        several.
+        One finite score per point, by run; stored as read-only float64 copies. Distinct integers
+        beyond 2**53 keep their order. A run is named after its detector, unless the detector has
+        several runs.
     repeats : mapping of str to tuple of str, optional
-        Names of the runs of each detector that ran several times, with different seeds.
+        For each detector with several runs (different seeds), the names of its runs.
 
     Raises
     ------
     InvalidInputError
-        If a score has another length than the series, is masked or not finite, or does not hold
-        real numbers.
+        If scores do not have the length of the series, or are masked, not finite or not real
+        numbers.
 
     Examples
     --------
@@ -264,10 +265,13 @@ class ScoredSeries:
         repeats = {detector: tuple(runs) for detector, runs in self.repeats.items()}
         named = [run for runs in repeats.values() for run in runs]
         if len(set(named)) != len(named) or not frozen.keys() >= set(named):
-            raise InvalidInputError(f"`repeats` must name each of its scores once, got {repeats}")
+            raise InvalidInputError(
+                f"`repeats` must list runs that are keys of `scores`, each once, got {repeats}"
+            )
         if taken := [name for name in repeats if name in frozen and name not in repeats[name]]:
             raise InvalidInputError(
-                f"`repeats` must not name the detector of another score, got {taken[0]!r}"
+                f"`repeats` must not use the name of another run as a detector, got {taken[0]!r}; "
+                "rename the detector"
             )
         object.__setattr__(self, "repeats", MappingProxyType(repeats))
 
@@ -284,28 +288,28 @@ class ScoredSeries:
 
     @property
     def detectors(self) -> tuple[str, ...]:
-        """Names of the detectors, in the order of their first scores."""
+        """Names of the detectors, ordered by their first run."""
         detector_of = {run: name for name, runs in self.repeats.items() for run in runs}
         return tuple(dict.fromkeys(detector_of.get(run, run) for run in self.scores))
 
     def runs(self, detector: str) -> tuple[NDArray[np.float64], ...]:
-        """Scores of a detector, one for each of its runs.
+        """Return the scores of a detector, one array per run.
 
         Raises
         ------
         InvalidInputError
-            If there is no such detector.
+            If the detector is unknown.
         """
         check_choice("detector", detector, self.detectors)
         return tuple(self.scores[run] for run in self.repeats.get(detector, (detector,)))
 
     def select(self, detectors: Iterable[str]) -> ScoredSeries:
-        """Return the series with the scores of some detectors, in this order.
+        """Return the series with the scores of these detectors, in this order.
 
         Raises
         ------
         InvalidInputError
-            If there is no such detector.
+            If a detector is unknown.
         """
         chosen = [check_choice("detectors", name, self.detectors) for name in detectors]
         repeats = {name: self.repeats[name] for name in chosen if name in self.repeats}
@@ -313,7 +317,7 @@ class ScoredSeries:
         return ScoredSeries(self.series, {run: self.scores[run] for run in runs}, repeats)
 
     def to_frame(self) -> pd.DataFrame:
-        """Channels, label and scores as a pandas DataFrame.
+        """Return channels, label and scores as a pandas DataFrame.
 
         Raises
         ------

@@ -1,4 +1,4 @@
-"""Names that tell series apart, also if files in different folders have equal names."""
+"""Unique names for series, even if files in different folders have equal names."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ _SHORT = 6  # digits of a digest
 
 
 class SeriesName(NamedTuple):
-    """What a series is called, and what distinguishes it from others.
+    """Name of a series, and what can make it unique.
 
     Attributes
     ----------
     dataset, name : str
-        What it is called.
+        Data set and name of the series.
     path : PurePath or None
-        Its file.
+        File of the series.
     digest : str
-        Digest of its content in hexadecimal digits; may be empty for a file.
+        Hexadecimal digest of the content; may be empty if `path` is given.
     """
 
     dataset: str
@@ -32,15 +32,15 @@ class SeriesName(NamedTuple):
 
 
 def unique_names(series: Sequence[SeriesName]) -> list[tuple[str, str]]:
-    """Return data set and name of each series, different for different series.
+    """Return a unique pair of data set and name for each series.
 
-    Where series share both, as many parent folders as needed are put in front of the data set. If
-    folders do not tell them apart, the name gets the first digits of the digest.
+    If series share both, parent folders are prepended to the data set until the pairs differ. If
+    folders do not suffice, the first digits of the digest are appended to the name.
 
     Parameters
     ----------
     series : sequence of SeriesName
-        Different series; a series must not occur twice.
+        Distinct series.
 
     Returns
     -------
@@ -73,7 +73,7 @@ def unique_names(series: Sequence[SeriesName]) -> list[tuple[str, str]]:
 
 
 def _equal(names: Iterable[tuple[str, str]]) -> list[list[int]]:
-    """Places of names that occur several times."""
+    """Positions of each name that occurs several times."""
     groups: dict[str, list[int]] = {}
     for place, (dataset, name) in enumerate(names):
         groups.setdefault(f"{dataset}/{name}", []).append(place)
@@ -81,7 +81,7 @@ def _equal(names: Iterable[tuple[str, str]]) -> list[list[int]]:
 
 
 def _datasets(group: list[SeriesName]) -> list[str]:
-    """Data sets with the fewest folders in front that tell most of the series apart."""
+    """Prepend the fewest folders that make the most data sets unique."""
     folders = [_folders(one) for one in group]
     depths = range(1 + max(map(len, folders)))
     extended = [
@@ -93,7 +93,7 @@ def _datasets(group: list[SeriesName]) -> list[str]:
 
 
 def _folders(one: SeriesName) -> tuple[str, ...]:
-    """Folders above the file, without the one that names the data set."""
+    """Parent folders of the file, without the one that names the data set."""
     if one.path is None:
         return ()
     above = one.path.parent
