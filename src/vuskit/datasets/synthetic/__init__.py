@@ -1,4 +1,4 @@
-"""Synthetic series, labels and scores from a seed; NumPy is all they need."""
+"""Synthetic series, labels and scores, generated from a seed with NumPy only."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Anomalies that can be put into any series: point, contextual and collective ones."""
+"""Inject anomalies into any series: point, contextual and collective."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def inject_points(
     period: int,
     rng: np.random.Generator,
 ) -> Floats:
-    """Add an offset of one to four deviations of the series to the points of each event.
+    """Add an offset of 0.45 to 4.2 standard deviations to the points of each event.
 
     Examples
     --------
@@ -48,10 +48,10 @@ def inject_contextual(
     period: int,
     rng: np.random.Generator,
 ) -> Floats:
-    """Exchange each event for what the series does at another time.
+    """Replace each event by values of the series from another time.
 
-    Every value is an ordinary one, in the wrong place. Of forty places the strongest anomaly takes
-    the one that is least like what belongs there.
+    All values are normal, but not at this position. Among forty random segments, the strongest
+    anomaly uses the one that differs most from the original.
 
     Examples
     --------
@@ -81,7 +81,7 @@ def inject_collective(
     period: int,
     rng: np.random.Generator,
 ) -> Floats:
-    """Play each event faster or slower than the series does: ordinary values, wrong pace.
+    """Speed up or slow down the series within each event: normal values, wrong speed.
 
     Examples
     --------
@@ -97,14 +97,14 @@ def inject_collective(
         pace = 1 + (0.15 + 1.1 * strength) * rng.uniform(0.9, 1.1)
         pace = pace if rng.random() < 0.5 else 1 / pace
         played = start + pace * np.arange(stop - start)
-        # Past the end of the series the recording runs backwards.
+        # Past the end of the series, continue backwards.
         mirrored = np.where(played > clean.size - 1, 2 * (clean.size - 1) - played, played)
         values[start:stop] = _fade(clean[start:stop], np.interp(mirrored, positions, clean))
     return values
 
 
 def _fade(original: Floats, changed: Floats) -> Floats:
-    """Pass from one to the other over a tenth at either end: the seam shall not give it away."""
+    """Blend over a tenth of the event at either end, so that the seams are not detectable."""
     length = original.size
     ramp = length // 10 + 1
     from_end = np.minimum(np.arange(length), np.arange(length)[::-1]) + 1

@@ -1,4 +1,4 @@
-"""Built-in series to show things on."""
+"""Built-in example series."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Floats = NDArray[np.float64]
 
 
 class _Entry(NamedTuple):
-    """A series of the demo; its length and the number of anomalies are the same for all."""
+    """Specification of a demo series; all have the same length and number of anomalies."""
 
     family: str
     name: str
@@ -26,7 +26,7 @@ class _Entry(NamedTuple):
     anomaly_length: int | None = None
 
 
-# Hard enough that every detector fails somewhere, and easy enough that each finds something.
+# Difficulties are chosen so that each detector misses some anomalies and finds others.
 _SHORT = (
     _Entry("ecg", "tempo", "collective", 0.3),
     _Entry("kpi", "spikes", "point", 0.4, 6),
@@ -47,19 +47,19 @@ _LONG = (
 
 
 def demo_series(seed: int = 0, *, short: bool = False) -> tuple[Series, ...]:
-    """Make the series of ``vuskit demo``: all families, several kinds of anomalies.
+    """Generate the series of ``vuskit demo``: all families, several kinds of anomalies.
 
     Parameters
     ----------
     seed : int, default=0
         Seed of the series.
     short : bool, default=False
-        One series of each family with 1,500 points, instead of twelve with 4,000.
+        Generate one series of 1,500 points per family instead of twelve series of 4,000 points.
 
     Returns
     -------
     tuple of Series
-        The data set is the family; the name tells what is wrong, and the seed.
+        The data set is the family; the name describes the anomalies and includes the seed.
 
     Examples
     --------
@@ -85,11 +85,11 @@ def demo_series(seed: int = 0, *, short: bool = False) -> tuple[Series, ...]:
 
 
 def three_scores(seed: int = 0) -> ScoredSeries:
-    """Make an electrocardiogram with ten premature beats, and score it three ways.
+    """Generate an electrocardiogram with ten premature beats and three scores.
 
-    ``good`` rises over each anomaly and is quiet elsewhere; ``late`` is the same score 60 points
-    later, two thirds of an anomaly, so that point-wise measures punish it far more than range-aware
-    ones; ``noisy`` sits in the right places under noise as high as itself.
+    ``good`` is high at each anomaly and low elsewhere. ``late`` is the same score 60 points later,
+    two thirds of an anomaly; point-wise measures penalize it far more than range-aware measures.
+    ``noisy`` is high at the anomalies, with noise of similar height everywhere.
 
     Parameters
     ----------
@@ -118,7 +118,7 @@ def three_scores(seed: int = 0) -> ScoredSeries:
 
 
 def _bumps(series: Series) -> Floats:
-    """Rise over each anomaly, a little wider than it is, as a detector with a window gives it."""
+    """Return bumps slightly wider than the anomalies, like the scores of a windowed detector."""
     time = np.arange(series.n_points)
     centers = [((start + stop - 1) / 2, stop - start) for start, stop in series.events]
     bumps = [np.exp(-0.5 * ((time - center) / (0.4 * width)) ** 2) for center, width in centers]

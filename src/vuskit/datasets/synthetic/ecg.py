@@ -15,7 +15,7 @@ __all__ = ["ecg"]
 Floats = NDArray[np.float64]
 
 _BEAT = 100
-# Waves of a beat: center and width in beats from the R peak, height. P, Q, R, S, T.
+# Waves P, Q, R, S, T of a beat: center relative to the R peak and width (in beats), height.
 _NORMAL = np.array(
     [
         [-0.20, 0.030, 0.15],
@@ -25,7 +25,7 @@ _NORMAL = np.array(
         [0.28, 0.055, 0.30],
     ]
 )
-# A ventricular beat: no P wave, a broad R and S, and T turned over.
+# A ventricular beat: no P wave, broad R and S, inverted T.
 _PREMATURE = np.array(
     [
         [-0.20, 0.030, 0.0],
@@ -45,10 +45,10 @@ _PREMATURE = np.array(
     anomaly_length=90,
 )
 def ecg(n: int, events: Sequence[Event], *, strength: float, rng: np.random.Generator) -> Floats:
-    """Draw beats of five waves each, with a wandering baseline; premature beats in the events.
+    """Generate beats of five waves with a wandering baseline; events contain premature beats.
 
-    A premature beat comes early, lacks the P wave and is broad; the weaker, the more it looks
-    like the others. An event longer than a beat holds a run of them.
+    A premature beat comes early, lacks the P wave and is broad. With decreasing strength, it
+    resembles a normal beat. An event longer than a beat contains several of them.
 
     .. figure:: /figures/synthetic_ecg.png
 
@@ -72,7 +72,7 @@ def ecg(n: int, events: Sequence[Event], *, strength: float, rng: np.random.Gene
 
 
 def _normal_beats(n: int, events: Sequence[Event], rng: np.random.Generator) -> list[float]:
-    """Spread the R peaks evenly between the events, so that each event comes early."""
+    """Spread R peaks evenly between the events, so that premature beats come early."""
     times: list[float] = []
     begin = -rng.uniform(0, 1) * _BEAT
     for start, stop in [*events, (n + 2 * _BEAT, 0)]:

@@ -25,10 +25,10 @@ _DAY = 288
 def kpi(
     n: int, events: Sequence[Event], *, strength: float, rng: np.random.Generator
 ) -> NDArray[np.float64]:
-    """Count requests per five minutes: daily season, quiet weekends, trend and noise.
+    """Generate requests per five minutes: daily season, quiet weekends, trend and noise.
 
-    An incident starts at once and recovers towards its end; its depth is a share of the load at
-    that moment, so that at night even a strong one stays within the range of the day.
+    An incident starts abruptly and recovers towards its end. Its depth is proportional to the load
+    at that time, so even a strong incident at night stays within the daily range.
 
     .. figure:: /figures/synthetic_kpi.png
 

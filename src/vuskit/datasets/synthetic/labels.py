@@ -1,4 +1,4 @@
-"""Labels and scores with a chosen number and length of anomalies; no series behind them."""
+"""Random labels and scores without a series, with a given number and length of anomalies."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ def labels_with_events(
     std_length: float = 0.0,
     seed: int,
 ) -> Labels:
-    """Labels with anomalies of random place and length.
+    """Generate labels with anomalies of random position and length.
 
-    No two anomalies touch: at least one normal point lies between them. Every arrangement of the
-    gaps is equally likely.
+    At least one normal point lies between two anomalies. All arrangements of the gaps are equally
+    likely.
 
     Parameters
     ----------
@@ -38,10 +38,10 @@ def labels_with_events(
     mean_length : float
         Mean length of an anomaly in points, at least 1.
     std_length : float, default=0
-        Standard deviation of the lengths. They are 1 + a rounded gamma variate with this mean and
-        deviation, so that no clipping shifts the mean. With 0 all have the rounded mean.
+        Standard deviation of the lengths. A length is 1 plus a rounded gamma variate, which keeps
+        the mean without clipping. With 0, all lengths equal the rounded mean.
     seed : int
-        Seed of the generator.
+        Seed of the random generator.
 
     Returns
     -------
@@ -51,7 +51,7 @@ def labels_with_events(
     Raises
     ------
     InvalidInputError
-        If the anomalies do not fit into n points, or a parameter is out of its range.
+        If the anomalies do not fit into n points, or a parameter is out of range.
 
     Examples
     --------
@@ -79,16 +79,17 @@ def labeled_scores(
     separation: float = 2.0,
     seed: int,
 ) -> tuple[Labels, Floats]:
-    """Labels as by `labels_with_events`, and a score that finds the anomalies more or less.
+    """Generate labels like `labels_with_events`, and a score that partly detects the anomalies.
 
     Parameters
     ----------
     n, n_anomalies, mean_length, std_length
         As for `labels_with_events`.
     separation : float, default=2
-        The score is standard normal noise, plus this much inside anomalies; 0 is pure chance.
+        Offset of the score inside anomalies. The rest of the score is standard normal noise; with
+        0, the score is random.
     seed : int
-        Seed of the generator; the labels equal those of `labels_with_events` with this seed.
+        Seed of the random generator; the labels equal those of `labels_with_events`.
 
     Returns
     -------
@@ -116,7 +117,7 @@ def labeled_scores(
 def place_events(
     n: int, lengths: Ints, rng: np.random.Generator, *, first: int = 0, gap: int = 1
 ) -> Ints:
-    """Random starts for events of these lengths, in order, within ``first .. n``.
+    """Return random starts for events of these lengths, in order, within ``first .. n``.
 
     Parameters
     ----------
@@ -125,11 +126,11 @@ def place_events(
     lengths : ndarray of int
         Length of each event.
     rng : numpy.random.Generator
-        Source of randomness.
+        Random generator.
     first : int, default=0
         No event starts before this point.
     gap : int, default=1
-        Least number of points between two events, and behind the last one when it is above 1.
+        Minimum number of points between two events. If above 1, also after the last event.
 
     Returns
     -------
@@ -139,7 +140,7 @@ def place_events(
     Raises
     ------
     InvalidInputError
-        If they do not fit.
+        If the events do not fit.
 
     Examples
     --------
@@ -154,9 +155,10 @@ def place_events(
     if needed > n:
         raise InvalidInputError(
             f"`n` must be >= {needed} to hold {count} anomalies with {int(lengths.sum())} points "
-            f"in all, {gap} normal between two and {first} in front, got {n}"
+            f"in total, at least {gap} normal between two and {first} before the first, got {n}; "
+            "use fewer or shorter anomalies"
         )
-    # The spare points fall into count + 1 gaps: choose where the events stand among them.
+    # Distribute the spare points over count + 1 gaps by placing the events among them.
     spare = n - needed
     slots = np.sort(rng.choice(spare + count, size=count, replace=False))
     before = slots - np.arange(count)

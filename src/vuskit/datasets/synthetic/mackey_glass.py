@@ -1,4 +1,4 @@
-"""Mackey-Glass series with spliced anomalies, after the recipe of the MGAB benchmark."""
+"""Mackey-Glass series with spliced anomalies, following the MGAB benchmark."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ _WARM_UP = 1000
 @register_family(
     name="mackey_glass",
     title="Mackey-Glass chaos",
-    anomaly="a stretch is cut out where the ends match in value and three derivatives",
+    anomaly="a segment is removed where its ends match in value and three derivatives",
     period=50,
     anomaly_length=100,
 )
 def mackey_glass(
     n: int, events: Sequence[Event], *, strength: float, rng: np.random.Generator
 ) -> Floats:
-    """Draw a chaotic curve and cut out 100 to 200 points in the middle of each event.
+    """Generate a chaotic curve and remove 100 to 200 points in the middle of each event.
 
-    The harder, the better the two ends match; at the hardest the cut is the best of the 101
-    candidates, which is the recipe of MGAB (Thill, Konen and Baeck, 2020). Uniform noise of
-    +-0.01 is added, as there.
+    With increasing difficulty, the two ends match better. At the highest difficulty, the cut is
+    the best of 101 candidates, as in MGAB (Thill, Konen and Baeck, 2020). As in MGAB, uniform
+    noise of +-0.01 is added.
 
     .. figure:: /figures/synthetic_mackey_glass.png
 
@@ -62,9 +62,9 @@ def mackey_glass(
 def mackey_glass_curve(n: int, *, history: float = 0.9) -> Floats:
     """Solve the Mackey-Glass equation with delay 18, power 10, beta 0.25 and gamma 0.1.
 
-    Over one delay the delayed term is known and the equation is linear, so each step is exact but
-    for the trapezoid of the forcing. Only +, * and / are used: chaos would blow up the last bit
-    in which another machine's power or exponential differs.
+    Within one delay, the delayed term is known and the equation is linear. The implicit
+    trapezoidal rule solves it. Only ``+``, ``*`` and ``/`` are used, because chaos would amplify
+    platform-dependent rounding of power and exponential functions.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""One call for every synthetic series."""
+"""`make_series`: generate a labeled synthetic series."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from vuskit.intervals import events_to_labels
 __all__ = ["DIFFICULTIES", "KINDS", "make_series"]
 
 KINDS = ("native", *INJECTIONS)
-# How far an anomaly stands out: 1 is obvious to the eye, 0 is next to nothing.
+# Strength of an anomaly: 1 is obvious to the eye, 0 is barely visible.
 DIFFICULTIES = {"easy": 1.0, "medium": 0.5, "hard": 0.15}
 
 
@@ -30,30 +30,32 @@ def make_series(
     train_share: float = 0.1,
     seed: int,
 ) -> Series:
-    """Make a labeled series of a family.
+    """Generate a labeled series of a family.
 
-    The same arguments give the same series (to the rounding of the machine's sine and exponential;
-    `mackey_glass` is exact). Anomalies stand in the same places whatever kind and difficulty are.
+    The same arguments give the same series, up to platform-dependent rounding of sine and
+    exponential; `mackey_glass` is exact. The positions of anomalies do not depend on kind and
+    difficulty.
 
     Parameters
     ----------
     family : str
-        A name of `list_families`.
+        A name from `list_families`.
     n : int, default=10000
         Number of points.
     n_anomalies : int, default=10
         Number of anomalies.
     anomaly_length : int, optional
-        Length of each; the family's own by default, 1 for ``kind="point"``.
+        Length of each anomaly. Defaults to the family's length, or to 1 for ``kind="point"``.
     kind : {"native", "point", "contextual", "collective"}, default="native"
-        The family's own anomalies (premature beats, incidents, ...), or general ones: an offset,
-        ordinary values at the wrong phase, ordinary values at the wrong pace.
+        Kind of the anomalies. "native": specific to the family, such as premature beats or
+        incidents. "point": an offset. "contextual": normal values from another time.
+        "collective": normal values at another speed.
     difficulty : {"easy", "medium", "hard"} or float, default="medium"
-        How hard they are to find; a number from 0 (easy) to 1 (hardly there).
+        How hard the anomalies are to detect; a number from 0 (easy) to 1 (barely visible).
     train_share : float, default=0.1
-        Share of the series at the start that is free of anomalies and recorded as train length.
+        Share of leading points without anomalies; sets the train length of the series.
     seed : int
-        Seed of the generator.
+        Seed of the random generator.
 
     Returns
     -------
@@ -63,7 +65,7 @@ def make_series(
     Raises
     ------
     InvalidInputError
-        If a name is unknown, a number is out of range or the anomalies do not fit.
+        If a name is unknown, a number is out of range, or the anomalies do not fit.
 
     Examples
     --------
@@ -89,7 +91,7 @@ def make_series(
     )
     lengths = np.full(n_anomalies, anomaly_length, dtype=np.intp)
     train_length = int(n * train_share)
-    # A period of normal behavior around each anomaly, so that it has something to differ from.
+    # Keep a period of normal behavior around each anomaly for contrast.
     starts = place_events(n, lengths, places, first=train_length, gap=entry.period)
     stops = starts + lengths
     events = tuple(zip(starts.tolist(), stops.tolist(), strict=True))

@@ -1,4 +1,4 @@
-"""Noise that the families share."""
+"""Noise generators shared by the families."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Floats = NDArray[np.float64]
 
 
 def slow_wander(n: int, scale: int, rng: np.random.Generator) -> Floats:
-    """Smooth random curve with unit deviation that forgets itself over about `scale` points.
+    """Smooth random curve with unit deviation, uncorrelated beyond about `scale` points.
 
     Examples
     --------
@@ -24,7 +24,7 @@ def slow_wander(n: int, scale: int, rng: np.random.Generator) -> Floats:
     knots = rng.standard_normal(n // scale + 3)
     position = np.arange(n) / scale
     left = position.astype(np.intp)
-    # Cosine between knots: smooth, and it never leaves the range of its two ends.
+    # Cosine interpolation between knots is smooth and stays between the two knots.
     weight = 0.5 - 0.5 * np.cos(np.pi * (position - left))
     return np.asarray((1 - weight) * knots[left] + weight * knots[left + 1])
 

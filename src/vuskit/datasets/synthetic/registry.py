@@ -1,4 +1,4 @@
-"""The list of synthetic families."""
+"""Registry of synthetic families."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ Event = tuple[int, int]
 
 
 class Generate(Protocol):
-    """Makes n values with the family's own anomalies in the events; none gives clean values."""
+    """Function that generates n values with native anomalies in the given events."""
 
     def __call__(
         self, n: int, events: Sequence[Event], *, strength: float, rng: np.random.Generator
     ) -> NDArray[np.float64]:
-        """Make the values; `strength` is 1 for obvious anomalies and 0 for faint ones."""
+        """Generate the values; `strength` is 1 for obvious anomalies and 0 for faint ones."""
         ...
 
 
@@ -34,15 +34,15 @@ class Family:
     Attributes
     ----------
     name, title : str
-        The word for `make_series`, and what it imitates.
+        Name for `make_series`, and what the series imitates.
     anomaly : str
-        What the family's own anomalies are.
+        Description of the native anomalies.
     period : int
         Typical period in points.
     anomaly_length : int
         Default length of an anomaly.
     generate : callable
-        Makes the values.
+        Generates the values.
     """
 
     name: str
@@ -59,12 +59,12 @@ _FAMILIES: dict[str, Family] = {}
 def register_family(
     *, name: str, title: str, anomaly: str, period: int, anomaly_length: int
 ) -> Callable[[Generate], Generate]:
-    """Enter a generating function in the list of families.
+    """Register a function that generates a family of series.
 
     Raises
     ------
     InvalidInputError
-        If the name is taken.
+        If the name is already registered.
 
     Examples
     --------
@@ -75,15 +75,15 @@ def register_family(
     if name in _FAMILIES:
         raise InvalidInputError(f"`name` must be a new family, got {name!r}")
 
-    def enter(generate: Generate) -> Generate:
+    def register(generate: Generate) -> Generate:
         _FAMILIES[name] = Family(name, title, anomaly, period, anomaly_length, generate)
         return generate
 
-    return enter
+    return register
 
 
 def list_families() -> tuple[Family, ...]:
-    """All families, by name.
+    """Return all families, sorted by name.
 
     Examples
     --------
@@ -94,12 +94,12 @@ def list_families() -> tuple[Family, ...]:
 
 
 def get_family(name: str) -> Family:
-    """Return the family of that name.
+    """Return the family with the given name.
 
     Raises
     ------
     InvalidInputError
-        If there is none.
+        If the name is unknown.
 
     Examples
     --------

@@ -14,7 +14,7 @@ __all__ = ["telemetry"]
 
 Floats = NDArray[np.float64]
 
-# The program of commands repeats; only the time at each level varies.
+# The program of levels repeats; only the time at each level varies.
 _PROGRAM = (0.0, 1.0, 0.6, -1.0)
 _DWELL = 60
 
@@ -22,7 +22,7 @@ _DWELL = 60
 @register_family(
     name="telemetry",
     title="telemetry channel",
-    anomaly="a level nobody commanded, a drift away from the level, or chatter between levels",
+    anomaly="a level that was not commanded, a drift away from the level, or chatter",
     period=_DWELL * len(_PROGRAM),
     anomaly_length=50,
 )
@@ -31,7 +31,7 @@ def telemetry(
 ) -> Floats:
     """Step through a program of four levels with a short lag, sensor noise and thermal drift.
 
-    Level changes are normal here, so a detector that fires at every step is wrong.
+    Level changes are normal, so a detector that reports every step is wrong.
 
     .. figure:: /figures/synthetic_telemetry.png
 

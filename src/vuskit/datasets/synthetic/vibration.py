@@ -25,7 +25,7 @@ _TURN = 60
 def vibration(
     n: int, events: Sequence[Event], *, strength: float, rng: np.random.Generator
 ) -> NDArray[np.float64]:
-    """Sum the harmonics of a shaft whose speed and load wander; impacts ring in the events.
+    """Sum harmonics of a shaft with varying speed and load; events contain ringing impacts.
 
     .. figure:: /figures/synthetic_vibration.png
 
@@ -42,7 +42,7 @@ def vibration(
     values = load * np.sum([size * np.sin(k * turn + off) for k, size, off in harmonics], axis=0)
     values += 0.18 * autoregressive(n, 0.3, rng)
     for start, stop in events:
-        spacing = _TURN / 3.6  # not a whole share of a turn, as bearings have it
+        spacing = _TURN / 3.6  # not a fraction 1/k of a turn, as in real bearings
         first = rng.uniform(0, 0.3) * spacing
         for impact in np.arange(start + first, stop, spacing):
             time = np.arange(int(np.ceil(impact)), stop) - impact
