@@ -50,7 +50,8 @@ def test_values_before_a_change_are_kept_and_compared(plan):
     assert again.changes is not None
     assert (again.changes.n_compared, again.changes.n_changed) == (2, 1)
     assert str(again.changes) == (
-        f"1 of 2 values changed; most: auc_pr of LOF on scores/a, {old['a']:.3f} -> {new['a']:.3f}"
+        "1 of 2 values changed; largest change: auc_pr of LOF on scores/a, "
+        f"{old['a']:.3f} -> {new['a']:.3f}"
     )
     kept = pd.read_csv(first.folder / BEFORE).set_index("series")["value"]
     assert kept.to_dict() == pytest.approx(old.to_dict())

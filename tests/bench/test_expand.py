@@ -176,7 +176,7 @@ def test_broken_and_double_files_are_noted_and_the_rest_runs(workshop, data):
     titles, notes = selected(workshop, "")
     assert len(titles) == 6
     assert any("broken.out" in note for note in notes)
-    assert "Two/again.out has the content of One/a.out; it is run once" in notes
+    assert "Two/again.out is identical to One/a.out; it runs only once" in notes
 
 
 def test_files_that_no_format_claims_are_noted(workshop, data):
@@ -185,8 +185,8 @@ def test_files_that_no_format_claims_are_noted(workshop, data):
     titles, notes = selected(workshop, "")
     assert len(titles) == 6
     (note,) = notes
-    assert note.startswith(f"{data}: 2 files have no known format")
-    assert note.endswith("left out: 'One/nolabel.csv', 'empty.csv'")
+    assert note.startswith(f"{data}: skipped 2 files of unknown format")
+    assert note.endswith(": 'One/nolabel.csv', 'empty.csv'")
     assert selected(workshop, 'names = "Two/*"')[1] == []  # not asked for
     for place in range(10):
         (data / f"{place}.tab").touch()
@@ -200,9 +200,10 @@ def test_columns_left_out_and_missing_values_are_noted_whenever_the_plan_is_read
     rows = [f"{i},{'' if i == 7 else i % 4},{int(i == 9)}" for i in range(40)]
     (folder / "a.csv").write_text("\n".join(["step,value,label", *rows]))
     expected = [
-        "left out as a channel: step (strictly increasing, like a time), in data/a; "
-        "options = {values = [...]} names the channels",
-        "missing values (NaN) in data/a; without `impute` these fail there: misbehaving:fine",
+        "column not used as a channel: step (strictly increasing, like a time), in data/a; "
+        "select channels with options = {values = [...]}",
+        "missing values (NaN) in data/a; these detectors fail there unless you set `impute`: "
+        "misbehaving:fine",
     ]
     for _ in range(2):  # the second time from the store
         titles, notes = selected(workshop, "")
@@ -246,7 +247,7 @@ def test_a_detector_of_one_channel_is_skipped_where_there_are_more(workshop):
     )
     outcomes = {(job.label, job.kind): outcome for job, outcome in workshop.run()}
     assert outcomes["MP", Kind.SCORE].status is Status.SKIPPED
-    assert outcomes["MP", Kind.SCORE].message == "MP takes one channel, Wide/x has more"
+    assert outcomes["MP", Kind.SCORE].message == "MP accepts one channel, but Wide/x has more"
     assert outcomes["Values", Kind.EVALUATE].status is Status.OK
     assert len(outcomes) == 3
 
@@ -263,7 +264,7 @@ def test_a_buffer_strategy_that_finds_nothing_needs_a_fallback(workshop):
     assert skipped.status is Status.SKIPPED
     assert "or set `buffer_fallback`" in skipped.message
     (note,) = Run(workshop.folder).status().notes
-    assert note.startswith("1 series has no value of measures that need a buffer (buffer=period, ")
+    assert note.startswith("1 series has no values of measures that need a buffer (buffer=period, ")
     workshop.write(series=series, evaluate=f"{without}\nbuffer_fallback = 30")
     (_, good) = workshop.run()[0]
     assert (good.status, good.value.buffer) == (Status.OK, 30)
@@ -284,7 +285,8 @@ def test_measures_without_a_buffer_have_values_where_none_is_found(workshop):
     ] * 2
     run = Run(workshop.folder)
     (note,) = run.status().notes
-    assert note.startswith("2 series have no value of measures that need a buffer (buffer=period, ")
+    start = "2 series have no values of measures that need a buffer (buffer=period, "
+    assert note.startswith(start)
     outcomes = run.outcomes().set_index(["series", "measure"])
     assert outcomes["value"].notna().to_dict() == {
         ("x.out", "auc_pr"): True,
@@ -410,7 +412,7 @@ def test_score_files_with_another_header_are_noted(workshop):
     (folder / "shouted.csv").write_text("value,Label,A\n1,0,1\n2,1,3\n")
     workshop.path.write_text(f'{EVALUATE_30}[[scores]]\nfolder = "scores"\n')
     assert notes_of(workshop) == [
-        f"{folder}: 1 file has not the header value,label,<detector>,... and is left out: 'odd.csv'"
+        f"{folder}: skipped 1 file without the header value,label,<detector>,...: 'odd.csv'"
     ]
     assert "A" in {job.label for job, _ in workshop.run()}
 
@@ -427,7 +429,7 @@ def test_score_files_of_no_series_are_noted(workshop):
         evaluate=EVALUATE_30,
     )
     (note,) = notes_of(workshop)
-    assert note.endswith("for no series of the plan and is left out: 'other.npy'")
+    assert note.endswith("for any series: 'other.npy'")
 
 
 def test_a_hole_in_one_column_fails_that_detector_only(workshop, table):

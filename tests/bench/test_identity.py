@@ -127,7 +127,7 @@ def test_a_process_with_other_code_refuses_a_job(edited):
     edit(edited, "edited_helper", "FACTOR = 2", "FACTOR = 5")
     refused = run_action(JobAction(first, base=edited.base, expected=first.code_digests()))
     assert refused.error_type == "StaleWorkerError"
-    assert "`edited_detector:f` must be the code that was planned" in refused.message
+    assert "`edited_detector:f` must not change during a run" in refused.message
     assert "edited_helper.FACTOR" in refused.message
     assert str(edited.base) in refused.message
     other = run_action(JobAction(second, base=edited.base, expected=second.code_digests()))
@@ -169,7 +169,7 @@ def test_the_program_itself_cannot_be_reloaded(tmp_path):
     )
     command = [sys.executable, str(script)]
     output = subprocess.run(command, capture_output=True, text=True, check=False).stderr
-    assert "`__main__:f` must be the code in" in output
+    assert "`__main__:f` must match the code in" in output
     assert "start it again" in output
 
 

@@ -203,7 +203,7 @@ run_plan(load_plan(base / "bench.toml"), executor=InProcessExecutor())
         env={**os.environ, "PYTHONPATH": paths, "VUSKIT_NUMBA": "0"},
     )  # fmt: skip
     last = done.stderr.splitlines()[-1]
-    assert "format 'plain' must open" in last
+    assert "format 'plain' must read" in last
     assert "truth.json again after it changed" in last
     refs = open_store(base / "bench-run").known_series().values()
     plain = [ref for ref in refs if "plain" in ref.source.spec]

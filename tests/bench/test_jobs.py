@@ -159,7 +159,7 @@ def test_a_measure_without_any_value_keeps_its_place_in_every_table(workshop):
     page = run_sections(RunReport.read(folder))[0].html
     assert "No value on any series: boom, undefined." in page
     results = read_results(folder)
-    with pytest.raises(InvalidInputError, match="got 'undefined': no value on any series; there"):
+    with pytest.raises(InvalidInputError, match="got 'undefined', which has none; choose"):
         chosen_measure(results.frame, "undefined")
 
 
@@ -226,7 +226,7 @@ def test_a_series_is_read_again_when_a_process_holds_an_old_copy(table, ref):
     synthetic = SeriesSource.synthetic({"family": "ecg", "n": 1500, "n_anomalies": 3, "seed": 1})
     assert describe_series(synthetic).load()
     assert new.load()
-    with pytest.raises(ChangedInputError, match=r"/pump must .* in .*pump.csv; .* start the same"):
+    with pytest.raises(ChangedInputError, match=r"/pump must .*pump.csv\); .* run the same"):
         ref.load()
 
 
@@ -247,7 +247,7 @@ def test_imported_scores_are_those_that_were_planned(table, ref):
     assert run_action(JobAction(again)).value.scores.tolist() == [5, 3, 4]
     outcome = run_action(JobAction(second))
     assert outcome.error_type == "ChangedInputError"
-    assert "pump.csv must hold the scores that were planned" in outcome.message
+    assert "pump.csv must not change during a run" in outcome.message
     table.unlink()
     assert run_action(JobAction(second)).error_type == "ChangedInputError"
 

@@ -129,16 +129,16 @@ def test_the_default_buffer_is_auto(workshop):
         ),
         (
             {"detectors": ["fine", "fine"]},
-            "`detectors` must have different labels, got 'misbehaving:fine' twice; "
+            "`detectors` must have unique labels, got 'misbehaving:fine' twice; "
             "give one of them a `label`",
         ),
         (
             {"detectors": ['name = "lof"\nseed = 3']},
-            "`detectors[0]` has no key 'seed': seeds of all detectors are the plan's `seeds`",
+            "`detectors[0]` has no key 'seed'; set the plan's `seeds`, which apply to all",
         ),
         (
             {"detectors": ["nothing"]},
-            "`detectors[0]`: `misbehaving:nothing` must be module:name that can be imported, "
+            "`detectors[0]`: `misbehaving:nothing` must be an importable module:name, "
             "got a module 'misbehaving' without 'nothing'",
         ),
         (
@@ -190,17 +190,20 @@ def test_the_default_buffer_is_auto(workshop):
         ({"tail": "[executor]\nworker = 2"}, "; did you mean 'workers'?"),
         (
             {"tail": '[executor]\naddress = "tcp://head:8786"'},
-            "`executor.address` must be left out unless kind = \"dask\", got 'tcp://head:8786'",
+            "`executor.address` must be omitted unless kind = \"dask\", got 'tcp://head:8786'",
         ),
         (
             {"tail": '[[scores]]\nfolder = "."\npattern = "{detector}.npy"'},
-            "`scores[0].pattern` must hold {series} and end in .npy or .csv",
+            "`scores[0].pattern` must contain {series} and end in .npy or .csv",
         ),
         (
             {"series": '[[series]]\nfolder = "."\nformat = "tbale"'},
             "`series[0].format` must be one of",
         ),
-        ({"tail": "[[scores]]\nfolder = 'nowhere'"}, "`scores[0].folder` must be a folder, got"),
+        (
+            {"tail": "[[scores]]\nfolder = 'nowhere'"},
+            "`scores[0].folder` must be an existing folder, got",
+        ),
         ({"top": 'imports = ["no_such_module"]'}, "got No module named 'no_such_module'"),
         ({"top": "seeds = ["}, "(at line 2, column"),
     ],

@@ -177,7 +177,7 @@ def test_wide_keeps_scores_without_a_seed(workshop):
 
 
 def test_only_a_leaderboard_has_means(finished, tmp_path):
-    with pytest.raises(InvalidInputError, match="`by` must be 'series' for the shape 'wide'"):
+    with pytest.raises(InvalidInputError, match="`by` must be 'series' for shape 'wide'"):
         Run(finished.folder).export(tmp_path / "x.csv", shape="wide", by="dataset")
     board = Run(finished.folder).export(tmp_path / "x.csv", shape="leaderboard", by="dataset")
     assert board["datasets"].to_list() == [1, 1, 1]
@@ -293,10 +293,10 @@ def test_verification_finds_what_was_damaged(workshop):
     connection.commit()
     connection.close()
     problems = "\n".join(Run(workshop.folder).verify().problems)
-    assert f"{first}: does not hold the scores that were stored" in problems
+    assert f"{first}: does not hold the stored scores" in problems
     assert f"{second}: cannot be read" in problems
     assert "belongs to no job" in problems
-    assert "cannot be computed again" in problems
+    assert "cannot be recomputed" in problems
 
 
 def test_verification_finds_a_changed_value(workshop):

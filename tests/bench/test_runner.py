@@ -163,7 +163,7 @@ def test_jobs_whose_data_changed_are_reported_and_run_later(workshop, start):
     first = start()
     out, err = first.communicate()
     assert first.returncode == 3, err
-    assert "1 job was not computed: data/b must have the values and labels" in err
+    assert "1 job was not computed: data/b must not change during a run" in err
     assert "b.csv" in err
     assert "2 of 4 jobs done, 0 failed" in out
     assert workshop.query("SELECT state FROM runs") == [("interrupted",)]

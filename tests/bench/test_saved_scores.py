@@ -59,7 +59,7 @@ def test_layouts_are_found_by_the_names_of_labels(tmp_path, layout):
     save_labels(tmp_path / "ECG", "a", "b")
     scores, notes = found(tmp_path / "scores", labels=str(tmp_path / "ECG"))
     assert scores == {("ECG", s, d) for s in "ab" for d in ("LOF", "PCA")}
-    assert any(f"is understood as {layout}" in note for note in notes)
+    assert any(f"is interpreted as {layout}" in note for note in notes)
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ def test_data_sets_are_found_by_the_folders_of_labels(tmp_path, layout):
     save_labels(tmp_path / "labels", *(f"{dataset}/{series}" for dataset, series in names))
     scores, notes = found(tmp_path / "scores", labels=str(tmp_path / "labels"))
     assert scores == {(*name, detector) for name in names for detector in ("LOF", "PCA")}
-    assert any(f"is understood as {layout}" in note for note in notes)
+    assert any(f"is interpreted as {layout}" in note for note in notes)
 
 
 @pytest.mark.parametrize("layout", ["{detector}/{series}", "{series}/{detector}"])
@@ -91,7 +91,7 @@ def test_layouts_are_found_by_labels_in_the_files(tmp_path, layout):
         pd.DataFrame(columns).to_csv(path, index=False)
     scores, notes = found(tmp_path / "scores", score=("score",))
     assert scores == {("scores", s, d) for s in "ab" for d in ("LOF", "PCA")}
-    assert any(f"is understood as {layout}" in note for note in notes)
+    assert any(f"is interpreted as {layout}" in note for note in notes)
 
 
 def test_equal_labels_make_a_layout_ambiguous(tmp_path):
@@ -100,7 +100,7 @@ def test_equal_labels_make_a_layout_ambiguous(tmp_path):
         path.parent.mkdir(exist_ok=True)
         columns = {"label": labels_of("a"), "score": rng.random(N)}
         pd.DataFrame(columns).to_csv(path, index=False)
-    with pytest.raises(InvalidInputError, match="several ways; choose --pattern"):
+    with pytest.raises(InvalidInputError, match="are ambiguous; choose --pattern"):
         found(tmp_path, score=("score",))
     scores, _ = found(tmp_path, score=("score",), pattern="{detector}/{series}.csv")
     assert {detector for _, _, detector in scores} == {"LOF", "PCA"}
@@ -197,5 +197,7 @@ def test_two_files_for_one_score_are_refused(tmp_path):
 
 def test_a_folder_without_scores_is_refused(tmp_path):
     (tmp_path / "notes.txt").write_text("nothing")
-    with pytest.raises(InvalidInputError, match=r"must hold files that end in .*got 'notes\.txt'"):
+    with pytest.raises(
+        InvalidInputError, match=r"must contain files that end in .*got 'notes\.txt'"
+    ):
         found(tmp_path, label="label")

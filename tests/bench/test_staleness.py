@@ -133,5 +133,5 @@ def test_results_of_other_library_versions_are_noted(finished, monkeypatch):
     assert notes() == []
     monkeypatch.setattr("vuskit._util.environment._version", lambda name: "99.0")
     (note,) = notes()
-    assert "results computed with other versions are kept: 12 with numpy " in note
+    assert "kept results from other library versions: 12 with numpy " in note
     assert "(now 99.0)" in note

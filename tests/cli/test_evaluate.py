@@ -447,7 +447,7 @@ def test_one_helpful_sentence(command, tmp_path, name):
 
 def test_places_that_are_no_file(command, scores_csv, tmp_path):
     (tmp_path / "folder").mkdir()
-    assert "must hold files that end in .csv" in command("evaluate", "folder").err
+    assert "must contain files that end in .csv" in command("evaluate", "folder").err
     assert "no such file; did you mean 'scores.csv'?" in command("evaluate", "score.csv").err
 
 

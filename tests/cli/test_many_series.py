@@ -117,7 +117,7 @@ def test_labels_in_another_folder(command, tables, tmp_path):
         outcome = command("evaluate", "npy", "--labels", folder, *FEW, "--csv")
         assert outcome.code == 0, outcome.err
         assert values_of(outcome) == pytest.approx(expected_values(tables), abs=1e-12)
-        assert "is understood as {detector}/{series}" in outcome.err
+        assert "is interpreted as {detector}/{series}" in outcome.err
 
 
 def test_series_with_equal_labels_and_no_values_stay_apart(command, tmp_path):
@@ -162,7 +162,7 @@ def test_windows_are_aligned(command, tmp_path, many, at):
     refused = command(*arguments)
     assert refused.code == (3 if many else 2)
     if many:
-        assert "1 more job ended with ERROR: InvalidInputError: there must be" in refused.err
+        assert "1 more job failed with ERROR: InvalidInputError: there must be" in refused.err
     advice = "windows of 100? Try --align center (or start, end) --window 100"
     assert f"99 fewer scores than labels; {advice}" in refused.err.replace("\n", " ")
     outcome = command(*arguments, "--align", at, "--window", str(window), "--csv")
@@ -230,11 +230,11 @@ def test_training_parts_of_several_series(command, with_training):
     whole = command("evaluate", "A", *FEW, "--csv")
     assert values_of(whole) == pytest.approx(expected(0))
     told = " ".join(whole.err.split())
-    assert "2 series begin with training data, by the name of the file, and this part" in told
+    assert "2 series start with training data, according to the file name, and this part" in told
     assert "--train-length auto leaves it out, none hides this note" in told
     auto = command("evaluate", "A", *FEW, "--csv", "--train-length", "auto")
     assert values_of(auto) == pytest.approx(expected(None))
-    assert "1 series has no known training part and is evaluated whole: A/plain" in auto.err
+    assert "1 series has no known training part and is evaluated in full: A/plain" in auto.err
     number = command("evaluate", "A", *FEW, "--csv", "--train-length", "10")
     assert values_of(number) == pytest.approx(expected(10))
     assert "training part" not in number.err

@@ -154,7 +154,7 @@ def test_no_task_suffers_from_what_others_did_to_the_process():
     assert messages.pop("raises_long_text").startswith("ValueError: first \\ud800\\x00 xxx")
     assert messages.pop("leaks_descriptors_and_fails").startswith("OSError: [Errno 24]")
     assert messages == {
-        "closes_all_descriptors": "the task closed the connection of its worker",
+        "closes_all_descriptors": "the task closed the connection to its worker",
         "exits_at_once": "the worker process ended with exit code 0",
         "exits_in_a_thread": "the worker process ended with exit code 0",
         "generator_exit": "GeneratorExit: ",
@@ -442,7 +442,9 @@ def test_dask_workers_with_other_versions_get_no_tasks(tmp_path):
 
 def test_address_without_scheduler(monkeypatch):
     monkeypatch.setattr(executors, "_CONNECT_SECONDS", 1)
-    with pytest.raises(InvalidInputError, match=r"`executor\.address` must be a Dask scheduler"):
+    with pytest.raises(
+        InvalidInputError, match=r"`executor\.address` must be a reachable Dask scheduler"
+    ):
         DaskExecutor(address="tcp://127.0.0.1:9")
 
 
@@ -465,7 +467,7 @@ def test_settings_decide_the_executor():
         ({"kind": "dsk"}, "`kind` must be one of 'local', 'dask', got 'dsk'; did you mean 'dask'"),
         ({"workers": 0}, "`workers` must be an integer >= 1, got 0"),
         ({"workers": 1.5}, "`workers` must be an integer >= 1, got 1.5"),
-        ({"address": "tcp://a:1"}, "`address` must be left out for local processes"),
+        ({"address": "tcp://a:1"}, "`address` must be omitted for local processes"),
     ],
 )
 def test_wrong_settings(wrong, message):

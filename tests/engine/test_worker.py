@@ -25,7 +25,7 @@ def test_cause_of_death_decides_the_status_and_the_repetition(tmp_path):
     process._stack.write_text('Stack (most recent call first):\n  File "x.py", line 1 in last\n')
     late = process._died(-signal.SIGSEGV, Repeat.ONCE, oom=False).outcome
     assert late.status is Status.TIMEOUT
-    assert late.message == "took more than 2 s, at the end of which it died of signal 11 (SIGSEGV)"
+    assert late.message == "took more than 2 s and died of signal 11 (SIGSEGV)"
     assert "in last" in late.traceback
     assert died(process, -signal.SIGKILL) == ("KILLED", "KILLED")
     assert died(process, -signal.SIGHUP, oom=True) == ("KILLED", "KILLED")

@@ -1,4 +1,4 @@
-"""Benchmarks: a plan becomes jobs, jobs become rows in a store, and nothing is lost."""
+"""Benchmarks: expand a plan into jobs, run them, and keep the results in a store."""
 
 from __future__ import annotations
 

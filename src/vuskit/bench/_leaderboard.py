@@ -1,4 +1,4 @@
-"""Means by detector and measure over the series that all detectors have a value for."""
+"""Means by detector and measure, over the series on which all detectors have a value."""
 
 from __future__ import annotations
 
@@ -35,24 +35,24 @@ __all__ = [
 _MAIN_MEASURES = ("vus_pr", "vus_roc", "auc_pr")
 
 AVERAGES = ("series", "dataset")
-"""One row per series, or per data set."""
+"""Units that count once in a mean: series or data sets."""
 
 COUNTS = ("datasets", "series")
-"""Columns that say how many data sets and series a mean rests on."""
+"""Columns with the number of data sets and series behind a mean."""
 
 
 def rows_of_mean(table: pd.DataFrame, by: str) -> pd.DataFrame:
-    """Rows that a mean is to be taken over.
+    """Return the rows to average.
 
-    A data set of a hundred series outweighs one of three in a mean over series; over data sets,
-    each counts once, with the mean of its series.
+    In a mean over series, a data set of a hundred series outweighs one of three. In a mean over
+    data sets, each data set counts once, with the mean of its series.
 
     Parameters
     ----------
     table : pandas.DataFrame
-        One row per series; its index has a level ``dataset``, and one ``series``, if any.
+        One row per series; the index has a level ``dataset`` and optionally ``series``.
     by : {"series", "dataset"}
-        What counts once.
+        Unit that counts once.
 
     Examples
     --------
@@ -76,12 +76,12 @@ def rows_of_mean(table: pd.DataFrame, by: str) -> pd.DataFrame:
 def common_series(values: ArrayLike) -> NDArray[np.bool_]:
     """Return which series count in means: those on which all detectors have a value.
 
-    Detectors without any value do not count among "all".
+    Detectors without any value are ignored.
 
     Parameters
     ----------
     values : array-like of shape (..., detectors, series)
-        Values of one measure, or of each measure along the first axes; NaN is a missing value.
+        Values of one measure, or of several along the first axes; NaN marks a missing value.
 
     Returns
     -------
@@ -100,7 +100,7 @@ def common_series(values: ArrayLike) -> NDArray[np.bool_]:
 
 
 def values_by_series(values: pd.DataFrame) -> pd.Series:
-    """Mean over the seeds by measure, data set, series and detector, where there is a value."""
+    """Mean over seeds by measure, data set, series and detector; missing values are dropped."""
     keys = ["measure", "dataset", "series", "detector"]
     cells: pd.Series = (
         values.dropna(subset="value").groupby(keys, observed=True, sort=True)["value"].mean()
@@ -109,16 +109,16 @@ def values_by_series(values: pd.DataFrame) -> pd.Series:
 
 
 def common_values(cells: pd.Series, measure: str, detectors: Sequence[str]) -> pd.DataFrame:
-    """Values of a measure by series and detector, of the series that count in means.
+    """Values of a measure by series and detector, for the series that count in means.
 
     Parameters
     ----------
     cells : pandas.Series
         From `values_by_series`.
     measure : str
-        A measure with any value.
+        A measure with at least one value.
     detectors : sequence of str
-        Columns; those that are compared.
+        Detectors to compare: the columns of the result.
     """
     table: pd.DataFrame = cells.loc[measure].unstack("detector").reindex(columns=list(detectors))
     return table[common_series(table.to_numpy(dtype=float).T)]
@@ -131,30 +131,29 @@ def leaderboard(
     detectors: Iterable[str] = (),
     measures: Iterable[str] = (),
 ) -> pd.DataFrame:
-    """Mean of every measure per detector and settings, best by `main_measure` first.
+    """Mean of every measure per detector and settings, sorted by `main_measure`, best first.
 
-    Means are taken over the seeds of a series, then over the series on which *all* detectors have
-    a value of *that measure*, under these settings: a detector without a value on hard series must
-    not benefit. A detector without any value of a measure has no mean and does not count among
-    "all".
+    Values are averaged over the seeds of a series, then over the series on which *all* detectors
+    have a value of *that measure* under these settings. So a detector does not benefit from
+    failing on hard series. A detector without any value of a measure has no mean and is ignored
+    in this selection.
 
-    The column ``series`` counts these series, ``own_series`` those on which the detector has any
-    value.
-    Where the measures have different counts, ``series`` is missing, and one column per measure
-    such as ``series_vus_pr`` follows the means. A measure without any value has the count 0.
+    ``series`` counts the selected series, ``own_series`` those on which the detector has any value.
+    If the counts differ between measures, ``series`` is missing and one column per measure, such
+    as ``series_vus_pr``, follows the means. A measure without any value has the count 0.
 
     Parameters
     ----------
     values : pandas.DataFrame
-        From `Run.values`; the direction of a measure is that of its column
-        ``higher_is_better``, or of the registry.
+        From `Run.values`. The column ``higher_is_better`` gives the direction of a measure; without
+        it, the registry does.
     by : {"series", "dataset"}, default="series"
-        Whether every series counts the same, or every data set: then means are taken over the
-        series of a data set first, and ``datasets`` counts data sets as ``series`` counts series.
+        Unit with equal weight. For ``"dataset"``, values are averaged within each data set first,
+        and a column ``datasets`` counts the data sets.
     detectors : iterable of str, optional
-        Detectors that get a row also if they have no value, from `Run.detectors`.
+        Detectors that get a row even without values, from `Run.detectors`.
     measures : iterable of str, optional
-        Measures that get a column also if they have no value on any series.
+        Measures that get a column even without values.
 
     Raises
     ------
@@ -195,18 +194,18 @@ def leaderboard(
 
 @dataclass(frozen=True, eq=False)
 class _Board:
-    """Means under one kind of settings.
+    """Means under one set of settings.
 
     Attributes
     ----------
     means : pandas.DataFrame
         By detector and measure.
     own : pandas.Series
-        Series with any value, by detector.
+        Number of series with any value, by detector.
     counts : dict from str to dict
-        Of ``series`` (and ``datasets``): how many a mean rests on, by measure.
+        Number of ``series`` (and ``datasets``) behind a mean, by measure.
     present : list of str
-        Measures with any value.
+        Measures with at least one value.
     """
 
     means: pd.DataFrame
@@ -237,7 +236,7 @@ class _Board:
         return cls(means, own.reindex(names, fill_value=0), counts, present)
 
     def to_frame(self, higher: Mapping[str, bool], settings: str) -> pd.DataFrame:
-        """Return rows in order, with both forms of the counts."""
+        """Return the sorted rows, with total counts and counts per measure."""
         ranked = [name for name in self.means if self.means[name].notna().any()]
         main = main_measure(ranked or list(self.means))
         table = self.means.assign(**{
@@ -258,7 +257,7 @@ class _Board:
 
 
 def _one_count(counts: Mapping[str, int], present: Iterable[str]) -> int | None:
-    """Return the count that all present measures share; None if their counts differ.
+    """Return the common count of all present measures; None if their counts differ.
 
     Examples
     --------
@@ -271,21 +270,21 @@ def _one_count(counts: Mapping[str, int], present: Iterable[str]) -> int | None:
 
 
 def no_common_series(values: pd.DataFrame, settings: str) -> str:
-    """Explain why there is no mean: every detector misses a series that another one has."""
+    """Explain why there is no mean: no series has values of all detectors."""
     known = values.dropna(subset="value").drop_duplicates(["dataset", "series", "detector"])
     counts = known["detector"].value_counts()
     listed = ", ".join(f"{name} {count}" for name, count in counts.items())
     total = len(known.drop_duplicates(["dataset", "series"]))
     return (
         f"`RUN` must have at least one series with values of all detectors, got none for "
-        f"{settings}. Detectors with their series, of {total}: {listed}. Use `vuskit bench "
-        "export` for all values, `vuskit compare --detector A --detector B` for some detectors, "
-        "or remove a detector from the plan."
+        f"{settings}. Series per detector (of {total}): {listed}. Use `vuskit bench export` for "
+        "all values, `vuskit compare --detector A --detector B` for some detectors, or remove a "
+        "detector from the plan."
     )
 
 
 def directions(values: pd.DataFrame) -> dict[str, bool]:
-    """Whether higher values are better, by measure of a table of values.
+    """Whether higher values are better, for each measure in a table of values.
 
     Examples
     --------
@@ -315,9 +314,9 @@ def main_measure(names: Sequence[str]) -> str:
 
 
 def measure_called(name: str) -> Measure:
-    """Look a measure up by its name in tables, also with options.
+    """Look up a measure by its name in tables, with or without options.
 
-    One that is not registered here keeps its name, and higher values count as better.
+    An unregistered measure keeps its name, and higher values count as better.
 
     Examples
     --------
@@ -337,18 +336,21 @@ def measure_called(name: str) -> Measure:
 
 
 def _unknown(*_: Any) -> float:
-    raise InvalidInputError("the measure must be registered here to be computed, got its name only")
+    raise InvalidInputError(
+        "the measure must be registered in this process to be computed, got only its name; import "
+        "the module that defines it"
+    )
 
 
 def measures_in_order(names: Iterable[str]) -> list[str]:
-    """Names of measures in the order of the registry, variants after their measure, own ones last.
+    """Sort measures by the registry, variants after their measure, user-defined ones last.
 
     Examples
     --------
     >>> measures_in_order(["vus_pr", "my_own", "f_score(beta=2)", "precision"])
     ['precision', 'f_score(beta=2)', 'vus_pr', 'my_own']
     """
-    # Own ones by name: the order must not depend on whether their module was imported.
+    # User-defined measures go by name: the order must not depend on which modules are imported.
     package = [one.name for one in list_measures() if one.function.__module__.startswith("vuskit.")]
     order = {name: place for place, name in enumerate(package)}
     return sorted(names, key=lambda name: (order.get(name.partition("(")[0], len(order)), name))

@@ -1,4 +1,4 @@
-"""Old values against new ones, after data, code or settings of a run changed."""
+"""Compare old and new values after the data, code or settings of a run changed."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ _TOLERANCE = 1e-9  # other libraries and processors round differently
 
 @dataclass(frozen=True)
 class ValueChanges:
-    """How values differ from those before.
+    """How values differ from the previous ones.
 
     Attributes
     ----------
     path : Path
         File with the old values.
     n_compared, n_changed : int
-        Values that both plans have, and those that differ by more than 1e-9.
+        Number of values in both plans, and of those that differ by more than 1e-9.
     largest : str
-        The value that changed most; empty if none did.
+        The largest change; empty if there is none.
     """
 
     path: Path
@@ -47,9 +47,9 @@ class ValueChanges:
 
     def __str__(self) -> str:
         if not self.n_changed:
-            return f"no value changed, of {self.n_compared:,} that the run had before"
+            return f"none of the {plural(self.n_compared, 'earlier value')} changed"
         return (
-            f"{self.n_changed:,} of {plural(self.n_compared, 'value')} changed; most: "
+            f"{self.n_changed:,} of {plural(self.n_compared, 'value')} changed; largest change: "
             f"{self.largest}"
         )
 
@@ -76,7 +76,7 @@ def keep_values(run: Run) -> Path | None:
 
 
 def find_changes(run: Run, path: Path) -> ValueChanges:
-    """Compare the values of a run with those of a file of `keep_values`, by names.
+    """Compare the values of a run, by name, with those that `keep_values` saved.
 
     Parameters
     ----------
@@ -110,7 +110,7 @@ def find_changes(run: Run, path: Path) -> ValueChanges:
 
 
 def _by_place(values: pd.DataFrame, keys: list[str]) -> pd.Series:
-    """Values by names; jobs without a seed have the seed -1, as NaN equals nothing."""
+    """Values by name; a missing seed becomes -1, because NaN never compares equal."""
     seeds = values["seed"].astype("float64").fillna(-1.0)
     found: pd.Series = values.assign(seed=seeds).groupby(keys)["value"].last()
     return found

@@ -1,4 +1,4 @@
-"""From a plan to jobs: which there are, which are done, and what is unusual about the files."""
+"""Expand a plan into jobs, look up which are finished, and report anything unusual."""
 
 from __future__ import annotations
 
@@ -46,20 +46,20 @@ from vuskit.errors import InvalidInputError
 __all__ = ["ExpandedPlan", "expand_plan"]
 
 _BATCH = 64
-_WITHOUT_TRAINING_PART = ("labels", "scores")  # formats that know it by the file's name only
+_WITHOUT_TRAINING_PART = ("labels", "scores")  # formats that take it from the file name only
 _SeriesNames: TypeAlias = tuple[str | None, str]  # data set and series
 _Subject: TypeAlias = tuple[str, str, str]  # series, scores and settings
 
 
 class _SeriesCatalog:
-    """Series that were read before; new ones and those with changed files are read and entered.
+    """Cache of series descriptions; reads only series that are new or whose files changed.
 
     Parameters
     ----------
     store : StoreReader
-        Where they are kept.
+        Store with the descriptions from earlier runs.
     reread : bool, default=False
-        Read every series again, whatever the stamps say.
+        Ignore the cache and read every series again.
     """
 
     def __init__(self, store: StoreReader, *, reread: bool = False) -> None:
@@ -88,25 +88,25 @@ class _SeriesCatalog:
         return ref
 
     def check(self) -> None:
-        """Make sure that no format took the content of a changed file from memory.
+        """Check that no format returned cached content of a file that changed.
 
         Raises
         ------
         ChangedInputError
-            If one did.
+            If a format did.
         """
         for ref in self._read:
             check_memory(ref)
 
     def save(self) -> None:
-        """Enter what was read."""
+        """Store the new descriptions."""
         self._store.add_series(self._new)
         self._new = []
 
 
 @dataclass
 class ExpandedPlan:
-    """The jobs of a plan that need no other job, and what comes after each."""
+    """Score and import jobs of a plan, and the evaluations that follow each of them."""
 
     plan: Plan
     planned: list[ScoreJob | ImportJob]
@@ -119,11 +119,11 @@ class ExpandedPlan:
 
     @cached_property
     def jobs(self) -> list[ScoreJob | ImportJob]:
-        """Jobs by key: detectors that differ by name only share one."""
+        """Unique jobs: detectors that differ only by name share one."""
         return list({job.key: job for job in self.planned}.values())
 
     def note_evaluated(self, store: StoreReader) -> None:
-        """Look up what earlier runs have evaluated."""
+        """Look up the evaluations of earlier runs."""
         for row, found in store.finished_evaluations():
             subject = row["series_hash"], row["scores_hash"], row["settings"]
             measures = dict.fromkeys(found, row["id"])
@@ -131,7 +131,7 @@ class ExpandedPlan:
                 self.evaluated.setdefault(subject, {}).update(measures)
                 continue
             self.failed_evaluations[row["key"]] = row["id"]
-            if len(measures) == 1:  # whatever else is asked for, this one has failed
+            if len(measures) == 1:  # this measure failed by itself, so it fails in any combination
                 self.failed_alone.setdefault(subject, {}).update(measures)
 
     @cached_property
@@ -146,7 +146,7 @@ class ExpandedPlan:
         return [job for job in self.jobs if job.key not in self.finished]
 
     def skipped(self) -> dict[str, ScoreJob]:
-        """Jobs by key whose detector cannot score the series, such as several channels."""
+        """Jobs by key whose detector cannot score the series, for example several channels."""
         scored = (job for job in self.jobs if isinstance(job, ScoreJob))
         return {job.key: job for job in scored if job.obstacle is not None}
 
@@ -161,7 +161,7 @@ class ExpandedPlan:
                 yield from self.evaluation_ids(job, row["scores_hash"])
 
     def evaluation_ids(self, job: Job, scores_hash: str) -> Iterator[int]:
-        """Rows of the evaluations of stored scores that earlier runs finished."""
+        """Rows of finished evaluations of stored scores."""
         for evaluate in self._evaluate_jobs(job, scores_hash):
             ended = {**self._failed_alone(evaluate), **self._known(evaluate)}
             yield from {ended[name] for name in evaluate.measure_identities if name in ended}
@@ -170,7 +170,7 @@ class ExpandedPlan:
                 yield self.failed_evaluations[evaluate.key]
 
     def followers(self, job: Job, scores_hash: str, *, failed: bool = False) -> list[EvaluateJob]:
-        """Evaluations of stored scores that are not finished; of failed ones too, if asked."""
+        """Unfinished evaluations of stored scores; with `failed`, also those that failed."""
         found = []
         for evaluate in self._evaluate_jobs(job, scores_hash):
             ended = {**self._failed_alone(evaluate), **self._known(evaluate)}
@@ -183,7 +183,7 @@ class ExpandedPlan:
         return found
 
     def waiting_evaluations(self) -> list[EvaluateJob]:
-        """Evaluations of scores that earlier runs stored."""
+        """Unfinished evaluations of scores that earlier runs stored."""
         found: dict[str, EvaluateJob] = {}
         for job in self.jobs:
             row = self.finished.get(job.key)
@@ -224,39 +224,39 @@ def expand_plan(
     reread: bool = False,
     progress: Callable[[int], None] | None = None,
 ) -> ExpandedPlan:
-    """Expand a plan into jobs, reading series that are new, and look up what is done.
+    """Expand a plan into jobs, read new series, and look up finished jobs.
 
     Parameters
     ----------
     plan : Plan
         What to run.
     store : StoreReader
-        Where series and results are kept.
+        Store with the series and results of earlier runs.
     reread : bool, default=False
         Read every series again.
     progress : callable, optional
-        Called with the number of series so far.
+        Called with the number of series described so far.
 
     Returns
     -------
     ExpandedPlan
-        The jobs; its notes tell which series cannot be read or are there twice.
+        The jobs; `notes` lists unreadable and duplicate series.
 
     Raises
     ------
     InvalidInputError
-        If nothing is left to run.
+        If the plan selects no series.
     """
     plan = _with_current_code(plan)
     catalog = _SeriesCatalog(store, reread=reread)
     finished = store.finished_scores()
     notes: list[str] = []
-    told = progress or (lambda _: None)
+    report = progress or (lambda _: None)
     try:
-        planned = _distinct(_all_series(plan, catalog, notes, told), notes)
+        planned = _distinct(_all_series(plan, catalog, notes, report), notes)
         tables = {
             place: list(
-                _any_form(request, catalog, notes, told)
+                _any_form(request, catalog, notes, report)
                 if request.any_form
                 else _tables(f"scores[{place}]", request, catalog, notes)
             )
@@ -289,7 +289,7 @@ def expand_plan(
         catalog.save()
     expanded = ExpandedPlan(plan, jobs, notes, finished)
     if not expanded.jobs:
-        reasons = "; ".join(notes) or "no file fits"
+        reasons = "; ".join(notes) or "no file matches"
         raise InvalidInputError(f"the plan must select at least one series, got none: {reasons}")
     expanded.notes += _note_training_parts(plan, expanded.jobs)
     expanded.note_evaluated(store)
@@ -299,7 +299,7 @@ def expand_plan(
 
 
 def _note_training_parts(plan: Plan, jobs: Iterable[Job]) -> list[str]:
-    """Say which known training parts are evaluated, and which series have none to leave out."""
+    """Note training parts that are evaluated, and series without a known training part."""
     known = {job.series.hash: job.series for job in jobs}.values()
     declared = [ref for ref in known if 0 < (ref.source.declared_train_length or 0) < ref.n_points]
     asked = {entry.train_length for entry in plan.evaluations}
@@ -308,18 +308,18 @@ def _note_training_parts(plan: Plan, jobs: Iterable[Job]) -> list[str]:
     short = [ref for ref in known if ref.n_points <= longest]
     if short and len(short) == len(known):
         raise InvalidInputError(
-            f"`train_length` must be less than the points of a series, got {longest:,} for at most "
-            f"{max(ref.n_points for ref in short):,} points; give a smaller number"
+            f"`train_length` must be shorter than the longest series, got {longest:,} for "
+            f"{max(ref.n_points for ref in short):,} points; choose a smaller number"
         )
     if declared and None in asked:
         notes.append(
-            f"{plural(len(declared), 'series begins', 'series begin')} with training data, by the "
-            f"name of the file, and this part is evaluated ({declared[0].title}: "
+            f"{plural(len(declared), 'series starts', 'series start')} with training data, "
+            f"according to the file name, and this part is evaluated too ({declared[0].title}: "
             f"{declared[0].source.declared_train_length:,} points); "
             'train_length = "auto" leaves it out, 0 hides this note'
         )
     if AUTO in asked:
-        # Other formats know it only when they are read.
+        # Other formats reveal the training part only when the file is read.
         unknown = [
             ref
             for ref in known
@@ -335,14 +335,14 @@ def _note_training_parts(plan: Plan, jobs: Iterable[Job]) -> list[str]:
         if unknown:
             notes.append(
                 f"{plural(len(unknown), 'series has', 'series have')} no known training part and "
-                f"{'is' if len(unknown) == 1 else 'are'} evaluated whole: "
+                f"{'is' if len(unknown) == 1 else 'are'} evaluated in full: "
                 f"{listed([ref.title for ref in unknown], most=_SHOWN)}"
             )
     return notes
 
 
 def _with_current_code(plan: Plan) -> Plan:
-    """Reload modules that changed since the plan was read, and forget digests of code."""
+    """Reload modules that changed since the plan was read, and clear cached code digests."""
     for module in plan.imports:
         import_object(module, plan.base)
     forget_code()
@@ -352,11 +352,11 @@ def _with_current_code(plan: Plan) -> Plan:
 def _check_labels(
     where: str, imported: Iterable[ImportJob], detectors: Iterable[DetectorSpec]
 ) -> None:
-    """Reject imported scores with the label of a detector: tables would average the two."""
+    """Reject imported scores with the label of a detector, because tables would average both."""
     taken = sorted({job.label for job in imported} & {one.label for one in detectors})
     if taken:
         raise InvalidInputError(
-            f"`{where}` must have other labels than [[detectors]], got {taken[0]!r} in both; "
+            f"`{where}` must not use labels of [[detectors]], got {taken[0]!r} in both; "
             "give the detector another `label`"
         )
 
@@ -367,10 +367,10 @@ def _score_jobs(
     seeds: tuple[int, ...],
     finished: dict[str, sqlite3.Row],
 ) -> list[ScoreJob]:
-    """One job per seed, or one in all where the seed does not matter."""
+    """One job per seed, or a single job if the seed does not matter."""
     if detector.stochastic:
         return [ScoreJob(series, detector, seed) for seed in seeds]
-    # Earlier versions ran it once per seed; what they finished under any of them will do.
+    # Earlier versions ran such detectors once per seed. Any of these results can be reused.
     able = [ScoreJob(series, detector, seed) for seed in (None, *filter(None, seeds))]
     known = [job for job in able if job.key in finished]
     scored = [job for job in known if finished[job.key]["status"] == Status.OK]
@@ -459,7 +459,7 @@ def _sampled(found: list[SeriesRef], request: SeriesFolder) -> list[SeriesRef]:
 
 
 def _distinct(series: Iterable[SeriesRef], notes: list[str]) -> list[SeriesRef]:
-    """One of each content: the same series under two names would count twice in every mean."""
+    """Drop duplicates: the same series under two names would count twice in every mean."""
     seen: dict[str, SeriesRef] = {}
     for ref in series:
         first = seen.setdefault(ref.hash, ref)
@@ -469,12 +469,12 @@ def _distinct(series: Iterable[SeriesRef], notes: list[str]) -> list[SeriesRef]:
                 if ref.title == first.title
                 else (ref.title, first.title)
             )
-            notes.append(f"{names[0]} has the content of {names[1]}; it is run once")
+            notes.append(f"{names[0]} is identical to {names[1]}; it runs only once")
     return list(seen.values())
 
 
 def _with_unique_names(series: Iterable[SeriesRef]) -> dict[str, SeriesRef]:
-    """Series by content; different ones have different names."""
+    """Series by content hash, with unique names."""
     first: dict[str, SeriesRef] = {}
     for ref in series:
         first.setdefault(ref.hash, ref)
@@ -487,7 +487,7 @@ def _with_unique_names(series: Iterable[SeriesRef]) -> dict[str, SeriesRef]:
     }
 
 
-# -- scores of others --------------------------------------------------------------------------
+# -- imported scores ---------------------------------------------------------------------------
 
 
 def _selected(
@@ -506,7 +506,7 @@ def _selected(
 def _imported_once(
     found: Iterable[ImportJob], earlier: Iterable[Job], notes: list[str]
 ) -> list[ImportJob]:
-    """Leave out other scores of the same series and detector: tables would average them."""
+    """Keep one set of scores per series and detector, because tables would average several."""
     first = {(job.series.hash, job.label): job for job in earlier if isinstance(job, ImportJob)}
     kept = []
     for job in found:
@@ -515,8 +515,8 @@ def _imported_once(
             kept.append(job)
         else:
             notes.append(
-                f"{job.path} holds other scores of {job.label} on {job.series.title} than "
-                f"{known.path}, for the same values and labels; it is left out"
+                f"{job.path} is ignored: its scores of {job.label} on {job.series.title} differ "
+                f"from those in {known.path}, although values and labels are the same"
             )
     return kept
 
@@ -524,7 +524,7 @@ def _imported_once(
 def _tables(
     where: str, request: ScoresFolder, catalog: _SeriesCatalog, notes: list[str]
 ) -> Iterator[ImportJob]:
-    """Files that hold value, label and one column per detector."""
+    """Files with the columns value, label and one per detector."""
     folder = Path(request.folder)
     collection = read_collection(folder, format="scores")
     notes += unclaimed_files(
@@ -550,7 +550,7 @@ def _any_form(
     notes: list[str],
     progress: Callable[[int], None],
 ) -> Iterator[ImportJob]:
-    """Files of any form, with labels inside or elsewhere."""
+    """Files of any supported form, with labels in the same file or in another one."""
     found = find_saved_scores(request)
     notes += found.notes
     owners: dict[str, _SeriesNames] = {}
@@ -590,7 +590,7 @@ def _own_content(
     catalog: _SeriesCatalog,
     owners: dict[str, _SeriesNames],
 ) -> SeriesRef:
-    """Describe a series; those without values whose labels are equal become variants."""
+    """Describe a series; series without values but with equal labels become variants."""
     for variant in count():
         ref = catalog.describe(source.with_options(variant=variant) if variant else source)
         has_values = ref.n_missing < ref.n_points * ref.n_channels
@@ -606,7 +606,7 @@ def _columns(path: Path) -> tuple[str, ...]:
 def _named_files(
     where: str, request: ScoresFolder, pattern: str, series: list[SeriesRef], notes: list[str]
 ) -> Iterator[ImportJob]:
-    """Files named after the series and the detector."""
+    """Files whose names match the pattern of series and detector."""
     folder = Path(request.folder)
     paths = sorted(path for path in folder.rglob("*") if path.is_file())
     keys = {path.relative_to(folder).as_posix(): path for path in paths}
@@ -634,8 +634,8 @@ def _named_files(
                 )
     notes += unfitting_files(folder, [key for key in keys if key not in taken], pattern)
     notes += [
-        f"{folder}: {key!r} fits {pattern!r} for several series and is used for each: "
-        f"{listed(titles, most=_SHOWN)}; {{dataset}} in the pattern tells them apart"
+        f"{folder}: {key!r} matches {pattern!r} for several series and is used for each: "
+        f"{listed(titles, most=_SHOWN)}; add {{dataset}} to the pattern to distinguish them"
         for key, titles in taken.items()
         if len(titles) > 1
     ]
@@ -657,57 +657,57 @@ _SHOWN = 6
 def unclaimed_files(
     folder: Path, paths: Iterable[Path], names: Sequence[str], *, wanted: str | None = None
 ) -> list[str]:
-    """Say which files of a folder are read by no format.
+    """Note the files of a folder that no format can read.
 
     Parameters
     ----------
     folder : Path
-        Where they lie.
+        The folder.
     paths : iterable of Path
-        The files.
+        Unreadable files in it.
     names : sequence of str
         Patterns of the plan; files that match none of them are not reported.
     wanted : str, optional
-        The header that was looked for; otherwise every format.
+        Required header. Default: any known format.
 
     Examples
     --------
     >>> unclaimed_files(Path("data"), [Path("data/a.tab"), Path("data/b.csv")], ["a*"])
-    ["data: 1 file has no known format (a table needs a column of labels) and is left out: 'a.tab'"]
+    ["data: skipped 1 file of unknown format (a table needs a label column): 'a.tab'"]
     """
     keys = [path.relative_to(folder).as_posix() for path in paths]
     kept = [key for key in keys if not names or any(_is_called(key, name) for name in names)]
     if not kept:
         return []
-    lacking = (
-        "no known format (a table needs a column of labels)"
+    reason = (
+        "of unknown format (a table needs a label column)"
         if wanted is None
-        else f"not the header {wanted}"
+        else f"without the header {wanted}"
     )
-    return [f"{folder}: {_files(kept, 'has', 'have')} {lacking} and {_left_out(kept)}"]
+    return [_skipped(folder, kept, reason)]
 
 
 def unfitting_files(folder: Path, keys: Sequence[str], pattern: str) -> list[str]:
-    """Say which files of a folder the pattern fits for no series of the plan.
+    """Note the files of a folder that match the pattern for no series of the plan.
 
     Examples
     --------
     >>> unfitting_files(Path("mine"), ["x.npy"], "{series}.npy")
-    ["mine: 1 file fits '{series}.npy' for no series of the plan and is left out: 'x.npy'"]
+    ["mine: skipped 1 file that does not match '{series}.npy' for any series: 'x.npy'"]
     """
     if not keys:
         return []
-    fit = f"{_files(keys, 'fits', 'fit')} {pattern!r} for no series of the plan"
-    return [f"{folder}: {fit} and {_left_out(keys)}"]
+    verb = "does" if len(keys) == 1 else "do"
+    return [_skipped(folder, keys, f"that {verb} not match {pattern!r} for any series")]
 
 
 def series_notes(series: Iterable[SeriesRef], detectors: Iterable[DetectorSpec]) -> list[str]:
-    """Say which columns were taken for no channel, and which series have missing values.
+    """Note columns that are not used as channels, and series with missing values.
 
     Parameters
     ----------
     series : iterable of SeriesRef
-        Those of the plan.
+        Series of the plan.
     detectors : iterable of DetectorSpec
         Detectors of the plan; those without `impute` fail on missing values.
     """
@@ -719,8 +719,8 @@ def series_notes(series: Iterable[SeriesRef], detectors: Iterable[DetectorSpec])
         if ref.n_missing:
             missing.append(ref.title)
     notes = [
-        f"left out as a channel: {column}, in {listed(titles, most=_SHOWN)}; "
-        "options = {values = [...]} names the channels"
+        f"column not used as a channel: {column}, in {listed(titles, most=_SHOWN)}; "
+        "select channels with options = {values = [...]}"
         for column, titles in by_reason.items()
     ]
     unready = [one.label for one in detectors if json.loads(one.params).get("impute") is None]
@@ -728,15 +728,10 @@ def series_notes(series: Iterable[SeriesRef], detectors: Iterable[DetectorSpec])
         labels = listed(list(dict.fromkeys(unready)), most=_SHOWN)
         notes.append(
             f"missing values (NaN) in {listed(missing, most=_SHOWN)}; "
-            f"without `impute` these fail there: {labels}"
+            f"these detectors fail there unless you set `impute`: {labels}"
         )
     return notes
 
 
-def _files(names: Sequence[str], one: str, many: str) -> str:
-    return f"1 file {one}" if len(names) == 1 else f"{len(names):,} files {many}"
-
-
-def _left_out(names: Sequence[str]) -> str:
-    verb = "is" if len(names) == 1 else "are"
-    return f"{verb} left out: {quoted(names, most=_SHOWN)}"
+def _skipped(folder: Path, names: Sequence[str], reason: str) -> str:
+    return f"{folder}: skipped {plural(len(names), 'file')} {reason}: {quoted(names, most=_SHOWN)}"

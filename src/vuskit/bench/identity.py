@@ -1,4 +1,4 @@
-"""Keys made from content: equal work has an equal key, changed work another one."""
+"""Keys from content: the same work has the same key, changed work has a new key."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _KEY_LENGTH = 32  # hex digits; 128 bits
 
 
 def canonical(value: Any) -> str:
-    r"""JSON text that is the same for the same content, and valid UTF-8.
+    r"""JSON text in canonical form: equal content gives equal text, valid as UTF-8.
 
     Examples
     --------
@@ -49,7 +49,7 @@ def canonical(value: Any) -> str:
 
 
 def content_key(*parts: Any) -> str:
-    """Short digest of anything that JSON can hold.
+    """Short digest of values that JSON can represent.
 
     Examples
     --------
@@ -62,7 +62,7 @@ def content_key(*parts: Any) -> str:
 
 
 def scores_digest(scores: NDArray[np.float64]) -> str:
-    """SHA-256 of scores: their number and their bytes.
+    """SHA-256 of scores: their shape and bytes.
 
     Examples
     --------
@@ -77,7 +77,7 @@ def scores_digest(scores: NDArray[np.float64]) -> str:
 
 
 def values_checksum(values: Mapping[str, float]) -> str:
-    """Digest of the values of an evaluation, by the names of the measures.
+    """Digest of the values of an evaluation, independent of their order.
 
     Examples
     --------
@@ -96,7 +96,7 @@ def file_digest(path: Path) -> str:
 
 @contextlib.contextmanager
 def importable(folder: Path | None) -> Iterator[None]:
-    """Let modules that lie beside the plan be imported meanwhile."""
+    """Make modules in the folder of the plan importable within the block."""
     if folder is None:
         yield
         return
@@ -109,23 +109,23 @@ def importable(folder: Path | None) -> Iterator[None]:
 
 
 def _place(error: BaseException, folder: Path | None) -> str:
-    """File and line of what went wrong in a module; nothing if none was run."""
+    """File and line of an error in an imported module; empty if no module ran."""
     if isinstance(error, SyntaxError):
-        return ""  # the text says it
+        return ""  # its message includes the location
     frames = [
         one
         for one in traceback.extract_tb(error.__traceback__)
         if not one.filename.startswith("<frozen ")
         and one.filename not in (__file__, importlib.__file__)
     ]
-    # Beside the plan lies what its author can mend; otherwise the module that was asked for.
+    # Prefer files next to the plan, which its author can fix, to the imported module.
     beside = [one for one in frames if folder and Path(one.filename).is_relative_to(folder)]
     shown = beside[-1:] or frames[:1]
     return "".join(f" ({one.filename}, line {one.lineno})" for one in shown)
 
 
 def import_object(name: str, folder: Path | None = None) -> Any:
-    """Import ``"module:object"``, also from beside the plan.
+    """Import ``"module:object"``, also from the folder of the plan.
 
     A local module that changed on disk after it was imported is reloaded first, together with
     the local modules that import it.
@@ -133,8 +133,8 @@ def import_object(name: str, folder: Path | None = None) -> Any:
     Raises
     ------
     InvalidInputError
-        If there is no such module or object, or running the module fails; says where. Also if the
-        program itself, which cannot be reloaded, changed after its start.
+        If there is no such module or object, or importing the module fails; the message names the
+        file and line. Also if the main program, which cannot be reloaded, changed after its start.
 
     Examples
     --------
@@ -151,22 +151,22 @@ def import_object(name: str, folder: Path | None = None) -> Any:
             found: Any = sys.modules[module]
     except ImportError as error:
         raise InvalidInputError(
-            f"`{name}` must be module:name that can be imported, got {error}{_place(error, folder)}"
+            f"`{name}` must be an importable module:name, got {error}{_place(error, folder)}"
         ) from error
-    except (Exception, SystemExit) as error:  # whatever the module does when it is run
+    except (Exception, SystemExit) as error:  # a module can raise anything when it is imported
         raise InvalidInputError(
-            f"`{name}` must be module:name that can be imported, "
+            f"`{name}` must be an importable module:name, "
             f"got {type(error).__name__}: {error}{_place(error, folder)}"
         ) from error
     if module == "__main__" and is_changed(module):
         raise InvalidInputError(
-            f"`{name}` must be the code in {found.__file__}, got an earlier version of it: the "
-            "file changed after the program started; start it again"
+            f"`{name}` must match the code in {found.__file__}, got an earlier version: the "
+            "file changed after the program started; restart the program"
         )
     for part in attribute.split(".") if attribute else ():
         if not hasattr(found, part):
             raise InvalidInputError(
-                f"`{name}` must be module:name that can be imported, "
+                f"`{name}` must be an importable module:name, "
                 f"got a module {module!r} without {part!r}"
             )
         found = getattr(found, part)

@@ -1,4 +1,4 @@
-"""Jobs: what is computed from what, under a key made from content, and how a worker does it."""
+"""Jobs: their inputs, their keys (digests of content), and how a worker runs them."""
 
 from __future__ import annotations
 
@@ -98,11 +98,11 @@ __all__ = [
 
 Scores = NDArray[np.float64]
 TrainLength: TypeAlias = int | str | None
-AUTO = "auto"  # the training part that a series knows
+AUTO = "auto"  # the training part that the series declares
 
 
 class Kind(enum.StrEnum):
-    """What a job does."""
+    """Kind of job."""
 
     SCORE = "score"
     IMPORT = "import"
@@ -114,7 +114,7 @@ class Kind(enum.StrEnum):
 
 @dataclass(frozen=True)
 class SeriesSource:
-    """A file with its format, or a synthetic series with its arguments.
+    """Where a series comes from: a file with its format, or the arguments of a synthetic series.
 
     Parameters
     ----------
@@ -143,7 +143,7 @@ class SeriesSource:
         return cls(canonical({"synthetic": arguments}))
 
     def with_options(self, **options: Any) -> SeriesSource:
-        """Return the source with other options of its format."""
+        """Return a copy with additional options of its format."""
         content = self._content
         return SeriesSource(canonical({**content, "options": {**content["options"], **options}}))
 
@@ -153,35 +153,35 @@ class SeriesSource:
 
     @property
     def path(self) -> Path | None:
-        """The file, if it is one."""
+        """Path of the file; None for a synthetic series."""
         return Path(self._content["file"]) if "file" in self._content else None
 
     @property
     def format_name(self) -> str | None:
-        """Name of the format, if it is a file."""
+        """Name of the format; None for a synthetic series."""
         return self._content.get("format")
 
     @property
     def format(self) -> Format | None:
-        """The format, if it is a file.
+        """The format; None for a synthetic series.
 
         Raises
         ------
         InvalidInputError
-            If no module has registered it here.
+            If the format is not registered in this process.
         """
         return get_format(self._content["format"]) if "format" in self._content else None
 
     @property
     def declared_train_length(self) -> int | None:
-        """Training points that the name of the file or its options declare."""
+        """Number of training points that the file name or the options declare."""
         if self.path is None:
             return None
         given: int | None = self._content["options"].get("train_length")
         return declared_train_length(self.path) if given is None else given
 
     def stamp(self) -> str:
-        """Version of the code that reads or makes the series.
+        """Version of the code that reads or generates the series.
 
         Raises
         ------
@@ -192,17 +192,17 @@ class SeriesSource:
         return f"vuskit {__version__}" if form is None else code_digest(form.read).version
 
     def file_states(self, known: Iterable[str] = ()) -> dict[str, str]:
-        """States of the file, its companions that are there now, and files known from before.
+        """State of the file, of its current companion files, and of previously known files.
 
         Parameters
         ----------
         known : iterable of str
-            Paths of files that the series was read from.
+            Paths of files that the series was read from before.
 
         Raises
         ------
         InvalidInputError
-            If the format is unknown or does not find the companions.
+            If the format is unknown or cannot find the companion files.
         """
         form, path = self.format, self.path
         if form is None or path is None:
@@ -212,7 +212,7 @@ class SeriesSource:
         return {one: file_state(one) for one in sorted(set(paths))}
 
     def load(self) -> Series:
-        """Read or make the series.
+        """Read or generate the series.
 
         Raises
         ------
@@ -229,24 +229,25 @@ class SeriesSource:
 
 @dataclass(frozen=True)
 class SeriesRef:
-    """What a plan needs to know about a series without holding it.
+    """Description of a series, without its values.
 
     Attributes
     ----------
     hash : str
         Digest of its content.
     dataset, name : str
-        What it is called.
+        Data set and name.
     n_points, n_channels, n_anomalies, anomalous_points : int
         Sizes.
     source : SeriesSource
         Where it comes from.
     n_missing : int
-        Values that are NaN.
+        Number of NaN values.
     left_out : tuple of str
-        Columns of the file that were taken for no channel, each with the reason.
+        Columns of the file that are not used as channels, each with the reason.
     files : dict
-        Files that it was read from, each with its state then; see `vuskit.datasets.input_files`.
+        Files that the series was read from, each with its state at that time; see
+        `vuskit.datasets.input_files`.
     """
 
     hash: str
@@ -267,7 +268,7 @@ class SeriesRef:
         return f"{self.dataset}/{self.name}"
 
     def load(self) -> Series:
-        """Read the series and make sure that it is still the one that was planned.
+        """Read the series and check that it has not changed since the plan was expanded.
 
         Raises
         ------
@@ -289,11 +290,11 @@ class SeriesRef:
             if not self.files or not self.changed_files():
                 raise
             raise ChangedInputError(
-                f"{self.title} cannot be read any more: {error}; {_CHANGED_DURING_RUN}"
+                f"{self.title} can no longer be read: {error}; {_CHANGED_DURING_RUN}"
             ) from error
 
     def changed_files(self) -> tuple[str, ...]:
-        """Files that changed since the series was read, also new companions.
+        """Files that changed since the series was read, including new companion files.
 
         Raises
         ------
@@ -303,43 +304,43 @@ class SeriesRef:
         return changed_files(self.source, self.files)
 
     def verified(self, series: Series) -> Series:
-        """Return a series that was read if it is the one that was planned.
+        """Return the series if its content matches this description.
 
         Raises
         ------
         ChangedInputError
-            If it has another content.
+            If its content differs.
         """
         if series.content_hash != self.hash:
             raise ChangedInputError(
-                f"{self.title} must have the values and labels that were planned, got others"
+                f"{self.title} must not change during a run, got different values or labels"
                 f"{where_changed(self.source, self.files)}; {_CHANGED_DURING_RUN}"
             )
         return series
 
 
-_CHANGED_DURING_RUN = "a file changed during the run; start the same command again"
+_CHANGED_DURING_RUN = "a file changed during the run; run the same command again"
 
 
 def where_changed(source: SeriesSource, files: Mapping[str, str]) -> str:
-    """Name the files of a series that changed, as the end of a sentence, or else its own file."""
+    """Return " (FILE, ...)" with the changed files of a series, or with its main file."""
     try:
         paths = changed_files(source, files) if files else ()
     except InvalidInputError:
         paths = ()
     shown = paths or tuple(str(one) for one in (source.path,) if one is not None)
-    return f" in {listed(shown, most=3)}" if shown else ""
+    return f" ({listed(shown, most=3)})" if shown else ""
 
 
 def changed_files(source: SeriesSource, files: Mapping[str, str]) -> tuple[str, ...]:
-    """Files of a series that changed, also new companions.
+    """Files of a series that changed, including new companion files.
 
     Parameters
     ----------
     source : SeriesSource
         The series.
     files : mapping
-        Files that it was read from, each with its state then.
+        Files that the series was read from, each with its state at that time.
 
     Raises
     ------
@@ -350,8 +351,8 @@ def changed_files(source: SeriesSource, files: Mapping[str, str]) -> tuple[str, 
     return tuple(path for path, state in now.items() if files.get(path) != state)
 
 
-# Jobs on one series follow each other, so a worker reads each series about once. Content is the
-# key: a worker with an old copy reads the file again.
+# Jobs on one series follow each other, so a worker reads each series about once. The key is a
+# digest of the content, so a worker with an old copy reads the file again.
 _MOST_RECENT = 2
 _recent_series: dict[str, Series] = {}
 
@@ -363,14 +364,14 @@ def _remember(recent: dict[str, Any], key: str, value: Any, *, most: int) -> Non
 
 
 def describe_series(source: SeriesSource, before: Iterable[str] = ()) -> SeriesRef:
-    """Read a series once and write down what a plan needs.
+    """Read a series and return its description.
 
     Parameters
     ----------
     source : SeriesSource
         The series.
     before : iterable of str
-        Files that it was read from before.
+        Files that the series was read from before.
 
     Raises
     ------
@@ -382,7 +383,7 @@ def describe_series(source: SeriesSource, before: Iterable[str] = ()) -> SeriesR
     >>> describe_series(SeriesSource.synthetic({"family": "kpi", "n": 4000, "seed": 0})).title
     'synthetic/kpi-native-medium-10x40-seed0'
     """
-    # Before it is read: an edit while it is read is noticed the next time.
+    # Taken before reading, so that an edit during the read is detected the next time.
     files = source.file_states()
     form = source.format
     if form is None or form.read.__module__.startswith("vuskit."):
@@ -407,17 +408,17 @@ def describe_series(source: SeriesSource, before: Iterable[str] = ()) -> SeriesR
 
 
 _MOST_SHARED = 8
-# Files that users' formats opened in this process, by format, each with its state then.
+# Files that user-defined formats opened in this process, by format, each with its state.
 _opened_by_format: dict[str, dict[str, str]] = {}
 
 
 def _all_files(
     source: SeriesSource, declared: dict[str, str], opened: dict[str, str], before: Iterable[str]
 ) -> dict[str, str]:
-    """Files of a series of a user's format, each with its state when this process read it.
+    """Files of a series with a user-defined format, with their states when this process read them.
 
-    A format may keep a file with the labels of all series in memory and open it once. What it
-    opened for one series counts for the next ones; many files are one for each series.
+    A format may open a file with the labels of all series once and cache it. Such files count for
+    the following series too. If there are many files, each belongs to one series only.
     """
     form, main = source.format, str(source.path)
     assert form is not None
@@ -430,12 +431,12 @@ def _all_files(
 
 
 def check_memory(ref: SeriesRef) -> None:
-    """Make sure that a user's format opened every file again that changed in this process.
+    """Check that a user-defined format read every changed file again.
 
     Raises
     ------
     ChangedInputError
-        If it took the content of one from memory.
+        If it returned cached content.
     """
     form = ref.source.format
     if form is None:
@@ -444,8 +445,8 @@ def check_memory(ref: SeriesRef) -> None:
     for path in ref.files.keys() & seen.keys():
         if file_state(path) != seen[path]:
             raise ChangedInputError(
-                f"format {form.name!r} must open {path} again after it changed, got "
-                "its content from memory; start Python again, or do not keep files in memory"
+                f"format {form.name!r} must read {path} again after it changed, got cached "
+                "content; restart Python, or change the format so that it does not cache files"
             )
 
 
@@ -462,11 +463,11 @@ class DetectorSpec:
         A registered name, ``library:Class`` of a model (``pyod:KNN``), or ``module:name`` of
         anything that `vuskit.detectors.adapt` accepts.
     params : str
-        Canonical JSON of the parameters, the seed aside.
+        Canonical JSON of the parameters without the seed.
     label : str
         Its name in tables.
     folder : str, optional
-        Where the plan lies; modules beside it can be imported.
+        Folder of the plan; modules in it can be imported.
 
     Examples
     --------
@@ -482,16 +483,16 @@ class DetectorSpec:
 
     @classmethod
     def of(cls, name: str, params: dict[str, Any], label: str, folder: str | None) -> DetectorSpec:
-        """Make one from a mapping of parameters."""
+        """Create a spec from a mapping of parameters."""
         return cls(name, canonical(params), label, folder)
 
     def build(self, seed: int) -> Detector:
-        """Make the detector.
+        """Create the detector.
 
         Raises
         ------
         InvalidInputError
-            If the name, a parameter or a value is not accepted.
+            If the name, a parameter or a value is invalid.
         """
         return self._adapted(seed).detector
 
@@ -509,7 +510,7 @@ class DetectorSpec:
 
     @cached_property
     def digest(self) -> CodeDigest:
-        """Digest of the code that computes the scores, taken once for each spec."""
+        """Digest of the code that computes the scores, cached per spec."""
         with importable(Path(self.folder) if self.folder else None):
             return code_digest(self.thing())
 
@@ -528,11 +529,11 @@ class DetectorSpec:
 
     @cached_property
     def stochastic(self) -> bool:
-        """Whether the seed can make a difference; a model or function must take one for that."""
+        """Whether the scores can depend on a seed: a model or function must accept one."""
         return self._adapted(0).stochastic
 
     def accepts(self, n_channels: int) -> bool:
-        """Whether series with so many channels are accepted."""
+        """Whether the detector accepts series with this number of channels."""
         return n_channels == 1 or self._multivariate
 
     @cached_property
@@ -570,7 +571,7 @@ class MeasureSpec:
         Raises
         ------
         InvalidInputError
-            If there is none of that name, or it does not have an option.
+            If the measure or an option is unknown.
         """
         measure, options = get_measure(self.name), json.loads(self.options)
         accepted = inspect.signature(measure.function).parameters
@@ -590,11 +591,11 @@ class MeasureSpec:
 
     @property
     def of_package(self) -> bool:
-        """Whether it is one of vuskit's, not the user's own."""
+        """Whether the measure is part of vuskit, not user-defined."""
         return self.identity.version.startswith("vuskit ")
 
 
-# Asked once per job; looking it up takes as long as a small evaluation.
+# Needed once per job, and computing it takes as long as a small evaluation.
 @functools.lru_cache(maxsize=1024)
 def _measure_identity(spec: MeasureSpec) -> tuple[MeasureVersion, CodeDigest]:
     measure = spec.build()
@@ -603,7 +604,7 @@ def _measure_identity(spec: MeasureSpec) -> tuple[MeasureVersion, CodeDigest]:
 
 
 def forget_code() -> None:
-    """Forget the versions of measures, which may have changed since the last run."""
+    """Clear the cached versions of measures, which may have changed since the last run."""
     _measure_identity.cache_clear()
 
 
@@ -612,7 +613,7 @@ def forget_code() -> None:
 
 @dataclass(frozen=True)
 class ScoreJob:
-    """One detector with its parameters and seed on one series; None: the seed does not matter."""
+    """Run one detector on one series; `seed` is None if the scores do not depend on it."""
 
     kind: ClassVar[Kind] = Kind.SCORE
 
@@ -622,19 +623,19 @@ class ScoreJob:
 
     @property
     def obstacle(self) -> str | None:
-        """Why the detector cannot score the series, known without running it; None if it can."""
+        """Reason why the detector cannot score the series; None if it can."""
         if self.detector.accepts(self.series.n_channels):
             return None
-        return f"{self.label} takes one channel, {self.series.title} has more"
+        return f"{self.label} accepts one channel, but {self.series.title} has more"
 
     @property
     def used_seed(self) -> int:
-        """The seed that the detector is given."""
+        """Seed passed to the detector."""
         return self.seed or 0
 
     @property
     def group(self) -> str:
-        """What a process must have loaded and compiled for it."""
+        """Name shared by jobs that need the same loaded and compiled code."""
         return self.detector.name
 
     @cached_property
@@ -649,7 +650,7 @@ class ScoreJob:
 
     @property
     def identity(self) -> str:
-        """Everything besides the series that decides the scores."""
+        """Everything that determines the scores, except the series."""
         return f"{self.settings} {self.code}"
 
     @cached_property
@@ -664,7 +665,7 @@ class ScoreJob:
 
     @property
     def title(self) -> str:
-        """One line for people."""
+        """One line for progress displays."""
         seed = f" seed {self.seed}" if self.seed else ""
         return f"{self.label}{seed} on {self.series.title}"
 
@@ -673,7 +674,7 @@ class ScoreJob:
         return {self.detector.name: self.detector.digest}
 
     def spec(self) -> dict[str, Any]:
-        """All that is needed to do it again, the series and names aside."""
+        """Everything needed to repeat the job, except the series and names."""
         names = ("name", "params", "folder")
         return {
             "detector": {name: getattr(self.detector, name) for name in names},
@@ -700,44 +701,44 @@ class ImportJob:
 
     @property
     def settings(self) -> str:
-        """The file's content, the column and the alignment."""
+        """Digest of the file, the column and the alignment."""
         aligned = "" if self.window is None else f" window={self.window} at={self.anchor}"
         return f"sha256:{self.digest[:16]} column={self.column}{aligned}"
 
     @property
     def anchor(self) -> str:
-        """Point of its window that a score belongs to."""
+        """Point of the window that a score belongs to."""
         return self.align or "center"
 
     @property
     def identity(self) -> str:
-        """Everything besides the series that decides the scores."""
+        """Everything that determines the scores, except the series."""
         return self.settings
 
     @cached_property
     def key(self) -> str:
-        """Digest of the series' content, the file's, the column and the alignment."""
+        """Digest of the contents of series and file, the column and the alignment."""
         aligned = () if self.window is None else (self.window, self.anchor)
         return content_key(self.kind, self.series.hash, self.digest, self.column, *aligned)
 
     @property
     def title(self) -> str:
-        """One line for people."""
+        """One line for progress displays."""
         return f"{self.label} (external) on {self.series.title}"
 
     def code_digests(self) -> dict[str, CodeDigest]:
-        """Return nothing: no code of the user is involved."""
+        """Return nothing: no user code is involved."""
         return {}
 
     def spec(self) -> dict[str, Any]:
-        """All that is needed to do it again, the series and names aside."""
+        """Everything needed to repeat the job, except the series and names."""
         names = ("path", "column", "digest", "align", "window")
         return {name: value for name in names if (value := getattr(self, name)) is not None}
 
 
 @dataclass(frozen=True)
 class EvaluateJob:
-    """Measures of stored scores."""
+    """Compute measures of stored scores."""
 
     kind: ClassVar[Kind] = Kind.EVALUATE
     seed: ClassVar[None] = None
@@ -762,7 +763,7 @@ class EvaluateJob:
 
     @property
     def group(self) -> str:
-        """What a process must have loaded and compiled for it."""
+        """Name shared by jobs that need the same loaded and compiled code."""
         return "\n".join(map(str, self.measure_identities))
 
     @cached_property
@@ -779,14 +780,14 @@ class EvaluateJob:
 
     @property
     def title(self) -> str:
-        """One line for people."""
+        """One line for progress displays."""
         what = (
             self.measures[0].name if len(self.measures) == 1 else f"{len(self.measures)} measures"
         )
         return f"{what} of {self.label} on {self.series.title}"
 
     def apart(self) -> tuple[EvaluateJob, ...]:
-        """Return jobs of which one can fail without the others: users' measures, each alone."""
+        """Split the job so that each user-defined measure can fail by itself."""
         package = tuple(measure for measure in self.measures if measure.of_package)
         own = ((measure,) for measure in self.measures if not measure.of_package)
         return tuple(replace(self, measures=part) for part in (package, *own) if part)
@@ -796,7 +797,7 @@ class EvaluateJob:
         return {measure.name: measure.digest for measure in self.measures}
 
     def spec(self) -> dict[str, Any]:
-        """All that is needed to do it again, the series, the scores and names aside."""
+        """Everything needed to repeat the job, except the series, the scores and names."""
         spec: dict[str, Any] = {
             "settings": self.evaluation.to_dict(),
             "measures": [asdict(measure) for measure in self.measures],
@@ -807,7 +808,7 @@ class EvaluateJob:
 
 
 def settings_text(settings: EvaluationSettings, train_length: TrainLength) -> str:
-    """Settings and the training part that is left out, in one line.
+    """Settings and the excluded training part, in one line.
 
     Examples
     --------
@@ -825,7 +826,7 @@ def evaluated_from(series: Series, train_length: TrainLength) -> int:
     series : Series
         The whole series.
     train_length : int, "auto" or None
-        Leading points to leave out; "auto": those that the series knows as its training part.
+        Leading points to exclude; "auto": the training part that the series declares.
 
     Examples
     --------
@@ -841,7 +842,7 @@ def evaluated_from(series: Series, train_length: TrainLength) -> int:
 def evaluation_key(
     series_hash: str, scores_hash: str, settings: str, measures: Iterable[MeasureVersion]
 ) -> str:
-    """Key of an evaluation, from its parts."""
+    """Key of an evaluation."""
     return content_key(
         Kind.EVALUATE, series_hash, scores_hash, settings, sorted(map(str, measures))
     )
@@ -890,24 +891,24 @@ def job_from_spec(
             return EvaluateJob(series, scores_hash, settings, measures, label, train_length)
 
 
-# -- what a worker does -----------------------------------------------------------------------
+# -- running jobs ---------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class ScoreResult:
-    """Scores of a detector, or of a file.
+    """Scores of a detector, or from a file.
 
     Attributes
     ----------
     scores : array
         One per point.
     fit_seconds, score_seconds : float or None
-        Time of fitting and of scoring.
+        Time for fitting and for scoring.
     cold : bool
-        Whether the process had not run this detector before, so that the seconds contain imports
-        and compilation.
+        Whether this was the first run of the detector in its process, so that the times include
+        imports and compilation.
     filled : int
-        Points at the ends of imported scores that had none.
+        Number of points at the ends of imported scores that had no score and were filled.
     """
 
     scores: Scores
@@ -926,9 +927,9 @@ class EvaluateResult:
     values : dict
         Numbers by measure; an undefined measure is absent.
     buffer : int or None
-        Length of the buffer; None if none was found.
+        Buffer length; None if none was found.
     buffer_reason : str
-        How it was chosen, or why there is none.
+        How the buffer was chosen, or why there is none.
     """
 
     values: dict[str, float]
@@ -938,12 +939,12 @@ class EvaluateResult:
 
 @dataclass(frozen=True)
 class JobAction(Action):
-    """A job as the engine runs it; `load` attaches the arrays for workers without our files.
+    """A job as an engine action; `load` attaches the arrays for workers without file access.
 
     Attributes
     ----------
     job : Job
-        What to do.
+        The job.
     scores_path : Path or None
         Stored scores of an evaluation.
     imports : tuple of str
@@ -951,8 +952,8 @@ class JobAction(Action):
     base : Path or None
         Folder of the plan, where these modules may be.
     expected : dict
-        Expected digests of the detector and the measures by name; a process that has other code
-        refuses to run the job.
+        Expected code digests of the detector and the measures, by name. A process with different
+        code refuses to run the job.
 
     Examples
     --------
@@ -974,7 +975,7 @@ class JobAction(Action):
 
     @property
     def group(self) -> str | None:
-        """What a process must have loaded and compiled for it."""
+        """Name shared by jobs that need the same loaded and compiled code."""
         return self.job.group
 
     @property
@@ -990,11 +991,11 @@ class JobAction(Action):
         NotApplicableError
             If the detector or the measures do not apply to the series.
         StaleWorkerError
-            If this process has other code than the job expects.
+            If the code in this process differs from the expected code.
         Exception
             Whatever the detector raises.
         """
-        with importable(self.base):  # for imports inside functions
+        with importable(self.base):  # functions may import modules when they run
             return self._run()
 
     def _run(self) -> ScoreResult | EvaluateResult:
@@ -1016,7 +1017,7 @@ class JobAction(Action):
                 return evaluate_scores(self.job, self.stored_scores(), self._series())
 
     def warm_up(self) -> None:
-        """Load and compile what the job needs, before its time begins."""
+        """Load and compile what the job needs, before its time is measured."""
         self._import_modules()
         match self.job:
             case ScoreJob():
@@ -1040,17 +1041,17 @@ class JobAction(Action):
         return replace(self, series=self.job.series.load(), scores=scores)
 
     def stored_scores(self) -> Scores:
-        """Scores of an evaluation, from the file or as they came with the job.
+        """Scores of an evaluation, attached to the action or read from the file.
 
         Raises
         ------
         ChangedInputError
-            If they are not those that were stored.
+            If they differ from the stored scores.
         """
         assert isinstance(self.job, EvaluateJob)
         scores = self._read_scores() if self.scores is None else self.scores
         if scores_digest(scores) != self.job.scores_hash:
-            raise ChangedInputError(self._unusable("got another content"))
+            raise ChangedInputError(self._unusable("got different content"))
         return scores
 
     def _read_scores(self) -> Scores:
@@ -1063,9 +1064,8 @@ class JobAction(Action):
 
     def _unusable(self, found: str) -> str:
         return (
-            f"{self.scores_path or 'the file of scores'} must hold the scores that were stored, "
-            f"{found}; remove it by `vuskit bench verify --repair`, then start the same command "
-            "again"
+            f"{self.scores_path or 'the score file'} must hold the stored scores, {found}; remove "
+            "it with `vuskit bench verify --repair`, then run the same command again"
         )
 
     def _series(self) -> Series:
@@ -1077,7 +1077,7 @@ class JobAction(Action):
             import_object(module, self.base)
 
     def _check_code(self) -> None:
-        """Compare the code of this process with the expected one."""
+        """Compare the code in this process with the expected code."""
         match self.job:
             case ScoreJob(detector=detector) if detector.name in self.expected:
                 _check_digest(detector.name, detector.thing(), self.expected[detector.name])
@@ -1088,7 +1088,7 @@ class JobAction(Action):
                         _check_digest(measure.name, function, self.expected[measure.name])
 
 
-# Digests of what this process has loaded. A module that is reloaded makes new objects.
+# Digests of loaded code. Reloading a module creates new objects, hence new entries.
 _loaded_code: dict[str, tuple[Any, CodeDigest]] = {}
 
 
@@ -1102,15 +1102,15 @@ def _check_digest(name: str, thing: Any, expected: CodeDigest) -> None:
     changed = changed_parts(expected.parts, found.parts)
     file = getattr(sys.modules.get(getattr(thing, "__module__", "")), "__file__", None)
     where = f" ({file})" if file else ""
-    shown = f"another version of {listed(changed, most=3)}" if changed else found.version
+    shown = f"a different version of {listed(changed, most=3)}" if changed else found.version
     raise StaleWorkerError(
-        f"`{name}` must be the code that was planned ({expected.version}), got {shown}{where}; "
-        "start the same command again, and update copies of the module on other machines"
+        f"`{name}` must not change during a run (expected {expected.version}), got {shown}{where}"
+        "; run the same command again, and update copies of the module on other machines"
     )
 
 
 def changed_parts(before: Mapping[str, str], after: Mapping[str, str]) -> list[str]:
-    """Names of parts of code that differ, are new or are gone.
+    """Names of code parts that changed, were added or were removed.
 
     Examples
     --------
@@ -1145,7 +1145,7 @@ def _score(job: ScoreJob, series: Series) -> ScoreResult:
     cold = job.detector.name not in _seen_detectors
     _seen_detectors.add(job.detector.name)
     fitting = _Stopwatch(detector._fit)
-    # The hook that every detector implements: what is left of fit_score is preparing and scoring.
+    # Every detector implements `_fit`. The remaining time of fit_score is preparation and scoring.
     detector._fit = fitting  # type: ignore[method-assign]
     begin = time.perf_counter()
     scores = detector.fit_score(series)  # type: ignore[arg-type]
@@ -1169,7 +1169,7 @@ class _Stopwatch:
 
 
 def _import(job: ImportJob, series: Series, scores: Scores) -> ScoreResult:
-    """Check imported scores; those of windows become scores of points."""
+    """Check imported scores, and convert window scores to point scores."""
     filled = 0
     if scores.ndim == 1:
         scores = _aligned(job, series, scores)
@@ -1186,7 +1186,7 @@ def _aligned(job: ImportJob, series: Series, scores: Scores) -> Scores:
         return scores
     if job.window is not None and scores.size == n - job.window + 1:
         return align_scores(scores, n, window=job.window, at=job.anchor)
-    # Neither the file nor its length is named, so that equal causes have equal messages.
+    # The message names no file, so that failures with the same cause are grouped.
     remedy = f"--align center (or start, end) --window {n - scores.size + 1}"
     raise InvalidInputError(
         f"there must be one score per label, got {length_advice(scores.size, n, remedy=remedy)}"
@@ -1207,13 +1207,13 @@ def _external_scores(job: ImportJob) -> Scores:
     return numbers
 
 
-# A file holds the scores of many detectors, and their jobs follow each other. Each looks at its
-# own column: what is wrong with one is no concern of the others.
+# One file may hold the scores of many detectors, and their jobs follow each other. Each job reads
+# only its own column, so that an invalid column does not affect the others.
 _recent_tables: dict[str, Columns] = {}
 
 
 def _table(job: ImportJob) -> Columns:
-    """Table with the content that the job names, whatever its file holds now."""
+    """Table with the content that the job expects, even if the file has changed since."""
     table = _recent_tables.get(job.digest)
     if table is None:
         table = open_columns(Path(job.path), data=_file_content(job), threads=False)
@@ -1222,21 +1222,21 @@ def _table(job: ImportJob) -> Columns:
 
 
 def _file_content(job: ImportJob) -> bytes:
-    """Content of an imported file: it is read once, and what is read is what is checked.
+    """Read an imported file and check its digest.
 
     Raises
     ------
     ChangedInputError
-        If it is not the content that was planned.
+        If the content changed since the plan was expanded.
     """
     todo = _CHANGED_DURING_RUN
     try:
         data = Path(job.path).read_bytes()
     except FileNotFoundError as error:
-        raise ChangedInputError(f"{job.path} must exist, got no such file: {todo}") from error
+        raise ChangedInputError(f"{job.path} must exist, got no such file; {todo}") from error
     if hashlib.sha256(data).hexdigest() != job.digest:
         raise ChangedInputError(
-            f"{job.path} must hold the scores that were planned, got another content: {todo}"
+            f"{job.path} must not change during a run, got different content; {todo}"
         )
     return data
 
@@ -1258,7 +1258,7 @@ def evaluate_scores(job: EvaluateJob, scores: Scores, series: Series) -> Evaluat
                 "the measures are undefined: only one class in the labels after the training part"
             )
     with warnings.catch_warnings():
-        # Coarse grids are the plan's choice, and undefined values stay absent.
+        # The plan chose any coarse grid, and undefined values are simply missing.
         warnings.simplefilter("ignore")
         measures = tuple(measure.build() for measure in job.measures)
         try:
@@ -1279,7 +1279,7 @@ def evaluate_scores(job: EvaluateJob, scores: Scores, series: Series) -> Evaluat
 
 @functools.cache
 def _compile_once() -> None:
-    # Compiled and interpreted sweeps differ in the last digits. Always the compiled one where
-    # there is one: so a value does not depend on what else its worker has done.
+    # Compiled and interpreted sweeps differ in the last digits. Always using the compiled one, if
+    # available, makes values independent of earlier jobs of the worker.
     if backend_name() == "numba":
         vuskit.warm_up()

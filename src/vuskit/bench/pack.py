@@ -1,7 +1,7 @@
-"""One file with the results of a run, to share and to check elsewhere.
+"""Packs: the results of a run in one file that others can check.
 
-A pack is a zip of plain data: the plan's text, values, tables of the store as JSON, and, unless
-they are left out, labels and scores. Nothing in it is executed, and nothing is unpacked to disk.
+A pack is a zip file of plain data: the plan, the values, tables of the store as JSON, and
+optionally labels and scores. Reading a pack executes nothing and unpacks nothing to disk.
 """
 
 from __future__ import annotations
@@ -73,10 +73,10 @@ __all__ = [
 ]
 
 ENDING = ".vuskit.zip"
-"""How the name of a pack ends."""
+"""Suffix of pack files."""
 
 SCORES_LIMIT = 256 << 20
-"""Bytes of scores up to which a pack holds them without being asked to."""
+"""Largest size of scores, in bytes, that a pack includes by default."""
 
 _SCHEMA = "vuskit-pack-1"
 _MANIFEST, _PLAN, _VALUES, _LABELS, _README = (
@@ -89,12 +89,12 @@ _MANIFEST, _PLAN, _VALUES, _LABELS, _README = (
 _TABLES = {name: f"tables/{name}.json" for name in PORTABLE_TABLES}
 _SCORES = re.compile(r"scores/([0-9a-f]{64})\.npy")
 _FIXED = {_MANIFEST, _PLAN, _VALUES, _LABELS, _README, *_TABLES.values()}
-_WHEN = (1980, 1, 1, 0, 0, 0)  # a constant: equal runs give equal packs
+_WHEN = (1980, 1, 1, 0, 0, 0)  # constant, so that equal runs give equal packs
 _CHUNK = 1 << 20
 _LIMITS = UnpackLimits()
-_SMALL = 16 << 20  # ratios below this size say nothing
+_SMALL = 16 << 20  # below this size, a high compression ratio is harmless
 _LARGEST_TEXT = 1 << 30
-_ENCRYPTED = 0x1  # flag of a member of a zip
+_ENCRYPTED = 0x1  # flag bit of a zip member
 _MOST_LINES = 10
 _COLUMNS = (
     "dataset",
@@ -131,20 +131,20 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True)
 class PackSummary:
-    """What was packed.
+    """Summary of a written pack.
 
     Attributes
     ----------
     path : Path
         The pack.
     n_bytes : int
-        Its size.
+        Size of the pack.
     n_values, n_series, n_scores : int
-        Values, series and score files in it.
+        Number of values, series and score files in the pack.
     score_bytes : int
-        Size of the run's scores, packed or not.
+        Size of all scores of the run, whether packed or not.
     with_scores : bool
-        Whether the scores and labels are in it.
+        Whether the pack includes scores and labels.
     """
 
     path: Path
@@ -171,9 +171,9 @@ def write_pack(
     state = run.status(failures=0).run["state"]
     if state != "finished" and not partial:
         raise InvalidInputError(
-            f"`RUN` must be finished, got one that is {state}; start the command that made it "
-            "(`vuskit bench run` or `vuskit evaluate`) again, or pack what is there with --partial "
-            "(partial=True)"
+            f"`RUN` must be finished, got one that is {state}; run the command that created it "
+            "(`vuskit bench run` or `vuskit evaluate`) again, or pack the results so far with "
+            "--partial (partial=True)"
         )
     with run._open() as store:
         tables = store.portable_tables()
@@ -225,7 +225,7 @@ def write_pack(
 
 
 class _Writer:
-    """Adds members with fixed times, and notes their digests."""
+    """Adds members with a fixed time stamp and records their digests."""
 
     def __init__(self, archive: zipfile.ZipFile) -> None:
         self._archive = archive
@@ -243,33 +243,33 @@ class _Writer:
 
 
 def _stored_file(path: Path, digest: str) -> bytes:
-    """Bytes of a score file that holds what the run stored."""
+    """Read a score file and check its digest."""
     try:
         data = path.read_bytes()
         found = scores_digest(np.load(io.BytesIO(data), allow_pickle=False))
     except (OSError, ValueError, EOFError) as error:
         raise ChangedInputError(
-            f"{path} cannot be packed: {error}; see `vuskit bench verify`, or leave the scores out "
-            "with --no-scores (scores=False)"
+            f"{path} cannot be packed: {error}; check the run with `vuskit bench verify`, or omit "
+            "the scores with --no-scores (scores=False)"
         ) from error
     if found != digest:
         raise ChangedInputError(
-            f"{path} must hold the scores of the run, got another content; see `vuskit bench "
-            "verify`, or leave the scores out with --no-scores (scores=False)"
+            f"{path} must hold the scores of the run, got different content; check the run with "
+            "`vuskit bench verify`, or omit the scores with --no-scores (scores=False)"
         )
     return data
 
 
 def _read_labels(run: Run, step: Callable[[], None]) -> dict[str, Any]:
-    """Anomalies by the digest of the series: half-open intervals."""
+    """Anomalies as half-open intervals, by the digest of the series."""
     labels = {}
     for one in run.series():
         try:
             series = run.read_series(one)
         except InvalidInputError as error:
             raise InvalidInputError(
-                f"labels cannot be packed: {error}, or leave labels and scores out with "
-                "--no-scores (scores=False)"
+                f"labels cannot be packed: {error}; or omit labels and scores with --no-scores "
+                "(scores=False)"
             ) from error
         labels[one.hash] = {
             "n_points": series.n_points,
@@ -284,7 +284,7 @@ def _values_csv(store: StoreReader) -> str:
     """All values and missing values of the plan, sorted."""
     found: dict[tuple[Any, ...], dict[str, Any]] = {}
     keys = ("score_key", "detector", "settings", "measure")
-    for value in store.value_rows():  # of a value that was computed twice the last counts
+    for value in store.value_rows():  # the last one counts if a value was computed twice
         row = {**dict(value), "status": str(Status.OK)}
         found[tuple(row[name] for name in keys)] = row
     for row in requested_values(store):
@@ -299,7 +299,7 @@ def _json(content: Any) -> str:
 
 
 def _table_json(table: Mapping[str, Any]) -> str:
-    """One row per line, so that two packs can be compared line by line."""
+    """JSON with one row per line, so that packs can be compared line by line."""
     rows = ",\n".join(json.dumps(row, separators=(",", ":")) for row in table["rows"])
     return f'{{"columns":{json.dumps(table["columns"])},"rows":[\n{rows}\n]}}\n'
 
@@ -313,14 +313,14 @@ def _column(table: Mapping[str, Any], name: str) -> list[Any]:
 
 
 class _Archive:
-    """Members of a pack, with their sizes checked before they are read.
+    """Reader of the members of a pack; checks their sizes before reading.
 
     Raises
     ------
     InvalidInputError
-        If the file is no pack.
+        If the file is not a pack.
     UnsafeArchiveError
-        If it is too large, encrypted, or holds anything that a pack does not hold.
+        If it is too large, encrypted, or has unexpected members.
     """
 
     def __init__(self, path: Path) -> None:
@@ -329,8 +329,8 @@ class _Archive:
             self._zip = zipfile.ZipFile(path)
         except (OSError, zipfile.BadZipFile, NotImplementedError, ValueError) as error:
             raise InvalidInputError(
-                f"{path} must be a pack of `vuskit bench pack`, got: {error}; "
-                "give a file that this command wrote"
+                f"{path} must be a pack written by `vuskit bench pack`, got: {error}; "
+                "check the path, or write the pack again"
             ) from error
         try:
             self._check()
@@ -349,28 +349,29 @@ class _Archive:
         names = [entry.filename for entry in entries]
         if _MANIFEST not in names:
             raise InvalidInputError(
-                f"{self.path} must be a pack of `vuskit bench pack`, got a zip without {_MANIFEST}"
-                "; give a file that this command wrote"
+                f"{self.path} must be a pack written by `vuskit bench pack`, got a zip without "
+                f"{_MANIFEST}; check the path, or write the pack again"
             )
         if len(entries) > _LIMITS.members:
-            raise self.refuse(f"must have at most {_LIMITS.members:,} members, has more")
+            most = _LIMITS.members
+            raise self.refuse(f"must have at most {most:,} members, got {len(entries):,}")
         total = sum(entry.file_size for entry in entries)
         packed = max(1, self.path.stat().st_size)
         if total > _LIMITS.total_bytes:
-            raise self.refuse(f"must unpack to at most {_LIMITS.total_bytes:,} bytes, holds more")
+            raise self.refuse(f"must unpack to at most {_LIMITS.total_bytes:,} bytes, got more")
         if total > _SMALL and total > _LIMITS.ratio * packed:
             raise self.refuse(f"must unpack to at most {_LIMITS.ratio:g} times its size")
         for entry in entries:
             if entry.filename not in _FIXED and not _SCORES.fullmatch(entry.filename):
                 raise self.refuse(
-                    f"must hold members of a pack only, got {entry.filename!r}; do not use it"
+                    f"must have only members of a pack, got {entry.filename!r}; do not use it"
                 )
             if entry.flag_bits & _ENCRYPTED:
-                raise self.refuse(f"{entry.filename!r} must not need a password")
+                raise self.refuse(f"{entry.filename!r} must not be encrypted")
             if not _SCORES.fullmatch(entry.filename) and entry.file_size > _LARGEST_TEXT:
                 raise self.refuse(f"{entry.filename!r} must have at most {_LARGEST_TEXT:,} bytes")
         if len(set(names)) != len(names):
-            raise self.refuse("must hold each member once, holds one twice")
+            raise self.refuse("must have unique members, got one twice")
 
     def refuse(self, reason: str) -> UnsafeArchiveError:
         return UnsafeArchiveError(f"{self.path.name}: {reason}")
@@ -383,7 +384,7 @@ class _Archive:
         return self._zip.getinfo(name).file_size
 
     def read(self, name: str) -> bytes:
-        """Return a member; never more than its declared size."""
+        """Read a member, but never more than its declared size."""
         with self._open(name) as stream:
             found: bytes = self._reading(name, lambda: stream.read(self.size(name)))
         return found
@@ -399,7 +400,7 @@ class _Archive:
     def _open(self, name: str) -> IO[bytes]:
         if name not in self.names:
             raise InvalidInputError(
-                f"{self.path} must hold {name!r}, got a pack without it; get the pack again"
+                f"{self.path} must have a member {name!r}, got none; get a new copy of the pack"
             )
         found: IO[bytes] = self._reading(name, lambda: self._zip.open(name))
         return found
@@ -407,9 +408,9 @@ class _Archive:
     def _reading(self, name: str, read: Callable[[], Any]) -> Any:
         try:
             return read()
-        except Exception as error:  # decompressors raise nearly anything on damaged data
+        except Exception as error:  # decompressors can raise almost anything on damaged data
             raise InvalidInputError(
-                f"{self.path}: {name!r} is damaged: {error}; get the pack again"
+                f"{self.path}: {name!r} is damaged: {error}; get a new copy of the pack"
             ) from error
 
     def json(self, name: str) -> Any:
@@ -417,7 +418,7 @@ class _Archive:
             return json.loads(self.read(name))
         except (ValueError, RecursionError) as error:
             raise InvalidInputError(
-                f"{self.path}: {name!r} must be JSON, got: {error}; get the pack again"
+                f"{self.path}: {name!r} must be JSON, got: {error}; get a new copy of the pack"
             ) from error
 
     def manifest(self) -> dict[str, Any]:
@@ -426,22 +427,24 @@ class _Archive:
         Raises
         ------
         InvalidInputError
-            If it is of a newer version, or none at all.
+            If it has an unknown version or is invalid.
         """
         found = self.json(_MANIFEST)
         schema = found.get("schema") if isinstance(found, dict) else None
         if schema != _SCHEMA:
             raise InvalidInputError(
-                f"{self.path} must be a pack of the form {_SCHEMA}, got {schema!r}; a newer "
-                "version of vuskit may have written it: update vuskit"
+                f"{self.path} must have the schema {_SCHEMA!r}, got {schema!r}; a newer version "
+                "of vuskit may have written it: update vuskit"
             )
         members = found.get("members")
         if not isinstance(members, dict) or not all(isinstance(m, dict) for m in members.values()):
-            raise InvalidInputError(f"{self.path}: {_MANIFEST!r} must list the members")
+            raise InvalidInputError(
+                f"{self.path}: {_MANIFEST!r} must list the members; get a new copy"
+            )
         return dict(found)
 
     def connection(self) -> sqlite3.Connection:
-        """Return the tables as a store in memory."""
+        """Load the tables into an in-memory store."""
         version = self.manifest().get("tables")
         tables = {name: self.json(member) for name, member in _TABLES.items()}
         try:
@@ -450,7 +453,7 @@ class _Archive:
             raise InvalidInputError(f"{self.path}: {error}") from error
 
     def scores(self, digest: str, n_points: int) -> Scores:
-        """Return scores; the header decides nothing about the memory that is used."""
+        """Read scores; memory use does not depend on the header of the file."""
         name = f"scores/{digest}.npy"
         stream = io.BytesIO(self.read(name))
         try:
@@ -468,21 +471,23 @@ class _Archive:
         return np.frombuffer(data, dtype="<f8").astype(np.float64)
 
     def labels(self) -> dict[str, _Labels]:
-        """Return the labels by the digest of the series; invalid ones are errors to be read."""
+        """Return the labels by series digest; invalid entries raise errors when they are used."""
         content = self.json(_LABELS) if _LABELS in self.names else {}
         if not isinstance(content, dict):
-            raise InvalidInputError(f"{self.path}: {_LABELS!r} must be a mapping")
+            raise InvalidInputError(
+                f"{self.path}: {_LABELS!r} must be a mapping, got {type(content).__name__}"
+            )
         return {digest: _Labels(entry) for digest, entry in content.items()}
 
 
 @dataclass(frozen=True)
 class _Labels:
-    """Labels of one series as a pack holds them."""
+    """Labels of one series as stored in a pack."""
 
     entry: Any
 
     def train_length(self, n_points: int) -> int | None:
-        """Return the length of the training part, where the pack has a valid one."""
+        """Return the length of the training part; None if missing or invalid."""
         found = self.entry.get("train_length")  # `array` has checked the entry
         return found if isinstance(found, int) and 0 <= found <= n_points else None
 
@@ -492,7 +497,7 @@ class _Labels:
         Raises
         ------
         InvalidInputError
-            If they do not fit the series.
+            If they do not match the series.
         """
         labels = np.zeros(n_points, dtype=bool)
         try:
@@ -522,7 +527,7 @@ class PackedScores:
     series : RunSeries
         The series.
     scores : tuple
-        Name and digest of the scores, of each run of a detector.
+        Name and digest of the scores of each run of a detector.
     repeats : tuple
         Detectors that ran with several seeds, each with the names of its runs.
     """
@@ -563,15 +568,15 @@ class Pack(Run):
     Raises
     ------
     InvalidInputError
-        If the file is no pack.
+        If the file is not a pack.
     UnsafeArchiveError
-        If it is too large, or holds anything that a pack does not hold.
+        If it is too large or has unexpected members.
 
     Examples
     --------
     >>> open_pack("nowhere.vuskit.zip")
     Traceback (most recent call last):
-    vuskit.errors.InvalidInputError: nowhere.vuskit.zip must be a pack of `vuskit bench pack`, ...
+    vuskit.errors.InvalidInputError: nowhere.vuskit.zip must be a pack written by ...
     """
 
     def __init__(self, path: str | Path) -> None:
@@ -589,7 +594,7 @@ class Pack(Run):
 
     @property
     def exists(self) -> bool:
-        """Whether the file is there."""
+        """Whether the file exists."""
         return self.folder.is_file()
 
     @property
@@ -599,7 +604,7 @@ class Pack(Run):
 
     @property
     def plan_text(self) -> str:
-        """Text of the plan; nothing that it names is imported."""
+        """Text of the plan; reading it imports no code."""
         with _Archive(self.folder) as archive:
             return archive.read(_PLAN).decode(errors="replace")
 
@@ -610,7 +615,7 @@ class Pack(Run):
         return _SharedReader(self._memory, self.folder)
 
     def plan(self, *, allow_code: bool = False) -> Plan:
-        """Raise an error: a pack holds the text of the plan only; see `plan_text`."""
+        """Raise an error: a pack holds only the text of the plan, see `plan_text`."""
         raise self._only_data("run")
 
     def action(self, key: str, *, allow_code: bool = False) -> tuple[JobAction, Status]:
@@ -620,7 +625,7 @@ class Pack(Run):
     def _only_data(self, verb: str) -> InvalidInputError:
         return InvalidInputError(
             f"`RUN` must be a run folder or a plan to {verb} it, got the pack {str(self.folder)!r},"
-            f" which holds results only; its plan is the member {_PLAN}"
+            f" which holds only results; its plan is in the member {_PLAN}"
         )
 
     def _failure(self, store: StoreReader, row: sqlite3.Row) -> Failure:
@@ -634,7 +639,7 @@ class Pack(Run):
         Raises
         ------
         InvalidInputError
-            If the pack holds no labels of it.
+            If the pack has no labels for it.
         """
         if "synthetic" in json.loads(series.source):
             return series.read()
@@ -651,7 +656,7 @@ class Pack(Run):
         )
 
     def read_scores(self, series: RunSeries, named: Iterable[tuple[str, str]]) -> dict[str, Scores]:
-        """Return scores of a series by name.
+        """Read scores of a series, by name.
 
         Parameters
         ----------
@@ -665,7 +670,7 @@ class Pack(Run):
         InvalidInputError
             If the pack holds no scores, or they are damaged.
         ChangedInputError
-            If they are not those of the run.
+            If the scores differ from those of the run.
         """
         if not self.has_scores:
             raise self._without_scores()
@@ -675,20 +680,20 @@ class Pack(Run):
                 scores = archive.scores(digest, series.n_points)
                 if scores_digest(scores) != digest:
                     raise ChangedInputError(
-                        f"scores {digest} in {self.folder} must be those of the run, got others; "
-                        "see `vuskit verify`"
+                        f"scores {digest} in {self.folder} must match their digest, got different "
+                        "content; check the pack with `vuskit verify`"
                     )
                 found[name] = scores
         return found
 
     def _without_scores(self) -> InvalidInputError:
         return InvalidInputError(
-            f"{self.folder} must hold labels and scores, got a pack without them; ask for one "
-            "made with: vuskit bench pack RUN --scores"
+            f"{self.folder} must hold labels and scores, got a pack without them; ask for a pack "
+            "written with: vuskit bench pack RUN --scores"
         )
 
     def scores(self, series: RunSeries) -> dict[str, Scores]:
-        """Read the scores of a series by detector; of several seeds the first.
+        """Read the scores of a series by detector; for several seeds, those of the first.
 
         Raises
         ------
@@ -698,7 +703,7 @@ class Pack(Run):
         return self.read_scores(series, series.scores)
 
     def scored_series(self) -> Iterator[PackedScores]:  # type: ignore[override]
-        """Iterate over the series with scores, as `Run.scored_series`."""
+        """Iterate over the series with scores, like `Run.scored_series`."""
         if not self.has_scores:
             raise self._without_scores()
         for one in super().scored_series():
@@ -715,25 +720,25 @@ class Pack(Run):
         allow_code: bool = False,
         progress: Progress | None = None,
     ) -> Verification:
-        """Check every member against its digest, and compute values again from the scores.
+        """Check every member against its digest, and recompute values from the scores.
 
         Parameters
         ----------
         sample : int, optional
-            How many evaluations to compute again; all by default.
+            Number of evaluations to recompute. Default: all.
         seed : int, default=0
-            Which ones.
+            Seed for drawing the sample.
         allow_code : bool, default=False
-            Import the modules that the plan names, from the folder of the pack or from anywhere
-            else in Python's path. Without it, evaluations by users' measures are skipped.
+            Import the modules that the plan names, from the folder of the pack or from Python's
+            module search path. Without it, user-defined measures are skipped.
         progress : callable, optional
-            Called with the number of checks done and in all.
+            Called with the number of finished checks and their total.
 
         Returns
         -------
         Verification
             With a problem for each damaged, missing or unknown member, each evaluation that
-            differs from its checksum, and each value that differs when computed again.
+            differs from its checksum, and each value that differs when recomputed.
         """
         with _Archive(self.folder) as archive:
             return _Check(archive, allow_code, progress or (lambda done, total: None)).run(
@@ -742,14 +747,14 @@ class Pack(Run):
 
 
 class _SharedReader(StoreReader):
-    """A reader of tables that stay open for the next one."""
+    """Reader whose connection stays open for the next reader."""
 
     def close(self) -> None:
-        """Leave the tables open."""
+        """Keep the connection open."""
 
 
 def open_pack(path: str | Path) -> Pack:
-    """Open a pack, with the methods of a run: values, leaderboard, series, scores.
+    """Open a pack. It has the methods of a run: values, leaderboard, series, scores.
 
     Parameters
     ----------
@@ -759,19 +764,19 @@ def open_pack(path: str | Path) -> Pack:
     Raises
     ------
     InvalidInputError
-        If it is no pack.
+        If it is not a pack.
 
     Examples
     --------
     >>> open_pack("nowhere.vuskit.zip")
     Traceback (most recent call last):
-    vuskit.errors.InvalidInputError: nowhere.vuskit.zip must be a pack of `vuskit bench pack`, ...
+    vuskit.errors.InvalidInputError: nowhere.vuskit.zip must be a pack written by ...
     """
     return Pack(path)
 
 
 def is_pack(path: Path) -> bool:
-    """Whether a path is an existing file with the name of a pack, or of a zip.
+    """Whether a path is an existing zip file.
 
     Examples
     --------
@@ -797,7 +802,7 @@ def open_run(path: str | Path) -> Run:
 
 
 class _Check:
-    """Checks of one pack; problems are collected, the rest is checked nevertheless."""
+    """Checks of one pack; a problem does not stop the remaining checks."""
 
     def __init__(self, archive: _Archive, allow_code: bool, progress: Progress) -> None:
         self._archive = archive
@@ -815,7 +820,7 @@ class _Check:
 
     def run(self, sample: int | None, seed: int) -> Verification:
         manifest = self._archive.manifest()
-        # Another version may print settings in another way.
+        # Other versions may print settings differently.
         self._same_version = manifest.get("vuskit") == __version__
         with_scores = bool(manifest.get("scores"))
         members = manifest["members"]
@@ -857,10 +862,10 @@ class _Check:
     def _check_members(self, members: Mapping[str, Mapping[str, Any]]) -> None:
         present = self._archive.names - {_MANIFEST}
         for name in sorted(present - members.keys()):
-            self._problems.append(f"{name}: the manifest does not list it")
+            self._problems.append(f"{name}: not listed in the manifest")
         for name in sorted(members):
             if name not in present:
-                self._problems.append(f"{name}: is missing")
+                self._problems.append(f"{name}: missing")
             else:
                 self._attempt(lambda name=name: self._check_member(name, members[name]))  # type: ignore[misc]
             self._step()
@@ -874,11 +879,11 @@ class _Check:
     ) -> int:
         self._attempt(lambda: self._check_values_csv(store))
         for key in store.unexpected_values():
-            self._problems.append(f"job {key}: has values, but failed")
+            self._problems.append(f"job {key}: failed, but has values")
         keys = store.successful_evaluations()
         order = np.random.default_rng(seed).permutation(len(keys))[:sample]
         rows = [store.find_job(keys[place]) for place in order.tolist()]
-        # Evaluations of the same scores follow each other.
+        # Group evaluations of the same scores.
         rows.sort(key=lambda row: (row["series_hash"], row["scores_hash"] or "", row["key"]))
         sizes = store.score_sizes()
         self._total += len(rows) + len(sizes) * with_scores
@@ -902,7 +907,7 @@ class _Check:
         packed = self._archive.read(_VALUES).decode(errors="replace").splitlines()
         expected = _values_csv(store).splitlines()
         differing = [
-            f"{_VALUES}, line {number}: must be {then!r} by the tables, got {now!r}"
+            f"{_VALUES}, line {number}: must be {then!r} according to the tables, got {now!r}"
             for number, (then, now) in enumerate(zip(expected, packed, strict=False), start=1)
             if then != now
         ]
@@ -921,12 +926,12 @@ class _Check:
             raise
         if wrong:
             self._broken.append(digest)
-            self._problems.append(f"{name}: does not hold the scores that were stored")
+            self._problems.append(f"{name}: does not hold the stored scores")
 
     def _check_stored(self, store: StoreReader, row: sqlite3.Row) -> None:
-        """Compare the key and the checksum with the stored parts."""
+        """Check the key and the checksum against the stored content."""
         key = row["key"]
-        if row["checksum"] is None:  # stored by an earlier version, perhaps with another key
+        if row["checksum"] is None:  # stored by an earlier version, whose keys may differ
             self._without_checksum += 1
             return
         self._checksums += 1
@@ -941,7 +946,7 @@ class _Check:
             self._problems.append(f"job {key}: its settings or digests differ from its key")
 
     def _compute(self, store: StoreReader, row: sqlite3.Row, labels: Mapping[str, _Labels]) -> None:
-        """Compute an evaluation again, from the packed labels and scores."""
+        """Recompute an evaluation from the packed labels and scores."""
         job = store.read_job(row)
         assert isinstance(job, EvaluateJob)
         if self._same_version and job.settings != row["settings"]:
@@ -962,8 +967,8 @@ class _Check:
         facts = len(event_bounds(np.flatnonzero(y_true))[0]), int(y_true.sum())
         if facts != (job.series.n_anomalies, job.series.anomalous_points):
             self._problems.append(
-                f"labels of {job.series.title}: {facts[0]} anomalies of {facts[1]} points, the run "
-                f"had {job.series.n_anomalies} of {job.series.anomalous_points}"
+                f"labels of {job.series.title}: {facts[0]} anomalies ({facts[1]} points), but the "
+                f"run had {job.series.n_anomalies} ({job.series.anomalous_points} points)"
             )
         if row["buffer"] is not None:
             strategy, _, reason = (row["buffer_reason"] or "number: given").partition(": ")
@@ -988,6 +993,6 @@ class _Check:
 
 
 def _known_measures(job: EvaluateJob) -> tuple[MeasureSpec, ...]:
-    """Return the measures of an evaluation that need no code named in the pack."""
+    """Return the measures of an evaluation that are registered in this process."""
     names = {measure.name for measure in list_measures()}
     return tuple(measure for measure in job.measures if measure.name in names)

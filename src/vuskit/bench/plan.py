@@ -1,4 +1,4 @@
-"""A benchmark as one short TOML file, checked before anything runs."""
+"""Plans: read a benchmark from a TOML file and check it before anything runs."""
 
 from __future__ import annotations
 
@@ -46,11 +46,11 @@ __all__ = [
 TEMPLATE = """\
 # A benchmark: series x detectors x seeds -> scores -> measures.
 #   vuskit bench plan   shows what would run
-#   vuskit bench run    runs it; the same command goes on after an interruption
+#   vuskit bench run    runs it; the same command resumes after an interruption
 
 folder = "bench-run"            # results; relative to this file
 seeds = [0]                     # a detector runs once per seed, if a seed can change its scores
-# imports = ["my_measures"]     # modules that register measures; also beside this file
+# imports = ["my_measures"]     # modules that register measures; may be next to this file
 
 # -- series: folders of files, or synthetic families; as many entries as needed ----------------
 
@@ -62,15 +62,15 @@ difficulty = ["easy", "hard"]
 seed = [1, 2]
 
 # [[series]]
-# folder = "data/series"        # searched with all subfolders
+# folder = "data/series"        # searched recursively
 # names = ["ECG/*", "MGAB/*"]   # patterns for paths or file names
 # datasets = ["ECG"]
-# format = "tsb_uad"            # recognized by itself unless given
-# options = {}                  # keywords of the format
+# format = "tsb_uad"            # detected by default
+# options = {}                  # keyword arguments of the format
 # min_points = 1000
 # max_points = 200_000
 # min_anomalies = 1
-# sample = 20                   # so many of those that are left, the same ones every time
+# sample = 20                   # random sample of the remaining series, always the same
 # sample_seed = 0
 
 # -- detectors: keys after the name are parameters; lists expand to a grid ----------------------
@@ -86,56 +86,56 @@ name = "iforest"
 name = "random"
 
 # [[detectors]]
-# name = "pyod:KNN"             # a model of PyOD, sklearn:... or aeon:..., with its parameters
+# name = "pyod:KNN"             # a model of PyOD, or sklearn:..., aeon:...; with its parameters
 # n_neighbors = 10
-# window = "period"             # PyOD and scikit-learn see windows of the series
+# window = "period"             # PyOD and scikit-learn models receive windows of the series
 
 # [[detectors]]
 # name = "my_module:my_function"  # function(values) -> scores, a Detector, a model, or a
 # label = "mine"                  # function that returns one of these
 
-# -- scores that were computed elsewhere --------------------------------------------------------
+# -- scores computed elsewhere ------------------------------------------------------------------
 
 # [[scores]]
 # folder = "data/scores"        # csv files: value,label,<detector>,...
-# detectors = ["LOF"]           # columns; all unless given
+# detectors = ["LOF"]           # columns; default: all
 
 # [[scores]]
 # folder = "my_scores"          # one file per series of this plan and detector, .npy or .csv
 # pattern = "{detector}/{dataset}/{series}.npy"
-# align = "center"              # scores of windows; or "start", "end"
+# align = "center"              # for window scores; or "start", "end"
 # window = 100
 
 # [[scores]]
 # folder = "my_scores"          # csv, tsv, parquet, Arrow, npy or npz, also .gz; no [[series]]
 # labels = "my_labels"          # a file or folder of labels, matched by name
 
-# -- measures: of every score; as many entries as needed ----------------------------------------
+# -- measures for all scores; as many entries as needed ------------------------------------------
 
 [[evaluate]]
 measures = "paper"              # or "extra", "all", or ["paper", {name = "f_score", beta = 2}]
-buffer = "auto"                 # the period, or the median length of the anomalies where there
-                                # is none; or a number, period, fft, authors, median_anomaly,
+buffer = "auto"                 # the period, or the median anomaly length without a period;
+                                # or a number, period, fft, authors, median_anomaly,
                                 # mean_anomaly
-# buffer_fallback = 100         # where the strategy finds nothing
-# thresholds = 250              # as in published tables; every distinct score unless given
+# buffer_fallback = 100         # used if the strategy finds no buffer
+# thresholds = 250              # as in published tables; default: every distinct score
 # definition = "journal"        # or pvldb2022, timeeval
-# train_length = "auto"         # leave out the training part of each series, or so many points
+# train_length = "auto"         # exclude the training part of each series, or a number of points
 
-[limits]                        # of each job
-seconds = 3600                  # loading and compiling a detector's libraries does not count
-# warm_up_seconds = 300         # for those
+[limits]                        # per job
+seconds = 3600                  # does not include loading and compiling libraries
+# warm_up_seconds = 300         # limit for loading and compiling
 memory = "4 GB"
 threads = 1
 
 [executor]
 kind = "local"                  # or "dask"
-# workers = 2                   # processes; one per core unless given
-# address = "tcp://head:8786"   # a Dask scheduler, or its .json file; else dask starts one here
+# workers = 2                   # processes; default: one per core
+# address = "tcp://head:8786"   # a Dask scheduler or its .json file; default: a local cluster
 """
 
 
-# -- the tables of the file --------------------------------------------------------------------
+# -- tables of the plan -------------------------------------------------------------------------
 
 Text: TypeAlias = Annotated[str, Meta(min_length=1)]
 Texts: TypeAlias = Text | Annotated[tuple[Text, ...], Meta(min_length=1)]
@@ -146,7 +146,7 @@ T = TypeVar("T")
 
 
 class _Table(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """A table of the plan. A key with several values may be written with one."""
+    """Base class of the plan's tables. Keys with several values also accept a single value."""
 
     def _many(self, *names: str) -> None:
         for name in names:
@@ -155,12 +155,12 @@ class _Table(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True
                 msgspec.structs.force_setattr(self, name, (value,))
 
     def given(self) -> dict[str, Any]:
-        """Keys that the table has."""
+        """Keys that are set, with their values."""
         return {name: v for name, v in msgspec.structs.asdict(self).items() if v is not UNSET}
 
 
 class SeriesFolder(_Table, frozen=True):
-    """One ``[[series]]`` entry: files of a folder."""
+    """One ``[[series]]`` entry: files in a folder."""
 
     folder: Text
     names: Texts = ()
@@ -180,13 +180,13 @@ class SeriesFolder(_Table, frozen=True):
 
 
 class SyntheticSeries(_Table, frozen=True):
-    """One ``[[series]]`` entry: series of a synthetic family, one per combination of values."""
+    """One ``[[series]]`` entry: synthetic series, one per combination of values."""
 
     grid: tuple[dict[str, Any], ...]
 
 
 class ScoresFolder(_Table, frozen=True):
-    """One ``[[scores]]`` entry: scores that were computed elsewhere."""
+    """One ``[[scores]]`` entry: scores computed elsewhere."""
 
     folder: Text
     pattern: Text | None = None
@@ -203,7 +203,7 @@ class ScoresFolder(_Table, frozen=True):
 
     @property
     def any_form(self) -> bool:
-        """Whether files may have any form, as for ``vuskit evaluate``."""
+        """Whether files may have any form that ``vuskit evaluate`` accepts."""
         named = (self.labels, self.label, self.value, self.positive)
         return bool(self.files or self.score) or any(one is not None for one in named)
 
@@ -213,24 +213,25 @@ class ScoresFolder(_Table, frozen=True):
             check_choice("align", self.align, ANCHORS)
             if self.window is None:
                 raise InvalidInputError(
-                    f"`window` must be given with align = {self.align!r}, got nothing"
+                    f"`window` must be given with align = {self.align!r}, got nothing; set the "
+                    "number of points in a window"
                 )
         pattern = self.pattern
         if pattern and self.any_form:
             if "{series}" not in pattern:
                 raise InvalidInputError(
-                    "`pattern` must hold {series}, such as '{detector}/{series}.npy', "
+                    "`pattern` must contain {series}, such as '{detector}/{series}.npy', "
                     f"got {pattern!r}"
                 )
         elif pattern and ("{series}" not in pattern or not pattern.endswith((".npy", ".csv"))):
             raise InvalidInputError(
-                "`pattern` must hold {series} and end in .npy or .csv, such as "
+                "`pattern` must contain {series} and end in .npy or .csv, such as "
                 f"'{{detector}}/{{dataset}}/{{series}}.npy', got {pattern!r}"
             )
 
 
 class _EvaluateTable(_Table, frozen=True):
-    """One ``[[evaluate]]`` entry; defaults are those of the settings."""
+    """One ``[[evaluate]]`` entry; unset keys use the defaults of `EvaluationSettings`."""
 
     buffer: int | str = "auto"
     measures: str | dict[str, Any] | list[str | dict[str, Any]] = "paper"
@@ -254,7 +255,7 @@ class _EvaluateTable(_Table, frozen=True):
 
 
 class _LimitsTable(_Table, frozen=True):
-    """``[limits]``; defaults are those of `Limits`."""
+    """``[limits]``; unset keys use the defaults of `Limits`."""
 
     seconds: Seconds | UnsetType = UNSET
     warm_up_seconds: Seconds | UnsetType = UNSET
@@ -277,12 +278,12 @@ class _ExecutorTable(_Table, frozen=True):
         check_choice("kind", self.kind, EXECUTOR_KINDS)
         if self.address is not None and self.kind != "dask":
             raise InvalidInputError(
-                f'`address` must be left out unless kind = "dask", got {self.address!r}'
+                f'`address` must be omitted unless kind = "dask", got {self.address!r}'
             )
 
 
 class _PlanTable(_Table, frozen=True):
-    """The whole file. Entries with free parameters are checked one by one."""
+    """The whole file. Entries of series and detectors are checked separately."""
 
     folder: Text = "bench-run"
     seeds: Count | Annotated[tuple[Count, ...], Meta(min_length=1)] = (0,)
@@ -296,7 +297,7 @@ class _PlanTable(_Table, frozen=True):
 
 
 def plan_schema() -> dict[str, Any]:
-    """JSON schema of plans, generated from their types.
+    """Return the JSON schema of plans, generated from their types.
 
     Examples
     --------
@@ -323,12 +324,12 @@ def plan_schema() -> dict[str, Any]:
     return {**plan, "$defs": parts}
 
 
-# -- the checked plan --------------------------------------------------------------------------
+# -- checked plans ----------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Evaluations:
-    """One ``[[evaluate]]`` entry: settings, and the measures under them."""
+    """One ``[[evaluate]]`` entry: settings and measures."""
 
     settings: EvaluationSettings
     measures: tuple[MeasureSpec, ...]
@@ -369,12 +370,12 @@ def load_plan(path: str | Path) -> Plan:
     Returns
     -------
     Plan
-        Checked: every detector was made once, every measure looked up.
+        Checked: every detector was created once, every measure looked up.
 
     Raises
     ------
     InvalidInputError
-        If the file cannot be read or a key or value is not accepted; the text names it.
+        If the file cannot be read, or a key or value is invalid; the message names it.
 
     Examples
     --------
@@ -401,12 +402,12 @@ def load_plan(path: str | Path) -> Plan:
 
 
 def planned_folder(path: str | Path) -> Path:
-    r"""Return the run folder of a plan; the code that the plan names is not imported.
+    r"""Return the run folder of a plan, without importing code that the plan names.
 
     Raises
     ------
     InvalidInputError
-        If the file cannot be read or its folder is not a text.
+        If the file cannot be read or `folder` is not a string.
 
     Examples
     --------
@@ -442,12 +443,12 @@ def _read(source: Path) -> str:
 
 
 def parse_plan(content: str, *, base: Path, name: str = "the plan") -> Plan:
-    """Check the text of a plan; relative paths start at ``base``.
+    """Check the text of a plan; paths are relative to ``base``.
 
     Raises
     ------
     InvalidInputError
-        As `load_plan`.
+        If a key or value is invalid, as for `load_plan`.
 
     Examples
     --------
@@ -513,13 +514,13 @@ def _with_folder(where: str, table: _Folder, base: Path) -> _Folder:
     """Resolve the folder, which must exist."""
     folder = base / table.folder
     if not folder.is_dir():
-        raise InvalidInputError(f"`{where}.folder` must be a folder, got {str(folder)!r}")
+        raise InvalidInputError(f"`{where}.folder` must be an existing folder, got {str(folder)!r}")
     if not isinstance(table, ScoresFolder) or table.labels is None:
         return msgspec.structs.replace(table, folder=str(folder))
     labels = base / table.labels
     if not labels.exists():
         raise InvalidInputError(
-            f"`{where}.labels` must be a file or a folder of labels, got {str(labels)!r}"
+            f"`{where}.labels` must be an existing file or folder, got {str(labels)!r}"
         )
     return msgspec.structs.replace(table, folder=str(folder), labels=str(labels))
 
@@ -529,7 +530,7 @@ def _checked_synthetic(where: str, arguments: dict[str, Any]) -> dict[str, Any]:
     for given in arguments:
         if given == "names":
             raise InvalidInputError(
-                f"`{where}.names` needs a `folder`: it selects files, not synthetic series"
+                f"`{where}.names` must come with `folder`: it selects files, not synthetic series"
             )
         if given not in accepted:
             raise InvalidInputError(
@@ -543,16 +544,16 @@ def _checked_synthetic(where: str, arguments: dict[str, Any]) -> dict[str, Any]:
 
 
 def _grid(values: dict[str, Any]) -> list[dict[str, Any]]:
-    """Every combination of the lists; other values stay as they are.
+    """Every combination of the values in lists; other values are fixed.
 
-    A value that is a list itself is written as a list of one list.
+    To fix a value that is itself a list, write it as a list of one list.
     """
     lists = [value if isinstance(value, list) else [value] for value in values.values()]
     return [dict(zip(values, chosen, strict=True)) for chosen in itertools.product(*lists)]
 
 
 class _DetectorNames(Struct, frozen=True):
-    """Keys of a ``[[detectors]]`` entry that are no parameters."""
+    """Keys of a ``[[detectors]]`` entry that are not parameters."""
 
     name: Text
     label: Text | None = None
@@ -564,7 +565,7 @@ def _detectors(where: str, entry: dict[str, Any], base: Path) -> list[DetectorSp
     given = {key: value for key, value in entry.items() if key not in ("name", "label")}
     if "seed" in given or "seeds" in given:
         raise InvalidInputError(
-            f"`{where}` has no key 'seed': seeds of all detectors are the plan's `seeds`"
+            f"`{where}` has no key 'seed'; set the plan's `seeds`, which apply to all detectors"
         )
     varied = [key for key, value in given.items() if isinstance(value, list) and len(value) > 1]
     try:
@@ -587,7 +588,7 @@ def _unique(specs: list[DetectorSpec]) -> tuple[DetectorSpec, ...]:
     for spec in specs:
         if spec.label in seen:
             raise InvalidInputError(
-                f"`detectors` must have different labels, got {spec.label!r} twice; "
+                f"`detectors` must have unique labels, got {spec.label!r} twice; "
                 "give one of them a `label`"
             )
         seen[spec.label] = spec
@@ -614,7 +615,7 @@ def _measures(name: str, value: Any) -> tuple[MeasureSpec, ...]:
 
 
 def _some_measures(name: str, value: str | dict[str, Any]) -> tuple[MeasureSpec, ...]:
-    """Specs of a measure, or of a group of them."""
+    """Specs of a measure, or of a group of measures."""
     if isinstance(value, str) and value in GROUPS:
         return tuple(MeasureSpec(measure.name) for measure in resolve_measures(value))
     entry = {"name": value} if isinstance(value, str) else value
@@ -638,13 +639,13 @@ def _executor(table: _ExecutorTable, base: Path) -> ExecutorSettings:
 
 
 def _usable_cores() -> int:
-    """Cores that this process may use, which on a shared machine are not all."""
+    """Number of cores that this process may use; on a shared machine, not all of them."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
-# -- errors that name the key ------------------------------------------------------------------
+# -- error messages ----------------------------------------------------------------------------
 
 _ERROR = re.compile(r"(?P<text>.*?)(?: - at `\$(?P<path>.*)`)?", re.DOTALL)
 _UNKNOWN = re.compile(r"Object contains unknown field `(.*)`", re.DOTALL)
@@ -678,7 +679,7 @@ def _explained(text: str, content: Any, kind: Any, path: str, full: str) -> str:
         content, kind = content[step], _kind_at(kind, step)
     if unknown := _UNKNOWN.fullmatch(text):
         known = [field.name for field in msgspec.structs.fields(_struct_in(kind))]
-        hint = did_you_mean(unknown[1], known) or f"; there are {', '.join(known)}"
+        hint = did_you_mean(unknown[1], known) or f"; known keys: {', '.join(known)}"
         return f"{f'`{full}`' if full else 'the plan'} has no key {unknown[1]!r}{hint}"
     if missing := _MISSING.fullmatch(text):
         return f"`{full}.{missing[1]}` must be given, got nothing"
@@ -686,12 +687,12 @@ def _explained(text: str, content: Any, kind: Any, path: str, full: str) -> str:
         if expected["kinds"] == "array" and isinstance(content, Mapping):
             return f"`{full}` must be written as [[{full}]], once per entry, got {content!r}"
         if "of length" in expected["rest"]:
-            empty = "text that is not empty" if content == "" else "a list with at least one entry"
+            empty = "a non-empty text" if content == "" else "a list with at least one entry"
             return f"`{full}` must be {empty}, got {content!r}"
         kinds = " or ".join(_KINDS.get(one, one) for one in expected["kinds"].split(" | "))
         limit = f" {expected['limit'].removesuffix('.0')}" if expected["limit"] else ""
         return f"`{full}` must be {kinds}{limit}, got {content!r}"
-    # A check of our own: it names the key within its table.
+    # Our own checks name only the key within its table.
     return f"`{full}.{text[1:]}" if full and text.startswith("`") else text
 
 

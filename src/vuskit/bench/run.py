@@ -1,4 +1,4 @@
-"""The one reader of a benchmark: how far it is, what failed, all values, scores and checks."""
+"""Read a benchmark run: its progress, failures, values, scores and checks."""
 
 from __future__ import annotations
 
@@ -82,9 +82,9 @@ FORMATS: dict[str, Callable[[Any, Path], None]] = {
     "csv": lambda frame, path: write_atomically(path, frame_csv(frame) + "\n"),
     "parquet": lambda frame, path: frame.to_parquet(path, index=False),
 }
-"""Writers of exported tables, by the ending of the file."""
+"""Writers of exported tables, by file suffix."""
 
-# The compiled sweep and its NumPy twin agree to this; another machine's values do too.
+# Compiled and NumPy sweeps, and different machines, agree within this tolerance.
 _TOLERANCE = 1e-9
 _LONG = ("plan", "imports", "notes", "progress")
 _TRAIN_LENGTH = re.compile(r"\btrain_length=(\w+)")
@@ -127,7 +127,7 @@ class Failure:
 
 @dataclass(frozen=True)
 class FailureCause:
-    """Failed jobs with the same status and the same first line of the message."""
+    """Group of failed jobs with the same status and first line of the message."""
 
     n_jobs: int
     example: Failure
@@ -135,28 +135,28 @@ class FailureCause:
 
 @dataclass(frozen=True)
 class RunStatus:
-    """How far a run is.
+    """Progress of a run.
 
     Attributes
     ----------
     run : dict
-        The latest start: state, times, host, process, versions. A run whose process ended
-        without recording it has the state ``killed``. ``begun`` is the first start in this
-        folder, ``last_job`` when the last job ended.
+        The latest start: state, times, host, process, versions. The state is ``killed`` if the
+        process ended without recording it. ``begun`` is the time of the first start in this
+        folder, ``last_job`` the time when the last job ended.
     progress : dict
-        The latest progress that the run recorded: total, done, rate, what is running.
+        The last recorded progress: total, done, rate, running jobs.
     counts : dict
         Finished jobs of the plan by kind and status.
     by_detector : dict
         The same by detector, kind and status.
     n_values : int
-        Values that the latest plan asks for.
+        Number of values that the latest plan requests.
     failures : tuple of Failure
-        The latest first, as many as were asked for.
+        Failures, latest first, up to the requested number.
     causes : tuple of FailureCause
-        All failures by cause, the most frequent first, as many causes as were asked for.
+        Failures by cause, most frequent first, up to the requested number of causes.
     notes : tuple of str
-        Series that could not be read, or are there twice.
+        Notes about the plan, such as unreadable or duplicate series.
     """
 
     run: dict[str, Any]
@@ -169,7 +169,7 @@ class RunStatus:
     notes: tuple[str, ...]
 
     def count(self, *statuses: Status) -> int:
-        """Finished jobs with one of these statuses."""
+        """Number of finished jobs with one of these statuses."""
         return sum(number for (_, status), number in self.counts.items() if status in statuses)
 
 
@@ -188,15 +188,15 @@ class ScoreRecord:
     status : Status
         How the job ended.
     evaluated : Status or None
-        How the evaluations of the scores ended: OK if one of them did; None without any.
+        How the evaluations of the scores ended: OK if at least one succeeded; None without any.
     scores_hash : str or None
-        Digest of the scores, if there are any.
+        Digest of the scores; None without scores.
     fit_seconds, score_seconds : float or None
         Measured times.
     cold : bool
         Whether the times include imports and compilation.
     identity : str
-        Registered name and parameters of the detector, and digest of its code.
+        Name, parameters and code digest of the detector.
     """
 
     dataset: str
@@ -220,17 +220,18 @@ class RunSeries:
     Attributes
     ----------
     dataset, name : str
-        What it is called.
+        Data set and name.
     hash : str
         Digest of its content.
     source : str
-        File or generator, as `vuskit.bench.jobs.SeriesSource` reads it.
+        File or generator, as a spec of `vuskit.bench.jobs.SeriesSource`.
     n_points, n_channels, n_anomalies, anomalous_points : int
-        Its size.
+        Sizes.
     scores : tuple
-        Detector and digest of the stored scores; of several seeds the first.
+        Detector and digest of the stored scores; for several seeds, those of the first.
     files : dict
-        Files that it was read from, each with its state then; empty in a run of an earlier version.
+        Files that the series was read from, each with its state at that time; empty in runs of
+        earlier versions.
     """
 
     dataset: str
@@ -250,7 +251,7 @@ class RunSeries:
         return f"{self.dataset}/{self.name}"
 
     def read(self) -> Series:
-        """Read the series and check that it is the one of the run.
+        """Read the series and check that it has not changed since the run.
 
         Raises
         ------
@@ -262,8 +263,8 @@ class RunSeries:
         source = SeriesSource(self.source)
         if not json.loads(self.source):
             raise InvalidInputError(
-                f"values of {self.title} must be in the file that the run read, got a pack, "
-                "which holds labels and scores only"
+                f"values of {self.title} must be read from the original file, got a pack, which "
+                "holds only labels and scores; use the run folder"
             )
         try:
             found = source.load()
@@ -272,14 +273,14 @@ class RunSeries:
         if found.content_hash != self.hash:
             raise ChangedInputError(
                 f"values or labels of {self.title} changed since the run"
-                f"{where_changed(source, self.files)}; start the command that made the "
+                f"{where_changed(source, self.files)}; run the command that created the "
                 "run (`vuskit bench run` or `vuskit evaluate`) again"
             )
-        # Names are those of the run, which tell series with equal file names apart.
+        # The run gives unique names to series with equal file names.
         return replace(found, dataset=self.dataset, name=self.name)
 
     def find_change(self) -> str | None:
-        """Say what changed since the run; None if nothing did or the series cannot be read."""
+        """Describe what changed since the run; None if nothing did or the series is unreadable."""
         source = SeriesSource(self.source)
         try:
             if source.path is None or (self.files and not changed_files(source, self.files)):
@@ -294,7 +295,7 @@ class RunSeries:
 
 @dataclass(frozen=True)
 class StoredScores:
-    """A series of a run and the files with the scores of its detectors; small and picklable.
+    """A series of a run with the paths of its score files; small and picklable.
 
     Attributes
     ----------
@@ -303,7 +304,7 @@ class StoredScores:
     place : Path
         The run folder.
     scores : tuple
-        Name, score file and digest of the scores, of each run of a detector.
+        Name, score file and digest of the scores of each run of a detector.
     repeats : tuple
         Detectors that ran with several seeds, each with the names of its runs.
     """
@@ -319,14 +320,14 @@ class StoredScores:
         return self.series.title
 
     def read(self) -> ScoredSeries:
-        """Read the series and the scores and check that they are those of the run.
+        """Read the series and the scores, and check that they have not changed.
 
         Raises
         ------
         ChangedInputError
             If the series or a score file changed since the run.
         InvalidInputError
-            If a file is gone or broken.
+            If a file is missing or damaged.
         """
         series = self.series.read()
         scores = {name: _read_scores(path, digest) for name, path, digest in self.scores}
@@ -335,30 +336,30 @@ class StoredScores:
 
 @dataclass(frozen=True)
 class Verification:
-    """What was checked and what was wrong.
+    """Result of `Run.verify`.
 
     Attributes
     ----------
     n_files, n_values : int
-        Score files read, and values computed again.
+        Number of score files read, and of values recomputed.
     problems : tuple of str
-        A sentence for each; empty if everything is correct.
+        One message per problem; empty if everything is correct.
     broken : tuple of str
         Digests of score files that are missing or changed; see `Store.forget_scores`.
     n_checksums, n_without_checksum : int
-        Evaluations whose stored values were compared with their checksum, and evaluations of
-        earlier versions, which have none.
+        Number of evaluations compared with their checksum, and of evaluations without a checksum,
+        from earlier versions.
     n_skipped : int
-        Evaluations that were not computed again, because that would run code named in the store.
+        Number of evaluations not recomputed, because that would run code named in the store.
     n_earlier : int
-        Evaluations of earlier plans that the latest one does not ask for. Their data and code may
-        have changed since, so they are not computed again.
+        Number of evaluations from earlier plans that the latest plan does not request. They are
+        not recomputed, because their data and code may have changed.
     code : tuple of str
-        That code, as ``module`` or ``module:object`` with its file.
+        The code that was not run, as ``module`` or ``module:object`` with its file.
     n_members : int
-        Members of a pack that were compared with their digests.
+        Number of members of a pack that were compared with their digests.
     without_scores : bool
-        Whether it is a pack without scores: no value can be computed again.
+        Whether this is a pack without scores, so that no value can be recomputed.
     """
 
     n_files: int
@@ -375,10 +376,10 @@ class Verification:
 
 
 class Run(Loggable):
-    """A run folder, read-only; works during the run and on read-only disks.
+    """Read-only access to a run folder; works during a run and on read-only disks.
 
-    All names (detectors, series, data sets) and the selection of values are those of the plan
-    at the latest start.
+    Names (of detectors, series, data sets) and the selection of values follow the plan of the
+    latest start.
 
     Parameters
     ----------
@@ -388,7 +389,7 @@ class Run(Loggable):
     Raises
     ------
     InvalidInputError
-        By every method, if the folder holds no run.
+        By every method, if the folder does not hold a run.
 
     Examples
     --------
@@ -414,12 +415,12 @@ class Run(Loggable):
     # -- progress and failures -------------------------------------------------------------------
 
     def status(self, *, failures: int = 10) -> RunStatus:
-        """Return how far the run is.
+        """Return the progress of the run.
 
         Parameters
         ----------
         failures : int, default=10
-            How many failures, and how many causes, to list.
+            Maximum number of failures, and of causes, to list.
         """
         with self._open() as store:
             run = store.latest_run()
@@ -446,7 +447,7 @@ class Run(Loggable):
         detector = name or "unknown detector"
         measures = store.measures_of(row["id"])
         what = f"{measures[0]} of " if len(measures) == 1 else ""
-        shown = f" seed {seed}" if seed else ""  # as in titles of jobs
+        shown = f" seed {seed}" if seed else ""  # as in job titles
         return Failure(
             key=row["key"],
             status=Status(row["status"]),
@@ -469,17 +470,17 @@ class Run(Loggable):
     # -- names -----------------------------------------------------------------------------------
 
     def plan(self, *, allow_code: bool = False) -> Plan:
-        """Return the plan of the latest start; it writes to this folder, wherever it was moved.
+        """Return the plan of the latest start; its results go to this folder, even if moved.
 
         Parameters
         ----------
         allow_code : bool, default=False
-            Accept a plan that names code other than vuskit's own: reading it imports that code.
+            Accept a plan that names code other than vuskit's own; reading the plan imports it.
 
         Raises
         ------
         InvalidInputError
-            If the plan's files are gone, or it needs `allow_code`.
+            If files of the plan are missing, or the plan needs `allow_code`.
         """
         with self._open() as store:
             run = store.latest_run()
@@ -491,7 +492,7 @@ class Run(Loggable):
         return replace(plan, folder=self.folder)
 
     def alignments(self) -> tuple[str, ...]:
-        """Return how imported scores of windows became scores of points.
+        """Return how imported window scores were aligned to points.
 
         Examples
         --------
@@ -503,12 +504,12 @@ class Run(Loggable):
             return store.alignments()
 
     def detectors(self) -> tuple[str, ...]:
-        """Return the detectors with a finished job, also those that always failed."""
+        """Return the detectors with a finished job, including those that always failed."""
         with self._open() as store:
             return store.detectors()
 
     def series(self) -> tuple[RunSeries, ...]:
-        """Return the series with a finished job, by data set and name."""
+        """Return the series with a finished job, sorted by data set and name."""
         with self._open() as store:
             rows, jobs = store.series(), store.scored_jobs()
         scores: dict[str, dict[str, tuple[int, str]]] = {}
@@ -535,16 +536,16 @@ class Run(Loggable):
         )
 
     def measures(self) -> dict[str, Measure]:
-        """Return the measures of the plan by name, in the order of tables.
+        """Return the measures of the plan by name, in table order.
 
-        Title, family, bounds and direction are those that the run stored, so that a user's
-        measure is known where the module that registers it is not. It cannot be computed there.
+        Title, family, bounds and direction come from the run. So user-defined measures are
+        described even if the module that registers them is missing, but cannot be computed then.
         """
         with self._open() as store:
             return _measures(store)
 
     def measures_by_settings(self) -> dict[str, tuple[str, ...]]:
-        """Return the names of the plan's measures, by settings."""
+        """Return the names of the plan's measures, grouped by settings."""
         with self._open() as store:
             rows = store.planned_measures()
         found: dict[str, dict[str, None]] = {}
@@ -557,8 +558,8 @@ class Run(Loggable):
     def values(self) -> pd.DataFrame:
         """Return all values: one row per series, detector, seed, settings and measure.
 
-        A detector that does not depend on a seed has none. ``measure_title`` and
-        ``higher_is_better`` are those of the measure when it was computed.
+        The seed is missing if the scores do not depend on it. ``measure_title`` and
+        ``higher_is_better`` describe the measure when it was computed.
 
         Raises
         ------
@@ -580,11 +581,11 @@ class Run(Loggable):
         return frame
 
     def outcomes(self) -> pd.DataFrame:
-        """Return one row per value that the plan asks for, also where there is none.
+        """Return one row per requested value, including missing values.
 
-        As `values`, with a column ``status``: of the scores, where they failed or were skipped,
-        else of their evaluation. A missing value is empty, also of a measure that is undefined
-        there. Jobs that have not finished yet have no row.
+        Same columns as `values`, plus ``status``: that of the score job if it failed or was
+        skipped, otherwise that of the evaluation. ``value`` is empty if the job failed or the
+        measure is undefined. Unfinished jobs have no row.
 
         Raises
         ------
@@ -625,14 +626,14 @@ class Run(Loggable):
         Parameters
         ----------
         by : {"series", "dataset"}, default="series"
-            What counts once in the means.
+            Unit that counts once in the means.
         """
         return leaderboard(
             self.values(), by=by, detectors=self.detectors(), measures=self.measures()
         )
 
     def _metrics(self) -> dict[str, float]:
-        """Means of the leaderboard by detector, settings (if there are several) and measure."""
+        """Leaderboard means by detector, settings (if several) and measure."""
         table = self.leaderboard()
         several = table["settings"].nunique() > 1
         found: dict[str, float] = {}
@@ -652,7 +653,7 @@ class Run(Loggable):
     def inverted_detectors(self) -> dict[str, float]:
         """Return the mean AUC-ROC of each detector whose scores look inverted.
 
-        Empty unless the run has values of ``auc_roc``.
+        Empty if the run has no values of ``auc_roc``.
         """
         if "auc_roc" not in self.measures():
             return {}
@@ -671,48 +672,48 @@ class Run(Loggable):
     def table(self, *, shape: str = "values", by: str = "series") -> pd.DataFrame:
         """Return the values as a table.
 
-        Failed and skipped jobs have their rows too, with a status and without values.
+        Failed and skipped jobs also have rows, with a status but without values.
 
         Parameters
         ----------
         shape : {"values", "wide", "leaderboard"}, default="values"
             One row per value; one row per score; or means per detector.
         by : {"series", "dataset"}, default="series"
-            What counts once in the means of a leaderboard.
+            Unit that counts once in the means of a leaderboard.
 
         Raises
         ------
         InvalidInputError
-            If the shape is unknown or has no means.
+            If `shape` is unknown, or `by` is given for a shape without means.
         """
         check_choice("shape", shape, SHAPES)
         check_choice("by", by, AVERAGES)
         if by != "series" and shape != "leaderboard":
             raise InvalidInputError(
-                f"`by` must be 'series' for the shape {shape!r}, which has no means, got {by!r}"
+                f"`by` must be 'series' for shape {shape!r}, got {by!r}; use shape 'leaderboard'"
             )
         require("pandas", purpose="export")
         return SHAPES[shape](self, by)
 
     def export(self, target: str | Path, *, shape: str = "values", by: str = "series") -> Any:
-        """Write the values into a file.
+        """Write the values to a file.
 
         Parameters
         ----------
         target : str or Path
-            Ends in ``.csv`` or ``.parquet``.
+            The file, with suffix ``.csv`` or ``.parquet``.
         shape, by : str
             As for `table`.
 
         Returns
         -------
         pandas.DataFrame
-            What was written.
+            The table that was written.
 
         Raises
         ------
         InvalidInputError
-            If the ending is unknown, or as for `table`.
+            If the suffix is unknown, or as for `table`.
         """
         place = Path(target)
         kind = check_choice("target", place.suffix.removeprefix(".") or place.name, FORMATS)
@@ -746,9 +747,9 @@ class Run(Loggable):
         )
 
     def scored_series(self) -> Iterator[StoredScores]:
-        """Iterate over the series with stored scores; failed detectors are missing.
+        """Iterate over the series with stored scores, without failed detectors.
 
-        The runs of a detector with several seeds are named ``label (seed 1)``, ...
+        Runs of a detector with several seeds are named ``label (seed 1)`` and so on.
         """
         files = ScoreFiles(self.folder)
         with self._open() as store:
@@ -784,18 +785,18 @@ class Run(Loggable):
         return series.read()
 
     def changes(self) -> dict[str, str]:
-        """Find series whose values or labels changed since the run; reads only changed files.
+        """Find series whose values or labels changed since the run. Reads only changed files.
 
         Returns
         -------
         dict
-            By data set and name: what changed and what to do.
+            What changed and what to do, by data set and name.
         """
         found = ((one.title, one.find_change()) for one in self.series())
         return {title: change for title, change in found if change is not None}
 
     def scores(self, series: RunSeries) -> dict[str, Scores]:
-        """Read the scores of a series by detector; of several seeds the first.
+        """Read the scores of a series by detector; for several seeds, those of the first.
 
         Raises
         ------
@@ -806,9 +807,9 @@ class Run(Loggable):
         return {name: _read_scores(files.path(digest), digest) for name, digest in series.scores}
 
     def evaluation_settings(self, series: RunSeries, settings: str) -> EvaluationSettings | None:
-        """Return the settings of a series' evaluation with the buffer that was chosen.
+        """Return the settings of a series' evaluation, with the chosen buffer.
 
-        None if no evaluation of the series under these settings ended well.
+        None if no evaluation of the series under these settings succeeded.
         """
         with self._open() as store:
             row = store.evaluation(series.hash, settings)
@@ -821,12 +822,12 @@ class Run(Loggable):
         return found.replace(buffer=BufferChoice(row["buffer"], strategy, reason))
 
     def evaluated_from(self, series: Series, settings: str) -> int:
-        """Return the first point that evaluations under some settings use.
+        """Return the first point that evaluations under these settings use.
 
         Parameters
         ----------
         series : Series
-            A series of the run, as it was read.
+            A series of the run.
         settings : str
             One of the settings of the run.
         """
@@ -842,33 +843,33 @@ class Run(Loggable):
         partial: bool = False,
         progress: Callable[[int, int], None] | None = None,
     ) -> PackSummary:
-        """Write the results of the latest plan into one file, to share.
+        """Write the results of the latest plan to one file, to share them.
 
         The file holds the plan, values, names, settings, versions, digests and failures. Equal
-        results give equal files. It names no host, user or folder, except in texts of the user:
-        the plan, and messages of errors.
+        results give equal files. It names no host, user or folder, except in the text of the plan
+        and in error messages.
 
         Parameters
         ----------
         path : str or Path
             The file; its name should end in ``.vuskit.zip``.
         scores : bool, optional
-            Whether to add labels and scores, so that others can compute the values again. By
-            default they are added if the scores have at most 256 MB.
+            Whether to add labels and scores, so that others can recompute the values. Default:
+            only if the scores take at most 256 MB.
         partial : bool, default=False
-            Accept a run that is not finished.
+            Accept an unfinished run.
         progress : callable, optional
-            Called with the number of steps done and in all.
+            Called with the number of finished steps and their total.
 
         Returns
         -------
         PackSummary
-            What was packed.
+            Summary of the pack.
 
         Raises
         ------
         InvalidInputError
-            If the run is not finished, or labels cannot be read any more.
+            If the run is not finished, or labels can no longer be read.
         ChangedInputError
             If series or score files changed since the run.
         """
@@ -876,22 +877,22 @@ class Run(Loggable):
 
         return write_pack(self, path, scores=scores, partial=partial, progress=progress)
 
-    # -- single jobs and checks ------------------------------------------------------------------
+    # -- jobs and checks -------------------------------------------------------------------------
 
     def action(self, key: str, *, allow_code: bool = False) -> tuple[JobAction, Status]:
-        """Return the action of a stored job, to run it again, and how it ended.
+        """Return the action of a stored job, to run it again, and its status.
 
         Parameters
         ----------
         key : str
-            Key of the job, or its beginning.
+            Key of the job, or a prefix of it.
         allow_code : bool, default=False
-            Accept a job that runs code named in the store, other than vuskit's own.
+            Accept a job that runs code other than vuskit's own.
 
         Raises
         ------
         InvalidInputError
-            If no job or more than one has such a key, or it needs `allow_code`.
+            If `key` does not match exactly one job, or the job needs `allow_code`.
         """
         with self._open() as store:
             row = store.find_job(key)
@@ -915,38 +916,38 @@ class Run(Loggable):
     ) -> Verification:
         """Check the database, every stored score file, and a sample of evaluations.
 
-        The values of an evaluation are compared with their checksum. Those that the latest plan
-        asks for are then computed again.
+        Compares the values of each evaluation with their checksum. Recomputes those that the
+        latest plan requests.
 
         Parameters
         ----------
         sample : int or None, default=20
-            How many evaluations to check; None: all.
+            Number of evaluations to check; None: all.
         seed : int, default=0
-            Which ones.
+            Seed for drawing the sample.
         allow_code : bool, default=False
             Run code named in the store, other than vuskit's own. Without it, evaluations that
-            need such code are compared with their checksums only.
+            need such code are only compared with their checksums.
         progress : callable, optional
-            Called with the number of checks done and in all.
+            Called with the number of finished checks and their total.
 
         Returns
         -------
         Verification
-            With a problem for each damage of the database, each file that is missing or changed,
-            each unknown file, each evaluation that differs from its checksum, and each value
-            that differs when computed again.
+            With a problem for each error in the database, each missing, changed or unknown file,
+            each evaluation that differs from its checksum, and each value that differs when
+            recomputed.
         """
         found = _Findings()
         try:
             found.problems += [f"database: {line}" for line in find_damages(self.folder)]
             with self._open() as store:
-                tell = progress or (lambda done, total: None)
-                self._check(store, found, sample, seed, tell, allow_code=allow_code)
+                report = progress or (lambda done, total: None)
+                self._check(store, found, sample, seed, report, allow_code=allow_code)
         except sqlite3.DatabaseError as error:
             found.problems.append(
-                f"database: {error}, the rest cannot be checked; put back a copy of "
-                f"{DATABASE}, or remove it and run the plan again"
+                f"database: {error}; the rest cannot be checked. Restore a copy of {DATABASE}, "
+                "or remove it and run the plan again"
             )
         return Verification(
             n_files=found.n_files,
@@ -991,7 +992,7 @@ class Run(Loggable):
             try:
                 self._check_evaluation(store, key, found, allow_code=allow_code)
             except (KeyError, TypeError, ValueError) as error:
-                found.problems.append(f"job {key}: its row cannot be used: {error}")
+                found.problems.append(f"job {key}: its row in the database is invalid: {error}")
             progress(len(known) + place + 1, total)
 
     def _check_evaluation(
@@ -1032,16 +1033,16 @@ class Run(Loggable):
 def _wide(run: Run, by: str) -> pd.DataFrame:
     """One row per series, detector, seed and settings; one column per measure.
 
-    The status is that of the first measure that is not OK, if there is one.
+    The status is that of the first measure that is not OK, otherwise OK.
     """
     values = run.outcomes()
     keys = _VALUE
     table = values.pivot(index=keys, columns="measure", values="value")
     table = table[measures_in_order(table.columns)]
-    # Not every measure has a value everywhere: rows of facts, columns of numbers.
+    # Keep one row of metadata per score, even if some measures have no value.
     worst = values.sort_values("status", key=lambda status: status == Status.OK, kind="stable")
     facts = worst.drop(columns=_OF_A_VALUE).drop_duplicates(keys).sort_index()
-    # A measure that failed has no buffer, but another one may have.
+    # A failed measure has no buffer, but another measure of the same score may have one.
     buffers = values.groupby(keys, sort=False)[_BUFFER].first().reset_index()
     facts = facts.drop(columns=_BUFFER).merge(buffers, on=keys)
     names = ["dataset", "series", "detector", "seed", "settings"]
@@ -1052,7 +1053,7 @@ def _wide(run: Run, by: str) -> pd.DataFrame:
 
 
 def _means(run: Run, by: str) -> pd.DataFrame:
-    """Means per detector; an error if a settings has values but no series with all detectors."""
+    """Means per detector; an error if no series has values of all detectors."""
     table = run.leaderboard(by=by)
     values = run.values()
     names = [name for name in table if name in set(values["measure"])]
@@ -1068,13 +1069,13 @@ SHAPES: dict[str, Callable[[Run, str], Any]] = {
     "wide": _wide,
     "leaderboard": _means,
 }
-"""Tables that a run can be exported as."""
+"""Shapes of exported tables."""
 
 
 def requested_values(store: StoreReader) -> Iterator[dict[str, Any]]:
-    """Rows of the values that finished jobs did not give."""
+    """Rows of requested values that are missing although their jobs finished."""
     wanted = store.planned_measures()
-    # Of several attempts the last one counts.
+    # The last of several attempts counts.
     failed = {
         (row["series_hash"], row["scores_hash"], row["settings"], row["measure_id"]): {
             "status": row["status"],
@@ -1103,11 +1104,11 @@ def requested_values(store: StoreReader) -> Iterator[dict[str, Any]]:
 
 
 def _missing_buffers(store: StoreReader) -> Iterator[str]:
-    """Say for how many series no buffer was found, by reason."""
+    """Note for how many series no buffer was found, by reason."""
     for row in store.evaluations_without_buffer():
         reason = row["reason"].removeprefix(NO_BUFFER)
         lacking = plural(row["n_series"], "series has", "series have")
-        yield f"{lacking} no value of measures that need a buffer ({row['settings']}): {reason}"
+        yield f"{lacking} no values of measures that need a buffer ({row['settings']}): {reason}"
 
 
 # -- measures ----------------------------------------------------------------------------------
@@ -1121,7 +1122,7 @@ def _measures(store: StoreReader) -> dict[str, Measure]:
 
 def _stored_measure(row: sqlite3.Row) -> Measure:
     known = measure_called(row["name"])
-    if row["title"] is None:  # entered by a version that did not store it
+    if row["title"] is None:  # stored by an earlier version without titles
         return known
     return replace(
         known,
@@ -1137,10 +1138,10 @@ def _stored_measure(row: sqlite3.Row) -> Measure:
 
 
 def _read_scores(path: Path, digest: str) -> Scores:
-    """Read scores that must have this digest."""
+    """Read scores and check their digest."""
     problems = f"{path} must hold the scores of the run"
     repair = (
-        "remove it by `vuskit bench verify --repair` and start the command that made the run "
+        "remove it with `vuskit bench verify --repair`, then run the command that created the run "
         "(`vuskit bench run` or `vuskit evaluate`) again"
     )
     try:
@@ -1148,13 +1149,13 @@ def _read_scores(path: Path, digest: str) -> Scores:
     except (OSError, ValueError, EOFError) as error:
         raise ChangedInputError(f"{problems}, got: {error}; {repair}") from error
     if scores_digest(scores) != digest:
-        raise ChangedInputError(f"{problems}, got another content; {repair}")
+        raise ChangedInputError(f"{problems}, got different content; {repair}")
     return scores
 
 
 @dataclass
 class _Findings:
-    """What is known so far."""
+    """Results of a verification so far."""
 
     n_files: int = 0
     n_values: int = 0
@@ -1173,13 +1174,13 @@ def _file_problems(path: Path, digest: str) -> list[str]:
     except (OSError, ValueError, EOFError) as error:
         return [f"{path}: cannot be read: {error}"]
     if scores_digest(scores) != digest:
-        return [f"{path}: does not hold the scores that were stored"]
+        return [f"{path}: does not hold the stored scores"]
     return []
 
 
 def _unknown_files(files: ScoreFiles, known: set[str]) -> list[str]:
     return [
-        f"{path}: belongs to no job; a killed run may have left it, the next run takes it up"
+        f"{path}: belongs to no job; a killed run probably left it, and the next run reuses it"
         for path in sorted(files.folder.rglob("*.npy"))
         if path.stem not in known
     ]
@@ -1191,12 +1192,12 @@ def value_problems(
     stored: Mapping[str, float],
     measures: Iterable[str],
 ) -> list[str]:
-    """Compute values again and return a sentence for each that differs.
+    """Recompute values and return a message for each that differs.
 
     Parameters
     ----------
     where : str
-        How each sentence starts.
+        Start of each message.
     compute : callable
         Returns the values by measure.
     stored : mapping from str to float
@@ -1206,11 +1207,11 @@ def value_problems(
     """
     try:
         values = compute()
-    except Exception as error:  # whatever a measure raises
-        return [f"{where}: cannot be computed again: {type(error).__name__}: {error}"]
+    except Exception as error:  # measures can raise anything
+        return [f"{where}: cannot be recomputed: {type(error).__name__}: {error}"]
     problems = []
     for name in sorted({*measures} & {*stored, *values}):
         then, again = stored.get(name), values.get(name)
         if then is None or again is None or not abs(then - again) <= _TOLERANCE:
-            problems.append(f"{where}: {name} is stored as {then}, computed again it is {again}")
+            problems.append(f"{where}: {name} is stored as {then}, but recomputed as {again}")
     return problems

@@ -22,29 +22,29 @@ __all__ = ["Progress", "RunSummary", "run_plan"]
 
 _POLL_SECONDS = 0.25
 _END_ATTEMPTS = 5
-# Such an outcome says nothing about the job: its data or code changed while it waited.
+# These errors are not failures of the job: its data or code changed while it waited.
 _CHANGED = ("ChangedInputError", "StaleWorkerError")
-_STORE_SECONDS = 1.0  # between two notes of the progress in the store
+_STORE_SECONDS = 1.0  # between two updates of the progress in the store
 
 
 @dataclass(frozen=True)
 class Progress:
-    """State of a run.
+    """Progress of a run.
 
     Attributes
     ----------
     total : int
-        Jobs of the plan known so far; a failed detector has no evaluations.
+        Number of jobs known so far; scores that fail have no evaluations.
     before : int
-        Jobs that earlier runs finished.
+        Jobs finished by earlier runs.
     failed_before : int
-        Jobs of earlier runs that failed.
+        Jobs that failed in earlier runs.
     counts : dict
-        Jobs that this run finished, by status.
+        Jobs finished by this run, by status.
     seconds : float
         Time since the first job was submitted.
     running : tuple of str
-        Titles of the jobs that run now.
+        Titles of the running jobs.
     """
 
     total: int
@@ -56,32 +56,32 @@ class Progress:
 
     @property
     def ran(self) -> int:
-        """Jobs that this run finished."""
+        """Number of jobs finished by this run."""
         return sum(self.counts.values())
 
     @property
     def done(self) -> int:
-        """Finished jobs, of this run and earlier ones."""
+        """Number of finished jobs, including those of earlier runs."""
         return self.before + self.ran
 
     @property
     def failed(self) -> int:
-        """Jobs of this run that failed."""
+        """Number of jobs that failed in this run."""
         return sum(count for status, count in self.counts.items() if status.failed)
 
     @property
     def per_minute(self) -> float:
-        """Jobs per minute of this run."""
+        """Jobs per minute in this run."""
         return 60 * self.ran / self.seconds if self.seconds > 0 else 0.0
 
     @property
     def seconds_left(self) -> float | None:
-        """Forecast for the rest; None before the first job is done."""
+        """Estimated remaining time; None before the first job finishes."""
         rate = self.per_minute / 60
         return (self.total - self.done) / rate if rate > 0 else None
 
     def as_json(self) -> dict[str, Any]:
-        """Return it as JSON for the store."""
+        """Return a JSON-serializable dict for the store."""
         return {
             "total": self.total,
             "done": self.done,
@@ -101,15 +101,15 @@ class RunSummary:
     folder : Path
         The run folder.
     progress : Progress
-        The last state.
+        The final progress.
     notes : tuple of str
-        Series that could not be read or occur twice.
+        Notes about the plan, such as unreadable or duplicate series.
     not_computed : tuple of str
-        Sentences about jobs that were not computed because their data or code changed during the
-        run. They are unfinished: the same call runs them.
+        Messages about jobs that were not computed because their data or code changed during the
+        run. They stay unfinished; calling `run_plan` again runs them.
     changes : ValueChanges or None
-        How values differ from those before, if finished jobs were repeated because data, code or
-        settings changed.
+        How values differ from the previous ones, if finished jobs were repeated because data, code
+        or settings changed.
     """
 
     folder: Path
@@ -141,15 +141,15 @@ def run_plan(
     plan : Plan
         From `load_plan`.
     executor : Executor, optional
-        Replaces the executor of the plan; it stays open.
+        Used instead of the executor of the plan; it stays open.
     observer : callable, optional
-        Called with a `Progress` and the jobs that have just ended with their outcomes.
+        Called with a `Progress` and the jobs that just ended, with their outcomes.
     reading : callable, optional
-        Called with the number of series so far, while the plan is expanded.
+        Called with the number of series read so far, while the plan is expanded.
     planned : callable, optional
         Called with the expanded plan before the first job starts.
     reread : bool, default=False
-        Read every series again, even where the file has not changed.
+        Read every series again, even if its file has not changed.
 
     Returns
     -------
@@ -161,7 +161,7 @@ def run_plan(
     BenchStorageError
         If the folder cannot be written.
     InvalidInputError
-        If the plan selects nothing.
+        If the plan selects no series.
 
     Examples
     --------
@@ -222,9 +222,9 @@ def _is_interruption(error: BaseException) -> bool:
 
 
 def _end_quietly(store: Store, state: str) -> bool:
-    """Record how the run ended, also if Ctrl-C is pressed again; return whether that worked.
+    """Record how the run ended, even if Ctrl-C is pressed again; return whether it succeeded.
 
-    On a full disk it does not. The error that ended the run says more than a second one.
+    Errors such as a full disk are suppressed, so that they do not hide the original error.
     """
     for _ in range(_END_ATTEMPTS):
         try:
@@ -239,7 +239,7 @@ def _end_quietly(store: Store, state: str) -> bool:
 
 @dataclass
 class _Loop:
-    """One run: submits jobs, records outcomes, adds the evaluations of new scores."""
+    """Main loop of a run: submits jobs, records outcomes, adds evaluations of new scores."""
 
     expanded: ExpandedPlan
     store: Store
@@ -254,7 +254,7 @@ class _Loop:
         expanded = self.expanded
         self.failed_before = self.store.count_failed()
         self.score_jobs: deque[Job] = deque(expanded.todo())
-        # Evaluations go first: they are short, and a stopped run then has complete results.
+        # Evaluations go first: they are short, so an interrupted run has complete results.
         self.evaluate_jobs: deque[Job] = deque(expanded.waiting_evaluations())
         self.known_evaluations = {job.key for job in self.evaluate_jobs}
         self.submitted: dict[str, Job] = {}
@@ -280,7 +280,7 @@ class _Loop:
         return self._progress()
 
     def _skip_inapplicable(self) -> list[tuple[Job, Outcome]]:
-        """Record jobs whose detector cannot score the series: no process has to find that out."""
+        """Record jobs as skipped whose detector cannot score the series, without starting them."""
         skipped: list[tuple[Job, Outcome]] = []
         left: deque[Job] = deque()
         for job in self.score_jobs:
@@ -309,9 +309,9 @@ class _Loop:
         return JobAction(job, path, plan.imports, plan.base, job.code_digests())
 
     def _final_results(self, ended: list[tuple[Job, Outcome]]) -> list[tuple[Job, Outcome]]:
-        """Leave out jobs whose input changed, and evaluations that failed as a whole.
+        """Return final outcomes: without jobs whose input changed, or that are split and retried.
 
-        The latter are tried again, with each of the user's measures apart.
+        A failed evaluation is retried with each user-defined measure in its own job.
         """
         final = []
         for job, outcome in ended:
@@ -328,7 +328,7 @@ class _Loop:
         return final
 
     def not_computed_notes(self) -> list[str]:
-        """One sentence per reason why jobs were not computed."""
+        """One message per reason why jobs were not computed."""
         counts = Counter(
             (outcome.message or "").removeprefix(f"{outcome.error_type}: ")
             for outcome in self.not_computed
@@ -355,7 +355,7 @@ class _Loop:
                 continue
             self.expected -= len(self.expanded.plan.evaluations)
             if job.key in digests:
-                # An earlier run may have evaluated equal scores of another detector or name.
+                # An earlier run may have evaluated identical scores under another name.
                 known = set(self.expanded.evaluation_ids(job, digests[job.key])) - self.adopted
                 self.store.adopt(known)
                 self.adopted |= known

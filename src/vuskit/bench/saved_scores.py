@@ -1,4 +1,4 @@
-"""Scores in files of any form: which file belongs to which series and detector."""
+"""Find saved scores: assign files of any form to series and detectors."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _SHOWN = 6
 _SEPARATORS = ("__", "_", "-", ".", " ")
 _GENERIC_NAMES = {"label", "labels", "y_true", "ground_truth", "test_label", "test_labels", "gt"}
 _PLACEHOLDER = re.compile(r"(\{(?:series|dataset|detector)\})")
-# By the number of folders above the files.
+# Indexed by the number of folders above the files.
 _LAYOUTS = (
     ("{series}", "{series}_{detector}", "{detector}_{series}"),
     (
@@ -58,7 +58,7 @@ class SavedScore:
     Attributes
     ----------
     dataset : str or None
-        Name of the data set; None: as the file of the series says.
+        Name of the data set; None: taken from the file of the series.
     series, detector : str
         Names.
     path : Path
@@ -66,7 +66,7 @@ class SavedScore:
     column : str
         Column of the scores.
     source : SeriesSource
-        Labels, and values where there are any.
+        Source of the labels, and of the values if there are any.
     """
 
     dataset: str | None
@@ -79,7 +79,7 @@ class SavedScore:
 
 @dataclass(frozen=True)
 class SavedScores:
-    """Scores that were found, and notes about what was understood."""
+    """Scores found, and notes on how file names were interpreted."""
 
     scores: tuple[SavedScore, ...]
     notes: tuple[str, ...]
@@ -87,7 +87,7 @@ class SavedScores:
 
 @dataclass(frozen=True)
 class _File:
-    """A file of scores: its path below the folder, and which column is which."""
+    """A score file: its path below the folder, and the roles of its columns."""
 
     path: Path
     key: str
@@ -100,14 +100,14 @@ class _File:
 
     @property
     def is_generic(self) -> bool:
-        """Whether the path must name the detector, as the only column of scores does not."""
+        """Whether only the path can name the detector: the one score column has a generic name."""
         scores = self.roles.scores
         return len(scores) == 1 and scores[0].strip().lower() in GENERIC_SCORES
 
 
 @dataclass(frozen=True)
 class _Names:
-    """What a layout reads from a path; None: not in it."""
+    """Names parsed from a path; None: not part of the path."""
 
     series: str
     dataset: str | None = None
@@ -115,12 +115,12 @@ class _Names:
 
 
 def find_saved_scores(request: ScoresFolder) -> SavedScores:
-    """Find the scores of a folder, or of some of its files, with their labels.
+    """Find the scores in a folder, or in some of its files, with their labels.
 
     Parameters
     ----------
     request : ScoresFolder
-        What the plan says.
+        Entry of the plan.
 
     Returns
     -------
@@ -130,7 +130,7 @@ def find_saved_scores(request: ScoresFolder) -> SavedScores:
     Raises
     ------
     InvalidInputError
-        If no file can be used, labels are missing, or names can be understood in several ways.
+        If no file can be used, labels are missing, or file names are ambiguous.
     """
     root = Path(request.folder)
     notes: list[str] = []
@@ -155,7 +155,7 @@ def find_saved_scores(request: ScoresFolder) -> SavedScores:
         raise InvalidInputError(
             f"every series must have one score per detector, got {plural(len(same), 'file')} for "
             f"{detector!r} on {series!r}: {listed([str(p) for p in same], most=3)}; "
-            'describe the paths, such as --pattern "{detector}/{series}.npy"'
+            'describe the paths, for example with --pattern "{detector}/{series}.npy"'
         )
     return SavedScores(tuple(found), tuple(notes))
 
@@ -164,14 +164,14 @@ def find_saved_scores(request: ScoresFolder) -> SavedScores:
 
 
 def list_score_files(folder: Path, *, without: Path | None = None) -> list[Path]:
-    """Return the files of a folder that can hold scores.
+    """Return the files in a folder that can hold scores.
 
     Parameters
     ----------
     folder : Path
-        Searched with all its subfolders; hidden files and folders are left out.
+        Searched recursively; hidden files and folders are ignored.
     without : Path, optional
-        File or folder with labels, which is left out too.
+        File or folder with labels, which is ignored too.
 
     Raises
     ------
@@ -191,7 +191,7 @@ def list_score_files(folder: Path, *, without: Path | None = None) -> list[Path]
     if not usable:
         others = [path.relative_to(folder).as_posix() for path in found]
         raise InvalidInputError(
-            f"{folder}: a folder of scores must hold files that end in "
+            f"{folder}: a score folder must contain files that end in "
             f"{', '.join(SCORE_SUFFIXES)} (also .gz), got "
             + (quoted(others, most=_SHOWN) if others else "an empty folder")
         )
@@ -213,7 +213,7 @@ def _with_roles(
             )
             if not roles.scores:
                 raise InvalidInputError(
-                    f"{path}: there must be a column of scores; name one with --score"
+                    f"{path}: there must be a score column, got none; name one with --score"
                 )
         except (InvalidInputError, OSError) as error:
             errors.append(str(error))
@@ -221,7 +221,7 @@ def _with_roles(
         files.append(_File(path, path.relative_to(root).as_posix(), roles))
     if not files:
         raise InvalidInputError(errors[0] + _others(errors))
-    notes += [f"left out: {error}" for error in errors]
+    notes += [f"skipped: {error}" for error in errors]
     return files
 
 
@@ -255,18 +255,19 @@ def _by_pattern(request: ScoresFolder, file: _File) -> _Names | None:
 def _named_by_pattern(
     request: ScoresFolder, files: Sequence[_File], notes: list[str]
 ) -> list[tuple[_File, _Names]]:
-    """Files that the user's pattern fits."""
+    """Files that match the pattern of the user."""
     read = [(file, _by_pattern(request, file)) for file in files]
     found = [(file, names) for file, names in read if names is not None]
     others = [file.key for file, names in read if names is None]
     if not found:
         raise InvalidInputError(
-            f"`pattern` must fit files of {request.folder}, got {request.pattern!r}, which fits "
-            f"none of {quoted(others, most=_SHOWN)}"
+            f"`pattern` must match files in {request.folder}, got {request.pattern!r}, which "
+            f"matches none of {quoted(others, most=_SHOWN)}"
         )
     if others:
         notes.append(
-            f"{request.folder}: {request.pattern!r} does not fit {quoted(others, most=_SHOWN)}"
+            f"{request.folder}: skipped {plural(len(others), 'file')} not matching "
+            f"{request.pattern!r}: {quoted(others, most=_SHOWN)}"
         )
     return found
 
@@ -276,26 +277,25 @@ def _depth(files: Sequence[_File]) -> int:
     if len(depths) > 1 or max(depths) >= len(_LAYOUTS):
         shown = quoted([file.key for file in files], most=_SHOWN)
         raise InvalidInputError(
-            "score files must lie equally deep, at most two folders down, for names to be found; "
-            f'got {shown}; describe the paths, such as --pattern "{{detector}}/{{series}}.npy"'
+            "score files must be at the same depth, at most two folders down, to detect names, "
+            f"got {shown}; describe the paths, for example with "
+            '--pattern "{detector}/{series}.npy"'
         )
     return depths.pop()
 
 
 def _ambiguous(root: Path, example: str, layouts: Sequence[str]) -> InvalidInputError:
     choices = " or ".join(f'--pattern "{layout}"' for layout in layouts)
-    return InvalidInputError(
-        f"{root}: paths such as {example!r} can be understood in several ways; choose {choices}"
-    )
+    return InvalidInputError(f"{root}: paths such as {example!r} are ambiguous; choose {choices}")
 
 
-def _tell_layout(layout: str, file: _File, names: _Names) -> str:
+def _layout_note(layout: str, file: _File, names: _Names) -> str:
     known = (("detector", names.detector), ("data set", names.dataset), ("series", names.series))
     shown = ", ".join(f"{what} {name!r}" for what, name in known if name is not None)
-    return f"{file.key!r} is understood as {layout}: {shown}; --pattern says otherwise"
+    return f"{file.key!r} is interpreted as {layout}: {shown}; use --pattern to change this"
 
 
-# -- labels in the files of scores -------------------------------------------------------------
+# -- labels in the score files -----------------------------------------------------------------
 
 
 def _with_own_labels(
@@ -349,7 +349,7 @@ def _label_digests(request: ScoresFolder) -> Callable[[_File], str]:
 def _layout_by_labels(
     root: Path, files: list[_File], digest: Callable[[_File], str], notes: list[str]
 ) -> list[tuple[_File, _Names]]:
-    """Tell detectors and series apart: files of one series have equal labels."""
+    """Find the layout whose series have equal labels in all their files."""
     fitting = []
     for layout in _LAYOUTS[_depth(files)]:
         if "{detector}" not in layout:
@@ -372,12 +372,12 @@ def _layout_by_labels(
         return [(file, _Names(stem(file.path))) for file in files]
     layout, named = fitting[0]
     found = [(file, names) for file, names in named if names is not None]
-    notes.append(_tell_layout(layout, *found[0]))
+    notes.append(_layout_note(layout, *found[0]))
     return found
 
 
 def _split_names(layout: str, parts: Sequence[str]) -> _Names | None:
-    """Read names from a path by a layout; a name is cut at its last underscore."""
+    """Parse a path by a layout; split names at the last underscore."""
     names: dict[str, str] = {}
     for piece, part in zip(layout.split("/"), parts, strict=True):
         keys = [key[1:-1] for key in _PLACEHOLDER.findall(piece)]
@@ -398,12 +398,12 @@ class _LabelFile:
     name: str
     dataset: str
     path: Path
-    format: str | None = None  # None: labels only
+    format: str | None = None  # None: the file has only labels
     intervals_of: str | None = None
 
 
 class _LabelFiles:
-    """Files with labels, by the names of their series."""
+    """Label files by the names of their series."""
 
     def __init__(self, request: ScoresFolder, root: Path) -> None:
         assert request.labels is not None
@@ -439,8 +439,8 @@ class _LabelFiles:
                 self.by_name.setdefault(name, []).append(entry)
         if not self.by_name:
             raise InvalidInputError(
-                f"`--labels` must hold files of labels ({', '.join(SCORE_SUFFIXES)} or a known "
-                f"format of series), got none in {self.path}"
+                f"`--labels` must contain label files ({', '.join(SCORE_SUFFIXES)} or a known "
+                f"series format), got none in {self.path}"
             )
 
     def _read_file(self) -> None:
@@ -467,11 +467,11 @@ class _LabelFiles:
 
     @cached_property
     def longest_first(self) -> list[str]:
-        """Names, so that the longest fits first."""
+        """Names, longest first."""
         return sorted(self.by_name, key=len, reverse=True)
 
     def source(self, entry: _LabelFile, dataset: str, name: str, points: Path) -> SeriesSource:
-        """Return the series of some labels."""
+        """Return the source of the labeled series."""
         options = _column_options(self.request)
         if entry.format is not None and not options:
             return SeriesSource.file(entry.path, entry.format, {})
@@ -485,15 +485,16 @@ class _LabelFiles:
         return SeriesSource.file(entry.path, "labels", options)
 
     def nearest(self, name: str) -> str:
-        """Say which labels have a similar name."""
+        """Suggest labels with a similar name."""
         known = list(dict.fromkeys(one.name for found in self.by_name.values() for one in found))
         near = difflib.get_close_matches(name, known, n=3, cutoff=0.3)
         shown = near or known[:3]
-        return f"{'nearest' if near else 'there are'} {quoted(shown, most=3)}"
+        label = f"nearest to {name!r}" if near else "available"
+        return f"{label}: {quoted(shown, most=3)}"
 
 
 def _bare(name: str) -> str:
-    """Name without an ending that says that it is labels."""
+    """Name without a suffix that marks labels."""
     for word in sorted(_GENERIC_NAMES, key=len, reverse=True):
         for separator in ("_", "-", "."):
             if name.lower().endswith(separator + word):
@@ -520,7 +521,7 @@ def _of_one_series(
     entry: _LabelFile,
     notes: list[str],
 ) -> list[SavedScore]:
-    """Every file has scores of the same series; its name is the detector."""
+    """Scores of a single series; each file is named after its detector."""
     if request.pattern is not None:
         named = _named_by_pattern(request, files, notes)
     else:
@@ -546,7 +547,7 @@ def _of_one_series(
 
 
 def _distinct_names(files: Sequence[_File]) -> list[str]:
-    """Names of files, or of their folders where files have equal names."""
+    """Names of the files, or of their folders if file names are not unique."""
     by_file = [stem(file.path) for file in files]
     by_folder = [file.path.resolve().parent.name for file in files]
     for names in (by_file, by_folder):
@@ -558,7 +559,7 @@ def _distinct_names(files: Sequence[_File]) -> list[str]:
 def _joined(
     root: Path, named: Iterable[tuple[_File, _Names]], labels: _LabelFiles, notes: list[str]
 ) -> list[SavedScore]:
-    """Scores with the labels of the same name."""
+    """Match scores with labels by name."""
     found, unmatched = [], []
     points: dict[tuple[str, str], Path] = {}
     for file, names in named:
@@ -572,7 +573,7 @@ def _joined(
             paths = listed([str(entry.path) for entry in entries], most=3)
             raise InvalidInputError(
                 f"{file.path}: labels must have unique names, got {names.series!r} in {paths}; "
-                'describe the paths with their data set, such as --pattern "{dataset}/{series}.npy"'
+                'include the data set, for example with --pattern "{dataset}/{series}.npy"'
             )
         entry = entries[0]
         dataset = names.dataset or entry.dataset
@@ -589,12 +590,12 @@ def _joined(
         text = (
             f"{plural(len(unmatched), 'score file has', 'score files have')} no labels of the "
             f"same name in {labels.path}: {quoted([key for key, _ in unmatched], most=_SHOWN)}; "
-            f"for {series!r} {labels.nearest(series)}"
+            f"{labels.nearest(series)}"
         )
         if not found:
             raise InvalidInputError(
-                f'{text}; rename files, or describe the paths, such as --pattern "{{detector}}/'
-                '{series}.npy"'
+                f"{text}; rename files, or describe the paths, for example with "
+                '--pattern "{detector}/{series}.npy"'
             )
         notes.append(text)
     return found
@@ -603,7 +604,7 @@ def _joined(
 def _layout_by_names(
     root: Path, files: list[_File], labels: _LabelFiles, notes: list[str]
 ) -> list[tuple[_File, _Names]]:
-    """Tell series, detectors and data sets apart by the names of the labels."""
+    """Find the layout that matches the names of the labels best."""
     generic = all(file.is_generic for file in files)
     readings = []
     for layout in _LAYOUTS[_depth(files)]:
@@ -629,12 +630,12 @@ def _layout_by_names(
     found = [(file, names or _Names(file.parts[-1])) for file, names in named]
     if layout != "{series}":
         example = next((file, names) for file, names in named if names is not None)
-        notes.append(_tell_layout(layout, *example))
+        notes.append(_layout_note(layout, *example))
     return found
 
 
 def _known_names(layout: str, parts: Sequence[str], labels: _LabelFiles) -> _Names | None:
-    """Read names from a path by a layout; the series must have labels."""
+    """Parse a path by a layout; None if the series has no labels."""
     names: dict[str, str] = {}
     for piece, part in zip(layout.split("/"), parts, strict=True):
         keys = [key[1:-1] for key in _PLACEHOLDER.findall(piece)]
@@ -663,11 +664,11 @@ def _cut(part: str, labels: _LabelFiles, *, series_first: bool) -> tuple[str, st
 
 
 def _is_consistent(found: Sequence[_Names], labels: _LabelFiles) -> bool:
-    """Whether no score is there twice, and every series is in one data set."""
+    """Whether scores are unique and every series belongs to one data set."""
     if len(set(found)) < len(found):
         return False
     if len(found) > 1 and len({replace(one, dataset=None) for one in found}) < len(found):
-        # The same series and detector in two data sets: the labels must tell them apart.
+        # The same series and detector in two data sets: the labels must distinguish them.
         return all(
             one.dataset in {entry.dataset for entry in labels.by_name[one.series]} for one in found
         )

@@ -1,4 +1,4 @@
-"""Why finished results no longer count: changed data, code, parameters, measures or settings."""
+"""Find finished results that are outdated: changed data, code, measures or settings."""
 
 from __future__ import annotations
 
@@ -32,16 +32,16 @@ _SHOWN_PARTS = 3
 
 @dataclass(frozen=True)
 class StaleJobs:
-    """Jobs that run again although the latest plan had finished them.
+    """Jobs that run again although they were finished under the latest plan.
 
     Attributes
     ----------
     kind : Kind
-        What they do.
+        Kind of the jobs.
     reason : str
         What changed.
     jobs : int
-        How many there are.
+        Number of jobs.
     """
 
     kind: Kind
@@ -54,14 +54,14 @@ class StaleJobs:
 
 
 def find_stale_jobs(expanded: ExpandedPlan, store: StoreReader) -> tuple[StaleJobs, ...]:
-    """Compare jobs that are to be run with the results of the latest plan, by their names.
+    """Match the jobs to run, by name, with the results of the latest plan.
 
     Parameters
     ----------
     expanded : ExpandedPlan
         The new plan.
     store : StoreReader
-        Where the latest plan and its results are.
+        Store with the latest plan and its results.
 
     Returns
     -------
@@ -73,7 +73,7 @@ def find_stale_jobs(expanded: ExpandedPlan, store: StoreReader) -> tuple[StaleJo
     for job in expanded.todo():
         row = before.get((job.label, job.series.source.spec, job.seed))
         if row is not None:
-            reason = "; ".join(_reasons(job, row, store)) or "its identity was incomplete"
+            reason = "; ".join(_reasons(job, row, store)) or "the stored identity was incomplete"
             counts[job.kind, reason] = counts.get((job.kind, reason), 0) + 1
     for reason in _evaluation_reasons(expanded, store):
         counts[Kind.EVALUATE, reason] = counts.get((Kind.EVALUATE, reason), 0) + 1
@@ -110,7 +110,7 @@ def _reasons(job: ScoreJob | ImportJob, row: sqlite3.Row, store: StoreReader) ->
 
 
 def _changed_data(job: ScoreJob | ImportJob, row: sqlite3.Row) -> str:
-    """Name the files of a series that changed."""
+    """Describe which files of a series changed."""
     old, new = json.loads(row["files"] or "{}"), job.series.files
     changed = [path for path in new if old.get(path) != new[path]]
     if not old or not changed:
@@ -123,16 +123,16 @@ def _changed_data(job: ScoreJob | ImportJob, row: sqlite3.Row) -> str:
 
 
 def describe_change(version: str, parts: Mapping[str, str], now: CodeDigest) -> str:
-    """Say how code changed, as the end of a sentence.
+    """Describe how code changed, as the end of a sentence.
 
     Parameters
     ----------
     version : str
-        Version before.
+        Previous version.
     parts : mapping
-        Parts of that version; empty if they are not known.
+        Parts of that version; empty if unknown.
     now : CodeDigest
-        The present code.
+        Current code.
 
     Examples
     --------
@@ -140,12 +140,12 @@ def describe_change(version: str, parts: Mapping[str, str], now: CodeDigest) -> 
     >>> describe_change("sha256:1", {"m.f": "3", "m.g": "5"}, now)
     'changed (m.g)'
     >>> describe_change("unknown", {}, now)
-    'was not tracked completely'
+    'was not fully tracked'
     """
     if parts:
         return f"changed ({listed(changed_parts(parts, now.parts), most=_SHOWN_PARTS)})"
     if version.startswith("sha256:") or version in ("unknown", ""):
-        return "was not tracked completely"
+        return "was not fully tracked"
     return f"changed ({version} -> {now.version})"
 
 
@@ -161,7 +161,7 @@ def _changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _evaluation_reasons(expanded: ExpandedPlan, store: StoreReader) -> Iterator[str]:
-    """One reason for each evaluation of known scores that the latest plan had in another form."""
+    """One reason per evaluation that the latest plan had with other measures or settings."""
     planned = [
         (row["settings"], MeasureVersion(row["name"], row["version"]))
         for row in store.planned_measures()
@@ -206,7 +206,7 @@ def _changed_settings(old: str, new: str) -> str:
 
 
 def note_library_versions(expanded: ExpandedPlan, store: StoreReader) -> list[str]:
-    """Say in one line which finished results other versions of libraries have computed."""
+    """Note in one line which finished results come from other library versions."""
     known = store.library_versions()
     installed: dict[str, str] = {}
     found: dict[tuple[str, str], int] = {}
@@ -222,4 +222,4 @@ def note_library_versions(expanded: ExpandedPlan, store: StoreReader) -> list[st
         f"{count:,} with {name} {version} (now {installed[name]})"
         for (name, version), count in sorted(found.items())
     ]
-    return [f"results computed with other versions are kept: {listed(shown, most=4)}"]
+    return [f"kept results from other library versions: {listed(shown, most=4)}"]

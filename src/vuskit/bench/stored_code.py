@@ -1,8 +1,8 @@
-"""Code that a stored job or plan names: what it is, and whether it may run.
+"""Find code that a stored job or plan refers to, and decide whether it may run.
 
-A store may come from another person. Commands that only read it run detectors and measures of
-vuskit, of installed plug-ins, and those that this Python has registered already. Anything else
-needs a permission.
+A store may come from someone else. Commands that only read it run detectors and measures of
+vuskit, of installed plug-ins, and those already registered in this process. Other code runs only
+if the user allows it.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _SHOWN = 8
 
 
 def stored_code(action: JobAction) -> tuple[str, ...]:
-    """Return the code that a job would import, as ``module:object (file)``; nothing is imported.
+    """Return the code that a job would import, as ``module:object (file)``, without importing it.
 
     Empty for vuskit's own detectors and measures.
 
@@ -57,7 +57,7 @@ def stored_code(action: JobAction) -> tuple[str, ...]:
 
 
 def plan_code(text: str, base: Path) -> tuple[str, ...]:
-    """Return the code that a plan names, as `stored_code` does; an invalid plan names none.
+    """Return the code that a plan refers to, like `stored_code`; empty for an invalid plan.
 
     Examples
     --------
@@ -82,16 +82,16 @@ def _entries(document: dict[str, Any], key: str) -> list[Any]:
 
 
 def permitted(action: JobAction, *, allow_code: bool) -> JobAction:
-    """Return the action as it may run: it imports code only if it needs to and is allowed to.
+    """Return the action without imports if it needs no other code; check permission otherwise.
 
     Raises
     ------
     InvalidInputError
-        If it needs code and is not allowed to run it; the text lists the code.
+        If the action needs other code that is not allowed; the message lists the code.
     """
     code = stored_code(action)
     if not code:
-        # The folder of the plan could hold a module with the name of one of ours.
+        # A module in the folder of the plan could shadow one of ours.
         return replace(action, imports=(), base=None)
     if not allow_code:
         raise refused_code(f"the job {action.job.title}", code)
@@ -99,10 +99,10 @@ def permitted(action: JobAction, *, allow_code: bool) -> JobAction:
 
 
 def refused_code(what: str, code: Sequence[str]) -> InvalidInputError:
-    """Error that lists code and says how to allow it."""
+    """Return an error that lists the code and explains how to allow it."""
     return InvalidInputError(
         f"{what} would run code named in the store: {listed(list(code), most=_SHOWN)}; "
-        "if you trust it, allow that with --allow-code (allow_code=True)"
+        "if you trust it, pass --allow-code (allow_code=True)"
     )
 
 

@@ -1,7 +1,7 @@
 """Run many tasks under limits, in this process, in local processes or on a Dask cluster.
 
 The engine knows nothing about series or measures. Benchmarks, studies and timings describe their
-work as `Action` objects; `run_tasks` runs them, keeps failures as failures, and resumes.
+work as `Action` objects. `run_tasks` runs them, records failures, and resumes after interruptions.
 """
 
 from vuskit.engine._process import run_action

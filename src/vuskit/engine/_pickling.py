@@ -1,4 +1,4 @@
-"""Pickling of actions and values for other processes, also those that users define themselves."""
+"""Pickle actions and values for other processes, including user-defined ones."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _PURPOSE = "running tasks in other processes"
 
 @dataclass(frozen=True)
 class PackedValue:
-    """A value on its way back; only the process that asked for it unpacks it."""
+    """A pickled result; only the process that requested it unpacks it."""
 
     data: bytes
 
@@ -29,16 +29,16 @@ class PackedValue:
 def pack(value: Any, *, portable: bool = False) -> bytes:
     """Pickle a value for another process.
 
-    Modules that the other process cannot import are sent by value: those of a notebook or a
-    script, and those that only this process can find.
+    Modules that the other process cannot import are sent by value: notebooks, scripts, and modules
+    that only this process can find.
 
     Parameters
     ----------
     value : object
         An action or its result.
     portable : bool, default=False
-        Whether the process may run on another machine. It can import installed packages there,
-        but no modules from folders of this machine.
+        Whether the process may run on another machine, where it can import installed packages but
+        no modules from folders of this machine.
 
     Examples
     --------
@@ -60,7 +60,7 @@ def pack(value: Any, *, portable: bool = False) -> bytes:
             ]
             if not missing:
                 return data
-            # Code that is sent may refer to further modules, which then appear in the data.
+            # Code sent by value may refer to more modules, which then appear in the data.
             for module in missing:
                 cloudpickle.register_pickle_by_value(module)
                 by_value.append(module)
@@ -118,7 +118,7 @@ def _package_folders() -> tuple[str, ...]:
     schemes = ("stdlib", "platstdlib", "purelib", "platlib")
     folders = {sysconfig.get_paths()[scheme] for scheme in schemes}
     folders.update(site.getsitepackages(), [site.getusersitepackages()])
-    # A virtual environment may see the packages of another one.
+    # A virtual environment may include the packages of another one.
     folders.update(
         entry for entry in sys.path if entry.endswith(("site-packages", "dist-packages"))
     )

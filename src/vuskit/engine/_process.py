@@ -1,4 +1,4 @@
-"""What happens inside a worker process: its limits, its output, and how it runs one action."""
+"""Code that runs inside a worker process: limits, output, and running one action."""
 
 from __future__ import annotations
 
@@ -81,8 +81,8 @@ _PR_SET_PDEATHSIG = 1
 def run_action(action: Action) -> Outcome:
     """Run an action in this process, without limits; errors become part of the outcome.
 
-    This includes SystemExit and KeyboardInterrupt if the action raises them. Ctrl-C raises
-    KeyboardInterrupt as usual.
+    This includes SystemExit and KeyboardInterrupt if the action raises them. Ctrl-C still raises
+    KeyboardInterrupt.
 
     Parameters
     ----------
@@ -108,7 +108,7 @@ def run_action(action: Action) -> Outcome:
 
 
 def warm_up_action(action: Action) -> None:
-    """Warm up for an action; errors occur again when it runs."""
+    """Warm up for an action. Errors are ignored: they occur again when it runs."""
     with noted_interrupts() as interrupted, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         with contextlib.suppress(BaseException):  # SystemExit too
@@ -130,7 +130,7 @@ def _measured(function: Callable[[], Any]) -> Outcome:
 
 
 def outcome_of(function: Callable[[], Any]) -> Outcome:
-    """Call a function; every error but Ctrl-C becomes part of the outcome."""
+    """Call a function; every error except Ctrl-C becomes part of the outcome."""
     with noted_interrupts() as interrupted:
         outcome = _caught_outcome_of(function)
         if interrupted():
@@ -144,7 +144,7 @@ def _caught_outcome_of(function: Callable[[], Any]) -> Outcome:
     except NotApplicableError as reason:
         return Outcome(Status.SKIPPED, message=_text_of(reason))
     except MemoryError as error:
-        # The frames still hold what filled the memory, and a report needs some.
+        # Free the memory that the frames hold, because reporting needs some.
         traceback.clear_frames(error.__traceback__)
         text = ": ".join(filter(None, ("out of memory", _text_of(error))))
         return _failed(Status.OOM, error, text)
@@ -156,7 +156,7 @@ def _caught_outcome_of(function: Callable[[], Any]) -> Outcome:
 def _failed(status: Status, error: BaseException, message: str) -> Outcome:
     try:
         stack = traceback.format_exc(limit=-_TRACEBACK_FRAMES)
-    except BaseException:  # the error's own code takes part
+    except BaseException:  # formatting runs code of the error, which may fail
         stack = None
     return Outcome(status, message=message, traceback=stack, error_type=type(error).__name__)
 
@@ -164,7 +164,7 @@ def _failed(status: Status, error: BaseException, message: str) -> Outcome:
 def _text_of(error: BaseException) -> str:
     try:
         return str(error)
-    except BaseException:  # the error's own code
+    except BaseException:  # `__str__` of the error may fail
         return "(its text could not be read)"
 
 
@@ -189,7 +189,7 @@ class RunRequest:
 
 @dataclass(frozen=True)
 class Begun:
-    """The process is ready, or begins with what was requested."""
+    """The process is ready, or starts on a request."""
 
 
 @dataclass(frozen=True)
@@ -199,11 +199,11 @@ class Reply:
     Attributes
     ----------
     outcome : Outcome
-        The value is packed.
+        The outcome; its value is packed.
     changes : Changes
-        State of the process that has changed.
+        Changed state of the process.
     suspicious : bool
-        The state of the process, and not the task, may be the cause of a failure.
+        Whether the state of the process, rather than the task, may have caused a failure.
     """
 
     outcome: Outcome
@@ -212,7 +212,7 @@ class Reply:
 
 
 def send_message(connection: Connection, message: object) -> None:
-    """Send a message in small parts, so that a reader can watch the sender meanwhile."""
+    """Send a message in small parts, so that the reader can check on the sender in between."""
     data = memoryview(pickle.dumps(message, pickle.HIGHEST_PROTOCOL))
     connection.send_bytes(len(data).to_bytes(8, "little"))
     for start in range(0, len(data), _CHUNK_BYTES):
@@ -232,7 +232,7 @@ def read_message(read_part: Callable[[], bytes]) -> Any:
 
 
 def serve(connection: Connection, limits: Limits, parent: int, output_file: str) -> None:
-    """Do what the parent process requests, until it closes the connection."""
+    """Serve requests of the parent process until it closes the connection."""
     held = _prepare_worker(connection, limits, parent, output_file)
     own = [1, 2, connection.fileno(), *held]
     place = os.fstat(connection.fileno())
@@ -246,7 +246,7 @@ def serve(connection: Connection, limits: Limits, parent: int, output_file: str)
         try:
             send_message(connection, Begun())
             reply = _reply(request, monitor)
-            # A task that closed the connection may use its number for a file of its own.
+            # If the task closed the connection, its descriptor may now belong to another file.
             if not os.path.samestat(os.fstat(connection.fileno()), place):
                 os._exit(BROKEN_EXIT)
             try:
@@ -300,7 +300,7 @@ def _run_packed_action(request: RunRequest) -> Reply:
 
 
 def _forget_seeds() -> None:
-    """Seed the global generators anew: a seed of one task must not decide about the next."""
+    """Reseed the global generators, so that the seed of one task does not affect the next."""
     random.seed()
     numpy: Any = sys.modules.get("numpy")
     if numpy is not None:
@@ -312,7 +312,7 @@ def _prepare_worker(
     connection: Connection, limits: Limits, parent: int, output_file: str
 ) -> list[int]:
     """Set up a new worker process; return descriptors that must stay open."""
-    # The default action works at once, also while compiled code holds the interpreter.
+    # The default action takes effect at once, even while compiled code holds the interpreter.
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     # Otherwise `_thread.interrupt_main` could interrupt this module between two tasks.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -327,16 +327,16 @@ def _prepare_worker(
 
 
 def allow_children() -> None:
-    """Let this process start others.
+    """Allow this process to start child processes.
 
-    Workers are marked as daemons, and multiprocessing does not let daemons have children,
-    because these might outlive them. Ours cannot: they end with their parent.
+    Workers are daemons, and multiprocessing forbids children of daemons because they might outlive
+    their parent. Children of our workers cannot: they end with their parent.
     """
     config: dict[str, Any] = multiprocessing.current_process()._config  # type: ignore[attr-defined]
     config.pop("daemon", None)
 
 
-# The guard is nobody's child: an action that waits for all of its children must not wait for it.
+# The guard detaches itself, so that an action that waits for all children does not wait for it.
 _GUARD = """
 import os, signal, time
 if os.fork():
@@ -359,21 +359,21 @@ os.killpg(0, signal.SIGKILL)
 
 
 def _start_process_guard(connection: Connection) -> list[int]:
-    """Make all processes that this one starts from now on end with it.
+    """Ensure that all processes started from now on end with this one.
 
-    A worker is killed at its time limit, and by the system when the main process is gone. It can
-    then no longer end what an action has started. So a small guard process holds one end of a
-    pipe: when the other end closes, the worker is gone, and the guard kills the process group.
-    The new session also keeps the terminal's signals away.
+    A worker is killed at its time limit, or by the system when the main process ends. It then
+    cannot end processes that an action started. So a small guard process holds one end of a pipe:
+    when the other end closes, the worker has ended, and the guard kills the process group. The new
+    session also protects from signals of the terminal.
 
-    Forked children close the pipe and the connection to the parent, which are not theirs.
+    Forked children close the pipe and the connection, which belong to the worker.
 
-    Does nothing without process groups (Windows). A child that starts a new session is not
-    reached.
+    Does nothing without process groups (Windows). Children that start a new session are not
+    killed.
     """
     if not hasattr(os, "setsid"):
         return []
-    if os.getpgrp() != os.getpid():  # a leader has a group already
+    if os.getpgrp() != os.getpid():  # a group leader cannot call setsid and needs no new group
         os.setsid()
     guarded, held = os.pipe()
     subprocess.run(
@@ -387,26 +387,26 @@ def _start_process_guard(connection: Connection) -> list[int]:
     ends = [held]
 
     def close_ends() -> None:
-        while ends:  # a child's own children must not close it again
+        while ends:  # only once, not again in children of the child
             os.close(ends.pop())
             connection.close()
 
-    # A forked child, unlike a program, would hold them open.
+    # Unlike a new program, a forked child would keep both open.
     os.register_at_fork(after_in_child=close_ends)
     return [held]
 
 
 def _die_with_parent() -> None:
-    """Ask the system to kill this process with its parent, also in compiled code."""
+    """Ask the system to kill this process when its parent ends, even in compiled code."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def _watch(parent: int, memory: int | None) -> None:
-    """End this process when its parent is gone or it uses too much memory.
+    """End this process when its parent has ended or it uses too much memory.
 
-    A second safeguard: for systems where `_die_with_parent` or `_limit_memory` do nothing, and
-    for memory that RLIMIT_DATA does not count, such as shared maps.
+    A second safeguard, for systems where `_die_with_parent` or `_limit_memory` has no effect, and
+    for memory that RLIMIT_DATA does not count, such as shared mappings.
     """
     while True:
         if os.getppid() != parent:
@@ -417,7 +417,7 @@ def _watch(parent: int, memory: int | None) -> None:
 
 
 def _redirect_output(path: str) -> None:
-    """Send what actions print to a file, where it cannot disturb the progress display."""
+    """Redirect the output of actions to a file, away from the progress display."""
     handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
     for stream in (sys.stdout, sys.stderr):
         stream.flush()
@@ -426,7 +426,7 @@ def _redirect_output(path: str) -> None:
     os.dup2(handle, 1)
     os.dup2(handle, 2)
     os.close(handle)
-    # A crash leaves the Python stack in the file.
+    # After a crash, the file contains the Python stack.
     faulthandler.enable(file=2)
 
 
@@ -434,7 +434,7 @@ def _redirect_output(path: str) -> None:
 
 
 def _limit_threads(threads: int) -> None:
-    """Limit the threads of every numerical library, loaded already or later."""
+    """Limit the threads of numerical libraries, whether loaded already or later."""
     for variable in _THREAD_VARIABLES:
         os.environ[variable] = str(threads)
     try:
@@ -453,8 +453,8 @@ def _limit_threads(threads: int) -> None:
 def _limit_memory(limit: int | None) -> None:
     """Make allocations beyond the limit fail with MemoryError.
 
-    RLIMIT_DATA counts what the process can write to. RLIMIT_AS would also count reserved
-    addresses: torch and numba reserve a gigabyte that they never touch.
+    RLIMIT_DATA counts writable memory. RLIMIT_AS would also count reserved addresses: torch and
+    numba reserve a gigabyte that they never use.
     """
     if limit is None:
         return
@@ -468,13 +468,13 @@ def _limit_memory(limit: int | None) -> None:
 
 
 def _reset_peak_memory() -> None:
-    """Reset the peak where the system can."""
+    """Reset the peak memory if the system supports it."""
     with contextlib.suppress(OSError):
         Path("/proc/self/clear_refs").write_text(_RESET_PEAK)
 
 
 def peak_memory() -> int | None:
-    """Highest resident memory in bytes since the reset, or since the start without a reset.
+    """Peak resident memory in bytes since the last reset, or since the start without a reset.
 
     Examples
     --------
@@ -508,18 +508,17 @@ def _resident_memory() -> int:
     return pages * os.sysconf("SC_PAGE_SIZE")
 
 
-# --- Where a task was when its time was nearly over ---------------------------------------------
+# --- Stack dump before the time limit -----------------------------------------------------------
 
 
 @contextlib.contextmanager
 def stack_dump_before(seconds: float | None, path: str) -> Iterator[None]:
-    """Write the stack of this thread to a file shortly before ``seconds`` are over.
+    """Write the stack of this thread to a file shortly before the time limit ``seconds``.
 
-    A second thread writes it while it holds the interpreter's lock, so that no frame changes.
-    Compiled code can keep that thread from running. Then an alarm makes the interrupted thread
-    dump its own stack, whose frames do not change meanwhile. The alarm alone, or
-    ``faulthandler.dump_traceback_later``, could read frames that change, which can end the
-    process.
+    A second thread writes the stack while it holds the interpreter's lock, so that no frame
+    changes. Compiled code can block that thread. Then an alarm makes the interrupted thread dump
+    its own stack, whose frames do not change meanwhile. The alarm alone, or
+    ``faulthandler.dump_traceback_later``, could read changing frames and crash the process.
     """
     with open(path, "w", encoding="utf-8") as file:
         if seconds is None:

@@ -1,4 +1,4 @@
-"""State of a worker process that all of its tasks share, and what a task has changed in it."""
+"""Detect changes that a task makes to the shared state of its worker process."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["Changes", "StateMonitor"]
 _MOST_NEW_DESCRIPTORS = 64
 _MOST_NEW_THREADS = 32
 _THREAD_GRACE_SECONDS = 0.3
-_IDLE_MODULES = {  # threads wait in their functions
+_IDLE_MODULES = {  # a thread in a function of these modules waits for work
     "asyncio.base_events",
     "concurrent.futures.process",
     "concurrent.futures.thread",
@@ -38,15 +38,15 @@ _SMALLEST_NORMAL = sys.float_info.min
 
 @dataclass(frozen=True)
 class Changes:
-    """What a task has changed.
+    """State that a task changed.
 
     Attributes
     ----------
     harmful : tuple of str
-        Later tasks would suffer from it.
+        Changes that could affect later tasks.
     imported : tuple of str
-        Changed while libraries were imported, probably by them. Tasks that use these libraries
-        expect it, others do not.
+        Changes made while libraries were imported, probably by the libraries. Tasks that use these
+        libraries expect them, others do not.
     """
 
     harmful: tuple[str, ...] = ()
@@ -70,7 +70,7 @@ class StateMonitor:
         self._modules = len(sys.modules)
 
     def changes(self) -> Changes:
-        """What has changed since the last call."""
+        """Return the changes since the last call."""
         state, library_state = self._read(), _read_library_state()
         harmful = [name for name, value in state.items() if value != self._state[name]]
         harmful += self._leaks()
@@ -104,7 +104,7 @@ class StateMonitor:
         count, most = _count_descriptors(), _most_descriptors()
         if count is None:
             if self._first_count is not None:
-                leaks.append("the number of open files")  # not one more can be opened
+                leaks.append("the number of open files")  # no file can be opened any more
         elif self._first_count is not None and (
             count > self._first_count + _MOST_NEW_DESCRIPTORS or (most and 2 * count > most)
         ):
@@ -121,7 +121,7 @@ class StateMonitor:
         return leaks
 
     def _busy_threads(self) -> list[int]:
-        """Threads that tasks have left behind and that do not wait for work."""
+        """Threads started by tasks that are still busy."""
         return [
             thread
             for thread, frame in sys._current_frames().items()
@@ -132,7 +132,7 @@ class StateMonitor:
 
 
 def _read_library_state() -> dict[str, Any]:
-    """State that libraries may change when they are imported."""
+    """State that libraries may change on import."""
     numpy: Any = sys.modules.get("numpy")
     return {
         "environment variables": dict(os.environ),
@@ -147,12 +147,12 @@ def _read_library_state() -> dict[str, Any]:
 
 
 def _is_idle(frame: FrameType) -> bool:
-    # `run` calls what a thread was started for, maybe compiled code without a frame.
+    # `run` calls the target of the thread, which may be compiled code without a frame.
     return frame.f_globals.get("__name__") in _IDLE_MODULES and frame.f_code.co_name != "run"
 
 
 def _only_adds(before: Any, after: Any) -> bool:
-    """Whether all that was there before is still there."""
+    """Whether every earlier entry is still present."""
     if isinstance(before, dict):
         return all(after.get(name) == value for name, value in before.items())
     if isinstance(before, list):
@@ -162,7 +162,7 @@ def _only_adds(before: Any, after: Any) -> bool:
 
 
 def _attempt(function: Callable[..., Any], *args: Any) -> Any:
-    """Result of a function, or its error as text."""
+    """Return the result of a function, or its error as text."""
     try:
         return function(*args)
     except Exception as error:

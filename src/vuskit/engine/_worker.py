@@ -1,4 +1,4 @@
-"""Worker processes under limits: a task that breaks them costs that task only."""
+"""Worker processes under limits: a task that kills its process does not affect other tasks."""
 
 from __future__ import annotations
 
@@ -40,17 +40,17 @@ from vuskit.engine.tasks import Limits, Outcome, StaleWorkerError, Status, Task
 __all__ = ["ATTEMPTS", "PackedTask", "Worker", "WorkerProcess", "lost_task"]
 
 ATTEMPTS = 3
-"""Number of starts of a task whose process is killed from outside or cannot be started."""
+"""Maximum attempts for a task whose process is killed from outside or cannot start."""
 
-_BLOCK = 512  # bytes that a file system counts as one
+_BLOCK = 512  # bytes per unit of st_blocks
 _KEEP_SIZE_AND_PUNCH_HOLE = 3
-_MOST_OUTPUT = 8_000_000  # bytes of a task's output on the disk
-_OUTPUT_TAIL = 8_000  # bytes of it that are kept
+_MOST_OUTPUT = 8_000_000  # bytes of output of a task on disk
+_OUTPUT_TAIL = 8_000  # bytes of output that are kept
 _POLL_SECONDS = 0.1
 _QUICK_SECONDS = 1.0
 _START_SECONDS = 600.0
 _END_SECONDS = 5.0
-_NEARLY_ALL = 0.9  # of the allowed memory
+_NEARLY_ALL = 0.9  # share of the memory limit
 _CRASHES = {
     getattr(signal, name, None)
     for name in ("SIGSEGV", "SIGBUS", "SIGFPE", "SIGILL", "SIGABRT", "SIGTRAP", "SIGSYS", "SIGALRM")
@@ -59,7 +59,7 @@ _CRASHES = {
 
 @dataclass(frozen=True)
 class PackedTask:
-    """A pickled task; ``bare`` is its action without inputs, which is enough for the warm-up."""
+    """A pickled task; ``bare`` is its action without inputs, for the warm-up."""
 
     group: str | None
     code: str | None
@@ -75,7 +75,7 @@ class PackedTask:
 
 
 def lost_task(message: str, output: str | None = None) -> Outcome:
-    """Outcome of a task whose worker is gone, with the last output."""
+    """Outcome of a task whose worker died, with its last output."""
     return Outcome(Status.ERROR, message=message, traceback=output)
 
 
@@ -84,7 +84,7 @@ class Repeat(enum.Enum):
 
     NEVER = enum.auto()
     ONCE = enum.auto()
-    KILLED = enum.auto()  # up to a number of attempts
+    KILLED = enum.auto()  # up to `ATTEMPTS` attempts
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ class Attempt:
 
 
 class _ProcessEndedError(Exception):
-    """The process has ended, or can no longer be reached."""
+    """The process has ended or is unreachable."""
 
 
 class _OutOfTimeError(Exception):
@@ -107,9 +107,9 @@ class _OutOfTimeError(Exception):
 class WorkerProcess:
     """One process that runs one task at a time and is replaced when it dies.
 
-    A process is also replaced when a task has changed state of it that later tasks depend on.
-    All methods but `kill` are called by the same thread: on Linux, a process ends with the thread
-    that has started it.
+    The process is also replaced if a task changed state that later tasks depend on. All methods
+    except `kill` must be called by the same thread: on Linux, the process ends with the thread that
+    started it.
 
     Parameters
     ----------
@@ -126,17 +126,17 @@ class WorkerProcess:
         self._stack = scratch / f"{name}.stack"
         self._process: SpawnProcess | None = None
         self._connection: Connection | None = None
-        self._lock = threading.Lock()  # a process is not started while it is to be killed
+        self._lock = threading.Lock()  # prevents starting a process while `kill` runs
         self._killed = False
-        self._not_warmable: set[str] = set()  # groups whose warm-up broke it or took too long
+        self._not_warmable: set[str] = set()  # groups whose warm-up crashed or took too long
         self._highest_memory = 0
         self._forget_process()
 
     def _forget_process(self) -> None:
         self._tasks = 0
-        self._warm: set[str] = set()  # groups that the process has warmed up
-        self._codes: dict[str, str | None] = {}  # code of each group that the process has loaded
-        self._reserved: str | None = None  # only group that the process is good for
+        self._warm: set[str] = set()  # groups that are warmed up
+        self._codes: dict[str, str | None] = {}  # loaded code of each group
+        self._reserved: str | None = None  # the only group that may use the process
 
     # -- running a task
 
@@ -155,7 +155,7 @@ class WorkerProcess:
         return dataclasses.replace(attempt, outcome=outcome)
 
     def _fits(self, task: PackedTask) -> bool:
-        """Whether the process, if there is one, can run a task."""
+        """Whether the current process, if any, can run a task."""
         if self._process is None:
             return True
         if self._process.exitcode is not None:
@@ -193,7 +193,7 @@ class WorkerProcess:
             if not reply.changes.harmful:
                 self._warm.add(group)
                 return reply.outcome.seconds
-        # The task runs in a new process under its own limits, and its outcome counts.
+        # The task still runs, in a new process under its own limits.
         self._not_warmable.add(group)
         self.end(kill=True)
         self._start_process()
@@ -202,7 +202,7 @@ class WorkerProcess:
 
     def _run(self, task: PackedTask) -> Attempt:
         fresh, self._tasks = self._tasks == 0, self._tasks + 1
-        # A new process would not help a task that was the first one of its process.
+        # Repeating does not help if the task already ran in a fresh process.
         once = Repeat.NEVER if fresh else Repeat.ONCE
         kills = _count_oom_kills()
         self._highest_memory = 0
@@ -227,7 +227,7 @@ class WorkerProcess:
         stale = failed and outcome.error_type == StaleWorkerError.__name__
         if stale:
             once = Repeat.ONCE
-        # After OOM: the process may never return its memory to the system.
+        # After OOM, the process may never return its memory to the system.
         oom = outcome.status is Status.OOM
         suspicious = failed and (stale or oom or reply.suspicious)
         if changes.imported:
@@ -243,7 +243,7 @@ class WorkerProcess:
             process_ended=bool(changes.harmful),
         )
 
-    # -- how a process ended
+    # -- outcomes of failed processes
 
     def _timeout(self, detail: str = "") -> Outcome:
         return Outcome(
@@ -256,36 +256,36 @@ class WorkerProcess:
     def _died(self, code: int | None, once: Repeat, *, oom: bool) -> Attempt:
         output = self._tail()
         if code is None or code == BROKEN_EXIT:
-            return Attempt(lost_task("the task closed the connection of its worker", output), once)
+            return Attempt(lost_task("the task closed the connection to its worker", output), once)
         memory = self._limits.memory
         if code == OVER_MEMORY_EXIT and memory is not None:
-            text = "took more memory than allowed"
+            text = "used more memory than allowed"
             return Attempt(Outcome(Status.OOM, message=text, traceback=output), once)
         if code >= 0:
             return Attempt(lost_task(f"the worker process ended with exit code {code}", output))
         name = _signal_name(-code)
         if -code in _CRASHES:
             if ALARM_MARK in _read_tail(self._stack):
-                # Its time was nearly over, and the alarm may have killed it.
-                detail = f", at the end of which it died of signal {-code} ({name})"
+                # The time limit was near, and the alarm may have killed the process.
+                detail = f" and died of signal {-code} ({name})"
                 return Attempt(self._timeout(detail))
             text = f"the worker process died of signal {-code} ({name})"
             return Attempt(lost_task(text, output), once)
         oom = oom or (memory is not None and self._highest_memory > _NEARLY_ALL * memory)
         if -code == getattr(signal, "SIGKILL", None) and oom:
-            text = "the system killed the worker process for want of memory (SIGKILL)"
+            text = "the system killed the worker process because memory ran out (SIGKILL)"
             return Attempt(Outcome(Status.OOM, message=text, traceback=output), once)
         text = f"the worker process was killed from outside by signal {-code} ({name})"
         return Attempt(Outcome(Status.KILLED, message=text, traceback=output), Repeat.KILLED)
 
     def _tail(self) -> str | None:
-        """The last output of the task, and where it was when its time was over."""
+        """Last output of the task, and its stack shortly before the time limit."""
         return "\n".join(filter(None, (self._output.tail(), _read_tail(self._stack)))) or None
 
     # -- the process
 
     def _request(self, request: object, seconds: float | None) -> Reply:
-        """Send a request and wait for the reply; the time begins when the process does."""
+        """Send a request and wait for the reply; time counts from when the process starts on it."""
         assert self._connection is not None
         try:
             send_message(self._connection, request)
@@ -296,7 +296,7 @@ class WorkerProcess:
         return reply
 
     def _receive(self, seconds: float | None) -> Any:
-        # This clock stands still while the machine is suspended, and is never set.
+        # The monotonic clock does not run while the machine is suspended, and is never adjusted.
         end = None if seconds is None else time.monotonic() + seconds
         return read_message(lambda: self._read_part(end))
 
@@ -326,7 +326,7 @@ class WorkerProcess:
 
     def _start_process(self) -> None:
         self._output.open()
-        # Nothing is inherited from this process: no lock, no database, no threads.
+        # A spawned process inherits no locks, database connections or threads.
         context = multiprocessing.get_context("spawn")
         here, there = context.Pipe()
         process = context.Process(
@@ -344,14 +344,14 @@ class WorkerProcess:
         self._receive(_START_SECONDS)
 
     def _exit_code(self) -> int | None:
-        """Exit code of a process that can no longer be reached; None if it still runs."""
+        """Exit code of an unreachable process; None if it still runs."""
         if self._process is None:
             return None
         self._process.join(_END_SECONDS)
         return self._process.exitcode
 
     def kill(self) -> None:
-        """End the process for good; another thread may wait for it."""
+        """End the process for good. Safe to call while another thread waits for it."""
         with self._lock:
             self._killed = True
             if self._process is not None:
@@ -366,7 +366,7 @@ class WorkerProcess:
         if process is not None and connection is not None:
             if kill:
                 process.kill()
-            connection.close()  # it ends when it notices
+            connection.close()  # the process ends when it notices this
             process.join(_END_SECONDS)
             if process.exitcode is None:
                 process.kill()
@@ -380,11 +380,11 @@ class WorkerProcess:
 
 
 class Worker:
-    """One task at a time, in one of two processes.
+    """Runs one task at a time, in one of two processes.
 
-    Compiling takes longer than many tasks, and a killed process loses what it has compiled. So a
-    group that got its process killed, and warms up quickly itself, runs its next tasks in a spare
-    process, which is started when first needed.
+    Compiling takes longer than many tasks, and a killed process loses its compiled code. So a
+    group whose process was killed, and whose own warm-up is quick, runs its next tasks in a spare
+    process. That process is started when first needed.
 
     Parameters
     ----------
@@ -396,8 +396,8 @@ class Worker:
 
     def __init__(self, limits: Limits, scratch: Path) -> None:
         self._main, self._spare = WorkerProcess(limits, scratch), WorkerProcess(limits, scratch)
-        self._slow_groups: set[str] = set()  # their warm-up takes long
-        self._spare_groups: set[str] = set()  # they run in the spare process
+        self._slow_groups: set[str] = set()  # groups with a long warm-up
+        self._spare_groups: set[str] = set()  # groups that use the spare process
         self._closed = False
         self._requests: queue.SimpleQueue[Callable[[], bool]] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._serve, daemon=True)
@@ -427,7 +427,7 @@ class Worker:
         return self.start(task).result()
 
     def _run(self, task: PackedTask) -> Outcome:
-        """Run a task, and repeat it if its failure may not be its own."""
+        """Run a task, and repeat it if the process may have caused its failure."""
         kills, repeated = 0, False
         while True:
             process = self._spare if task.group in self._spare_groups else self._main
@@ -478,24 +478,24 @@ class Worker:
 
 
 class _Output:
-    """File with the output of a process, of which only the end is kept.
+    """File with the output of a process; only the end is kept.
 
-    The parent cuts the file: compiled code that prints may not let another thread of the worker
-    run. The worker appends, so that it continues at the new end.
+    The parent truncates the file, because compiled code may block other threads of the worker.
+    The worker appends, so it continues at the new end.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self._file: int | None = None
         self._left_out = 0
-        self._last = b""  # before the file was cut
+        self._last = b""  # end of the output before the last truncation
 
     def open(self) -> None:
         self.path.parent.mkdir(parents=True, exist_ok=True)
         self._file = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
 
     def clear(self) -> None:
-        """Forget the output so far."""
+        """Discard the output so far."""
         self._left_out, self._last = 0, b""
         if self._file is not None:
             os.ftruncate(self._file, 0)
@@ -508,13 +508,13 @@ class _Output:
         blocks = getattr(state, "st_blocks", state.st_size)  # Windows does not count them
         if min(state.st_size, blocks * _BLOCK) <= _MOST_OUTPUT:
             return
-        # Freeing the space of the beginning cannot lose what the worker writes meanwhile.
+        # Freeing the space at the start cannot lose output that the worker writes meanwhile.
         if not _free_space(self._file, state.st_size - _OUTPUT_TAIL):
             self._left_out, self._last = self._state()
             os.ftruncate(self._file, 0)
 
     def _state(self) -> tuple[int, bytes]:
-        """Number of bytes left out, and the last ones."""
+        """Number of omitted bytes, and the last bytes."""
         if self._file is None:
             return self._left_out, self._last
         size = os.fstat(self._file).st_size
@@ -539,7 +539,7 @@ class _Output:
 
 
 def _free_space(file: int, length: int) -> bool:
-    """Free the space of a file's beginning; False where the system cannot."""
+    """Free the disk space at the start of a file; False if the system cannot."""
     if sys.platform != "linux":
         return False
     fallocate = getattr(ctypes.CDLL(None, use_errno=True), "fallocate", None)
@@ -568,9 +568,9 @@ def _listed(names: tuple[str, ...]) -> str:
 
 
 def _count_oom_kills() -> int:
-    """Number of processes that the system has killed for want of memory.
+    """Number of processes that the system killed because memory ran out.
 
-    Those of this control group if the system counts them, otherwise those of the machine.
+    Counts this control group if possible, otherwise the whole machine.
     """
     for path in (*_cgroup_files(), Path("/proc/vmstat")):
         with contextlib.suppress(OSError, ValueError):

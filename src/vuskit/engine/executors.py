@@ -1,4 +1,4 @@
-"""Where tasks run: in this process, in processes of this machine, or on a Dask cluster."""
+"""Executors: run tasks in this process, in local processes, or on a Dask cluster."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ __all__ = [
 EXECUTOR_KINDS = ("local", "dask")
 """Kinds of executors that settings can name."""
 
-# Two tasks per thread: a worker has its next one while the outcome of the last travels.
+# Two tasks per thread, so that a worker need not wait while the last outcome is sent.
 _TASKS_PER_THREAD = 2
 _CONNECT_SECONDS = 30
-_COUNT_SECONDS = 1.0  # between two counts of the cluster's workers
-_IDLE_SECONDS = 300.0  # after which processes of another, probably killed, run are closed
+_COUNT_SECONDS = 1.0  # between two counts of the workers in the cluster
+_IDLE_SECONDS = 300.0  # after which idle processes of other runs, probably killed, are closed
 
 
 @dataclass(frozen=True)
@@ -53,12 +53,12 @@ class ExecutorSettings:
     Attributes
     ----------
     kind : str
-        ``"local"``: processes of this machine; ``"dask"``: a Dask cluster.
+        ``"local"``: processes on this machine; ``"dask"``: a Dask cluster.
     workers : int
-        Number of processes. Ignored with an address: the cluster decides.
+        Number of processes. Ignored with an address, where the cluster decides.
     address : str or None
-        A Dask scheduler, or the ``.json`` file that it writes with ``--scheduler-file``. Without
-        it, ``"dask"`` starts a cluster on this machine.
+        Address of a Dask scheduler, or the ``.json`` file that it writes with
+        ``--scheduler-file``. Default: ``"dask"`` starts a cluster on this machine.
 
     Raises
     ------
@@ -87,18 +87,18 @@ class ExecutorSettings:
             raise InvalidInputError(f"`workers` must be an integer >= 1, got {self.workers!r}")
         if self.address is not None and self.kind != "dask":
             raise InvalidInputError(
-                f"`address` must be left out for local processes, got {self.address!r}; "
-                "choose the dask executor"
+                f"`address` must be omitted for local processes, got {self.address!r}; "
+                "set kind='dask' to use it"
             )
 
 
 class Executor(abc.ABC):
     """Takes tasks and returns their outcomes, in any order.
 
-    Every task gets an outcome, whatever happens to its process. Executors store nothing.
+    Every task gets an outcome, even if its process dies. Executors store nothing.
 
-    Use it as a context manager: leaving the block normally ends the idle workers, leaving it with
-    an exception also kills what runs.
+    Use an executor as a context manager. Leaving the block ends the idle workers; leaving it with
+    an exception also kills running tasks.
     """
 
     def __init__(self) -> None:
@@ -108,21 +108,21 @@ class Executor(abc.ABC):
     @property
     @abc.abstractmethod
     def capacity(self) -> int:
-        """Number of tasks that it takes at a time."""
+        """Maximum number of submitted tasks."""
 
     @property
     def name(self) -> str:
-        """Description for people."""
+        """Description for logs and messages."""
         return f"{type(self).__name__.removesuffix('Executor').lower()}, {self.capacity} at a time"
 
     @property
     def free(self) -> int:
-        """Number of tasks that it takes now."""
+        """Number of tasks that can be submitted now."""
         return self.capacity - len(self._running)
 
     @property
     def running(self) -> tuple[Task, ...]:
-        """Tasks that were submitted and have no outcome yet."""
+        """Submitted tasks without an outcome."""
         return tuple(self._running.values())
 
     def submit(self, task: Task) -> None:
@@ -131,7 +131,7 @@ class Executor(abc.ABC):
         self._start(task)
 
     def collect(self, timeout: float) -> list[tuple[Task, Outcome]]:
-        """Wait for outcomes; return an empty list if there is none in time."""
+        """Wait for outcomes; return an empty list after the timeout."""
         deadline = time.monotonic() + timeout
         found: list[tuple[Task, Outcome]] = []
         while self._running:
@@ -157,7 +157,7 @@ class Executor(abc.ABC):
 
     @abc.abstractmethod
     def _outcome(self, key: str, handle: Any) -> Outcome | None:
-        """Outcome of a task that ended; None if it was started again."""
+        """Outcome of a task that ended; None if the task was restarted."""
 
     @abc.abstractmethod
     def close(self, *, kill: bool) -> None:
@@ -176,12 +176,12 @@ def _unpacked(outcome: Outcome) -> Outcome:
 
 
 class InProcessExecutor(Executor):
-    """Runs one task at a time in this process, without limits of time and memory.
+    """Runs one task at a time in this process, without limits on time and memory.
 
     Parameters
     ----------
     threads : int, default=1
-        Threads of BLAS and OpenMP during a task: sums over several threads round differently.
+        Threads of BLAS and OpenMP during a task. Sums over several threads round differently.
     """
 
     def __init__(self, *, threads: int = 1) -> None:
@@ -197,7 +197,7 @@ class InProcessExecutor(Executor):
 
     @property
     def name(self) -> str:
-        """Description for people."""
+        """Description for logs and messages."""
         return "in this process"
 
     def _start(self, task: Task) -> None:
@@ -220,7 +220,7 @@ class InProcessExecutor(Executor):
 
 
 class LocalExecutor(Executor):
-    """Worker processes of this machine, each with one task at a time.
+    """Worker processes on this machine, each with one task at a time.
 
     Parameters
     ----------
@@ -277,26 +277,26 @@ class LocalExecutor(Executor):
 class DaskExecutor(Executor):
     """Workers of a ``dask.distributed`` cluster; each task runs in its own process under limits.
 
-    Inputs travel with the tasks and values travel back, so that workers need no access to the
+    Inputs are sent with the tasks and values are sent back, so that workers need no access to the
     files of this machine. If a worker dies, another one repeats its tasks.
 
     Parameters
     ----------
     address : str or None
-        A scheduler, or the ``.json`` file that it writes with ``--scheduler-file``. Default: a
-        cluster of processes on this machine.
+        Address of a scheduler, or the ``.json`` file that it writes with ``--scheduler-file``.
+        Default: start a cluster on this machine.
     workers : int, default=1
-        Number of processes of that cluster.
+        Number of processes of the cluster on this machine.
     limits : Limits
         Limits of each task.
     versions : mapping of str to str, optional
-        Expected versions of libraries, by the name of the distribution. Workers with other
-        versions are reported and get no tasks, also those that join later.
+        Expected library versions by distribution name. Workers with other versions are reported
+        and get no tasks, including workers that join later.
 
     Raises
     ------
     InvalidInputError
-        If no scheduler answers at the address, or no worker has the expected versions.
+        If the scheduler is unreachable, or no worker has the expected versions.
     """
 
     def __init__(
@@ -333,8 +333,8 @@ class DaskExecutor(Executor):
             )
         except (OSError, TimeoutError, ValueError) as error:
             raise InvalidInputError(
-                "`executor.address` must be a Dask scheduler that answers, "
-                f"got {address!r}: {error}"
+                f"`executor.address` must be a reachable Dask scheduler, got {address!r}: {error}; "
+                "check that the scheduler is running"
             ) from error
         self._packed: dict[str, PackedTask] = {}
         self._futures: dict[str, Any] = {}
@@ -342,7 +342,7 @@ class DaskExecutor(Executor):
         self._threads, self._counted = 1, float("-inf")
         self._fitting: set[str] = set()
         self._had_fitting = False
-        self._unfit: dict[str, str] = {}  # worker, what is wrong with it
+        self._unfit: dict[str, str] = {}  # versions of workers that get no tasks
         try:
             self._count()
         except BaseException:
@@ -366,7 +366,7 @@ class DaskExecutor(Executor):
         self._threads = int(sum(workers[one] for one in self._fitting))
 
     def _check_versions(self, workers: set[str]) -> None:
-        """Compare the libraries of workers that have joined."""
+        """Compare the library versions of new workers."""
         self._fitting &= workers
         joined = workers - self._fitting - set(self._unfit)
         if joined:
@@ -374,12 +374,12 @@ class DaskExecutor(Executor):
                 _function_to_find_versions(),
                 list(self._versions),
                 workers=sorted(joined),
-                on_error="ignore",  # it is gone again
+                on_error="ignore",  # the worker may have left already
             )
             for address, versions in found.items():
                 self._note_versions(address, versions)
         self._had_fitting |= bool(self._fitting)
-        # Later on, a worker that has left may return.
+        # After a suitable worker was seen once, wait for it to return instead.
         if workers and not self._had_fitting and workers <= set(self._unfit):
             raise InvalidInputError(
                 "the Dask cluster must have a worker with the library versions of this machine, "
@@ -404,7 +404,7 @@ class DaskExecutor(Executor):
         found = super().collect(timeout)
         if not found and self._versions:
             if not self._running:
-                time.sleep(timeout)  # until a worker joins
+                time.sleep(timeout)  # a worker may join meanwhile
             available = bool(self.capacity)
             stranded = [
                 key for key, allowed in self._allowed.items() if not allowed & self._fitting
@@ -429,14 +429,14 @@ class DaskExecutor(Executor):
         if self._versions:
             self._allowed[key] = set(self._fitting)
             restriction = {"workers": sorted(self._fitting), "allow_other_workers": False}
-        # Series travel with their tasks; Dask would print a warning about large ones.
+        # Inputs are sent with their tasks, and Dask would warn about large ones.
         with config.set({"distributed.admin.large-graph-warning-threshold": "1 TB"}):
             future = self._client.submit(
                 _run_beside_dask_worker,
                 self._packed[key],
                 self._limits,
                 self._run,
-                # No two runs share a future: their limits and code may differ.
+                # Runs must not share futures, because their limits and code may differ.
                 key=f"vuskit-{self._run}-{key}-{uuid.uuid4().hex[:6]}",
                 pure=False,
                 **restriction,
@@ -448,7 +448,7 @@ class DaskExecutor(Executor):
         if isinstance(handle, Outcome):
             return handle
         if handle is not self._futures.get(key):
-            return None  # it was started again
+            return None  # the task was restarted
         future = self._futures.pop(key)
         del self._packed[key]
         self._allowed.pop(key, None)
@@ -459,10 +459,10 @@ class DaskExecutor(Executor):
                 raise
             if self._client.status != "running":
                 raise InvalidInputError(
-                    "`executor.address` must be a Dask scheduler that answers, "
-                    f"got none any more: {error}"
+                    "`executor.address` must be a reachable Dask scheduler, but the connection was "
+                    f"lost: {error}; restart the scheduler and run the same command again"
                 ) from error
-            # Dask has tried other workers already, as often as it is configured to.
+            # Dask has already retried on other workers, as often as configured.
             killed = isinstance(error, self._distributed.KilledWorker)
             status = Status.KILLED if killed else Status.ERROR
             return Outcome(status, message=f"{type(error).__name__}: {error}")
@@ -471,7 +471,7 @@ class DaskExecutor(Executor):
         return outcome
 
     def close(self, *, kill: bool) -> None:
-        """Cancel running tasks, end the processes beside the workers, disconnect."""
+        """End the processes of the workers and disconnect; ``kill`` also cancels running tasks."""
         try:
             if kill:
                 self._client.cancel(list(self._futures.values()), force=True)
@@ -483,7 +483,7 @@ class DaskExecutor(Executor):
                     _close_processes, self._run, kill=kill, workers=workers, on_error="ignore"
                 )
         except (OSError, TimeoutError):
-            pass  # nobody left to tell
+            pass  # the scheduler or the workers are gone
         finally:
             self._client.close()
             if self._cluster is not None:
@@ -491,7 +491,7 @@ class DaskExecutor(Executor):
 
 
 def _function_to_find_versions() -> Callable[[list[str]], dict[str, str | None]]:
-    """Function for workers; sent by value, because theirs may be another version of vuskit."""
+    """Function to run on workers, sent by value because their vuskit version may differ."""
 
     def find_versions(names: list[str]) -> dict[str, str | None]:
         from importlib import import_module, metadata
@@ -501,7 +501,7 @@ def _function_to_find_versions() -> Callable[[list[str]], dict[str, str | None]]
             try:
                 found[name] = metadata.version(name)
             except metadata.PackageNotFoundError:
-                try:  # a source folder on the path
+                try:  # a package in a source folder, not installed
                     found[name] = import_module(name).__version__
                 except Exception:
                     found[name] = None
@@ -515,7 +515,7 @@ def _function_to_find_versions() -> Callable[[list[str]], dict[str, str | None]]
 
 @dataclass
 class _RunProcesses:
-    """Processes of one run beside a Dask worker."""
+    """Processes of one run that belong to a Dask worker."""
 
     idle: queue.SimpleQueue[Worker] = field(default_factory=queue.SimpleQueue)
     busy: set[Worker] = field(default_factory=set)
@@ -534,14 +534,14 @@ _processes_of_runs: dict[str, _RunProcesses] = {}
 
 
 def _run_beside_dask_worker(task: PackedTask, limits: Limits, run: str) -> Outcome:
-    """Run a task in a limited process beside the Dask worker."""
+    """Run a task under limits, in a separate process started by the Dask worker."""
     allow_children()
     _close_abandoned(run)
     processes = _processes_of_runs.setdefault(run, _RunProcesses())
     try:
         worker = processes.idle.get_nowait()
     except queue.Empty:
-        # Dask removes this folder, also the one of a worker that was killed.
+        # Dask removes this folder, even if the worker was killed.
         distributed = require("distributed", purpose="the dask executor")
         worker = Worker(limits, Path(distributed.get_worker().local_directory) / "vuskit")
     processes.busy.add(worker)
@@ -554,7 +554,7 @@ def _run_beside_dask_worker(task: PackedTask, limits: Limits, run: str) -> Outco
 
 
 def _close_abandoned(run: str) -> None:
-    """End idle processes of other runs whose main process was probably killed."""
+    """End processes of other runs that were idle for long: their main process probably died."""
     for other, processes in tuple(_processes_of_runs.items()):
         idle = time.monotonic() - processes.last_used
         if other != run and not processes.busy and idle > _IDLE_SECONDS:
@@ -562,13 +562,13 @@ def _close_abandoned(run: str) -> None:
 
 
 def _close_processes(run: str, *, kill: bool) -> None:
-    """End the processes of a run beside this Dask worker."""
+    """End the processes of a run that belong to this Dask worker."""
     processes = _processes_of_runs.pop(run, None)
     if processes is not None:
         processes.close(kill=kill)
 
 
-# --- Making one -------------------------------------------------------------------------------
+# --- Factory ----------------------------------------------------------------------------------
 
 
 def _make_local(
@@ -606,20 +606,20 @@ def make_executor(
     scratch: Path | None = None,
     versions: Mapping[str, str] | None = None,
 ) -> Executor:
-    """Make an executor.
+    """Create an executor.
 
     Parameters
     ----------
     settings : ExecutorSettings
         Where tasks run.
     limits : Limits
-        Limits of each task. One local worker without limits of time and memory works in this
-        process.
+        Limits of each task. A single local worker without limits on time and memory runs in
+        this process.
     scratch : Path, optional
         Folder for the output of local workers. Default: a temporary folder.
     versions : mapping of str to str, optional
-        Expected versions of libraries. Dask workers with other versions get no tasks. Local
-        executors ignore it.
+        Expected library versions. Dask workers with other versions get no tasks. Ignored by
+        local executors.
 
     Returns
     -------
@@ -629,7 +629,7 @@ def make_executor(
     Raises
     ------
     InvalidInputError
-        If no Dask scheduler answers, or no Dask worker has the expected versions.
+        If the Dask scheduler is unreachable, or no Dask worker has the expected versions.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""A folder of finished results, one file per task, from which a stopped run resumes."""
+"""Folder of finished results, one file per task, from which an interrupted run resumes."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ _VALID_KEY = re.compile(r"\w[\w.-]{0,199}")
 def encode_value(value: Any) -> bytes:
     """Encode numbers, strings, None, arrays, and lists, tuples and dicts of these.
 
-    Equal values give equal bytes. Reading them executes no code, unlike pickle.
+    Equal values give equal bytes. Unlike unpickling, decoding executes no code.
 
     Raises
     ------
     InvalidInputError
-        If the value holds anything else.
+        If the value contains anything else.
 
     Examples
     --------
@@ -76,7 +76,7 @@ def _to_json(value: Any, arrays: list[NDArray[Any]]) -> Any:
         return {"dict": [[key, _to_json(item, arrays)] for key, item in value.items()]}
     raise InvalidInputError(
         "a stored result must consist of numbers, strings, arrays, lists, tuples and dicts, "
-        f"got {type(value).__name__}; give `ResultFolder` functions to encode and decode it"
+        f"got {type(value).__name__}; pass `encode` and `decode` functions to `ResultFolder`"
     )
 
 
@@ -97,18 +97,18 @@ def _from_json(content: Any, arrays: Any) -> Any:
 class ResultFolder:
     """Results of finished tasks, one file per key.
 
-    A file is complete or missing: it is written under a temporary name and renamed. Other data,
-    settings or code give other keys, so nothing outdated is ever read. Failures are not stored:
-    the next run repeats them.
+    Files are written atomically, so none is incomplete. Different data, settings or code give
+    different keys, so outdated results are never read. Failures are not stored: the next run
+    repeats them.
 
     Attributes
     ----------
     folder : Path
         Created when the first result is saved.
     encode, decode : callable
-        From value to bytes and back. Default: `encode_value` and `decode_value`.
+        Convert a value to bytes and back. Default: `encode_value` and `decode_value`.
     suffix : str
-        End of the file names.
+        Suffix of the files.
 
     Examples
     --------
@@ -125,12 +125,12 @@ class ResultFolder:
     suffix: str = ".npz"
 
     def path(self, key: str) -> Path:
-        """File of a key.
+        """Path of the file for a key.
 
         Raises
         ------
         InvalidInputError
-            If the key cannot be a file name.
+            If the key is not a valid file name.
         """
         if not _VALID_KEY.fullmatch(key):
             raise InvalidInputError(
@@ -139,7 +139,7 @@ class ResultFolder:
         return Path(self.folder) / f"{key}{self.suffix}"
 
     def load(self, key: str) -> Outcome | None:
-        """Outcome with the saved value; None if there is none or its file is damaged."""
+        """Outcome with the saved value; None if the file is missing or damaged."""
         try:
             value = self.decode(self.path(key).read_bytes())
         except InvalidInputError:

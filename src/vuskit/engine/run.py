@@ -1,4 +1,4 @@
-"""Run many tasks on an executor, resume them, and report progress."""
+"""Run many tasks on an executor, resume after interruptions, and report progress."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ _POLL_SECONDS = 0.25
 
 @dataclass(frozen=True)
 class TaskProgress:
-    """State of a run of tasks.
+    """Progress of `run_tasks`.
 
     Attributes
     ----------
     done, total : int
-        Finished tasks, stored ones included, and all tasks.
+        Number of finished tasks, including stored ones, and of all tasks.
     failed : int
-        Finished tasks that failed.
+        Number of tasks that failed.
     seconds_left : float or None
-        Forecast for the rest; None before the first task has finished.
+        Estimated remaining time; None before the first task finishes.
     name : str
         Title of the task that finished last.
     running : tuple of str
-        Titles of the tasks that run now.
+        Titles of the running tasks.
     stored : int
-        Finished tasks whose results were stored before.
+        Number of tasks whose results were already stored.
     """
 
     done: int
@@ -69,23 +69,24 @@ def run_tasks(
     tasks : iterable of Task
         What to do. Tasks with equal keys run once.
     total : int, optional
-        Number of tasks, if `tasks` is an iterator. Then the next task is requested when a worker
-        is free, so that making tasks may take time.
+        Number of tasks. If given, `tasks` is read lazily: the next task is requested when a worker
+        is free, so that creating tasks may take time.
     executor : ExecutorSettings or Executor, optional
-        Where to run them. Default: in this process, or in one worker process if there are limits.
-        An `Executor` stays open.
+        Where to run the tasks. Default: in this process, or in one worker process if there are
+        limits. An `Executor` stays open.
     limits : Limits, optional
         Limits of each task; an `Executor` has its own. Default: none.
     versions : mapping of str to str, optional
-        Versions of libraries that Dask workers must have, as for `make_executor`.
+        Library versions that Dask workers must have, as for `make_executor`.
     results : ResultFolder, optional
-        Tasks with a result there are not run. New results are saved there as they arrive.
+        Folder of results. Tasks with a stored result are skipped; new results are saved as they
+        arrive.
     on_outcome : callable, optional
-        Called with a task and its outcome as it finishes or is found in `results`.
+        Called with each task and its outcome when it finishes or is found in `results`.
     progress : callable, optional
         Called with a `TaskProgress` whenever tasks start or end.
     one_at_a_time : bool, default=False
-        Never run two tasks at the same time, so that their times can be compared.
+        Never run two tasks at the same time, so that their times are comparable.
 
     Returns
     -------
@@ -95,7 +96,7 @@ def run_tasks(
     Raises
     ------
     InvalidInputError
-        If no Dask scheduler answers, or limits are given together with an `Executor`.
+        If the Dask scheduler is unreachable, or limits are given together with an `Executor`.
     OSError
         If a result cannot be saved.
 
@@ -113,7 +114,9 @@ def run_tasks(
     {'square-3': 9, 'square-4': 16}
     """
     if isinstance(executor, Executor) and limits is not None:
-        raise InvalidInputError("`limits` must be None with an Executor, which has its own limits")
+        raise InvalidInputError(
+            f"`limits` must be None with an Executor, got {limits}; set them when you create it"
+        )
     if total is None:
         tasks = tasks if isinstance(tasks, Sized) else list(tasks)
         total = len(tasks)
@@ -133,7 +136,7 @@ def run_tasks(
 
 
 class _Run:
-    """State of one call of `run_tasks`."""
+    """State of one call to `run_tasks`."""
 
     def __init__(
         self,
@@ -157,7 +160,7 @@ class _Run:
         self._report()
 
     def next_task(self) -> Task | None:
-        """Next task that has to run; None if there is none."""
+        """Next task without a stored result; None if there is none."""
         for task in self.waiting:
             if task.key in self.tasks:
                 self.total -= 1
@@ -170,7 +173,7 @@ class _Run:
         return None
 
     def run_from(self, task: Task | None, executor: Executor, *, one_at_a_time: bool) -> None:
-        """Run a task and all that follow."""
+        """Run a task and all following tasks."""
         while task is not None or len(self.outcomes) < len(self.tasks):
             room = 1 - len(executor.running) if one_at_a_time else executor.free
             while task is not None and room > 0:

@@ -1,4 +1,4 @@
-"""Tasks, the limits they run under, and their outcomes."""
+"""Tasks, their limits and their outcomes."""
 
 from __future__ import annotations
 
@@ -38,19 +38,19 @@ class Status(enum.StrEnum):
 
     @property
     def failed(self) -> bool:
-        """Whether something went wrong."""
+        """Whether the task failed; OK and SKIPPED are not failures."""
         return self not in (Status.OK, Status.SKIPPED)
 
 
 class NotApplicableError(Exception):
-    """Raised by an action that does not apply; its task is SKIPPED and the text is the reason."""
+    """Raised by an action that does not apply. The task is SKIPPED, with the text as reason."""
 
 
 class StaleWorkerError(Exception):
     """Raised by an action that this process cannot run correctly, for example with old modules.
 
-    The executor replaces the process and repeats the task once. If a new process raises it too,
-    the task fails with this error.
+    The executor replaces the process and repeats the task once. If the new process raises the
+    error too, the task fails.
     """
 
 
@@ -66,9 +66,9 @@ class Limits:
     warm_up_seconds : float
         Wall time for loading and compiling what a task needs. It does not count as task time.
     memory : int or None
-        Bytes of the worker process, libraries included; None: no limit.
+        Memory of the worker process in bytes, including libraries; None: no limit.
     threads : int
-        Threads of BLAS, OpenMP, numba and torch.
+        Number of threads of BLAS, OpenMP, numba and torch.
 
     Raises
     ------
@@ -101,7 +101,7 @@ class Limits:
 
 
 UNLIMITED = Limits(seconds=None)
-"""One thread, but as much time and memory as a task takes."""
+"""One thread, without limits on time and memory."""
 
 
 class Action(Protocol):
@@ -111,8 +111,8 @@ class Action(Protocol):
     and classes from notebooks, scripts and modules that workers cannot import are sent by value.
 
     The value must not depend on earlier tasks of the process. `run` cannot rely on `warm_up`,
-    which may be stopped by its own time limit: if compiled and interpreted code round
-    differently, `run` has to load the compiled code itself. This costs nothing after a warm-up.
+    which may exceed its own time limit. If compiled and interpreted code round differently, `run`
+    has to load the compiled code itself, which costs nothing after a warm-up.
     """
 
     @property
@@ -124,7 +124,7 @@ class Action(Protocol):
     def code(self) -> str | None:
         """Digest of the code that the action runs; None: unknown.
 
-        A process that ran other code of the same group is replaced first.
+        A process that ran different code of the same group is replaced first.
         """
         return None
 
@@ -134,7 +134,7 @@ class Action(Protocol):
         Raises
         ------
         NotApplicableError
-            If there is nothing to do; the task is SKIPPED.
+            If the action does not apply; the task is SKIPPED.
         Exception
             Any other error makes the task fail.
         """
@@ -147,7 +147,7 @@ class Action(Protocol):
         """
 
     def load(self) -> Self:
-        """Return the action with its inputs attached, for workers that cannot read our files."""
+        """Return the action with its inputs attached, for workers without access to our files."""
         return self
 
 
@@ -174,8 +174,8 @@ class Task:
 class Outcome:
     """How a task ended.
 
-    Texts can be stored as UTF-8: characters that cannot be are escaped, and long texts are
-    shortened in the middle.
+    Texts are valid UTF-8: other characters are escaped, and long texts are shortened in the
+    middle.
 
     Attributes
     ----------
@@ -192,15 +192,15 @@ class Outcome:
     seconds : float or None
         Wall time of the action.
     peak_bytes : int or None
-        Highest resident memory of the process during the task, libraries included.
+        Peak resident memory of the process during the task, including libraries.
     warm_up_seconds : float or None
         Wall time of the warm-up before this task, if there was one.
     worker : str or None
-        Host and process that finished the task; None if its process ended before.
+        Host and process that finished the task; None if the process died.
     stored : bool
         Whether the value was read from a `ResultFolder` instead of computed.
     notes : tuple of str
-        Anything unusual that the task did to its worker process.
+        Side effects of the task on its worker process.
     """
 
     status: Status

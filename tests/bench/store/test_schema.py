@@ -249,7 +249,7 @@ def test_a_run_goes_on_from_an_earlier_store_and_names_follow_its_plan(third, mo
     # Code of the user's own was tracked by its file only: that runs again, and nothing else.
     with open_store(third.folder) as store:
         stale = {one.reason: one.jobs for one in expand_plan(third.plan(), store).stale}
-    incomplete = "was not tracked completely"
+    incomplete = "was not fully tracked"
     assert stale == {
         f"code of `my_detectors:fails` {incomplete}": 2,
         f"measure misses {incomplete}; measure fails {incomplete}": 8,

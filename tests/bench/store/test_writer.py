@@ -21,7 +21,7 @@ from vuskit.engine import LocalExecutor
 def test_there_is_one_writer_and_it_is_named(tmp_path):
     with (
         Store(tmp_path),
-        pytest.raises(BenchStorageError, match=f"process {os.getpid()} writes to it"),
+        pytest.raises(BenchStorageError, match=f"process {os.getpid()} is writing to it"),
     ):
         Store(tmp_path)
     Store(tmp_path).close()
@@ -57,7 +57,7 @@ def test_a_store_of_another_version_is_refused(tmp_path):
     connection.execute("PRAGMA user_version = 99")
     connection.close()
     for open_it in (Store, open_store):
-        with pytest.raises(InvalidInputError, match="or an earlier one, got 99; it was made by"):
+        with pytest.raises(InvalidInputError, match="or earlier, got 99; another version"):
             open_it(tmp_path)
     connection = sqlite3.connect(tmp_path / "bench.sqlite")
     connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
@@ -67,7 +67,7 @@ def test_a_store_of_another_version_is_refused(tmp_path):
 
 def test_something_else_than_a_store_is_refused(tmp_path):
     (tmp_path / "bench.sqlite").write_text("not a database, and long enough to be read as one" * 9)
-    with pytest.raises(InvalidInputError, match="must be a store of vuskit bench"):
+    with pytest.raises(InvalidInputError, match="must be a vuskit benchmark store"):
         Store(tmp_path)
     with pytest.raises(InvalidInputError, match="must hold a benchmark run"):
         open_store(tmp_path / "nowhere")
@@ -198,7 +198,7 @@ def test_a_full_disk_is_told_and_the_run_goes_on_later(workshop, environment):
     )
     assert "first: 2" in out, out + err
     assert "No space left on device" in err or "disk is full" in err
-    assert "What was finished before is kept" in err
+    assert "Finished jobs are kept" in err
     assert "second: 0" in out
     assert "0 failed, " in out
     assert "the run has 16 of 16 jobs done" in out

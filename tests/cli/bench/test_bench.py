@@ -74,7 +74,7 @@ def invoke(*arguments):
 
 def test_a_run_from_plan_to_table(folder):
     planned = invoke("plan")
-    assert "2 series, 0 jobs done before; local executor" in planned.output
+    assert "2 series, 0 jobs already done; local executor" in planned.output
     assert "once" not in planned.output  # with one seed everything runs once
     assert re.search(r"scores\D+4\D+4\D", planned.output)
 
@@ -82,14 +82,14 @@ def test_a_run_from_plan_to_table(folder):
     assert first.exit_code == 3
     assert "6 of 6 jobs done, 2 failed" in first.output
     assert first.output.count("ERROR score picky:picky on synthetic") == 1  # one line per cause
-    assert "1 more job ended with ERROR: RuntimeError: not mended yet\n" in first.output
+    assert "1 more job failed with ERROR: RuntimeError: not mended yet\n" in first.output
 
     status = invoke("status")
     assert "Run 1: finished" in status.output
     assert "4 values" in status.output
     assert "more failed" not in status.output
     assert re.search(r"ERROR score \S+ on \S+ and 1 other job: RuntimeError: not", status.output)
-    assert "2 more failed: --failures 2\n" in invoke("status", "--failures", 0).output
+    assert "2 more failed; list them with --failures 2\n" in invoke("status", "--failures", 0).output
     command = re.search(r"vuskit bench run-job (\S+) (\w+)", status.output)
     failed = invoke("run-job", command[1], command[2], "--allow-code")
     assert (failed.exit_code, failed.stdout) == (3, "")
@@ -111,14 +111,14 @@ def test_a_run_from_plan_to_table(folder):
     )
     nothing = invoke("run", "--plain")
     assert "nothing left to run; the run has 6 of 6 jobs done:" in nothing.stdout
-    assert "Failed before" not in nothing.stderr
+    assert "Failed earlier" not in nothing.stderr
 
     assert "8 rows: out/all.csv" in invoke("export", "-o", "out/all.csv").output
     assert "2 rows: board.parquet" in (
         invoke("export", "bench-run", "-o", "board.parquet", "--shape", "leaderboard").output
     )
     assert (
-        "2 score files, 2 checksums, 4 values computed again, 0 problems" in invoke("verify").output
+        "2 score files, 2 checksums, 4 values recomputed, 0 problems" in invoke("verify").output
     )
 
 
@@ -140,7 +140,7 @@ def test_a_run_that_has_failed_jobs_says_so_again(folder):
     again = invoke("run", "--plain")
     assert again.exit_code == 3
     assert "nothing left to run; the run has 6 of 6 jobs done" in again.stdout
-    assert "Failed before: 2\nSee: vuskit bench status" in again.stderr
+    assert "Failed earlier: 2\nSee: vuskit bench status" in again.stderr
     assert "again with: vuskit bench retry bench.toml --status ERROR\n" in again.stderr
     assert "Next: vuskit bench leaderboard" in again.stderr
     found = json.loads(invoke("run", "--plain", "--json").stdout)
@@ -193,7 +193,7 @@ def test_the_leaderboard_is_shown_with_the_best_marked_and_whom_it_leaves_out(fo
     assert "<td>chance</td>" in (folder / "board.html").read_text()
     with pytest.raises(VuskitError, match="`--unit` must be one of 'series', 'dataset', got 'set'"):
         invoke("leaderboard", "--unit", "set")
-    with pytest.raises(VuskitError, match="`by` must be 'series' for the shape 'values'"):
+    with pytest.raises(VuskitError, match="`by` must be 'series' for shape 'values'"):
         invoke("export", "--unit", "dataset")
     with pytest.raises(VuskitError, match=r"`--output` must be a file that ends in \.csv or "):
         invoke("export", "-o", "board.txt")
@@ -223,9 +223,7 @@ def test_imported_scores_need_other_labels_than_detectors(folder):
     (folder / "bench.toml").write_text(plan + '[[scores]]\nfolder = "saved"\n')
     (folder / "saved").mkdir()
     three_scores().to_frame().to_csv(folder / "saved" / "other.csv", index=False)
-    with pytest.raises(
-        VuskitError, match=r"`scores\[0\]` must have other labels .* 'late' in both"
-    ):
+    with pytest.raises(VuskitError, match=r"`scores\[0\]` must not use labels .* 'late' in both"):
         invoke("plan")
 
 
@@ -236,11 +234,11 @@ def test_a_plan_is_looked_at_without_writing(folder):
     assert names == {"bench.toml", "picky.py"}
     invoke("run", "--plain")
     with Store(folder / "bench-run"):  # as while it runs
-        assert "2 series, 6 jobs done before" in invoke("plan").output
+        assert "2 series, 6 jobs already done" in invoke("plan").output
     # A reader of a write-ahead log makes two files of its own beside it.
     files = [path for path in (folder / "bench-run").rglob("*") if path.is_file()]
     before = [(path, path.stat().st_mtime_ns) for path in files]
-    assert "2 series, 6 jobs done before" in invoke("plan").output
+    assert "2 series, 6 jobs already done" in invoke("plan").output
     invoke("plan", "--reread")
     assert [(path, path.stat().st_mtime_ns) for path in files] == before
 
@@ -250,7 +248,7 @@ def test_a_plan_says_which_detectors_run_once(folder):
     (folder / "bench.toml").write_text("seeds = [0, 1]\n" + text)
     shown = invoke("plan").stdout
     assert "\n  Random\n  Values, once\n  picky:picky, once\n" in shown
-    assert "\nSeeds: 0, 1; once: scores that no seed changes\n" in shown
+    assert "\nSeeds: 0, 1; detectors marked once do not depend on the seed\n" in shown
     assert re.search(r"scores\D+8\D+8\D", shown)  # 2 series x (1 + 1 + 2)
     found = json.loads(invoke("plan", "--json").stdout)
     assert (found["seeds"], found["without_seed"]) == ([0, 1], ["Values", "picky:picky"])
@@ -330,12 +328,12 @@ def test_a_damaged_database_is_told_in_a_sentence(folder, capsys, monkeypatch, t
     assert (ended.value.code, capsys.readouterr().err) == (
         2,
         "vuskit: the database of the run is damaged: database disk image is malformed; "
-        "what of it can still be read says: vuskit bench verify RUN\n",
+        "check what is still readable with: vuskit bench verify RUN\n",
     )
     found = invoke("verify")
     assert found.exit_code == 4
     assert "database: " in found.stdout
-    assert "put back a copy of bench.sqlite, or remove it and run the plan again" in found.stdout
+    assert "Restore a copy of bench.sqlite, or remove it and run the plan again" in found.stdout
 
 
 def test_init_writes_a_plan_once(folder):
@@ -385,7 +383,7 @@ def test_verify_shows_a_bar_on_a_terminal_only(folder):
     shown = on_terminal(folder, "bench", "verify")
     assert shown.code == 0
     assert "4/4 checking" in re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", shown.terminal)
-    assert shown.out == "2 score files, 2 checksums, 4 values computed again, 0 problems\n"
+    assert shown.out == "2 score files, 2 checksums, 4 values recomputed, 0 problems\n"
 
 
 LARGE_PLAN = """

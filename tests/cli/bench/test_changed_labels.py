@@ -57,7 +57,7 @@ def test_labels_edited_after_a_run_are_reported(tmp_path, run, command):
     told = " ".join(failed.err.split())
     assert "values or labels of NAB/second changed since the run" in told
     assert "combined_windows.json" in told
-    assert "start the command that made the run" in told
+    assert "run the command that created the run" in told
 
     made = command("report", "bench-run")
     assert made.code == 0

@@ -72,8 +72,8 @@ def place(tmp_path_factory):
 def test_verify_computes_every_value_again_and_runs_no_code(place):
     found = vuskit(place, "verify", "first.vuskit.zip")
     assert found.returncode == 0, found.stderr
-    assert "3 score files, 4 checksums, 8 values computed again, 0 problems" in found.stdout
-    assert "4 evaluations were not computed again completely" in found.stderr
+    assert "3 score files, 4 checksums, 8 values recomputed, 0 problems" in found.stdout
+    assert "4 evaluations were not recomputed completely" in found.stderr
     assert not (place / "own_measure.ran").exists()
 
 
@@ -101,7 +101,7 @@ def test_a_changed_value_is_exit_code_4(place, tmp_path):
     found = vuskit(tmp_path, "verify", target)
     assert found.returncode == 4
     assert "tables/values.json: differs from its digest" in found.stdout
-    assert "is stored as 0.99, computed again it is" in found.stdout
+    assert "is stored as 0.99, but recomputed as" in found.stdout
 
 
 def test_verify_takes_a_run_folder_too(command, place):
@@ -128,7 +128,7 @@ def test_a_pack_without_scores(place, tmp_path):
     assert "without labels and scores" in packed.stderr
     found = vuskit(tmp_path, "verify", target)
     assert found.returncode == 0
-    assert "0 values computed again, 0 problems" in found.stdout
+    assert "0 values recomputed, 0 problems" in found.stdout
     assert "the pack holds no scores" in found.stderr
 
 
@@ -138,8 +138,8 @@ def test_a_pack_without_scores(place, tmp_path):
         ("bench pack first results.tar", "`FILE` must end in .zip"),
         ("bench pack first nowhere/a.zip", "there is no folder 'nowhere'"),
         ("bench pack first.vuskit.zip", "is a pack already"),
-        ("bench retry first.vuskit.zip", "holds results only"),
-        ("bench run-job first.vuskit.zip 0a", "holds results only"),
+        ("bench retry first.vuskit.zip", "holds only results"),
+        ("bench run-job first.vuskit.zip 0a", "holds only results"),
         ("bench verify first.vuskit.zip --repair", "`--repair` must be used with a run folder"),
         ("verify nowhere.zip", "which does not exist"),
     ],

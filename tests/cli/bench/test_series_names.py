@@ -143,5 +143,5 @@ def test_equal_content_runs_once_and_imported_scores_follow_folders(base):
     assert {one.title for one in run.series()} == TITLES
     assert run.values().groupby("detector")["dataset"].nunique()["mine"] == 2
     notes = run.status().notes
-    assert any("plantZ/logs/pump.csv has the content of" in note for note in notes)
+    assert any("plantZ/logs/pump.csv is identical to" in note for note in notes)
     assert any("'pump.csv' fits '{series}.csv' for several series" in note for note in notes)

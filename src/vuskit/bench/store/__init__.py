@@ -1,4 +1,7 @@
-"""The store of a run folder: one SQLite file and score files named by their content. All SQL."""
+"""Store of a run folder: one SQLite file, and score files named by their digest.
+
+All SQL of the benchmark is in this package.
+"""
 
 from __future__ import annotations
 

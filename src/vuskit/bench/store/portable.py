@@ -1,7 +1,7 @@
-"""Results of the latest plan as plain tables that can leave the machine, and the way back.
+"""Export the results of the latest plan as plain tables, and load such tables.
 
-The tables lack what tells about the machine: host, process, folders, paths of data files, workers
-and tracebacks. Texts of users (the plan, notes, messages of errors) stay as they are.
+The tables contain nothing specific to the machine: no host, process, folders, paths of data files,
+workers or tracebacks. The plan, notes and error messages are not changed.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Rows = dict[str, Any]
 
 _LATEST = "(SELECT max(id) FROM runs)"
 _JOBS = f"(SELECT id FROM jobs WHERE run_id = {_LATEST})"
-# In the order in which rows refer to each other.
+# Ordered so that rows refer only to earlier tables.
 _QUERIES = {
     "runs": f"SELECT * FROM runs WHERE id = {_LATEST}",
     "series": "SELECT * FROM series WHERE hash IN (SELECT hash FROM planned_series) ORDER BY hash",
@@ -49,7 +49,7 @@ PORTABLE_TABLES = tuple(_QUERIES)
 
 
 def _without_paths(spec: str) -> str:
-    """Spec of a job without folders; those of evaluations have none."""
+    """Spec of a job without folders."""
     content = json.loads(spec)
     if isinstance(content.get("path"), str):
         content["path"] = PurePath(content["path"]).name
@@ -59,13 +59,13 @@ def _without_paths(spec: str) -> str:
 
 
 def _only_synthetic(source: str) -> str:
-    """Source of a synthetic series; nothing of a file, which is elsewhere on other machines."""
+    """Source of a synthetic series; empty for a file, which other machines do not have."""
     content = json.loads(source)
     return json.dumps(content if "synthetic" in content else {}, sort_keys=True)
 
 
 def _numbers(progress: str) -> str:
-    """Progress without titles of jobs."""
+    """Progress without job titles."""
     content = json.loads(progress)
     kept = {name: one for name, one in content.items() if not isinstance(one, (str, list, dict))}
     return json.dumps(kept, sort_keys=True)
@@ -75,7 +75,7 @@ def _state(state: str) -> str:
     return "interrupted" if state == "running" else state
 
 
-# What becomes of a cell that could tell about the machine.
+# Replacements for cells that could reveal details of the machine.
 _CLEANED: dict[str, dict[str, Callable[[Any], Any]]] = {
     "runs": {
         "state": _state,
@@ -91,7 +91,7 @@ _CLEANED: dict[str, dict[str, Callable[[Any], Any]]] = {
 
 
 def portable_tables(connection: sqlite3.Connection) -> dict[str, Rows]:
-    """Return the results of the latest plan, without what tells about the machine."""
+    """Return the results of the latest plan, without details of the machine."""
     tables = {}
     for table, query in _QUERIES.items():
         cursor = connection.execute(query)
@@ -111,24 +111,24 @@ def portable_tables(connection: sqlite3.Connection) -> dict[str, Rows]:
 
 
 def load_tables(tables: Mapping[str, Rows], *, version: int) -> sqlite3.Connection:
-    """Return a store in memory with these tables.
+    """Load tables into an in-memory store.
 
     Parameters
     ----------
     tables : mapping from str to dict
-        From `portable_tables`, perhaps of an earlier version: new columns are empty then.
+        From `portable_tables`. Columns missing in earlier versions are empty.
     version : int
-        Version of the tables.
+        Schema version of the tables.
 
     Raises
     ------
     InvalidInputError
-        If they are of a newer version, or are not such tables.
+        If the tables have a newer version or are invalid.
     """
     if not isinstance(version, int) or not 1 <= version <= SCHEMA_VERSION:
         raise InvalidInputError(
-            f"tables must have schema version {SCHEMA_VERSION} or an earlier one, got {version!r}; "
-            "they were made by another version of vuskit: update vuskit"
+            f"tables must have schema version {SCHEMA_VERSION} or earlier, got {version!r}; "
+            "another version of vuskit wrote them: update vuskit"
         )
     connection = sqlite3.connect(":memory:", check_same_thread=False)
     connection.row_factory = sqlite3.Row
@@ -154,7 +154,7 @@ def load_tables(tables: Mapping[str, Rows], *, version: int) -> sqlite3.Connecti
 def _insert(connection: sqlite3.Connection, table: str, content: Rows) -> None:
     known = {row["name"] for row in connection.execute(f'PRAGMA table_info("{table}")')}
     columns = content["columns"]
-    if unknown := set(columns) - known:  # names become part of a statement
+    if unknown := set(columns) - known:  # names become part of the SQL statement
         raise ValueError(f"unknown columns {sorted(map(str, unknown))} of {table!r}")
     marks = ", ".join("?" * len(columns))
     connection.executemany(

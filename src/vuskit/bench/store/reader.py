@@ -1,4 +1,4 @@
-"""Reading the store of a run folder: without writing to it, wherever it lies, also during a run."""
+"""Read the store of a run folder, also during a run and on read-only disks."""
 
 from __future__ import annotations
 
@@ -54,11 +54,11 @@ __all__ = [
 ]
 
 DATABASE = "bench.sqlite"
-LOCK = f"{PRIVATE_PREFIX}lock"  # also marks a folder as that of a run
-# Left by systems and git in folders that are empty for their users.
+LOCK = f"{PRIVATE_PREFIX}lock"  # also marks a folder as a run folder
+# Created by operating systems and git; a folder with only these counts as empty.
 _HARMLESS = {".DS_Store", ".gitignore", ".gitkeep", "Thumbs.db", "desktop.ini", "lost+found"}
 _SHOWN_ENTRIES = 3
-WAIT_SECONDS = 60  # for another process that is writing
+WAIT_SECONDS = 60  # to wait for another process that is writing
 
 SERIES_FACTS = tuple(
     entry.name for entry in fields(SeriesRef) if entry.name not in ("source", "left_out", "files")
@@ -125,12 +125,12 @@ LEFT JOIN planned_series ON planned_series.hash = series.hash
 LEFT JOIN sources ON series_hash = series.hash
 WHERE series.hash = ? ORDER BY spec LIMIT 1
 """
-# CROSS JOIN fixes the order of loops: SQLite would start with the jobs, which takes longer.
+# CROSS JOIN fixes the join order: SQLite would start with the jobs, which is slower.
 _COUNTS = """
 SELECT detector, kind, status, count(*) AS jobs FROM planned_scores
 CROSS JOIN jobs ON jobs.key = planned_scores.key WHERE run_id = :run GROUP BY detector, kind, status
 UNION ALL
--- Scores may be those of several detectors: each of them has the evaluations.
+-- Several detectors may share scores; the evaluations count for each of them.
 SELECT detector, second.kind, second.status, count(DISTINCT second.id) FROM planned_scores
 CROSS JOIN jobs AS first ON first.key = planned_scores.key
 CROSS JOIN jobs AS second ON second.scores_hash = first.scores_hash
@@ -149,7 +149,7 @@ ORDER BY jobs.id, detector LIMIT 1
 
 
 def path_to_text(path: Path) -> str:
-    """Text of a path that SQLite can store; `text_to_path` undoes it, whatever the bytes are."""
+    """Text of a path that SQLite can store; `text_to_path` restores any path."""
     text = str(path)
     return text if is_utf8(text) else json.dumps(text)
 
@@ -166,14 +166,14 @@ def text_to_path(text: str) -> Path:
 
 
 class StoreReader:
-    """Questions to the tables of a store; nothing is added to them.
+    """Read-only queries of a store.
 
     Parameters
     ----------
     connection : sqlite3.Connection
-        To the tables of a store, with rows that have names.
+        Connection to the store, with `sqlite3.Row` rows.
     folder : Path, optional
-        The run folder, for errors.
+        The run folder, for error messages.
     """
 
     def __init__(self, connection: sqlite3.Connection, folder: Path | None = None) -> None:
@@ -190,13 +190,13 @@ class StoreReader:
         """Close the file."""
         self._connection.close()
 
-    # -- what earlier runs know ------------------------------------------------------------------
+    # -- earlier runs ---------------------------------------------------------------------------
 
     def known_series(self) -> dict[tuple[str, str], SeriesRef]:
-        """Series by their source and its stamp, as read in earlier runs.
+        """Series read in earlier runs, by source and stamp.
 
-        Series entered by an earlier version are read once more: that version did not know all
-        files they are read from, and treated other columns of tables as channels.
+        Does not include series stored by earlier versions, which did not record all input files
+        and used other columns as channels. These are read again.
         """
         rows = self._connection.execute(
             "SELECT spec, stamp, hash, sources.dataset, sources.name, n_points, n_channels, "
@@ -214,7 +214,7 @@ class StoreReader:
         }
 
     def add_series(self, series: Iterable[tuple[SeriesRef, str]]) -> None:
-        """Do nothing: only a `Store` keeps series that were read."""
+        """Do nothing; `Store` overrides this to save the series."""
 
     def finished_scores(self) -> dict[str, sqlite3.Row]:
         """Finished score and import jobs by key."""
@@ -242,7 +242,7 @@ class StoreReader:
             yield row, decoded[listed]
 
     def planned_results(self) -> list[sqlite3.Row]:
-        """Finished score and import jobs of the latest plan, with its names and their identity."""
+        """Finished score and import jobs of the latest plan, with names and identities."""
         return self._connection.execute(
             "SELECT detector, seed, source, files, jobs.series_hash, kind, settings, code, spec "
             "FROM planned_scores JOIN jobs ON jobs.key = planned_scores.key "
@@ -250,14 +250,14 @@ class StoreReader:
         ).fetchall()
 
     def code_parts(self, version: str) -> dict[str, str]:
-        """Digests of the parts of a version of local code; empty if they are not known."""
+        """Digests of the parts of a version of local code; empty if unknown."""
         rows = self._connection.execute(
             "SELECT part, digest FROM code_parts WHERE version = ?", (version,)
         )
         return dict(rows.fetchall())
 
     def library_versions(self) -> dict[int, dict[str, str]]:
-        """Versions of the libraries that jobs were computed with, by the jobs' rows."""
+        """Library versions that jobs were computed with, by job id."""
         known = {
             row["id"]: json.loads(row["versions"])
             for row in self._connection.execute("SELECT id, versions FROM environments")
@@ -275,7 +275,7 @@ class StoreReader:
         Raises
         ------
         InvalidInputError
-            If there is none.
+            If there is no run.
         """
         run: sqlite3.Row | None = self._connection.execute(_LATEST).fetchone()
         if run is None:
@@ -283,7 +283,7 @@ class StoreReader:
         return run
 
     def times(self) -> tuple[str, str | None]:
-        """First start in this folder, and end of the last job of the latest plan."""
+        """Time of the first start in this folder, and of the end of the latest plan's last job."""
         (first,) = self._connection.execute("SELECT min(started) FROM runs").fetchone()
         (last,) = self._connection.execute(
             "SELECT max(finished) FROM jobs WHERE run_id = ?", (self.latest_run()["id"],)
@@ -291,7 +291,7 @@ class StoreReader:
         return first, last
 
     def count_jobs(self) -> dict[tuple[Kind, Status], int]:
-        """Finished jobs of the latest plan by kind and status."""
+        """Number of finished jobs of the latest plan, by kind and status."""
         counted = self._connection.execute(
             "SELECT kind, status, count(*) FROM jobs WHERE run_id = ? GROUP BY kind, status",
             (self.latest_run()["id"],),
@@ -299,17 +299,17 @@ class StoreReader:
         return {(Kind(kind), Status(status)): count for kind, status, count in counted}
 
     def count_jobs_by_detector(self) -> dict[tuple[str, Kind, Status], int]:
-        """Finished jobs of the latest plan by detector, kind and status."""
+        """Number of finished jobs of the latest plan, by detector, kind and status."""
         counted = self._connection.execute(_COUNTS, {"run": self.latest_run()["id"]})
         return {(name, Kind(k), Status(s)): count for name, k, s, count in counted}
 
     def count_values(self) -> int:
-        """Values that the latest plan asks for."""
+        """Number of values that the latest plan requests."""
         count: int = self._connection.execute(f"SELECT count(*) FROM ({_VALUES})").fetchone()[0]
         return count
 
     def alignments(self) -> tuple[str, ...]:
-        """How imported scores of windows became scores of points, in the latest plan."""
+        """How imported window scores of the latest plan were aligned to points."""
         rows = self._connection.execute(
             "SELECT DISTINCT json_extract(spec, '$.align'), json_extract(spec, '$.window') "
             "FROM jobs JOIN planned_scores ON planned_scores.key = jobs.key "
@@ -318,7 +318,7 @@ class StoreReader:
         return tuple(f"{at or 'center'} of windows of {window:,} points" for at, window in rows)
 
     def failed_jobs(self, limit: int) -> list[sqlite3.Row]:
-        """Failed jobs of the latest plan, the latest first."""
+        """Failed jobs of the latest plan, latest first."""
         failed = [status for status in Status if status.failed]
         return self._connection.execute(
             "SELECT jobs.*, dataset, name AS series FROM jobs JOIN planned_series ON hash = "
@@ -328,9 +328,9 @@ class StoreReader:
         ).fetchall()
 
     def failure_causes(self, limit: int) -> list[sqlite3.Row]:
-        """Failed jobs of the latest plan, one per status and first line of the message.
+        """Failed jobs of the latest plan, grouped by status and first line of the message.
 
-        The latest job of each cause, with the number of jobs; the most frequent cause first.
+        Returns the latest job of each group with the number of jobs, largest group first.
         """
         failed = [status for status in Status if status.failed]
         return self._connection.execute(
@@ -343,7 +343,7 @@ class StoreReader:
         ).fetchall()
 
     def names_of(self, job: sqlite3.Row) -> tuple[str | None, int | None]:
-        """Detector and seed of a job in the latest plan; of several detectors the first."""
+        """Detector and seed of a job in the latest plan; the first of several detectors."""
         if job["kind"] == Kind.EVALUATE:
             subject = job["scores_hash"], job["series_hash"]
             found = self._connection.execute(_NAMES_OF_EVALUATION, subject).fetchone()
@@ -386,7 +386,7 @@ class StoreReader:
         return self._connection.execute(_SCORED).fetchall()
 
     def evaluation_statuses(self) -> dict[tuple[str, str], Status]:
-        """How the evaluations of series and scores ended; OK if one of them did."""
+        """Status of the evaluations by series and scores; OK if at least one succeeded."""
         rows = self._connection.execute(
             "SELECT series_hash, scores_hash, status FROM jobs "
             "WHERE kind = 'evaluate' AND run_id = ? ORDER BY status = 'OK'",
@@ -395,7 +395,7 @@ class StoreReader:
         return {(series, scores): Status(status) for series, scores, status in rows}
 
     def evaluations_without_value(self) -> list[sqlite3.Row]:
-        """Evaluations of the latest plan and those of its measures that have no value there."""
+        """Evaluations of the latest plan with each of their measures that has no value."""
         return self._connection.execute(_WITHOUT_VALUE, (self.latest_run()["id"],)).fetchall()
 
     def evaluations_without_buffer(self) -> list[sqlite3.Row]:
@@ -409,13 +409,13 @@ class StoreReader:
         ).fetchall()
 
     def values(self) -> pd.DataFrame:
-        """One row per value that the latest plan asks for; a value computed twice has two."""
+        """One row per value that the latest plan requests; two rows if it was computed twice."""
         import pandas
 
         try:
             frame: pd.DataFrame = pandas.read_sql_query(_VALUES, self._connection)
         except pandas.errors.DatabaseError as error:
-            # An error of the operating system, for pandas: what SQLite says is beneath.
+            # pandas wraps the error of SQLite, which is more informative.
             raise error.__cause__ or error from None
         return frame
 
@@ -424,7 +424,7 @@ class StoreReader:
         return self._connection.execute(_VALUES).fetchall()
 
     def unexpected_values(self) -> list[str]:
-        """Keys of jobs that have values although they are not evaluations or failed."""
+        """Keys of jobs that have values but are not successful evaluations."""
         rows = self._connection.execute(
             'SELECT DISTINCT key FROM jobs JOIN "values" ON job_id = id '
             "WHERE kind != 'evaluate' OR status != 'OK' ORDER BY key"
@@ -432,14 +432,14 @@ class StoreReader:
         return [key for (key,) in rows]
 
     def planned_measures(self) -> list[sqlite3.Row]:
-        """Measures of the latest plan with the settings they are computed under, in its order."""
+        """Measures of the latest plan with their settings, in the order of the plan."""
         return self._connection.execute(
             "SELECT settings, measures.* FROM planned_values "
             "JOIN measures ON measures.id = measure_id ORDER BY place, measures.id"
         ).fetchall()
 
     def evaluation(self, series_hash: str, settings: str) -> sqlite3.Row | None:
-        """Latest evaluation of a series under some settings that ended well."""
+        """Latest successful evaluation of a series under these settings."""
         row: sqlite3.Row | None = self._connection.execute(
             "SELECT spec, buffer, buffer_reason FROM jobs WHERE series_hash = ? AND settings = ? "
             "AND kind = 'evaluate' AND status = 'OK' ORDER BY id DESC LIMIT 1",
@@ -448,7 +448,7 @@ class StoreReader:
         return row
 
     def unsuccessful_jobs(self, series_hash: str) -> dict[str, int]:
-        """Failed and skipped jobs of the latest plan on a series, by status."""
+        """Number of failed and skipped jobs of the latest plan on a series, by status."""
         rows = self._connection.execute(
             "SELECT status, count(*) FROM jobs WHERE series_hash = ? AND status != 'OK' "
             "AND run_id = ? GROUP BY status",
@@ -459,26 +459,26 @@ class StoreReader:
     # -- single jobs -----------------------------------------------------------------------------
 
     def find_job(self, key: str) -> sqlite3.Row:
-        """Row of the job whose key begins so.
+        """Row of the job whose key starts with `key`.
 
         Raises
         ------
         InvalidInputError
-            If there is none or more than one.
+            If there is no such job, or more than one.
         """
         rows = self._connection.execute(
             "SELECT * FROM jobs WHERE substr(key, 1, ?) = ? LIMIT 2", (len(key), key)
         ).fetchall()
         if len(rows) != 1 or not key:
-            found = "more than one" if rows else "none"
+            found = "several jobs; give more characters" if rows else "no job"
             raise InvalidInputError(
-                f"`key` must begin the key of one job, got {key!r}: {found} does"
+                f"`key` must be the key of a job, or its start, got {key!r}, which matches {found}"
             )
         row: sqlite3.Row = rows[0]
         return row
 
     def read_job(self, row: sqlite3.Row) -> Job:
-        """Return the job of a row, with the names of the latest plan, if known."""
+        """Return the job of a row, with the names of the latest plan if known."""
         spec = json.loads(row["spec"])
         label, _ = self.names_of(row)
         if label is None:
@@ -493,14 +493,14 @@ class StoreReader:
         )
 
     def successful_evaluations(self) -> list[str]:
-        """Keys of all evaluations that ended well, sorted."""
+        """Keys of all successful evaluations, sorted."""
         rows = self._connection.execute(
             "SELECT key FROM jobs WHERE kind = 'evaluate' AND status = 'OK' ORDER BY key"
         )
         return [key for (key,) in rows]
 
     def current_measures_of(self, row: sqlite3.Row) -> set[str]:
-        """Measures of an evaluation that the latest plan asks for, in their present version."""
+        """Measures of an evaluation that the latest plan requests in the same version."""
         if row["run_id"] != self.latest_run()["id"]:
             return set()
         rows = self._connection.execute(
@@ -521,11 +521,11 @@ class StoreReader:
         return dict(rows.fetchall())
 
     def portable_tables(self) -> dict[str, Rows]:
-        """Results of the latest plan as plain tables, without what tells about the machine."""
+        """Results of the latest plan as plain tables, without details of the machine."""
         return portable_tables(self._connection)
 
     def score_sizes(self) -> dict[str, int]:
-        """Number of points of all stored scores, by digest."""
+        """Number of points of each stored score, by digest."""
         rows = self._connection.execute("SELECT hash, n_points FROM scores ORDER BY hash")
         return dict(rows.fetchall())
 
@@ -535,35 +535,35 @@ class StoreReader:
 
 
 def find_damages(folder: Path) -> list[str]:
-    """What SQLite's own checks of a store's file find.
+    """Return the problems that SQLite's integrity checks find in a store.
 
     Raises
     ------
     InvalidInputError
-        If there is no store.
+        If the folder has no store.
     """
     path = folder / DATABASE
     if not path.is_file():
         raise _no_run(folder)
     connection, _ = _opened(path)
     try:
-        said = [row[0] for row in connection.execute("PRAGMA integrity_check")]
+        lines = [row[0] for row in connection.execute("PRAGMA integrity_check")]
         broken = connection.execute("PRAGMA foreign_key_check").fetchall()
     finally:
         connection.close()
-    loose = [f"{len(broken)} rows refer to rows that are gone"] * bool(broken)
-    return [line for line in said if line != "ok"] + loose
+    loose = [f"{len(broken)} rows refer to missing rows"] * bool(broken)
+    return [line for line in lines if line != "ok"] + loose
 
 
 def separate_names(connection: sqlite3.Connection, *, keep: bool) -> None:
-    """Give different series different names, which stores of earlier versions may lack.
+    """Make the names of series unique, which they may not be in stores of earlier versions.
 
     Parameters
     ----------
     connection : sqlite3.Connection
-        To the present tables.
+        Connection to a store with the current schema.
     keep : bool
-        Change the stored names; otherwise only what this connection reads.
+        Whether to change the stored names, or only what this connection reads.
     """
     rows = connection.execute(
         "SELECT hash, dataset, name, source FROM planned_series ORDER BY dataset, name, hash"
@@ -586,14 +586,14 @@ def separate_names(connection: sqlite3.Connection, *, keep: bool) -> None:
 
 
 def open_store(folder: Path) -> StoreReader:
-    """Open the store of a run folder for reading, also while a run goes on.
+    """Open the store of a run folder for reading, also during a run.
 
     A store of an earlier version is converted in memory; its file is not changed.
 
     Raises
     ------
     InvalidInputError
-        If there is none.
+        If the folder has no store.
 
     Examples
     --------
@@ -608,12 +608,12 @@ def open_store(folder: Path) -> StoreReader:
 
 
 def check_run_folder(folder: Path) -> None:
-    """Refuse a folder with files that belong to no run, before anything is written there.
+    """Refuse a folder with unrelated files, before anything is written to it.
 
     Raises
     ------
     InvalidInputError
-        If it is neither new nor empty and holds no run.
+        If the folder has files but no run.
 
     Examples
     --------
@@ -627,12 +627,12 @@ def check_run_folder(folder: Path) -> None:
         raise InvalidInputError(
             f"`folder` must be a new or empty folder or hold a benchmark run, got {str(folder)!r} "
             f"with {quoted(found, most=_SHOWN_ENTRIES)}; nothing was changed there. "
-            f'Name another one in the plan, such as folder = "{folder / "run"}"'
+            f'Choose another folder in the plan, such as folder = "{folder / "run"}"'
         )
 
 
 def _has_tables(path: Path) -> bool:
-    """Whether there is a store; an error if the file is something else."""
+    """Whether the file is a store with tables; an error if it is something else."""
     if not path.is_file():
         return False
     connection, version = _opened(path)
@@ -641,12 +641,12 @@ def _has_tables(path: Path) -> bool:
 
 
 def open_store_or_empty(folder: Path) -> StoreReader:
-    """Open a store as `open_store`; an empty one if the folder is new or empty.
+    """Open a store like `open_store`, or an empty one if the folder is new or empty.
 
     Raises
     ------
     InvalidInputError
-        If there is a store that cannot be read, or the folder holds other files but no run.
+        If the store cannot be read, or the folder has other files but no run.
 
     Examples
     --------
@@ -678,7 +678,7 @@ def _open_if_any(folder: Path) -> sqlite3.Connection | None:
 
 
 def _converted(connection: sqlite3.Connection, version: int) -> sqlite3.Connection:
-    """Copy of an earlier version's store in memory, with the present tables."""
+    """Copy a store of an earlier version into memory and convert it to the current schema."""
     memory = sqlite3.connect(":memory:")
     with closing(connection):
         connection.backup(memory)
@@ -694,17 +694,15 @@ def _opened(path: Path) -> tuple[sqlite3.Connection, int]:
     try:
         return _connected(path, "mode=ro")
     except sqlite3.OperationalError as reason:
-        # Readers of a write-ahead log share a file beside it, which cannot be made on a read-only
-        # disk or in a folder of another user. No process can write to it there.
+        # Readers of a write-ahead log need a shared file next to it. It cannot be created on a
+        # read-only disk or in another user's folder, where no process can write to the store.
         log = path.with_name(f"{path.name}-wal")
         try:
             if log.is_file() and log.stat().st_size:
                 return _copied(path, log)
             return _connected(path, "mode=ro&immutable=1")
         except (OSError, sqlite3.OperationalError):
-            raise InvalidInputError(
-                f"{path} must be a store that can be read, got: {reason}"
-            ) from reason
+            raise InvalidInputError(f"{path} must be a readable store, got: {reason}") from reason
 
 
 def _connected(path: Path, options: str) -> tuple[sqlite3.Connection, int]:
@@ -719,7 +717,7 @@ def _connected(path: Path, options: str) -> tuple[sqlite3.Connection, int]:
 
 
 def _copied(path: Path, log: Path) -> tuple[sqlite3.Connection, int]:
-    """Read a store whose last transactions are still in the log that a killed run left."""
+    """Read a store whose last transactions are still in the log of a killed run."""
     with tempfile.TemporaryDirectory() as folder:
         for file in (path, log):
             shutil.copyfile(file, Path(folder) / file.name)

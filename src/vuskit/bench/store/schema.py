@@ -1,8 +1,8 @@
-"""Tables of the store, and how those of earlier versions become the present ones.
+"""Tables of the store, and conversion from earlier schema versions.
 
 Results (``jobs``, ``values``) are keyed by content: data, code and settings. Names of detectors,
-series and data sets are those of the plan at the latest start. They live in the tables
-``planned_*``, which every start replaces, and are never part of a key.
+series and data sets come from the plan of the latest start. They are in the tables ``planned_*``,
+which every start replaces, and are never part of a key.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ __all__ = ["SCHEMA_VERSION", "create_schema", "migrate_schema", "stored_version"
 SCHEMA_VERSION = 5
 
 _SCHEMA = """
--- One row per start of the command; the last one is the present plan.
+-- One row per start of the command; the last one is the current plan.
 CREATE TABLE runs (
     id INTEGER PRIMARY KEY,
     started TEXT NOT NULL,
@@ -38,7 +38,7 @@ CREATE TABLE runs (
     progress TEXT NOT NULL
 );
 
--- Names: what the plan of the latest start calls series and detectors, and what it asks for.
+-- Names of series and detectors in the plan of the latest start, and the requested values.
 CREATE TABLE planned_series (
     hash TEXT PRIMARY KEY REFERENCES series (hash),
     dataset TEXT NOT NULL,
@@ -101,7 +101,7 @@ CREATE TABLE code_parts (
     digest TEXT NOT NULL,
     PRIMARY KEY (version, part)
 ) WITHOUT ROWID;
--- Versions of libraries that results were computed with, as JSON.
+-- Library versions that results were computed with, as JSON.
 CREATE TABLE environments (
     id INTEGER PRIMARY KEY,
     versions TEXT NOT NULL UNIQUE
@@ -150,7 +150,7 @@ CREATE TABLE "values" (
 ) WITHOUT ROWID;
 """
 
-# Columns that versions 2, 3 and 5 added to the one before, empty in what is there already.
+# Columns added by versions 2, 3 and 5; they are empty in existing rows.
 _ADDED: dict[int, dict[str, dict[str, str]]] = {
     2: {
         "measures": {
@@ -173,19 +173,19 @@ _NEW_IN_5 = ("code_parts", "environments")
 
 
 def create_schema(connection: sqlite3.Connection) -> None:
-    """Create the tables in an empty file, all or none."""
+    """Create the tables in an empty file, in one transaction."""
     connection.executescript(f"BEGIN;{_SCHEMA}PRAGMA user_version = {SCHEMA_VERSION};COMMIT;")
 
 
 def stored_version(connection: sqlite3.Connection, path: str) -> int:
-    """Version of the tables; 0 if there are none yet.
+    """Return the schema version; 0 if there are no tables yet.
 
     Raises
     ------
     InvalidInputError
-        If the file belongs to a newer version of vuskit or is no store at all.
+        If a newer version of vuskit wrote the file, or it is not a store.
     sqlite3.OperationalError
-        If it cannot be opened here.
+        If the file cannot be opened.
     """
     try:
         version: int = connection.execute("PRAGMA user_version").fetchone()[0]
@@ -193,19 +193,19 @@ def stored_version(connection: sqlite3.Connection, path: str) -> int:
     except sqlite3.OperationalError:
         raise
     except sqlite3.DatabaseError as error:
-        raise InvalidInputError(f"{path} must be a store of vuskit bench, got: {error}") from error
+        raise InvalidInputError(f"{path} must be a vuskit benchmark store, got: {error}") from error
     if tables == 0:
         return 0
     if not 1 <= version <= SCHEMA_VERSION:
         raise InvalidInputError(
-            f"{path} must have schema version {SCHEMA_VERSION} or an earlier one, got {version}; "
-            "it was made by another version of vuskit"
+            f"{path} must have schema version {SCHEMA_VERSION} or earlier, got {version}; "
+            "another version of vuskit wrote it: update vuskit"
         )
     return version
 
 
 def migrate_schema(connection: sqlite3.Connection, version: int) -> None:
-    """Convert the tables of an earlier version to the present ones, all or none."""
+    """Convert the tables of an earlier version to the current schema, in one transaction."""
     connection.execute("PRAGMA foreign_keys = OFF")  # has no effect inside a transaction
     level, connection.isolation_level = connection.isolation_level, None
     factory, connection.row_factory = connection.row_factory, sqlite3.Row
@@ -237,7 +237,7 @@ def _add_columns(connection: sqlite3.Connection, added: dict[str, dict[str, str]
 
 
 def _convert_4(connection: sqlite3.Connection) -> None:
-    """Convert version 4, within a transaction and without foreign keys."""
+    """Convert version 4; requires a transaction and disabled foreign keys."""
     for statement in _statements(_SCHEMA):
         if statement.strip().startswith(tuple(f"CREATE TABLE {name} " for name in _NEW_IN_5)):
             connection.execute(statement)
@@ -255,7 +255,7 @@ _CODE = re.compile(r"(.*) (vuskit \S+|sha256:[0-9a-f]+|unknown)", re.DOTALL)
 
 
 def _convert_3(connection: sqlite3.Connection) -> None:
-    """Convert version 3 to the present one, within a transaction and without foreign keys."""
+    """Convert version 3; requires a transaction and disabled foreign keys."""
     for index in ("jobs_by_state", "jobs_by_scores"):
         connection.execute(f"DROP INDEX {index}")
     for table in _TABLES_3:
@@ -292,7 +292,7 @@ def _statements(script: str) -> list[str]:
 
 
 def _convert_measures(connection: sqlite3.Connection) -> dict[str, int]:
-    """Split identities into name and version; return ids by identity, also of failed measures."""
+    """Split identities into name and version; return ids by identity, including failed ones."""
     for row in connection.execute("SELECT * FROM old_measures ORDER BY id").fetchall():
         version = row["identity"].rpartition(" @ ")[2]
         connection.execute(
@@ -346,7 +346,7 @@ def _identity(row: sqlite3.Row, spec: dict[str, Any]) -> tuple[str, str, str]:
 
 
 def _without_names(spec: dict[str, Any]) -> str:
-    """What is needed to do a job again: the content of its series aside, and all names."""
+    """Spec needed to repeat a job, without its series and names."""
     kept = {key: value for key, value in spec.items() if key not in ("series", "label")}
     if "detector" in kept:
         kept["detector"] = {k: v for k, v in kept["detector"].items() if k != "label"}
@@ -357,7 +357,7 @@ def _without_names(spec: dict[str, Any]) -> str:
 
 
 def _convert_plan(connection: sqlite3.Connection, measures: dict[str, int]) -> None:
-    """Take the names of the latest start from where version 3 kept them."""
+    """Copy the names of the latest start from the tables of version 3."""
     run = connection.execute("SELECT id, wanted FROM old_runs ORDER BY id DESC LIMIT 1").fetchone()
     if run is None:
         return
@@ -379,7 +379,7 @@ def _convert_plan(connection: sqlite3.Connection, measures: dict[str, int]) -> N
         (run["id"],),
     )
     for place, (settings, name, *identity) in enumerate(json.loads(run["wanted"])):
-        # Version 1 names no version of a measure: all of them count, the last one above others.
+        # Version 1 does not store the version of a measure, so all known versions count.
         known = [measures[one] for one in identity if one in measures] or [
             number for one, number in measures.items() if one.rpartition(" @ ")[0] == name
         ]

@@ -1,4 +1,4 @@
-"""Score files: written under a temporary name, made durable, then renamed."""
+"""Score files: written to a temporary name, synced to disk, then renamed."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ _DIGEST = re.compile("[0-9a-f]{64}")
 
 
 class ScoreFiles:
-    """The ``.npy`` files of a run folder, named by the digest of what they hold.
+    """The ``.npy`` files of a run folder, named by the digest of their content.
 
     Parameters
     ----------
     folder : Path
-        The run folder; files go to ``scores/`` below it.
+        The run folder; files are in its subfolder ``scores/``.
 
     Examples
     --------
@@ -46,34 +46,34 @@ class ScoreFiles:
 
     @property
     def scratch(self) -> Path:
-        """Folder for temporary files of this object, created when first asked for."""
+        """Folder for temporary files, created when first needed."""
         if self._scratch is None or not self._scratch.is_dir():
             self._run_folder.mkdir(parents=True, exist_ok=True)
             self._scratch = Path(tempfile.mkdtemp(prefix=_SCRATCH, dir=self._run_folder))
         return self._scratch
 
     def path(self, digest: str) -> Path:
-        """Where the scores with this digest are.
+        """Path of the scores with this digest.
 
         Raises
         ------
         InvalidInputError
-            If it is no digest: the path could be anywhere then.
+            If `digest` is invalid, so that the path could be anywhere.
         """
         if not _DIGEST.fullmatch(digest):
             raise InvalidInputError(
                 f"`digest` must be 64 hexadecimal digits, got {digest[:80]!r}; "
-                "the database of the run was changed or damaged"
+                "the database of the run is damaged: restore a copy"
             )
         return self.folder / digest[:2] / f"{digest}.npy"
 
     def write(self, scores: NDArray[np.float64]) -> str:
-        """Store scores and return their digest; when this returns, they are on the disk.
+        """Store scores durably and return their digest.
 
         Raises
         ------
         OSError
-            If the disk is full or read-only; no part of the file remains then.
+            If the disk is full or read-only; no partial file remains.
         """
         digest = scores_digest(scores)
         final = self.path(digest)
@@ -88,14 +88,14 @@ class ScoreFiles:
         return digest
 
     def clean(self) -> None:
-        """Remove temporary files, also those that killed runs left; only the writer may do so."""
+        """Remove temporary files, including those of killed runs. Only the writer may call this."""
         for folder in self._run_folder.glob(f"{_SCRATCH}*"):
             shutil.rmtree(folder, ignore_errors=True)
         self._scratch = None
 
 
 def _write_npy(stream: BinaryIO, array: NDArray[np.float64]) -> None:
-    """As ``np.save``, which hides the reason when a disk is full."""
+    """Like ``np.save``, but report the reason if the disk is full."""
     header = np.lib.format.header_data_from_array_1_0(array)
     np.lib.format.write_array_header_1_0(stream, header)
     stream.write(array.data)

@@ -1,4 +1,4 @@
-"""Writing to the store of a run folder: one SQLite file, one writer, whole transactions."""
+"""Write to the store of a run folder: one SQLite file, one writer, atomic transactions."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class BenchStorageError(VuskitError):
 
 
 class _TextSafeConnection(sqlite3.Connection):
-    """Escapes what SQLite cannot store: lone surrogates. One strange name must not stop a run."""
+    """Escapes lone surrogates, which SQLite cannot store, so that no name can stop a run."""
 
     def execute(self, sql: str, parameters: Any = (), /) -> sqlite3.Cursor:
         return super().execute(sql, _storable(parameters))
@@ -94,19 +94,20 @@ def _storable(parameters: Any) -> Any:
 
 
 class Store(StoreReader):
-    """The one writer of a run folder.
+    """The only writer of a run folder.
 
     Parameters
     ----------
     folder : str or Path
-        New, empty, or with a run. Made if it does not exist.
+        New, empty, or with a run. Created if it does not exist.
 
     Raises
     ------
     BenchStorageError
         If the folder cannot be written or another process writes to it.
     InvalidInputError
-        If it holds files but no run, or a store of another version; nothing is changed then.
+        If the folder has other files but no run, or a store of another version. Nothing is
+        changed in this case.
 
     Examples
     --------
@@ -136,7 +137,7 @@ class Store(StoreReader):
 
     def _connect(self) -> sqlite3.Connection:
         path = self.folder / DATABASE
-        # Transactions are begun and ended by hand.
+        # Transactions are explicit, see `transaction`.
         connection = sqlite3.connect(
             path, timeout=WAIT_SECONDS, isolation_level=None, factory=_TextSafeConnection
         )
@@ -153,13 +154,13 @@ class Store(StoreReader):
         except BaseException:
             connection.close()
             raise
-        # In WAL mode this survives every crash of the process; only a power failure can take
-        # the last moments back, never break the file.
+        # In WAL mode, data survive any crash of the process. A power failure can lose the last
+        # transactions, but cannot damage the file.
         connection.execute("PRAGMA synchronous = NORMAL")
         return connection
 
     def _mark_killed_runs(self) -> None:
-        """Enter that runs without an end were interrupted: this process has the lock now."""
+        """Mark unfinished runs as interrupted: this process has the lock, so they have ended."""
         killed = self._connection.execute("SELECT 1 FROM runs WHERE state = 'running'").fetchone()
         if killed is not None:
             with self.transaction() as connection:
@@ -168,23 +169,23 @@ class Store(StoreReader):
                 )
 
     def close(self) -> None:
-        """Close the file and let others write."""
+        """Close the file and release the lock."""
         self.files.clean()
         super().close()
         os.close(self._lock)
 
     def integrity(self) -> str:
-        """Result of SQLite's own check of the file: ``ok``."""
+        """Result of SQLite's integrity check; ``ok`` if the file is intact."""
         return str(self._connection.execute("PRAGMA integrity_check").fetchone()[0])
 
     @contextlib.contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
-        """All or nothing.
+        """Run the block in one transaction.
 
         Raises
         ------
         BenchStorageError
-            If it cannot be written.
+            If the store cannot be written.
         """
         with _storage_errors(self.folder):
             try:
@@ -200,7 +201,7 @@ class Store(StoreReader):
     # -- series --------------------------------------------------------------------------------
 
     def add_series(self, series: Iterable[tuple[SeriesRef, str]]) -> None:
-        """Enter series with the stamps of their sources and the files they were read from."""
+        """Save series with the stamps of their sources and their input files."""
         with self.transaction() as connection:
             for ref, stamp in series:
                 connection.execute(_ENTER_SERIES, tuple(getattr(ref, name) for name in _CONTENT))
@@ -221,20 +222,20 @@ class Store(StoreReader):
         executor: str,
         notes: list[str],
     ) -> int:
-        """Enter that a run begins.
+        """Record the start of a run.
 
         Parameters
         ----------
         plan : Plan
-            What is run.
+            The plan.
         jobs : iterable of ScoreJob or ImportJob
-            Its jobs; their names replace those of the plan before.
+            Its jobs; their names replace those of the previous plan.
         done : iterable of int
-            Rows of finished jobs that belong to the plan.
+            Ids of finished jobs that belong to the plan.
         executor : str
-            Where jobs run, for people.
+            Description of the executor.
         notes : list of str
-            Everything unusual about the plan's files.
+            Notes about the files of the plan.
         """
         with self.transaction() as connection:
             cursor = connection.execute(
@@ -255,7 +256,7 @@ class Store(StoreReader):
     def _enter_names(
         self, connection: sqlite3.Connection, plan: Plan, jobs: Iterable[ScoreJob | ImportJob]
     ) -> None:
-        """Replace the names of the plan before."""
+        """Replace the names of the previous plan."""
         for table in ("planned_scores", "planned_series", "planned_values"):
             connection.execute(f"DELETE FROM {table}")
         series: dict[str, SeriesRef] = {}
@@ -284,7 +285,7 @@ class Store(StoreReader):
         )
 
     def _enter_code(self, connection: sqlite3.Connection, plan: Plan) -> None:
-        """Enter the parts of all code of a plan, to name those that change later."""
+        """Save the code parts of a plan, so that later changes can be described."""
         digests = [detector.digest for detector in plan.detectors]
         digests += [measure.digest for entry in plan.evaluations for measure in entry.measures]
         connection.executemany(
@@ -293,7 +294,7 @@ class Store(StoreReader):
         )
 
     def _environment_id(self, connection: sqlite3.Connection, job: Job) -> int:
-        """Row of the versions of the libraries that a job uses."""
+        """Id of the row with the library versions of a job."""
         libraries = sorted({x for one in job.code_digests().values() for x in one.libraries})
         versions = _versions_of(tuple(libraries))
         if versions not in self._environment_ids:
@@ -306,7 +307,7 @@ class Store(StoreReader):
         return self._environment_ids[versions]
 
     def end_run(self, state: str, *, notes: list[str] | None = None) -> None:
-        """Enter how the run ended, and its notes if there are new ones."""
+        """Record how the run ended, and new notes if given."""
         with self.transaction() as connection:
             if notes is not None:
                 connection.execute(
@@ -317,7 +318,7 @@ class Store(StoreReader):
             )
 
     def note_progress(self, progress: dict[str, Any]) -> None:
-        """Leave word for ``status`` in another terminal."""
+        """Save the progress for ``vuskit bench status`` in another terminal."""
         with self.transaction() as connection:
             connection.execute(
                 "UPDATE runs SET progress = ? WHERE id = ?", (json.dumps(progress), self.run_id)
@@ -337,7 +338,7 @@ class Store(StoreReader):
         )
 
     def count_failed(self) -> int:
-        """Jobs of this run that went wrong, adopted ones included."""
+        """Number of failed jobs of this run, including adopted ones."""
         failed = [status for status in Status if status.failed]
         marks = ", ".join("?" * len(failed))
         count: int = self._connection.execute(
@@ -347,12 +348,12 @@ class Store(StoreReader):
         return count
 
     def record(self, results: Iterable[tuple[Job, Outcome]]) -> dict[str, str]:
-        """Enter finished jobs, their scores first; return the scores' digests by key.
+        """Save finished jobs, scores first, and return the digests of the scores by job key.
 
         Raises
         ------
         BenchStorageError
-            If the disk is full or read-only; nothing of the batch is entered then.
+            If the disk is full or read-only; no job of the batch is saved in this case.
         """
         batch = list(results)
         digests: dict[str, str] = {}
@@ -425,7 +426,7 @@ class Store(StoreReader):
         )
 
     def _enter_measures(self, connection: sqlite3.Connection, specs: Iterable[MeasureSpec]) -> None:
-        """Enter what is known of measures, for readers that cannot import the user's modules."""
+        """Save the metadata of measures, for readers without the modules that define them."""
         for spec in specs:
             if spec.identity in self._measure_ids:
                 continue
@@ -439,9 +440,9 @@ class Store(StoreReader):
             ).fetchone()
 
     def forget_scores(self, digests: Iterable[str]) -> int:
-        """Remove broken score files, the jobs that made them and evaluations that failed on them.
+        """Remove damaged score files, their score jobs, and evaluations that failed on them.
 
-        The next run does all of these jobs again.
+        The next run repeats these jobs. Returns the number of removed jobs.
         """
         count = 0
         failed = [status for status in Status if status.failed]
@@ -460,20 +461,20 @@ class Store(StoreReader):
     def forget(
         self, statuses: Iterable[Status], *, of: Callable[[str, str], bool] | None = None
     ) -> int:
-        """Remove jobs with these statuses, so that the next run does them again.
+        """Remove jobs with these statuses, so that the next run repeats them.
 
         Parameters
         ----------
         statuses : iterable of Status
-            How they ended.
+            Statuses of the jobs to remove.
         of : callable, optional
-            Called with the detector and the series (data set and name) of a job; whether it is
-            meant. All are, unless given.
+            Called with the detector and the series (data set and name) of a job; returns whether
+            to remove it. Default: remove all.
 
         Returns
         -------
         int
-            How many there were.
+            Number of removed jobs.
         """
         wanted = tuple(statuses)
         marks = ", ".join("?" * len(wanted))
@@ -494,20 +495,20 @@ class Store(StoreReader):
 
 
 def _now() -> str:
-    """Time of day in UTC, to the millisecond."""
+    """Current time in UTC, to the millisecond."""
     return datetime.datetime.now(datetime.UTC).isoformat(timespec="milliseconds")
 
 
 @contextlib.contextmanager
 def _storage_errors(folder: Path) -> Iterator[None]:
-    """Tell in a sentence why a folder cannot be written."""
+    """Convert errors of the disk and of SQLite to `BenchStorageError`."""
     try:
         yield
     except (OSError, sqlite3.OperationalError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise BenchStorageError(
             f"`folder` must be writable and have space left, got {str(folder)!r}: {reason}. "
-            "What was finished before is kept; mend it and start the same command again"
+            "Finished jobs are kept; fix the problem and run the same command again"
         ) from error
 
 
@@ -517,7 +518,7 @@ def _versions_of(libraries: tuple[str, ...]) -> str:
 
 
 def _environment() -> str:
-    """Versions of Python and of the libraries that decide scores and values; kernels in use."""
+    """Versions of Python and of libraries that affect results, and the kernel backend."""
     versions = {"python": platform.python_version(), "kernels": backend_name()}
     for name in _LIBRARIES:
         with contextlib.suppress(metadata.PackageNotFoundError):
@@ -526,7 +527,7 @@ def _environment() -> str:
 
 
 def is_gone(host: str, pid: int) -> bool:
-    """Whether a process is known to have ended; of another machine nobody knows.
+    """Whether a process is known to have ended; False for processes on other machines.
 
     Examples
     --------
@@ -545,19 +546,20 @@ def is_gone(host: str, pid: int) -> bool:
 
 
 def _take_lock(path: Path) -> int:
-    """Hold a lock on a file as long as this process lives."""
+    """Lock a file until this process ends, and return its descriptor."""
     handle = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o644)
     try:
         import fcntl
 
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except ImportError:  # not a POSIX system: SQLite's own locks are left
+    except ImportError:  # not a POSIX system; SQLite's locks must suffice
         pass
     except BlockingIOError:
         owner = os.read(handle, 32).decode(errors="replace").strip()
         os.close(handle)
         raise BenchStorageError(
-            f"`folder` must not be in use, got {str(path.parent)!r}: process {owner} writes to it"
+            f"`folder` must not be in use, got {str(path.parent)!r}: process {owner} is writing to "
+            "it; wait until that run has ended"
         ) from None
     os.ftruncate(handle, 0)
     os.write(handle, f"{os.getpid()}\n".encode())
