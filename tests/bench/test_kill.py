@@ -101,8 +101,8 @@ def test_a_polite_stop_says_how_to_go_on(workshop, start, number):
     out, err = process.communicate(timeout=120)
     assert process.returncode == 130, err
     assert out == ""
-    assert f"What is finished is in {workshop.folder}." in err
-    assert f"Go on with: vuskit bench run {workshop.path}" in err
+    assert f"Finished work is in {workshop.folder}." in err
+    assert f"Resume with: vuskit bench run {workshop.path}" in err
     assert "resource_tracker" not in err
     assert workshop.query("SELECT state FROM runs") == [("interrupted",)]
     assert workshop.query("SELECT DISTINCT status FROM jobs") == [("OK",)]

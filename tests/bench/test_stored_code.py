@@ -74,12 +74,12 @@ def test_only_permitted_code_runs(packed):
     (package,) = {key for name, key in keys.items() if "buffer=5" in name}
 
     out, err = command("bench", "verify", folder)
-    assert "2 score files, 4 checksums, 2 values computed again, 0 problems" in out
-    assert "2 evaluations were not computed again: that would run code named in the store" in err
+    assert "2 score files, 4 checksums, 2 values recomputed, 0 problems" in out
+    assert "2 evaluations were not recomputed: that would run custom code" in err
     assert listed in err
     for key in (score, own):
         _, err = command("bench", "run-job", folder, key, code=2)
-        assert "would run code named in the store" in err
+        assert "would run custom code" in err
         assert listed in err
         assert "--allow-code" in err
     assert (
@@ -99,7 +99,7 @@ def test_only_permitted_code_runs(packed):
 
     (workshop.base / "pandas.py").unlink()
     out, err = command("bench", "verify", folder, "--all", "--allow-code")
-    assert "4 checksums, 4 values computed again, 0 problems" in out
+    assert "4 checksums, 4 values recomputed, 0 problems" in out
     assert "not computed again" not in err
     assert workshop.imported.exists()
     assert "half " in command("bench", "run-job", folder, own, "--allow-code")[0]

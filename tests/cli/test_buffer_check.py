@@ -37,9 +37,9 @@ def test_buffers_show_whether_the_ranking_depends_on_them(command, tmp_path, mon
     assert pack.code == 0, pack.err
     assert pack.out.endswith(folder.out)
     refused = command("compare", "bench-run", "--buffers", "1,2", "--labels", "scores")
-    assert (refused.code, "must come with a folder of saved scores" in refused.err) == (2, True)
+    assert (refused.code, "must be used with a folder of saved scores" in refused.err) == (2, True)
     alone = command("compare", "bench-run", "--labels", "scores")
-    assert "must come with --buffers" in " ".join(alone.err.split())
+    assert "must be used with --buffers" in " ".join(alone.err.split())
     for given, text in (("1,x", "must be numbers separated by commas"), ("1", "two or more")):
         failed = command("compare", "bench-run", "--buffers", given)
         assert (failed.code, text in " ".join(failed.err.split())) == (2, True)

@@ -92,7 +92,7 @@ def test_long_table_gives_the_same_as_a_wide_one(command, wide, long):
     assert second.out == first
     default = command("compare", "long.csv", "--csv")
     assert default.out == first
-    assert default.err == "by vus_pr; the table also has other measures, see --measure\n"
+    assert default.err == "by vus_pr; choose other measures of the table with --measure\n"
 
 
 def test_lower_is_better_turns_the_order(command, wide):
@@ -263,7 +263,7 @@ CASES = {
         "rank missing values last with --missing worst",
     ),
     "one_row": (lambda: wide_frame()[:1], [], "must have at least"),
-    "one_column": (lambda: wide_frame()[["LOF"]], [], "for each of two detectors or more"),
+    "one_column": (lambda: wide_frame()[["LOF"]], [], "for at least two detectors"),
     "scores": (
         lambda: wide_frame().assign(label=0),
         [],
@@ -309,7 +309,7 @@ def test_places_that_are_no_table(command, wide):
     (wide / "junk.parquet").write_text("junk")
     (wide / "book.xlsx").write_text("PK")
     answers = {
-        "folder": "must be a file or the folder of a benchmark run",
+        "folder": "must be a file or a run folder, got",
         "empty.csv": "the file is empty; it must hold a table of results",
         "junk.parquet": "not a readable parquet file",
         "book.xlsx": "must be a .csv or .parquet file, a run folder or a pack",
@@ -381,7 +381,7 @@ def test_who_has_no_value_is_left_out_or_last(command, with_failures, form):
     worst = command("compare", table, "--missing", "worst", "--csv")
     assert worst.code == 0, worst.err
     assert "left out" not in worst.err
-    used = "mean and median are over 2 of 3 series, those with a value of all detectors"
+    used = "mean and median use 2 of 3 series, those with a value of all detectors"
     assert f"{used}; fewer than 3: failing:sometimes 2\n" in worst.err
     *_, last = csv.DictReader(io.StringIO(worst.out))
     assert (last["name"], last["mean"], last["median"]) == ("failing:never", "", "")

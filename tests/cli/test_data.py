@@ -59,7 +59,7 @@ def test_fetch(command, archive, snapshot, tmp_path):
     assert outcome.code == 0
     assert outcome.err == (
         f"SHA-256 of the archive: {digest}\n"
-        "next: vuskit bench init, with the folder of Plant as its data\n"
+        "Next: run vuskit bench init, and set the folder of Plant in the plan\n"
     )
     folder = Path(outcome.out.strip())
     shown = (outcome.out + outcome.err).replace(str(tmp_path), "PLACE")

@@ -92,8 +92,8 @@ def test_unexpected_errors_are_a_sentence_too(command, monkeypatch):
     outcome = command("data", "list")
     assert (outcome.code, outcome.out) == (1, "")
     assert outcome.err == (
-        "vuskit: this should not have happened (RuntimeError: a bug); the same command with "
-        "--debug shows where, please report it\n"
+        "vuskit: internal error (RuntimeError: a bug); add --debug to see the traceback, "
+        "and please report it\n"
     )
     with pytest.raises(RuntimeError, match="a bug"):
         command("data", "list", "--debug")

@@ -81,8 +81,8 @@ def test_bench_run_says_how_to_go_on(tmp_path):
     (tmp_path / "slow.py").write_text(SLOW)
     started = tmp_path / "started"
     err = interrupted(tmp_path, ["bench", "run"], lambda _: started.exists())
-    assert "Stopped. What is finished is in" in err
-    assert "Go on with: vuskit bench run bench.toml" in err
+    assert "Stopped. Finished work is in" in err
+    assert "Resume with: vuskit bench run bench.toml" in err
 
 
 def test_bench_verify(tmp_path):
@@ -146,5 +146,5 @@ def test_study_summary_says_how_to_go_on(tmp_path):
     arguments = ["study", "summary", "saved", "--processes", "1", "--output", "out"]
     done = tmp_path / "out" / "series"
     err = interrupted(tmp_path, arguments, lambda _: any(done.glob("[!.]*.npz")))
-    assert "Go on with: vuskit study summary saved" in err
+    assert "Resume with: vuskit study summary saved" in err
     assert not list((tmp_path / "out").glob(".vuskit-*"))

@@ -82,4 +82,4 @@ def test_properties_in_every_form(command):
     assert [one["name"] for one in found] == [one.name for one in vuskit.list_measures()]
     refused = command("list", "measures", "--latex")
     assert refused.code != 0
-    assert "`--latex` must come with --properties" in refused.err
+    assert "`--latex` must be used with --properties" in refused.err

@@ -11,6 +11,7 @@ import sys
 
 import pytest
 from cli.schemas import assert_valid, strict_json
+from dask_cluster import scheduler
 from studies.scored import make_several, write_scored
 from waiting import PATIENCE, eventually
 
@@ -32,7 +33,7 @@ def test_findings_for_reading(command, scores):
     assert "2 exhibits in paper: paper/index.html" in outcome.err
     assert max(map(len, outcome.out.splitlines())) <= 80
     again = command("paper", scores, "--only", "fig-09,table-1", "--processes", 1)
-    assert "2 exhibits in paper (2 made before)" in again.err
+    assert "2 exhibits in paper (2 made earlier)" in again.err
     assert again.out == outcome.out
 
 
@@ -45,6 +46,18 @@ def test_json_and_csv(command, scores, tmp_path):
         assert all((tmp_path / name).is_file() for name in one["files"])
     rows = list(csv.DictReader(io.StringIO(command(*line, "--csv").out)))
     assert [int(row["number"]) for row in rows] == list(range(1, 12))
+
+
+def test_a_dask_cluster_gives_the_same_numbers(command, scores, tmp_path):
+    line = ("paper", scores, "--only", "fig-11", "--output")
+    with scheduler(workers=1) as (file, _):
+        remote = command(*line, "remote", "--executor", "dask", "--address", file)
+    local = command(*line, "local", "--processes", 1)
+    assert (remote.code, local.code) == (0, 0), remote.err + local.err
+    tables = sorted(path.name for path in (tmp_path / "local").glob("fig-11*.csv"))
+    assert tables
+    for name in tables:
+        assert (tmp_path / "remote" / name).read_text() == (tmp_path / "local" / name).read_text()
 
 
 def test_reasons_are_told(command, scores):
@@ -101,7 +114,7 @@ def test_a_stopped_command_goes_on(command, scores, tmp_path, monkeypatch, numbe
     process.send_signal(number)
     _, told = process.communicate(timeout=PATIENCE)
     if number is signal.SIGINT and process.returncode == 130:
-        assert f"Go on with: vuskit paper {scores}" in told
+        assert f"Resume with: vuskit paper {scores}" in told
     before = {name: (folder / "work" / "series" / name).stat().st_mtime_ns
               for name in finished(folder)}  # fmt: skip
     assert before

@@ -130,7 +130,7 @@ def test_bar_on_a_terminal_that_waits(command, run_folder, monkeypatch):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["nowhere"], "`run` must be a folder that `vuskit bench run`, `vuskit evaluate` or"),
+        (["nowhere"], "`RUN` must be a folder written by `vuskit bench run`, `vuskit evaluate` or"),
         (["data"], "got 'data'"),
         (["night run", "--output", "page.pdf"], "must be a file that ends in .html or .htm"),
         (["night run", "--output", "no/page.html"], "must be in a folder that exists"),

@@ -60,7 +60,7 @@ def test_a_long_and_a_published_table(ours, published):
     assert list(table.index) == [("ECG", "a.out"), ("ECG", "b.out"), ("IOPS", "a.out")]
     assert table["LOF (published)"].tolist() == [0.31, 0.41, 0.51]
     text = "\n".join(notes)
-    assert "published: values without the name of a measure count as vus_pr" in text
+    assert "published: values are taken as vus_pr, as no measure is named" in text
     assert "3 series in all tables; ours 5, published 4" in text
     assert "from ours: 'IOPS/c', 'IOPS/d'" in text
     assert "from published: 'IOPS/x'" in text

@@ -18,25 +18,25 @@ __all__ = ["BufferCheck"]
 
 
 class BufferCheck:
-    """Ranks with multiples of each buffer, from the scores of a run or a folder.
+    """Rank detectors with multiples of each buffer, from saved scores.
 
     Parameters
     ----------
     sources : sequence of Path
         One run folder, its plan, a pack, or a folder of saved scores.
     factors : str
-        Multiples, separated by commas.
+        Multiples of the buffer, separated by commas.
     labels : Path or None
         Labels of a folder of saved scores.
     align, window : str or None, int or None
-        Point of its window that a score of such a folder belongs to, and points of a window.
+        Point of the window that a score belongs to, and window length; for saved scores.
     alpha, test
         As for `vuskit.studies.compare`.
 
     Raises
     ------
     InvalidInputError
-        If the factors are no numbers, or there are no scores.
+        If the factors are not numbers, or there are no scores.
     """
 
     def __init__(
@@ -60,7 +60,7 @@ class BufferCheck:
         if len(sources) > 1 or not (source.is_dir() or is_pack(source)):
             shown = ", ".join(repr(str(one)) for one in sources)
             raise InvalidInputError(
-                "`--buffers` needs scores: one run folder, its plan, a pack, or a folder of saved "
+                "`--buffers` needs scores: give one run folder, plan, pack, or folder of saved "
                 f"scores, got {shown}"
             )
         try:
@@ -75,8 +75,8 @@ class BufferCheck:
         given.check()
         if not self.is_folder_of_scores and (labels, align) != (None, None):
             raise InvalidInputError(
-                f"`{'--labels' if labels else '--align'}` must come with a folder of saved scores, "
-                f"got {str(source)!r}, which has labels and aligned scores"
+                f"`{'--labels' if labels else '--align'}` must be used with a folder of saved "
+                f"scores, got {str(source)!r}, which has labels and aligned scores; omit it"
             )
         self.scores = given if self.is_folder_of_scores else None
 
@@ -91,7 +91,7 @@ class BufferCheck:
     ) -> None:
         """Print the ranks, and warn if they depend on the buffer.
 
-        Beside another output, in forms that programs read, only the warning is printed.
+        With `beside`, another output is printed as well: csv, JSON and LaTeX are skipped.
         """
         from vuskit.studies import buffer_dependence
 

@@ -1,4 +1,4 @@
-"""What the shell offers on Tab; looked up only then."""
+"""Shell completion; imports happen only when a completion is requested."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ __all__ = [
 
 
 def complete_measures() -> list[tuple[str, str]]:
-    """Measures, and the names for several of them."""
+    """Measures and groups of measures."""
     from vuskit.measures.registry import GROUPS, list_measures
 
     return [*GROUPS.items(), *((measure.name, measure.title) for measure in list_measures())]
 
 
 def complete_measure_lists(incomplete: str) -> list[tuple[str, str]]:
-    """Measures with commas between: the last of them is completed."""
+    """Comma-separated measures; completes the last one."""
     before, comma, _ = incomplete.rpartition(",")
     return [(f"{before}{comma}{name}", title) for name, title in complete_measures()]
 
@@ -60,7 +60,7 @@ def complete_buffers() -> list[tuple[str, str]]:
 
 
 def complete_sides() -> list[str]:
-    """Where buffers can be."""
+    """Sides of an anomaly that can get a buffer."""
     from vuskit.kernels.labels import Side
 
     return list(get_args(Side))
@@ -80,7 +80,7 @@ def complete_detectors() -> list[tuple[str, str]]:
 
 
 def complete_exhibits(incomplete: str) -> list[tuple[str, str]]:
-    """Exhibits of the paper with commas between: the last of them is completed."""
+    """Comma-separated exhibits of the paper; completes the last one."""
     from vuskit.paper import list_exhibits
 
     before, comma, _ = incomplete.rpartition(",")
@@ -88,28 +88,28 @@ def complete_exhibits(incomplete: str) -> list[tuple[str, str]]:
 
 
 def complete_averages() -> list[str]:
-    """What counts once in a mean."""
+    """Units to average over."""
     from vuskit.bench import AVERAGES
 
     return list(AVERAGES)
 
 
 def complete_spreads() -> list[str]:
-    """What can follow a mean."""
+    """Kinds of spread shown after a mean."""
     from vuskit.report.publication import SPREADS
 
     return list(SPREADS)
 
 
 def complete_table_columns() -> list[str]:
-    """What the columns of a table of means can be."""
+    """Kinds of columns of a table of means."""
     from vuskit.report.publication import COLUMNS
 
     return list(COLUMNS)
 
 
 def complete_statuses() -> list[str]:
-    """How a job can fail."""
+    """Statuses of jobs that did not succeed."""
     from vuskit.bench import Status
 
     return [status.value for status in Status if status is not Status.OK]
@@ -123,7 +123,7 @@ def complete_shapes() -> list[str]:
 
 
 def complete_contestants() -> list[tuple[str, str]]:
-    """What the study of times compares."""
+    """Algorithms of the timing study."""
     from vuskit.studies.timing import CONTESTANTS
 
     return [(name, contestant.title) for name, contestant in CONTESTANTS.items()]
@@ -144,19 +144,19 @@ def complete_figures() -> list[str]:
 
 
 def complete_columns() -> Iterable[str]:
-    """Columns of the file that the line names."""
+    """Columns of the first existing file on the line."""
     from vuskit.datasets.readers.column_roles import column_names
 
     try:
         return next((column_names(path) for path in map(Path, _line()) if path.is_file()), [])
-    except Exception:  # a broken file has no columns to offer; the command will say why
+    except Exception:  # an unreadable file has no columns to offer; the command reports why
         return []
 
 
 def _line() -> list[str]:
-    """Words of the line that is completed; it ends in an option, so nothing has parsed them."""
+    """Words of the line being completed; typer does not parse it if it ends in an option."""
     text = os.environ.get("COMP_WORDS") or os.environ.get("_TYPER_COMPLETE_ARGS") or ""
     try:
         return shlex.split(text)[1:]
-    except ValueError:  # a quotation mark is still open
+    except ValueError:  # an open quotation mark
         return text.split()[1:]

@@ -1,4 +1,4 @@
-"""Run folders that ``vuskit evaluate`` keeps in the cache, so that the same command goes on."""
+"""Run folders that ``vuskit evaluate`` keeps in the cache, so that it can resume."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ __all__ = ["KeptRun", "cached_run", "clear_runs", "kept_runs", "kept_text", "pru
 
 MOST_DAYS = 30
 MOST_BYTES = 2 << 30
-_SAFE_SECONDS = 3600  # a run that is written to may be going on
+_SAFE_SECONDS = 3600  # a recently written run may still be running
 _NAME = re.compile(r"[0-9a-f]{16}")
 _DAY = 86_400
 
 
 @dataclass(frozen=True)
 class KeptRun:
-    """A run folder of the cache.
+    """Run folder in the cache.
 
     Attributes
     ----------
     folder : Path
         The folder.
     size : int
-        Bytes of its files.
+        Total size of its files in bytes.
     used : float
-        When it was last used, in seconds since 1970.
+        Time of the last use, in seconds since 1970.
     """
 
     folder: Path
@@ -47,12 +47,12 @@ def _runs_folder() -> Path:
 
 
 def cached_run(key: str) -> Path:
-    """Return the folder of an evaluation, without making it."""
+    """Return the folder of an evaluation, without creating it."""
     return _runs_folder() / key
 
 
 def kept_runs() -> list[KeptRun]:
-    """Return the run folders of the cache, the latest first."""
+    """Return the run folders in the cache, latest first."""
     place = _runs_folder()
     folders = [
         path for path in (place.iterdir() if place.is_dir() else ()) if _NAME.fullmatch(path.name)
@@ -71,17 +71,17 @@ def _described(folder: Path) -> KeptRun:
 
 
 def prune_runs(current: Path) -> int:
-    """Remove runs of the cache that are old, and the oldest while all are too large.
+    """Delete old runs from the cache, and the oldest while the cache is too large.
 
     Parameters
     ----------
     current : Path
-        The run that has just been used; it stays.
+        The run in use; it is kept.
 
     Returns
     -------
     int
-        Number of removed runs.
+        Number of deleted runs.
     """
     with contextlib.suppress(OSError):
         os.utime(current)
@@ -98,7 +98,7 @@ def prune_runs(current: Path) -> int:
 
 
 def clear_runs() -> list[KeptRun]:
-    """Remove all runs of the cache; return them."""
+    """Delete all runs from the cache; return them."""
     runs = kept_runs()
     for run in runs:
         shutil.rmtree(run.folder, ignore_errors=True)
@@ -106,7 +106,7 @@ def clear_runs() -> list[KeptRun]:
 
 
 def kept_text(n_runs: int, size: int) -> str:
-    """Say how many runs are kept.
+    """Describe the number and size of cached runs.
 
     Examples
     --------

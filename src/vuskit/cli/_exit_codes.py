@@ -1,4 +1,4 @@
-"""How a command can end: its exit codes, said once for code, help and documentation."""
+"""Exit codes of all commands, with their meaning."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ __all__ = ["ExitCode", "exit_codes_text"]
 
 
 class ExitCode(enum.IntEnum):
-    """What a script can tell from the number that a command ends with."""
+    """Exit codes for scripts."""
 
     DONE = 0
     FAULT = 1
@@ -19,7 +19,7 @@ class ExitCode(enum.IntEnum):
 
     @property
     def meaning(self) -> str:
-        """In words."""
+        """Meaning in words."""
         return _MEANINGS[self]
 
 
@@ -27,16 +27,14 @@ _MEANINGS = {
     ExitCode.DONE: "success",
     ExitCode.FAULT: "a self-test or vuskit itself failed, or a pipe was closed",
     ExitCode.UNUSABLE: "the command, a file or a value is invalid",
-    ExitCode.FAILED_JOBS: (
-        "jobs (now or before), series, files or your own measures failed, the rest is complete"
-    ),
+    ExitCode.FAILED_JOBS: ("some jobs (now or earlier), series, files or custom measures failed"),
     ExitCode.PROBLEMS: "verify or conformance check found problems",
     ExitCode.INTERRUPTED: "stopped by Ctrl-C",
 }
 
 
 def exit_codes_text() -> str:
-    """The codes on one line, for the end of the help.
+    """Return all codes on one line, for the end of the help.
 
     Examples
     --------

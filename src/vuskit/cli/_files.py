@@ -1,4 +1,4 @@
-"""Files named on the command line: checks before the work, atomic writing, readable reasons."""
+"""Files on the command line: early checks, atomic writes, readable errors."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ _REASONS = {
     errno.ENOSPC: "the disk is full; free some space, or write to another place",
     errno.EDQUOT: "your disk quota is used up; free some space, or write to another place",
     errno.EROFS: "it is on a read-only disk; write to another place",
-    errno.EACCES: "you have no permission; look at it with: ls -l",
-    errno.EPERM: "you have no permission; look at it with: ls -l",
+    errno.EACCES: "permission denied; check it with: ls -l",
+    errno.EPERM: "permission denied; check it with: ls -l",
     errno.ENOENT: "there is no such file or folder",
     errno.EISDIR: "it is a folder; give the name of a file",
     errno.ENOTDIR: "a part of its path is a file, not a folder",
-    errno.EEXIST: "there is a file of that name; choose another",
-    errno.ENAMETOOLONG: "its name is too long",
+    errno.EEXIST: "a file of that name exists; choose another name",
+    errno.ENAMETOOLONG: "its name is too long; shorten it",
 }
 
 
 def reason_of(error: OSError) -> str:
-    """Why a file cannot be read or written, and what to do.
+    """Return why a file cannot be read or written, and what to do.
 
     Examples
     --------
@@ -52,23 +52,21 @@ def reason_of(error: OSError) -> str:
 
 
 def check_page(option: str, path: Path | None, *, made: Path | None = None) -> None:
-    """Refuse a place where a page cannot be written, before the work for it begins.
-
-    Nothing is wrong with no page at all.
+    """Check early that a page can be written; no page is fine.
 
     Parameters
     ----------
     option : str
-        What to call it.
+        Name of the option, for errors.
     path : Path or None
-        The page.
+        Path of the page.
     made : Path, optional
-        Folder that the command makes before it writes the page, with those above.
+        Folder that the command will create, with its parents.
 
     Raises
     ------
     InvalidInputError
-        If it does not end like a page, or its folder will not exist.
+        If the path does not end in .html, or its folder does not exist.
 
     Examples
     --------
@@ -82,18 +80,20 @@ def check_page(option: str, path: Path | None, *, made: Path | None = None) -> N
         raise InvalidInputError(
             f"`{option}` must be a file that ends in {' or '.join(_PAGES)}, got {str(path)!r}"
         )
-    will_be = () if made is None else (made.resolve(), *made.resolve().parents)
-    if not path.parent.is_dir() and path.parent.resolve() not in will_be:
-        raise InvalidInputError(f"`{option}` must be in a folder that exists, got {str(path)!r}")
+    created = () if made is None else (made.resolve(), *made.resolve().parents)
+    if not path.parent.is_dir() and path.parent.resolve() not in created:
+        raise InvalidInputError(
+            f"`{option}` must be in a folder that exists, got {str(path)!r}; create it first"
+        )
 
 
 def check_exists(path: Path) -> Path:
-    """Refuse a file or folder that does not exist.
+    """Return a path that must exist.
 
     Raises
     ------
     InvalidInputError
-        If it does not exist; the error proposes a similar name.
+        If it does not exist; the error suggests a similar name.
 
     Examples
     --------
@@ -108,12 +108,12 @@ def check_exists(path: Path) -> Path:
 
 
 def check_file(path: Path, *, holds: str = "labels and scores") -> None:
-    """Refuse a folder, and a missing, unreadable or empty file.
+    """Check that a path is a readable file with content.
 
     Raises
     ------
     InvalidInputError
-        The error tells what is wrong and what to do.
+        If it is a folder, or a missing, unreadable or empty file.
     """
     if path.is_dir():
         raise InvalidInputError(
@@ -133,7 +133,7 @@ def check_file(path: Path, *, holds: str = "labels and scores") -> None:
 
 
 def names_in(folder: Path) -> list[str]:
-    """Names in a folder; none if it cannot be read."""
+    """Return the names in a folder; none if it cannot be read."""
     try:
         return [path.name for path in folder.iterdir()]
     except OSError:
@@ -167,7 +167,7 @@ def atomic_file(path: Path) -> Iterator[Path]:
     Raises
     ------
     VuskitError
-        If it cannot be written; the error tells why and what to do.
+        If it cannot be written; the error says why.
     """
     try:
         with atomic_path(path) as temporary:
@@ -177,12 +177,12 @@ def atomic_file(path: Path) -> Iterator[Path]:
 
 
 def write_file(path: Path, text: str) -> None:
-    """Write a file completely, or leave what was there.
+    """Write a file atomically.
 
     Raises
     ------
     VuskitError
-        If it cannot be written; the error tells why and what to do.
+        If it cannot be written; the error says why.
     """
     with atomic_file(path) as temporary:
         temporary.write_text(text, encoding="utf-8")
@@ -195,7 +195,7 @@ def atomic_folder(folder: Path) -> Iterator[Path]:
     Raises
     ------
     VuskitError
-        If it cannot be written; the error tells why and what to do.
+        If it cannot be written; the error says why.
     """
     try:
         with atomic_files(folder) as temporary:

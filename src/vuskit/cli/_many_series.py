@@ -1,4 +1,4 @@
-"""``vuskit evaluate`` beyond one file: sources, the run over saved scores, and its table."""
+"""``vuskit evaluate`` for several files or series: sources, run and table."""
 
 from __future__ import annotations
 
@@ -75,30 +75,30 @@ _MORE_SETTINGS = ("buffer_fallback", "volume_factor")
 
 @dataclass(frozen=True)
 class Sources:
-    """Where scores and labels are, and what their columns mean.
+    """Paths of scores and labels, and the roles of their columns.
 
     Attributes
     ----------
     paths : tuple of str
         Files, folders and patterns.
     labels : Path or None
-        Labels in another file or folder.
+        Separate file or folder with the labels.
     pattern : str or None
-        What the parts of a path mean.
+        Meaning of the parts of a path, such as ``{detector}/{series}.npy``.
     label, value, positive : str or None
-        Columns, and the label that means anomalous.
+        Columns of labels and values, and the label that means anomalous.
     channels : tuple of str
-        Further columns of values, of one series only.
+        Further columns of values; for one series only.
     train_length : str or None
-        Training points of each series that are left out: a number, auto or none.
+        Training points to leave out of each series: a number, auto or none.
     score : tuple of str
         Columns of scores.
     by, dataset : str or None
-        Columns of a long table with the series and the data set.
+        Columns of a long table that name the series and the data set.
     align : str or None
-        Point of its window that a score belongs to.
+        Point of the window that a score belongs to.
     window : int or None
-        Points of a window.
+        Window length in points.
     """
 
     paths: tuple[str, ...]
@@ -117,31 +117,31 @@ class Sources:
 
     @property
     def is_one_file(self) -> bool:
-        """Whether one file holds the labels and scores of one series."""
+        """Whether the source is one file with the labels and scores of one series."""
         wanted = (self.labels, self.pattern, self.by, self.dataset)
         one = len(self.paths) == 1 and not _is_pattern(self.paths[0])
         return one and not Path(self.paths[0]).is_dir() and not any(wanted)
 
     def check(self) -> None:
-        """Refuse options that do not go together.
+        """Check that the options fit together.
 
         Raises
         ------
         InvalidInputError
-            If they do not.
+            If they do not fit together.
         """
         if self.window is not None and self.align is None:
             raise InvalidInputError(
-                "`--window` must come with --align center, start or end: the point of a window "
-                "that its score belongs to"
+                "`--window` must be used with --align center, start or end, the point of the "
+                "window that a score belongs to"
             )
         if self.align is not None and self.window is None:
             raise InvalidInputError(
-                "`--align` must come with --window N: the number of points in a window"
+                "`--align` must be used with --window N, the number of points in a window"
             )
         if self.dataset is not None and self.by is None:
             raise InvalidInputError(
-                "`--dataset` must come with --by COLUMN: the column that names the series"
+                "`--dataset` must be used with --by COLUMN, the column that names the series"
             )
         if self.train_length not in (None, "auto", "none") and not self.train_length.isdecimal():
             raise InvalidInputError(
@@ -152,12 +152,12 @@ class Sources:
             check_exists(self.labels)
 
     def check_several(self) -> None:
-        """Refuse options that are for one series.
+        """Check that no option is for a single series only.
 
         Raises
         ------
         InvalidInputError
-            If there are any.
+            If there is such an option.
         """
         if self.channels:
             given = ", ".join((self.value or "", *self.channels))
@@ -167,12 +167,12 @@ class Sources:
             )
 
     def files(self) -> tuple[Path, tuple[Path, ...]]:
-        """Return the common folder, and the files.
+        """Return the common folder and the files.
 
         Raises
         ------
         InvalidInputError
-            If one does not exist or a pattern matches nothing.
+            If a path does not exist or a pattern matches nothing.
         """
         if len(self.paths) == 1 and Path(self.paths[0]).is_dir():
             folder = Path(self.paths[0])
@@ -187,7 +187,7 @@ class Sources:
         return root, files
 
     def key(self) -> str:
-        """Digest of the sources: the same command finds the same run folder."""
+        """Return a digest of the sources, so that the same command finds its run folder."""
         content = {
             **asdict(self),
             "paths": [os.path.abspath(path) for path in self.paths],
@@ -201,12 +201,14 @@ def _is_pattern(text: str) -> bool:
 
 
 def _matching(text: str, labels: Path | None) -> list[Path]:
-    """Files that a source names, without those of labels."""
+    """Return the files of a source, without label files."""
     if _is_pattern(text):
         found = [Path(name) for name in sorted(glob.glob(text, recursive=True))]
         files = [path for path in found if path.is_file()]
         if not files:
-            raise InvalidInputError(f"`SOURCE` must match files, got {text!r}, which matches none")
+            raise InvalidInputError(
+                f"`SOURCE` must match files, got {text!r}, which matches none; check the pattern"
+            )
         return files
     path = check_exists(Path(text))
     if not path.is_dir():
@@ -218,12 +220,12 @@ def _matching(text: str, labels: Path | None) -> list[Path]:
 
 @contextlib.contextmanager
 def saved_stdin(folder: Path) -> Iterator[Path]:
-    """Write standard input to a file; errors call it ``stdin``.
+    """Save standard input to a file; errors call it ``stdin``.
 
     Raises
     ------
     InvalidInputError
-        If nothing comes in.
+        If standard input is empty.
     """
     data = sys.stdin.buffer.read()
     if data.startswith(b"\x1f\x8b"):
@@ -231,7 +233,7 @@ def saved_stdin(folder: Path) -> Iterator[Path]:
     if not data:
         raise InvalidInputError(
             "standard input must hold labels and scores, got nothing; "
-            "such as: vuskit evaluate - < scores.csv"
+            "for example: vuskit evaluate - < scores.csv"
         )
     suffix = next((kind for start, kind in _KINDS.items() if data.startswith(start)), ".csv")
     path = folder / f"stdin{suffix}"
@@ -246,12 +248,12 @@ def saved_stdin(folder: Path) -> Iterator[Path]:
 
 
 def read_one_series(sources: Sources, found: SavedScores) -> ScoreFile:
-    """Read the only series of some sources, aligned.
+    """Read the only series of the sources, with aligned scores.
 
     Raises
     ------
     InvalidInputError
-        If lengths differ; the error proposes an alignment.
+        If lengths differ; the error suggests an alignment.
     """
     from vuskit.datasets.readers.column_roles import (
         ScoreFile,
@@ -356,19 +358,19 @@ def saved_series(sources: Sources) -> tuple[SavedSeries, ...]:
 
 
 def scored_series(sources: Sources) -> Iterator[ScoredSeries]:
-    """Read the series of some sources with their scores, aligned.
+    """Read the series of the sources with aligned scores.
 
     Raises
     ------
     InvalidInputError
-        If labels are missing or lengths differ; the error proposes an alignment.
+        If labels are missing or lengths differ; the error suggests an alignment.
     """
     for one in saved_series(sources):
         yield one.read()
 
 
 def _further_channels(series: Any) -> dict[str, Any]:
-    """Channels of a series besides the first."""
+    """Return all channels of a series but the first."""
     if series.values.ndim == 1:
         return {}
     return dict(zip(series.channels[1:], series.values.T[1:], strict=True))
@@ -379,10 +381,10 @@ def _aligned(sources: Sources, path: Path, numbers: Any, n: int) -> Any:
         return numbers
     if sources.window is not None and numbers.size == n - sources.window + 1:
         return align_scores(numbers, n, window=sources.window, at=sources.align or "center")
-    remedy = f"--align center (or start, end) --window {n - numbers.size + 1}"
+    advice = f"--align center (or start, end) --window {n - numbers.size + 1}"
     raise InvalidInputError(
         f"{path}: there must be one score per label, got {numbers.size} scores and {n} labels; "
-        f"{length_advice(numbers.size, n, remedy=remedy)}"
+        f"{length_advice(numbers.size, n, remedy=advice)}"
     )
 
 
@@ -391,28 +393,28 @@ def _aligned(sources: Sources, path: Path, numbers: Any, n: int) -> Any:
 
 @dataclass(frozen=True)
 class RunOptions:
-    """How a run over saved scores is made, and what is shown of it.
+    """Options of a run over saved scores and of its output.
 
     Attributes
     ----------
     output : Path or None
-        Run folder; one in the cache unless given.
+        Run folder; in the cache by default.
     processes : int
-        Processes at once; 0: as many as there are cores.
+        Number of processes; 0: one per core.
     executor : str
         Local processes or Dask.
     address : str or None
         Dask scheduler.
     form : str
-        What is written.
+        Output form.
     html : Path or None
-        Page of the run.
+        Path of the page.
     chance : int or None
-        Random scores behind the chance level.
+        Number of random scores for the chance level.
     measures_given : bool
         Whether the user named measures.
     columns, spread : str or None, str
-        Of the table; see `vuskit.report.publication.publication_table`.
+        Form of the table; see `vuskit.report.publication.publication_table`.
     """
 
     output: Path | None
@@ -428,14 +430,14 @@ class RunOptions:
 
 
 def run_folder_of(sources: Sources, options: RunOptions) -> Path:
-    """Return the run folder: the one that was named, or one in the cache."""
+    """Return the run folder: the given one, or one in the cache."""
     if options.output is not None:
         return options.output
     return cached_run(sources.key())
 
 
 def scores_folder(sources: Sources) -> ScoresFolder:
-    """Return the request for saved scores."""
+    """Return the sources as an entry of a plan."""
     from vuskit.bench.plan import ScoresFolder
 
     root, files = sources.files()
@@ -454,19 +456,19 @@ def scores_folder(sources: Sources) -> ScoresFolder:
 
 
 def split_long_table(sources: Sources, folder: Path) -> Sources:
-    """Write every series of a long table to a file of its own.
+    """Split a long table into one file per series.
 
     Raises
     ------
     InvalidInputError
-        If there is no such column.
+        If a column does not exist, or there are several sources.
     """
     from vuskit.datasets.readers.column_roles import open_columns
 
     if len(sources.paths) != 1 or sources.pattern is not None:
         raise InvalidInputError(
-            f"`--by` must come with one long table and no --pattern, got {len(sources.paths)} "
-            "sources; leave it out where every series has its own file"
+            f"`--by` must be used with one long table and no --pattern, got {len(sources.paths)} "
+            "sources; omit it if every series has its own file"
         )
     path = Path(sources.paths[0])
     check_file(path)
@@ -497,7 +499,7 @@ def split_long_table(sources: Sources, folder: Path) -> Sources:
     order = np.argsort(groups, kind="stable")
     starts = np.flatnonzero(np.diff(groups[order], prepend=-1))
     sorted_rows = rest.take(order) if (np.diff(groups) < 0).any() else rest
-    shutil.rmtree(folder, ignore_errors=True)  # series of an earlier table
+    shutil.rmtree(folder, ignore_errors=True)  # files of an earlier table
     for start, stop in zip(starts, [*starts[1:], len(order)], strict=True):
         group = int(groups[order[start]])
         place = folder / quote(sets[group // len(words)], safe=" @+=,()")
@@ -515,12 +517,12 @@ def evaluate_run(
     measures: Sequence[Measure],
     options: RunOptions,
 ) -> None:
-    """Run an evaluation of saved scores, and write its table.
+    """Evaluate saved scores as a run, and write its table.
 
     Raises
     ------
     typer.Exit
-        If the run was stopped, or something failed.
+        If the run was stopped or jobs failed.
     """
     from vuskit.bench import Run
     from vuskit.bench.store import Store
@@ -528,7 +530,7 @@ def evaluate_run(
     folder = run_folder_of(sources, options)
     request = sources
     if sources.by is not None:
-        Store(folder).close()  # before other files are in the folder
+        Store(folder).close()  # a store must be created in an empty folder
         inputs = folder / "inputs"
         request = split_long_table(sources, inputs)
     plan = _plan(folder, scores_folder(request), settings, measures, request, options)
@@ -587,17 +589,17 @@ def _plan(
 
 
 def _toml(value: Any) -> str:
-    """Write a text, a number or a list of them; JSON is close enough."""
+    """Return a text, a number or a list as TOML; JSON is valid TOML for these."""
     return json.dumps(list(value) if isinstance(value, tuple) else value, ensure_ascii=False)
 
 
 def _run(plan: Plan, folder: Path) -> bool:
-    """Run what is left; return whether something failed."""
+    """Run the remaining jobs; return whether any job failed."""
     from vuskit.bench import Run, Status
     from vuskit.bench.jobs import ScoreResult
     from vuskit.bench.runner import run_plan
     from vuskit.cli._progress import RunDisplay, stderr_console
-    from vuskit.cli.bench.run import stopped_by_signals, tell_changes, tell_stale
+    from vuskit.cli.bench.run import report_changes, report_stale_jobs, stopped_by_signals
 
     console = stderr_console()
     filled: list[str] = []
@@ -614,37 +616,39 @@ def _run(plan: Plan, folder: Path) -> bool:
                     if isinstance(outcome.value, ScoreResult) and outcome.value.filled:
                         filled.append(job.title)
 
-            summary = run_plan(plan, observer=observe, reading=display.reading, planned=tell_stale)
+            summary = run_plan(
+                plan, observer=observe, reading=display.reading, planned=report_stale_jobs
+            )
     except InvalidInputError as error:
         raise InvalidInputError(_as_options(str(error))) from error
     except KeyboardInterrupt:
-        with contextlib.suppress(OSError):  # the terminal may be what has gone
-            say(f"Stopped. What is finished is in {folder}; the same command goes on.")
+        with contextlib.suppress(OSError):  # the terminal may be closed
+            say(f"Stopped. Finished work is in {folder}. The same command resumes.")
         raise typer.Exit(ExitCode.INTERRUPTED) from None
     if summary.progress.before:
         done = f"{summary.progress.before:,} of {plural(summary.progress.total, 'job')}"
-        say(f"{done} were finished before")
+        say(f"{done} were already finished")
     for note in summary.notes:
         say(f"note: {_as_options(note)}")
     if filled:
         say(
-            f"note: {plural(len(filled), 'score has', 'scores have')} no value at the first or "
-            "last points, as scores of windows; these points get the nearest score"
+            f"note: {plural(len(filled), 'score lacks', 'scores lack')} values at the first or "
+            "last points, as usual for windows; these points get the nearest value"
         )
     for sentence in summary.not_computed:
         say(sentence)
-    tell_changes(summary)
+    report_changes(summary)
     status = Run(folder).status()
-    if summary.progress.failed_before:  # the others were shown when they failed
+    if summary.progress.failed_before:  # new failures were shown when they occurred
         for cause in status.causes:
             jobs = plural(cause.n_jobs, "job")
             message = cause.example.message.partition("\n")[0]
-            say(f"{jobs} failed, such as {cause.example.title}: {message}")
+            say(f"{jobs} failed, for example {cause.example.title}: {message}")
     return bool(status.count(*(one for one in Status if one.failed)) or summary.not_computed)
 
 
 def _as_options(note: str) -> str:
-    """Write fields of a plan that a note or an error names as options of the command."""
+    """Replace fields of a plan by options of the command in a note or error."""
     for field, option in (
         ('train_length = "auto"', "--train-length auto"),
         ("`train_length`", "`--train-length`"),
@@ -658,7 +662,7 @@ def _table(run: Run, options: RunOptions, measures: Sequence[Measure]) -> Public
     from vuskit.report.publication import publication_table
 
     if not len(run.values()):
-        say(f"no score has values; see: vuskit bench status {shlex.quote(str(run.folder))}")
+        say(f"all evaluations failed; see: vuskit bench status {shlex.quote(str(run.folder))}")
         raise typer.Exit(ExitCode.FAILED_JOBS)
     chosen = [measure.name for measure in measures] if options.measures_given else None
     return publication_table(

@@ -1,7 +1,6 @@
-"""Options that several commands share: one name, one meaning, one place.
+"""Options that several commands share.
 
-A command may add details to a help text after a semicolon; the text before it is the same
-everywhere.
+The help of an option starts with the same phrase in all commands; details may differ.
 """
 
 from __future__ import annotations
@@ -81,32 +80,33 @@ _DURATION = re.compile(r"(?:(\d+(?:\.\d+)?)h)?(?:(\d+(?:\.\d+)?)m)?(?:(\d+(?:\.\
 
 
 def flag(name: str, text: str) -> Any:
-    """Option without a value; typer would show a type for it."""
+    """Option without a value; the empty metavar keeps typer from showing a type."""
     return typer.Option(name, metavar="", help=text)
 
 
 def output_option(metavar: str, text: str) -> Any:
-    """``--output``: a file or a folder, as the metavar says."""
-    return typer.Option("--output", "-o", metavar=metavar, help=f"Where to write; {text}")
+    """``--output``: a file or folder, depending on the metavar."""
+    return typer.Option("--output", "-o", metavar=metavar, help=f"Where to write {text}")
 
 
-def series_option(text: str) -> Any:
-    """``--series``, and what for."""
-    return typer.Option("--series", metavar="PATTERN", help=f"Series such as 'ECG/*'; {text}")
+def series_option(purpose: str) -> Any:
+    """``--series``; `purpose` continues "Series to"."""
+    text = f"Series to {purpose}, e.g. 'ECG/*'. Repeat for several."
+    return typer.Option("--series", metavar="PATTERN", help=text)
 
 
-def seed_option(text: str) -> Any:
-    """``--seed``, and of what."""
-    return typer.Option("--seed", min=0, metavar="N", help=f"Random seed; {text}")
+def seed_option(target: str) -> Any:
+    """``--seed``; `target` is what it makes reproducible."""
+    return typer.Option("--seed", min=0, metavar="N", help=f"Random seed for {target}.")
 
 
 def quick_flag(text: str) -> Any:
-    """``--quick``, and what is left out."""
-    return flag("--quick", f"Do less; {text}")
+    """``--quick``; the text says what is reduced."""
+    return flag("--quick", f"Do less: {text}")
 
 
 def split_list(names: list[str] | None) -> list[str] | None:
-    """Names that were given one by one or with commas between.
+    """Return names from repeated options and comma-separated lists.
 
     Examples
     --------
@@ -117,7 +117,7 @@ def split_list(names: list[str] | None) -> list[str] | None:
 
 
 def parse_duration(text: str) -> float:
-    """Read a duration; return seconds.
+    """Parse a duration; return seconds.
 
     Raises
     ------
@@ -133,12 +133,12 @@ def parse_duration(text: str) -> float:
     amounts = [0.0 if part is None else float(part) for part in match.groups()] if match else []
     seconds = sum(a * unit for a, unit in zip(amounts, _UNITS.values(), strict=False))
     if seconds <= 0:
-        raise typer.BadParameter(f"must be a time such as 90s, 5m or 1h30m, got {text!r}")
+        raise typer.BadParameter(f"must be a duration such as 90s, 5m or 1h30m, got {text!r}")
     return seconds
 
 
 def parse_threshold(text: str) -> ThresholdRule:
-    """Read a number, or what may be the name of a rule.
+    """Return a number, or the text itself as the name of a rule.
 
     Examples
     --------
@@ -160,7 +160,7 @@ def _parse_size(text: str) -> int:
 
 AsLatex = Annotated[bool, flag("--latex", "Write a LaTeX table.")]
 AsLatexFiles = Annotated[
-    bool, flag("--latex", "Write a LaTeX table; also .tex beside every .csv of up to 200 rows.")
+    bool, flag("--latex", "Write a LaTeX table. Also a .tex file for each .csv of up to 200 rows.")
 ]
 AsMarkdown = Annotated[bool, flag("--markdown", "Write a Markdown table.")]
 TableMeasures = Annotated[
@@ -169,7 +169,7 @@ TableMeasures = Annotated[
         "--measure",
         "--measures",
         metavar="NAME",
-        help="Measure; the first orders the detectors. May be repeated, or with commas.",
+        help="Measures to show; the first ranks detectors. Repeat or separate with commas.",
         autocompletion=complete_measure_lists,
     ),
 ]
@@ -178,7 +178,7 @@ TableColumns = Annotated[
     typer.Option(
         "--columns",
         metavar="KIND",
-        help="Columns of the table; dataset or measure. Data sets if there are several.",
+        help="Columns of the table: dataset or measure. Default: dataset, if there are several.",
         autocompletion=complete_table_columns,
     ),
 ]
@@ -187,14 +187,14 @@ Spread = Annotated[
     typer.Option(
         "--spread",
         metavar="KIND",
-        help="What follows a mean; std, bootstrap (95% interval) or none.",
+        help="Spread shown after each mean: std, bootstrap (95% interval) or none.",
         autocompletion=complete_spreads,
     ),
 ]
 OpenPage = Annotated[bool, flag("--open", "Open the page in the browser.")]
 Html = Annotated[
     Path | None,
-    typer.Option("--html", metavar=FILE, help="Also write a page to look at and send."),
+    typer.Option("--html", metavar=FILE, help="Also write an HTML page to this file."),
 ]
 Load = Annotated[
     Path | None,
@@ -208,7 +208,7 @@ Measures = Annotated[
         "--measure",
         "--measures",
         metavar="NAME",
-        help="Measure; paper, extra, all or a name. May be repeated, or with commas.",
+        help="Measures to compute: paper, extra, all or names. Repeat or separate with commas.",
         autocompletion=complete_measure_lists,
     ),
 ]
@@ -217,14 +217,14 @@ Buffer = Annotated[
     typer.Option(
         "--buffer",
         metavar="N|RULE",
-        help="Buffer of R-AUC; points, or auto, period, median-anomaly, ...",
+        help="Buffer of R-AUC: a number of points, or auto, period, median-anomaly, ...",
         autocompletion=complete_buffers,
     ),
 ]
 VolumeFactor = Annotated[
     float,
     typer.Option(
-        "--volume-factor", metavar="X", help="Longest buffer of VUS, in buffers of R-AUC."
+        "--volume-factor", metavar="X", help="Longest buffer of VUS, as a multiple of --buffer."
     ),
 ]
 Side = Annotated[
@@ -232,12 +232,12 @@ Side = Annotated[
     typer.Option(
         "--side",
         metavar="SIDE",
-        help="Where the buffers are; both, before or after an anomaly.",
+        help="Sides of an anomaly that get a buffer: both, before or after.",
         autocompletion=complete_sides,
     ),
 ]
 Step = Annotated[
-    int, typer.Option("--step", min=1, metavar="N", help="Distance of the buffers of VUS.")
+    int, typer.Option("--step", min=1, metavar="N", help="Step between the buffers of VUS.")
 ]
 Thresholds = Annotated[
     int | None,
@@ -245,7 +245,7 @@ Thresholds = Annotated[
         "--thresholds",
         min=2,
         metavar="N",
-        help="Thresholds of R-AUC and VUS; every score unless given. Published tables: 250.",
+        help="Number of thresholds of R-AUC and VUS. Default: all scores; published tables: 250.",
     ),
 ]
 ThresholdName = Annotated[
@@ -253,7 +253,7 @@ ThresholdName = Annotated[
     typer.Option(
         "--threshold",
         metavar="X|RULE",
-        help="Threshold for F-type measures; a number, sigma, quantile, cascade or best.",
+        help="Threshold for F-type measures: a number, sigma, quantile, cascade or best.",
     ),
 ]
 Definition = Annotated[
@@ -261,7 +261,7 @@ Definition = Annotated[
     typer.Option(
         "--definition",
         metavar="NAME",
-        help="Definition of R-AUC and VUS; journal, pvldb2022 or timeeval.",
+        help="Definition of R-AUC and VUS: journal, pvldb2022 or timeeval.",
         autocompletion=complete_definitions,
     ),
 ]
@@ -270,36 +270,38 @@ Detectors = Annotated[
     typer.Option(
         "--detector",
         metavar="NAME",
-        help="Only this detector. May be repeated.",
+        help="Detector to include. Default: all. Repeat for several.",
         autocompletion=complete_detectors,
     ),
 ]
 LabelsPath = Annotated[
     Path | None,
     typer.Option(
-        "--labels", metavar="PATH", help="Labels elsewhere; a file or a folder, matched by name."
+        "--labels",
+        metavar="PATH",
+        help="File or folder with the labels. Files of a folder are matched by name.",
     ),
 ]
 Align = Annotated[
     str | None,
     typer.Option(
         metavar="POINT",
-        help="Point of its window that a score belongs to; center, start or end.",
+        help="Point of the window that a score belongs to: center, start or end.",
         autocompletion=lambda: list(ANCHORS),
     ),
 ]
-Window = Annotated[int | None, typer.Option(min=1, metavar="N", help="Points of a window.")]
+Window = Annotated[int | None, typer.Option(min=1, metavar="N", help="Window length in points.")]
 Unit = Annotated[
     str,
     typer.Option(
         "--unit",
         metavar="NAME",
-        help="What counts once; series, or dataset: the mean of its series.",
+        help="Unit to average over: series, or dataset (mean of its series).",
         autocompletion=complete_averages,
     ),
 ]
 Alpha = Annotated[
-    float, typer.Option("--alpha", min=0, max=1, metavar="X", help="Level of significance.")
+    float, typer.Option("--alpha", min=0, max=1, metavar="X", help="Significance level.")
 ]
 Processes = Annotated[
     int,
@@ -307,7 +309,7 @@ Processes = Annotated[
         "--processes",
         min=0,
         metavar="N",
-        help="Processes at once; 0: as many as there are cores.",
+        help="Number of processes. 0: one per core.",
     ),
 ]
 ExecutorKind = Annotated[
@@ -315,7 +317,7 @@ ExecutorKind = Annotated[
     typer.Option(
         "--executor",
         metavar="KIND",
-        help="Where the work is done; local processes or a dask cluster.",
+        help="Where to run: local (processes) or dask (a cluster).",
         autocompletion=lambda: ["local", "dask"],
     ),
 ]
@@ -324,7 +326,7 @@ Address = Annotated[
     typer.Option(
         "--address",
         metavar="ADDRESS",
-        help="Dask scheduler; a cluster on this machine unless given.",
+        help="Address of the Dask scheduler. Default: start a cluster on this machine.",
     ),
 ]
 TimeLimit = Annotated[
@@ -333,7 +335,7 @@ TimeLimit = Annotated[
         "--time-limit",
         parser=parse_duration,
         metavar="TIME",
-        help="Most time for one series, such as 90s, 5m or 1h; none unless given.",
+        help="Time limit per series, such as 90s, 5m or 1h. Default: none.",
     ),
 ]
 MemoryLimit = Annotated[
@@ -342,7 +344,7 @@ MemoryLimit = Annotated[
         "--memory-limit",
         parser=_parse_size,
         metavar="SIZE",
-        help="Most memory of one process, such as 500MB or 4GB; none unless given.",
+        help="Memory limit per process, such as 500MB or 4GB. Default: none.",
     ),
 ]
 FigureFormat = Annotated[
@@ -350,7 +352,7 @@ FigureFormat = Annotated[
     typer.Option(
         "--figure-format",
         metavar="FORMAT",
-        help="Format of the figures; png, pdf or svg.",
+        help="Format of the figures: png, pdf or svg.",
         autocompletion=complete_figures,
     ),
 ]
@@ -360,7 +362,7 @@ _loaded: dict[Path, list[str]] = {}
 
 
 def chosen_measures(names: list[str] | None, load: Path | None) -> tuple[Measure, ...]:
-    """Return measures by name; without names the paper's and those that the file registers.
+    """Return measures by name; by default the paper's and those that the file registers.
 
     Raises
     ------
@@ -375,7 +377,7 @@ def chosen_measures(names: list[str] | None, load: Path | None) -> tuple[Measure
 
 
 def load_file(path: Path) -> None:
-    """Run the Python file of ``--load``, once per command; it registers measures or studies.
+    """Run the Python file of ``--load`` once; it registers measures or studies.
 
     Raises
     ------
@@ -385,12 +387,14 @@ def load_file(path: Path) -> None:
     if path in _loaded:
         return
     if not path.is_file():
-        raise InvalidInputError(f"`--load` must be a Python file, got {str(path)!r}")
+        raise InvalidInputError(
+            f"`--load` must be an existing Python file, got {str(path)!r}; check the path"
+        )
     before = {measure.name for measure in list_measures()}
-    # No process can import a module of this name, so its content is sent to workers by value.
-    module = ModuleType(f"<{path.stem.replace('.', '_')}>")  # a dot would name a package
+    # Workers cannot import a module of this name, so cloudpickle sends its content by value.
+    module = ModuleType(f"<{path.stem.replace('.', '_')}>")  # a dot would make it a package
     module.__file__ = str(path)
-    sys.modules[module.__name__] = module  # dataclasses look their module up
+    sys.modules[module.__name__] = module  # dataclasses look up their module
     try:
         exec(compile(path.read_bytes(), str(path), "exec"), module.__dict__)
     except Exception as error:
@@ -402,7 +406,7 @@ def load_file(path: Path) -> None:
 
 
 def _lines_of(error: BaseException, path: Path) -> Iterator[int]:
-    """Lines of a file that an error went through, the innermost first."""
+    """Yield the lines of a file in the traceback, innermost first."""
     if isinstance(error, SyntaxError) and error.lineno is not None:
         yield error.lineno
     frames = traceback.extract_tb(error.__traceback__)

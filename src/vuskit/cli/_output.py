@@ -1,4 +1,4 @@
-"""Output of all commands: data on stdout as table, JSON or csv, messages on stderr."""
+"""Output of all commands: data on standard output, messages on standard error."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ __all__ = [
     "write",
 ]
 
-# Without a metavar typer would show a type for what takes no value.
+# The empty metavar keeps typer from showing a type.
 AsJson = Annotated[bool, typer.Option("--json", metavar="", help="Write JSON.")]
 AsCsv = Annotated[bool, typer.Option("--csv", metavar="", help="Write csv.")]
 
 _NARROWEST, _WIDEST = 40, 120
-_UNSHOWN = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+_CONTROL = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 _FOR_DEVELOPERS = (DeprecationWarning, PendingDeprecationWarning, ImportWarning, ResourceWarning)
 
 
@@ -83,7 +83,7 @@ def clean_warnings() -> Iterator[None]:
 
 
 def chosen_format(**flags: bool) -> str:
-    """Name of the one flag that is set, or "table".
+    """Return the name of the flag that is set; "table" if none is.
 
     Raises
     ------
@@ -98,17 +98,17 @@ def chosen_format(**flags: bool) -> str:
     wanted = [name for name, value in flags.items() if value]
     if len(wanted) > 1:
         listed = " and ".join(f"--{name}" for name in wanted)
-        raise InvalidInputError(f"only one form can be written at a time, got {listed}")
+        raise InvalidInputError(f"only one output form is possible, got {listed}; choose one")
     return wanted[0] if wanted else "table"
 
 
 def terminal_width() -> int:
-    """Columns there are, within reason."""
+    """Return the width of the terminal in columns, within limits."""
     return min(max(shutil.get_terminal_size().columns, _NARROWEST), _WIDEST)
 
 
 def wrapped(text: str) -> str:
-    """Lay a line out within the terminal's width; words, such as names and paths, stay whole.
+    """Wrap a line to the width of the terminal, without breaking words such as names and paths.
 
     Examples
     --------
@@ -127,12 +127,12 @@ def wrapped(text: str) -> str:
 
 
 def document(kind: str, /, **content: Any) -> str:
-    """Lay out as JSON, with the name of the schema that describes it and the version."""
+    """Return a JSON document with the name of its schema and the version of vuskit."""
     return json_text({"schema": f"vuskit-{kind}-1", "vuskit": __version__, **content})
 
 
 def json_text(data: Any) -> str:
-    r"""Lay out as JSON; NaN and infinities, which JSON lacks, become null.
+    r"""Return data as JSON; NaN and infinities become null.
 
     Examples
     --------
@@ -140,8 +140,8 @@ def json_text(data: Any) -> str:
     "\u009b2J and \udce9"
     """
     text = json.dumps(plain_data(data), indent=2, ensure_ascii=False, allow_nan=False)
-    # Terminals obey more characters than JSON escapes by itself.
-    return _UNSHOWN.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    # Terminals interpret more control characters than JSON escapes.
+    return _CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def emit_table(
@@ -158,7 +158,7 @@ def emit_table(
     records : sequence of mappings
         All with the same keys.
     shown : mapping from str to str
-        Fields of the table, and the headings of its columns.
+        Fields to show in a table, with their column headings.
     """
     if form == "json":
         write(json_text(list(records)))
@@ -177,7 +177,7 @@ def _cell(value: Any) -> str:
 
 
 def frame_records(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    """Rows of a table as plain data; None for what is not there.
+    """Return the rows of a table as plain data; missing values become None.
 
     Examples
     --------
@@ -191,7 +191,7 @@ def frame_records(frame: pd.DataFrame) -> list[dict[str, Any]]:
 
 
 def table_cells(table: PublicationTable) -> list[dict[str, Any]]:
-    """Numbers of a table of means; None for the names of chance and of all data sets together."""
+    """Return the cells of a table of means; detector None is chance, data set None is all."""
     return [
         {**record, "detector": record["detector"] or None, "dataset": record["dataset"] or None}
         for record in frame_records(table.to_frame())
@@ -199,5 +199,5 @@ def table_cells(table: PublicationTable) -> list[dict[str, Any]]:
 
 
 def frame_table(frame: pd.DataFrame) -> str:
-    """Lay out a table as text, folded where it is wider than the terminal."""
+    """Return a table as text that fits the terminal."""
     return replace(TableLayout.of_frame(frame), left=1).to_text(terminal_width())

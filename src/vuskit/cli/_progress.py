@@ -37,7 +37,7 @@ _DOING_WIDTH = 40
 
 def stderr_console() -> Console:
     """Console of standard error, where progress is shown."""
-    from rich.console import Console  # slow to import; the help does not need it
+    from rich.console import Console  # slow to import and not needed for --help
 
     return Console(stderr=True)
 
@@ -78,13 +78,13 @@ class RunDisplay:
 
         self._console = console
         self._plain = plain
-        self._told = float("-inf")
-        self._began = time.monotonic()
+        self._last_line = float("-inf")
+        self._start = time.monotonic()
         self._bar = _bar(console)
         self._task = self._bar.add_task("", total=None)
         self._live = Live(console=console, refresh_per_second=4, transient=True)
         self._begun = False
-        self._repeated: dict[str, int] = {}  # failures by cause, the first aside
+        self._repeated: dict[str, int] = {}  # repeated failures by cause
 
     def __enter__(self) -> RunDisplay:
         if not self._plain:
@@ -97,26 +97,26 @@ class RunDisplay:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        with contextlib.suppress(OSError):  # the terminal may be what has gone
+        with contextlib.suppress(OSError):  # the terminal may be closed
             if not self._plain:
                 self._live.stop()
             for cause, count in self._repeated.items():
                 if count:
-                    self._print(f"{plural(count, 'more job')} ended with {cause}")
+                    self._print(f"{plural(count, 'more job')} failed with {cause}")
 
     def _print(self, text: str) -> None:
         self._console.print(escape_control(text), soft_wrap=True, highlight=False, markup=False)
 
     def reading(self, count: int) -> None:
-        """Show how many series were read while the plan is expanded."""
+        """Show the number of series read so far."""
         if not self._plain:
             self._live.update(f"Reading series: {count:,}")
-        elif time.monotonic() - max(self._told, self._began) > _LINE_SECONDS:
-            self._told = time.monotonic()
+        elif time.monotonic() - max(self._last_line, self._start) > _LINE_SECONDS:
+            self._last_line = time.monotonic()
             self._print(f"Reading series: {count:,}")
 
     def update(self, progress: Progress, ended: list[tuple[Job, Outcome]]) -> None:
-        """Show a new state."""
+        """Show the current state."""
         if not self._begun and 0 < progress.before < progress.total:
             self._print(f"Resuming: {progress.before:,} of {progress.total:,} jobs are done")
         self._begun = True
@@ -129,7 +129,7 @@ class RunDisplay:
             self._redraw(progress)
 
     def _show_failure(self, job: Job, outcome: Outcome) -> None:
-        """Show the first failure of each cause; the others are counted at the end."""
+        """Show the first failure of each cause; count the others."""
         message = (outcome.message or "").partition("\n")[0]
         cause = f"{outcome.status}: {message}"
         if cause in self._repeated:
@@ -140,9 +140,9 @@ class RunDisplay:
 
     def _line(self, progress: Progress) -> None:
         last = progress.done == progress.total
-        if not last and time.monotonic() - self._told < _LINE_SECONDS:
+        if not last and time.monotonic() - self._last_line < _LINE_SECONDS:
             return
-        self._told = time.monotonic()
+        self._last_line = time.monotonic()
         now = f"; now: {', '.join(progress.running[:2])}" if progress.running else ""
         self._print(f"{progress.done:,}/{progress.total:,} jobs, {_summary(progress)}{now}")
 
@@ -169,7 +169,7 @@ class DelayedProgressBar:
     Parameters
     ----------
     title : str
-        Shown beside the bar.
+        Text next to the bar.
     delay : float, optional
         Seconds before the bar appears; two by default.
     """
@@ -201,7 +201,7 @@ class DelayedProgressBar:
 
 
 class StepProgress:
-    """Progress of a command with several steps: a bar each, or a line where there is no terminal.
+    """Progress of a command with several steps: a bar per step, or a line without a terminal.
 
     Parameters
     ----------
@@ -247,7 +247,7 @@ class StepProgress:
 
     @contextmanager
     def step(self, title: str) -> Iterator[Callable[[int, int], None]]:
-        """Begin a step; yield a function that takes the number done and the total."""
+        """Start a step; yield a function that takes the number done and the total."""
         self._begun += 1
         shown = f"{self._begun}/{self._total} {title}"
         if not self._console.is_terminal:
@@ -255,10 +255,10 @@ class StepProgress:
             self._console.print(text, soft_wrap=True, highlight=False, markup=False)
         task = self._bars.add_task(shown, total=1)
 
-        def tell(done: int, total: int) -> None:
+        def advance(done: int, total: int) -> None:
             self._bars.update(task, completed=done, total=total)
 
-        yield tell
+        yield advance
         known = next(bar.total for bar in self._bars.tasks if bar.id == task)
         self._bars.update(task, completed=known)
 
@@ -284,7 +284,7 @@ def study_progress(
 
         def advance(progress: Any) -> None:
             left = progress.seconds_left
-            known = left is not None and left == left  # None or NaN before the first
+            known = left is not None and left == left  # None or NaN before the first task
             bar.update(
                 task,
                 completed=progress.done,
@@ -298,7 +298,7 @@ def study_progress(
 
 @contextmanager
 def overall_progress() -> Iterator[Callable[[Any], None]]:
-    """Show one bar over all steps of a command; without a terminal a line for each step."""
+    """Show one bar for all steps of a command, or a line per step without a terminal."""
     from rich.progress import BarColumn, TaskProgressColumn, TextColumn
     from rich.progress import Progress as Bar
 
@@ -309,15 +309,15 @@ def overall_progress() -> Iterator[Callable[[Any], None]]:
         TextColumn("{task.fields[left]:>6} left", style="cyan"),
         TextColumn("{task.fields[doing]}", markup=False),
     )
-    told = ""
+    last_step = ""
     with Bar(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task("", total=1.0, left="?", doing="")
 
         def advance(progress: Any) -> None:
-            nonlocal told
-            if not console.is_terminal and progress.step != told:
+            nonlocal last_step
+            if not console.is_terminal and progress.step != last_step:
                 console.print(progress.step, soft_wrap=True, highlight=False, markup=False)
-                told = progress.step
+                last_step = progress.step
             left = progress.seconds_left
             counted = f" {progress.done:,}/{progress.total:,}" if progress.total else ""
             bar.update(
@@ -331,6 +331,6 @@ def overall_progress() -> Iterator[Callable[[Any], None]]:
 
 
 def _short(text: str) -> str:
-    """Shorten a text to the room beside the bar."""
+    """Shorten a text to the space next to the bar."""
     text = escape_control(text)
     return text if len(text) <= _DOING_WIDTH else text[: _DOING_WIDTH - 1] + "…"

@@ -1,4 +1,4 @@
-"""A table of results: from a benchmark run or a file, as detectors over series."""
+"""Read tables of results from a benchmark run or a file, and select what to compare."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _FACTS = re.compile(
 _WHOLE = "whole numbers"
 _FORCE = "--detector NAME for each column"
 _PERCENT = 100.0  # values may be given as percentages
-_INDEX = {"", "__index_level_0__"}  # names that pandas gives to the numbers of rows
+_INDEX = {"", "__index_level_0__"}  # names that pandas gives to an index
 _READERS: dict[str, Callable[..., Table]] = {
     ".csv": read_csv,
     ".tsv": read_csv,
@@ -67,12 +67,12 @@ class Results:
     frame: pd.DataFrame
 
     def direction(self, measure: str | None) -> bool | None:
-        """Whether higher is better, where the table says so."""
+        """Return whether higher is better; None if the table does not say."""
         found = self._stored(measure, "higher_is_better")
         return None if found is None else bool(found)
 
     def title(self, measure: str | None) -> str | None:
-        """The measure's name for people, where the table has one."""
+        """Return the title of a measure if the table has one, else its name."""
         found = self._stored(measure, "measure_title")
         return measure if found is None else str(found)
 
@@ -85,20 +85,20 @@ class Results:
 
 @dataclass(frozen=True, eq=False)
 class Selection:
-    """What of a table of results is to be compared.
+    """Selected part of a table of results.
 
     Attributes
     ----------
     table : pandas.DataFrame
-        Columns of numbers of a wide table, or rows of a long one.
+        Numeric columns of a wide table, or rows of a long one.
     counts : dict from str to int
-        Series that each detector has a value for.
+        Number of series with a value, by detector.
     series : int
-        All series.
+        Number of all series.
     common : int
-        Series on which all detectors have a value; those without any do not count among "all".
+        Number of series with a value of all detectors, ignoring detectors without any value.
     left_out : dict from str to str
-        Columns that cannot be values of a measure, and why.
+        Columns that cannot be values of a measure, with the reason.
     """
 
     table: pd.DataFrame
@@ -109,7 +109,7 @@ class Selection:
 
     @property
     def left_out_text(self) -> str:
-        """Sentence about the columns that were left out."""
+        """Sentence about the columns in `left_out`."""
         return _left_out_text(self.left_out, _FORCE)
 
     @property
@@ -119,12 +119,12 @@ class Selection:
 
 
 def read_results(path: Path) -> Results:
-    """Read the values of a run folder, of its plan, of a pack, or of a csv or parquet file.
+    """Read the values of a run folder, plan, pack, csv or parquet file.
 
     Raises
     ------
     InvalidInputError
-        If it is none of them, or the scores of one series.
+        If the path is something else, such as the scores of one series.
     """
     from vuskit.bench import open_run
 
@@ -137,7 +137,8 @@ def read_results(path: Path) -> Results:
         return Results(frame)
     if path.is_dir():
         raise InvalidInputError(
-            f"`table` must be a file or the folder of a benchmark run, got the folder {str(path)!r}"
+            f"`table` must be a file or a run folder, got the folder {str(path)!r}; "
+            "evaluate a folder of scores with: vuskit evaluate FOLDER"
         )
     check_file(path, holds="a table of results")
     frame = _read_file(path)
@@ -161,13 +162,12 @@ def _read_file(path: Path) -> pd.DataFrame:
 
 
 def chosen_measure(frame: pd.DataFrame, measure: str | None) -> tuple[str | None, str]:
-    """Which measure to compare by, and why if it was not asked for.
+    """Return the measure to compare by, and a note if it was chosen by default.
 
     Raises
     ------
     InvalidInputError
-        If it is not in the table or has no value, or there are several and none is an obvious
-        choice.
+        If it is not in the table or has no values, or if there is no obvious default.
     """
     if _DETECTOR not in frame.columns:
         return measure, ""
@@ -178,8 +178,8 @@ def chosen_measure(frame: pd.DataFrame, measure: str | None) -> tuple[str | None
         plain = {plain_name(name): name for name in present}
         if plain_name(measure) in set(map(plain_name, named)) - set(plain):
             raise InvalidInputError(
-                f"`--measure` must have values, got {measure!r}: no value on any series; "
-                f"there are {quoted(present)}"
+                f"`--measure` must have values, got {measure!r}, which has none; "
+                f"choose from {quoted(present)}"
             )
         if plain_name(measure) not in plain:
             raise InvalidInputError(
@@ -188,25 +188,25 @@ def chosen_measure(frame: pd.DataFrame, measure: str | None) -> tuple[str | None
             )
         return plain[plain_name(measure)], ""
     present = [name for name in present if name not in left_out]
-    told = _left_out_text(left_out, "--measure NAME") if left_out else ""
+    note = _left_out_text(left_out, "--measure NAME") if left_out else ""
     if len(present) == 1:
-        return present[0], told
+        return present[0], note
     if _DEFAULT_MEASURE in present:
-        others = f"by {_DEFAULT_MEASURE}; the table also has other measures, see --measure"
-        return _DEFAULT_MEASURE, f"{others}\n{told}" if told else others
+        others = f"by {_DEFAULT_MEASURE}; choose other measures of the table with --measure"
+        return _DEFAULT_MEASURE, f"{others}\n{note}" if note else others
     if not present and left_out:
-        raise InvalidInputError(f"`table` must have a column of values, got none; {told}")
+        raise InvalidInputError(f"`table` must have a column of values, got none; {note}")
     raise InvalidInputError(f"`--measure` must be one of {quoted(present)}, got none")
 
 
 def _left_out_text(left_out: Mapping[str, str], option: str) -> str:
-    """Say which columns are not compared, why, and how to compare them anyway."""
+    """Describe which columns are left out, why, and how to compare them anyway."""
     listed = ", ".join(f"{name} ({why})" for name, why in left_out.items())
     return f"left out, not values of a measure: {listed}; compare them anyway with {option}"
 
 
 def _not_values(frame: pd.DataFrame, columns: Sequence[str]) -> dict[str, str]:
-    """Columns that cannot be values of a measure, with the reason."""
+    """Return columns that cannot be values of a measure, with the reason."""
     from vuskit.measures import list_measures
 
     known = {
@@ -217,13 +217,13 @@ def _not_values(frame: pd.DataFrame, columns: Sequence[str]) -> dict[str, str]:
     reasons = {name: _reason(frame, name, known.get(plain_name(name))) for name in columns}
     found = {name: why for name, why in reasons.items() if why}
     if len(columns) - len(found) < (1 if _DETECTOR in frame.columns else 2):
-        # Nothing else to compare: ranks, counts and rounded percentages are whole numbers, too.
+        # Nothing else to compare: ranks, counts and rounded percentages are whole numbers.
         found = {name: why for name, why in found.items() if not why.startswith(_WHOLE)}
     return found
 
 
 def _reason(frame: pd.DataFrame, name: str, bounds: tuple[float, float] | None) -> str:
-    """Why a column cannot hold values of a measure; empty if it can."""
+    """Return why a column cannot hold values of a measure; empty if it can."""
     present = frame[name].dropna()
     if not len(present):
         return ""
@@ -239,7 +239,7 @@ def _reason(frame: pd.DataFrame, name: str, bounds: tuple[float, float] | None) 
 
 
 def _describes_series(frame: pd.DataFrame, column: str) -> bool:
-    """Whether a column of a long table has one value per series, whatever the detector."""
+    """Return whether a column has the same value for all detectors of a series."""
     place = _place(frame)
     if _DETECTOR not in frame.columns or not place or frame[_DETECTOR].nunique() < 2:
         return False
@@ -254,14 +254,14 @@ def _measures(frame: pd.DataFrame) -> list[str]:
     found = [str(name) for name in numbers if name not in _NOT_MEASURES]
     if not found:
         raise InvalidInputError(
-            "`table` must have a column of values beside "
-            f"{quoted([str(name) for name in frame.columns])}"
+            "`table` must have a numeric column of values, got only "
+            f"{quoted([str(name) for name in frame.columns])}; add one"
         )
     return found
 
 
 def compared_columns(frame: pd.DataFrame) -> list[str]:
-    """Return the columns with values: of measures, or of detectors in a wide table."""
+    """Return the columns with values: measures, or detectors in a wide table."""
     numbers = map(str, frame.select_dtypes("number").columns)
     found = [name for name in numbers if name not in _NOT_MEASURES]
     left_out = _not_values(frame, found)
@@ -284,28 +284,31 @@ def selected(
     by: str,
     missing: str,
 ) -> Selection:
-    """Columns of numbers of a wide table, or rows of a long one, as far as they are wanted.
+    """Select numeric columns of a wide table, or rows of a long one.
 
-    Detectors without any value are left out if series that lack a value are.
+    With ``missing="drop"``, detectors without any value are left out, too.
 
     Raises
     ------
     InvalidInputError
-        If a name is unknown, several settings are mixed, there are no data sets, or too few
-        series have values of all detectors.
+        If a name is unknown, settings are mixed, there are no data sets, or too few series
+        have values of all detectors.
     """
     from vuskit.bench import common_series
 
     if by == "dataset" and "dataset" not in frame.columns:
         raise InvalidInputError(
             "`--unit dataset` needs a column 'dataset', "
-            f"got {quoted([str(name) for name in frame.columns])}"
+            f"got {quoted([str(name) for name in frame.columns])}; add it or use --unit series"
         )
     long = _DETECTOR in frame.columns
     left_out: dict[str, str] = {}
     if long:
         if not _place(frame):
-            raise InvalidInputError("`table` must have a column 'series', got none")
+            raise InvalidInputError(
+                "`table` must have a column 'series', got none; "
+                "rename the column that names the series"
+            )
         frame = settings_of(frame, settings)
         known, values = list(dict.fromkeys(frame[_DETECTOR])), _by_series(frame, measure)
     else:
@@ -329,7 +332,7 @@ def selected(
         return Selection(frame[frame[_DETECTOR].isin(kept)], *described)
     if len(kept) < 2:
         raise InvalidInputError(
-            f"`table` must have a column of numbers for each of two detectors or more, got {kept}"
+            f"`table` must have numeric columns for at least two detectors, got {kept}"
             + (f"; {_left_out_text(left_out, _FORCE)}" if left_out else "")
         )
     return Selection(numbers[kept], *described)
@@ -338,7 +341,7 @@ def selected(
 def long_values(
     frame: pd.DataFrame, measures: Sequence[str | None], *, settings: str | None
 ) -> pd.DataFrame:
-    """Return one row per value of some measures, from a table of any form.
+    """Return one row per value of some measures, from a long or wide table.
 
     Parameters
     ----------
@@ -380,12 +383,12 @@ def _too_few_common(counts: dict[str, int], series: int, common: int) -> str:
 
 
 def _place(frame: pd.DataFrame) -> list[str]:
-    """Columns that say where a value is from."""
+    """Return the columns that identify a series."""
     return [name for name in ("dataset", "series") if name in frame.columns]
 
 
 def _by_series(frame: pd.DataFrame, measure: str | None) -> pd.DataFrame:
-    """One row for each series, one column for each detector, means over seeds."""
+    """Return one row per series and one column per detector, means over seeds."""
     column = measure if measure in frame.columns else "value"
     rows = frame[frame["measure"] == measure] if "measure" in frame.columns else frame
     means = rows.groupby([*_place(rows), _DETECTOR], sort=False, observed=True)[column].mean()
@@ -394,14 +397,14 @@ def _by_series(frame: pd.DataFrame, measure: str | None) -> pd.DataFrame:
 
 
 def _by_dataset(table: pd.DataFrame, missing: str) -> pd.DataFrame:
-    """Mean over the series of each data set, of all columns over the same series."""
+    """Return means over the series of each data set; all columns use the same series."""
     from vuskit.bench import common_series, rows_of_mean
     from vuskit.studies.statistics import complete_rows
 
     if missing != "worst":
         table, _ = complete_rows(table, missing=missing)
         return rows_of_mean(table, "dataset")
-    # A detector without any value in a data set is last there.
+    # A detector without any value in a data set ranks last there.
     datasets = table.index.get_level_values("dataset")
     used = table.groupby(datasets, sort=False, group_keys=False)[list(table)].apply(
         lambda rows: rows[common_series(rows.to_numpy(dtype=float).T)]
@@ -410,12 +413,12 @@ def _by_dataset(table: pd.DataFrame, missing: str) -> pd.DataFrame:
 
 
 def settings_of(frame: pd.DataFrame, wanted: str | None) -> pd.DataFrame:
-    """Return the rows of one way to evaluate: averages over several would mean nothing.
+    """Return the rows of one evaluation setting; averages over several are meaningless.
 
     Raises
     ------
     InvalidInputError
-        If there are several and none was asked for, or none of that name.
+        If there are several and none was chosen, or the chosen one is not there.
     """
     if "settings" not in frame.columns:
         return frame
@@ -430,7 +433,7 @@ def settings_of(frame: pd.DataFrame, wanted: str | None) -> pd.DataFrame:
 
 
 def _split(names: Sequence[str], known: Sequence[str]) -> list[str]:
-    """Names of an option; commas separate several, unless they are part of a known name."""
+    """Split names at commas, unless the comma is part of a known name."""
     return [
         part.strip()
         for name in names

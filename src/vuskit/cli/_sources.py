@@ -1,4 +1,4 @@
-"""Several tables of results as one: runs, packs and published tables on their common series."""
+"""Combine tables of results (runs, packs, published tables) on their common series."""
 
 from __future__ import annotations
 
@@ -42,13 +42,13 @@ class _Source:
     Attributes
     ----------
     label : str
-        What it is called in names and notes.
+        Name of the table in detector names and notes.
     frame : pandas.DataFrame
         Long or wide.
     digests : dict
         Digests of series by data set and name; empty for published tables.
     settings : str or None
-        How values were computed, if the table says so.
+        Settings of the values, if the table states them.
     """
 
     label: str
@@ -62,7 +62,7 @@ class _Source:
 
     @property
     def measures(self) -> list[str]:
-        """Names of the measures; none in a table with one column per detector."""
+        """Names of the measures; empty for a table with one column per detector."""
         if self.is_wide:
             return []
         if "measure" in self.frame.columns:
@@ -70,7 +70,7 @@ class _Source:
         return compared_columns(self.frame)
 
     def long(self, unnamed: str, names: dict[str, str]) -> pd.DataFrame:
-        """Return one row per value; measures get the names that the other tables use."""
+        """Return one row per value; measures are spelled as in the other tables."""
         frame = self.frame
         if self.is_wide:
             place = [name for name in ("dataset", "series") if name in frame.columns]
@@ -82,7 +82,7 @@ class _Source:
 
 @dataclass
 class _Series:
-    """Series of all tables: which rows are about the same one."""
+    """Series of all tables, matched by content or name."""
 
     by_digest: dict[str, int] = field(default_factory=dict)
     by_key: dict[Key, int] = field(default_factory=dict)
@@ -92,7 +92,7 @@ class _Series:
     differing: dict[str, None] = field(default_factory=dict)
 
     def place(self, dataset: str, name: str, digest: str | None) -> int:
-        """Return the number of a series; a new one if no table had it before."""
+        """Return the number of a series; assign a new one to an unknown series."""
         key = series_key(dataset, name)
         found = self.by_digest.get(digest) if digest is not None else None
         if found is None:
@@ -121,7 +121,7 @@ class _Series:
 
 
 def series_key(dataset: str, name: str) -> Key:
-    """Return data set and name without what tables write differently.
+    """Return data set and name in a normalized form, for matching.
 
     Examples
     --------
@@ -153,21 +153,21 @@ def read_sources(
     paths : sequence of Path
         Run folders, plans, packs, csv or parquet files.
     measure : str, optional
-        What the values of a table with one column per detector are.
+        Measure of the values in tables with one column per detector.
     settings : str, optional
-        Which settings, of tables with several.
+        Settings to use in tables with several.
 
     Returns
     -------
     Results
-        A detector that several tables have is named with its table: ``LOF (A)``.
+        Detectors that are in several tables get the name of their table: ``LOF (A)``.
     tuple of str
-        What the user must know: how series were matched, and settings that differ.
+        Notes for the user about matched series and different settings.
 
     Raises
     ------
     InvalidInputError
-        If a table cannot be read or has no names of series, or no series is in all tables.
+        If a table cannot be read or does not name its series, or no series is in all tables.
     """
     if len(paths) == 1:
         return read_results(paths[0]), ()
@@ -203,12 +203,12 @@ def read_sources(
 
 
 def _labels(paths: Sequence[Path]) -> list[str]:
-    """Names of the tables: of the files without endings, or whole paths if these are equal."""
+    """Return unique names of the tables: file names without endings, or paths."""
     short = [_without_endings(path.resolve().name) for path in paths]
     labels = short if len(set(short)) == len(short) else [str(path) for path in paths]
     if len(set(labels)) < len(labels):
         raise InvalidInputError(
-            f"`TABLE...` must be different tables, got {quoted(labels)}; name each once"
+            f"`TABLE...` must be different tables, got {quoted(labels)}; give each once"
         )
     return labels
 
@@ -251,7 +251,7 @@ def _with_series(frame: pd.DataFrame, path: Path) -> pd.DataFrame:
 def _measure_names(
     sources: Iterable[_Source], wanted: str | None
 ) -> tuple[str, dict[str, str], list[str]]:
-    """Measure of tables without one, spellings of measures, and notes."""
+    """Return the measure of unnamed values, the spellings of measures, and notes."""
     names: dict[str, str] = {}
     for source in sources:
         for name in source.measures:
@@ -265,17 +265,17 @@ def _measure_names(
         unnamed = next(iter(names.values()), "value")
     elif wide:
         raise InvalidInputError(
-            f"`--measure` must say what the values of {quoted(wide)} are, one of "
-            f"{quoted(names.values())}, got none"
+            f"`--measure` must name the measure of the values in {quoted(wide)}, got none; "
+            f"choose from {quoted(names.values())}"
         )
     else:
         unnamed = "value"
-    told = [f"{label}: values without the name of a measure count as {unnamed}" for label in wide]
-    return unnamed, names, told if names else []
+    notes = [f"{label}: values are taken as {unnamed}, as no measure is named" for label in wide]
+    return unnamed, names, notes if names else []
 
 
 def _matched(source: _Source, frame: pd.DataFrame, series: _Series) -> pd.DataFrame:
-    """Add the numbers of the series to the rows."""
+    """Add the number of its series to each row."""
     datasets = frame["dataset"].astype(str) if "dataset" in frame.columns else [""] * len(frame)
     keys = list(zip(datasets, frame["series"].astype(str), strict=True))
     places = {key: series.place(*key, source.digests.get(key)) for key in dict.fromkeys(keys)}
@@ -285,7 +285,7 @@ def _matched(source: _Source, frame: pd.DataFrame, series: _Series) -> pd.DataFr
 
 
 def _renamed(source: _Source, frame: pd.DataFrame, sources: Iterable[_Source]) -> pd.DataFrame:
-    """Rows with names of detectors that no other table has."""
+    """Return the rows with detector names that are unique among all tables."""
     others = {name for one in sources if one is not source for name in _detectors(one)}
     names = {name: f"{name} ({source.label})" for name in _detectors(source) if name in others}
     status = frame["status"] if "status" in frame.columns else "OK"
@@ -301,7 +301,7 @@ def _detectors(source: _Source) -> list[str]:
 
 
 def _with_directions(table: pd.DataFrame) -> pd.DataFrame:
-    """Direction and title of each measure, from a run if one has it."""
+    """Add direction and title of each measure, from a run if possible."""
     from vuskit.bench import measure_called
 
     known = {str(name): measure_called(str(name)) for name in dict.fromkeys(table["measure"])}
@@ -336,10 +336,10 @@ def _series_notes(
         alone = [place for place in dict.fromkeys(frame["place"]) if place not in common]
         if alone and common:
             shown = quoted(["/".join(filter(None, series.names[p])) for p in alone], most=_SHOWN)
-            notes.append(f"not in all tables, from {one.label}: {shown}")
+            notes.append(f"ignored (not in all tables), from {one.label}: {shown}")
     if series.differing:
         shown = quoted(series.differing, most=_SHOWN)
-        notes.append(f"warning: not matched, equal names but different content: {shown}")
+        notes.append(f"warning: not matched, same name but different content: {shown}")
     return notes
 
 
@@ -354,7 +354,7 @@ def _settings_notes(sources: Iterable[_Source]) -> list[str]:
     if len(known) > 1:
         first = "warning: the tables have different settings, so their values may not be comparable"
     else:
-        first = "settings of the tables, which should be the same:"
+        first = "settings of the tables (they should be the same):"
     return [first, *lines]
 
 

@@ -1,4 +1,4 @@
-"""The command line application: its commands, and how their errors are shown."""
+"""The command line application: its commands and the handling of their errors."""
 
 from __future__ import annotations
 
@@ -36,21 +36,21 @@ _PRIMARY_CODE = 0xFF  # the other bits of SQLite's error codes only add details
 
 
 class CommandGroup(TyperGroup):
-    """Commands that report errors of the operating system in one sentence, without a traceback."""
+    """Commands that report operating system errors in one sentence, without a traceback."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Let ``--debug`` stand anywhere in the line."""
+        """Accept ``--debug`` anywhere on the line."""
         if _DEBUG in args:
             args = [_DEBUG, *(word for word in args if word != _DEBUG)]
         return super().parse_args(ctx, args)
 
     def invoke(self, ctx: Any) -> Any:
-        """Run the command; with ``--debug`` errors show where they come from."""
+        """Run the command; with ``--debug``, errors show their traceback."""
         try:
-            end_early_interrupts()  # not before: typer ends without a word while it parses the line
+            end_early_interrupts()  # not earlier: while parsing, typer exits without a message
             with clean_warnings():
                 result = super().invoke(ctx)
-            sys.stdout.flush()  # a full disk or a closed pipe shows here, not when Python exits
+            sys.stdout.flush()  # reports a full disk or a closed pipe here, not when Python exits
             return result
         except KeyboardInterrupt:
             say("vuskit: stopped")
@@ -73,7 +73,7 @@ def _trace(ctx: Any) -> None:
 
 
 def _forget_stdout(error: BaseException) -> None:
-    # What could not be written would be tried, and complained about, once more at exit.
+    # Otherwise Python would try to flush again at exit, and print a second error.
     if getattr(error, "errno", None) in (errno.ENOSPC, errno.EDQUOT):
         try:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -82,29 +82,29 @@ def _forget_stdout(error: BaseException) -> None:
 
 
 def _sentence(error: Exception) -> str | None:
-    """What the machine refused, or None where that is not what went wrong."""
+    """Describe an error of the machine (memory, disk, database); None for other errors."""
     if isinstance(error, MemoryError):
-        return "there is not enough memory for this; give fewer columns or rows"
+        return "not enough memory; give fewer columns or rows"
     damage = _damage(error)
     if damage is not None:
         return (
             f"the database of the run is damaged: {damage}; "
-            "what of it can still be read says: vuskit bench verify RUN"
+            "check what is still readable with: vuskit bench verify RUN"
         )
     if isinstance(error, OSError):
         if error.errno == errno.EPIPE:
-            return None  # the reader has seen enough: typer ends the program quietly
+            return None  # the reader closed the pipe: typer exits quietly
         place = f"{error.filename}: " if error.filename else ""
         return f"{place}{reason_of(error)}"
-    sqlite = sys.modules.get("sqlite3")  # not loaded means that it is not its error
+    sqlite = sys.modules.get("sqlite3")  # if not loaded, it cannot be its error
     if sqlite is not None and isinstance(error, sqlite.OperationalError):
         return f"the database of the run cannot be used: {error}"
     return None
 
 
 def _damage(error: Exception) -> str | None:
-    """What SQLite says of a file that it finds damaged."""
-    sqlite = sys.modules.get("sqlite3")  # not loaded means that it is not its error
+    """Return the message of SQLite about a damaged file; None for other errors."""
+    sqlite = sys.modules.get("sqlite3")  # if not loaded, it cannot be its error
     if sqlite is None or not isinstance(error, sqlite.DatabaseError):
         return None
     code = getattr(error, "sqlite_errorcode", 0) & _PRIMARY_CODE
@@ -149,12 +149,12 @@ def main(
         ),
     ] = False,
     debug: Annotated[
-        bool, flag("--debug", "Show where an error comes from; may stand anywhere.")
+        bool, flag("--debug", "Show the traceback of errors; works anywhere on the line.")
     ] = False,
 ) -> None:
     """Accuracy measures for time-series anomaly detection.
 
-    Data goes to standard output, everything else to standard error.
+    Data goes to standard output, messages go to standard error.
 
     Example: vuskit evaluate scores.csv
     """

@@ -1,4 +1,4 @@
-"""``vuskit compare``: which detectors are really better, from a table of results."""
+"""``vuskit compare``: which detectors differ significantly, from tables of results."""
 
 from __future__ import annotations
 
@@ -63,33 +63,38 @@ _MOST_GROUPS = 12
 def compare(
     table: Annotated[
         list[Path],
-        typer.Argument(metavar="TABLE...", help="Run folders, plans, packs, csv or parquet."),
+        typer.Argument(metavar="TABLE...", help="Run folders, plans, packs, csv or parquet files."),
     ],
     measure: TableMeasures = None,
     detector: Detectors = None,
     ignore: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="Not these columns or detectors. May be repeated."),
+        typer.Option(
+            metavar="NAME", help="Ignore this column or detector. Repeat or separate with commas."
+        ),
     ] = None,
     settings: Annotated[
         str | None,
-        typer.Option(metavar="TEXT", help="Which settings, if the run evaluated with several."),
+        typer.Option(metavar="TEXT", help="Settings to compare, if the run has several."),
     ] = None,
     unit: Unit = "series",
     test: Annotated[
-        str, typer.Option(metavar="NAME", help="wilcoxon (with Holm's correction) or nemenyi.")
+        str,
+        typer.Option(metavar="NAME", help="Test of pairs: wilcoxon (Holm-corrected) or nemenyi."),
     ] = "wilcoxon",
     alpha: Alpha = 0.05,
     missing: Annotated[
         str,
-        typer.Option(metavar="RULE", help="Series that lack a value: drop, worst or raise."),
+        typer.Option(
+            metavar="RULE", help="Series without some values: drop, worst (rank last) or raise."
+        ),
     ] = "drop",
     lower: Annotated[bool, flag("--lower", "Lower values are better.")] = False,
     buffers: Annotated[
         str | None,
         typer.Option(
             metavar="X,X,...",
-            help="Rank again with multiples of each buffer, such as 0.5,1,2; of a run, a pack or "
+            help="Also rank with multiples of each buffer, such as 0.5,1,2. Needs a run, a pack or "
             "a folder of scores.",
         ),
     ] = None,
@@ -98,7 +103,7 @@ def compare(
     window: Window = None,
     columns: TableColumns = None,
     spread: Spread = "std",
-    seed: Annotated[int, seed_option("of the intervals.")] = 0,
+    seed: Annotated[int, seed_option("the intervals")] = 0,
     as_json: AsJson = False,
     as_csv: AsCsv = False,
     as_latex: AsLatexFiles = False,
@@ -106,17 +111,17 @@ def compare(
     html: Html = None,
     figure: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Save the diagram; ends in .pdf, .svg or .png."),
+        typer.Option(metavar="FILE", help="Save the diagram to a .pdf, .svg or .png file."),
     ] = None,
     output: Annotated[
-        Path | None, output_option("FOLDER", "tables, diagram and page; none unless given.")
+        Path | None, output_option("FOLDER", "tables, diagram and page. Default: nowhere.")
     ] = None,
 ) -> None:
-    """Compare detectors over series: means, mean ranks with intervals, tests, diagram.
+    """Compare detectors over series: means, ranks, tests, diagram.
 
-    The table has one column for each detector and one row for each series;
-    or the columns series, detector, and one for each measure. Several tables
-    are compared on their common series.
+    A table has one row per series and one column per detector; or the columns
+    series, detector, and one per measure. Several tables are compared on their
+    common series.
 
     Example: vuskit compare results.csv --figure ranks.pdf
     """
@@ -139,8 +144,8 @@ def compare(
     named = split_list(measure) or []
     if buffers is None and (labels, align, window) != (None, None, None):
         raise InvalidInputError(
-            "`--labels`, `--align` and `--window` must come with --buffers and a folder of scores; "
-            "for a table of values run: vuskit evaluate FOLDER --labels PATH"
+            "`--labels`, `--align` and `--window` must be used with --buffers and a folder of "
+            "scores; to get a table of values, run: vuskit evaluate FOLDER --labels PATH"
         )
     if align is not None:
         check_choice("--align", align, ANCHORS)
@@ -176,7 +181,7 @@ def compare(
         say(f"left out, without any value: {', '.join(chosen.empty)}")
     if chosen.common < chosen.series:
         say(_series_used(chosen, missing))
-    if "settings" in results.frame.columns:  # several are refused unless one was asked for
+    if "settings" in results.frame.columns:  # several are an error unless one was chosen
         say(f"settings: {settings or results.frame['settings'].iloc[0]}")
     found = compare_results(
         chosen.table,
@@ -211,7 +216,7 @@ def _means(
     higher_is_better: bool,
     options: dict[str, Any],
 ) -> PublicationTable | None:
-    """Return the table of means that a leaderboard shows; None if no series counts."""
+    """Return the table of means, as in a leaderboard; None without common series."""
     from vuskit.bench import directions
     from vuskit.cli._results_table import long_values
     from vuskit.report.publication import publication_table
@@ -229,15 +234,15 @@ def _means(
 
 
 def _series_used(chosen: Selection, missing: str) -> str:
-    """Say which series count, and which detectors have values for fewer."""
+    """Describe which series are used, and which detectors lack values."""
     what = "means, ranks and tests"
     if missing == "worst":
-        what = "ranks and tests use all series, a missing value is last; mean and median"
+        what = "ranks and tests use all series and rank missing values last; mean and median"
     most = max(chosen.counts.values())
     lacking = [f"{name} {count:,}" for name, count in chosen.counts.items() if 0 < count < most]
     fewer = f"; fewer than {most:,}: {', '.join(lacking)}" if lacking else ""
     return (
-        f"{what} are over {chosen.common:,} of {chosen.series:,} series, "
+        f"{what} use {chosen.common:,} of {chosen.series:,} series, "
         f"those with a value of all detectors{fewer}"
     )
 
@@ -333,13 +338,13 @@ def _json(found: TableComparison, means: PublicationTable | None) -> str:
 
 
 def _forms(name: str, found: TableComparison, means: PublicationTable | None) -> str:
-    """Return the means and the ranks in a form such as LaTeX."""
+    """Return means and ranks as LaTeX or Markdown."""
     tables = [found] if means is None else [means, found]
     return "\n\n".join(getattr(table, f"to_{name}")() for table in tables)
 
 
 def rank_diagram(comparison: TableComparison, width: int) -> str:
-    """Mean ranks with their intervals on a scale, and a bar for each group of the comparison.
+    """Draw mean ranks with intervals on a scale, and a bar for each group.
 
     Examples
     --------
@@ -375,7 +380,7 @@ def _shortened(name: Hashable) -> str:
 
 
 class _Scale:
-    """Ranks from 1 to the number of names, over some columns of text."""
+    """Scale of ranks from 1 to the number of detectors, over some columns of text."""
 
     def __init__(self, highest: int, width: int) -> None:
         self.highest = highest

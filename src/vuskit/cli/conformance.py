@@ -32,7 +32,7 @@ def conformance() -> None:
 @app.command()
 def export(
     output: Annotated[
-        Path | None, output_option("FILE", "a JSON file; standard output unless given.")
+        Path | None, output_option("FILE", "the JSON file. Default: standard output.")
     ] = None,
 ) -> None:
     """Write the conformance suite as JSON: inputs, options and expected values.
@@ -56,19 +56,19 @@ def export(
 @app.command()
 def check(
     results: Annotated[
-        Path, typer.Argument(metavar="RESULTS", help="JSON with the answers by check id.")
+        Path, typer.Argument(metavar="RESULTS", help="JSON file with your values by check id.")
     ],
     tolerance: Annotated[
         float | None,
-        typer.Option(min=0, metavar="X", help="Largest accepted difference; 1e-9 unless given."),
+        typer.Option(min=0, metavar="X", help="Largest accepted difference. Default: 1e-9."),
     ] = None,
     as_json: AsJson = False,
     as_csv: AsCsv = False,
 ) -> None:
-    """Compare the answers of an implementation with the conformance suite.
+    """Compare the values of another implementation with the conformance suite.
 
-    RESULTS holds {"results": {ID: VALUE, ...}}; null means that a measure has no
-    value. The exit code is 4 if an answer is wrong, or if there is none.
+    RESULTS holds {"results": {ID: VALUE, ...}}; null means that a measure is
+    undefined. The exit code is 4 if a value is wrong or no value is right.
 
     Example: vuskit conformance check results.json
     """
@@ -114,7 +114,7 @@ def check(
 
 
 def _read(path: Path) -> tuple[dict[str, Any], str | None, Any]:
-    """Answers, name of the implementation and version of the suite in a file of results."""
+    """Return the answers, the name of the implementation and the version of the suite."""
     check_file(path, holds="answers to the suite")
     try:
         found = json.loads(path.read_text(encoding="utf-8"))

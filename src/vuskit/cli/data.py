@@ -1,4 +1,4 @@
-"""``vuskit data``: public data sets and how to get them, and a description of any folder."""
+"""``vuskit data``: list and download public data sets; describe any folder."""
 
 from __future__ import annotations
 
@@ -35,24 +35,26 @@ __all__ = ["app"]
 
 _MOST_SHOWN = 10  # files in a message
 
-app = typer.Typer(help="Public data sets, and a description of yours.", no_args_is_help=True)
+app = typer.Typer(
+    help="List and download public data sets; describe your own.", no_args_is_help=True
+)
 
 Name = Annotated[
     str,
     typer.Argument(
-        help="A name of: vuskit data list", metavar="NAME", autocompletion=complete_datasets
+        help="Data set, see: vuskit data list.", metavar="NAME", autocompletion=complete_datasets
     ),
 ]
 
 
 @app.callback()
 def data() -> None:
-    """Show and fetch public data sets, and describe your own."""
+    """List and download public data sets; describe your own."""
 
 
 @app.command(name="list")
 def list_(as_json: AsJson = False, as_csv: AsCsv = False) -> None:
-    """List the data sets; works offline.
+    """List the public data sets; works offline.
 
     Example: vuskit data list
     """
@@ -74,7 +76,7 @@ def _how(record: dict[str, Any]) -> str:
 
 @app.command()
 def show(name: Name, as_json: AsJson = False, as_csv: AsCsv = False) -> None:
-    """Show what is known about a data set: terms, citation, origin.
+    """Show details of a data set: size, license, citation, origin.
 
     Example: vuskit data show NAB
     """
@@ -107,16 +109,18 @@ def describe(
     source: Annotated[
         Path,
         typer.Argument(
-            metavar="FOLDER", help="Folder or file of series or saved scores, or a run folder."
+            metavar="FOLDER", help="Folder or file with series or saved scores, or a run folder."
         ),
     ],
     format_name: Annotated[
         str | None,
-        typer.Option("--format", metavar="NAME", help="Format of the files; see list readers."),
+        typer.Option("--format", metavar="NAME", help="File format, see: vuskit list readers."),
     ] = None,
     dataset_name: Annotated[
         str | None,
-        typer.Option("--dataset-name", metavar="NAME", help="Name of the data set of all files."),
+        typer.Option(
+            "--dataset-name", metavar="NAME", help="Put all files into one data set of this name."
+        ),
     ] = None,
     by: Annotated[
         str | None,
@@ -127,10 +131,10 @@ def describe(
     as_latex: AsLatex = False,
     as_markdown: AsMarkdown = False,
 ) -> None:
-    """Describe the data sets of a folder, as the table in the VUS paper does.
+    """Describe the data sets of a folder, like the table in the VUS paper.
 
-    Number of series, and means over them: length, anomalies, anomalous points
-    and density. Files that cannot be read are reported; the exit code is then 3.
+    Shows the number of series, and the means of length, anomalies, anomalous
+    points and density. The exit code is 3 if files cannot be read.
 
     Example: vuskit data describe data/series --latex
     """
@@ -149,7 +153,7 @@ def describe(
         if given:
             raise InvalidInputError(
                 f"`--{names[next(iter(given))]}` must not be used with a run folder, got "
-                f"{str(source)!r}; the plan of the run names its series"
+                f"{str(source)!r}; omit it"
             )
         found = run.series()
     else:
@@ -176,7 +180,7 @@ def describe(
 
 
 def _report_files(collection: Collection) -> int:
-    """Report files that were not read, and columns that were not; return the failures."""
+    """Report ignored files and columns; return the number of unreadable files."""
     if collection.skipped:
         names = quoted([path.name for path in collection.skipped], most=_MOST_SHOWN)
         say(f"no known format, left out: {plural(len(collection.skipped), 'file')}: {names}")
@@ -195,23 +199,24 @@ def fetch(
     name: Name,
     url: Annotated[
         str | None,
-        typer.Option(metavar="URL", help="Address of the archive; the catalog's unless given."),
+        typer.Option(metavar="URL", help="URL of the archive. Default: as in the catalog."),
     ] = None,
     sha256: Annotated[
-        str | None, typer.Option(metavar="DIGEST", help="What the archive must hash to.")
+        str | None, typer.Option(metavar="DIGEST", help="Expected SHA-256 of the archive.")
     ] = None,
     cache: Annotated[
-        Path | None, typer.Option(metavar="FOLDER", help="Where data sets are kept.")
+        Path | None,
+        typer.Option(metavar="FOLDER", help="Folder for data sets. Default: the cache."),
     ] = None,
-    force: Annotated[bool, flag("--force", "Replace what is there; download it again.")] = False,
+    force: Annotated[bool, flag("--force", "Replace existing files; download again.")] = False,
     allow_http: Annotated[
-        bool, flag("--allow-http", "Allow http, which anybody on the way can change.")
+        bool, flag("--allow-http", "Allow http, which is not protected against tampering.")
     ] = False,
 ) -> None:
-    """Download a data set, check and unpack it; writes the folder's path.
+    """Download, check and unpack a data set; print its folder.
 
-    An interrupted download resumes. The SHA-256 of the archive
-    is shown; give it with --sha256 to get the same file everywhere.
+    An interrupted download resumes. The command shows the SHA-256 of the
+    archive; pass it to --sha256 to make sure that you get the same file.
 
     Example: vuskit data fetch NAB
     """
@@ -229,7 +234,7 @@ def fetch(
             allow_http=allow_http,
         )
     say(f"SHA-256 of the archive: {archive_sha256(name, cache=cache)}")
-    say(f"next: vuskit bench init, with the folder of {name} as its data")
+    say(f"Next: run vuskit bench init, and set the folder of {name} in the plan")
     write(str(folder))
 
 

@@ -1,4 +1,4 @@
-"""``vuskit doctor``: what is installed, where things are kept, and whether numbers are right."""
+"""``vuskit doctor``: versions, optional packages, the cache and a self-test."""
 
 from __future__ import annotations
 
@@ -43,14 +43,14 @@ _NOT_PARTS = {"vuskit", "dev", "docs", "all"}
 
 def doctor(
     clear_evaluations: Annotated[
-        bool, flag("--clear-evaluations", "Remove the runs of vuskit evaluate from the cache.")
+        bool, flag("--clear-evaluations", "Delete cached runs of vuskit evaluate.")
     ] = False,
     as_json: AsJson = False,
     as_csv: AsCsv = False,
 ) -> None:
-    """Show versions, optional parts and the cache, and test the measures.
+    """Show versions, optional packages and the cache, and test the measures.
 
-    The exit code is 1 if a measure does not give the value it should.
+    The exit code is 1 if a measure returns a wrong value.
 
     Example: vuskit doctor
     """
@@ -79,8 +79,8 @@ def _versions() -> dict[str, str]:
 
 
 def _parts() -> Iterator[dict[str, Any]]:
-    """Optional libraries as the package's own metadata lists them, with what is installed."""
-    import importlib.metadata  # slow to import, and needed here only
+    """Yield the optional packages in the metadata of vuskit, with installed versions."""
+    import importlib.metadata  # slow to import and only needed here
 
     try:
         requirements = importlib.metadata.requires("vuskit") or []
@@ -89,7 +89,7 @@ def _parts() -> Iterator[dict[str, Any]]:
     matches = filter(None, map(_REQUIREMENT.match, requirements))
     pairs = [(match[1], match[2]) for match in matches if not _NOT_PARTS & set(match.groups())]
     sizes = Counter(extra for _, extra in pairs)
-    # A library that several extras bring is offered with the smallest of them.
+    # Recommend the smallest extra that installs a package.
     extras = dict(sorted(pairs, key=lambda pair: -sizes[pair[1]]))
     for name, extra in sorted(extras.items(), key=lambda pair: (sizes[pair[1]], pair)):
         try:
@@ -116,12 +116,12 @@ def _cache() -> dict[str, Any]:
 
 
 def _nearest(folder: Path) -> Path:
-    """The nearest folder above that exists."""
+    """Return the nearest parent folder that exists."""
     return next(parent for parent in folder.parents if parent.exists())
 
 
 def golden_case() -> tuple[list[int], list[int]]:
-    """Labels and scores of the self-test; whole numbers, so that they are the same everywhere.
+    """Return labels and scores of the self-test; integers are the same on every machine.
 
     Examples
     --------
@@ -131,13 +131,13 @@ def golden_case() -> tuple[list[int], list[int]]:
     """
     events = ((20, 32), (90, 91), (97, 105), (180, 190), (295, 300))
     labels = [int(any(start <= i < stop for start, stop in events)) for i in range(300)]
-    # Three points late; the second half of the series is scored higher, above mean + 3 sigma.
+    # Scores lag by three points; those of the second half exceed mean + 3 sigma.
     raised = [labels[max(i - 3, 0)] * (60 if i < 150 else 240) for i in range(300)]
     return labels, [(i * i * 31 + 7 * i) % 97 + raised[i] for i in range(300)]
 
 
 def golden_values() -> list[dict[str, Any]]:
-    """Settings and the values that the measures must give."""
+    """Return settings and the expected values of the measures."""
     file = resources.files("vuskit.cli") / "golden.json"
     cases: list[dict[str, Any]] = json.loads(file.read_text(encoding="utf-8"))
     return cases
@@ -147,7 +147,7 @@ def _self_test() -> Iterator[dict[str, Any]]:
     labels, scores = golden_case()
     for case in golden_values():
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # a coarse grid is wanted here
+            warnings.simplefilter("ignore")  # the coarse grid is intended
             got = evaluate(labels, scores, **case["settings"], measures=list(case["values"]))
         wrong = {
             name: got[name]
@@ -172,13 +172,13 @@ def _text(found: dict[str, Any]) -> str:
     if parts:
         lines += ["", wrapped_table(["optional part", "version", ""], parts, width)]
     cache = found["cache"]
-    state = "" if cache["writable"] else " (cannot be written; set VUSKIT_CACHE)"
+    state = "" if cache["writable"] else " (not writable; set VUSKIT_CACHE)"
     held = ", ".join(cache["datasets"]) or "no data sets yet"
     lines += ["", f"cache: {cache['folder']}{state}: {held}"]
     kept = cache["evaluations"]
     if kept["runs"]:
         said = kept_text(kept["runs"], kept["bytes"])
-        lines.append(f"       {said}; --clear-evaluations removes them")
+        lines.append(f"       {said}; delete them with --clear-evaluations")
     lines.append("")
     for check in found["self_test"]:
         lines.append(
@@ -190,7 +190,7 @@ def _text(found: dict[str, Any]) -> str:
 
 
 def _csv(found: dict[str, Any]) -> str:
-    """One row for each thing that was looked at."""
+    """Return one row per version, package, cache entry and self-test."""
     cache = found["cache"]
     rows = [["version", name, version, None] for name, version in found["versions"].items()]
     rows += [["part", part["name"], part["version"], part["install"]] for part in found["parts"]]

@@ -1,4 +1,4 @@
-"""``vuskit evaluate``: from files of scores to the table of measures."""
+"""``vuskit evaluate``: evaluate the scores of one series or of many."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def evaluate(
         str | None,
         typer.Option(
             metavar="PATTERN",
-            help="What paths mean, such as '{detector}/{dataset}/{series}.npy'.",
+            help="How to read paths, such as '{detector}/{series}.npy'.",
         ),
     ] = None,
     by: Annotated[
@@ -128,14 +128,14 @@ def evaluate(
     label: Annotated[
         str | None,
         typer.Option(
-            metavar="COLUMN", help="Column of the labels.", autocompletion=complete_columns
+            metavar="COLUMN", help="Column with the labels.", autocompletion=complete_columns
         ),
     ] = None,
     score: Annotated[
         list[str] | None,
         typer.Option(
             metavar="COLUMN",
-            help="Column of scores; all others unless given. May be repeated.",
+            help="Column with scores. Default: all other numeric columns. Repeat for several.",
             autocompletion=complete_columns,
         ),
     ] = None,
@@ -143,7 +143,7 @@ def evaluate(
         list[str] | None,
         typer.Option(
             metavar="COLUMN",
-            help="Column of the series itself. May be repeated for its channels.",
+            help="Column with the series itself. Repeat for more channels.",
             autocompletion=complete_columns,
         ),
     ] = None,
@@ -151,11 +151,11 @@ def evaluate(
         str | None,
         typer.Option(
             metavar="N|auto|none",
-            help="Leave out the training part, the first N points; auto: by the file's name.",
+            help="Exclude the first N points as training data; auto: as the file name says.",
         ),
     ] = None,
     positive: Annotated[
-        str | None, typer.Option(metavar="LABEL", help="The label that means anomalous.")
+        str | None, typer.Option(metavar="LABEL", help="Label that means anomalous.")
     ] = None,
     measure: Measures = None,
     load: Load = None,
@@ -163,7 +163,7 @@ def evaluate(
     buffer_fallback: Annotated[
         int | None,
         typer.Option(
-            min=0, metavar="N", help="Buffer where the rule finds none; an error unless given."
+            min=0, metavar="N", help="Buffer to use if the rule finds none. Default: an error."
         ),
     ] = None,
     volume_factor: VolumeFactor = 1.0,
@@ -174,11 +174,17 @@ def evaluate(
     threshold: ThresholdName = "sigma",
     k: Annotated[
         int | None,
-        typer.Option(min=1, metavar="N", help="Of Precision@k; the anomalous points unless given."),
+        typer.Option(
+            min=1, metavar="N", help="k of Precision@k. Default: the number of anomalous points."
+        ),
     ] = None,
     chance: Annotated[
         int | None,
-        typer.Option(min=0, metavar="N", help="Random scores behind the chance level; 0: none."),
+        typer.Option(
+            min=0,
+            metavar="N",
+            help="Number of random scores for the chance level. 0: no chance level.",
+        ),
     ] = None,
     as_json: AsJson = False,
     as_csv: AsCsv = False,
@@ -187,7 +193,7 @@ def evaluate(
     html: Html = None,
     output: Annotated[
         Path | None,
-        output_option("FOLDER", "keeps the run of several series; in the cache unless given."),
+        output_option("FOLDER", "the run of several series. Default: in the cache."),
     ] = None,
     columns: TableColumns = None,
     spread: Spread = "std",
@@ -197,9 +203,9 @@ def evaluate(
 ) -> None:
     """Evaluate the anomaly scores of one series, or of many.
 
-    Columns are found by their names: label (or anomaly, is_anomaly, y_true, ...)
-    and value; every other column of numbers is a score. Several series make a
-    run: press Ctrl-C to stop; the same command goes on.
+    Columns are found by name: label (or anomaly, is_anomaly, y_true, ...) and
+    value. Every other numeric column is a score. With several series, you can
+    press Ctrl-C to stop; the same command resumes.
 
     Example: vuskit evaluate scores.csv --html page.html
     Example: vuskit evaluate scores/ --labels data/ --latex
@@ -212,7 +218,7 @@ def evaluate(
     check_choice("--spread", spread, SPREADS)
     if columns is not None:
         check_choice("--columns", columns, COLUMNS)
-    # All words are looked up before a file is read that may be large.
+    # Check all options before reading files, which may be large.
     wanted = chosen_measures(measure, load)
     check_choice("--definition", definition, dict(complete_definitions()))
     check_choice("--side", side, complete_sides())
@@ -258,15 +264,17 @@ def evaluate(
     with contextlib.ExitStack() as stack:
         if STDIN in sources:
             if len(sources) > 1:
-                raise InvalidInputError("`SOURCE` must be - alone, or files and folders, got both")
+                raise InvalidInputError(
+                    "`SOURCE` must be either - or files and folders, got both; choose one"
+                )
             place = stack.enter_context(tempfile.TemporaryDirectory())
             saved = stack.enter_context(saved_stdin(Path(place)))
             requested = dataclasses.replace(requested, paths=(str(saved),))
         scored = _only_series(requested, output)
         if scored is None and load is not None:
             raise InvalidInputError(
-                f"`--load` must come with one series, got several with {str(load)!r}; write a plan "
-                'with imports = ["module"] and [[scores]], then: vuskit bench run'
+                f"`--load` must be used with one series, got several with {str(load)!r}; instead, "
+                'write a plan with imports = ["module"] and [[scores]], then: vuskit bench run'
             )
         if scored is None:
             requested.check_several()
@@ -276,7 +284,7 @@ def evaluate(
 
 
 def _only_series(sources: Sources, output: Path | None) -> ScoreFile | None:
-    """Labels and scores, if they are those of one series."""
+    """Return labels and scores if there is only one series."""
     from vuskit.datasets.readers.column_roles import read_score_file
 
     if sources.is_one_file and output is None:
@@ -308,7 +316,7 @@ def _evaluate_one(
     train_length: str | None,
 ) -> None:
     form, html, chance = options.form, options.html, options.chance
-    _tell_columns(scored)
+    _report_columns(scored)
     scored = _without_training(scored, train_length)
     _check_classes(scored)
     choice = _buffer(settings, scored, wanted)
@@ -316,9 +324,9 @@ def _evaluate_one(
         settings = settings.replace(buffer=choice.length, buffer_fallback=None)
         say(f"buffer: {choice.length} ({choice.strategy}: {choice.reason})")
         if choice.length > scored.labels.size:
-            say(f"it is longer than the series of {scored.labels.size:,} points")
+            say(f"note: the buffer is longer than the series of {scored.labels.size:,} points")
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UndefinedMeasureWarning)  # the note says it
+        warnings.simplefilter("ignore", UndefinedMeasureWarning)  # already in the note
         table, failures = _evaluated(
             wanted,
             partial(
@@ -354,7 +362,7 @@ def _evaluate_one(
 
 
 def _channels(scored: ScoreFile) -> dict[str, NDArray[np.float64]]:
-    """All channels of the series by name."""
+    """Return all channels of the series by name."""
     if scored.values is None:
         return {}
     return {scored.value_name or "values": scored.values, **scored.further}
@@ -363,7 +371,7 @@ def _channels(scored: ScoreFile) -> dict[str, NDArray[np.float64]]:
 def _evaluated(
     wanted: Sequence[Measure], evaluating: Callable[..., Comparison]
 ) -> tuple[Comparison, list[str]]:
-    """Values of the measures that have any, and what the others said; those of users may fail."""
+    """Return values and error messages; custom measures that fail are left out."""
     try:
         return evaluating(measures=wanted), []
     except MeasureError as error:
@@ -380,7 +388,7 @@ def _evaluated(
     return evaluating(measures=rest), list(failures.values())
 
 
-def _tell_columns(scored: ScoreFile) -> None:
+def _report_columns(scored: ScoreFile) -> None:
     parts = [f"labels: {scored.label_name}", f"scores: {', '.join(scored.scores)}"]
     if scored.value_name is not None:
         parts.append(f"values: {', '.join((scored.value_name, *scored.channels))}")
@@ -393,12 +401,12 @@ def _tell_columns(scored: ScoreFile) -> None:
 
 
 def _without_training(scored: ScoreFile, asked: str | None) -> ScoreFile:
-    """The points after the training part; by default all, with a note if there is such a part.
+    """Return the points after the training part; by default all, with a note.
 
     Raises
     ------
     InvalidInputError
-        If the training part is unknown or nothing follows it.
+        If the training length is unknown, or not less than the length of the series.
     """
     from vuskit.datasets.readers.train_lengths import declared_train_length
 
@@ -408,21 +416,21 @@ def _without_training(scored: ScoreFile, asked: str | None) -> ScoreFile:
         return scored
     if asked is None:
         say(
-            f"note: the first {declared:,} points are training data, by the name of the file, and "
-            "are evaluated; --train-length auto leaves them out, none hides this note"
+            f"note: the first {declared:,} points are training data according to the file name, "
+            "and are evaluated; --train-length auto excludes them, none hides this note"
         )
         return scored
     if asked == "auto" and declared is None:
         raise InvalidInputError(
-            "`--train-length auto` needs a name such as 001_NAB_id_1_Web_tr_500_1st_800.csv, got "
-            f"{scored.path.name!r}; give the number of training points"
+            "`--train-length auto` needs a file name such as 001_NAB_id_1_Web_tr_500_1st_800.csv, "
+            f"got {scored.path.name!r}; give the number of training points"
         )
     length = int(declared if asked == "auto" else asked)  # type: ignore[arg-type]
     if length >= n:
         raise InvalidInputError(
             f"`--train-length` must be less than the {n:,} points of the series, got {length:,}"
         )
-    say(f"left out: the first {length:,} points, training data")
+    say(f"left out: the first {length:,} points (training data)")
     return dataclasses.replace(
         scored,
         labels=scored.labels[length:],
@@ -446,7 +454,7 @@ def _check_classes(scored: ScoreFile) -> None:
 def _buffer(
     settings: EvaluationSettings, scored: ScoreFile, wanted: Sequence[Measure]
 ) -> BufferChoice | None:
-    """Buffer of the series; None, with a note, if there is none and other measures need none."""
+    """Return the buffer; None, with a note, if there is none but some measures need none."""
     try:
         return settings.choose_buffer(values=scored.values, y_true=scored.labels)
     except BufferNotFoundError as error:
@@ -465,5 +473,5 @@ def _buffer(
 
 
 def _draws(n_points: int) -> int:
-    """Random scores for the chance level: on a long series a few agree closely."""
+    """Return the number of random scores for the chance level; long series need few."""
     return int(np.clip(_POINTS_DRAWN // n_points, 2, _DRAWS))

@@ -32,7 +32,7 @@ def explore(
         Path,
         typer.Argument(
             metavar="RUN|FOLDER|FILE",
-            help="A run folder, its plan, a pack, or a file or folder of saved scores.",
+            help="Run folder, plan, pack, or a file or folder of saved scores.",
         ),
     ],
     labels: LabelsPath = None,
@@ -40,28 +40,30 @@ def explore(
         str | None,
         typer.Option(
             metavar="PATTERN",
-            help="Meaning of the paths of scores, such as '{detector}/{dataset}/{series}.npy'.",
+            help="How to read paths, such as '{detector}/{series}.npy'.",
         ),
     ] = None,
     align: Align = None,
     window: Window = None,
     studies: Annotated[
         list[Path] | None,
-        typer.Option(metavar="FOLDER", help="Studies to add to the page. May be repeated."),
+        typer.Option(
+            metavar="FOLDER", help="Folder of studies to add to the page. Repeat for several."
+        ),
     ] = None,
     port: Annotated[
         int,
-        typer.Option(min=0, max=65535, metavar="N", help="Port; a free one unless given."),
+        typer.Option(min=0, max=65535, metavar="N", help="Port on this machine. 0: any free port."),
     ] = 0,
     load: Load = None,
     no_browser: Annotated[
-        bool, flag("--no-browser", "Only print the address; do not open the browser.")
+        bool, flag("--no-browser", "Print the address without opening the browser.")
     ] = False,
 ) -> None:
     """Explore a run or saved scores in the browser, also during the run.
 
-    A server on this machine shows every series on demand. It never writes. Its address contains
-    a token, which every request needs. Press Ctrl-C to stop it.
+    Starts a read-only server on this machine; press Ctrl-C to stop it. The
+    printed address contains a token that every request needs.
 
     Example: vuskit explore bench-run
     Example: vuskit explore scores/ --labels data/
@@ -75,10 +77,10 @@ def explore(
     place = plan_folder(check_exists(target))
     content = _content(place, labels, pattern, align, window)
     read_studies = StudyReader(place, tuple(studies or ()))
-    read_studies()  # a folder without studies is an error before the server starts
+    read_studies()  # report a folder without studies before the server starts
     server = ExploreServer(content, port=port, studies=read_studies)
     write(server.url)
-    say("Ctrl-C ends the server.")
+    say("Press Ctrl-C to stop the server.")
     if not no_browser:
         threading.Timer(0.5, webbrowser.open, [server.url]).start()
     with suppress(KeyboardInterrupt):
@@ -110,10 +112,10 @@ def _content(
 
 
 class StudyReader:
-    """Reads the studies of a run: those in named folders, and its own in the usual folders.
+    """Reader of the studies of a run, from given folders and default folders.
 
-    Its own are all inside the run, and those made from it in ``studies`` beside it and in the
-    default folder of `vuskit study`.
+    Default folders are ``studies`` in the run folder and next to it, and the default output of
+    `vuskit study`. Outside the run folder, only studies of this run count.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""``vuskit list``: what there is to name."""
+"""``vuskit list``: names that other commands accept."""
 
 from __future__ import annotations
 
@@ -23,25 +23,25 @@ from vuskit.measures.registry import list_measures
 
 __all__ = ["app"]
 
-app = typer.Typer(help="What there is: measures, detectors, readers, …", no_args_is_help=True)
+app = typer.Typer(help="List measures, detectors, studies and more.", no_args_is_help=True)
 
 
 @app.callback()
 def list_() -> None:
-    """List measures, detectors, readers, threshold rules, studies, synthetic families, schemas."""
+    """List measures, detectors, studies and more."""
 
 
 @app.command()
 def measures(
     properties: Annotated[
-        bool, flag("--properties", "Show what each measure depends on instead.")
+        bool, flag("--properties", "Show the properties of each measure instead.")
     ] = False,
     as_json: AsJson = False,
     as_csv: AsCsv = False,
     as_latex: AsLatex = False,
     as_markdown: AsMarkdown = False,
 ) -> None:
-    """List the measures: the paper's thirteen, then those of other papers.
+    """List the measures: the thirteen of the paper, then others.
 
     Example: vuskit list measures --properties
     """
@@ -50,7 +50,7 @@ def measures(
         _emit_properties(form)
         return
     if form in ("latex", "markdown"):
-        raise InvalidInputError(f"`--{form}` must come with --properties")
+        raise InvalidInputError(f"`--{form}` must be used with --properties")
     records = [
         {
             "name": measure.name,
@@ -94,7 +94,7 @@ def detectors(as_json: AsJson = False, as_csv: AsCsv = False) -> None:
         try:
             found = detector_class(name)
         except InvalidInputError as error:  # a plug-in that cannot be loaded
-            say(f"warning: a plug-in is left out: {error}")
+            say(f"warning: plug-in ignored: {error}")
             continue
         records.append(
             {
@@ -113,7 +113,7 @@ def detectors(as_json: AsJson = False, as_csv: AsCsv = False) -> None:
 
 @app.command()
 def readers(as_json: AsJson = False, as_csv: AsCsv = False) -> None:
-    """List the file formats that are recognized, with their options.
+    """List the recognized file formats.
 
     Example: vuskit list readers
     """
@@ -134,7 +134,7 @@ def readers(as_json: AsJson = False, as_csv: AsCsv = False) -> None:
 
 @app.command()
 def thresholds(as_json: AsJson = False, as_csv: AsCsv = False) -> None:
-    """List the threshold rules, for --threshold and plans.
+    """List the threshold rules for --threshold and for plans.
 
     Example: vuskit list thresholds
     """
@@ -150,7 +150,7 @@ def thresholds(as_json: AsJson = False, as_csv: AsCsv = False) -> None:
 
 @app.command()
 def studies(as_json: AsJson = False, as_csv: AsCsv = False) -> None:
-    """List the studies, with the question that each answers.
+    """List the studies and the questions they answer.
 
     Example: vuskit list studies
     """
@@ -195,12 +195,12 @@ def families(as_json: AsJson = False, as_csv: AsCsv = False) -> None:
 @app.command()
 def schemas(
     name: Annotated[
-        str | None, typer.Argument(help="Print this schema.", metavar="[NAME]", show_default=False)
+        str | None, typer.Argument(help="Schema to print.", metavar="[NAME]", show_default=False)
     ] = None,
     as_json: AsJson = False,
     as_csv: AsCsv = False,
 ) -> None:
-    """List the JSON schemas of plans and of what commands write with --json, or print one.
+    """List the JSON schemas of plans and of --json output, or print one.
 
     Example: vuskit list schemas evaluation
     """

@@ -14,20 +14,20 @@ __all__ = ["run"]
 
 
 def run() -> None:
-    """Run the command line; report an error in one sentence, without a traceback."""
+    """Run the command line; report errors in one sentence, without a traceback."""
     try:
         _app()()
     except VuskitError as error:
         _end(f"vuskit: {error}", ExitCode.UNUSABLE)
-    except KeyboardInterrupt:  # so early or so late that no command was running
+    except KeyboardInterrupt:  # before or after the command itself
         _end("vuskit: stopped", ExitCode.INTERRUPTED)
     except Exception as error:
         if "--debug" in sys.argv:
             raise
         kind = type(error).__name__
         _end(
-            f"vuskit: this should not have happened ({kind}: {error}); "
-            "the same command with --debug shows where, please report it",
+            f"vuskit: internal error ({kind}: {error}); "
+            "add --debug to see the traceback, and please report it",
             ExitCode.FAULT,
         )
 

@@ -1,4 +1,4 @@
-"""``vuskit page``: the evaluation page without data, for files that its reader drops on it."""
+"""``vuskit page``: the evaluation page without data; readers drop their files on it."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ __all__ = ["page"]
 def page(
     empty: Annotated[
         Path,
-        typer.Option("--empty", metavar="FILE", help="Where to write the page without data."),
+        typer.Option("--empty", metavar="FILE", help="Where to write the empty page."),
     ],
     open_page: OpenPage = False,
 ) -> None:
-    """Write a page that evaluates the files you drop on it, without Python or a network.
+    """Write a page that evaluates files you drop on it; needs no Python, no network.
 
-    For a page with data use: vuskit evaluate FILE --html PAGE.
+    For a page with data, use: vuskit evaluate FILE --html PAGE
 
     Example: vuskit page --empty try.html
     """

@@ -59,16 +59,18 @@ def paper(
     data: Annotated[
         Path | None,
         typer.Argument(
-            metavar="DATA", help="Saved scores, a benchmark's run folder or plan, or series."
+            metavar="DATA", help="Saved scores, a run folder or plan, or a folder of series."
         ),
     ] = None,
-    demo: Annotated[bool, flag("--demo", "Use synthetic series; takes a few minutes.")] = False,
-    output: Annotated[Path, output_option("FOLDER", "the same command resumes.")] = _OUTPUT,
+    demo: Annotated[bool, flag("--demo", "Use synthetic series. Takes a few minutes.")] = False,
+    output: Annotated[
+        Path, output_option("FOLDER", "results. The same command resumes.")
+    ] = _OUTPUT,
     only: Annotated[
         list[str] | None,
         typer.Option(
             metavar="NAME",
-            help="Only this; an exhibit such as fig-11. May be repeated, or with commas.",
+            help="Make only these exhibits, e.g. fig-11. Repeat or separate with commas.",
             autocompletion=complete_exhibits,
         ),
     ] = None,
@@ -77,8 +79,8 @@ def paper(
         typer.Option(
             "--detectors",
             metavar="NAME",
-            help="Detector to run on series without scores; the paper's that are installed "
-            "unless given. May be repeated, or with commas.",
+            help="Detectors to run on series without scores. Default: those of the paper that are "
+            "installed. Repeat or separate with commas.",
             autocompletion=complete_detectors,
         ),
     ] = None,
@@ -86,8 +88,8 @@ def paper(
         list[str] | None,
         typer.Option(
             metavar="SERIES",
-            help="Series of the figures that show one, such as ECG/MBA_ECG805_data. May be "
-            "repeated.",
+            help="Series for figures that show a single one, e.g. ECG/MBA_ECG805_data. Repeat for "
+            "several.",
         ),
     ] = None,
     pairs: Annotated[
@@ -95,8 +97,7 @@ def paper(
         typer.Option(
             "--pairs",
             metavar="GOOD:BAD,...",
-            help="Accurate and inaccurate detector; of these figures. May be repeated, or with "
-            "commas.",
+            help="Accurate and inaccurate detector, e.g. AE:OCSVM. Repeat or separate with commas.",
         ),
     ] = None,
     datasets: Annotated[
@@ -104,7 +105,7 @@ def paper(
         typer.Option(
             "--datasets",
             metavar="NAME",
-            help="Data set with separate panels. May be repeated, or with commas.",
+            help="Data sets that get separate panels. Repeat or separate with commas.",
         ),
     ] = None,
     as_published: AsPublished = False,
@@ -114,13 +115,11 @@ def paper(
         typer.Option(
             parser=parse_duration,
             metavar="TIME",
-            help="Such as 90s, 5m, 1h; drops what is most expensive. 5m for timing unless given.",
+            help="Time budget for timing, e.g. 90s or 5m; skips the slowest cells. Default: 5m.",
         ),
     ] = None,
-    title: Annotated[
-        str | None, typer.Option(metavar="TEXT", help="Title; the heading of the page.")
-    ] = None,
-    seed: Annotated[int, seed_option("of detectors and generated series.")] = 0,
+    title: Annotated[str | None, typer.Option(metavar="TEXT", help="Title of the page.")] = None,
+    seed: Annotated[int, seed_option("detectors and generated series")] = 0,
     executor: ExecutorKind = "local",
     address: Address = None,
     processes: Processes = 0,
@@ -132,9 +131,9 @@ def paper(
 ) -> None:
     """Make every figure and table of the paper, and check its findings.
 
-    DATA with scores is studied as it is; on series without scores the
-    detectors run first. Writes figures (pdf, png), tables (LaTeX, Markdown),
-    their numbers (csv), and one page with captions about this data.
+    If DATA has no scores, detectors run first. The command writes figures
+    (pdf, png), tables (LaTeX, Markdown), their numbers (csv), and one page
+    with captions for your data.
 
     Example: vuskit paper scores --only fig-11,table-3 --output paper
     """
@@ -145,7 +144,7 @@ def paper(
     form = chosen_format(json=as_json, csv=as_csv)
     check_choice("--executor", executor, ("local", "dask"))
     if demo is (data is not None):
-        raise InvalidInputError("`vuskit paper` must get either DATA or --demo; see --help")
+        raise InvalidInputError("`vuskit paper` needs either DATA or --demo; see --help")
     for path in (data, published):
         if path is not None:
             check_exists(path)
@@ -193,7 +192,7 @@ def paper(
     again = sum(one.reused for one in made)
     say(
         f"{plural(len(made), 'exhibit')} in {result.folder}"
-        + (f" ({again} made before)" if again else "")
+        + (f" ({again} made earlier)" if again else "")
         + f": {result.page}"
     )
     if open_page:
@@ -214,7 +213,7 @@ _OPTION_NAMES = {
 
 @contextmanager
 def _option_names() -> Iterator[None]:
-    """Name options as the command line does in errors."""
+    """Replace argument names by option names in errors."""
     try:
         yield
     except InvalidInputError as error:
@@ -225,7 +224,7 @@ def _option_names() -> Iterator[None]:
 
 
 def _pair(text: str) -> tuple[str, str]:
-    """Read ``A:B``.
+    """Parse ``A:B``.
 
     Raises
     ------
@@ -242,7 +241,7 @@ def _pair(text: str) -> tuple[str, str]:
 
 
 def _write_text(result: PaperResult) -> None:
-    """Write the findings, each in a few lines."""
+    """Write the findings as text."""
     width = terminal_width()
     lines = []
     for one in result.findings.findings:

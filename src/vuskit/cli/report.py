@@ -1,4 +1,4 @@
-"""``vuskit report``: a benchmark run, and studies, as one page."""
+"""``vuskit report``: a benchmark run and studies on one page."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from vuskit.cli._files import check_file, check_page, plan_folder, write_file
 from vuskit.cli._options import Load, OpenPage, load_file, output_option, series_option
 from vuskit.cli._output import say, wrapped, write
 from vuskit.cli._progress import DelayedProgressBar
-from vuskit.cli.study._output import tell_inputs
+from vuskit.cli.study._output import report_inputs
 from vuskit.errors import InvalidInputError
 
 if TYPE_CHECKING:
@@ -32,29 +32,32 @@ def report(
         ),
     ],
     output: Annotated[
-        Path | None, output_option("FILE", "the page; RUN/page.html unless given.")
+        Path | None, output_option("FILE", "the page. Default: RUN/page.html.")
     ] = None,
     studies: Annotated[
         list[Path] | None,
-        typer.Option(metavar="FOLDER", help="Studies to add to the page. May be repeated."),
+        typer.Option(
+            metavar="FOLDER", help="Folder of studies to add to the page. Repeat for several."
+        ),
     ] = None,
     series: Annotated[
         list[str] | None,
-        series_option("drawn in any case. May be repeated."),
+        series_option("always draw"),
     ] = None,
     title: Annotated[
-        str | None, typer.Option(metavar="TEXT", help="Title; the name of the run unless given.")
+        str | None,
+        typer.Option(metavar="TEXT", help="Title of the page. Default: the name of the run."),
     ] = None,
     notes: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Text file to show below the title of a run."),
+        typer.Option(metavar="FILE", help="Text file to show below the title."),
     ] = None,
     load: Load = None,
     open_page: OpenPage = False,
 ) -> None:
-    """Write a run as one page: leaderboard, ranks, times, failures, series.
+    """Write one page about a run: leaderboard, ranks, times, failures, series.
 
-    The page is one file that needs no network. A run may still be going on.
+    The page is a single file and needs no network. The run may be unfinished.
 
     Example: vuskit report bench-run --open
     """
@@ -69,11 +72,11 @@ def report(
     only_studies = not open_run(folder).exists
     for place in [*([folder] if only_studies else []), *(studies or ())]:
         results += _read_studies(place, load_study_results, alone=place is folder)
-    tell_inputs(results)
+    report_inputs(results)
     target = folder / "page.html" if folder.is_dir() else folder.with_suffix(".html")
     target = target if output is None else output
     check_page("--output", target)
-    told_notes = "" if notes is None else _read_notes(notes)
+    notes_text = "" if notes is None else _read_notes(notes)
     if only_studies:
         _refuse_texts(title, notes)
         page = studies_page_html(results)
@@ -81,14 +84,14 @@ def report(
         from vuskit.report.page import RunReport
 
         found = RunReport.read(folder)
-        with DelayedProgressBar("drawing") as told:
+        with DelayedProgressBar("drawing") as bar:
             page = run_page_html(
                 found,
                 studies=results,
                 series=_chosen(found, series or ()),
                 title=title or "",
-                notes=told_notes,
-                progress=told,
+                notes=notes_text,
+                progress=bar,
             )
         say(found.state + (f", {found.failures:,} failed" if found.failures else ""))
         if found.changes:
@@ -104,14 +107,16 @@ def _read_notes(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
-        raise InvalidInputError(f"`--notes` must be a text file in UTF-8, got {path}") from error
+        raise InvalidInputError(
+            f"`--notes` must be a UTF-8 text file, got {path}; convert it"
+        ) from error
 
 
 def _refuse_texts(title: str | None, notes: Path | None) -> None:
     for option, given in (("--title", title), ("--notes", notes)):
         if given is not None:
             raise InvalidInputError(
-                f"`{option}` must go with a run, got a folder of studies; leave it out"
+                f"`{option}` must be used with a run, got a folder of studies; omit it"
             )
 
 
@@ -127,6 +132,6 @@ def _read_studies(place: Path, read: Any, *, alone: bool) -> list[Any]:
         if not alone or list(place.rglob("*_result.npz")):
             raise
         raise InvalidInputError(
-            "`run` must be a folder that `vuskit bench run`, `vuskit evaluate` or `vuskit study` "
-            f"wrote, got {str(place)!r}"
+            "`RUN` must be a folder written by `vuskit bench run`, `vuskit evaluate` or "
+            f"`vuskit study`, got {str(place)!r}; check the path"
         ) from error

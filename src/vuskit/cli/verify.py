@@ -1,4 +1,4 @@
-"""``vuskit verify``: check a pack, or a run folder, and compute its values again."""
+"""``vuskit verify``: check a pack or a run folder and recompute its values."""
 
 from __future__ import annotations
 
@@ -16,22 +16,20 @@ __all__ = ["verify"]
 
 
 def verify(
-    target: Annotated[
-        Path, typer.Argument(metavar="PACK", help="A pack, a run folder, or its plan.")
-    ],
+    target: Annotated[Path, typer.Argument(metavar="PACK", help="Pack, run folder or plan.")],
     sample: Annotated[
         int | None,
-        typer.Option(min=0, metavar="N", help="Evaluations to check; all unless given."),
+        typer.Option(min=0, metavar="N", help="Number of evaluations to check. Default: all."),
     ] = None,
-    seed: Annotated[int, seed_option("of the sample.")] = 0,
+    seed: Annotated[int, seed_option("the sample")] = 0,
     allow_code: AllowCode = False,
     as_json: AsJson = False,
     as_csv: AsCsv = False,
 ) -> None:
-    """Check all digests and compute every value again from the stored scores.
+    """Check all digests and recompute every value from the stored scores.
 
-    Nothing in a pack is executed. Measures of your own are computed with
-    --allow-code only. The exit code is 4 if something is wrong.
+    Code of a pack is not executed: custom measures are recomputed only with
+    --allow-code. The exit code is 4 if there are problems.
 
     Example: vuskit verify results.vuskit.zip
     """

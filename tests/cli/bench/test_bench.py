@@ -89,7 +89,8 @@ def test_a_run_from_plan_to_table(folder):
     assert "4 values" in status.output
     assert "more failed" not in status.output
     assert re.search(r"ERROR score \S+ on \S+ and 1 other job: RuntimeError: not", status.output)
-    assert "2 more failed; list them with --failures 2\n" in invoke("status", "--failures", 0).output
+    shown = invoke("status", "--failures", 0).output
+    assert "2 more failed; list them with --failures 2\n" in shown
     command = re.search(r"vuskit bench run-job (\S+) (\w+)", status.output)
     failed = invoke("run-job", command[1], command[2], "--allow-code")
     assert (failed.exit_code, failed.stdout) == (3, "")

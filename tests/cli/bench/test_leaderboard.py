@@ -163,7 +163,7 @@ def test_compare_and_page_use_the_same_series(place):
     assert (found["rows"], found["rows_in_means"]) == (3, 2)
     means = {one["name"]: one["mean"] for one in found["detectors"]}
     assert (means["Values"], means["own:never"]) == (1.0, None)
-    assert "mean and median are over 2 of 3 series, those with a value of all" in worst.stderr
+    assert "mean and median use 2 of 3 series, those with a value of all" in worst.stderr
 
     report = RunReport.read(place / "run")
     compared = run_comparisons(report)

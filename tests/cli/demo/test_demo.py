@@ -90,7 +90,7 @@ def test_demo_from_an_empty_folder(command, small, tmp_path, monkeypatch):
     assert {row[0] for row in rows} == {"PCA", "Moving z-score", "Random"}
     assert [float(row[6]) for row in rows] == sorted((float(row[6]) for row in rows), reverse=True)
     assert sum(line.startswith("- ") for line in lines) >= 2
-    assert "The page: my demo/report.html" in lines
+    assert "Page: my demo/report.html" in lines
 
     # What is left.
     assert jobs(folder) == [("OK", 12)]
@@ -176,8 +176,8 @@ def test_missing_libraries_are_named(command, tmp_path, monkeypatch):
     result = command("demo")
     assert result.code == 2
     assert result.err == (
-        "vuskit: the demo runs detectors and studies and needs scipy, matplotlib, "
-        'not installed here: pip install "vuskit[bench]"\n'
+        "vuskit: the demo needs packages that are not installed: scipy, matplotlib; "
+        'run: pip install "vuskit[bench]"\n'
     )
     assert not (tmp_path / "vuskit-demo").exists()
 
@@ -255,15 +255,15 @@ def test_disagreement_is_told():
     run.values[0, 0, :, 0] = [0.1, 0.8, 0.4]
     findings = Findings(run)
     assert findings._winners() == (
-        "Who is best depends on the measure: A by Recall, F, Precision@k and 9 more; "
+        "The best detector depends on the measure: A by Recall, F, Precision@k and 9 more; "
         "B by Precision."
     )
     assert findings._jump() == (
-        "A is number 1 of 3 by Recall and number 3 by Precision, with the same scores."
+        "With the same scores, A ranks 1 of 3 by Recall and 3 by Precision."
     )
     assert findings._chance() == (
-        "Precision gives random numbers 0.40, more than a detector: "
-        "compare with chance before you believe a number."
+        "Precision gives random scores 0.40, more than a detector: "
+        "compare values with the chance level."
     )
 
 
@@ -312,7 +312,7 @@ def test_interruption_leaves_a_demo_to_go_on_with(tmp_path):
     assert process.returncode == 130, err
     assert out == ""
     assert err.splitlines()[-1] == (
-        "Stopped. What is finished is in vuskit-demo; go on with: vuskit demo --quick"
+        "Stopped. Finished work is in vuskit-demo. Resume with: vuskit demo --quick"
     )
     assert "Traceback" not in err
     assert not list((tmp_path / "vuskit-demo").rglob("*.tmp"))

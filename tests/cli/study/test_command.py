@@ -112,20 +112,20 @@ def test_unknown_study(folder, tmp_path):
     found = invoke("study", "sprad", folder)
     assert found.exit_code == 2
     assert "No such command 'sprad'" in told(found)
-    assert "A study of your own needs its file: --load FILE." in told(found)
+    assert "For a custom study, add its file: --load FILE." in told(found)
     assert "saved result" not in told(found)
     (tmp_path / "sprad_result.npz").touch()
     for option in (("--output", tmp_path), (f"--output={tmp_path}",)):
         found = invoke("study", "sprad", folder, *option)
-        assert "is its saved result: vuskit report" in told(found)
+        assert "To show its saved result: vuskit report" in told(found)
 
 
 def test_finished_series_are_counted(folder, tmp_path):
     line = ("study", "consistency", folder, *QUICK, "--output", tmp_path, "--min-series", "2")
     first = invoke(*line)
-    assert "finished before" not in first.stderr
+    assert "already finished" not in first.stderr
     again = invoke(*line)
-    assert "consistency: 3 of 3 series were finished before" in again.stderr
+    assert "consistency: 3 of 3 series were already finished" in again.stderr
 
 
 def test_limits_are_accepted(folder, tmp_path):

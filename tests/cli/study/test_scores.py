@@ -147,7 +147,7 @@ def test_ctrl_c_keeps_what_is_finished_and_says_how_to_go_on(folder, tmp_path):
     _, errors = process.communicate(timeout=PATIENCE)
     assert process.returncode == 130, errors
     assert "Traceback" not in errors
-    assert "Go on with: vuskit study robustness" in errors
+    assert "Resume with: vuskit study robustness" in errors
     assert 1 <= len(list(tmp_path.glob("series/[!.]*.npz"))) < 6
     assert not list(tmp_path.glob("series/.*"))
 
@@ -216,7 +216,7 @@ def test_latex_on_standard_output_and_beside_csv(tmp_path):
     assert "\nF & 0 & 0 & " in result.stdout
     assert (tmp_path / "scenarios_touch.tex").read_text().count("\nF & ") == 1
     both = invoke(*line, "--latex", "--json")
-    assert "only one form can be written at a time" in str(both.exception)
+    assert "only one output form is possible" in str(both.exception)
 
 
 @pytest.mark.parametrize("form", ["pdf", "svg"])

@@ -86,7 +86,7 @@ def test_buffers_of_the_series(tmp_path, folder):
     cells = json.loads(result.stdout)["cells"]
     assert {cell["max_buffer"] for cell in cells} == {4, 5, 6}  # the lengths of their anomalies
     refused = invoke("study", "timing", "--buffer", "7")
-    assert "must come with SCORES" in str(refused.exception)
+    assert "must be used with SCORES" in str(refused.exception)
 
 
 def test_only_some_contestants(tmp_path, folder):
@@ -102,9 +102,9 @@ def test_budget_says_what_is_left_out(tmp_path):
     arguments = ("study", "timing", "--quick", "--output", tmp_path, "--only", "naive")
     result = invoke(*arguments, "--repeats", 1, "--budget", "2s")
     assert result.exit_code == 0, result.output
-    assert "Left out, more than the budget allowed:" in result.output
+    assert "Skipped to stay within the budget:" in result.output
     assert "VUS, number of thresholds 1000" in result.output
-    assert "The same command with a larger --budget adds them." in result.output
+    assert "To add them, repeat the command with a larger --budget." in result.output
     assert "VUS, number of thresholds 1000" in (tmp_path / "timing.md").read_text()
 
 
@@ -167,8 +167,8 @@ def test_ctrl_c_keeps_what_is_finished_and_says_how_to_go_on(tmp_path):
     finally:
         process.kill()
     assert process.returncode == 130
-    assert "Stopped. What is finished is in here/samples.csv." in output
-    assert "Go on with: vuskit study timing --only opt --output here" in output
+    assert "Stopped. Finished work is in here/samples.csv." in output
+    assert "Resume with: vuskit study timing --only opt --output here" in output
     assert "Traceback" not in output
     finished = samples.read_text()
     subprocess.run(

@@ -1,4 +1,4 @@
-"""``vuskit bench``: many detectors on many series; one module per command."""
+"""``vuskit bench``: run detectors on many series; one module per command."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from vuskit.cli.bench.verify import verify
 
 __all__ = ["app"]
 
-app = typer.Typer(help="Benchmarks of detectors on many series.", no_args_is_help=True)
+app = typer.Typer(help="Run and evaluate detectors on many series.", no_args_is_help=True)
 
 
 @app.callback()
 def bench() -> None:
-    """Run detectors on many series, evaluate them, keep everything."""
+    """Run and evaluate detectors on many series."""
 
 
 for _command in (init, plan, run, retry, status, leaderboard, export, pack, verify):

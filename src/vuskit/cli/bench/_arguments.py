@@ -26,17 +26,17 @@ __all__ = [
 
 DEFAULT_PLAN = Path("bench.toml")
 
-PlanFile = Annotated[Path, typer.Argument(help="The plan.", metavar="PLAN")]
-RunFolder = Annotated[Path, typer.Argument(help="A run folder, or its plan.", metavar="RUN")]
+PlanFile = Annotated[Path, typer.Argument(help="Plan file.", metavar="PLAN")]
+RunFolder = Annotated[Path, typer.Argument(help="Run folder or plan.", metavar="RUN")]
 Reread = Annotated[bool, flag("--reread", "Read every series again.")]
 AllowCode = Annotated[
-    bool, flag("--allow-code", "Run code named in the store; only if you trust it.")
+    bool, flag("--allow-code", "Run custom code that the run names. Use it only if you trust it.")
 ]
-Plain = Annotated[bool, flag("--plain", "Lines instead of a bar.")]
+Plain = Annotated[bool, flag("--plain", "Print lines instead of a progress bar.")]
 
 
 def run_folder(target: Path) -> Path:
-    """Return the run folder: the target itself, or the folder of a plan. A pack stays itself.
+    """Return the run folder of a target: a run folder, a plan, or a pack (returned as is).
 
     Raises
     ------
@@ -57,12 +57,12 @@ def run_folder(target: Path) -> Path:
 
 
 def plan_of(target: Path, *, allow_code: bool) -> Plan:
-    """Return a plan, or the plan that a run folder stores.
+    """Return the plan of a target: a plan file, or the plan stored in a run folder.
 
     Raises
     ------
     InvalidInputError
-        If a stored plan names code and that is not allowed.
+        If a stored plan names code and `allow_code` is false.
     """
     from vuskit.bench import load_plan, open_run
 

@@ -1,4 +1,4 @@
-"""Writing the result of a bench command: a document, csv rows or text."""
+"""Output of bench commands as JSON, csv or text."""
 
 from __future__ import annotations
 
@@ -31,15 +31,15 @@ def emit(
     Parameters
     ----------
     form : {"json", "csv", "table"} or a name in `forms`
-        What to write.
+        Output form.
     kind : str
         Name of the schema, without ``bench-``.
     content : mapping
-        Everything that the command found; written as JSON.
+        All results of the command; the JSON document.
     rows : callable
         Returns header and rows for csv.
     text : callable
-        Writes the content for reading.
+        Writes the content as text.
     forms : mapping, optional
         Other forms by name; each returns its text.
     """
@@ -68,7 +68,7 @@ def say_list(title: str, lines: Sequence[str]) -> None:
 
 
 def inverted_notes(run: Run) -> list[str]:
-    """Return a note about the detectors of a run whose scores look inverted; none without them."""
+    """Return a note about detectors whose scores look inverted, if there are any."""
     from vuskit.measures.inversion import inverted_text
 
     found = run.inverted_detectors()

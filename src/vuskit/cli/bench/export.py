@@ -1,4 +1,4 @@
-"""``vuskit bench export``."""
+"""``vuskit bench export``: write the values of a run to a file."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ _DEFAULT_TABLE = Path("bench.csv")
 def export(
     target: RunFolder = DEFAULT_PLAN,
     output: Annotated[
-        Path | None, output_option("FILE", "ends in .csv or .parquet; bench.csv unless given.")
+        Path | None, output_option("FILE", "the table (.csv or .parquet). Default: bench.csv.")
     ] = None,
     shape: Annotated[
         str,
         typer.Option(
             metavar="SHAPE",
-            help="values, wide or leaderboard.",
+            help="Shape of the table: values, wide or leaderboard.",
             autocompletion=complete_shapes,
         ),
     ] = "values",
@@ -45,10 +45,10 @@ def export(
     as_json: AsJson = False,
     as_csv: AsCsv = False,
 ) -> None:
-    """Write the values into a file, or to standard output with --json or --csv.
+    """Write the values to a file, or to standard output with --json or --csv.
 
-    One row per value, one row per score (wide), or means (leaderboard). What
-    failed or was skipped has its rows too, with a status and empty cells.
+    Shapes: one row per value (values), one row per score (wide), or means
+    (leaderboard). Failed and skipped jobs have a status and empty cells.
 
     Example: vuskit bench export my-plan.toml -o board.csv --shape leaderboard
     """

@@ -1,4 +1,4 @@
-"""``vuskit bench leaderboard``: the table of a paper, the best marked."""
+"""``vuskit bench leaderboard``: table of means, the best marked."""
 
 from __future__ import annotations
 
@@ -53,7 +53,11 @@ def leaderboard(
     spread: Spread = "std",
     chance: Annotated[
         int,
-        typer.Option(min=0, metavar="N", help="Random scores behind the chance level; 0: none."),
+        typer.Option(
+            min=0,
+            metavar="N",
+            help="Number of random scores for the chance level. 0: no chance level.",
+        ),
     ] = 0,
     as_json: AsJson = False,
     as_csv: AsCsv = False,
@@ -61,9 +65,9 @@ def leaderboard(
     as_markdown: AsMarkdown = False,
     html: Html = None,
 ) -> None:
-    """Show the means of every detector, the best first.
+    """Show the means of all detectors, best first.
 
-    A mean uses the series on which all detectors have a value of the measure.
+    Means use only series on which all detectors have a value of the measure.
 
     Example: vuskit bench leaderboard my-plan.toml --measure vus_pr,auc_pr --latex
     """
@@ -77,7 +81,7 @@ def leaderboard(
     if columns is not None:
         check_choice("--columns", columns, COLUMNS)
     elif form in ("json", "csv"):
-        columns = "measure"  # these forms have all columns anyway
+        columns = "measure"  # these forms always have all columns
     run = bench.open_run(run_folder(target))
     options = {"measures": split_list(measure), "columns": columns, "by": unit, "spread": spread}
     tables = _tables(run, chance, options)
@@ -97,25 +101,25 @@ def leaderboard(
     for note in inverted_notes(run):
         say(f"note: {note}")
     if form not in ("json", "csv") and measure is None and shown[0].columns == "dataset":
-        _tell_others(run, shown[0])
+        _report_other_measures(run, shown[0])
     if html is not None:
         write_file(html, table_page(shown, title=f"Leaderboard of {run.folder.name}"))
         say(f"page: {html}")
 
 
-def _tell_others(run: Run, table: PublicationTable) -> None:
+def _report_other_measures(run: Run, table: PublicationTable) -> None:
     others = [one.title for name, one in run.measures().items() if name not in table.measures]
     if others:
-        say(f"other measures: {', '.join(others)}; see --measure and --columns measure")
+        say(f"other measures: {', '.join(others)}; show them with --measure or --columns measure")
 
 
 def _tables(run: Run, chance: int, options: Mapping[str, Any]) -> dict[str, PublicationTable]:
-    """Make one table for each of the run's settings.
+    """Return one table per setting of the run.
 
     Raises
     ------
     InvalidInputError
-        If there is no run, it has no values yet, or no series has values of all detectors.
+        If there is no run, it has no values yet, or no series has values for all detectors.
     """
     from vuskit.bench._leaderboard import common_values, no_common_series, values_by_series
     from vuskit.report.publication import publication_table
@@ -139,7 +143,7 @@ def _tables(run: Run, chance: int, options: Mapping[str, Any]) -> dict[str, Publ
 
 
 def _boards(run: Run, by: str, tables: Mapping[str, PublicationTable]) -> list[dict[str, Any]]:
-    """Return the means of all measures, apart for each of the run's settings, as plain data."""
+    """Return the means of all measures per setting of the run, as plain data."""
     from vuskit import bench
 
     values, measures, detectors = run.values(), run.measures(), run.detectors()
@@ -200,7 +204,7 @@ def _board(
 
 
 def _rows(content: Content) -> Rows:
-    """One row per settings, detector, data set and measure; no data set is the mean of all."""
+    """Return one row per setting, detector, data set and measure; empty data set: all."""
     header = ["settings", "by", "dataset", "series", "detector", "own_series", "measure"]
     header += ["higher_is_better", "mean", "std", "lower", "upper", "mean_rank"]
     rows = []

@@ -1,4 +1,4 @@
-"""``vuskit bench pack``."""
+"""``vuskit bench pack``: write a run to one file to share."""
 
 from __future__ import annotations
 
@@ -24,23 +24,23 @@ def pack(
     target: RunFolder = DEFAULT_PLAN,
     file: Annotated[
         Path | None,
-        typer.Argument(metavar="FILE", help="The pack; RUN.vuskit.zip unless given."),
+        typer.Argument(metavar="FILE", help="Pack to write. Default: RUN.vuskit.zip."),
     ] = None,
     scores: Annotated[
         bool | None,
         typer.Option(
             "--scores/--no-scores",
-            help="With labels and scores; by default if they have at most 256 MB.",
+            help="Include labels and scores. Default: if they have at most 256 MB.",
             show_default=False,
         ),
     ] = None,
-    partial: Annotated[bool, flag("--partial", "Pack a run that is not finished.")] = False,
-    force: Annotated[bool, flag("--force", "Replace what is there.")] = False,
+    partial: Annotated[bool, flag("--partial", "Pack an unfinished run.")] = False,
+    force: Annotated[bool, flag("--force", "Replace existing files.")] = False,
 ) -> None:
-    """Write the results of a run into one file, to share.
+    """Write the results of a run to one file to share.
 
-    The file holds plan, values, versions, digests, failures, and, unless they
-    are too large, labels and scores. Others check it with: vuskit verify FILE
+    The file holds plan, values, versions, digests and failures; and labels and
+    scores, unless they are too large. Others check it with: vuskit verify FILE
 
     Example: vuskit bench pack bench-run results.vuskit.zip
     """
@@ -51,21 +51,23 @@ def pack(
     folder = run_folder(target)
     if is_pack(folder):
         raise InvalidInputError(
-            f"`RUN` must be a run folder or a plan, got {str(target)!r}, which is a pack already: "
+            f"`RUN` must be a run folder or a plan, got {str(target)!r}, which is already a pack; "
             "share it as it is"
         )
     place = file or Path(folder.resolve().name + ENDING)
     if place.suffix.lower() != ".zip":
-        raise InvalidInputError(f"`FILE` must end in .zip, better in {ENDING}, got {str(place)!r}")
+        raise InvalidInputError(f"`FILE` must end in .zip or {ENDING}, got {str(place)!r}")
     if place.exists() and not force:
-        raise InvalidInputError(f"`FILE` must be a new file (or use --force), got {str(place)!r}")
+        raise InvalidInputError(
+            f"`FILE` must be a new file, got {str(place)!r}; replace it with --force"
+        )
     with DelayedProgressBar("packing") as bar, atomic_file(place) as temporary:
         found = Run(folder).pack(temporary, scores=scores, partial=partial, progress=bar)
-    _tell(found, place, SCORES_LIMIT)
+    _report(found, place, SCORES_LIMIT)
     write(str(place))
 
 
-def _tell(found: PackSummary, place: Path, limit: int) -> None:
+def _report(found: PackSummary, place: Path, limit: int) -> None:
     size, all_scores = _megabytes(place.stat().st_size), _megabytes(found.score_bytes)
     about = f"{plural(found.n_values, 'value')} on {found.n_series:,} series"
     if found.with_scores:
@@ -73,8 +75,8 @@ def _tell(found: PackSummary, place: Path, limit: int) -> None:
         return
     say(f"{about}, without labels and scores: {size}")
     if found.score_bytes > limit:
-        say(f"the scores have {all_scores}; add them with --scores")
-    say("without scores, others can check digests only")
+        say(f"the scores take {all_scores}; include them with --scores")
+    say("without scores, others can only check digests")
 
 
 def _megabytes(count: int) -> str:

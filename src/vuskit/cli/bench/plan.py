@@ -1,4 +1,4 @@
-"""``vuskit bench init`` and ``vuskit bench plan``."""
+"""``vuskit bench init`` and ``vuskit bench plan``: write and check a plan."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _FEW_SERIES = 8  # more are summarized by data set
 
 def init(
     path: PlanFile = DEFAULT_PLAN,
-    force: Annotated[bool, flag("--force", "Replace what is there.")] = False,
+    force: Annotated[bool, flag("--force", "Replace existing files.")] = False,
 ) -> None:
     """Write a commented plan to start from.
 
@@ -41,7 +41,9 @@ def init(
     from vuskit.bench.plan import TEMPLATE
 
     if path.exists() and not force:
-        raise InvalidInputError(f"`path` must be a new file (or use --force), got {str(path)!r}")
+        raise InvalidInputError(
+            f"`PLAN` must be a new file, got {str(path)!r}; replace it with --force"
+        )
     write_file(path, TEMPLATE)
     write(str(path))
     say(f"Next: vuskit bench plan {shlex.quote(str(path))}")
@@ -54,10 +56,10 @@ def plan(
     as_json: AsJson = False,
     as_csv: AsCsv = False,
 ) -> None:
-    """Show what would run, how much of it is done, and why finished jobs run again.
+    """Show what would run, what is done, and why finished jobs run again.
 
-    Nothing is written; also while the plan is being run. If you name a run
-    folder, detectors and measures of your own need --allow-code.
+    Writes nothing, and works during a run. If you give a run folder, custom
+    detectors and measures need --allow-code.
 
     Example: vuskit bench plan my-plan.toml
     """
@@ -67,7 +69,7 @@ def plan(
     form = chosen_format(json=as_json, csv=as_csv)
     if target.suffix.lower() == ".zip":
         raise InvalidInputError(
-            f"`RUN` must be a run folder or a plan, got {str(target)!r}, a pack: it cannot be run"
+            f"`RUN` must be a run folder or a plan, got {str(target)!r}; a pack cannot be run"
         )
     loaded = plan_of(target, allow_code=allow_code)
     with open_store_or_empty(loaded.folder) as store:
@@ -76,7 +78,7 @@ def plan(
 
 
 def _content(path: Path, expanded: ExpandedPlan) -> dict[str, Any]:
-    """What would run, and how much of it is done."""
+    """Return what would run and how much of it is done."""
     plan = expanded.plan
     skipped = expanded.skipped()
     first = [job for job in expanded.todo() if job.key not in skipped]
@@ -129,7 +131,7 @@ def _content(path: Path, expanded: ExpandedPlan) -> dict[str, Any]:
 
 
 def _by_detector(jobs: Iterable[ScoreJob]) -> dict[str, set[str]]:
-    """Contents of the series of some jobs, by detector."""
+    """Return the digests of the series of some jobs, by detector."""
     found: dict[str, set[str]] = {}
     for job in jobs:
         found.setdefault(job.label, set()).add(job.series.hash)
@@ -147,7 +149,7 @@ def _text(content: Content) -> None:
     _, ((first, *scores), (second, *evaluations)) = _rows(content)
     rows = [[first, *scores], [f"{second}, at most", *evaluations]]
     lines = [f"Plan {content['plan']}", number_table(["", "jobs", "to do"], rows), ""]
-    lines += [_datanumber_table(content), ""]
+    lines += [_data_table(content), ""]
     several = len(content["seeds"]) > 1
     once = content["without_seed"] if several else []
     skipped = {one["detector"]: one for one in content["skipped"]}
@@ -159,13 +161,13 @@ def _text(content: Content) -> None:
             line += f"; skipped: {one['series']:,} series ({one['reason']})"
         lines.append(line)
     if several:
-        rest = "; once: scores that no seed changes" if once else ""
+        rest = "; detectors marked once do not depend on the seed" if once else ""
         lines.append(wrapped(f"Seeds: {', '.join(map(str, content['seeds']))}{rest}"))
     for entry in content["evaluations"]:
         lines.append(wrapped(f"Measures: {', '.join(entry['measures'])}"))
         lines.append(wrapped(f"  ({entry['settings']})"))
     lines.append(
-        f"{content['series']:,} series, {content['done_before']:,} jobs done before; "
+        f"{content['series']:,} series, {content['done_before']:,} jobs already done; "
         f"{content['executor']} executor, results in {content['folder']}"
     )
     if content["stale"]:
@@ -175,8 +177,8 @@ def _text(content: Content) -> None:
     say_list("Notes", content["notes"])
 
 
-def _datanumber_table(content: Content) -> str:
-    """The series, or the data sets if there are many."""
+def _data_table(content: Content) -> str:
+    """Return a table of the series, or of the data sets if there are many series."""
     data = content["data"]
     if len(data) <= _FEW_SERIES:
         titled = [

@@ -1,4 +1,4 @@
-"""``vuskit bench run`` and ``vuskit bench retry``."""
+"""``vuskit bench run`` and ``vuskit bench retry``: run a plan, or failed jobs again."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ if TYPE_CHECKING:
     from vuskit.bench.expand import ExpandedPlan
     from vuskit.bench.runner import RunSummary
 
-__all__ = ["retry", "run", "stopped_by_signals", "tell_stale"]
+__all__ = ["report_stale_jobs", "retry", "run", "stopped_by_signals"]
 
-# A polite kill, and the end of the terminal or of its connection.
+# Sent by kill, and when the terminal or its connection closes.
 _STOP_SIGNALS = ("SIGTERM", "SIGHUP")
 _SHOWN_REASONS = 3
 
@@ -50,8 +50,8 @@ def run(
 ) -> None:
     """Run a plan, or what is left of it.
 
-    Press Ctrl-C to stop; the same command goes on. The exit code is 3 if
-    jobs failed, in this run or before.
+    Press Ctrl-C to stop; the same command resumes. The exit code is 3 if jobs
+    failed, now or earlier.
 
     Example: vuskit bench run my-plan.toml
     """
@@ -67,23 +67,21 @@ def retry(
         list[str] | None,
         typer.Option(
             metavar="STATUS",
-            help="ERROR, TIMEOUT, OOM, KILLED or SKIPPED. May be repeated.",
+            help="Status to retry: ERROR, TIMEOUT, OOM, KILLED or SKIPPED. Repeat for several.",
             autocompletion=complete_statuses,
         ),
     ] = None,
     detector: Detectors = None,
-    series: Annotated[
-        list[str] | None, series_option("only these are run again. May be repeated.")
-    ] = None,
+    series: Annotated[list[str] | None, series_option("retry")] = None,
     plain: Plain = False,
     allow_code: AllowCode = False,
     as_json: AsJson = False,
     as_csv: AsCsv = False,
 ) -> None:
-    """Run jobs again that failed; those with ERROR unless a status is given.
+    """Run failed jobs again; by default those with status ERROR.
 
-    The exit code is 3 while failures remain. If you name a run folder instead
-    of its plan, detectors and measures of your own need --allow-code.
+    The exit code is 3 if failures remain. If you give a run folder instead of
+    its plan, custom detectors and measures need --allow-code.
 
     Example: vuskit bench retry my-plan.toml --status TIMEOUT --detector LOF
     """
@@ -100,17 +98,17 @@ def retry(
     titles = [one.title for one in stored.series()]
     wanted_titles = set(match_names(titles, series, argument="--series") if series else titles)
 
-    def meant(of: str, title: str) -> bool:
-        return (not series or title in wanted_titles) and (not names or of in names)
+    def selected(detector: str, title: str) -> bool:
+        return (not series or title in wanted_titles) and (not names or detector in names)
 
     with Store(loaded.folder) as store:
-        count = store.forget(wanted, of=meant)
+        count = store.forget(wanted, of=selected)
     say(f"{count} jobs with {', '.join(wanted)} to run again")
     if count:
         command = "run" if target.is_file() else "retry"
         _run(loaded, form, target=target, command=command, plain=plain)
     elif (left := _count_failed(loaded.folder)) > 0:
-        say(f"{plural(left, 'job')} failed before; see: vuskit bench status {_quoted(loaded)}")
+        say(f"{plural(left, 'job')} failed earlier; see: vuskit bench status {_quoted(loaded)}")
         raise typer.Exit(ExitCode.FAILED_JOBS)
 
 
@@ -123,27 +121,27 @@ def _run(
     reread: bool = False,
     plain: bool = False,
 ) -> None:
-    """Run what is left of a plan, and tell how it goes and ended.
+    """Run the remaining jobs of a plan; show progress and a summary.
 
     Parameters
     ----------
     plan : Plan
-        What to run.
+        Plan to run.
     form : {"table", "json", "csv"}
-        How its end is written.
+        Form of the summary.
     target : Path
-        The plan or the folder that the user named.
+        Plan or folder given by the user.
     command : {"run", "retry"}
-        What goes on with it after a stop.
+        Command that resumes after a stop.
     reread : bool, default=False
         Read every series again.
     plain : bool, default=False
-        Lines instead of a bar.
+        Print lines instead of a progress bar.
 
     Raises
     ------
     typer.Exit
-        If the run was stopped, or jobs of it failed, in this run or before.
+        If the run was stopped, or jobs failed, now or earlier.
     """
     from vuskit.bench.runner import run_plan
     from vuskit.cli._progress import RunDisplay, stderr_console
@@ -163,17 +161,17 @@ def _run(
                 plan,
                 observer=observe,
                 reading=display.reading,
-                planned=tell_stale,
+                planned=report_stale_jobs,
                 reread=reread,
             )
     except KeyboardInterrupt:
-        with contextlib.suppress(OSError):  # the terminal may be what has gone
-            say(f"Stopped. What is finished is in {plan.folder}.")
-            say(f"Go on with: {shlex.join(['vuskit', 'bench', command, str(target)])}")
+        with contextlib.suppress(OSError):  # the terminal may be closed
+            say(f"Stopped. Finished work is in {plan.folder}.")
+            say(f"Resume with: {shlex.join(['vuskit', 'bench', command, str(target)])}")
         raise typer.Exit(ExitCode.INTERRUPTED) from None
     emit(form, "run", _content(summary), rows=_rows, text=_text)
-    tell_changes(summary)
-    failed = _tell_failures(summary, target)
+    report_changes(summary)
+    failed = _report_failures(summary, target)
     say(f"Next: vuskit bench leaderboard {shlex.quote(str(plan.folder))}")
     for sentence in summary.not_computed:
         say(sentence)
@@ -181,8 +179,8 @@ def _run(
         raise typer.Exit(ExitCode.FAILED_JOBS)
 
 
-def tell_stale(expanded: ExpandedPlan) -> None:
-    """Say why finished jobs run again, the most frequent reasons only."""
+def report_stale_jobs(expanded: ExpandedPlan) -> None:
+    """Report the most frequent reasons why finished jobs run again."""
     for one in expanded.stale[:_SHOWN_REASONS]:
         say(f"Again: {one}")
     more = expanded.stale[_SHOWN_REASONS:]
@@ -190,15 +188,15 @@ def tell_stale(expanded: ExpandedPlan) -> None:
         say(f"Again: {sum(one.jobs for one in more):,} jobs for {len(more)} other reasons")
 
 
-def tell_changes(summary: RunSummary) -> None:
-    """Say how values differ from those before the data or code changed."""
+def report_changes(summary: RunSummary) -> None:
+    """Report how values changed after data or code changed."""
     changes = summary.changes
     if changes is None:
         return
     say(str(changes))
     if changes.n_changed:
         folder, path = shlex.quote(str(summary.folder)), shlex.quote(str(changes.path))
-        say(f"Old against new: vuskit compare {folder} {path}")
+        say(f"Compare old and new values: vuskit compare {folder} {path}")
 
 
 def _quoted(plan: Plan) -> str:
@@ -212,8 +210,8 @@ def _count_failed(folder: Path) -> int:
     return found.count(*(status for status in Status if status.failed))
 
 
-def _tell_failures(summary: RunSummary, target: Path) -> bool:
-    """Say what failed and how to run it again; return whether anything did."""
+def _report_failures(summary: RunSummary, target: Path) -> bool:
+    """Report failures and how to retry them; return whether there are any."""
     from vuskit.bench import Run, Status
 
     found = Run(summary.folder).status(failures=0)
@@ -221,27 +219,27 @@ def _tell_failures(summary: RunSummary, target: Path) -> bool:
     if not statuses:
         return False
     if summary.progress.failed_before:
-        say(f"Failed before: {summary.progress.failed_before:,}")
+        say(f"Failed earlier: {summary.progress.failed_before:,}")
     say(f"See: vuskit bench status {shlex.quote(str(summary.folder))}")
     options = [word for status in statuses for word in ("--status", status.value)]
     again = shlex.join(["vuskit", "bench", "retry", str(target), *options])
-    say(f"After a change of code or limits, run them again with: {again}")
+    say(f"After fixing the code or raising limits, retry with: {again}")
     return True
 
 
 @contextlib.contextmanager
 def stopped_by_signals() -> Iterator[Callable[[], None]]:
-    """Let other signals that end a program do what Ctrl-C does.
+    """Treat other signals that end a program like Ctrl-C.
 
-    Yields a function that raises KeyboardInterrupt if a signal arrived. Call it regularly: a
-    finalizer that runs when the signal arrives swallows the first exception.
+    Yields a function that raises KeyboardInterrupt if a signal arrived. Call it regularly, because
+    an exception raised inside a finalizer is lost.
     """
     arrived: list[int] = []
 
     def interrupt(number: int, frame: FrameType | None) -> None:
         arrived.append(number)
         handler = signal.getsignal(signal.SIGINT)
-        if callable(handler):  # may note it: code that turns exceptions into failures must not
+        if callable(handler):  # records the signal for code that catches exceptions
             handler(signal.SIGINT, frame)
         raise KeyboardInterrupt
 
@@ -250,9 +248,9 @@ def stopped_by_signals() -> Iterator[Callable[[], None]]:
             raise KeyboardInterrupt
 
     known = [signal.Signals[name] for name in _STOP_SIGNALS if hasattr(signal, name)]
-    # What is ignored stays so: nohup wants the run to outlive its terminal.
-    heard = [number for number in known if signal.getsignal(number) is not signal.SIG_IGN]
-    before = {number: signal.signal(number, interrupt) for number in heard}
+    # Ignored signals stay ignored: under nohup, the run must outlive its terminal.
+    handled = [number for number in known if signal.getsignal(number) is not signal.SIG_IGN]
+    before = {number: signal.signal(number, interrupt) for number in handled}
     try:
         yield stop_if_asked
     finally:
@@ -261,7 +259,7 @@ def stopped_by_signals() -> Iterator[Callable[[], None]]:
 
 
 def _content(summary: RunSummary) -> dict[str, Any]:
-    """How a run ended."""
+    """Return the summary of a run as plain data."""
     from vuskit.bench import Run
 
     progress = summary.progress
@@ -290,9 +288,9 @@ def _text(content: Content) -> None:
     ended = f"{content['failed']:,} failed, {format_duration(content['seconds'])}"
     ran = content["done"] - content["before"]
     if not content["before"]:
-        told = f"{whole}, {ended}"
+        line = f"{whole}, {ended}"
     elif ran:
-        told = f"{ran:,} {'job' if ran == 1 else 'jobs'} run, {ended}; the run has {whole}"
+        line = f"{ran:,} {'job' if ran == 1 else 'jobs'} run, {ended}; the run has {whole}"
     else:
-        told = f"nothing left to run; the run has {whole}"
-    write(f"{told}: {content['folder']}")
+        line = f"nothing left to run; the run has {whole}"
+    write(f"{line}: {content['folder']}")

@@ -1,4 +1,4 @@
-"""``vuskit bench run-job``."""
+"""``vuskit bench run-job``: run one job again for debugging."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ __all__ = ["run_job"]
 
 def run_job(
     target: RunFolder,
-    key: Annotated[str, typer.Argument(help="Key of the job, or its beginning.")],
+    key: Annotated[str, typer.Argument(metavar="KEY", help="Key of the job, or its beginning.")],
     allow_code: AllowCode = False,
     as_json: AsJson = False,
     as_csv: AsCsv = False,
 ) -> None:
-    """Run one job again, here in the terminal and without limits; nothing is stored.
+    """Run one job again in this terminal, without limits; stores nothing.
 
-    What the job raises is shown with its whole traceback; the key of a job
-    that failed is in: vuskit bench status. A detector or measure of your own
-    needs --allow-code; without it the command lists the code.
+    Errors are shown with their full traceback. Keys of failed jobs are in:
+    vuskit bench status. Custom detectors and measures need --allow-code;
+    without it, the command lists the code that it would run.
 
     Example: vuskit bench run-job my-run 3f2a91
     """
@@ -48,7 +48,7 @@ def run_job(
 
 
 def _content(job: Job, status: str, result: ScoreResult | EvaluateResult) -> dict[str, Any]:
-    """What a job that was done again gave."""
+    """Return the result of a job as plain data."""
     scores = getattr(result, "scores", None)
     return {
         "kind": job.kind.value,

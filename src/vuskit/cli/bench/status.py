@@ -1,4 +1,4 @@
-"""``vuskit bench status``."""
+"""``vuskit bench status``: progress and failures of a run."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ _FAILED = ("ERROR", "TIMEOUT", "OOM", "KILLED")
 def status(
     target: RunFolder = DEFAULT_PLAN,
     failures: Annotated[
-        int, typer.Option(min=0, metavar="N", help="How many causes of failures to list.")
+        int, typer.Option(min=0, metavar="N", help="Number of failure causes to list.")
     ] = 10,
     as_json: AsJson = False,
     as_csv: AsCsv = False,
 ) -> None:
-    """Show how far a run is; also from another terminal, while it runs.
+    """Show progress and failures of a run, also from another terminal.
 
     Example: vuskit bench status my-plan.toml --failures 3
     """
@@ -40,7 +40,7 @@ def status(
 
 
 def _content(status: RunStatus) -> dict[str, Any]:
-    """How far a run is."""
+    """Return the status of a run as plain data."""
     from vuskit.bench import Kind, Status
 
     return {
@@ -83,13 +83,13 @@ def _failure(one: Failure) -> dict[str, Any]:
 
 
 def _rows(content: Content) -> Rows:
-    """One row per detector and kind of jobs."""
+    """Return one row per detector and kind of job."""
     rows = [[one["name"], one["kind"], *one["counts"].values()] for one in content["detectors"]]
     return ["detector", "jobs", *next(iter(content["counts"].values()))], rows
 
 
 def _counts_text(content: Content) -> list[str]:
-    """How jobs ended, by kind."""
+    """Return a table of finished jobs by kind and status."""
     counts = content["counts"]
     rows = [[kind, *by_status.values()] for kind, by_status in counts.items()]
     done = [row for row in rows if any(row[1:])]
@@ -97,10 +97,10 @@ def _counts_text(content: Content) -> list[str]:
 
 
 def _failed_text(content: Content) -> list[str]:
-    """The same by detector, for detectors with failed or skipped jobs."""
+    """Return a table of detectors with failed or skipped jobs."""
     header, rows = _rows(content)
-    unwell = [row for row in rows if any(row[header.index("OK") + 1 :])]
-    return ["", number_table(header, unwell), ""] if unwell else []
+    failed = [row for row in rows if any(row[header.index("OK") + 1 :])]
+    return ["", number_table(header, failed), ""] if failed else []
 
 
 def _text(content: Content) -> None:
@@ -115,7 +115,7 @@ def _text(content: Content) -> None:
     if progress:
         left = progress["seconds_left"]
         rest = "" if not running or left is None else f", {format_duration(left)} left"
-        # Jobs may have ended since the run last spoke of itself.
+        # Jobs may have finished since the run last recorded its progress.
         counted = sum(sum(by_status.values()) for by_status in content["counts"].values())
         lines.append(
             f"{max(counted, progress['done']):,} of {progress['total']:,} jobs, "
@@ -133,11 +133,11 @@ def _text(content: Content) -> None:
         more = f" and {plural(others, 'other job')}" if others else ""
         lines.append(wrapped(f"{failure['status']} {failure['title']}{more}: {first}"))
         if failure["command"]:
-            lines.append(f"    {failure['command']}")  # whole, to be copied
+            lines.append(f"    {failure['command']}")  # not wrapped, so that it can be copied
     failed = sum(by[name] for by in content["counts"].values() for name in _FAILED)
     shown = sum(cause["jobs"] for cause in content["causes"])
     if failed > shown:
-        lines.append(f"{failed - shown:,} more failed: --failures {failed}")
+        lines.append(f"{failed - shown:,} more failed; list them with --failures {failed}")
     write("\n".join(lines))
     for note in content["notes"]:
         say(f"note: {note}")

@@ -1,4 +1,4 @@
-"""``vuskit bench verify``."""
+"""``vuskit bench verify``: check stored scores and values."""
 
 from __future__ import annotations
 
@@ -23,21 +23,23 @@ __all__ = ["check_results", "verify"]
 
 def verify(
     target: RunFolder = DEFAULT_PLAN,
-    sample: Annotated[int, typer.Option(min=0, metavar="N", help="Evaluations to check.")] = 20,
+    sample: Annotated[
+        int, typer.Option(min=0, metavar="N", help="Number of evaluations to check.")
+    ] = 20,
     every: Annotated[bool, flag("--all", "Check every evaluation.")] = False,
-    seed: Annotated[int, seed_option("of the sample.")] = 0,
+    seed: Annotated[int, seed_option("the sample")] = 0,
     repair: Annotated[
-        bool, flag("--repair", "Let the next run make broken score files again.")
+        bool, flag("--repair", "Let the next run recompute broken score files.")
     ] = False,
     allow_code: AllowCode = False,
     as_json: AsJson = False,
     as_csv: AsCsv = False,
 ) -> None:
-    """Check every score file against its digest, and a sample of evaluations.
+    """Check all score files and a sample of evaluations.
 
-    The values of an evaluation are compared with their checksum and computed
-    again. Measures of your own are computed with --allow-code only. The exit
-    code is 4 if something is wrong.
+    Score files are compared with their digests. Values are compared with their
+    checksums and recomputed; custom measures need --allow-code. The exit code
+    is 4 if there are problems.
 
     Example: vuskit bench verify my-plan.toml --all
     """
@@ -61,29 +63,29 @@ def check_results(
     allow_code: bool,
     repair: bool = False,
 ) -> None:
-    """Check a run folder or a pack, write what was found, and exit with 4 if something is wrong.
+    """Check a run folder or a pack, and write a report; exit with 4 if there are problems.
 
     Parameters
     ----------
     form : {"json", "csv", "table"}
-        What to write.
+        Output form.
     target : Path
         A run folder, its plan, or a pack.
     sample : int or None
-        Evaluations to check; None: all.
+        Number of evaluations to check; None: all.
     seed : int
         Seed of the sample.
     allow_code : bool
         Run code that the run or pack names.
     repair : bool, default=False
-        Let the next run make broken score files again.
+        Let the next run recompute broken score files.
     """
     from vuskit.bench import Pack, Store, open_run
     from vuskit.cli._progress import DelayedProgressBar
 
     run = open_run(run_folder(target))
     if repair and isinstance(run, Pack):
-        raise InvalidInputError("`--repair` must be used with a run folder, got a pack")
+        raise InvalidInputError("`--repair` must be used with a run folder, got a pack; omit it")
     with DelayedProgressBar("checking", delay=0) as bar:
         found = run.verify(sample=sample, seed=seed, allow_code=allow_code, progress=bar)
     again = 0
@@ -96,7 +98,7 @@ def check_results(
 
 
 def _content(found: Verification, again: int) -> dict[str, Any]:
-    """What was checked, what is wrong, and how many jobs will be run again."""
+    """Return counts, problems and the number of jobs to run again."""
     return {
         "files": found.n_files,
         "values": found.n_values,
@@ -123,21 +125,21 @@ def _text(content: Content) -> None:
     lines = [
         *problems,
         f"{members}{content['files']:,} score files, {content['checksums']:,} checksums, "
-        f"{content['values']:,} values computed again, {len(problems)} problems",
+        f"{content['values']:,} values recomputed, {len(problems)} problems",
     ]
     write("\n".join(lines))
     if content["without_scores"]:
-        say("the pack holds no scores: only digests and checksums were compared")
+        say("the pack holds no scores: only digests and checksums were checked")
     if content["without_checksum"]:
         said = plural(content["without_checksum"], "evaluation has", "evaluations have")
-        say(f"{said} no checksum: an earlier version stored them")
+        say(f"{said} no checksum: stored by an earlier version")
     if content["earlier"]:
         said = plural(content["earlier"], "evaluation belongs", "evaluations belong")
-        say(f"{said} to earlier plans: only checksums were compared")
+        say(f"{said} to earlier plans: only checksums were checked")
     if content["skipped"]:
         said = plural(content["skipped"], "evaluation was", "evaluations were")
-        part = " completely" if content["members"] else ""  # of a pack, other measures are
-        say(f"{said} not computed again{part}: that would run code named in the store")
-        say_list("If you trust it, add --allow-code", content["code"])
+        part = " completely" if content["members"] else ""  # built-in measures of a pack are
+        say(f"{said} not recomputed{part}: that would run custom code")
+        say_list("If you trust this code, add --allow-code", content["code"])
     if content["jobs_to_run_again"]:
         say(f"{content['jobs_to_run_again']} jobs to run again")

@@ -1,4 +1,4 @@
-"""``vuskit demo``: everything once, from series to page, with nothing but this package."""
+"""``vuskit demo``: a benchmark and two studies on synthetic series, with a page."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ _STEPS = 4
 
 @dataclass(frozen=True)
 class _Size:
-    """How much the demo does."""
+    """Size of the demo."""
 
     detectors: tuple[str, ...]
     perturbations: int
@@ -59,7 +59,7 @@ class _Size:
 
 
 _SIZES = {
-    # None that is compiled first, which takes longer than all the rest; quick leaves out more.
+    # No detector that needs compilation, which would take longer than everything else.
     True: _Size(
         ('name = "iforest"', 'name = "pca"', 'name = "moving_zscore"\nwindow = 50'),
         perturbations=2,
@@ -84,17 +84,17 @@ _SIZES = {
 
 
 def demo(
-    output: Annotated[Path, output_option("FOLDER", "all that it makes.")] = _DEFAULT_FOLDER,
-    seed: Annotated[int, seed_option("of the series and the detectors.")] = 0,
+    output: Annotated[Path, output_option("FOLDER", "everything.")] = _DEFAULT_FOLDER,
+    seed: Annotated[int, seed_option("series and detectors")] = 0,
     quick: Annotated[bool, quick_flag("fewer detectors, shorter series.")] = False,
     open_page: OpenPage = False,
     as_json: AsJson = False,
     as_csv: AsCsv = False,
 ) -> None:
-    """Run a benchmark and two studies on made-up series; write a page of it.
+    """Run a benchmark and two studies on synthetic series; write a page.
 
-    Needs no data, no network and no answers. A stopped demo resumes where
-    it was; a second one with the same options has little left to do.
+    Needs no data and no network. The same command resumes a stopped demo and
+    reuses finished work.
 
     Example: vuskit demo --quick --open
     """
@@ -106,7 +106,7 @@ def demo(
     try:
         findings, robustness = _make(folder, seed, _SIZES[quick], quick=quick)
     except KeyboardInterrupt:
-        say(f"Stopped. What is finished is in {output}; go on with: {again}")
+        say(f"Stopped. Finished work is in {output}. Resume with: {again}")
         raise typer.Exit(ExitCode.INTERRUPTED) from None
     say(f"Done in {time.monotonic() - begin:.0f} s.\n")
     write(_WRITERS[form](findings, robustness, folder))
@@ -115,7 +115,7 @@ def demo(
     failed = findings.report.failures
     if failed:
         look = shlex.join([_program(), "bench", "status", str(folder.run)])
-        say(f"\n{failed} jobs failed: {look}")
+        say(f"\n{failed} jobs failed. See: {look}")
         raise typer.Exit(ExitCode.FAILED_JOBS)
 
 
@@ -123,8 +123,8 @@ def _check_installed() -> None:
     missing = [name for name in _NEEDED if not is_installed(name)]
     if missing:
         raise MissingDependencyError(
-            f"the demo runs detectors and studies and needs {', '.join(missing)}, "
-            f'not installed here: pip install "vuskit[bench]"'
+            f"the demo needs packages that are not installed: {', '.join(missing)}; "
+            'run: pip install "vuskit[bench]"'
         )
 
 
@@ -135,7 +135,7 @@ def _again(output: Path, seed: int, quick: bool) -> str:
 
 
 def _program() -> str:
-    """How to call this command from here: by its path where its name alone does not find it."""
+    """Return how to call vuskit: by name if it is on the path, else by its file."""
     called, found = sys.argv[0], shutil.which("vuskit")
     if not os.path.isfile(called) or (found is not None and os.path.samefile(found, called)):
         return "vuskit"
@@ -167,14 +167,15 @@ def _make(
 def _benchmark(folder: DemoFolder, steps: StepProgress, what: str) -> None:
     from vuskit.bench import load_plan, run_plan
 
-    with steps.step(f"Benchmark: {what}") as tell:
+    with steps.step(f"Benchmark: {what}") as advance:
         run_plan(
-            load_plan(folder.plan), observer=lambda progress, _: tell(progress.done, progress.total)
+            load_plan(folder.plan),
+            observer=lambda progress, _: advance(progress.done, progress.total),
         )
 
 
 def _sources(folder: DemoFolder) -> list[Any]:
-    """Series of this plan; the folder may hold those of an earlier demo too."""
+    """Return the series of this plan; the folder may also hold those of an earlier demo."""
     from vuskit.bench import Run
 
     run = Run(folder.run)
@@ -189,7 +190,7 @@ def _robustness(
     from vuskit.bench import load_plan
     from vuskit.studies import robustness_study
 
-    with steps.step("Robustness: lag, noise, crops") as tell:
+    with steps.step("Robustness: lag, noise, crops") as advance:
         return robustness_study(
             _sources(folder),
             buffer="median_anomaly",
@@ -197,7 +198,7 @@ def _robustness(
             seed=seed,
             processes=load_plan(folder.plan).executor.workers if size.in_processes else 1,
             folder=folder.studies / "series",
-            progress=lambda progress: tell(progress.done, progress.total),
+            progress=lambda progress: advance(progress.done, progress.total),
         )
 
 
@@ -212,8 +213,8 @@ def _page(folder: DemoFolder, steps: StepProgress, findings: Findings, studies: 
     from vuskit.cli.demo.overview import busiest_series, write_overview
     from vuskit.report.page import run_page_html
 
-    with steps.step("Page and picture") as tell:
-        page = run_page_html(findings.report, studies=studies, progress=tell)
+    with steps.step("Page and overview figure") as advance:
+        page = run_page_html(findings.report, studies=studies, progress=advance)
         write_file(folder.page, page)
         scored = busiest_series(findings, _sources(folder))
         write_file(folder.scores, scored.to_frame().round(6).to_csv(index=False))
@@ -222,7 +223,7 @@ def _page(folder: DemoFolder, steps: StepProgress, findings: Findings, studies: 
 
 
 def _commands(folder: DemoFolder) -> list[str]:
-    """What to try next."""
+    """Commands to try next."""
     series_page = folder.path / "series.html"
     commands = [
         ["compare", str(folder.run), "--measure", "vus_pr"],
@@ -235,15 +236,15 @@ def _commands(folder: DemoFolder) -> list[str]:
 def _summary(findings: Findings, robustness: RobustnessResult, folder: DemoFolder) -> str:
     width = terminal_width()
     header, rows = findings.leaderboard()
-    told = [_wrapped(sentence, width) for sentence in findings.surprises(robustness)]
+    surprises = [_wrapped(sentence, width) for sentence in findings.surprises(robustness)]
     return "\n".join(
         [
-            f"Means over {findings.series_used}; wins: series on which VUS-PR is highest.\n",
+            f"Means over {findings.series_used}. Wins: series with the highest VUS-PR.\n",
             TableLayout(header, rows).to_text(width),
             "",
-            *told,
+            *surprises,
             "",
-            f"The page: {folder.page}",
+            f"Page: {folder.page}",
             "",
             "Try next:",
             *(f"  {command}" for command in _commands(folder)),
@@ -272,7 +273,7 @@ def _json(findings: Findings, robustness: RobustnessResult, folder: DemoFolder) 
 
 
 def _csv(findings: Findings, robustness: RobustnessResult, folder: DemoFolder) -> str:
-    """One row for each detector."""
+    """Return one row per detector."""
     header = ["detector", *findings.measures, "wins", "seconds"]
     rows = [
         [one.detector, *one.means.values(), one.wins, one.seconds] for one in findings.standings()

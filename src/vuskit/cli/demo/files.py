@@ -1,4 +1,4 @@
-"""What the demo keeps where, and the plan that it runs."""
+"""Files of the demo, and its plan."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _FIRST_LINE = "# The plan of `vuskit demo`."
 
 @dataclass(frozen=True)
 class DemoFolder:
-    """The folder of a demo; nothing in it that the demo did not write is touched.
+    """Folder of a demo; the demo changes only its own files.
 
     Parameters
     ----------
@@ -32,12 +32,12 @@ class DemoFolder:
 
     @property
     def plan(self) -> Path:
-        """The plan, by whose first line a folder is known as the demo's."""
+        """The plan; its first line marks the folder as a demo."""
         return self.path / "plan.toml"
 
     @property
     def data(self) -> Path:
-        """The series, in one folder for each family."""
+        """The series, one folder per family."""
         return self.path / "data"
 
     @property
@@ -62,11 +62,11 @@ class DemoFolder:
 
     @property
     def overview(self) -> Path:
-        """The picture."""
+        """The overview figure."""
         return self.path / "overview.png"
 
     def to_dict(self) -> dict[str, Path]:
-        """Where everything is, by what it is."""
+        """Return all paths by name."""
         return {
             "folder": self.path,
             "page": self.page,
@@ -78,17 +78,17 @@ class DemoFolder:
         }
 
     def claim(self, plan: str) -> None:
-        """Make the folder, or take that of an earlier demo, and write the plan.
+        """Create the folder, or reuse that of an earlier demo, and write the plan.
 
         Raises
         ------
         InvalidInputError
-            If there is something else in its place.
+            If the path exists and is not the folder of a demo.
         """
         if self.path.exists() and not (self.path.is_dir() and self._is_own()):
             raise InvalidInputError(
                 "`--output` must be a new or empty folder, or that of an earlier demo, "
-                f"got {str(self.path)!r}"
+                f"got {str(self.path)!r}; choose another"
             )
         self.path.mkdir(parents=True, exist_ok=True)
         write_file(self.plan, plan)
@@ -102,27 +102,27 @@ class DemoFolder:
             return lines.readline().rstrip("\n") == _FIRST_LINE
 
     def write_series(self, series: Sequence[Series]) -> None:
-        """Write every series that is not there yet as a csv file."""
+        """Write every missing series as a csv file."""
         for one in series:
             path = self.data / one.dataset / f"{one.name}.csv"
             path.parent.mkdir(parents=True, exist_ok=True)
             content = one.to_frame().round(6).to_csv(index=False)
-            # Untouched files need not be read again by the run.
+            # The run does not reread unchanged files.
             if not path.is_file() or path.read_text(encoding="utf-8") != content:
                 write_file(path, content)
 
 
 def plan_text(series: Sequence[Series], detectors: Sequence[str], *, seed: int) -> str:
-    """Write the plan: these series, these detectors, all thirteen measures.
+    """Return a plan for these series and detectors, with all thirteen measures.
 
     Parameters
     ----------
     series : sequence of Series
-        Their files are asked for by data set and name, so that others in the folder do not matter.
+        The plan names their files, so other files in the folder are ignored.
     detectors : sequence of str
         Entries of ``[[detectors]]`` in TOML.
     seed : int
-        Of the detectors.
+        Seed of the detectors.
     """
     names = ",\n".join(f'  "{one.dataset}/{one.name}.csv"' for one in series)
     entries = "\n\n".join(f"[[detectors]]\n{entry}" for entry in detectors)

@@ -1,4 +1,4 @@
-"""What the demo says about its run: a short leaderboard, and what may surprise."""
+"""Findings of the demo: a short leaderboard and surprising results."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ __all__ = ["CHANCE", "DECIDING", "Findings", "Floats", "Standing"]
 SHOWN = ("f_score", "auc_roc", "auc_pr", "range_auc_pr", "vus_roc", "vus_pr")
 DECIDING = "vus_pr"
 CHANCE = "Random"
-_EVEN = 1e-9  # values closer than this are a draw, not a win
+_EVEN = 1e-9  # smaller differences are ties
 
 Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class Standing:
-    """How a detector did.
+    """Results of a detector.
 
     Attributes
     ----------
@@ -39,9 +39,9 @@ class Standing:
     means : dict of str to float
         Means over the series, by measure.
     wins : int
-        Series on which it is best by the deciding measure.
+        Number of series on which it is best by the deciding measure.
     seconds : float
-        Median time of fitting and scoring.
+        Median time to fit and score.
     """
 
     detector: str
@@ -52,12 +52,12 @@ class Standing:
 
 @dataclass(frozen=True, eq=False)
 class Findings:
-    """A run, summed up.
+    """Summary of a run.
 
     Parameters
     ----------
     report : RunReport
-        The run; its measures are those where higher is better.
+        The run; for all its measures, higher is better.
     """
 
     report: RunReport
@@ -69,71 +69,71 @@ class Findings:
 
     @cached_property
     def _present(self) -> NDArray[np.bool_]:
-        """Which detectors have values of every measure."""
+        """Detectors with values of every measure."""
         return np.asarray(np.isfinite(self.report.values[0]).any(axis=2).all(axis=0))
 
     @cached_property
     def detectors(self) -> tuple[str, ...]:
-        """Names of the detectors that did not fail everywhere."""
+        """Names of the detectors with values of every measure."""
         pairs = zip(self.report.detectors, self._present, strict=True)
         return tuple(name for name, present in pairs if present)
 
     @cached_property
     def values(self) -> Floats:
-        """By measure, detector and series; NaN where not all detectors have a value of the measure.
+        """Values by measure, detector and series; NaN unless all detectors have a value.
 
         Raises
         ------
         VuskitError
-            If a measure has no such series.
+            If a measure has no series with values of all detectors.
         """
         values = self.report.values[0][:, self._present]
         shared = common_series(values)
         for name, used in zip(self.measures, shared, strict=True):
             if not used.any():
                 raise VuskitError(
-                    f"no series has values of {_title(name)} of all detectors; what failed: "
-                    f"vuskit bench status {self.report.folder}"
+                    f"no series has values of {_title(name)} for all detectors; see the failures "
+                    f"with: vuskit bench status {self.report.folder}"
                 )
         return np.where(shared[:, None, :], values, np.nan)
 
     @property
     def counts(self) -> tuple[int, int]:
-        """Fewest and most series that the means of a measure use."""
+        """Smallest and largest number of series in the means of a measure."""
         used = (~np.isnan(self.values[:, 0])).sum(axis=1)
         return int(used.min()), int(used.max())
 
     @property
     def series_used(self) -> str:
-        """The counts in words."""
+        """Number of series as text."""
         fewest, most = self.counts
         return f"{most} series" if fewest == most else f"{fewest} to {most} series"
 
     @cached_property
     def means(self) -> Floats:
-        """By measure and detector."""
+        """Means by measure and detector."""
         return np.asarray(np.nanmean(self.values, axis=2))
 
     @cached_property
     def places(self) -> NDArray[np.intp]:
-        """Place of each detector by each measure, 1 the best; equals share the better place."""
+        """Rank of each detector by each measure, 1 is best; ties share the better rank."""
         better = self.means[:, None, :] > self.means[:, :, None] + _EVEN
         return np.asarray(better.sum(axis=2) + 1)
 
     @cached_property
     def order(self) -> list[int]:
-        """Detectors from the best to the worst, by the deciding measure."""
+        """Detectors from best to worst by the deciding measure."""
         return list(np.argsort(-self.means[self.measures.index(DECIDING)], kind="stable"))
 
     def wins(self, measure: str) -> Counter[str]:
-        """Number of series on which each detector is best; a shared win counts for each."""
+        """Return the number of series on which each detector is best, ties included."""
         values = self.values[self.measures.index(measure)]
         values = values[:, ~np.isnan(values).all(axis=0)]
         best = values >= values.max(axis=0) - _EVEN
         return Counter(dict(zip(self.detectors, best.sum(axis=1).tolist(), strict=True)))
 
     def standings(self) -> list[Standing]:
-        """How each detector did, from the best to the worst."""
+        """Return the results of all detectors, best first."""
         wins = self.wins(DECIDING)
         seconds = np.nanmedian(self.report.seconds[self._present], axis=1)
         return [
@@ -147,7 +147,7 @@ class Findings:
         ]
 
     def leaderboard(self) -> tuple[list[str], list[list[str]]]:
-        """Header and rows of a table of means over the series."""
+        """Return header and rows of a table of means over the series."""
         header = ["detector", *(_title(name) for name in SHOWN), "wins", "seconds"]
         rows = [
             [
@@ -161,12 +161,12 @@ class Findings:
         return header, rows
 
     def surprises(self, robustness: RobustnessResult) -> list[str]:
-        """Sentences about what the numbers say and one may not expect."""
-        told = [self._winners(), self._jump(), self._chance(), _most_and_least(robustness)]
-        return [sentence for sentence in told if sentence]
+        """Return sentences about results that may surprise."""
+        sentences = [self._winners(), self._jump(), self._chance(), _most_and_least(robustness)]
+        return [sentence for sentence in sentences if sentence]
 
     def _winners(self) -> str:
-        """Which detector each measure calls the best."""
+        """Describe which detector is best by which measure."""
         winners: dict[str, list[str]] = {}
         for measure, places in zip(self.measures, self.places, strict=True):
             for d in np.flatnonzero(places == 1):
@@ -175,33 +175,33 @@ class Findings:
             return f"All {len(self.measures)} measures agree that {next(iter(winners))} is best."
         ranked = sorted(winners.items(), key=lambda item: -len(item[1]))
         parts = "; ".join(f"{name} by {_listed(titles)}" for name, titles in ranked)
-        return f"Who is best depends on the measure: {parts}."
+        return f"The best detector depends on the measure: {parts}."
 
     def _jump(self) -> str:
-        """The detector whose place changes most between two measures."""
+        """Describe the detector whose rank differs most between two measures."""
         spread = self.places.max(axis=0) - self.places.min(axis=0)
         d = int(spread.argmax())
-        if spread[d] < 2:  # neighbors that change places surprise nobody
+        if spread[d] < 2:  # a swap of neighbors is no surprise
             return ""
         high, low = int(self.places[:, d].argmin()), int(self.places[:, d].argmax())
         return (
-            f"{self.detectors[d]} is number {self.places[high, d]} of {len(self.detectors)} by "
-            f"{_title(self.measures[high])} and number {self.places[low, d]} by "
-            f"{_title(self.measures[low])}, with the same scores."
+            f"With the same scores, {self.detectors[d]} ranks {self.places[high, d]} of "
+            f"{len(self.detectors)} by {_title(self.measures[high])} and {self.places[low, d]} by "
+            f"{_title(self.measures[low])}."
         )
 
     def _chance(self) -> str:
-        """The measure by which random numbers look best."""
+        """Describe the measure by which random scores look best."""
         if CHANCE not in self.detectors:
             return ""
         d = self.detectors.index(CHANCE)
         beaten = (self.means[:, [d]] > self.means + _EVEN).sum(axis=1)
         measure = int(beaten.argmax())
-        mean = f"{_title(self.measures[measure])} gives random numbers {self.means[measure, d]:.2f}"
+        mean = f"{_title(self.measures[measure])} gives random scores {self.means[measure, d]:.2f}"
         if not beaten[measure]:
             return ""
         others = "a detector" if beaten[measure] == 1 else f"{beaten[measure]} detectors"
-        return f"{mean}, more than {others}: compare with chance before you believe a number."
+        return f"{mean}, more than {others}: compare values with the chance level."
 
 
 def _title(measure: str) -> str:
@@ -213,13 +213,13 @@ def _listed(titles: list[str], most: int = 3) -> str:
 
 
 def _most_and_least(robustness: RobustnessResult) -> str:
-    """Measures that a late score moves most and least."""
+    """Describe which measures change most and least when scores lag."""
     averages = robustness.averages()
     if "lag" not in averages:
         return ""
     lag = averages["lag"].dropna()
     most, least = lag.idxmax(), lag.idxmin()
     return (
-        f"A score that comes a little late moves {_title(most)} most (by {lag[most]:.3f}, standard "
-        f"deviation) and {_title(least)} least ({lag[least]:.3f})."
+        f"If scores lag a little, {_title(most)} changes most (standard deviation "
+        f"{lag[most]:.3f}) and {_title(least)} least ({lag[least]:.3f})."
     )

@@ -1,4 +1,4 @@
-"""The picture of the demo: one series with three scores, and the place of every detector."""
+"""Overview figure of the demo: one series with three scores, and the rank of every detector."""
 
 from __future__ import annotations
 
@@ -18,26 +18,26 @@ if TYPE_CHECKING:
 
 __all__ = ["busiest_series", "write_overview"]
 
-# Okabe and Ito's palette: told apart by people with any kind of color vision.
+# Palette of Okabe and Ito, for readers with any kind of color vision.
 _COLORS = ("#0072B2", "#D55E00", "#009E73")
 _SHADE, _INK, _OTHERS = "#CC79A7", "#222222", "#C4C4C4"
 
 
 def busiest_series(findings: Findings, sources: Sequence[Any]) -> ScoredSeries:
-    """Scores of the three detectors that most measures call best, where they disagree most.
+    """Return the series on which the three leading detectors disagree most, with their scores.
 
     Parameters
     ----------
     findings : Findings
-        The values that decide.
+        Findings of the run.
     sources : sequence of Source
         The series with their scores.
 
     Returns
     -------
     ScoredSeries
-        The series for which most of the three are best by some measure; of several the one with
-        the highest value of the deciding measure.
+        The series on which most of the three are best by some measure. Ties are broken by the
+        highest value of the deciding measure.
     """
     report, names = findings.report, _preferred(findings)
     known = {source.name: source for source in sources}
@@ -56,7 +56,7 @@ def busiest_series(findings: Findings, sources: Sequence[Any]) -> ScoredSeries:
 
 
 def _preferred(findings: Findings) -> list[str]:
-    """The detectors that most measures call best, then those next by the deciding measure."""
+    """Return the detectors that are best by most measures; ties by the deciding measure."""
     firsts = (findings.places == 1).sum(axis=0)
     ranked = sorted(findings.order, key=lambda d: -firsts[d])
     names = [findings.detectors[d] for d in ranked if findings.detectors[d] != CHANCE]
@@ -64,13 +64,13 @@ def _preferred(findings: Findings) -> list[str]:
 
 
 def _lone_winners(values: Floats) -> int:
-    """How many columns are the best of some row, alone."""
+    """Return how many columns are the unique best of some row."""
     best = values == values.max(axis=1, keepdims=True)
     return int(best[best.sum(axis=1) == 1].any(axis=0).sum())
 
 
 def write_overview(findings: Findings, scored: ScoredSeries, path: Path) -> None:
-    """Draw the series with its scores beside the places of the detectors; save it as png.
+    """Draw a series with its scores next to the ranks of the detectors; save it as png.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ def write_overview(findings: Findings, scored: ScoredSeries, path: Path) -> None
     path : Path
         File to write.
     """
-    # Figure itself instead of pyplot: nothing global is touched, no display is needed.
+    # Figure instead of pyplot: no global state, no display.
     figure = require("matplotlib.figure", purpose="a figure").Figure(
         figsize=(10, 4.4), layout="constrained"
     )
@@ -115,7 +115,7 @@ def _draw_tracks(axes: Sequence[Axes], scored: ScoredSeries, colors: Mapping[str
 
 
 def _window(events: Sequence[tuple[int, int]], n: int, most: int = 3) -> tuple[int, int]:
-    """The stretch with the first few anomalies: a whole series would be a block of ink."""
+    """Return the part with the first few anomalies; a whole series would be unreadable."""
     shown = events[:most]
     room = max(60, 2 * (shown[0][1] - shown[0][0]))
     return max(shown[0][0] - room, 0), min(shown[-1][1] + room, n)
@@ -148,7 +148,7 @@ def _draw_places(axis: Axes, findings: Findings, colors: Mapping[str, str]) -> N
     axis.set_axisbelow(True)
     axis.spines[["top", "right", "left", "bottom"]].set_visible(False)
     axis.set_title(
-        f"Place of {len(findings.detectors)} detectors on {findings.series_used}, by measure",
+        f"Rank of {len(findings.detectors)} detectors on {findings.series_used}, by measure",
         loc="left",
         fontsize=9,
     )

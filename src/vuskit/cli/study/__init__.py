@@ -1,7 +1,7 @@
 """``vuskit study``: one command per registered study, and ``all``.
 
-Commands are built from the registry when they are needed. Studies of installed packages (entry
-point ``vuskit.studies``) and of a file given with ``--load`` become commands like ours.
+Commands are built from the registry on demand. Studies of plug-ins (entry point
+``vuskit.studies``) and of a file given with ``--load`` become commands, too.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ __all__ = ["DEFAULT_OUTPUT", "StudyGroup", "app"]
 
 DEFAULT_OUTPUT = Path("out") / "studies"
 _LOAD = "--load"
-_UsageError: Any = typer.BadParameter.__base__  # of click, which newer versions of typer contain
+_UsageError: Any = typer.BadParameter.__base__  # from click, which newer versions of typer bundle
 
 
 class StudyGroup(TyperGroup):
-    """Group whose commands are the registered studies."""
+    """Command group of all registered studies."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Run the file of ``--load`` first: it may register the study that the line names."""
+        """Run the file of ``--load`` first: it may register the study on the line."""
         for word, following in pairwise([*args, ""]):
             if word == _LOAD and following:
                 load_file(Path(following))
@@ -35,19 +35,19 @@ class StudyGroup(TyperGroup):
         return super().parse_args(ctx, args)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """Tell how to run a study that is not registered, and how to show its saved result."""
+        """Explain how to run an unregistered study and how to show its saved result."""
         try:
             return super().resolve_command(ctx, args)
         except _UsageError as error:
-            text = f"{error.message} A study of your own needs its file: --load FILE."
+            text = f"{error.message} For a custom study, add its file: --load FILE."
             saved = _saved_result(args)
             if saved is not None:
-                text += f" {saved} is its saved result: vuskit report {saved.parent} --load FILE"
+                text += f" To show its saved result: vuskit report {saved.parent} --load FILE"
             raise _UsageError(text, error.ctx) from error
 
     @property
     def commands(self) -> Any:
-        """Commands by name, in the order of the registry."""
+        """Commands by name, in registry order."""
         from vuskit.cli.study._command import build_all, build_command
         from vuskit.studies import list_studies
 
@@ -62,7 +62,7 @@ class StudyGroup(TyperGroup):
 
 
 def _saved_result(args: list[str]) -> Path | None:
-    """Saved result of the study that a line names, in the folder that the line names."""
+    """Return the saved result of the study on the line, in its output folder."""
     folder = DEFAULT_OUTPUT
     for word, following in pairwise([*args, ""]):
         if word in ("--output", "-o"):
@@ -73,9 +73,9 @@ def _saved_result(args: list[str]) -> Path | None:
     return path if path.is_file() else None
 
 
-app = typer.Typer(cls=StudyGroup, help="Studies of the measures themselves.", no_args_is_help=True)
+app = typer.Typer(cls=StudyGroup, help="Study how the measures behave.", no_args_is_help=True)
 
 
 @app.callback()
 def study() -> None:
-    """Study the measures themselves."""
+    """Study how the measures behave."""

@@ -1,4 +1,4 @@
-"""Commands built from the registry of studies: options, running, and writing the results."""
+"""Commands of the registered studies: options, running, and writing results."""
 
 from __future__ import annotations
 
@@ -72,27 +72,27 @@ __all__ = [
 
 Scores = Annotated[
     Path,
-    typer.Argument(metavar="SCORES", help="Saved scores, or a benchmark's run folder or plan."),
+    typer.Argument(metavar="SCORES", help="Saved scores, a run folder or a plan."),
 ]
-Output = Annotated[Path, output_option("FOLDER", "the same command resumes.")]
+Output = Annotated[Path, output_option("FOLDER", "results. The same command resumes.")]
 AsPublished = Annotated[
     bool,
-    flag("--as-published", "Follow the published experiments; options that are given count."),
+    flag("--as-published", "Use the published settings; other options override them."),
 ]
 Published = Annotated[
     Path | None,
     typer.Option(
-        "--published", metavar="FOLDER", help="Published tables to compare with; see the docs."
+        "--published", metavar="FOLDER", help="Folder of published tables to compare with."
     ),
 ]
-Patterns = Annotated[list[str] | None, series_option("only these. May be repeated.")]
+Patterns = Annotated[list[str] | None, series_option("study")]
 _METAVARS: dict[type, str] = {int: "N", float: "X"}
 _NO_VALUES_NEEDED = ("auto", "median_anomaly", "mean_anomaly")
 
 
 @dataclass(frozen=True)
 class _Request:
-    """Everything that the options of a study command ask for, besides the study's own options."""
+    """Values of the common options of study commands."""
 
     scores: Path | None
     series: list[str] | None
@@ -109,7 +109,7 @@ class _Request:
     published: Path | None
 
     def study_of(self, study: type[Study[Any]], options: dict[str, Any]) -> Study[Any]:
-        """Return the study with the options and settings that were given."""
+        """Return the study with the given options and settings."""
         strategy = self.settings.get("buffer")
         if (
             study.input == "none"
@@ -124,7 +124,7 @@ class _Request:
         return study.create(measures=self.measures, as_published=self.as_published, **given)
 
     def sources(self, study: type[Study[Any]]) -> Any:
-        """Return the chosen series with scores; None for a study that needs none."""
+        """Return the selected series with scores; None for a study that needs none."""
         from vuskit.studies import open_scores
 
         if study.input == "none" or self.scores is None:
@@ -137,7 +137,7 @@ class _Request:
             raise InvalidInputError(str(error).replace("`pattern`", "`--series`")) from error
 
     def run(self, study: type[Study[Any]], options: dict[str, Any]) -> StudyResult:
-        """Run a study; finished series are kept in the output folder."""
+        """Run a study; finished series are stored in the output folder."""
         from vuskit.studies import run_study
 
         chosen = self.study_of(study, options)
@@ -160,13 +160,13 @@ class _Request:
         for state in states:
             if state.stored:
                 say(
-                    f"{study.name}: {state.stored:,} of {state.total:,} series were finished "
-                    f"before, in {folder}; another --output computes them again"
+                    f"{study.name}: {state.stored:,} of {state.total:,} series were already "
+                    f"finished in {folder}; use another --output to recompute them"
                 )
         return found
 
     def compare(self, results: Sequence[StudyResult]) -> PublishedOutcome | None:
-        """Compare with the published tables, if there are any, and write files."""
+        """Compare with published tables, if given, and write files."""
         if self.published is None:
             return None
         from vuskit.studies import compare_with_published
@@ -218,7 +218,7 @@ def _request(
     *,
     given: Collection[str],
 ) -> _Request:
-    """Check the common options and put them together; `given` are those of the command line."""
+    """Check and collect the common options; `given` are those on the command line."""
     from vuskit.engine import ExecutorSettings, Limits
 
     form = chosen_format(json=as_json, csv=as_csv, latex=as_latex)
@@ -249,7 +249,7 @@ def _request(
 
 
 def check_figure_format(name: str) -> str:
-    """Refuse an unknown format of figures before the work begins.
+    """Check the figure format before the work begins.
 
     Raises
     ------
@@ -261,12 +261,12 @@ def check_figure_format(name: str) -> str:
 
 @contextmanager
 def resumable(folder: Path) -> Iterator[None]:
-    """On Ctrl-C tell where the finished part is and how to resume."""
+    """On Ctrl-C, print where finished work is and how to resume."""
     try:
         yield
     except KeyboardInterrupt:
-        say(f"Stopped. What is finished is in {folder}.")
-        say(f"Go on with: {shlex.join(['vuskit', *sys.argv[1:]])}")
+        say(f"Stopped. Finished work is in {folder}.")
+        say(f"Resume with: {shlex.join(['vuskit', *sys.argv[1:]])}")
         raise typer.Exit(ExitCode.INTERRUPTED) from None
 
 
@@ -281,7 +281,7 @@ def build_command(study: type[Study[Any]]) -> Any:
         return _command(study.name, timing)
     if study.input == "results":
         help_text = (
-            "Rank the measures in all studies; what is finished is not repeated.\n\n"
+            "Rank the measures in all studies; reuses finished series.\n\n"
             f"{study.question}\n\n"
             f"Example: vuskit study {study.name} scores --measure vus_pr --measure auc_pr"
         )
@@ -300,9 +300,9 @@ def build_command(study: type[Study[Any]]) -> Any:
 
 
 def build_all() -> Any:
-    """Return the command that runs every study, and the summary."""
+    """Return the command that runs all studies and the summary."""
     help_text = (
-        "Run all studies and the summary; what is finished is not repeated.\n\n"
+        "Run all studies and the summary; reuses finished series.\n\n"
         "Execution times are a separate study: vuskit study timing\n\n"
         "Example: vuskit study all scores --measure vus_pr --measure auc_pr"
     )
@@ -310,7 +310,7 @@ def build_all() -> Any:
 
 
 def _several(name: str, help_text: str, *, extra: bool) -> Any:
-    """Return a command that runs the studies of scores, and those without input if wanted."""
+    """Return a command that runs all studies of scores; with `extra`, all others, too."""
     from vuskit.studies import list_studies
 
     studies = [one for one in list_studies() if one.input == "scores"]
@@ -322,15 +322,15 @@ def _several(name: str, help_text: str, *, extra: bool) -> Any:
         plain = replace(request, settings={})
         results = {one.name: plain.run(one, {}) for one in alone}
         refused = {}
-        # Studies that may reject the data (too few series) come before the long ones.
+        # Studies that may reject the data (too few series) run before the slow ones.
         for one in reversed(studies):
             try:
                 found = request.run(one, _chosen(one, given))
-                found.overview()  # may reject the data, too
+                found.overview()  # may also reject the data
                 results[one.name] = found
             except InvalidInputError as error:
                 if not extra:
-                    raise  # a summary needs all studies; "all" writes the others
+                    raise  # a summary needs all studies; "all" continues with the others
                 refused[one.name] = error
         ranked = [results[one.name] for one in studies if one.name in results]
         if not ranked:
@@ -346,7 +346,7 @@ def _several(name: str, help_text: str, *, extra: bool) -> Any:
 
 
 def _chosen(study: type[Study[Any]], given: dict[str, Any]) -> dict[str, Any]:
-    """Return the study's options that were given on the command line."""
+    """Return the options of a study that are on the command line."""
     found = {}
     for one in study.options():
         value = given.get(one.name)
@@ -374,7 +374,7 @@ def _command(name: str, function: Callable[..., None]) -> Any:
 def _with_options(
     run: Callable[..., None], help_text: str, studies: list[type[Study[Any]]], *, scores: bool
 ) -> Callable[..., None]:
-    """Return a function whose signature has the studies' options and the common ones."""
+    """Return a function with the options of the studies and the common options."""
     common = _parameters(_request)
     common.pop("given")
     if not scores:
@@ -419,13 +419,13 @@ def _with_options(
 
 
 def _is_given(ctx: typer.Context, name: str) -> bool:
-    """Whether an option comes from the command line, not from its default."""
+    """Return whether an option is on the command line."""
     source = ctx.get_parameter_source(name)
     return source is not None and source.name not in ("DEFAULT", "DEFAULT_MAP")
 
 
 def _parameters(function: Callable[..., Any]) -> dict[str, inspect.Parameter]:
-    """Return parameters by name, annotations as objects; all of them keywords."""
+    """Return the parameters by name, keyword-only, with evaluated annotations."""
     hints = get_type_hints(function, include_extras=True)
     return {
         name: one.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=hints[name])
@@ -434,7 +434,7 @@ def _parameters(function: Callable[..., Any]) -> dict[str, inspect.Parameter]:
 
 
 def _parameter(one: Option, studies: list[type[Study[Any]]]) -> inspect.Parameter:
-    """Return the parameter of an option; studies may have different defaults for it."""
+    """Return the parameter of an option; its default may differ between studies."""
     users = [
         (study.name, same)
         for study in studies
@@ -445,9 +445,11 @@ def _parameter(one: Option, studies: list[type[Study[Any]]]) -> inspect.Paramete
     if len({repr(same.default) for _, same in users}) > 1:
         first = one.help.rstrip(".").partition(";")[0]
         listed = ", ".join(f"{same.default} in {name}" for name, same in users)
-        help_text, default = f"{first}; {listed}, unless given.", None
+        help_text, default = f"{first}. Default: {listed}.", None
     if one.choices and not any(choice in help_text for choice in one.choices):
-        help_text = f"{help_text.rstrip('.')}; {', '.join(one.choices[:-1])} or {one.choices[-1]}."
+        first, _, rest = help_text.rstrip(".").partition(". ")
+        listed = f"{', '.join(one.choices[:-1])} or {one.choices[-1]}"
+        help_text = f"{first}: {listed}." + (f" {rest}." if rest else "")
     kind: Any = str if one.parse is not None or one.specification is not None else one.type
     if one.many:
         kind = list[kind]

@@ -1,4 +1,4 @@
-"""Results of studies: tables, JSON, csv or LaTeX on standard output, and files in a folder."""
+"""Output of studies: tables, JSON, csv or LaTeX on standard output, and files in a folder."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = [
     "PublishedOutcome",
     "StudyOutcome",
     "emit_studies",
-    "tell_inputs",
+    "report_inputs",
     "write_study_page",
     "written",
 ]
@@ -32,14 +32,14 @@ _WIDTH = 80
 
 @dataclass(frozen=True, eq=False)
 class StudyOutcome:
-    """A result and the files that were written for it, the page first."""
+    """Result of a study and its files, the page first."""
 
     result: StudyResult
     files: list[Path]
 
     @classmethod
     def write(cls, result: StudyResult, folder: Path, *, figures: str, latex: bool) -> StudyOutcome:
-        """Write the files of a result into a folder, all or none."""
+        """Write the files of a result into a folder, atomically."""
         from vuskit.report.page import write_study
 
         return cls(result, written(write_study, result, folder, figures=figures, latex=latex))
@@ -51,12 +51,12 @@ class StudyOutcome:
 
     @property
     def options_line(self) -> str:
-        """Return the options in force, in lines of the width of a table."""
+        """Options in force, wrapped."""
         line = self.result.options_line
         return textwrap.fill(line, _WIDTH, break_on_hyphens=False, break_long_words=False)
 
     def to_frame(self) -> pd.DataFrame:
-        """Return the overview with the titles of the measures, for reading."""
+        """Return the overview with the titles of the measures."""
         titles = {measure.name: measure.title for measure in self.result.measures}
         titled = self.result.overview().rename(index=titles)
         titled.index.name = "measure"
@@ -84,7 +84,7 @@ class StudyOutcome:
 
 @dataclass(frozen=True, eq=False)
 class PublishedOutcome:
-    """A comparison with published values and the files that were written for it."""
+    """Comparison with published values and its files."""
 
     comparison: PublishedComparison
     files: list[Path]
@@ -93,7 +93,7 @@ class PublishedOutcome:
     def write(
         cls, comparison: PublishedComparison, folder: Path, *, latex: bool
     ) -> PublishedOutcome:
-        """Write the tables of a comparison into a folder, all or none."""
+        """Write the tables of a comparison into a folder, atomically."""
         tables = {
             f"published_{name}.csv": frame_csv(frame) for name, frame in comparison.tables().items()
         }
@@ -117,7 +117,7 @@ def written(
     figures: str = "png",
     **own: Any,
 ) -> list[Path]:
-    """Write files into a folder, all or none; return their paths, the page first."""
+    """Write files into a folder, atomically; return their paths, the page first."""
     with atomic_folder(folder) as temporary:
         names = [path.name for path in write_study(result, temporary, figure_format=figures, **own)]
     return [folder / name for name in names]
@@ -126,10 +126,10 @@ def written(
 def emit_studies(
     form: str, outcomes: Sequence[StudyOutcome], published: PublishedOutcome | None = None
 ) -> None:
-    """Write studies to standard output, and where their pages are to standard error."""
+    """Write results to standard output, and notes and paths to standard error."""
     _WRITERS[form](outcomes, published)
-    _tell_buffers(outcomes)
-    _tell_datasets(outcomes)
+    _report_buffers(outcomes)
+    _report_datasets(outcomes)
     for outcome in outcomes:
         for note in outcome.result.notes():
             say(f"{outcome.study}: {note}")
@@ -140,11 +140,11 @@ def emit_studies(
                 say(f"  {failure.name}: {failure.reason}")
         say(f"{outcome.study}: page, tables and figures: {outcome.files[0]}")
     if published is not None:
-        say(f"published values: tables: {published.files[0]}")
+        say(f"comparison with published values: {published.files[0]}")
 
 
-def tell_inputs(results: Sequence[StudyResult]) -> None:
-    """Say what saved results were made from, and which of it has changed since."""
+def report_inputs(results: Sequence[StudyResult]) -> None:
+    """Report the inputs of saved results, and inputs that have changed since."""
     from vuskit.studies import changed_inputs
     from vuskit.studies.sources import shared_place
 
@@ -165,8 +165,8 @@ def tell_inputs(results: Sequence[StudyResult]) -> None:
             )
 
 
-def _tell_buffers(outcomes: Sequence[StudyOutcome]) -> None:
-    """Say which buffers were used, once for all studies that used the same."""
+def _report_buffers(outcomes: Sequence[StudyOutcome]) -> None:
+    """Report the buffers, once for all studies with the same buffers."""
     users: dict[str, list[str]] = {}
     for outcome in outcomes:
         if outcome.result.buffers is not None:
@@ -175,8 +175,8 @@ def _tell_buffers(outcomes: Sequence[StudyOutcome]) -> None:
         say(f"{', '.join(studies)}: buffer: {text}")
 
 
-def _tell_datasets(outcomes: Sequence[StudyOutcome]) -> None:
-    """Say that there is one data set only, once for all studies that take means over data sets."""
+def _report_datasets(outcomes: Sequence[StudyOutcome]) -> None:
+    """Report once if all series are in one data set, so that means over data sets are trivial."""
     users = [
         one
         for one in outcomes
@@ -185,8 +185,8 @@ def _tell_datasets(outcomes: Sequence[StudyOutcome]) -> None:
     if users:
         names, datasets = ", ".join(one.study for one in users), users[0].result.datasets
         say(
-            f"{names}: all {len(datasets)} series are in one data set ({datasets[0]}): means over "
-            "data sets are its own; data sets are the folders in SCORES"
+            f"{names}: all {len(datasets)} series are in one data set ({datasets[0]}), so means "
+            "over data sets are trivial; to separate data sets, use one folder each in SCORES"
         )
 
 
@@ -196,7 +196,7 @@ def _write_tables(outcomes: Sequence[StudyOutcome], published: PublishedOutcome 
         title = [outcome.study] if len(outcomes) > 1 else []
         parts.append("\n".join([*title, frame_table(outcome.to_frame()), outcome.options_line]))
     if published is not None:
-        # The options stand under the tables above.
+        # The options are already below the tables above.
         parts.append(replace(published.comparison, options={}).to_text(_WIDTH))
     write("\n\n".join(parts))
 
@@ -245,7 +245,7 @@ _WRITERS: dict[str, Callable[[Sequence[StudyOutcome], PublishedOutcome | None], 
 
 
 def write_study_page(path: Path | None, results: Sequence[StudyResult]) -> None:
-    """Write ``--html``: one page of all results; nothing without a path.
+    """Write the page of ``--html`` with all results, if there is a path.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""``vuskit study timing``."""
+"""``vuskit study timing``: execution time and memory of the measures."""
 
 from __future__ import annotations
 
@@ -60,55 +60,59 @@ def timing(
     scores: Annotated[
         Path | None,
         typer.Argument(
-            metavar="SCORES", help="Series or saved scores to measure; generated ones if none."
+            metavar="SCORES", help="Folder of series or saved scores. Default: generated series."
         ),
     ] = None,
-    quick: Annotated[bool, quick_flag("3 runs each, a budget of two minutes.")] = False,
+    quick: Annotated[bool, quick_flag("3 runs per cell, a budget of two minutes.")] = False,
     output: Annotated[
         Path | None,
-        output_option("FOLDER", "out/timing, or out/timing-series of SCORES, unless given."),
+        output_option("FOLDER", "results. Default: out/timing, or out/timing-series for SCORES."),
     ] = None,
     budget: Annotated[
         float | None,
         typer.Option(
             parser=parse_duration,
             metavar="TIME",
-            help="Such as 90s, 5m, 1h; drops what is most expensive.",
+            help="Time budget, e.g. 90s or 5m; skips the slowest cells.",
         ),
     ] = None,
     repeats: Annotated[
         int | None,
-        typer.Option(min=1, metavar="N", help="Timed runs of each cell; 10, or 3 with --quick."),
+        typer.Option(
+            min=1, metavar="N", help="Timed runs per cell. Default: 10, or 3 with --quick."
+        ),
     ] = None,
     clock: Annotated[
-        str, typer.Option(metavar="CLOCK", help="wall, or cpu: steadier on a busy machine.")
+        str, typer.Option(metavar="CLOCK", help="Clock: wall, or cpu (steadier on a busy machine).")
     ] = "wall",
     only: Annotated[
         list[str] | None,
         typer.Option(
             metavar="NAME",
-            help="Only this; a contestant such as opt. May be repeated.",
+            help="Time only this algorithm, e.g. opt. Repeat for several.",
             autocompletion=complete_contestants,
         ),
     ] = None,
     buffer: Buffer = _BUFFER,
     thresholds: Annotated[
         int | None,
-        typer.Option(min=2, metavar="N", help="Thresholds of R-AUC and VUS; 250 unless given."),
+        typer.Option(
+            min=2, metavar="N", help="Number of thresholds of R-AUC and VUS. Default: 250."
+        ),
     ] = None,
-    seed: Annotated[int, seed_option("of the generated series.")] = 0,
+    seed: Annotated[int, seed_option("the generated series")] = 0,
     executor: ExecutorKind = "local",
     address: Address = None,
     time_limit: TimeLimit = None,
     memory_limit: MemoryLimit = None,
     table_format: Annotated[
-        str, typer.Option(metavar="FORMAT", help="Format of the tables; csv or parquet.")
+        str, typer.Option(metavar="FORMAT", help="Format of the tables: csv or parquet.")
     ] = "csv",
     average: Annotated[
         str,
         typer.Option(
             metavar="NAME",
-            help="Average; median with quartiles, or mean with standard deviation, in figures.",
+            help="Average in figures: median (with quartiles) or mean (with standard deviation).",
         ),
     ] = "median",
     figure_format: FigureFormat = "png",
@@ -119,10 +123,9 @@ def timing(
 ) -> None:
     """Measure execution time and memory of AUC, R-AUC and VUS.
 
-    Varies the number and length of anomalies, the length of the series,
-    the buffer and the thresholds, one at a time. Results are kept as they
-    are made: the same command resumes.
-    With SCORES it measures those instead, all with one buffer.
+    Varies the number and length of anomalies, the length of the series, the
+    buffer and the thresholds, one at a time. With SCORES, it times these
+    series with one buffer instead. The same command resumes.
 
     Example: vuskit study timing --quick --only opt --only fast_exact
     """
@@ -143,13 +146,15 @@ def timing(
     if scores is None:
         if buffer != _BUFFER or thresholds is not None:
             raise InvalidInputError(
-                "`--buffer` and `--thresholds` must come with SCORES: of generated series the "
+                "`--buffer` and `--thresholds` must be used with SCORES; for generated series, the "
                 "study varies both"
             )
         cases = synthetic_cases(quick=quick, seed=seed)
     else:
         if not check_exists(scores).is_dir():
-            raise InvalidInputError(f"`SCORES` must be a folder, got the file {str(scores)!r}")
+            raise InvalidInputError(
+                f"`SCORES` must be a folder, got the file {str(scores)!r}; give its folder"
+            )
         cases = real_cases(scores, buffer=length, thresholds=thresholds or _THRESHOLDS)
     store = TimingStore(folder)
     with resumable(store.path), study_progress(describe=_doing) as progress:
@@ -193,12 +198,12 @@ def _emit(form: str, result: TimingResult, files: list[Path]) -> None:
         else:
             write("\n\n".join(f"{title}\n{frame_table(one)}" for title, one in tables.items()))
     if result.dropped:
-        say(f"Left out, more than the budget allowed: {len(result.dropped)}")
+        say(f"Skipped to stay within the budget: {len(result.dropped)} cells")
         for job in result.dropped[-_LISTED:][::-1]:
             say(f"  {job.title}")
         if len(result.dropped) > _LISTED:
-            say(f"  and {len(result.dropped) - _LISTED} more, see the page")
-        say("The same command with a larger --budget adds them.")
+            say(f"  and {len(result.dropped) - _LISTED} more; see the page")
+        say("To add them, repeat the command with a larger --budget.")
     for failure in result.failures:
         say(f"Failed: {failure.name}: {failure.reason}")
     cells = len({sample.key for sample in result.samples})
@@ -206,7 +211,7 @@ def _emit(form: str, result: TimingResult, files: list[Path]) -> None:
 
 
 def _shown_tables(result: TimingResult) -> dict[str, pd.DataFrame]:
-    """Tables for reading by their titles; those without rows are left out."""
+    """Return the non-empty tables by title."""
     from vuskit.studies.timing import complexity_table, ratio_table
 
     tables = {"How many times longer the paper's algorithms take": ratio_table(result)}
@@ -221,7 +226,7 @@ def _shown_tables(result: TimingResult) -> dict[str, pd.DataFrame]:
 
 
 def _content(result: TimingResult) -> dict[str, Any]:
-    """Everything that was measured, as plain data."""
+    """Return all measurements as plain data."""
     from vuskit.studies.timing import (
         exponents,
         joint_slopes,
