@@ -308,8 +308,8 @@ def _note_training_parts(plan: Plan, jobs: Iterable[Job]) -> list[str]:
     short = [ref for ref in known if ref.n_points <= longest]
     if short and len(short) == len(known):
         raise InvalidInputError(
-            f"`train_length` must be shorter than the longest series, got {longest:,} for "
-            f"{max(ref.n_points for ref in short):,} points; choose a smaller number"
+            f"`train_length` must be less than the {max(ref.n_points for ref in short):,} points "
+            f"of the longest series, got {longest:,}; choose a smaller number"
         )
     if declared and None in asked:
         notes.append(
@@ -405,7 +405,7 @@ def _requested(
             source = SeriesSource.file(file.path, file.format.name, dict(file.options))
             ref = catalog.describe(source)
         except InvalidInputError as error:
-            notes.append(f"cannot be read: {error}")
+            notes.append(f"skipped a series that cannot be read: {error}")
             continue
         found.append(ref)
     if request.datasets and found:
@@ -535,7 +535,7 @@ def _tables(
             ref = catalog.describe(SeriesSource.file(file.path, "scores", {}))
             columns = _columns(file.path)
         except InvalidInputError as error:
-            notes.append(f"cannot be read: {error}")
+            notes.append(f"skipped a series that cannot be read: {error}")
             continue
         digest = file_digest(file.path)
         for column in columns:
@@ -564,7 +564,7 @@ def _any_form(
                 ref = _own_content(score.source, names, catalog, owners)
                 refs[key] = replace(ref, dataset=score.dataset or ref.dataset, name=score.series)
             except InvalidInputError as error:
-                notes.append(f"cannot be read: {error}")
+                notes.append(f"skipped a series that cannot be read: {error}")
                 refs[key] = None
             progress(len(refs))
         known = refs[key]

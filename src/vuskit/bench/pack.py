@@ -439,7 +439,7 @@ class _Archive:
         members = found.get("members")
         if not isinstance(members, dict) or not all(isinstance(m, dict) for m in members.values()):
             raise InvalidInputError(
-                f"{self.path}: {_MANIFEST!r} must list the members; get a new copy"
+                f"{self.path}: {_MANIFEST!r} must list the members; get a new copy of the pack"
             )
         return dict(found)
 
@@ -616,16 +616,16 @@ class Pack(Run):
 
     def plan(self, *, allow_code: bool = False) -> Plan:
         """Raise an error: a pack holds only the text of the plan, see `plan_text`."""
-        raise self._only_data("run")
+        raise self._only_data()
 
     def action(self, key: str, *, allow_code: bool = False) -> tuple[JobAction, Status]:
         """Raise an error: a pack lacks the series that a job needs."""
-        raise self._only_data("run a job of")
+        raise self._only_data()
 
-    def _only_data(self, verb: str) -> InvalidInputError:
+    def _only_data(self) -> InvalidInputError:
         return InvalidInputError(
-            f"`RUN` must be a run folder or a plan to {verb} it, got the pack {str(self.folder)!r},"
-            f" which holds only results; its plan is in the member {_PLAN}"
+            f"`RUN` must be a run folder or a plan, got the pack {str(self.folder)!r}, which holds "
+            f"only results and cannot run; its plan is in the member {_PLAN}"
         )
 
     def _failure(self, store: StoreReader, row: sqlite3.Row) -> Failure:

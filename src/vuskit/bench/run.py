@@ -350,7 +350,7 @@ class Verification:
         Number of evaluations compared with their checksum, and of evaluations without a checksum,
         from earlier versions.
     n_skipped : int
-        Number of evaluations not recomputed, because that would run code named in the store.
+        Number of evaluations not recomputed, because that would run custom code.
     n_earlier : int
         Number of evaluations from earlier plans that the latest plan does not request. They are
         not recomputed, because their data and code may have changed.
@@ -926,8 +926,8 @@ class Run(Loggable):
         seed : int, default=0
             Seed for drawing the sample.
         allow_code : bool, default=False
-            Run code named in the store, other than vuskit's own. Without it, evaluations that
-            need such code are only compared with their checksums.
+            Run custom code: detectors and measures that are not part of vuskit. Without it,
+            evaluations that need such code are only compared with their checksums.
         progress : callable, optional
             Called with the number of finished checks and their total.
 

@@ -101,7 +101,7 @@ def permitted(action: JobAction, *, allow_code: bool) -> JobAction:
 def refused_code(what: str, code: Sequence[str]) -> InvalidInputError:
     """Return an error that lists the code and explains how to allow it."""
     return InvalidInputError(
-        f"{what} would run code named in the store: {listed(list(code), most=_SHOWN)}; "
+        f"{what} would run custom code: {listed(list(code), most=_SHOWN)}; "
         "if you trust it, pass --allow-code (allow_code=True)"
     )
 

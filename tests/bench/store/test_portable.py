@@ -27,10 +27,10 @@ def test_other_versions_are_refused(tables, version):
 @pytest.mark.parametrize(
     ("table", "content", "reason"),
     [
-        ("scores", {"columns": ["hash"], "rows": [["x", 1]]}, "must be those of a run"),
+        ("scores", {"columns": ["hash"], "rows": [["x", 1]]}, "must be valid tables of a run"),
         ("scores", {"columns": ["hash"], "rows": [["x"]]}, "NOT NULL"),
-        ("scores", {"columns": ["hash", "n_points"], "rows": [["x", {}]]}, "must be those"),
-        ("scores", [], "must be those of a run"),
+        ("scores", {"columns": ["hash", "n_points"], "rows": [["x", {}]]}, "must be valid"),
+        ("scores", [], "must be valid tables of a run"),
         ("scores", {"columns": ["hash) --"], "rows": []}, "unknown columns"),
         (
             "planned_series",

@@ -141,11 +141,11 @@ def load_tables(tables: Mapping[str, Rows], *, version: int) -> sqlite3.Connecti
     except (sqlite3.Error, KeyError, TypeError, ValueError, OverflowError) as error:
         connection.close()
         reason = f"{type(error).__name__}: {error}"
-        raise InvalidInputError(f"tables must be those of a run, got {reason}") from error
+        raise InvalidInputError(f"tables must be valid tables of a run, got {reason}") from error
     if broken is not None:
         connection.close()
         raise InvalidInputError(
-            f"tables must be those of a run, got a row of {broken[0]!r} that refers to a missing "
+            f"tables must be consistent, got a row of {broken[0]!r} that refers to a missing "
             f"row of {broken[2]!r}"
         )
     return connection
