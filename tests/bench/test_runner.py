@@ -54,8 +54,8 @@ def test_every_failure_has_its_status_and_costs_its_job_only(workshop):
     assert "in segfaults" in found["segfaults"].traceback
     assert "SIGKILL" in found["killed"].message
     assert found["exits"].message == "SystemExit: 3"
-    assert "must give finite scores, got nan at index 7" in found["gives_nan"].message
-    assert "must give 1500 scores, got shape (1499,)" in found["too_short"].message
+    assert "must return finite scores, got nan at index 7" in found["gives_nan"].message
+    assert "must return 1500 scores, got shape (1499,)" in found["too_short"].message
     assert set(found["counts_threads"].value.scores) == {1.0}
     assert set(found["hears_interrupts"].value.scores) == {0.0}
     assert found["fine"].peak_bytes > 10_000_000

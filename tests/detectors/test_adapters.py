@@ -115,7 +115,7 @@ def test_a_function_is_shown_by_name():
 
 
 def test_a_function_with_too_few_scores_is_caught():
-    with pytest.raises(InvalidInputError, match=r"must give 5 scores, got shape \(4,\)"):
+    with pytest.raises(InvalidInputError, match=r"must return 5 scores, got shape \(4,\)"):
         FunctionDetector(np.diff).fit_score(np.arange(5.0))
 
 
@@ -144,7 +144,7 @@ def test_a_function_may_see_missing_values():
     assert filled.tolist() == [1.0, 3.0, 5.0]
     kept = FunctionDetector(np.nan_to_num, impute="keep").fit_score(series)
     assert kept.tolist() == [1.0, 0.0, 5.0]
-    with pytest.raises(InvalidInputError, match="must give finite scores, got nan at index 1"):
+    with pytest.raises(InvalidInputError, match="must return finite scores, got nan at index 1"):
         FunctionDetector(np.abs, impute="keep").fit_score(series)
     with pytest.raises(InvalidInputError, match="`impute` must be None or one of 'linear', 'prev"):
         get_detector("values", impute="keep")  # one of those that cannot

@@ -123,9 +123,9 @@ class Broken(Detector):
 @pytest.mark.parametrize(
     ("scores", "message"),
     [
-        (np.zeros(3), r"must give 4 scores, got shape \(3,\)"),
-        (np.zeros((4, 1)), r"must give 4 scores, got shape \(4, 1\)"),
-        ([0.0, np.nan, 0.0, np.inf], "must give finite scores, got nan at index 1"),
+        (np.zeros(3), r"must return 4 scores, got shape \(3,\)"),
+        (np.zeros((4, 1)), r"must return 4 scores, got shape \(4, 1\)"),
+        ([0.0, np.nan, 0.0, np.inf], "must return finite scores, got nan at index 1"),
         (np.zeros(4) + 0j, "`scores of .*` must be real numbers, got 0j at index 0"),
         (
             np.ma.array(np.zeros(4), mask=[0, 0, 1, 0]),

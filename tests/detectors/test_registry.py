@@ -39,9 +39,9 @@ def test_the_list_holds_the_ten_and_the_baselines():
     ("name", "params", "message"),
     [
         ("isoforest", {}, "got 'isoforest'; did you mean 'iforest'?"),
-        ("zzz", {}, "got 'zzz'; there are .*lof"),
+        ("zzz", {}, "got 'zzz'; choose from .*lof"),
         ("lof", {"neighbors": 3}, "lof has no parameter 'neighbors'; did you mean 'n_neighbors'?"),
-        ("values", {"xyz": 3}, "values has no parameter 'xyz'; there are impute, seed"),
+        ("values", {"xyz": 3}, "values has no parameter 'xyz'; choose from impute, seed"),
         ("lof", {"n_neighbors": 0}, "`n_neighbors` must be an int >= 1, got 0"),
     ],
 )

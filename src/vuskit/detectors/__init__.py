@@ -1,4 +1,4 @@
-"""Anomaly detectors behind one interface: `fit`, `score`, and parameters that are checked."""
+"""Anomaly detectors with a common interface: `fit`, `score`, and validated parameters."""
 
 from __future__ import annotations
 

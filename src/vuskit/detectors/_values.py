@@ -1,4 +1,4 @@
-"""Reading a series: one array of shape (n, d), never changed; finite unless NaN may stay."""
+"""Read a series as a read-only array of shape (n, d), and treat missing values."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ __all__ = ["IMPUTERS", "KEEP", "read_values"]
 
 Floats: TypeAlias = NDArray[np.float64]
 
-KEEP = "keep"  # NaN stays, for those who know what to do with it
+KEEP = "keep"  # pass NaN through, for detectors that handle it
 
 
 def read_values(argument: str, series: Any, *, impute: str | None = None) -> Floats:
-    """Turn anything array-like into a read-only array of shape (n, d).
+    """Convert a series to a read-only array of shape (n, d).
 
     Parameters
     ----------
     argument : str
-        What to call the series in an error.
-    series : array-like of shape (n,) or (n, d), or an object that holds it as ``values``
-        The series; it is neither changed nor copied without need.
+        Name of the series in errors.
+    series : array-like of shape (n,) or (n, d), or an object with such ``values``
+        The series; never modified, and copied only if necessary.
     impute : str, optional
-        A key of `IMPUTERS`, or `KEEP`; without it NaN is an error.
+        A key of `IMPUTERS`, or `KEEP`. Without it, NaN is an error.
 
     Returns
     -------
@@ -89,7 +89,9 @@ def _as_matrix(argument: str, series: Any) -> Floats:
 def _fill(argument: str, channel: Floats, impute: str) -> Floats:
     known = np.flatnonzero(~np.isnan(channel))
     if known.size == 0:
-        raise InvalidInputError(f"`{argument}` must have a known value per channel, got only nan")
+        raise InvalidInputError(
+            f"`{argument}` must have a known value per channel, got only nan; drop the channel"
+        )
     return IMPUTERS[impute](channel, known)
 
 

@@ -1,4 +1,4 @@
-"""Sliding windows: views, normalization, bounded chunks, and scores put back on the points."""
+"""Sliding windows: views, normalization, chunks, and mapping of window scores to points."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ Floats: TypeAlias = NDArray[np.float64]
 AnyFloat = TypeVar("AnyFloat", np.float32, np.float64)
 Scalar = TypeVar("Scalar", bound=np.generic)
 
-# A chunk holds at most this many values (32 MB), whatever the series' length.
+# Maximum number of values in a chunk (32 MB), independent of the series' length.
 CHUNK_VALUES = 2**22
 
 
 def window_view(values: NDArray[AnyFloat], window: int) -> NDArray[AnyFloat]:
-    """All windows of a series of shape (n, d), as a view of shape (n - window + 1, d, window).
+    """Return all windows of values of shape (n, d) as a view of shape (n - window + 1, d, window).
 
     Examples
     --------
@@ -48,7 +48,7 @@ def _minmax(windows: Floats) -> Floats:
 
 
 def _divide(centered: Floats, spread: Floats, windows: Floats) -> Floats:
-    # A flat window has a spread of rounding errors only; dividing would blow them up.
+    # The spread of a flat window is mere rounding error, which division would amplify.
     flat = spread <= 1e-12 * np.maximum(np.abs(windows).max(axis=-1, keepdims=True), 1e-300)
     return np.where(flat, 0.0, centered / np.where(flat, 1.0, spread))
 
@@ -65,7 +65,7 @@ def _matrix(view: Floats, normalize: str | None) -> Floats:
 
 
 def all_windows(values: Floats, window: int, normalize: str | None = None) -> Floats:
-    """Every window as one row of a new matrix of shape (n - window + 1, d * window).
+    """Return every window as a row of a new matrix of shape (n - window + 1, d * window).
 
     Examples
     --------
@@ -79,7 +79,7 @@ def all_windows(values: Floats, window: int, normalize: str | None = None) -> Fl
 def iterate_windows(
     values: Floats, window: int, normalize: str | None = None
 ) -> Iterator[tuple[slice, Floats]]:
-    """Rows of `all_windows` in chunks of bounded size, with the slice each chunk covers.
+    """Yield the rows of `all_windows` in chunks of bounded size, each with its slice.
 
     Examples
     --------
@@ -100,7 +100,7 @@ def sample_windows(
     limit: int | None,
     rng: np.random.Generator,
 ) -> Floats:
-    """Rows of `all_windows`: all of them, or ``limit`` drawn without replacement, in time order.
+    """Return the rows of `all_windows`, or a random sample of ``limit`` rows in time order.
 
     Examples
     --------
@@ -114,7 +114,7 @@ def sample_windows(
 
 
 def center_on_points(window_scores: NDArray[Scalar], n_points: int) -> NDArray[Scalar]:
-    """One score per point: each window's score at its center, the ends repeated.
+    """Assign each window's score to its center; repeat the first and last score at the ends.
 
     Examples
     --------

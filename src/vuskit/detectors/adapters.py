@@ -1,4 +1,4 @@
-"""Models of other libraries, and plain functions, as detectors."""
+"""Use models of other libraries and plain functions as detectors."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ Floats: TypeAlias = NDArray[np.float64]
 
 
 def _having(*methods: str) -> Callable[[str, Any], Any]:
-    """Check for an object (not a class) with all of these methods."""
+    """Return a check for an object (not a class) with all of these methods."""
 
     def check(name: str, value: Any) -> Any:
         missing = [m for m in methods if not callable(getattr(value, m, None))]
@@ -54,7 +54,7 @@ def _having(*methods: str) -> Callable[[str, Any], Any]:
 
 
 def _seeded_copy(estimator: Any, seed: int) -> Any:
-    """Copy a model that fitting will change; seed it where it would draw global random numbers."""
+    """Copy a model before fitting; set the seed if its ``random_state`` is None."""
     model = copy.deepcopy(estimator)
     if getattr(model, "random_state", 0) is None:
         model.random_state = seed
@@ -68,7 +68,7 @@ class _WindowEstimator(WindowModel):
     Parameters
     ----------
     max_train_windows : int or None, default=None
-        More training windows than this are sampled down.
+        Maximum number of training windows; uses a random sample if there are more.
     """
 
     estimator: Any = dataclasses.field(kw_only=False, metadata=checked(_having("fit")))
@@ -94,13 +94,13 @@ def _outlier_estimator(name: str, value: Any) -> Any:
 
 @dataclasses.dataclass(kw_only=True, repr=False, eq=False)
 class SklearnDetector(_WindowEstimator):
-    """Any scikit-learn outlier or density estimator, on windows.
+    """Adapter for scikit-learn outlier and density estimators, applied to windows.
 
     Parameters
     ----------
     estimator : estimator
-        With ``score_samples`` or ``decision_function``, higher meaning more normal. It is
-        copied; where its ``random_state`` is None, it gets the seed.
+        With ``score_samples`` or ``decision_function``; higher means more normal. The detector
+        fits a copy, and sets its ``random_state`` to the seed if it is None.
 
     Examples
     --------
@@ -124,16 +124,16 @@ class SklearnDetector(_WindowEstimator):
 
 @dataclasses.dataclass(kw_only=True, repr=False, eq=False)
 class PyODDetector(_WindowEstimator):
-    """Any PyOD detector, on windows.
+    """Adapter for PyOD detectors, applied to windows.
 
-    A series that was fitted gets the scores that PyOD keeps from fitting, which leave each
-    window out of its own neighborhood.
+    For the training series, the scores are those that PyOD computed during fitting. They exclude
+    each window from its own neighborhood.
 
     Parameters
     ----------
     estimator : PyOD detector
-        With ``decision_function``, higher meaning more anomalous. It is copied; where its
-        ``random_state`` is None, it gets the seed.
+        With ``decision_function``; higher means more anomalous. The detector fits a copy, and sets
+        its ``random_state`` to the seed if it is None.
     """
 
     estimator: Any = dataclasses.field(
@@ -143,13 +143,13 @@ class PyODDetector(_WindowEstimator):
 
     def _fit(self, train: Floats, progress: Progress | None) -> None:
         super()._fit(train, progress)
-        self._remember(train)
+        self._store_train(train)
 
     def _score(self, values: Floats) -> NDArray[Any]:
-        kept = _kept_scores(self._model)
+        train_scores = _train_scores(self._model)
         expected = len(values) - self.window_ + 1
-        if kept is not None and self._remembers(values) and len(kept) == expected:
-            return self._place(kept, values)
+        if train_scores is not None and self._is_train(values) and len(train_scores) == expected:
+            return self._place(train_scores, values)
         return super()._score(values)
 
     def _score_windows(self, windows: Floats) -> ArrayLike:
@@ -157,21 +157,21 @@ class PyODDetector(_WindowEstimator):
         return found
 
 
-def _kept_scores(model: Any) -> NDArray[Any] | None:
-    """Scores that PyOD keeps from fitting; other models with its methods may have none."""
-    kept = getattr(model, "decision_scores_", None)
-    return None if kept is None else check_numbers("decision_scores_", kept)
+def _train_scores(model: Any) -> NDArray[Any] | None:
+    """Scores that PyOD computed during fitting, or None for models without them."""
+    scores = getattr(model, "decision_scores_", None)
+    return None if scores is None else check_numbers("decision_scores_", scores)
 
 
 @dataclasses.dataclass(kw_only=True, repr=False, eq=False)
 class PyODSeriesDetector(ModelDetector):
-    """A PyOD detector for series (of ``pyod.models.ts_...``); it cuts its own windows.
+    """Adapter for PyOD detectors of series (``pyod.models.ts_...``), which build their own windows.
 
     Parameters
     ----------
     estimator : PyOD detector
-        With ``decision_function`` and one score per point, higher meaning more anomalous. It is
-        copied; where its ``random_state`` is None, it gets the seed.
+        With ``decision_function`` that returns one score per point; higher means more anomalous.
+        The detector fits a copy, and sets its ``random_state`` to the seed if it is None.
     """
 
     estimator: Any = dataclasses.field(
@@ -182,25 +182,25 @@ class PyODSeriesDetector(ModelDetector):
     def _fit(self, train: Floats, progress: Progress | None) -> None:
         self._model = _seeded_copy(self.estimator, self.seed)
         self._model.fit(_one_or_two_dimensional(train))
-        self._remember(train)
+        self._store_train(train)
 
     def _score(self, values: Floats) -> ArrayLike:
-        kept = _kept_scores(self._model)
-        if kept is not None and self._remembers(values) and len(kept) == len(values):
-            return kept
+        scores = _train_scores(self._model)
+        if scores is not None and self._is_train(values) and len(scores) == len(values):
+            return scores
         found: ArrayLike = self._model.decision_function(_one_or_two_dimensional(values))
         return found
 
 
 @dataclasses.dataclass(kw_only=True, repr=False, eq=False)
 class AeonDetector(ModelDetector):
-    """Any aeon anomaly detector for series; it cuts its own windows.
+    """Adapter for aeon anomaly detectors, which build their own windows.
 
     Parameters
     ----------
     estimator : aeon anomaly detector
-        With ``fit`` and ``predict``, one score per point. It is copied; where its
-        ``random_state`` is None, it gets the seed.
+        With ``fit`` and ``predict``, which returns one score per point. The detector fits a copy,
+        and sets its ``random_state`` to the seed if it is None.
     """
 
     estimator: Any = dataclasses.field(kw_only=False, metadata=checked(_having("fit", "predict")))
@@ -208,7 +208,7 @@ class AeonDetector(ModelDetector):
 
     @property
     def multivariate(self) -> bool:  # type: ignore[override]
-        """Whether the estimator accepts several channels, by its tags."""
+        """Whether the estimator accepts several channels, according to its tags."""
         tag = getattr(self.estimator, "get_tag", None)
         return not callable(tag) or bool(tag("capability:multivariate", True, False))
 
@@ -233,17 +233,18 @@ def _function(name: str, value: Any) -> Any:
 
 @dataclasses.dataclass(kw_only=True, repr=False, eq=False)
 class FunctionDetector(Detector):
-    """A plain function as a detector: values of shape (n,) or (n, d) in, n scores out.
+    """Adapter for a function that maps values of shape (n,) or (n, d) to n scores.
 
-    In its identity the function appears as ``module.name``, so a lambda should get a name first.
+    The detector's ``repr`` shows the function as ``module.name``, so prefer a named function to a
+    lambda.
 
     Parameters
     ----------
     function : callable
-        Gets its own copy of the values.
+        Receives a copy of the values.
     impute : {None, "linear", "previous", "keep"}, default=None
-        What to do with NaN: an error, fill from the neighboring values, or let the function see
-        it.
+        Treatment of NaN: raise an error (None), interpolate linearly, repeat the previous value,
+        or pass NaN to the function.
 
     Examples
     --------
@@ -262,11 +263,11 @@ class FunctionDetector(Detector):
 
     @property
     def params(self) -> dict[str, Any]:
-        """The constructor keywords; the function by its name, not by its address."""
+        """Constructor keywords; shows the function by name, not by address."""
         return {**super().params, "function": _Named(self.function)}
 
     def warm_up(self) -> bool:
-        """Call the function's own attribute ``warm_up``, if it has one."""
+        """Call the function's attribute ``warm_up``, if it has one."""
         hook = getattr(self.function, "warm_up", None)
         if not callable(hook):
             return False
@@ -274,7 +275,7 @@ class FunctionDetector(Detector):
         return True
 
     def _fit(self, train: Floats, progress: Progress | None) -> None:
-        """Nothing is learned: the function sees the series it scores."""
+        """Do nothing: the function receives the series to score."""
 
     def _score(self, values: Floats) -> ArrayLike:
         return self.function(_one_or_two_dimensional(values))
@@ -295,7 +296,7 @@ class _Named:
 
 
 class _Library(NamedTuple):
-    """A library of models: what pip calls it, and the packages that are searched."""
+    """A library of models: its name on PyPI, and the packages to search."""
 
     pip: str
     packages: tuple[str, ...]
@@ -321,7 +322,7 @@ ADAPTERS: Mapping[str, type[Any]] = {
     "sklearn": SklearnDetector,
     "aeon": AeonDetector,
 }
-"""Adapters by name: how the methods of a model are called and which scores mean anomalous."""
+"""Adapters by name. They call a model's methods and know which scores mean anomalous."""
 
 _CLASS = re.compile(r"^class ([A-Za-z]\w*)\(", re.MULTILINE)
 
@@ -338,7 +339,7 @@ def is_model_name(name: str) -> bool:
 
 
 def find_model_class(name: str) -> type:
-    """Class of a model by the name of its library and its own.
+    """Return the class of a model, given as ``library:Class``.
 
     Parameters
     ----------
@@ -355,7 +356,7 @@ def find_model_class(name: str) -> type:
     MissingDependencyError
         If the library, or one that the model needs, is not installed.
     InvalidInputError
-        If the library has no such class; the text proposes the nearest one.
+        If the library has no such class; suggests a similar one.
 
     Examples
     --------
@@ -371,21 +372,21 @@ def find_model_class(name: str) -> type:
     if wanted not in modules:
         raise InvalidInputError(
             f"`name` must be a class of {library}, got {name!r}"
-            f"{did_you_mean(wanted, modules) or '; any class can be named as package.module:Class'}"
+            f"{did_you_mean(wanted, modules) or '; name other classes as package.module:Class'}"
         )
     try:
         found: type = getattr(importlib.import_module(modules[wanted]), wanted)
     except ImportError as error:
-        lacking = (error.name or str(error)).partition(".")[0]
+        missing = (error.name or str(error)).partition(".")[0]
         raise MissingDependencyError(
-            f"{name} needs {lacking}, which is not installed: pip install {lacking}"
+            f"{name} needs {missing}, which is not installed: pip install {missing}"
         ) from error
     return found
 
 
 @functools.cache
 def _model_modules(library: str) -> dict[str, str]:
-    """Modules of a library's classes, from their source: importing all of them takes long."""
+    """Map a library's classes to modules by scanning source files; importing all is slow."""
     found: dict[str, str] = {}
     for package in _LIBRARIES[library].packages:
         spec = importlib.util.find_spec(package)
@@ -411,22 +412,22 @@ class Adapted(NamedTuple):
 def adapt(
     thing: Any, params: Mapping[str, Any], *, seed: int = 0, name: str | None = None
 ) -> Adapted:
-    """Make a detector from a class, an instance or a function.
+    """Create a detector from a class, an instance or a function.
 
     Parameters
     ----------
     thing : object
         A `Detector` class or instance; a model class or model of PyOD, scikit-learn or aeon; a
-        function that returns one of these when called without values; or a function from values
+        function without required arguments that returns one of these; or a function from values
         to scores.
     params : mapping
         Parameters of the model or function, and of the adapter (``window``, ``normalize``,
-        ``train_share``, ``max_train_windows``, ``impute``). One that both have goes to the model.
-        ``adapter`` names the adapter of a model that belongs to none of these libraries.
+        ``train_share``, ``max_train_windows``, ``impute``). A parameter of both goes to the model.
+        ``adapter`` names the adapter for a model of another library.
     seed : int, default=0
-        A model or function that accepts ``random_state`` or ``seed`` gets it.
+        Passed to models and functions that accept ``random_state`` or ``seed``.
     name : str, optional
-        What errors call it.
+        Name to use in errors.
 
     Returns
     -------
@@ -436,7 +437,7 @@ def adapt(
     Raises
     ------
     InvalidInputError
-        If a parameter is unknown or it cannot be made into a detector.
+        If a parameter is unknown, or `thing` cannot be converted to a detector.
 
     Examples
     --------
@@ -475,13 +476,13 @@ def _check_names(name: str, given: Iterable[str], accepted: Iterable[str]) -> No
     known = sorted(set(accepted))
     for one in given:
         if one not in known:
-            listed = f"; there are {', '.join(known)}" if known else "; there are none"
+            listed = f"; choose from {', '.join(known)}" if known else "; it has none"
             hint = did_you_mean(one, known) or listed
             raise InvalidInputError(f"{name} has no parameter {one!r}{hint}")
 
 
 def _arguments(function: Any) -> tuple[list[str], bool]:
-    """Keywords of a class or function, and whether it takes any others."""
+    """Return the arguments of a class or function, and whether it accepts any keyword."""
     entries = inspect.signature(function).parameters.values()
     variable = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
     names = [one.name for one in entries if one.kind not in variable]
@@ -489,7 +490,7 @@ def _arguments(function: Any) -> tuple[list[str], bool]:
 
 
 def _seed_of(accepted: Iterable[str], given: Mapping[str, Any], seed: int) -> dict[str, int]:
-    """The seed as a keyword, unless the model takes none or it is given."""
+    """Return the seed as a keyword; empty if the model accepts none or it is given."""
     for keyword in ("random_state", "seed"):
         if keyword in accepted:
             return {} if keyword in given else {keyword: seed}
@@ -501,7 +502,7 @@ def _adapter_fields(adapter: type[Any]) -> set[str]:
 
 
 def _adapter_of(name: str, kind: type, given: dict[str, Any]) -> type[Any]:
-    """Adapter for the models of a class; ``adapter`` is taken out of the parameters."""
+    """Return the adapter for a model class; removes ``adapter`` from the parameters."""
     chosen = given.pop("adapter", None)
     if chosen is not None:
         return ADAPTERS[check_choice("adapter", chosen, ADAPTERS)]
@@ -512,7 +513,7 @@ def _adapter_of(name: str, kind: type, given: dict[str, Any]) -> type[Any]:
         return PyODSeriesDetector if own else PyODDetector
     if "aeon" in owners:
         return AeonDetector
-    # Models of both libraries derive from scikit-learn's base class, so it comes last.
+    # PyOD and aeon models also derive from scikit-learn's base class, so check it last.
     if "sklearn" in owners or hasattr(kind, "score_samples"):
         return SklearnDetector
     if not hasattr(kind, "fit"):
@@ -520,8 +521,8 @@ def _adapter_of(name: str, kind: type, given: dict[str, Any]) -> type[Any]:
             f"`{name}` must be a detector, a model with `fit`, or a function, got {kind!r}"
         )
     raise InvalidInputError(
-        f"`{name}` must be a model of PyOD, scikit-learn or aeon, got {kind!r}; say which scores "
-        'mean anomalous: adapter = "pyod" (high ones) or "sklearn" (low ones)'
+        f"`{name}` must be a model of PyOD, scikit-learn or aeon, got {kind!r}; for another "
+        'library, set adapter = "pyod" (high scores mean anomalous) or "sklearn" (low scores)'
     )
 
 
@@ -532,7 +533,7 @@ def _adapted_class(name: str, kind: type, given: dict[str, Any], seed: int) -> A
     chosen = {key: value for key, value in given.items() if key not in own}
     if not takes_all:
         _check_names(name, chosen, {*accepted, *_adapter_fields(adapter)})
-    # Without it, scikit-learn's LOF cannot score the windows that were not fitted.
+    # Without `novelty`, scikit-learn's LOF cannot score new windows.
     novelty = {"novelty": True} if "novelty" in accepted and "novelty" not in given else {}
     seeded = _seed_of(accepted, given, seed)
     model = _called(name, kind, {**novelty, **seeded, **chosen})
@@ -561,10 +562,10 @@ def _draws(detector: Any) -> bool:
 def _called(name: str, function: Any, keywords: Mapping[str, Any]) -> Any:
     try:
         model = function(**keywords)
-        # Models of scikit-learn check their parameters only when they are fitted.
+        # scikit-learn models check their parameters only in `fit`.
         if hasattr(model, "_parameter_constraints"):
             model._validate_params()
-    except Exception as error:  # whatever a constructor raises
+    except Exception as error:  # a constructor may raise anything
         raise InvalidInputError(
             f"{name} does not accept its parameters: {type(error).__name__}: {error}"
         ) from error
@@ -572,7 +573,7 @@ def _called(name: str, function: Any, keywords: Mapping[str, Any]) -> Any:
 
 
 def _is_factory(function: Any) -> bool:
-    """Whether a function can be called without values: it returns a detector or a model."""
+    """Whether a function has no required arguments, and thus returns a detector or a model."""
     entries = list(inspect.signature(function).parameters.values())
     if any(one.kind is one.VAR_POSITIONAL for one in entries):
         return False
@@ -583,7 +584,7 @@ def _is_factory(function: Any) -> bool:
 
 
 def _made_by(name: str, function: Any, given: dict[str, Any], seed: int) -> Adapted:
-    """Detector or model that a function returns, adapted."""
+    """Adapt the detector or model that a function returns."""
     accepted, takes_all = _arguments(function)
     chosen = {key: value for key, value in given.items() if takes_all or key in accepted}
     rest = {key: value for key, value in given.items() if key not in chosen}
@@ -592,7 +593,7 @@ def _made_by(name: str, function: Any, given: dict[str, Any], seed: int) -> Adap
     if not isinstance(made, Detector) and (isinstance(made, type) or not hasattr(made, "fit")):
         raise InvalidInputError(
             f"`{name}` must return a detector or a model with `fit`, got {made!r}; a function that "
-            "scores a series takes its values as the first argument, without a default"
+            "scores a series must take the values as its first argument, without a default"
         )
     adapted = adapt(made, rest, seed=seed, name=name)
     return Adapted(adapted.detector, adapted.stochastic or bool(seeded))
@@ -610,5 +611,5 @@ def _adapted_function(name: str, function: Any, given: dict[str, Any], seed: int
         _check_names(name, given, {*accepted[1:], "impute"})
     seeded = {"seed": seed} if "seed" in accepted else {}
     bound = functools.partial(function, **{**given, **seeded})
-    functools.update_wrapper(bound, function)  # errors name the function, not the wrapping
+    functools.update_wrapper(bound, function)  # so that errors name the function
     return Adapted(FunctionDetector(bound, seed=seed, impute=impute), bool(seeded))

@@ -1,4 +1,4 @@
-"""The one interface of every detector: parameters in, n scores out."""
+"""Base classes of all detectors."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _WARM_UP_POINTS = 400
 
 @dataclasses.dataclass(frozen=True)
 class TrainingProgress:
-    """What a detector that trains in epochs reports after each of them."""
+    """Progress report of a detector that trains in epochs, sent after each epoch."""
 
     epoch: int
     epochs: int
@@ -61,7 +61,7 @@ Progress: TypeAlias = Callable[[TrainingProgress], None]
 
 @dataclasses.dataclass(kw_only=True, repr=False, eq=False)
 class Detector(abc.ABC):
-    """Base class: reads the series, follows the supervision, checks the scores.
+    """Base class: reads the series, selects the training part and checks the scores.
 
     A subclass declares its parameters as dataclass fields (see
     `vuskit.detectors.parameters`), implements `_fit` and `_score` on values of shape (n, d),
@@ -70,10 +70,11 @@ class Detector(abc.ABC):
     Parameters
     ----------
     seed : int, default=0
-        The only source of randomness.
+        Seed of all random numbers.
     impute : {None, "linear", "previous"}, default=None
-        What to do with NaN: an error, or fill from the neighboring values. A class that can do
-        something else with it may declare the field anew and accept `vuskit.detectors.KEEP`.
+        Treatment of NaN: raise an error (None), interpolate linearly, or repeat the previous value.
+        A subclass that handles NaN itself may redeclare the field and accept
+        `vuskit.detectors.KEEP`.
 
     Attributes
     ----------
@@ -82,10 +83,10 @@ class Detector(abc.ABC):
     multivariate : bool
         Whether series with more than one channel are accepted.
     min_points : int
-        The shortest series that can be fitted.
+        Minimum length of a training series.
     stochastic : bool
-        Whether the scores can depend on the seed. A detector that says they cannot is run once by
-        a benchmark, not once per seed.
+        Whether the scores can depend on the seed. A benchmark runs other detectors once instead of
+        once per seed.
     """
 
     seed: int = parameter(0, at_least(0))
@@ -98,8 +99,8 @@ class Detector(abc.ABC):
     min_points: ClassVar[int] = 1
     stochastic: ClassVar[bool] = True
 
-    # Parameters that make `warm_up` quick, whatever the detector's own are.
-    _small: ClassVar[Mapping[str, Any]] = {}
+    # Parameters that `warm_up` overrides to be fast.
+    _warm_up_parameters: ClassVar[Mapping[str, Any]] = {}
 
     def __post_init__(self) -> None:
         run_checks(self)
@@ -109,7 +110,7 @@ class Detector(abc.ABC):
 
     @property
     def params(self) -> dict[str, Any]:
-        """The constructor keywords and their values, in alphabetical order."""
+        """Constructor keywords and their values, in alphabetical order."""
         return {name: getattr(self, name) for name in self.parameter_names()}
 
     @classmethod
@@ -129,25 +130,25 @@ class Detector(abc.ABC):
 
     @property
     def supervision(self) -> Supervision:
-        """Whether `fit_score` fits on the whole series or on its first part only."""
+        """Whether `fit_score` fits on the whole series or only on its first part."""
         return "unsupervised"
 
-    # -- the interface -------------------------------------------------------------------------
+    # -- public interface ----------------------------------------------------------------------
 
     def fit(self, train: ArrayLike, *, progress: Progress | None = None) -> Self:
-        """Learn from a series.
+        """Fit the detector to a series.
 
         Parameters
         ----------
-        train : array-like of shape (n,) or (n, d), or an object that holds it as ``values``
-            The series to learn from.
+        train : array-like of shape (n,) or (n, d), or an object with such ``values``
+            The training series.
         progress : callable, optional
-            Called with a `TrainingProgress` after each epoch, by detectors that have epochs.
+            Called with a `TrainingProgress` after each epoch. Detectors without epochs ignore it.
 
         Returns
         -------
         Detector
-            Itself.
+            The detector itself.
 
         Raises
         ------
@@ -163,44 +164,45 @@ class Detector(abc.ABC):
 
         Parameters
         ----------
-        series : array-like of shape (n,) or (n, d), or an object that holds it as ``values``
+        series : array-like of shape (n,) or (n, d), or an object with such ``values``
             The series to score, with as many channels as the training series.
 
         Returns
         -------
         ndarray of shape (n,)
-            Finite scores on the detector's own scale.
+            Finite scores; their scale depends on the detector.
 
         Raises
         ------
         InvalidInputError
-            If the detector is not fitted or the series cannot be read or is too short.
+            If the detector is not fitted, or the series cannot be read or is too short.
         """
         return self._scores(self._read("series", series))
 
     def fit_score(
         self, series: ArrayLike, *, train_on: Any = None, progress: Progress | None = None
     ) -> Floats:
-        """Fit as the supervision says, then score the whole series.
+        """Fit on the training part given by `supervision`, then score the whole series.
 
         Parameters
         ----------
-        series : array-like of shape (n,) or (n, d), or an object that holds it as ``values``
+        series : array-like of shape (n,) or (n, d), or an object with such ``values``
             The series to score.
         train_on : int, slice or array-like, optional
-            What to fit on instead: the first so many points, a part, or another series.
+            Different training data: a number of leading points, a part of the series, or another
+            series.
         progress : callable, optional
-            As in `fit`.
+            As for `fit`.
 
         Returns
         -------
         ndarray of shape (n,)
-            As `score`.
+            Scores, as returned by `score`.
 
         Raises
         ------
         InvalidInputError
-            As `fit` and `score`.
+            As for `fit` and `score`.
         """
         values = self._read("series", series)
         self._prepare(values)
@@ -208,31 +210,32 @@ class Detector(abc.ABC):
         return self._learn(train, progress)._scores(values)
 
     def warm_up(self) -> bool:
-        """Load and compile what the first `fit_score` of a process would have to.
+        """Load libraries and compile code in advance of the first `fit_score` of a process.
 
-        A benchmark calls it once per process, before the time of a job begins. By default a
-        detector of the same kind scores a short series; a subclass may do something else.
+        A benchmark calls it once per process, before it measures time. By default, a copy of the
+        detector scores a short series; subclasses may override this.
 
         Returns
         -------
         bool
-            Whether anything was done.
+            Whether there was anything to prepare.
         """
-        dataclasses.replace(self, **self._small).fit_score(np.sin(np.arange(_WARM_UP_POINTS) / 5))
+        small = dataclasses.replace(self, **self._warm_up_parameters)
+        small.fit_score(np.sin(np.arange(_WARM_UP_POINTS) / 5))
         return True
 
     # -- for subclasses ------------------------------------------------------------------------
 
     @abc.abstractmethod
     def _fit(self, train: Floats, progress: Progress | None) -> None:
-        """Learn from values of shape (n, d)."""
+        """Fit to values of shape (n, d)."""
 
     @abc.abstractmethod
     def _score(self, values: Floats) -> ArrayLike:
-        """Score values of shape (n, d): n finite numbers, not masked."""
+        """Return n finite scores, not masked, for values of shape (n, d)."""
 
     def _prepare(self, values: Floats) -> None:
-        """Settle what depends on the whole series, before fitting on a part of it."""
+        """Compute what depends on the whole series, before fitting on a part of it."""
         return None
 
     def _shortest_fit(self) -> int:
@@ -242,7 +245,7 @@ class Detector(abc.ABC):
         return 1
 
     def _first_part(self, values: Floats, series: Any) -> Floats:
-        """Choose the part to fit on when the caller names none."""
+        """Return the default training part."""
         return values
 
     # -- steps ---------------------------------------------------------------------------------
@@ -252,7 +255,7 @@ class Detector(abc.ABC):
         if values.shape[1] > 1 and not self.multivariate:
             raise InvalidInputError(
                 f"`{argument}` must have one channel for {self.name}, "
-                f"got {values.shape[1]} channels"
+                f"got {values.shape[1]} channels; select a channel"
             )
         return values
 
@@ -300,7 +303,7 @@ class Detector(abc.ABC):
             numbers = check_numbers(name, found)
             shape = numbers.shape
         if numbers is None or shape != expected:
-            raise InvalidInputError(f"{self!r} must give {len(values)} scores, got shape {shape}")
+            raise InvalidInputError(f"{self!r} must return {len(values)} scores, got shape {shape}")
         scores = doubles_in_order(name, numbers)
         self._check_finite(scores)
         return scores
@@ -309,19 +312,19 @@ class Detector(abc.ABC):
         if not np.isfinite(scores).all():
             first = int(np.flatnonzero(~np.isfinite(scores))[0])
             raise InvalidInputError(
-                f"{self!r} must give finite scores, got {scores[first]} at index {first}"
+                f"{self!r} must return finite scores, got {scores[first]} at index {first}"
             )
 
 
 @dataclasses.dataclass(kw_only=True, repr=False, eq=False)
 class ModelDetector(Detector):
-    """A detector that learns a model, from the whole series or from its first part.
+    """A detector that fits a model to the whole series or to its first part.
 
     Parameters
     ----------
     train_share : float or None, default=None
-        None fits on the whole series; a share in (0, 1] fits on the first part, which is then
-        assumed to be free of anomalies. A `Series` that knows its training length overrules it.
+        None fits on the whole series. A share in (0, 1] fits on the first part, which should be
+        free of anomalies. The ``train_length`` of a `Series` takes precedence over this share.
     """
 
     train_share: float | None = parameter(None, none_or(share))
@@ -331,12 +334,12 @@ class ModelDetector(Detector):
         """Semi-supervised when a training share is set."""
         return "unsupervised" if self.train_share is None else "semi-supervised"
 
-    def _remember(self, train: Floats) -> None:
-        """Keep the training series, for methods that compare a series with itself."""
+    def _store_train(self, train: Floats) -> None:
+        """Store the training series, for methods that compare a series with itself."""
         self._train = train.copy()
 
-    def _remembers(self, values: Floats) -> bool:
-        """Whether this is the series that was fitted."""
+    def _is_train(self, values: Floats) -> bool:
+        """Whether this is the training series."""
         return np.array_equal(values, self._train)
 
     def _first_part(self, values: Floats, series: Any) -> Floats:
@@ -344,31 +347,31 @@ class ModelDetector(Detector):
             return values
         given = getattr(series, "train_length", None)
         length = int(self.train_share * len(values)) if given is None else int(given)
-        # A share of a short series may not hold one window: take what a fit needs.
+        # A share of a short series may be shorter than a window: use at least the minimum.
         return values[: max(length, self._shortest_fit())]
 
 
 @dataclasses.dataclass(kw_only=True, repr=False, eq=False)
 class Windowed(Detector):
-    """A detector that looks at windows.
+    """A detector that uses sliding windows.
 
     Parameters
     ----------
     window : int or "period", default="period"
-        Length of the windows. "period" takes the period of the series (of ``train`` in `fit`,
-        of ``series`` in `fit_score`), at most a quarter of its length.
+        Length of the windows. "period" uses the period of the series (of ``train`` in `fit`, of
+        ``series`` in `fit_score`), but at most a quarter of its length.
 
     Attributes
     ----------
     window_ : int
-        The length in use, after fitting.
+        Length of the windows, set by fitting.
     """
 
     window: int | str = parameter("period", window_length(2))
 
-    # Four windows of three points: enough for every method to compare one with another.
+    # Four windows of three points are enough for every method to compare windows.
     min_points: ClassVar[int] = 12
-    _small: ClassVar[Mapping[str, Any]] = {"window": 16}
+    _warm_up_parameters: ClassVar[Mapping[str, Any]] = {"window": 16}
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -390,12 +393,12 @@ class Windowed(Detector):
 
 @dataclasses.dataclass(kw_only=True, repr=False, eq=False)
 class WindowModel(Windowed, ModelDetector):
-    """Base class: score each window as a row of numbers, place the scores at the centers.
+    """Base class: scores each window, and assigns the score to the center of the window.
 
     Parameters
     ----------
     normalize : {None, "zscore", "minmax"}, default=None
-        Scaling of each window (and channel) by itself.
+        Scaling of each window and channel.
     """
 
     normalize: str | None = parameter(None, none_or(one_of(NORMALIZERS)))
@@ -405,12 +408,12 @@ class WindowModel(Windowed, ModelDetector):
         """Score windows of shape (m, d * window)."""
 
     def _training_windows(self, train: Floats, *, limit: int | None = None) -> Floats:
-        """Windows as rows, sampled down where there are more than ``limit``."""
+        """Return windows as rows; a random sample if there are more than ``limit``."""
         rng = np.random.default_rng(self.seed)
         return sample_windows(train, self.window_, self.normalize, limit, rng)
 
     def _score(self, values: Floats) -> NDArray[Any]:
-        # In their own dtype: large integers of different chunks must stay comparable.
+        # Keep the original dtype, so that large integers of different chunks stay comparable.
         scores = np.concatenate(
             [
                 check_numbers(f"window scores of {self!r}", self._score_windows(chunk))
@@ -420,7 +423,7 @@ class WindowModel(Windowed, ModelDetector):
         expected = len(values) - self.window_ + 1
         if len(scores) != expected:
             raise InvalidInputError(
-                f"{self!r} must give {expected} scores of windows, got {len(scores)}"
+                f"{self!r} must return {expected} window scores, got {len(scores)}"
             )
         return self._place(scores, values)
 

@@ -1,4 +1,4 @@
-"""Baselines that every comparison needs: what no method should lose against."""
+"""Baselines for comparison, which every useful method should outperform."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ Floats: TypeAlias = NDArray[np.float64]
 
 
 class _Baseline(Detector):
-    """A detector that learns nothing."""
+    """A detector without training."""
 
     def _fit(self, train: Floats, progress: Progress | None) -> None:
-        """Nothing is learned."""
+        """Do nothing."""
 
 
 @register_detector("random", title="Random")
 @dataclasses.dataclass(kw_only=True, repr=False, eq=False)
 class Random(_Baseline):
-    """Uniform noise: what a measure gives to a detector that knows nothing.
+    """Uniform noise; shows the chance level of a measure.
 
     Examples
     --------
@@ -42,7 +42,7 @@ class Random(_Baseline):
 @register_detector("constant", title="Constant")
 @dataclasses.dataclass(kw_only=True, repr=False, eq=False)
 class Constant(_Baseline):
-    """The same score everywhere: shows how a measure treats ties.
+    """The same score for every point; shows how a measure treats ties.
 
     Examples
     --------
@@ -59,7 +59,7 @@ class Constant(_Baseline):
 @register_detector("values", title="Values")
 @dataclasses.dataclass(kw_only=True, repr=False, eq=False)
 class Values(_Baseline):
-    """The value itself is the score (the mean of the channels, where there are several).
+    """The value of the series as the score; the mean of several channels.
 
     Examples
     --------
@@ -76,9 +76,9 @@ class Values(_Baseline):
 @register_detector("moving_zscore", title="Moving z-score")
 @dataclasses.dataclass(kw_only=True, repr=False, eq=False)
 class MovingZScore(Windowed, _Baseline):
-    """Distance from the mean of the window around a point, in its standard deviations.
+    """Distance from the mean of the surrounding window, in its standard deviations.
 
-    Near the ends the first and the last window serve. Several channels are averaged.
+    Points near the ends use the first or the last window. Several channels are averaged.
 
     Examples
     --------

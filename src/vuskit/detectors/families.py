@@ -1,4 +1,4 @@
-"""Families of detectors: by what they compare a part of a series with."""
+"""Families of detectors, by method."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 
 __all__ = ["FAMILIES", "detector_family"]
 
-# Not in the classes: a detector's code is part of the identity of its results.
+# Kept outside the classes, because a detector's code is part of the identity of its results.
 FAMILIES: dict[str, tuple[str, ...]] = {
     "distance": ("lof", "mp", "norma"),
     "density": ("iforest", "ocsvm", "pca"),
@@ -19,12 +19,12 @@ _OTHER_NAMES = {"lstm": "lstm_ad", "deepant": "cnn", "autoencoder": "ae", "matri
 
 
 def detector_family(name: str) -> str:
-    """Return the family of a detector; nothing if it is unknown.
+    """Return the family of a detector; empty if unknown.
 
     Parameters
     ----------
     name : str
-        Its registered name, its title, or a usual name of it.
+        Registered name, title or common name of the detector.
 
     Examples
     --------

@@ -21,14 +21,14 @@ Floats: TypeAlias = NDArray[np.float64]
 @register_detector("iforest", title="IForest", reference="doi:10.1109/ICDM.2008.17")
 @dataclasses.dataclass(kw_only=True, repr=False, eq=False)
 class IForest(WindowModel):
-    """Windows that few random splits isolate are anomalous.
+    """Isolation forest: windows that few random splits isolate are anomalous.
 
     Parameters
     ----------
     n_trees : int, default=100
         Number of trees.
     max_samples : int, default=256
-        Windows each tree is grown on.
+        Maximum number of windows per tree.
 
     Examples
     --------

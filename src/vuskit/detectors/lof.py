@@ -22,16 +22,16 @@ Floats: TypeAlias = NDArray[np.float64]
 @register_detector("lof", title="LOF", reference="doi:10.1145/335191.335388")
 @dataclasses.dataclass(kw_only=True, repr=False, eq=False)
 class LOF(WindowModel):
-    """Windows in a thinner neighborhood than their neighbors' are anomalous.
+    """Local outlier factor: windows with a lower density than their neighbors are anomalous.
 
-    A series that was fitted is scored against itself, each window without itself; another
-    series is scored against the fitted windows. Time grows with the square of the number of
-    windows, memory does not.
+    Windows of the training series are compared with the other training windows. Windows of
+    another series are compared with all training windows. Time is quadratic in the number of
+    windows; memory is not.
 
     Parameters
     ----------
     n_neighbors : int, default=20
-        Size of the neighborhood.
+        Number of neighbors.
 
     Examples
     --------
@@ -47,18 +47,18 @@ class LOF(WindowModel):
 
     def _fit(self, train: Floats, progress: Progress | None) -> None:
         neighbors = require("sklearn.neighbors", purpose="detector `lof`")
-        self._remember(train)
+        self._store_train(train)
         windows = self._training_windows(train)
         model = neighbors.LocalOutlierFactor(
             n_neighbors=min(self.n_neighbors, len(windows) - 1), novelty=True
         )
         with warnings.catch_warnings():
-            # Flat stretches repeat a window more than n_neighbors times; that is their nature.
+            # Flat parts repeat a window more than n_neighbors times; the warning is no help.
             warnings.filterwarnings("ignore", message="Duplicate values", category=UserWarning)
             self._model = model.fit(windows)
 
     def _score(self, values: Floats) -> Floats:
-        if self._remembers(values):
+        if self._is_train(values):
             return self._place(-self._model.negative_outlier_factor_, values)
         return super()._score(values)
 

@@ -1,4 +1,4 @@
-"""Matrix profile: distances of z-normalized windows to their nearest neighbors (stumpy)."""
+"""Matrix profile: distance of z-normalized windows to their nearest neighbor (stumpy)."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ Floats: TypeAlias = NDArray[np.float64]
 @register_detector("mp", title="MP", reference="doi:10.1109/ICDM.2016.0179")
 @dataclasses.dataclass(kw_only=True, repr=False, eq=False)
 class MP(Windowed, ModelDetector):
-    """Windows far from their nearest neighbor, after z-normalization, are anomalous.
+    """Matrix profile: z-normalized windows far from their nearest neighbor are anomalous.
 
-    A series that was fitted is joined with itself, without the windows that overlap; another
-    series is joined with the fitted one.
+    The training series is joined with itself, excluding nearby windows. Another series is joined
+    with the training series.
 
     Examples
     --------
@@ -43,31 +43,31 @@ class MP(Windowed, ModelDetector):
 
     def _fit(self, train: Floats, progress: Progress | None) -> None:
         require_stumpy(self.name)
-        self._remember(train)
+        self._store_train(train)
 
     def _score(self, values: Floats) -> Floats:
-        reference = None if self._remembers(values) else self._train[:, 0].copy()
+        reference = None if self._is_train(values) else self._train[:, 0].copy()
         distances = nearest_distances(values[:, 0].copy(), self.window_, reference)
         return center_on_points(distances, len(values))
 
 
 def require_stumpy(name: str) -> None:
-    """Fail early, with the install line, where the detector of this name lacks stumpy."""
+    """Raise an error with the install command if stumpy is missing."""
     require("stumpy", purpose=f"detector `{name}`")
 
 
 def nearest_distances(series: Floats, window: int, reference: Floats | None = None) -> Floats:
-    """Distance of each window to the nearest window of the reference, after z-normalization.
+    """Return the distance of each z-normalized window to the nearest window of the reference.
 
     Parameters
     ----------
     series : ndarray of shape (n,)
-        The series whose windows are looked at.
+        The series.
     window : int
-        Their length, at least 3.
+        Length of the windows, at least 3.
     reference : ndarray of shape (m,), optional
-        Where neighbors are looked for; without it in the series itself, leaving out the windows
-        that start within a quarter of the window's length.
+        Series to search for neighbors. Defaults to the series itself, excluding windows that start
+        within a quarter of the window's length.
 
     Returns
     -------
@@ -76,7 +76,7 @@ def nearest_distances(series: Floats, window: int, reference: Floats | None = No
     """
     stumpy = require("stumpy", purpose="matrix profiles")
     with warnings.catch_warnings():
-        # Repeated windows have distance zero; stumpy suspects a self-join behind them.
+        # Repeated windows have distance zero; stumpy then warns of an unintended self-join.
         warnings.filterwarnings("ignore", message="A large number of values", category=UserWarning)
         if reference is None:
             profile = stumpy.stump(series, window)

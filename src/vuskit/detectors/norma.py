@@ -1,4 +1,4 @@
-"""NormA: distance to a weighted model of what is normal in the series."""
+"""NormA: distance to a weighted set of normal patterns."""
 
 from __future__ import annotations
 
@@ -24,28 +24,27 @@ Ints: TypeAlias = NDArray[np.int64]
 @register_detector("norma", title="NormA", reference="doi:10.1007/s00778-021-00655-8")
 @dataclasses.dataclass(kw_only=True, repr=False, eq=False)
 class NormA(Windowed, ModelDetector):
-    """Windows unlike the recurrent patterns of the series are anomalous.
+    """NormA: windows that differ from the recurring patterns of the series are anomalous.
 
-    Long subsequences are clustered under the z-normalized distance. Each cluster's centroid is a
-    normal pattern, weighted by how often and over how much of the series it occurs. A window's
-    score is the weighted sum of its distances to the patterns, smoothed.
+    Long subsequences are clustered by z-normalized distance. The centroid of each cluster is a
+    normal pattern. Its weight grows with its frequency and with the part of the series it covers.
+    The score of a window is the smoothed, weighted sum of its distances to the patterns.
 
     Parameters
     ----------
     model_length : int, default=3
         Length of the patterns, in windows.
     n_candidates : int, default=2000
-        Subsequences to cluster. A series with fewer contributes all of them, and the seed has no
-        effect. Otherwise the series is divided into this many parts of equal length, and one
-        subsequence is drawn from each.
+        Number of subsequences to cluster. The series is divided into this many parts of equal
+        length, and one subsequence is drawn from each. A shorter series contributes all of its
+        subsequences; the seed then has no effect.
     max_patterns : int, default=30
-        Most clusters that the description length may choose.
+        Maximum number of clusters. The minimum description length determines the number.
 
     Notes
     -----
-    The publication takes its candidates at random or from a self-join. A small random sample makes
-    the patterns, and with them the scores, depend on the seed. Many evenly spread candidates
-    avoid this.
+    The publication selects candidates at random or by a self-join. With a small random sample, the
+    patterns and scores depend on the seed. Many evenly spread candidates avoid this.
 
     References
     ----------
@@ -86,7 +85,7 @@ class NormA(Windowed, ModelDetector):
 def _sample(
     train: Floats, length: int, limit: int, rng: np.random.Generator
 ) -> tuple[Ints, Floats]:
-    """Start and z-normalized values of evenly spread subsequences, in time order."""
+    """Return starts and z-normalized values of evenly spread subsequences, in time order."""
     view = window_view(train, length)
     count = min(limit, len(view))
     edges = np.linspace(0, len(view), count + 1).astype(np.int64)
@@ -95,7 +94,7 @@ def _sample(
 
 
 def _cluster(candidates: Floats, max_clusters: int, n_independent: float) -> Ints:
-    """Cluster number of each candidate; the cut has the smallest description length."""
+    """Return the cluster of each candidate, for the cut with the minimum description length."""
     hierarchy = require("scipy.cluster.hierarchy", purpose="detector `norma`")
     tree = hierarchy.linkage(candidates, method="complete")
     limit = min(max_clusters, len(candidates))
@@ -106,16 +105,16 @@ def _cluster(candidates: Floats, max_clusters: int, n_independent: float) -> Int
 
 
 def _description_length(candidates: Floats, labels: Ints, n_independent: float) -> float:
-    """Bits for the centroids, for each candidate's cluster, and for its rest after the centroid."""
+    """Bits to encode the centroids, each candidate's cluster, and its residual."""
     count, length = candidates.shape
-    # Overlapping candidates repeat each other: they determine a centroid no more precisely than
-    # the subsequences that fit into the series side by side.
+    # Overlapping candidates share information: they determine a centroid no more precisely than
+    # the non-overlapping subsequences of the series.
     precision = 0.5 * np.log2(max(2.0, min(n_independent, count)))
     bits = 0.0
     for label in np.unique(labels):
         members = candidates[labels == label]
         rest = members - members.mean(axis=0)
-        # Values are coded with a resolution of one hundredth of their standard deviation.
+        # Values are encoded with a resolution of one hundredth of their standard deviation.
         spread = max(float(rest.std()), 1e-2)
         bits += len(members) * length * np.log2(spread / 1e-2)
         bits += precision * length
@@ -124,7 +123,7 @@ def _description_length(candidates: Floats, labels: Ints, n_independent: float) 
 
 
 def _normal_model(candidates: Floats, starts: Ints, labels: Ints) -> tuple[Floats, Floats]:
-    """Centroids and their weights: frequency^2 x coverage / distance to the other centroids."""
+    """Return centroids and weights: frequency^2 * coverage / distance to the other centroids."""
     groups = [np.flatnonzero(labels == label) for label in np.unique(labels)]
     centroids = np.array([candidates[group].mean(axis=0) for group in groups])
     frequency = np.array([len(group) / len(candidates) for group in groups])

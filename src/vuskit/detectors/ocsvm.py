@@ -22,18 +22,19 @@ Floats: TypeAlias = NDArray[np.float64]
 @register_detector("ocsvm", title="OCSVM", reference="doi:10.1162/089976601750264965")
 @dataclasses.dataclass(kw_only=True, repr=False, eq=False)
 class OCSVM(WindowModel):
-    """Windows outside the boundary around the training windows are anomalous.
+    """One-class SVM: windows outside the boundary around the training windows are anomalous.
 
     Parameters
     ----------
     nu : float, default=0.05
-        Share of the training windows that may lie outside.
+        Maximum share of training windows outside the boundary.
     kernel : {"rbf", "poly", "sigmoid", "linear"}, default="rbf"
         Kernel of the boundary.
     gamma : {"auto", "scale"}, default="auto"
-        Width of the kernel: 1 / features, or that divided by the windows' variance.
+        Coefficient of the kernel. "auto": 1 / number of features. "scale": the same, divided by
+        the variance of the windows.
     max_train_windows : int or None, default=10000
-        More training windows than this are sampled down.
+        Maximum number of training windows; uses a random sample if there are more.
 
     Examples
     --------
@@ -55,7 +56,7 @@ class OCSVM(WindowModel):
         svm = require("sklearn.svm", purpose="detector `ocsvm`")
         windows = self._training_windows(train, limit=self.max_train_windows)
         model = svm.OneClassSVM(nu=self.nu, kernel=self.kernel, gamma=self.gamma)
-        # Its constructor takes no seed, and without one `fit` draws from NumPy's global stream.
+        # The constructor accepts no seed, but without one `fit` uses NumPy's global generator.
         model.random_state = self.seed
         self._model = model.fit(windows)
 

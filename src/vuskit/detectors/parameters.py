@@ -1,4 +1,4 @@
-"""Declared parameters: a dataclass field together with the check of its value."""
+"""Declare detector parameters: dataclass fields with a check of their values."""
 
 from __future__ import annotations
 
@@ -23,24 +23,24 @@ __all__ = [
 ]
 
 Check = Callable[[str, Any], Any]
-"""Function of a parameter's name and value that returns the checked value or raises an error."""
+"""Function that takes a parameter's name and value, and returns the checked value or raises."""
 
 
 def parameter(default: Any, check: Check) -> Any:
-    """Declare a constructor keyword: its default and the check its values must pass.
+    """Declare a constructor keyword with its default and a check.
 
     Parameters
     ----------
     default : object
-        Value when the keyword is left out.
+        Default value.
     check : callable
-        Takes the keyword's name and a value, returns the value to keep, or raises
+        Takes the keyword's name and a value; returns the value to store, or raises
         `InvalidInputError`.
 
     Returns
     -------
     dataclasses.Field
-        To be assigned to an annotated name in the body of a dataclass.
+        Assign it to an annotated name in the body of a dataclass.
 
     Examples
     --------
@@ -55,7 +55,7 @@ def parameter(default: Any, check: Check) -> Any:
 
 
 def checked(check: Check) -> dict[str, Check]:
-    """Metadata for ``dataclasses.field``, where `parameter` does not fit (no default).
+    """Return metadata for ``dataclasses.field``, for parameters without a default.
 
     Examples
     --------
@@ -82,7 +82,7 @@ def run_checks(instance: Any) -> None:
 
 
 def at_least(minimum: int) -> Check:
-    """Check for whole numbers from ``minimum`` on.
+    """Return a check for integers that are at least ``minimum``.
 
     Examples
     --------
@@ -95,7 +95,7 @@ def at_least(minimum: int) -> Check:
 
 
 def one_of(choices: Iterable[str]) -> Check:
-    """Check for one of a few names.
+    """Return a check for one of several names.
 
     Examples
     --------
@@ -107,7 +107,7 @@ def one_of(choices: Iterable[str]) -> Check:
 
 
 def share(name: str, value: Any) -> float:
-    """Check for a number above 0 and at most 1.
+    """Check that a value is a number above 0 and at most 1.
 
     Examples
     --------
@@ -118,7 +118,7 @@ def share(name: str, value: Any) -> float:
 
 
 def positive(name: str, value: Any) -> float:
-    """Check for a finite number above 0.
+    """Check that a value is a finite number above 0.
 
     Raises
     ------
@@ -146,7 +146,7 @@ def _above_zero(name: str, number: float) -> float:
 
 
 def none_or(check: Check) -> Check:
-    """Check that lets None pass beside the values of another check.
+    """Return a check that accepts None in addition to the values of another check.
 
     Examples
     --------
@@ -157,7 +157,7 @@ def none_or(check: Check) -> Check:
 
 
 def window_length(minimum: int) -> Check:
-    """Check for "period" or a whole number from ``minimum`` on.
+    """Return a check for "period" or an integer that is at least ``minimum``.
 
     Examples
     --------

@@ -25,7 +25,7 @@ def _mahalanobis(rows: Floats, components: Floats, shares: Floats) -> Floats:
 
 
 def _from_components(rows: Floats, components: Floats, shares: Floats) -> Floats:
-    """Distance from the tip of each component, in units of its variance, as PyOD sums it."""
+    """Sum of distances from each component's unit vector, divided by its variance, as in PyOD."""
     squares = (rows**2).sum(axis=1)[:, None] + 1 - 2 * rows @ components
     return np.asarray((np.sqrt(np.maximum(squares, 0)) / shares).sum(axis=1))
 
@@ -39,16 +39,17 @@ _DISTANCES: dict[str, Callable[[Floats, Floats, Floats], Floats]] = {
 @register_detector("pca", title="PCA", reference="Shyu et al., ICDM Foundations Workshop 2003")
 @dataclasses.dataclass(kw_only=True, repr=False, eq=False)
 class PCA(WindowModel):
-    """Windows far from the center, above all along components of little variance, are anomalous.
+    """Principal components: windows far from the mean window are anomalous.
 
-    Every position of the window is standardized first; all components count.
+    Deviations along components of low variance count more. Each position in the window is
+    standardized first, and all components are used.
 
     Parameters
     ----------
     distance : {"pyod", "mahalanobis"}, default="pyod"
         "pyod" sums the distances from the components' unit vectors, each divided by the variance
-        of the component. It is nearly the norm of the window, and published scores use it.
-        "mahalanobis" sums the squared coordinates along the components over their variances.
+        of the component. This is close to the norm of the window; published scores use it.
+        "mahalanobis" sums the squared coordinates along the components, divided by their variances.
 
     Examples
     --------
@@ -71,7 +72,7 @@ class PCA(WindowModel):
             centered = chunk - self._mean
             scatter += centered.T @ centered
         spread = np.sqrt(np.diag(scatter) / count)
-        # A position that never changes carries nothing; its rounding errors must not either.
+        # A constant position carries no information; ignore its rounding errors.
         still = spread <= 1e-12 * np.maximum(np.abs(self._mean), 1e-300)
         self._scale = np.where(still, 0.0, 1.0 / np.where(still, 1.0, spread))
         correlation = scatter * np.outer(self._scale, self._scale) / count

@@ -19,19 +19,20 @@ __all__ = ["POLY"]
 Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.int64]
 
-# The published program fits to at least this many points.
+# The published program fits at least this many points.
 _SHORTEST_NEIGHBORHOOD = 100
-# Blocks that begin in the first tenth of the series, or its first 500 points, score 0.
+# Blocks that start in the first tenth of the series (at most 500 points) score 0.
 _INITIAL_SHARE, _INITIAL_POINTS = 10, 500
 
 
 @register_detector("poly", title="POLY", reference="Li, Ma and Mei, PAKDD 2007")
 @dataclasses.dataclass(kw_only=True, repr=False, eq=False)
 class POLY(Windowed):
-    """Windows that a polynomial through their neighborhood does not predict are anomalous.
+    """Polynomial fit: windows that their neighborhood does not predict are anomalous.
 
-    The score is the root mean square error of the prediction. By Parseval's theorem it equals the
-    distance of the two Fourier transforms divided by the length, as in the published experiments.
+    The score is the root mean square error of the prediction. By Parseval's theorem, it equals the
+    distance between the two Fourier transforms divided by the length, as in the published
+    experiments.
 
     Parameters
     ----------
@@ -40,18 +41,18 @@ class POLY(Windowed):
     power : int, default=3
         Degree of the polynomial.
     neighborhood : int, default=10
-        Length of the neighborhood, in windows, but at least 100 points. The fit leaves out the
-        window itself.
+        Length of the neighborhood in windows; at least 100 points. The fit excludes the window
+        itself.
     windows : {"blocks", "sliding"}, default="blocks"
         "blocks" divides the series into blocks, as published. All points of a block share its
-        score, and the blocks in the first tenth of the series (at most 500 points) score 0.
-        "sliding" predicts the window around each point, and scores the first points as well.
+        score. Blocks in the first tenth of the series (at most 500 points) score 0. "sliding"
+        predicts the window around each point, and also scores the first points.
 
     Notes
     -----
-    Published details that "sliding" does not share: a block evaluates its polynomial at ``window``
-    equidistant positions from its first point to the first point *after* it, and its neighborhood
-    has half of its points before the first point of the block.
+    "blocks" follows two published details that "sliding" does not. A block evaluates its
+    polynomial at ``window`` equidistant positions from its first point to the first point *after*
+    it. Half of the neighborhood lies before the first point of the block.
 
     References
     ----------
@@ -78,11 +79,11 @@ class POLY(Windowed):
         return 2 * self.window_
 
     def _fit(self, train: Floats, progress: Progress | None) -> None:
-        """Learn nothing: every window is predicted from its own neighborhood."""
+        """Do nothing: every window is predicted from its own neighborhood."""
 
     def _score(self, values: Floats) -> Floats:
         errors = self._block_errors if self.windows == "blocks" else self._sliding_errors
-        # Every polynomial absorbs a constant; without it, rounding errors are smaller.
+        # The fit absorbs any constant; subtracting the mean reduces rounding errors.
         squares = sum(errors(channel - channel.mean()) ** 2 for channel in values.T)
         return np.sqrt(squares)
 
@@ -110,10 +111,10 @@ class POLY(Windowed):
         return min(max(self.neighborhood * self.window_, _SHORTEST_NEIGHBORHOOD), n)
 
     def _errors(self, channel: Floats, starts: Ints, lead: int, positions: Floats | Ints) -> Floats:
-        """Error of each window, predicted at positions relative to its start.
+        """Return the error of each window, predicted at positions relative to its start.
 
-        The neighborhood begins ``lead`` points before the window. Near the ends of the series it
-        moves inside. Windows with the same place in their neighborhood share one design matrix.
+        The neighborhood starts ``lead`` points before the window, and is shifted inwards near the
+        ends of the series. Windows at the same offset in their neighborhood share a design matrix.
         """
         n, inside = len(channel), len(positions)
         length = self._neighborhood_length(n)

@@ -1,4 +1,4 @@
-"""The list of detectors: by decorator, by entry point, by name."""
+"""Registry of detectors: built-in, registered by decorator, or provided by plug-ins."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ _REGISTERED: dict[str, type[Detector]] = {}
 
 
 def register_detector(name: str, *, title: str = "", reference: str = "") -> Callable[[D], D]:
-    """Class decorator that makes a detector known by name.
+    """Class decorator that registers a detector under a name.
 
     Parameters
     ----------
     name : str
-        Lower-case name, the first word of the detector's identity.
+        Lower-case name; ``repr`` of the detector starts with it.
     title : str, optional
-        Name for tables and pictures; the class name if left out.
+        Name for tables and figures. Defaults to the class name.
     reference : str, optional
-        Where the method was published.
+        Publication of the method.
 
     Returns
     -------
@@ -59,7 +59,9 @@ def register_detector(name: str, *, title: str = "", reference: str = "") -> Cal
     def decorate(cls: D) -> D:
         known = _REGISTERED.get(name)
         if known is not None and _where(known) != _where(cls):
-            raise InvalidInputError(f"`name` must be new, got {name!r} of {_where(known)}")
+            raise InvalidInputError(
+                f"`name` must be new, got {name!r} of {_where(known)}; choose another name"
+            )
         cls.name, cls.title, cls.reference = name, title or cls.__name__, reference
         _REGISTERED[name] = cls
         return cls
@@ -86,12 +88,12 @@ _PLUGINS = EntryPointGroup(ENTRY_POINTS, "a Detector class", _accept_plugin)
 
 
 def list_detectors() -> tuple[str, ...]:
-    """Names of all detectors: the built-in ones, registered ones, and those of plug-ins.
+    """Return the names of all detectors: built-in, registered, and from plug-ins.
 
     Returns
     -------
     tuple of str
-        In alphabetical order.
+        Names in alphabetical order.
 
     Examples
     --------
@@ -102,12 +104,12 @@ def list_detectors() -> tuple[str, ...]:
 
 
 def detector_class(name: str) -> type[Detector]:
-    """Class of the detector with this name.
+    """Return the class of a detector by name.
 
     Parameters
     ----------
     name : str
-        One of `list_detectors`.
+        A name from `list_detectors`.
 
     Returns
     -------
@@ -117,7 +119,7 @@ def detector_class(name: str) -> type[Detector]:
     Raises
     ------
     InvalidInputError
-        If no detector has the name; the text suggests similar ones.
+        If the name is unknown; suggests similar names.
 
     Examples
     --------
@@ -136,25 +138,25 @@ def detector_class(name: str) -> type[Detector]:
 
 
 def get_detector(name: str, **params: Any) -> Detector:
-    """Make a detector by name.
+    """Create a detector by name.
 
     Parameters
     ----------
     name : str
-        One of `list_detectors`, or a model of another library: ``pyod:KNN``,
+        A name from `list_detectors`, or a model of another library: ``pyod:KNN``,
         ``sklearn:IsolationForest``, ``aeon:KMeansAD``.
     **params
-        Its constructor keywords; of a model, also those of its adapter.
+        Constructor keywords; for a model of another library, also keywords of its adapter.
 
     Returns
     -------
     Detector
-        Not fitted yet.
+        An unfitted detector.
 
     Raises
     ------
     InvalidInputError
-        If the name or a keyword is unknown, or a value is not accepted.
+        If the name or a keyword is unknown, or a value is invalid.
     MissingDependencyError
         If the library of the model is not installed.
 
@@ -181,4 +183,4 @@ def get_detector(name: str, **params: Any) -> Detector:
 
 
 def _suggest(word: str, known: tuple[str, ...]) -> str:
-    return did_you_mean(word, known) or f"; there are {', '.join(known)}"
+    return did_you_mean(word, known) or f"; choose from {', '.join(known)}"

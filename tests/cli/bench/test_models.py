@@ -98,7 +98,7 @@ def test_models_by_name_run_and_resume(command, plan):
         ),
         (
             'name = "sklearn:IsolationForest"\nbogus_thing = 3',
-            "sklearn:IsolationForest has no parameter 'bogus_thing'; there are bootstrap, ",
+            "sklearn:IsolationForest has no parameter 'bogus_thing'; choose from bootstrap, ",
         ),
         (
             'name = "sklearn:IsolationForest"\nn_estimators = "many"',
@@ -108,7 +108,10 @@ def test_models_by_name_run_and_resume(command, plan):
             'name = "pyod:KNNN"',
             "`name` must be a class of pyod, got 'pyod:KNNN'; did you mean 'KNN'?",
         ),
-        ('name = "my_models:Distance"', "got <class 'my_models.Distance'>; say which scores mean"),
+        (
+            'name = "my_models:Distance"',
+            "got <class 'my_models.Distance'>; for another library, set",
+        ),
         (
             'name = "my_models:make_number"',
             "`my_models:make_number` must return a detector or a model with `fit`, got 5",

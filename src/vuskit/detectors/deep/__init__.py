@@ -1,1 +1,1 @@
-"""Detectors that train a neural network (torch, imported when one is fitted)."""
+"""Detectors that train a neural network; importing torch is deferred until fitting."""

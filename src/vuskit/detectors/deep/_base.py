@@ -1,4 +1,4 @@
-"""Base classes of the neural detectors; torch is imported when a network is trained."""
+"""Base classes of the neural detectors; torch is imported only for training."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Singles: TypeAlias = NDArray[np.float32]
 
 
 def require_torch(name: str) -> Any:
-    """Import torch for the detector of this name, or say what to install."""
+    """Import torch; if it is missing, raise an error with the install command."""
     return require("torch", purpose=f"detector `{name}`", extra="deep")
 
 
@@ -32,15 +32,15 @@ def _device_name(name: str, value: Any) -> str:
 
 @dataclasses.dataclass(kw_only=True, repr=False, eq=False)
 class NeuralDetector(Windowed, ModelDetector):
-    """Base class of the detectors that train a network by gradient descent.
+    """Base class of detectors that train a network by gradient descent.
 
-    Training stops early when the loss on the last part of the training windows no longer
-    falls. The seed decides everything that is random.
+    Training stops early if the validation loss no longer improves. The seed determines all random
+    numbers.
 
     Parameters
     ----------
     epochs : int
-        Most passes over the training windows.
+        Maximum number of epochs.
     patience : int, default=5
         Epochs without improvement before training stops.
     batch_size : int, default=64
@@ -48,14 +48,13 @@ class NeuralDetector(Windowed, ModelDetector):
     learning_rate : float, default=0.001
         Step size of Adam.
     validation_share : float, default=0.15
-        Share of the training windows that decides when to stop.
+        Share of the training windows, taken from the end, used for validation.
     keep : {"last", "best"}, default="last"
-        Which network to use: that of the last epoch, as published, or that with the smallest
-        validation loss.
+        Network to use: from the last epoch, as published, or with the smallest validation loss.
     max_train_windows : int or None, default=20000
-        More training windows than this are sampled down.
+        Maximum number of training windows; uses a random sample if there are more.
     device : str, default="cpu"
-        Torch device to train and score on.
+        Torch device for training and scoring.
     """
 
     train_share: float | None = parameter(0.1, none_or(share))
@@ -68,7 +67,7 @@ class NeuralDetector(Windowed, ModelDetector):
     max_train_windows: int | None = parameter(20_000, none_or(at_least(2)))
     device: str = parameter("cpu", _device_name)
 
-    _small: ClassVar[Mapping[str, Any]] = {"window": 16, "epochs": 1}
+    _warm_up_parameters: ClassVar[Mapping[str, Any]] = {"window": 16, "epochs": 1}
     _shuffle: ClassVar[bool] = True
 
     def _train_network(
@@ -95,18 +94,17 @@ class NeuralDetector(Windowed, ModelDetector):
 
 @dataclasses.dataclass(kw_only=True, repr=False, eq=False)
 class Forecaster(NeuralDetector):
-    """Base class: predict each point from the window before it; the error is the score.
+    """Base class: predicts each point from the preceding window; the error is the score.
 
     Parameters
     ----------
     scale : {"window", "training"}, default="window"
-        Unit of the inputs and of the errors. "window" scales each window, together with the point
-        to predict, to 0..1, as published. "training" uses the mean and the standard deviation of
-        the training part, so that an error counts the same everywhere.
+        Scaling of inputs and errors. "window" scales each window, together with the point to
+        predict, to 0..1, as published. "training" uses the mean and the standard deviation of the
+        training part, so that equal errors count equally everywhere.
     placement : {"predicted", "center"}, default="predicted"
-        Where an error stands: on the point that was predicted, as in the published scores, or at
-        the center of the window before it, half a window earlier. Points without an error repeat
-        the nearest one.
+        Point that receives an error: the predicted point, as in published scores, or the center of
+        the preceding window, half a window earlier. Points without an error get the nearest error.
     """
 
     scale: str = parameter("window", one_of(["window", "training"]))
@@ -114,11 +112,11 @@ class Forecaster(NeuralDetector):
 
     @abc.abstractmethod
     def _build(self, n_channels: int) -> Any:
-        """Make the network; torch is there."""
+        """Create the network; torch is installed."""
 
     @abc.abstractmethod
     def _training_pairs(self, train: Floats) -> tuple[Singles, Singles]:
-        """Cut scaled inputs and targets, in time order."""
+        """Return scaled inputs and targets, in time order."""
 
     @abc.abstractmethod
     def _predict(self, values: Floats) -> Floats:
@@ -141,23 +139,23 @@ class Forecaster(NeuralDetector):
             return center_on_points(errors, len(values))
         return np.pad(errors, (self.window_, 0), mode="edge")
 
-    def _units(self, stretches: Floats) -> tuple[Floats, Floats]:
-        """Zero and unit of each stretch of shape (m, d, length): two arrays of shape (m, d)."""
+    def _units(self, segments: Floats) -> tuple[Floats, Floats]:
+        """Return offset and scale, of shape (m, d), of segments of shape (m, d, length)."""
         if self.scale == "training":
-            shape = stretches.shape[:2]
+            shape = segments.shape[:2]
             return np.broadcast_to(self._mean, shape), np.broadcast_to(self._spread, shape)
-        low, high = stretches.min(axis=-1), stretches.max(axis=-1)
-        # A flat stretch has a range of rounding errors only; dividing would blow them up.
+        low, high = segments.min(axis=-1), segments.max(axis=-1)
+        # The range of a flat segment is mere rounding error, which division would amplify.
         flat = high - low <= 1e-12 * np.maximum(np.abs(low), np.abs(high))
         return low, np.where(flat, 1.0, high - low)
 
-    def _scaled(self, stretches: Floats) -> Singles:
-        low, spread = self._units(stretches)
-        scaled: Singles = ((stretches - low[..., None]) / spread[..., None]).astype(np.float32)
+    def _scaled(self, segments: Floats) -> Singles:
+        low, spread = self._units(segments)
+        scaled: Singles = ((segments - low[..., None]) / spread[..., None]).astype(np.float32)
         return scaled
 
     def _sampled(self, n_windows: int) -> NDArray[np.int64]:
-        """Draw the windows to train on, in time order."""
+        """Return the indices of the training windows, in time order."""
         if self.max_train_windows is None or n_windows <= self.max_train_windows:
             return np.arange(n_windows)
         rng = np.random.default_rng(self.seed)

@@ -1,4 +1,4 @@
-"""The networks and their training loop. Imports torch, so import this module when needed."""
+"""Neural networks and their training loop. Imports torch, so import this module lazily."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from vuskit.detectors.base import Progress, TrainingProgress
 
 __all__ = ["autoencoder", "convolutional_forecaster", "predict", "recurrent_forecaster", "train"]
 
-# Rows a network is applied to at once outside training.
+# Batch size outside training.
 _PREDICTION_ROWS = 2048
 
 
 @contextlib.contextmanager
 def _one_thread() -> Iterator[None]:
-    """Keep to one thread inside, and give back the caller's number at the end.
+    """Use one thread inside the block, then restore the previous number.
 
-    The layers are so small that waiting for each other costs threads more than they save, and
-    very much more where several jobs share the machine.
+    The layers are so small that synchronization costs more than threads save, especially if
+    several jobs share the machine.
     """
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
@@ -56,13 +56,13 @@ def train(
     Parameters
     ----------
     build : callable
-        Makes the network; its weights are drawn under the seed.
+        Creates the network; called with the seed set.
     inputs, targets : ndarray of shape (m, ...)
-        Training pairs in time order; the last share of them validates.
+        Training pairs in time order; the last ones are used for validation.
     shuffle : bool
-        Whether each epoch draws a new order; otherwise every epoch goes through time.
+        Whether to shuffle the pairs in each epoch; otherwise they stay in time order.
     epochs, patience, batch_size, learning_rate, validation_share, keep, seed, device, progress
-        As in `vuskit.detectors.deep._base.NeuralDetector`.
+        As for `vuskit.detectors.deep._base.NeuralDetector`.
 
     Returns
     -------
@@ -73,7 +73,7 @@ def train(
     split = max(1, len(inputs) - held_out)
     x, y = torch.from_numpy(inputs).to(device), torch.from_numpy(targets).to(device)
     x_valid, y_valid = (x[split:], y[split:]) if split < len(x) else (x, y)
-    # The global generator is given back as it was: dropout and initial weights draw from it.
+    # Dropout and initial weights use the global generator, so restore its state afterwards.
     with _one_thread(), torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         network = build().to(device)
@@ -101,7 +101,7 @@ def _batches(n_rows: int, batch_size: int, shuffle: bool) -> Iterator[torch.Tens
     order = torch.randperm(n_rows) if shuffle else torch.arange(n_rows)
     for start in range(0, n_rows, batch_size):
         rows = order[start : start + batch_size]
-        # Batch norm needs two rows, so a single last row is left out.
+        # Batch norm needs two rows, so a single last row is skipped.
         if len(rows) > 1 or n_rows == 1:
             yield rows
 
@@ -138,21 +138,21 @@ def _validate(network: torch.nn.Module, x: torch.Tensor, y: torch.Tensor) -> flo
 
 
 def predict(network: torch.nn.Module, inputs: NDArray[Any], *, device: str) -> NDArray[np.float32]:
-    """Apply a trained network to rows, a bounded number at a time.
+    """Apply a trained network to rows in batches.
 
     Parameters
     ----------
     network : torch.nn.Module
         The network, in evaluation mode.
     inputs : ndarray of shape (m, ...)
-        May be a view that would not fit in memory when copied.
+        The rows; may be a view that is too large to copy.
     device : str
         Torch device.
 
     Returns
     -------
     ndarray
-        Outputs, one per row.
+        One output per row.
     """
     outputs = []
     with _one_thread(), torch.inference_mode():
@@ -166,7 +166,7 @@ def predict(network: torch.nn.Module, inputs: NDArray[Any], *, device: str) -> N
 
 
 def _initialize_like_keras(network: nn.Module) -> nn.Module:
-    """Draw the weights as the published experiments did: Glorot uniform, biases 0."""
+    """Initialize weights as in the published experiments: Glorot uniform, zero biases."""
     for layer in network.modules():
         if isinstance(layer, nn.Linear | nn.Conv1d):
             nn.init.xavier_uniform_(layer.weight)
@@ -179,9 +179,9 @@ def _batch_norm(units: int) -> nn.Module:
 
 
 def autoencoder(n_inputs: int, hidden: int, code: int) -> nn.Module:
-    """Dense layers ``hidden - code - hidden`` around a narrow code, with batch norm.
+    """Return an autoencoder with dense layers ``hidden - code - hidden`` and batch norm.
 
-    The output layer is rectified as well: the windows are scaled to 0..1.
+    The output layer also uses ReLU, because the windows are scaled to 0..1.
     """
     return _initialize_like_keras(
         nn.Sequential(
@@ -200,10 +200,11 @@ def autoencoder(n_inputs: int, hidden: int, code: int) -> nn.Module:
 
 
 def convolutional_forecaster(n_channels: int, window: int, dropout: float) -> nn.Module:
-    """Three convolutions with pooling and a dense layer: a window in, the next point out.
+    """Return a network that predicts the next point from a window.
 
-    The first convolution keeps the length, the others shorten it by one. Windows too short for
-    that keep their length, and are not pooled once they have a single position.
+    It has three convolutions with pooling, and a dense layer. The first convolution preserves the
+    length; the others shorten it by one. Very short windows are padded instead, and pooling stops
+    at a single position.
     """
     layers: list[nn.Module] = []
     length, filters_in = window, n_channels
@@ -221,7 +222,7 @@ def convolutional_forecaster(n_channels: int, window: int, dropout: float) -> nn
 
 
 class _RecurrentForecaster(nn.Module):
-    """Reads a stretch point by point; from the first full window on predicts the next point."""
+    """Reads segments point by point; predicts each next point after the first full window."""
 
     def __init__(self, n_channels: int, window: int, units: int, layers: int) -> None:
         super().__init__()
@@ -229,13 +230,13 @@ class _RecurrentForecaster(nn.Module):
         self._memory = nn.LSTM(n_channels, units, num_layers=layers, batch_first=True)
         self._output = nn.Linear(units, n_channels)
 
-    def forward(self, stretches: torch.Tensor) -> torch.Tensor:
-        """Map stretches (m, s, d) to the predictions (m, s - window + 1, d)."""
-        states, _ = self._memory(stretches)
+    def forward(self, segments: torch.Tensor) -> torch.Tensor:
+        """Map segments (m, s, d) to predictions (m, s - window + 1, d)."""
+        states, _ = self._memory(segments)
         predictions: torch.Tensor = self._output(states[:, self._window - 1 :])
         return predictions
 
 
 def recurrent_forecaster(n_channels: int, window: int, units: int, layers: int) -> nn.Module:
-    """LSTM layers that predict each next point from at least a window of points before it."""
+    """Return LSTM layers that predict each point from at least one window before it."""
     return _RecurrentForecaster(n_channels, window, units, layers)

@@ -22,10 +22,10 @@ Floats: TypeAlias = NDArray[np.float64]
 @register_detector("ae", title="AE", reference="doi:10.1145/2689746.2689747")
 @dataclasses.dataclass(kw_only=True, repr=False, eq=False)
 class AutoEncoder(NeuralDetector, WindowModel):
-    """Windows that a narrow network does not rebuild are anomalous.
+    """Autoencoder: windows that a narrow network does not reconstruct are anomalous.
 
-    Each window is scaled to 0..1. Every epoch goes through the training windows in time order, as
-    in the published experiments.
+    Each window is scaled to 0..1. Training windows stay in time order in every epoch, as in the
+    published experiments.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ class AutoEncoder(NeuralDetector, WindowModel):
     code : int, default=16
         Units of the middle layer.
     max_train_windows : int or None, default=50000
-        More training windows than this are sampled down.
+        Maximum number of training windows; uses a random sample if there are more.
 
     Examples
     --------

@@ -23,12 +23,12 @@ Singles: TypeAlias = NDArray[np.float32]
 @register_detector("cnn", title="CNN", reference="doi:10.1109/ACCESS.2018.2886457")
 @dataclasses.dataclass(kw_only=True, repr=False, eq=False)
 class CNN(Forecaster):
-    """Points that a convolutional network does not predict are anomalous.
+    """DeepAnT: points that a convolutional network does not predict are anomalous.
 
     Parameters
     ----------
     dropout : float, default=0.2
-        Share of the dense units switched off in each training step.
+        Dropout rate of the dense layer.
 
     Examples
     --------

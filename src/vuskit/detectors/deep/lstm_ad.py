@@ -22,13 +22,12 @@ Singles: TypeAlias = NDArray[np.float32]
 @register_detector("lstm_ad", title="LSTM-AD", reference="Malhotra et al., ESANN 2015")
 @dataclasses.dataclass(kw_only=True, repr=False, eq=False)
 class LSTMAD(Forecaster):
-    """Points that a recurrent network does not predict are anomalous.
+    """LSTM-AD: points that a recurrent network does not predict are anomalous.
 
-    The network reads stretches of two windows and predicts every point of the second one, so
-    each prediction rests on at least a window of context and a pass over the series costs as
-    many steps as it has points, not a window's worth for each. The network reads values scaled
-    by the training part; ``scale`` is the unit of the errors. The published experiments scale each
-    window to 0..1 and predict one point from it.
+    The network reads segments of two windows and predicts every point of the second window. Each
+    prediction has at least one window of context, and the cost is about two steps per point. The
+    inputs are scaled by the training part; ``scale`` applies to the errors only. The published
+    experiments instead scale each window to 0..1 and predict one point from it.
 
     Parameters
     ----------
@@ -37,11 +36,11 @@ class LSTMAD(Forecaster):
     layers : int, default=2
         Number of recurrent layers.
     batch_size : int, default=32
-        Stretches per gradient step.
+        Segments per gradient step.
     learning_rate : float, default=0.01
         Step size of Adam.
     max_train_windows : int or None, default=256
-        Most stretches to train on.
+        Maximum number of training segments.
 
     Examples
     --------
@@ -65,7 +64,7 @@ class LSTMAD(Forecaster):
 
     def _training_pairs(self, train: Floats) -> tuple[Singles, Singles]:
         scaled = self._standardized(train)
-        length = self._stretch_length(len(train))
+        length = self._segment_length(len(train))
         inputs = window_view(scaled[:-1], length)
         targets = window_view(scaled[self.window_ :], length - self.window_ + 1)
         rows = self._sampled(len(inputs))
@@ -75,25 +74,25 @@ class LSTMAD(Forecaster):
         from vuskit.detectors.deep._torch import predict
 
         window, n_targets = self.window_, len(values) - self.window_
-        length = self._stretch_length(len(values))
-        per_stretch = length - window + 1
-        # The last stretch is moved back to end with the series.
-        starts = np.minimum(np.arange(0, n_targets, per_stretch), len(values) - 1 - length)
-        stretches = self._time_first(window_view(self._standardized(values), length)[starts])
-        predicted = predict(self._network, stretches, device=self.device)
+        length = self._segment_length(len(values))
+        per_segment = length - window + 1
+        # The last segment is shifted to end with the series.
+        starts = np.minimum(np.arange(0, n_targets, per_segment), len(values) - 1 - length)
+        segments = self._time_first(window_view(self._standardized(values), length)[starts])
+        predicted = predict(self._network, segments, device=self.device)
         result = np.empty((n_targets, values.shape[1]))
         for start, part in zip(starts, predicted, strict=True):
-            result[start : start + per_stretch] = part
+            result[start : start + per_segment] = part
         return np.asarray(self._mean + self._spread * result)
 
     def _standardized(self, values: Floats) -> Singles:
         scaled: Singles = ((values - self._mean) / self._spread).astype(np.float32)
         return scaled
 
-    def _stretch_length(self, n: int) -> int:
-        """Points that the network reads in one pass."""
+    def _segment_length(self, n: int) -> int:
+        """Number of points that the network reads in one pass."""
         return min(2 * self.window_, n - 1)
 
     @staticmethod
-    def _time_first(stretches: Singles) -> Singles:
-        return np.ascontiguousarray(stretches.transpose(0, 2, 1))
+    def _time_first(segments: Singles) -> Singles:
+        return np.ascontiguousarray(segments.transpose(0, 2, 1))
