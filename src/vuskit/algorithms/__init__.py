@@ -1,7 +1,7 @@
 """The algorithms of the VUS paper: naive, opt and opt_mem.
 
-They compute what the default kernel computes, at the cost that the paper describes, and
-are kept for its execution-time study and as a second opinion on the default kernel.
+They return the same values as the default kernel, with the complexity described in the paper. They
+serve the execution-time study and as a reference for testing the default kernel.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ __all__ = [
 ]
 
 DEFAULT_MEMORY_LIMIT = 2 * 1024**3
-"""Bytes that ``opt_mem`` may take for its predictions unless told otherwise (2 GiB)."""
+"""Default limit in bytes for the stored predictions of ``opt_mem`` (2 GiB)."""
 
 ALGORITHMS: dict[str, Callable[[Problem], RangeRates]] = {
     "naive": naive,
     "opt": opt,
     "opt_mem": opt_mem,
 }
-"""The paper's algorithms by name."""
+"""Algorithms of the paper by name."""
 
 
 def range_rates(
@@ -48,9 +48,9 @@ def range_rates(
     memory_limit: int | None = None,
     counter: OperationCounter | None = None,
 ) -> RangeRates:
-    """Range-aware rates on a grid of thresholds, by one of the paper's algorithms.
+    """Compute range-aware rates on a grid of thresholds with an algorithm of the paper.
 
-    The arrays are taken as they are: the public measures check them first.
+    The arrays are not validated; the public measures do that.
 
     Parameters
     ----------
@@ -59,26 +59,26 @@ def range_rates(
     scores : ndarray of shape (n,)
         Finite anomaly scores of any real dtype.
     buffers : sequence of int
-        The W buffer lengths, each at least 0.
+        W buffer lengths, each at least 0.
     n_thresholds : int
-        The N thresholds, taken at evenly spaced ranks of the scores.
+        Number N of thresholds, placed at evenly spaced ranks of the scores.
     algorithm : {"naive", "opt", "opt_mem"}
-        Which algorithm; they agree.
+        Algorithm; all return the same values.
     memory_limit : int, optional
-        Bytes that ``opt_mem`` may take for its n x N predictions, 2 GiB by default. The
-        other two store no predictions.
+        Limit in bytes for the n x N stored predictions of ``opt_mem``; 2 GiB by default. The other
+        algorithms store no predictions.
     counter : OperationCounter, optional
-        Counts the array elements touched.
+        Counter of accessed array elements.
 
     Returns
     -------
     RangeRates
-        Thresholds of shape (N,); rates of shape (W, N), thresholds from high to low.
+        Thresholds of shape (N,), from high to low, and rates of shape (W, N).
 
     Raises
     ------
     InvalidInputError
-        If the algorithm is unknown, or ``opt_mem`` needs more memory than it may take.
+        If the algorithm is unknown, or ``opt_mem`` exceeds the memory limit.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""VUS: the paper's first algorithm, full passes over the series for every pair (l, threshold)."""
+"""VUS, the naive algorithm: full passes over the series for every buffer and threshold."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["naive"]
 
 
 def naive(problem: Problem) -> RangeRates:
-    """Compute the rates as the definition reads: time O(N L |T|), space O(N L + |T|)."""
+    """Compute the rates directly from the definition: time O(N L |T|), space O(N L + |T|)."""
     labels, scores, counter = problem.labels, problem.scores, problem.counter
     events = Events.of(labels)
     counts = Counts(problem)

@@ -1,4 +1,4 @@
-"""VUS_opt: sums over dynamic sections only; predictions are made anew for each pair."""
+"""VUS_opt: sum over dynamic sections only; recompute the prediction for every pair."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ __all__ = ["opt"]
 def opt(problem: Problem) -> RangeRates:
     """Compute the rates in space O(N L + |T|).
 
-    Time: O(N |T|) for the static part, O(N L D) for the D dynamic points, and N L
-    comparisons of the whole series, the one full pass that is left for each pair.
+    Time: O(N |T|) for the static part and O(N L D) for the D dynamic points. In addition, every
+    pair of buffer and threshold compares the whole series with the threshold once.
     """
 
     def predict(column: int) -> BoolArray:

@@ -1,4 +1,4 @@
-"""VUS_opt^mem: as VUS_opt, with the predictions of every threshold stored."""
+"""VUS_opt^mem: like VUS_opt, but store the predictions of every threshold."""
 
 from __future__ import annotations
 
@@ -36,13 +36,14 @@ def opt_mem(problem: Problem) -> RangeRates:
 
 
 def _store(problem: Problem) -> BoolArray:
-    """``Pred_Th``: one row of predictions for each threshold."""
+    """Return ``Pred_Th``: one row of predictions for each threshold."""
     n, n_thresholds = problem.scores.size, problem.thresholds.size
     needed = n * n_thresholds * np.dtype(np.bool_).itemsize
     if needed > problem.memory_limit:
         raise InvalidInputError(
             f"`memory_limit` must be at least {needed} bytes for algorithm 'opt_mem', which "
-            f"stores {n_thresholds} predictions of {n} points, got {problem.memory_limit}"
+            f"stores {n_thresholds} predictions of {n} points, got {problem.memory_limit}; raise "
+            "it, or use algorithm='opt'"
         )
     pred_th = np.empty((n_thresholds, n), dtype=np.bool_)
     for column, threshold in enumerate(problem.thresholds):

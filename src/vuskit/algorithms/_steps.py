@@ -1,4 +1,4 @@
-"""What the three algorithms share: their input, their result, and steps of the pseudo-code.
+"""Common parts of the three algorithms: input, result, and steps of the pseudo-code.
 
 Names follow the paper's pseudo-code (``label_l``, ``Anomaly_Index``, ``SumPred``, ...).
 """
@@ -37,7 +37,7 @@ BoolArray = NDArray[np.bool_]
 
 
 class RangeRates(NamedTuple):
-    """The points of the range-aware curves, thresholds from high to low.
+    """Points of the range-aware curves, with thresholds from high to low.
 
     Attributes
     ----------
@@ -54,9 +54,9 @@ class RangeRates(NamedTuple):
 
 
 class OperationCounter:
-    """Counts the array elements that an algorithm touches, by kind of operation.
+    """Count the array elements that an algorithm accesses, by kind of operation.
 
-    Seconds depend on the machine; these counts do not, so they are what tests look at.
+    Tests use these counts because, unlike run times, they do not depend on the machine.
 
     Examples
     --------
@@ -71,19 +71,19 @@ class OperationCounter:
         self.elements: Counter[str] = Counter()
 
     def touch(self, **arrays: NDArray[Any]) -> None:
-        """Add the size of each array to the kind of operation it is named after."""
+        """Add the size of each array to the count of the operation given as keyword."""
         for kind, array in arrays.items():
             self.elements[kind] += array.size
 
     @property
     def total(self) -> int:
-        """Elements touched by all kinds of operation together."""
+        """Total number of accessed elements."""
         return self.elements.total()
 
 
 @dataclass(frozen=True)
 class Problem:
-    """Checked input of an algorithm.
+    """Validated input of an algorithm.
 
     Attributes
     ----------
@@ -92,13 +92,13 @@ class Problem:
     scores : ndarray of shape (n,)
         Finite anomaly scores.
     thresholds : ndarray of shape (N,)
-        From high to low.
+        Thresholds from high to low.
     buffers : tuple of int
-        The buffer lengths.
+        Buffer lengths.
     memory_limit : int
-        Bytes that stored predictions may take.
+        Limit in bytes for stored predictions.
     counter : OperationCounter or None
-        Where to count the elements touched.
+        Counter of accessed elements.
     """
 
     labels: BoolArray
@@ -110,8 +110,8 @@ class Problem:
 
 
 def thresholds_of(scores: NDArray[Any], n_thresholds: int) -> NDArray[Any]:
-    """Scores at evenly spaced ranks, from the highest to the lowest."""
-    # Sorting upwards and reading backwards never negates: unsigned scores would wrap around.
+    """Return the scores at evenly spaced ranks, from the highest to the lowest."""
+    # Reverse the sorted scores instead of sorting negated ones; unsigned scores would wrap around.
     descending = np.sort(scores)[::-1]
     ranks = np.linspace(0, scores.size - 1, n_thresholds).astype(int)
     return np.take(descending, ranks)
@@ -123,16 +123,16 @@ class Segments(NamedTuple):
     Attributes
     ----------
     points : ndarray of int
-        The indices of all their points, in order.
+        Indices of all points of the sections, in order.
     starts : ndarray of int
-        Where each section begins within ``points``.
+        Position in ``points`` at which each section begins.
     """
 
     points: Ints
     starts: Ints
 
     def hit(self, product: FloatArray) -> float:
-        """Share of the sections in which the product is above zero somewhere (``Existence``)."""
+        """Return the fraction of sections with a nonzero product (``Existence``)."""
         if self.starts.size == 0:
             return float("nan")
         sums = np.add.reduceat(product[self.points], self.starts)
@@ -140,7 +140,7 @@ class Segments(NamedTuple):
 
 
 class Events(NamedTuple):
-    """The anomalies of a series: half-open ``[start, stop)``, and the number of its points."""
+    """Anomalies of a series as half-open ranges, and the number of points in the series."""
 
     starts: Ints
     stops: Ints
@@ -152,13 +152,13 @@ class Events(NamedTuple):
         return cls(*event_bounds(np.flatnonzero(labels)), labels.size)
 
     def within(self, sections: Segments) -> Events:
-        """Return the same events, counted in the points of sections that hold them."""
+        """Return the events with positions relative to the concatenated sections."""
         starts = np.searchsorted(sections.points, self.starts)
         return Events(starts, starts + (self.stops - self.starts), sections.points.size)
 
 
 def anomaly_index(events: Events, buffer: int) -> Segments:
-    """``Anomaly_Index(label_l)``: the events with their buffers, those sharing a point united."""
+    """Return ``Anomaly_Index(label_l)``: events with buffers, merged if they overlap."""
     half = buffer // 2
     starts, stops, size = events
     apart = stops[:-1] + half <= starts[1:] - half
@@ -171,7 +171,7 @@ def anomaly_index(events: Events, buffer: int) -> Segments:
 
 
 def create_label(events: Events, buffer: int) -> FloatArray:
-    """``label_l``: 1 inside an event, falling ramps on either side, their sum capped at 1."""
+    """Return ``label_l``: 1 inside events, decreasing ramps on both sides, capped at 1."""
     half = buffer // 2
     after = np.sqrt(1 - np.arange(1, half + 1) / max(buffer, 1))
     before = after[::-1]
@@ -185,7 +185,7 @@ def create_label(events: Events, buffer: int) -> FloatArray:
 
 
 class Counts:
-    """``TP_l``, ``SumLabel`` and ``Existence`` at every buffer length and threshold."""
+    """``TP_l``, ``SumLabel`` and ``Existence`` for every buffer length and threshold."""
 
     def __init__(self, problem: Problem) -> None:
         shape = len(problem.buffers), problem.thresholds.size
@@ -193,7 +193,7 @@ class Counts:
 
 
 def static_part(problem: Problem, predict: Callable[[int], BoolArray]) -> NDArray[np.intp]:
-    """``SumPred`` of each threshold: it does not depend on the buffer length."""
+    """Return ``SumPred`` of each threshold, which does not depend on the buffer length."""
     sum_pred = np.empty(problem.thresholds.size, dtype=np.intp)
     for column in range(problem.thresholds.size):
         pred = predict(column)
@@ -204,9 +204,9 @@ def static_part(problem: Problem, predict: Callable[[int], BoolArray]) -> NDArra
 
 
 def dynamic_part(problem: Problem, predict: Callable[[int], BoolArray]) -> Counts:
-    """Everything that does depend on it, within the dynamic sections ``seq_L`` alone.
+    """Compute the counts that depend on the buffer length, over the dynamic sections only.
 
-    Outside of them every soft label is 0 at every length, so nothing there adds to
+    Outside these sections (``seq_L``) all soft labels are 0, so other points do not contribute to
     ``TP_l``, ``SumLabel`` or ``Existence``.
     """
     counter = problem.counter
@@ -214,7 +214,7 @@ def dynamic_part(problem: Problem, predict: Callable[[int], BoolArray]) -> Count
     seq_max = anomaly_index(events, max(problem.buffers))
     dynamic = seq_max.points
     anomalous = problem.labels[dynamic]
-    # No ramp leaves its section, so the sections can be laid end to end as one short series.
+    # Ramps stay within their section, so the sections can be concatenated to a short series.
     events = events.within(seq_max)
     counts = Counts(problem)
     for row, buffer in enumerate(problem.buffers):
@@ -236,10 +236,10 @@ def dynamic_part(problem: Problem, predict: Callable[[int], BoolArray]) -> Count
 
 
 def rates(problem: Problem, counts: Counts, sum_pred: NDArray[np.integer[Any]]) -> RangeRates:
-    """Compute ``FP_l``, ``P_l``, ``N_l`` from the counts, and the rates from those."""
+    """Compute the rates from the counts."""
     n_anomalous = np.count_nonzero(problem.labels)
     positives = (n_anomalous + counts.sum_label) / 2
-    with np.errstate(invalid="ignore"):  # no anomaly at all: 0 / 0, the rate is undefined
+    with np.errstate(invalid="ignore"):  # 0 / 0 without anomalies; the rate is undefined
         recall = np.minimum(counts.tp / positives, 1.0) * counts.existence
     return RangeRates(
         thresholds=problem.thresholds,
@@ -250,18 +250,18 @@ def rates(problem: Problem, counts: Counts, sum_pred: NDArray[np.integer[Any]]) 
 
 
 def areas(rates: RangeRates) -> tuple[FloatArray, FloatArray]:
-    """``AUC_r`` and ``AP_r``: the areas under the two curves of every buffer length.
+    """Return ``AUC_r`` and ``AP_r``: the areas under both curves for every buffer length.
 
     Parameters
     ----------
     rates : RangeRates
-        What an algorithm gave.
+        Result of an algorithm.
 
     Returns
     -------
     tuple of ndarray, each of shape (W,)
-        R-AUC-ROC (trapezoids from (0, 0) to (1, 1)) and R-AUC-PR (steps); their means over
-        the buffer lengths are VUS-ROC and VUS-PR.
+        R-AUC-ROC (trapezoids from (0, 0) to (1, 1)) and R-AUC-PR (steps). Their means over the
+        buffer lengths are VUS-ROC and VUS-PR.
 
     Examples
     --------

@@ -1,1 +1,1 @@
-"""Kernels: arrays in, arrays out; no validation, defaults or warnings."""
+"""Numerical kernels that map arrays to arrays, without validation, defaults or warnings."""

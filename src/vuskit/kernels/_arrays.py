@@ -1,12 +1,12 @@
-"""Work arrays that are kept from call to call, and products that stay on the calling thread.
+"""Reusable work arrays, and single-threaded matrix products.
 
-Memory fresh from the operating system is filled page by page on first touch, which takes longer
-than the sums made in it. Each thread keeps a few small arrays instead. Nothing is ever read from
-them that the same call has not written.
+New memory from the operating system is mapped page by page on first access, which takes longer than
+the computations in it. Each thread therefore reuses a few small arrays. A call never reads values
+that it has not written itself.
 
-BLAS libraries spread larger products over threads. Waking those costs more than the products of
-this package and stalls when other processes hold the cores (a benchmark runner's do), so products
-are made in pieces below the size at which OpenBLAS begins to share the work.
+BLAS libraries use threads for larger products. Waking the threads costs more than the products of
+this package, and stalls if other processes occupy the cores. Products are therefore split into
+pieces below the size at which OpenBLAS uses threads.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ __all__ = ["LANE", "product", "row_dots", "running_sums", "scratch", "whole_lane
 
 Floats = NDArray[np.float64]
 
-_LARGEST = 1 << 20  # bytes kept under one name, of which the system gives what is touched
+_LARGEST = 1 << 20  # bytes reserved per name; the system maps only pages in use
 
 _kept = threading.local()
 
 
 def scratch(name: str, shape: tuple[int, ...], dtype: DTypeLike = np.float64) -> NDArray[Any]:
-    """An array of undefined content, valid until the thread asks for the same name again."""
+    """Return an uninitialized array, valid until this thread requests the same name again."""
     kept: dict[str, tuple[NDArray[Any], DTypeLike, NDArray[np.uint8]]] = _kept.__dict__
     last = kept.get(name)
     if last is not None and last[0].shape == shape and last[1] is dtype:
@@ -45,14 +45,14 @@ def scratch(name: str, shape: tuple[int, ...], dtype: DTypeLike = np.float64) ->
 
 LANE = 16  # columns summed by one product with a triangle of ones
 
-_ALONE = 1 << 18  # multiplications in one call
-_ROWS = 8  # at least in one call, where columns can be fewer
+_ALONE = 1 << 18  # maximum number of multiplications in one call
+_ROWS = 8  # minimum number of rows in one call
 _TRIANGLE = np.triu(np.ones((LANE, LANE)))
-_TOTAL = np.ones((LANE, 2))  # two columns: a single one would be a slower kind of product
+_TOTAL = np.ones((LANE, 2))  # two columns, because products with a vector are slower
 
 
 def product(left: Floats, right: Floats, out: Floats | None = None) -> Floats:
-    """``left @ right``."""
+    """Return ``left @ right`` without BLAS threads."""
     rows, inner = left.shape
     columns = right.shape[1]
     if out is None:
@@ -67,20 +67,21 @@ def product(left: Floats, right: Floats, out: Floats | None = None) -> Floats:
 
 
 def row_dots(matrix: Floats, vector: NDArray[Any]) -> Floats:
-    """``matrix @ vector``, a row at a time."""
+    """Return ``matrix @ vector``, computed row by row."""
     dots: Floats = np.vecdot(matrix, vector)
     return dots
 
 
 def whole_lanes(size: int) -> int:
-    """The number of columns, filled up to whole lanes."""
+    """Round a number of columns up to a multiple of ``LANE``."""
     return size + -size % LANE
 
 
 def running_sums(terms: Floats, carry: Floats, out: Floats | None = None) -> Floats:
-    """Cumulative sums along whole lanes of columns, from ``carry`` on; ``terms`` is overwritten.
+    """Return cumulative sums along whole lanes, starting at ``carry``; overwrites ``terms``.
 
-    ``np.cumsum`` waits for every addition; products with a triangle of ones do not.
+    Products with a triangle of ones are faster than ``np.cumsum``, whose additions depend on each
+    other.
     """
     size, length = terms.shape
     lanes = terms.reshape(size, -1, LANE)

@@ -1,6 +1,7 @@
-"""How the kernels are compiled: for one type of each argument, declared beforehand.
+"""Types and decorator for compiled kernels.
 
-Importing a kernel compiles it, or loads what an earlier import compiled; no call ever does.
+Argument types are declared, so kernels are compiled (or loaded from the cache) on import, not on
+the first call.
 """
 
 from __future__ import annotations
@@ -15,11 +16,11 @@ __all__ = ["FLAG", "FLOAT", "FLOATS", "INT", "INTS", "TABLE", "jit"]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-_numba: Any = numba  # its own type hints leave out what is used here
+_numba: Any = numba  # numba's type hints are incomplete
 
 
 def _read_only(*shape: int, dtype: Any) -> Any:
-    """Type of arrays that are only read; writable ones are taken as well."""
+    """Return the type of read-only arrays; writable arrays are accepted too."""
     array = np.zeros(shape, dtype=dtype)
     array.flags.writeable = False
     return _numba.typeof(array)
@@ -32,7 +33,7 @@ TABLE = _read_only(1, 1, dtype=np.float64)
 
 
 def jit(*arguments: Any, inline: str = "never") -> Callable[[Function], Function]:
-    """Compile for these types of arguments; where none are given, for those of its callers."""
+    """Compile for these argument types; without types, for those of the callers."""
     signature = (arguments,) if arguments else ()
     decorate: Callable[[Function], Function] = _numba.njit(
         *signature, inline=inline, cache=True, error_model="numpy", boundscheck=False

@@ -1,8 +1,8 @@
 """Affiliation precision and recall of predicted ranges, in closed form.
 
-Point i is the stretch [i, i + 1) of the time axis. Positions are doubled, so that the borders
-between the zones of the events, which may lie in the middle of a point, are whole numbers. A share
-of a zone does not depend on the scale.
+Point i covers the interval [i, i + 1) of the time axis. Borders between zones may lie in the middle
+of a point, so positions are doubled to keep them whole numbers. Fractions of a zone do not depend
+on the scale.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Zones:
-    """Events ``[start, stop)`` and the zones ``[left, right)`` nearer to them than to any other.
+    """Events ``[start, stop)`` and their zones ``[left, right)``, in doubled positions.
 
-    All positions are doubled.
+    The zone of an event contains the positions closer to it than to any other event.
     """
 
     start: Ints
@@ -33,7 +33,7 @@ class Zones:
 
     @classmethod
     def of(cls, starts: Ints, stops: Ints, n: int) -> Zones:
-        """Zones of the events of a series of n points."""
+        """Return the zones of the events of a series of n points."""
         borders = np.concatenate(([0], stops[:-1] + starts[1:], [2 * n]))
         return cls(2 * starts, 2 * stops, borders[:-1], borders[1:])
 
@@ -47,14 +47,14 @@ class Zones:
 
 
 def affiliation(zones: Zones, first: Ints, last: Ints) -> tuple[Floats, Floats]:
-    """Precision (NaN where nothing is predicted in its zone) and recall of every event.
+    """Return precision (NaN if nothing is predicted in the zone) and recall of every event.
 
     Parameters
     ----------
     zones : Zones
         Zones of the events.
     first, last : ndarray of int
-        The predicted ranges ``[first, last)``, as points.
+        Predicted ranges ``[first, last)`` in points.
     """
     zone, begin, end = overlaps(zones.left, zones.right, 2 * first, 2 * last)
     count = zones.start.size
@@ -69,7 +69,7 @@ def affiliation(zones: Zones, first: Ints, last: Ints) -> tuple[Floats, Floats]:
 
 
 def closeness(zones: Zones, begin: Ints, end: Ints) -> Floats:
-    """Integral over ``[begin, end)`` of the share of the zone that is not nearer to the event."""
+    """Return the integral over ``[begin, end)`` of the fraction of the zone that is not closer."""
     inside = np.minimum(end, zones.stop) - np.maximum(begin, zones.start)
     before = _share_further(zones, zones.start - np.minimum(end, zones.start), zones.start - begin)
     after = _share_further(zones, np.maximum(begin, zones.stop) - zones.stop, end - zones.stop)
@@ -78,7 +78,7 @@ def closeness(zones: Zones, begin: Ints, end: Ints) -> Floats:
 
 
 def _share_further(zones: Zones, near: Ints, far: Ints) -> Floats:
-    """The same over the distances from ``near`` to ``far`` on one side of the event."""
+    """Return that integral over the distances from ``near`` to ``far`` on one side."""
     far = np.maximum(near, far)
     nearer = np.zeros(near.shape)
     for room in (zones.start - zones.left, zones.right - zones.stop):
@@ -89,20 +89,20 @@ def _share_further(zones: Zones, near: Ints, far: Ints) -> Floats:
 
 
 def _integral_of_min(x: Ints, limit: Ints) -> Floats:
-    """Integral of min(t, limit) over t from 0 to x."""
+    """Return the integral of min(t, limit) over t from 0 to x."""
     low = np.minimum(x, limit)
     value: Floats = low * low / 2 + limit * (x - low)
     return value
 
 
 def _recall(zones: Zones, zone: Ints, begin: Ints, end: Ints) -> Floats:
-    """Recall of every event from the predicted pieces of its zone, given in their order."""
+    """Return the recall of every event from the ordered predicted pieces of its zone."""
     count = zones.start.size
     if zone.size == 0:
         return np.zeros(count)
     is_first = np.append(True, zone[1:] != zone[:-1])
     is_last = np.append(zone[1:] != zone[:-1], True)
-    # The gaps before each piece, then those after the last piece of each zone.
+    # First the gaps before each piece, then the gaps after the last piece of each zone.
     gap_zone = np.concatenate((zone, zone[is_last]))
     nothing = np.full(int(is_last.sum()), -1)
     gap_begin = np.concatenate((np.where(is_first, -1, np.roll(end, 1)), end[is_last]))
@@ -114,14 +114,14 @@ def _recall(zones: Zones, zone: Ints, begin: Ints, end: Ints) -> Floats:
 
 
 def recall_loss(zones: Zones, left: Ints, right: Ints) -> Floats:
-    """What the gap between two predicted pieces costs its event, as a length.
+    """Return the recall that an event loses by a gap between predicted pieces, as a length.
 
     Parameters
     ----------
     zones : Zones
         Zone of each gap.
     left, right : ndarray of int
-        Where the prediction before the gap ends and the one after it begins; -1: there is none.
+        End of the prediction before the gap and start of the one after it; -1 if there is none.
     """
     begin = np.maximum(np.where(left < 0, zones.left, left), zones.start)
     end = np.minimum(np.where(right < 0, zones.right, right), zones.stop)
@@ -134,9 +134,9 @@ def recall_loss(zones: Zones, left: Ints, right: Ints) -> Floats:
 
 
 def _nearer(far: Floats, near: Ints, room: Ints) -> Floats:
-    """Integral of the length of the zone that is nearer than the prediction is, over distances.
+    """Integrate, over distances, the length of the zone that is closer than the prediction.
 
-    On the other side the zone ends ``room`` from the prediction; on this side it always suffices.
+    On the far side, the zone ends ``room`` from the prediction; the near side is never limited.
     """
     value: Floats = _nearer_up_to(far, room) - _nearer_up_to(near.astype(np.float64), room)
     return value

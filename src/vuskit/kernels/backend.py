@@ -1,11 +1,10 @@
-"""When the compiled twins of the kernels are used, and their loading.
+"""Loading of compiled kernels, and the decision when to use them.
 
-Loading takes half a second if numba finds them compiled on disk, and many seconds otherwise. A
-process loads them once its calls have spent as much time in NumPy's sweeps, and compiles them once
-its calls have spent as much time as compiling takes, so that either at most doubles the time.
-``warm_up`` loads them at once. From then on every series large enough to
-repay a call uses them. Work is counted in steps, not in seconds: the same calls always switch at
-the same place.
+Loading takes half a second if compiled code is on disk, and many seconds otherwise. A process loads
+(or compiles) the kernels once it has spent as much time in NumPy as loading (or compiling) takes,
+so that this at most doubles the total time. ``warm_up`` loads them immediately. Once loaded, the
+compiled kernels process every series that is large enough. Work is counted in steps instead of
+seconds, so that the same calls always switch at the same point.
 """
 
 from __future__ import annotations
@@ -25,14 +24,14 @@ from vuskit._util.optional import is_installed, require
 
 __all__ = ["LANE", "MOST_WIDTHS", "Kernels", "backend_name", "compiled_kernels", "warm_up"]
 
-MOST_WIDTHS = 128  # that one compiled sweep takes
-LANE = 8  # widths that the processor works on together
-# Steps of the NumPy sweep in the processor time of loading: 80 million steps per second were
-# measured, 11 seconds for compiling, and half a second where the compiled code is on disk.
+MOST_WIDTHS = 128  # maximum number of widths of one compiled sweep
+LANE = 8  # widths that the processor handles together
+# Equivalent number of NumPy steps: measured were 80 million steps per second, 11 seconds for
+# compiling, and half a second for loading compiled code from disk.
 _COMPILING = 1.2e9
 _LOADING = 5e7
-_CALL = 5e4  # steps done in the time that one call of the NumPy kernels takes beside its steps
-_WORTH_A_CALL = 4e3  # steps below which NumPy is as fast
+_CALL = 5e4  # overhead of one call of the NumPy kernels, in steps
+_WORTH_A_CALL = 4e3  # number of steps below which NumPy is as fast
 _ON_DISK = {"ranking": ("point_levels", "grid_levels"), "sweep": ("sweep",)}
 
 
@@ -47,21 +46,21 @@ class Kernels:
 
 @dataclass
 class _Work:
-    """Steps that NumPy has done in this process, and whether loading the kernels pays."""
+    """Number of NumPy steps in this process, which decides whether to load the kernels."""
 
     steps: float = 0.0
-    next_look: float = _LOADING  # steps at which to look for compiled code on disk
+    next_look: float = _LOADING  # number of steps at which to look for compiled code on disk
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def pays(self, steps: float) -> bool:
-        """Count the steps of a call; return whether loading costs less than all steps so far."""
+        """Add the steps of a call; return whether loading costs less than all steps so far."""
         with self.lock:
             self.steps += steps + _CALL
             if self.steps < self.next_look:
                 return False
             if self.steps >= _COMPILING or _is_compiled_on_disk():
                 return True
-            # Another process may compile them in the meantime.
+            # Look again later, because another process may compile the kernels.
             self.next_look = min(2 * self.steps, _COMPILING)
             return False
 
@@ -72,9 +71,9 @@ _work = _Work()
 
 
 def compiled_kernels(steps: int, *, worth: int | None = None) -> Kernels | None:
-    """The compiled kernels if they pay for so many (widths x points) steps, else None.
+    """Return the compiled kernels if they are faster for (widths x points) steps, else None.
 
-    ``worth`` replaces ``steps`` where it decides whether one call pays.
+    ``worth`` replaces ``steps`` in the decision whether a single call is large enough.
     """
     if (steps if worth is None else worth) < _WORTH_A_CALL or _is_switched_off():
         return None
@@ -82,12 +81,12 @@ def compiled_kernels(steps: int, *, worth: int | None = None) -> Kernels | None:
         return _loaded[0]
     if not _work.pays(steps) or not is_installed("numba"):
         return None
-    # Other threads need not wait: NumPy finds the same values.
+    # Other threads do not wait, because NumPy returns the same values.
     if not _loading.acquire(blocking=False):
         return None
     try:
         return _load()
-    except Exception as error:  # an unusable numba must not stop what works without it
+    except Exception as error:  # NumPy works even if numba is broken
         _work.next_look = float("inf")
         warnings.warn(
             f"numba cannot be loaded ({type(error).__name__}: {error}); vuskit uses NumPy instead. "
@@ -101,10 +100,10 @@ def compiled_kernels(steps: int, *, worth: int | None = None) -> Kernels | None:
 
 
 def warm_up() -> None:
-    """Compile the kernels now, so that later calls use them at once.
+    """Load or compile the fast kernels now instead of during a later call.
 
-    Without it, a process loads them once its evaluations have taken as long as loading does. Needs
-    numba.
+    Without this call, a process loads them once its evaluations have taken as long as loading
+    takes. Requires numba.
 
     Raises
     ------
@@ -122,7 +121,7 @@ def warm_up() -> None:
 
 
 def backend_name() -> str:
-    """Return which kernels a process uses after ``warm_up``: "numba" or "numpy".
+    """Return the kernels that a process uses after ``warm_up``: "numba" or "numpy".
 
     Examples
     --------
@@ -138,7 +137,7 @@ def _is_switched_off() -> bool:
 
 def _load() -> Kernels:
     if not _loaded:
-        # Their types are declared, so that importing compiles them or finds them compiled.
+        # The import compiles the kernels or loads them from the cache.
         from vuskit.kernels.ranking import _numba as ranking
         from vuskit.kernels.sweep import _numba as sweeping
 
@@ -147,7 +146,7 @@ def _load() -> Kernels:
 
 
 def _is_compiled_on_disk() -> bool:
-    """Whether numba has stored every kernel of the present source."""
+    """Whether numba's cache contains every kernel of the current source."""
     from importlib import metadata
 
     try:
@@ -162,10 +161,10 @@ def _is_compiled_on_disk() -> bool:
 
 
 def _is_stored(source: Path, name: str, version: bytes) -> bool:
-    """Whether there is an index file of a kernel that numba accepts for its source.
+    """Whether numba's cache has a valid index file for a kernel.
 
-    Such files begin with numba's version and a stamp of the source: the digest of its text, or its
-    time in older versions. They also name the processor; reading that takes numba.
+    Index files begin with numba's version and a stamp of the source: its digest, or in older
+    versions its modification time. They also name the processor, which only numba can read.
     """
     digest = hashlib.sha256(source.read_bytes()).digest()
     stamps = digest, struct.pack(">d", source.stat().st_mtime)
@@ -179,7 +178,7 @@ def _is_stored(source: Path, name: str, version: bytes) -> bool:
 
 
 def _cache_folders(source: Path) -> Iterator[Path]:
-    """Folders in which numba may have stored the functions of a file."""
+    """Yield the folders in which numba may have cached the functions of a file."""
     own = os.environ.get("NUMBA_CACHE_DIR")
     if own is None:
         yield source.parent / "__pycache__"

@@ -1,13 +1,13 @@
-"""The best thresholds of F-scores: the values at every threshold that can be it, and the choice.
+"""Best thresholds of F-scores.
 
-Only a score of the series can be the best threshold. For most F-scores it is a score of an
-anomalous point, because in between only false alarms are added; then no more than the ranks of
-those few points are needed.
+The best threshold is always a score of the series. For most F-scores it is the score of an
+anomalous point, because lower thresholds up to the next anomalous point only add false alarms. Then
+only the ranks of the anomalous points are needed.
 
-The range-based and the affiliation F-score need every distinct score. The threshold falls past one
-point after another, and what each point changes is known beforehand: it joins the predicted ranges
-on both sides of it, or splits the gap between the two predicted points next to it. So sums over the
-order of the scores give precision and recall at every threshold.
+The range-based and the affiliation F-score require every distinct score. When the threshold falls
+past a point, the point joins the predicted ranges on both sides, or splits the gap between its two
+neighboring predictions. These changes depend only on the order of the scores, so cumulative sums
+in that order give precision and recall at every threshold.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ __all__ = [
 Floats = NDArray[np.float64]
 
 _NO_RANKS = np.zeros(0, dtype=np.intp)
-# Sums in another order differ in their last digits; such thresholds are equally good.
+# Rounding depends on the order of summation; treat such small differences as ties.
 _AS_GOOD = 1e-12
 
 
@@ -50,7 +50,7 @@ _AS_GOOD = 1e-12
 
 
 def best_point_level(scores: Scores, inside: Ints, beta: float) -> Any:
-    """The threshold of the highest F-score by points; of several, the highest."""
+    """Return the threshold of the highest point-wise F-score; in case of ties, the highest."""
     levels, predicted, found = _anomalous_levels(scores, inside)
     return levels[_f_of_counts(found, predicted - found, inside.size, beta).argmax()]
 
@@ -58,10 +58,10 @@ def best_point_level(scores: Scores, inside: Ints, beta: float) -> Any:
 def best_composite_level(
     scores: Scores, inside: Ints, starts: Ints, stops: Ints, beta: float
 ) -> Any:
-    """The threshold of the highest F of the points' precision and the events' recall."""
+    """Return the threshold of the highest F-score of point-wise precision and event recall."""
     levels, predicted, found = _anomalous_levels(scores, inside)
     events = _at_least(np.sort(event_peaks(scores[inside], stops - starts)), levels)
-    # Multiplied out, so that equal F-scores are equal numbers.
+    # Multiply out, so that equal F-scores are exactly equal numbers.
     product = (1 + beta * beta) * found.astype(np.float64) * events
     total = (
         beta * beta * found.astype(np.float64) * starts.size + events.astype(np.float64) * predicted
@@ -72,9 +72,9 @@ def best_composite_level(
 def best_point_adjusted_level(
     scores: Scores, inside: Ints, lengths: Ints, share: float, beta: float
 ) -> Any:
-    """The threshold of the highest F-score after point adjustment."""
+    """Return the threshold of the highest F-score after point adjustment."""
     levels, predicted, found = _anomalous_levels(scores, inside)
-    # A point counts as found as soon as its event is adjusted, or it is reached itself.
+    # A point is found if its event is adjusted or its own score reaches the threshold.
     counted = np.sort(adjusted_scores(scores[inside], lengths, share))
     adjusted = _at_least(counted, levels)
     return levels[_f_of_counts(adjusted, predicted - found, inside.size, beta).argmax()]
@@ -83,7 +83,10 @@ def best_point_adjusted_level(
 def best_event_level(
     scores: Scores, inside: Ints, starts: Ints, stops: Ints, by_rate: bool, beta: float
 ) -> Any:
-    """The threshold of the highest F-score by events, precision by the false-alarm rate or not."""
+    """Return the threshold of the highest event-wise F-score.
+
+    With `by_rate`, precision is multiplied by 1 minus the false-alarm rate.
+    """
     ranked = np.sort(scores)
     levels = ranked[np.append(True, ranked[1:] != ranked[:-1])][::-1]
     found = _at_least(np.sort(event_peaks(scores[inside], stops - starts)), levels)
@@ -99,17 +102,18 @@ def best_event_level(
 
 
 def event_peaks(inside_scores: Scores, lengths: Ints) -> Scores:
-    """Highest score of each event, from the scores of the anomalous points."""
+    """Return the highest score of each event."""
     peaks: Scores = np.maximum.reduceat(inside_scores, _offsets(lengths))
     return peaks
 
 
 def false_alarms(scores: Scores, inside: Ints, starts: Ints, stops: Ints, levels: Scores) -> Ints:
-    """Number of predicted ranges that meet no event, at each of some falling thresholds.
+    """Return the number of predicted ranges that overlap no event, at descending thresholds.
 
-    Ranges are chains of points: points minus links between neighbors. Among the normal points, a
-    link to an anomalous point takes a range away as well, for it then meets an event; a gap between
-    two events that is predicted from end to end is linked at both ends, and is given back once.
+    The number of ranges is the number of points minus the number of links between neighbors. A link
+    from a normal to an anomalous point also removes a false alarm, because the range then overlaps
+    an event. A completely predicted gap between two events has such links at both ends, so one is
+    added back.
     """
     normal = np.ones(scores.size, dtype=np.bool_)
     normal[inside] = False
@@ -124,16 +128,19 @@ def false_alarms(scores: Scores, inside: Ints, starts: Ints, stops: Ints, levels
 
 
 def points_to_adjust(lengths: Ints, share: float) -> Ints:
-    """How many points of each event are more than a share of it."""
+    """Return the smallest number of points that exceeds a fraction of each event."""
     count: Ints = np.floor(share * lengths).astype(np.intp) - 1
-    # The product may be rounded to either side of a whole number; the quotient decides.
+    # The product may be rounded up or down, so the quotient decides.
     for _ in range(3):
         count += count / lengths <= share
     return count
 
 
 def _anomalous_levels(scores: Scores, inside: Ints) -> tuple[Scores, Ints, Ints]:
-    """Distinct scores of anomalous points, falling; points and anomalous points from each on."""
+    """Return the descending scores of anomalous points, and two counts at or above each.
+
+    The counts are of all points and of the anomalous points.
+    """
     ranked = np.sort(scores[inside])
     levels = ranked[np.append(True, ranked[1:] != ranked[:-1])][::-1]
     predicted = rank_table(scores, levels, _NO_RANKS).at_least(levels)
@@ -141,7 +148,7 @@ def _anomalous_levels(scores: Scores, inside: Ints) -> tuple[Scores, Ints, Ints]
 
 
 def adjusted_scores(inside_scores: Scores, lengths: Ints, share: float) -> Scores:
-    """Threshold at which each anomalous point begins to count as found."""
+    """Return the threshold from which each anomalous point counts as found."""
     needed = points_to_adjust(lengths, share)
     event = np.repeat(np.arange(lengths.size), lengths)
     by_event = inside_scores[np.lexsort((inside_scores, event))]
@@ -157,12 +164,12 @@ def _offsets(lengths: Ints) -> Ints:
 
 
 def _at_least(ranked: Scores, levels: Scores) -> Ints:
-    """Number of rising values at or above each of some falling levels."""
+    """Return the number of ascending values at or above each of the descending levels."""
     return ranked.size - ranked.searchsorted(levels[::-1])[::-1]
 
 
 def _f_of_counts(found: Ints, false: Ints, total: int, beta: float) -> Floats:
-    """F-scores from found ones, false ones, and how many there are to find."""
+    """Return F-scores from the numbers of true positives, false positives, and positives."""
     weight = beta * beta
     values: Floats = (1 + weight) * found / (weight * total + found + false)
     return values
@@ -174,7 +181,7 @@ def _f_of_counts(found: Ints, false: Ints, total: int, beta: float) -> Floats:
 def best_range_level(
     scores: Scores, inside: Ints, starts: Ints, stops: Ints, alpha: float, beta: float
 ) -> Any:
-    """The threshold of the highest range F (flat bias, cardinality one); the highest of several."""
+    """Return the threshold of the highest range F-score (flat bias, cardinality one)."""
     order, rank = falling_order(scores)
     precision = range_precision_by_rank(inside, rank, order)
     recall = range_recall_by_rank(inside, starts, stops, rank, alpha)
@@ -182,7 +189,7 @@ def best_range_level(
 
 
 def falling_order(scores: Scores) -> tuple[Ints, Ints]:
-    """Points from the highest score to the lowest, and the rank of each point in that order."""
+    """Return the points from the highest to the lowest score, and the rank of each point."""
     order = np.argsort(scores)[::-1]
     rank = np.empty(order.size, dtype=np.intp)
     rank[order] = np.arange(order.size)
@@ -190,18 +197,21 @@ def falling_order(scores: Scores) -> tuple[Ints, Ints]:
 
 
 def best_of_falling(ranked: Scores, precision: Floats, recall: Floats, beta: float) -> Any:
-    """The score with the highest F of precision and recall with all points up to it predicted."""
+    """Return the score with the highest F-score if all points down to it are predicted."""
     weight = beta * beta
     total = weight * precision + recall
     values = (1 + weight) * precision * recall / np.where(total > 0, total, 1.0)
-    # Of equal scores all are predicted at once.
+    # Points with equal scores are predicted together.
     candidates = np.flatnonzero(np.append(ranked[1:] != ranked[:-1], True))
     found = values[candidates]
     return ranked[candidates[np.argmax(found >= found.max() - _AS_GOOD)]]
 
 
 def nearest_earlier(ranks: list[int], part: list[int] | None = None) -> tuple[Ints, Ints]:
-    """Of each point, the nearest of its part before and after it with a lower rank; -1: none."""
+    """Return, for each point, the nearest earlier and later point of lower rank in its part.
+
+    -1 if there is none.
+    """
     before, after = [-1] * len(ranks), [-1] * len(ranks)
     waiting: list[int] = []
     for index, rank in enumerate(ranks):
@@ -216,12 +226,12 @@ def nearest_earlier(ranks: list[int], part: list[int] | None = None) -> tuple[In
 
 
 def range_precision_by_rank(inside: Ints, rank: Ints, order: Ints) -> Floats:
-    """Mean share of the predicted ranges that is anomalous, with the points up to each rank."""
+    """Return the mean anomalous fraction of the predicted ranges, by number of predictions."""
     n = rank.size
     labels = np.zeros(n, dtype=np.intp)
     labels[inside] = 1
     counts = np.concatenate(([0], np.cumsum(labels)))
-    # The range that a point joins goes on until a point that comes later in the order.
+    # The range that contains a new point extends to the nearest points not yet predicted.
     before, after = nearest_earlier((-rank).tolist())
     here = np.arange(n)
     first, stop = before + 1, np.where(after < 0, n, after)
@@ -233,7 +243,7 @@ def range_precision_by_rank(inside: Ints, rank: Ints, order: Ints) -> Floats:
 
 
 def _share(counts: Ints, first: Ints, stop: Ints) -> Floats:
-    """Share of the anomalous points in ranges; 0 in empty ones."""
+    """Return the anomalous fraction of ranges; 0 for empty ranges."""
     share: Floats = (counts[stop] - counts[first]) / np.maximum(stop - first, 1)
     return share
 
@@ -241,7 +251,7 @@ def _share(counts: Ints, first: Ints, stop: Ints) -> Floats:
 def range_recall_by_rank(
     inside: Ints, starts: Ints, stops: Ints, rank: Ints, alpha: float
 ) -> Floats:
-    """Mean reward of the events with the points up to each rank predicted."""
+    """Return the mean reward of the events if the points up to each rank are predicted."""
     lengths = stops - starts
     ranks = rank[inside]
     share = np.bincount(ranks, weights=1 / np.repeat(lengths, lengths), minlength=rank.size)
@@ -252,7 +262,7 @@ def range_recall_by_rank(
 
 
 def best_affiliation_level(scores: Scores, zones: Zones, beta: float) -> Any:
-    """The threshold of the highest affiliation F-score; of several, the highest."""
+    """Return the threshold of the highest affiliation F-score; in case of ties, the highest."""
     order, rank = falling_order(scores)
     precision = affiliation_precision_by_rank(zones, rank)
     recall = affiliation_recall_by_rank(zones, rank)
@@ -260,7 +270,7 @@ def best_affiliation_level(scores: Scores, zones: Zones, beta: float) -> Any:
 
 
 def affiliation_precision_by_rank(zones: Zones, rank: Ints) -> Floats:
-    """Mean precision of the zones that hold one of the points up to each rank."""
+    """Return the mean precision of the zones that contain a point up to each rank."""
     total, occupied = np.zeros(rank.size), np.zeros(rank.size, dtype=np.intp)
     point, zone, begin, end = _pieces(zones, rank.size)
     length = end - begin
@@ -279,7 +289,7 @@ def affiliation_precision_by_rank(zones: Zones, rank: Ints) -> Floats:
 
 
 def _pieces(zones: Zones, n: int) -> tuple[Ints, Ints, Ints, Ints]:
-    """The points, those cut in two where a border between zones lies in their middle."""
+    """Return the points, split in two if a border between zones lies in their middle."""
     cut = zones.left[zones.left % 2 == 1]
     begin = np.insert(2 * np.arange(n), cut // 2 + 1, cut)
     zone = np.zeros(begin.size, dtype=np.intp)
@@ -288,7 +298,7 @@ def _pieces(zones: Zones, n: int) -> tuple[Ints, Ints, Ints, Ints]:
 
 
 def affiliation_recall_by_rank(zones: Zones, rank: Ints) -> Floats:
-    """Mean recall of the events with the points up to each rank predicted."""
+    """Return the mean recall of the events if the points up to each rank are predicted."""
     point, zone = _points_that_matter(zones, rank)
     before, after = nearest_earlier(rank[point].tolist(), zone.tolist())
     own = zones[zone]
@@ -300,7 +310,7 @@ def affiliation_recall_by_rank(zones: Zones, rank: Ints) -> Floats:
     length = own.stop - own.start
     alone = (before < 0) & (after < 0)
     whole = np.where(alone, length, recall_loss(own, left, right))
-    # The first point of a zone lifts the recall of its event from nothing.
+    # Before the first point in a zone, the recall of its event is 0.
     change = (whole - split) / length
     gained = np.bincount(rank[point], weights=change, minlength=rank.size)
     recall: Floats = np.cumsum(gained) / zones.start.size
@@ -308,9 +318,10 @@ def affiliation_recall_by_rank(zones: Zones, rank: Ints) -> Floats:
 
 
 def _points_that_matter(zones: Zones, rank: Ints) -> tuple[Ints, Ints]:
-    """Points of each zone that are ever the nearest predicted ones to a part of its event.
+    """Return the points of each zone that can be the nearest prediction to a part of its event.
 
-    Outside the event these are the ones higher than all between them and the event.
+    Outside the event, these are the points that score higher than all points between them and the
+    event.
     """
     points, owners = [], []
     for index in range(zones.start.size):
@@ -324,6 +335,6 @@ def _points_that_matter(zones: Zones, rank: Ints) -> tuple[Ints, Ints]:
 
 
 def _records(ranks: Ints) -> Ints:
-    """Positions that stand before (lower rank: higher score) all that come earlier."""
+    """Return the positions whose rank is lower than all earlier ranks."""
     lowest = np.minimum.accumulate(ranks)
     return np.flatnonzero(ranks <= lowest)

@@ -1,8 +1,8 @@
-"""Precision and recall that weigh points by how near they are to anomalies, at every threshold.
+"""PATE: precision and recall with weights by distance from anomalies, at every threshold.
 
-Between two thresholds only a few sums change: what a point near an anomaly is worth counts from
-its own score on (before an anomaly: once the anomaly is found as well), and what the missed points
-of an anomaly weigh changes only where one of its own points is passed.
+Only a few sums change between two thresholds. The weight of a point near an anomaly counts from its
+own score on; before an anomaly, the anomaly must also be detected. The weight of the missed points
+of an anomaly changes only at the scores of its points.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class PateCounts:
-    """Everything that does not depend on the zones around the anomalies.
+    """Counts that do not depend on the zones around the anomalies.
 
     Attributes
     ----------
     scores, levels : ndarray
-        The scores, and the distinct ones among them, rising.
+        The scores, and the distinct scores in ascending order.
     starts, stops : ndarray of int
         The events.
     peaks : ndarray
         Highest score of each event.
     predicted, found, missed : ndarray
-        Predicted points, anomalous ones among them, and the weight of the missed ones, at the
-        levels from high to low.
+        Number of predicted points, number of predicted anomalous points, and weight of the missed
+        points, at the levels from high to low.
     """
 
     scores: Scores
@@ -49,7 +49,7 @@ class PateCounts:
 
     @classmethod
     def of(cls, scores: Scores, inside: Ints, starts: Ints, stops: Ints) -> PateCounts:
-        """Counts of one score."""
+        """Return the counts of one score."""
         levels, counts = np.unique(scores, return_counts=True)
         own = scores[inside]
         at = levels.size - 1 - levels.searchsorted(own)
@@ -70,17 +70,17 @@ class PateCounts:
         )
 
     def area(self, early: int, late: int) -> float:
-        """Area under the curve with zones of ``early`` points before and ``late`` after events."""
+        """Return the area with zones of ``early`` points before and ``late`` after events."""
         worth = self.found + self._worth_of_zones(early, late)
         precision = np.concatenate(([1.0], worth / self.predicted))
         recall = np.concatenate(([0.0], worth / (worth + self.missed)))
-        # A curve does not go back: thresholds that lose recall are left out.
+        # Skip thresholds at which recall decreases, so that the curve is monotone.
         kept = recall >= np.maximum.accumulate(recall)
         precision, recall = precision[kept], recall[kept]
         return float(np.sum(np.diff(recall) * (precision[1:] + precision[:-1])) / 2)
 
     def _worth_of_zones(self, early: int, late: int) -> Floats:
-        """What the predicted points in the zones are worth, at the levels from high to low."""
+        """Return the weight of the predicted points in the zones, by level from high to low."""
         ends = np.append(self.starts[1:], self.scores.size)
         last = np.minimum(self.stops + late, ends)
         first = np.maximum(self.starts - early, np.append(0, last[:-1]))
@@ -100,7 +100,7 @@ class PateCounts:
 
 
 def _members(first: Ints, stop: Ints) -> tuple[Ints, Ints]:
-    """Points of some ranges, and the range of each."""
+    """Return the points of some ranges, and the range of each point."""
     lengths = np.maximum(stop - first, 0)
     owner = np.repeat(np.arange(first.size), lengths)
     offset = np.cumsum(lengths) - lengths
@@ -108,11 +108,10 @@ def _members(first: Ints, stop: Ints) -> tuple[Ints, Ints]:
 
 
 def _lighter(scores: Scores) -> Floats:
-    """By how much each point of an event, when its score is passed, lightens what is missed.
+    """Return by how much each point of an event, once predicted, reduces the missed weight.
 
-    Once found, the points after the first predicted stretch weigh less the later they are: x points
-    from the beginning, with a stretch of d points, 1 - (d + 1) (x - d / 2) / (L (L - 1) / 2) for
-    x > d.
+    In a detected event of length L whose first predicted run has d points, a missed point x > d
+    points from the start has weight 1 - (d + 1) (x - d / 2) / (L (L - 1) / 2).
     """
     size = scores.size
     order = np.argsort(scores)[::-1].tolist()
@@ -123,7 +122,7 @@ def _lighter(scores: Scores) -> Floats:
 
 
 def _weights_of_missed(order: list[int], size: int) -> Floats:
-    """Weight of the missed points with none predicted, with one, with two, ... in an order."""
+    """Return the weight of the missed points with 0, 1, 2, ... points predicted in an order."""
     whole = max(size * (size - 1) // 2, 1)
     seen = _Seen(size)
     next_unseen = list(range(size + 1))
@@ -141,7 +140,7 @@ def _weights_of_missed(order: list[int], size: int) -> Floats:
 
 
 def _followed(links: list[int], start: int) -> int:
-    """The end of a chain of links, which is made shorter on the way."""
+    """Return the end of a chain of links; shorten the chain on the way."""
     end = start
     while links[end] != end:
         links[end] = links[links[end]]
@@ -150,7 +149,7 @@ def _followed(links: list[int], start: int) -> int:
 
 
 class _Seen:
-    """Numbers below a size that were seen, and sums over those beyond a limit (a Fenwick tree)."""
+    """Set of seen numbers below a size, with sums beyond a limit (a Fenwick tree)."""
 
     def __init__(self, size: int) -> None:
         self.size = size
@@ -168,7 +167,7 @@ class _Seen:
             node += node & -node
 
     def unseen_beyond(self, limit: int) -> tuple[int, int]:
-        """How many numbers above the limit were not seen, and their sum."""
+        """Return the count and the sum of the unseen numbers above a limit."""
         if limit >= self.size - 1:
             return 0, 0
         count, total, node = 0, 0, limit + 1

@@ -1,4 +1,4 @@
-"""What depends on the labels only: definitions, soft labels, buffered events."""
+"""Preparation of labels: definitions, soft labels, buffered events."""
 
 from __future__ import annotations
 

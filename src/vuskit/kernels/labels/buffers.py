@@ -1,8 +1,7 @@
-"""The labels' part of range-AUC and VUS: which points a buffer reaches, and with which weight.
+"""Soft labels for range-AUC and VUS: the points that buffers reach, and their weights.
 
-Nothing here depends on the scores, so it is prepared once for many scores of one series. Only the
-points inside events and those within half a buffer of one appear; the rest of the series is never
-looked at.
+The result does not depend on the scores, so it is computed once for many scores of a series. It
+contains only points inside events and within half a buffer of an event.
 """
 
 from __future__ import annotations
@@ -24,18 +23,18 @@ __all__ = ["BufferPlan", "plan_buffers"]
 Floats = NDArray[np.float64]
 
 _NEVER = np.iinfo(np.intp).max // 4
-_BLOCK = 1 << 14  # numbers by (width, something) that are held at a time
-_REMEMBERED = 1 << 15  # weights of a table that is kept from call to call
-_MOST_WEIGHTS = 1 << 21  # weights by (width, code) that are held at a time
+_BLOCK = 1 << 14  # maximum size of temporary arrays
+_REMEMBERED = 1 << 15  # maximum size of a weight table that is cached between calls
+_MOST_WEIGHTS = 1 << 21  # maximum size of a weight table by (width, code)
 
 
 @dataclass(frozen=True)
 class BufferPlan:
-    """Dynamic points (inside an event or near one) and their weights for every buffer width.
+    """Dynamic points (inside or near an event) and their weights for every buffer width.
 
-    Column ``code[i]`` of ``table`` holds the weight of point ``positions[i]`` for each width. The
-    first ``n_inside`` points are the anomalous ones (code 0). A point that touches a second event
-    from half-length ``second[i]`` on has weight 1 from there on.
+    Column ``code[i]`` of ``table`` contains the weight of point ``positions[i]`` for each width.
+    The first ``n_inside`` points are anomalous (code 0). From half-length ``second[i]`` on, a point
+    also lies in the buffer of a second event and has weight 1.
     """
 
     definition: Definition
@@ -52,33 +51,33 @@ class BufferPlan:
     existence: ExistencePlan
     starts: Ints
     stops: Ints
-    gap_starts: Ints  # first point near each gap between events (and the ends), and beyond all
-    far_starts: Ints  # of the part of each gap that no buffer reaches; may be empty
+    gap_starts: Ints  # index of the first near point of each gap (and series end); total number
+    far_starts: Ints  # bounds of the part of each gap that no buffer reaches; may be empty
     far_stops: Ints
 
     @cached_property
     def active_from(self) -> Ints:
-        """First index into ``widths`` at which each point has a weight."""
+        """First index into ``widths`` at which each point has a nonzero weight."""
         return self.halves.searchsorted(self.reached_from)
 
     @cached_property
     def doubled(self) -> Ints:
-        """Points that touch a second event."""
+        """Points in the buffers of two events."""
         return np.flatnonzero(self.second <= self.halves[-1])
 
     @property
     def n_codes(self) -> int:
         """Number of columns of ``table``."""
-        # No distance in the series is longer than the series.
+        # Distances cannot exceed the length of the series.
         longest = min(int(self.longest), self.n)
         return 1 + longest * (2 if self.ramps.shorter else 1)
 
     @cached_property
     def table(self) -> Floats:
-        """What one predicted point adds to the running sum of the sweep, by (width, code).
+        """Contribution of one predicted point to the running sum of the sweep, by (width, code).
 
-        Half a soft label where P' follows the prediction (then the sum is P' itself), else the soft
-        label (then the sum is TP, and points inside events add one).
+        If P' follows the prediction, the sum is P' and a point adds half its soft label. Otherwise
+        the sum is TP, and a point adds its soft label (1 inside events).
         """
         longest = min(int(self.longest), self.n)
         if self.widths.size * self.n_codes > _REMEMBERED:
@@ -87,7 +86,7 @@ class BufferPlan:
         return _remembered_table(self.definition, self.ramps, widths, longest)
 
     def parts(self, columns: int = 1, most: int | None = None) -> Iterator[slice]:
-        """Runs of widths for which the table, and arrays of so many columns, stay small."""
+        """Yield runs of widths for which the table and arrays of `columns` columns stay small."""
         height = max(1, min(_MOST_WEIGHTS // self.n_codes, max(8, 2 * _BLOCK // columns)))
         height = min(height, most or height)
         for first in range(0, self.widths.size, height):
@@ -95,21 +94,21 @@ class BufferPlan:
 
     @property
     def full_weight(self) -> float:
-        """What a soft label of one adds to the running sum: see ``table``."""
+        """Contribution of a soft label of 1 to the running sum; see ``table``."""
         return 0.5 if self.definition.positives == "predicted" else 1.0
 
     @property
     def keeps_table(self) -> bool:
-        """Whether the table of all widths is small enough to be kept."""
+        """Whether the table of all widths is small enough to cache."""
         return self.widths.size * self.n_codes <= _MOST_WEIGHTS
 
     @property
     def last_row(self) -> slice:
-        """The longest buffer alone, which reaches every point."""
+        """Slice of the longest buffer, which reaches every point."""
         return slice(self.widths.size - 1, self.widths.size)
 
     def part(self, rows: slice) -> BufferPlan:
-        """The same points for some of the widths."""
+        """Return the plan for some of the widths."""
         if rows.start == 0 and rows.stop == self.widths.size:
             return self
         part = replace(
@@ -119,11 +118,11 @@ class BufferPlan:
             existence=replace(self.existence, row_of_width=self.existence.row_of_width[rows]),
         )
         if self.keeps_table:
-            part.__dict__["table"] = self.table[rows]  # made once for all parts and scores
+            part.__dict__["table"] = self.table[rows]  # computed once for all parts and scores
         return part
 
     def soft_total(self, points: slice | Ints) -> Floats:
-        """Sum of the soft labels of some points outside events, for each width."""
+        """Return the sum of the soft labels of some points outside events, for each width."""
         code, second = self.code[points], self.second[points]
         block = max(1, _BLOCK // self.widths.size)
         if code.size <= block:
@@ -139,13 +138,13 @@ class BufferPlan:
         return total / self.full_weight
 
     def _weights(self, code: Ints, second: Ints) -> Floats:
-        """What points add to the running sum, by (width, point)."""
+        """Return the contributions of points to the running sum, by (width, point)."""
         weights = self.table.take(code, axis=1)
         np.copyto(weights, self.full_weight, where=self.halves[:, None] >= second)
         return weights
 
     def near_total(self) -> Floats:
-        """Sum of the soft labels of all points outside events, for each width."""
+        """Return the sum of the soft labels of all points outside events, for each width."""
         return self.soft_total(slice(self.n_inside, None))
 
 
@@ -198,14 +197,14 @@ class _NearPoints:
     code: Ints  # see ``BufferPlan``
     reached_from: Ints
     second: Ints
-    gap_starts: Ints  # number of them before each gap between events, and of all
-    far_starts: Ints  # what is left of each gap
+    gap_starts: Ints  # number of near points before each gap between events, and in total
+    far_starts: Ints  # bounds of the rest of each gap
     far_stops: Ints
 
     @classmethod
     def of(cls, starts: Ints, stops: Ints, n: int, longest: int, ramps: Ramps) -> _NearPoints:
         begins, ends = np.concatenate(([0], stops)), np.concatenate((starts, [n]))
-        # Every gap has points after its first event and points before its second.
+        # Count the near points of each gap after its first event and before its second event.
         counts = np.empty((begins.size, 2), dtype=np.intp)
         after, before = counts[:, 0], counts[:, 1]
         lengths = ends - begins
@@ -217,7 +216,7 @@ class _NearPoints:
         far_starts, far_stops = begins + after, ends - before
         last = counts.cumsum()
 
-        # What the points of one run share: position less index, and the two events on either side.
+        # Values shared by the points of a run: position minus index, and two events on each side.
         runs = np.empty((5, *counts.shape), dtype=np.intp)
         runs[0, :, 0], runs[0, :, 1] = begins, far_stops
         runs[0] -= last.reshape(counts.shape) - counts
@@ -236,7 +235,7 @@ class _NearPoints:
 
         code = reached_from = np.minimum(left, right)
         if ramps.shorter:
-            # Equal distances on the two sides share a column unless the sides differ in reach.
+            # Both sides share the columns of the table unless their reach differs.
             code = np.where(left <= right, left - ramps.shorter + longest, right)
         second = np.maximum(left, right)
         np.minimum(second, left_two, out=second)
@@ -246,7 +245,7 @@ class _NearPoints:
 
 
 def _weight_table(definition: Definition, ramps: Ramps, widths: Ints, longest: int) -> Floats:
-    """See ``BufferPlan.table``; code d is distance d, code longest + d the shorter side's."""
+    """Compute ``BufferPlan.table``; code d is distance d, or longest + d on a shorter side."""
     distance, halves = np.arange(longest + 1), widths // 2
     weights = definition.weight(distance[None, :], widths[:, None])
     table = np.where(distance[None, :] <= halves[:, None], weights, 0.0)
@@ -261,7 +260,7 @@ def _weight_table(definition: Definition, ramps: Ramps, widths: Ints, longest: i
 
 @lru_cache(maxsize=4)
 def _remembered_table(definition: Definition, ramps: Ramps, widths: bytes, longest: int) -> Floats:
-    """The same, kept for the next series of the same buffers."""
+    """Return a cached table for series with the same buffers."""
     table = _weight_table(definition, ramps, np.frombuffer(widths, dtype=np.intp), longest)
     table.flags.writeable = False
     return table

@@ -17,27 +17,27 @@ Side = Literal["both", "before", "after"]
 
 @dataclass(frozen=True)
 class Definition:
-    """Everything in which two definitions of VUS may differ.
+    """Definition of range-AUC and VUS: all properties in which definitions differ.
 
-    The kernels read every field except the name and the title.
+    The kernels use every field except the name and the title.
 
-    TimeEval also caps the false-positive rate at 1. No field says so, because the cap cannot
-    matter. Let s_i <= 1 be the soft label of a normal point and S their sum. FP is the sum of
-    1 - s_i over the predicted normal points, hence at most n - P - S. N' is n - P - S / 2 where P'
-    is fixed, and at least that where P' follows the prediction. So FP <= N'.
+    TimeEval also caps the false-positive rate at 1. There is no field for this cap, because it has
+    no effect. Let s_i <= 1 be the soft label of a normal point and S their sum. FP is the sum of
+    1 - s_i over the predicted normal points, hence at most n - P - S. N' is n - P - S / 2 if P' is
+    fixed, and at least that if P' follows the prediction. So FP <= N'.
     """
 
     name: str
     title: str
     slope: Literal["sqrt", "linear"]
     after_is_shorter: int  # points by which the ramp after an event is shorter
-    overlap: Literal["one", "larger"]  # soft label of a point that touches two events
-    positives: Literal["predicted", "fixed"]  # does P' follow the prediction?
-    events: Literal["share a point", "touch", "apart"]  # when two buffered events count as one
-    pr_area: Literal["step", "trapezoid"]  # a trapezoid starts at precision 1
+    overlap: Literal["one", "larger"]  # soft label of a point in the buffers of two events
+    positives: Literal["predicted", "fixed"]  # whether P' follows the prediction
+    events: Literal["share a point", "touch", "apart"]  # condition for merging buffered events
+    pr_area: Literal["step", "trapezoid"]  # trapezoids start at precision 1
 
     def weight(self, distance: Ints, width: Ints) -> NDArray[np.float64]:
-        """Soft label at a distance from one event, for a buffer of the given width."""
+        """Return the soft label at a distance from an event, for a buffer of some width."""
         if self.slope == "sqrt":
             return np.asarray(np.sqrt(np.maximum(1.0 - distance / np.maximum(width, 1), 0.0)))
         half = np.maximum(width // 2, 1)
@@ -85,7 +85,7 @@ DEFINITIONS = {
 
 @dataclass(frozen=True)
 class Ramps:
-    """How far the buffer reaches on either side of an event, as the half-length grows."""
+    """Reach of the buffer on each side of an event, as a function of the half-length."""
 
     before: bool
     after: bool
@@ -93,26 +93,26 @@ class Ramps:
 
     @classmethod
     def of(cls, definition: Definition, side: Side) -> Ramps:
-        """Ramps of a definition, limited to one side or not."""
+        """Return the ramps of a definition on one or both sides."""
         return cls(side != "after", side != "before", definition.after_is_shorter)
 
     @property
     def equal(self) -> bool:
-        """Whether the buffer reaches as far on either side."""
+        """Whether the buffer reaches equally far on both sides."""
         return self.before and self.after and not self.shorter
 
     def reach_before(self, halves: Ints) -> Ints:
-        """Number of buffer points before an event."""
+        """Return the number of buffer points before an event."""
         return halves if self.before else np.zeros_like(halves)
 
     def reach_after(self, halves: Ints) -> Ints:
-        """Number of buffer points after an event."""
+        """Return the number of buffer points after an event."""
         if not self.after:
             return np.zeros_like(halves)
         return np.maximum(halves - self.shorter, 0) if self.shorter else halves
 
     def joined_from(self, gap: Ints, touching: bool) -> Ints:
-        """Smallest half-length at which two events ``gap`` points apart become one."""
+        """Return the smallest half-length at which events ``gap`` points apart are merged."""
         needed = gap if touching else gap + 1
         if self.before and self.after:
             return (needed + self.shorter + 1) // 2

@@ -1,8 +1,8 @@
-"""Existence: the share of buffered events that hold a predicted point.
+"""Existence: the fraction of buffered events that contain a predicted point.
 
-A buffered event is found as soon as the threshold falls to its highest score, so its *peak* is all
-that is needed. Growing the buffer by one adds one point on either side and may join neighbors; the
-peak of a joined event is the highest peak of its parts.
+A buffered event is found once the threshold falls to its highest score, so only this *peak* is
+needed. Extending the buffer by one adds one point on each side and may merge neighboring events.
+The peak of a merged event is the highest peak of its parts.
 """
 
 from __future__ import annotations
@@ -18,31 +18,32 @@ from vuskit.kernels.ranking import Scores
 
 __all__ = ["ExistencePlan", "plan_existence"]
 
-_BLOCK = 1 << 18  # (half-lengths x events) looked at together
+_BLOCK = 1 << 18  # (half-lengths x events) processed together
 
 
 @dataclass(frozen=True)
 class _Stretch:
     """A run of half-lengths (rows) that start from the same list of events.
 
-    ``sides`` holds the points to add to each event, by (side, step, event), and how many steps each
-    row takes; both sides are one where they take the same. ``first_parts`` lists, in the flattened
-    (row, event) order, where each joined event begins; None: nothing is joined.
+    ``sides`` contains the points to add to each event, by (side, step, event), and the number of
+    steps of each row. Both sides share one entry if their steps are equal. ``first_parts`` lists
+    where each merged event begins, in flattened (row, event) order; None if nothing is merged.
     """
 
     n_rows: int
-    rows: Ints  # of each joined event
+    rows: Ints  # row of each merged event
     sides: tuple[tuple[Ints, Ints], ...]
     first_parts: Ints | None
     peek: Ints | None  # by (row, event): a point beyond the ramp that still counts, or -1
-    carried: Ints | None  # how the next stretch joins this one's events
+    carried: Ints | None  # first events of the merged events with which the next run starts
 
 
 @dataclass(frozen=True)
 class ExistencePlan:
     """Buffered events for each distinct half-length, independent of the scores.
 
-    ``row_of_width[i]`` is the row of width ``i``; ``n_events[row]`` the number of buffered events.
+    ``row_of_width[i]`` is the row of width ``i``. ``n_events[row]`` is the number of buffered
+    events.
     """
 
     row_of_width: Ints
@@ -117,7 +118,7 @@ def plan_existence(
                     carried = np.flatnonzero(begins[-1])
         if row_of_part is None:
             row_of_part = np.repeat(np.arange(row, end), starts.size)
-        # Beyond an end of the series the index stays at the end, which the event already holds.
+        # Clip indices to the series; the event already contains the end points.
         steps_before = np.arange(done_before + 1, before[end - 1] + 1)[:, None]
         steps_after = np.arange(done_after + 1, after[end - 1] + 1)[:, None]
         points_before = np.maximum(starts - steps_before, 0)
@@ -147,18 +148,18 @@ def plan_existence(
 
 
 def _furthest(starts: Ints, stops: Ints, n: int, definition: Definition) -> int:
-    """Number of steps from an event beyond which there is nothing new."""
+    """Return the largest number of steps from an event that can reach new points."""
     if definition.events == "apart":
         return n
-    # Beyond the next event the buffer is one with that event's.
+    # Beyond the next event, the buffers are merged.
     return int((np.append(starts, n) - np.concatenate(([0], stops))).max())
 
 
 def _peek(starts: Ints, stops: Ints, n: int, halves: Ints, ramps: Ramps) -> Ints | None:
-    """The point just past each ramp where the next event gives it a soft label, else -1.
+    """Return the point after each ramp if the next event gives it a soft label, else -1.
 
-    Where events are counted apart, the window looked at is one point longer on the right; that
-    point counts only with a soft label, which can come from the following event alone.
+    If events are not merged, the window of an event is one point longer on the right. This point
+    counts only if it has a soft label, which only the next event can give.
     """
     point = stops + ramps.reach_after(halves)[:, None]
     following = np.concatenate((starts[1:], [2 * n + int(halves[-1])]))

@@ -1,4 +1,4 @@
-"""Ranks of a few scores among many: with NumPy, and compiled by numba."""
+"""Ranks of a few scores among many, with NumPy and with compiled kernels."""
 
 from __future__ import annotations
 

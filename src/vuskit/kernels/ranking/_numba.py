@@ -1,8 +1,9 @@
-"""Compiled twins of ``ranking``: the levels of the dynamic points from one look at the scores.
+"""Compiled version of ``ranking``: the levels of the dynamic points from one pass over the scores.
 
-Equal-width buckets are a monotone map (see ``ranking``), so a score is compared only with the
-needles of its own bucket, by bisection where they are many: an uneven spread costs time, never a
-wrong rank. Scores are contiguous doubles. Levels go from the highest score down.
+Scores are sorted into equal-width buckets, which preserve the order. A score is compared only with
+the needles (queried scores) of its own bucket, by bisection if there are many. An uneven
+distribution costs time but never gives a wrong rank. Scores are contiguous doubles. Levels go from
+the highest score down.
 """
 
 from __future__ import annotations
@@ -15,17 +16,17 @@ from vuskit.kernels._numba_types import FLOAT, FLOATS, INT, INTS, jit
 
 __all__ = ["grid_levels", "point_levels"]
 
-_MOST_BUCKETS = 1 << 14  # for thresholds at ranks
+_MOST_BUCKETS = 1 << 14  # maximum for thresholds at ranks
 _MOST_NEEDLE_BUCKETS = 1 << 20
 _CACHED_BUCKETS = 1 << 17
-_CHUNK = 1 << 11  # far points whose buckets are found together
-_MOST_MOVES = 8  # per point, after which sorting by insertion does not pay
+_CHUNK = 1 << 11  # far points whose buckets are computed together
+_MOST_MOVES = 8  # moves per point above which insertion sort is too slow
 
 
 @jit(inline="always")
 def _bucket(value: float, low: float, scale: float, last: int) -> Any:
-    # Halves: the span of two finite numbers may not be finite.
-    # Without branches, so that the processor works on several values at once.
+    # Use halves, because the difference of two finite numbers may overflow.
+    # Avoid branches, so that the processor handles several values at once.
     place = (0.5 * value - 0.5 * low) * scale
     return np.int32(min(max(place, 0.0), float(last)))
 
@@ -38,7 +39,7 @@ def _scale(low: float, high: float, last: int) -> float:
 
 @jit()
 def _first_of_buckets(needles: Any, low: float, scale: float, last: int) -> Any:
-    """Number of needles in the buckets before each bucket."""
+    """Return the number of needles in the buckets before each bucket."""
     first = np.zeros(last + 2, dtype=np.int32)
     for i in range(needles.size):
         first[_bucket(needles[i], low, scale, last) + 1] += 1
@@ -49,7 +50,7 @@ def _first_of_buckets(needles: Any, low: float, scale: float, last: int) -> Any:
 
 @jit(inline="always")
 def _not_above(needles: Any, start: int, stop: int, score: float) -> int:
-    """Number of ascending needles that are not above the score, if that many are from start on."""
+    """Return the number of ascending needles <= score; it lies between start and stop."""
     while stop - start > 8:
         middle = (start + stop) // 2
         if needles[middle] <= score:
@@ -63,7 +64,7 @@ def _not_above(needles: Any, start: int, stop: int, score: float) -> int:
 
 @jit()
 def _ends_of_buckets(bucket: Any, last: int) -> Any:
-    """One past the last point of each bucket where points stand by bucket; then their number."""
+    """Return the end of each bucket if points are ordered by bucket; then the total number."""
     end = np.zeros(last + 2, dtype=np.int32)
     for i in range(bucket.size):
         if bucket[i] >= 0:
@@ -77,7 +78,7 @@ def _ends_of_buckets(bucket: Any, last: int) -> Any:
 
 @jit()
 def _ascending(values: Any, bucket: Any, end: Any) -> Any:
-    """Points that have a bucket, by ascending value; then these values.
+    """Return the points that have a bucket, by ascending value, and their values.
 
     Changes ``end`` to the first point of each bucket.
     """
@@ -89,7 +90,7 @@ def _ascending(values: Any, bucket: Any, end: Any) -> Any:
             at = end[bucket[i]]
             order[at], ordered[at] = i, values[i]
     moves = 0
-    for i in range(1, order.size):  # few are out of place, except where buckets are crowded
+    for i in range(1, order.size):  # few points are out of place unless buckets are crowded
         point, value, at = order[i], ordered[i], i
         while at > 0 and ordered[at - 1] > value:
             order[at], ordered[at] = order[at - 1], ordered[at - 1]
@@ -106,9 +107,9 @@ def _ascending(values: Any, bucket: Any, end: Any) -> Any:
 def _count_far(
     scores: Any, far_starts: Any, far_stops: Any, needles: Any, first: Any, low: float, scale: float
 ) -> Any:
-    """Scores of the far points by the number of needles not above them, and those equal to one.
+    """Count the far scores by the number of needles <= them, and those equal to a needle.
 
-    ``first`` is the number of needles in the buckets before each bucket and before the end.
+    ``first`` is the number of needles before each bucket, and the total number.
     """
     between = np.zeros(needles.size + 1, dtype=np.int64)
     equal = np.zeros(needles.size, dtype=np.int64)
@@ -117,11 +118,11 @@ def _count_far(
     for gap in range(far_starts.size):
         for start in range(far_starts[gap], far_stops[gap], _CHUNK):
             chunk = scores[start : min(start + _CHUNK, far_stops[gap])]
-            # By itself, so that the processor works on several scores at once.
+            # A separate loop, so that the processor handles several scores at once.
             for i in range(chunk.size):
                 bucket[i] = _bucket(chunk[i], low, scale, last)
-            # No branches either, which it would foresee badly: scores that share a bucket with a
-            # needle are counted before the needles of their bucket, and moved afterwards.
+            # Avoid branches that are hard to predict: first count all scores as below the needles
+            # of their bucket, then move those that share a bucket with a needle.
             n_unsure = np.uintp(0)
             for i in range(np.uintp(chunk.size)):
                 b = np.uintp(bucket[i])
@@ -142,19 +143,20 @@ def _count_far(
 def point_levels(
     scores: Any, positions: Any, n_inside: int, far_starts: Any, far_stops: Any
 ) -> Any:
-    """Levels of the dynamic points where every score is a threshold.
+    """Compute the levels of the dynamic points if every score is a threshold.
 
-    The far points are all others. Returns the points at or above each level, those above it, and
-    the anomalous ones among the former; then the level of each dynamic point, the points by level
-    and one past the last of each level. Points below the lowest anomalous one change nothing: they
-    stand past the last level and are none of the points by level.
+    The far points are all other points. Returns, by level, the number of points at or above it, the
+    number above it, and the number of anomalous points at or above it. Then follow the level of
+    each dynamic point, the points ordered by level, and the end of each level. Points below the
+    lowest anomalous one have no effect; their level is past the last one, and they are not among
+    the ordered points.
     """
     values = np.empty(positions.size)
     for i in range(positions.size):
         values[i] = scores[positions[i]]
     low, high = values[:n_inside].min(), values.max()
-    # Many buckets: most scores then share theirs with no needle, which the processor foresees. Of a
-    # long series even more, as long as they stay in the cache.
+    # With many buckets, most scores share theirs with no needle, which branch prediction favors.
+    # Long series use even more buckets, as long as these fit into the cache.
     wanted = max(16 * values.size, min(scores.size // 8, _CACHED_BUCKETS), 1 << 10)
     last = min(wanted, _MOST_NEEDLE_BUCKETS) - 1
     scale = _scale(low, high, last)
@@ -186,7 +188,7 @@ def point_levels(
 
 @jit()
 def _by_level(level: Any, n_levels: int) -> Any:
-    """Points by ascending level, and one past the last point of each level."""
+    """Return the points by ascending level, and the end of each level."""
     end = np.zeros(n_levels + 1, dtype=np.int64)
     for i in range(level.size):
         end[level[i] + 1] += 1
@@ -201,14 +203,17 @@ def _by_level(level: Any, n_levels: int) -> Any:
 
 @jit()
 def _at_ranks(scores: Any, ranks: Any, low: float, scale: float, last: int) -> Any:
-    """Scores at ascending ranks, and the points at or above each; none if that takes a sort."""
+    """Return the scores at ascending ranks and the number of points at or above each.
+
+    The result is empty if a sort would be faster.
+    """
     n, size = scores.size, ranks.size
     begins = np.zeros(last + 2, dtype=np.int64)
     for i in range(n):
         begins[_bucket(scores[i], low, scale, last) + 1] += 1
     for b in range(last + 1):
         begins[b + 1] += begins[b]
-    # Where the scores of each bucket that holds a threshold are collected; -1: not wanted.
+    # Position at which to collect the scores of each bucket with a threshold; -1 for others.
     slot = np.full(last + 1, -1, dtype=np.int64)
     bucket = np.empty(size, dtype=np.int64)
     n_wanted, b = 0, last
@@ -246,11 +251,11 @@ def _at_ranks(scores: Any, ranks: Any, low: float, scale: float, last: int) -> A
 def grid_levels(
     scores: Any, positions: Any, n_inside: int, ranks: Any, low: float, high: float
 ) -> Any:
-    """Levels of the dynamic points where the scores at ``ranks`` (ascending) are the thresholds.
+    """Compute the levels of the dynamic points if the scores at ``ranks`` are the thresholds.
 
-    Returns what ``point_levels`` does, the points at the level before in place of those above it;
-    no levels where so many scores share buckets with a threshold that only a sort helps.
-    ``low`` and ``high`` are the lowest and the highest score.
+    ``ranks`` is ascending; ``low`` and ``high`` are the lowest and the highest score. Returns the
+    same as ``point_levels``, except that the second count is that of the previous level. There are
+    no levels if so many scores share buckets with a threshold that a sort would be faster.
     """
     last = min(max(scores.size // 2, 1 << 10), _MOST_BUCKETS) - 1
     scale = _scale(low, high, last)

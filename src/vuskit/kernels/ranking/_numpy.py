@@ -1,9 +1,9 @@
-"""Ranks of a few scores among many, for less than the cost of a sort.
+"""Ranks of a few scores among many, at less than the cost of a sort.
 
-A measure needs the rank of the scores near anomalies, or the scores at a few ranks, never the whole
-order. Counting the points in equal-width buckets is a monotone map, so only the buckets that hold a
-queried score have to be sorted. Where that does not pay (most buckets are queried), one ``np.sort``
-answers instead; both ways give the same integers.
+Measures need the ranks of the scores near anomalies, or the scores at a few ranks, but never the
+complete order. Scores are counted in equal-width buckets, which preserve the order. Then only
+buckets with a queried score have to be sorted. If most buckets are queried, ``np.sort`` is used
+instead. Both ways give the same integers.
 """
 
 from __future__ import annotations
@@ -26,24 +26,25 @@ __all__ = ["RankTable", "Scores", "position_among", "rank_table"]
 Scores = NDArray[Any]
 Floats = NDArray[np.float64]
 
-_SMALL = 1 << 12  # below this a sort is the cheapest way
-_PER_QUERY = 32  # buckets per queried score, so that few points share a bucket with one
-_PER_BUCKET = 4  # points at least, while the counts fit the cache
+_SMALL = 1 << 12  # number of points below which a sort is fastest
+_PER_QUERY = 32  # buckets per queried score, so that few points share its bucket
+_PER_BUCKET = 4  # minimum number of points per bucket, while the counts fit into the cache
 _FEWEST_BUCKETS, _CACHED_BUCKETS, _MOST_BUCKETS = 1 << 11, 1 << 16, 1 << 19
-_SHORT = 1 << 18  # a shorter series is sorted in the time that many fresh counts take
-_CHUNK = 1 << 14  # points at a time: the chunk and the counts stay in the second-level cache
-_LARGEST_CHUNK = 1 << 15  # whose work arrays are kept from call to call
-_TOGETHER = 1 << 17  # points counted together; their buckets are kept from call to call
+_SHORT = 1 << 18  # number of points below which sorting is as fast as allocating many counts
+_CHUNK = 1 << 14  # points per chunk; the chunk and the counts fit into the second-level cache
+_LARGEST_CHUNK = 1 << 15  # largest chunk whose work arrays are reused
+_TOGETHER = 1 << 17  # points counted together; the array of their buckets is reused
 _DISCRETE = 4096  # scores with fewer occupied buckets may have one value per bucket
-_WHOLE = 2.0**52  # from here on doubles are whole numbers, one apart
+_WHOLE = 2.0**52  # doubles from here to 2**53 are the whole numbers
 _WHOLE_BITS = int(np.float64(_WHOLE).view(np.int64))
 
 
 @dataclass(frozen=True)
 class RankTable:
-    """What is known of the order of the scores: some of them, ascending, and where they stand.
+    """Partial order of the scores: some of the values, ascending, and their positions.
 
-    ``shift[i]`` is the position of ``values[i]`` in the whole order, minus i; None: all are known.
+    ``shift[i]`` is the position of ``values[i]`` in the complete order, minus i; None if `values`
+    contains all scores.
     """
 
     n: int
@@ -51,13 +52,13 @@ class RankTable:
     shift: Ints | None
 
     def at_least(self, needles: Scores) -> Ints:
-        """Number of points with a score >= each needle."""
+        """Return the number of points with a score >= each needle."""
         if _falls(needles):
             return self.at_least(needles[::-1])[::-1]
         return self.n - self._lowest(self.values.searchsorted(needles))
 
     def counts(self, needles: Scores) -> tuple[Ints, Ints]:
-        """Number of points with a score >= each needle, and > it."""
+        """Return the number of points with a score >= each needle, and > each needle."""
         if _falls(needles):
             at_least, above = self.counts(needles[::-1])
             return at_least[::-1], above[::-1]
@@ -68,18 +69,18 @@ class RankTable:
         return found if self.shift is None else found + self.shift[found]
 
     def _beyond(self, found: Ints, needles: Scores) -> Ints:
-        # Most needles stand alone: only those with a twin are searched for again.
+        # Most needles are unique; search again only for those with duplicates.
         twin = self.values.take(found + 1, mode="clip") == needles
         twin &= found + 1 < self.values.size
         last = found
         if twin.any():
             last = found.copy()
             last[twin] = self.values.searchsorted(needles[twin], side="right") - 1
-        # A needle is one of `values`, and so are all points of its bucket: one shift for both ends.
+        # `values` contains all points of a needle's bucket, so both ends have the same shift.
         return last + 1 if self.shift is None else last + 1 + self.shift[last]
 
     def at_rank(self, ranks: Ints) -> tuple[Scores, Ints]:
-        """Scores at the given ranks, counted from the highest (rank 0); points at or above them."""
+        """Return the scores at ranks (0 is the highest), and the number of points >= each."""
         position = self.n - 1 - ranks
         at = position
         if self.shift is not None:
@@ -94,21 +95,21 @@ class RankTable:
 
 
 def _falls(needles: Scores) -> bool:
-    """Whether needles are in falling order; searching for rising ones goes on from where it was."""
+    """Whether needles are descending; ``searchsorted`` is faster for ascending needles."""
     return needles.size > 1 and bool(needles[0] > needles[-1])
 
 
 def rank_table(scores: Scores, needles: Scores, ranks: Ints) -> RankTable:
-    """Learn enough of the order to answer for ``needles`` (scores of the series) and ``ranks``.
+    """Compute as much of the order of the scores as ``needles`` and ``ranks`` require.
 
     Parameters
     ----------
     scores : ndarray of shape (n,)
         Finite scores.
     needles : ndarray
-        Values out of ``scores`` whose ranks are wanted.
+        Values from ``scores`` whose ranks are queried.
     ranks : ndarray of int
-        Ranks, counted from the highest score, whose values are wanted.
+        Ranks, counted from the highest score, whose values are queried.
     """
     n = scores.size
     queries = needles.size + ranks.size
@@ -117,15 +118,15 @@ def rank_table(scores: Scores, needles: Scores, ranks: Ints) -> RankTable:
     buckets = min(buckets, most, _MOST_BUCKETS, 2 * n)
     if n < _SMALL or scores.dtype.itemsize > 8 or 4 * queries > min(buckets, n):
         return _by_sorting(scores)
-    quantiser = _Quantiser.spanning(scores, buckets)
-    if quantiser is None:
+    quantizer = _Quantizer.spanning(scores, buckets)
+    if quantizer is None:
         return _by_sorting(scores)
-    placed = _Placed(scores, quantiser)
+    placed = _Placed(scores, quantizer)
     counts = placed.count()
     ends = counts.cumsum()
     wanted = np.zeros(buckets, dtype=np.bool_)
-    for part in quantiser.chunks(needles):
-        wanted[quantiser(part)] = True
+    for part in quantizer.chunks(needles):
+        wanted[quantizer(part)] = True
     wanted[ends.searchsorted(n - 1 - ranks, side="right")] = True
     here = np.flatnonzero(wanted)
     kept = counts[here]
@@ -141,25 +142,26 @@ def rank_table(scores: Scores, needles: Scores, ranks: Ints) -> RankTable:
 
 
 def position_among(marks: Scores, values: Scores) -> Ints:
-    """Number of ascending marks that are not above each value.
+    """Return the number of ascending marks <= each value.
 
-    Many values are first told apart by buckets; only those that share one with a mark are searched.
+    For many values, buckets are computed first, and only values that share a bucket with a mark are
+    searched.
     """
     if values.size < _SMALL or values.size < 8 * marks.size or values.dtype.itemsize > 8:
         return marks.searchsorted(values, side="right")
-    quantiser = _Quantiser.spanning(values, min(_FEWEST_BUCKETS + 16 * marks.size, _MOST_BUCKETS))
-    if quantiser is None:
+    quantizer = _Quantizer.spanning(values, min(_FEWEST_BUCKETS + 16 * marks.size, _MOST_BUCKETS))
+    if quantizer is None:
         return marks.searchsorted(values, side="right")
-    # Marks lie within the values' span, or beyond all of them.
+    # Only marks within the span of the values fall into buckets.
     inner = marks[(marks >= values.min()) & (marks <= values.max())]
-    in_bucket = np.zeros(quantiser.buckets, dtype=np.intp)
-    for part in quantiser.chunks(inner):
-        in_bucket += np.bincount(quantiser(part), minlength=quantiser.buckets)
+    in_bucket = np.zeros(quantizer.buckets, dtype=np.intp)
+    for part in quantizer.chunks(inner):
+        in_bucket += np.bincount(quantizer(part), minlength=quantizer.buckets)
     base = in_bucket.cumsum() - in_bucket + np.count_nonzero(marks < values.min())
     positions = np.empty(values.size, dtype=np.intp)
     start = 0
-    for part in quantiser.chunks(values):
-        buckets = quantiser(part)
+    for part in quantizer.chunks(values):
+        buckets = quantizer(part)
         found = base[buckets]
         unsure = np.flatnonzero(in_bucket[buckets])
         found[unsure] = marks.searchsorted(part[unsure], side="right")
@@ -177,8 +179,8 @@ def _of_discrete(values: Scores, counts: Ints) -> RankTable:
     return RankTable(int(counts.sum()), np.repeat(values[occupied], counts[occupied]), None)
 
 
-class _Quantiser:
-    """Monotone map of scores to bucket numbers, applied a chunk at a time."""
+class _Quantizer:
+    """Monotone map from scores to bucket numbers, applied in chunks."""
 
     def __init__(self, low: float, scale: float, buckets: int) -> None:
         self.low = low
@@ -187,30 +189,33 @@ class _Quantiser:
         self.chunk = min(max(_CHUNK, buckets), _LARGEST_CHUNK)
 
     @classmethod
-    def spanning(cls, scores: Scores, buckets: int) -> _Quantiser | None:
-        """Buckets from the lowest to the highest score; None where their span is no number."""
+    def spanning(cls, scores: Scores, buckets: int) -> _Quantizer | None:
+        """Return buckets that span the scores; None if the span is 0 or infinite."""
         low, high = float(scores.min()), float(scores.max())
         if low == high:
             return None
-        # Rounding carries the highest score to the middle of the last bucket.
+        # Values are rounded, so the highest score falls into the middle of the last bucket.
         scale = (buckets - 1) / (high - low)
         if scale == 0.0 or not math.isfinite(scale):
             return None
         return cls(low, scale, buckets)
 
     def __call__(self, values: Scores, out: Floats | None = None) -> Ints:
-        """Buckets of at most a chunk of values, in ``out`` or valid until the next call."""
+        """Return the buckets of at most one chunk of values.
+
+        Without ``out``, the result is valid until the next call.
+        """
         work = scratch("scaled scores", values.shape) if out is None else out
         np.subtract(values, self.low, out=work, casting="unsafe", dtype=np.float64)
         np.multiply(work, self.scale, out=work)
-        # A double beyond 2**52 spells out a whole number in its last bits. To read it off there
-        # takes the processor less than a conversion, which goes one by one.
+        # Adding 2**52 puts the whole number into the last bits of the double. Reading these bits
+        # is faster than a conversion, which is not vectorized.
         np.add(work, _WHOLE, out=work)
         whole = work.view(np.int64)
         return np.subtract(whole, _WHOLE_BITS, out=whole)
 
     def chunks(self, scores: Scores) -> Iterator[Scores]:
-        """The scores, a chunk at a time."""
+        """Yield the scores in chunks."""
         for start in range(0, scores.size, self.chunk):
             yield scores[start : start + self.chunk]
 
@@ -218,13 +223,13 @@ class _Quantiser:
 class _Placed:
     """All scores of a series with their buckets."""
 
-    def __init__(self, scores: Scores, quantiser: _Quantiser) -> None:
+    def __init__(self, scores: Scores, quantizer: _Quantizer) -> None:
         self.scores = scores
-        self.quantiser = quantiser
-        self.only: Ints | None = None  # buckets of a series that is counted together
+        self.quantizer = quantizer
+        self.only: Ints | None = None  # buckets of a series that consists of one part
 
     def _parts(self) -> Iterator[tuple[Scores, Ints]]:
-        """Scores and their buckets, valid until the next part."""
+        """Yield scores and their buckets, valid until the next part."""
         for start in range(0, self.scores.size, _TOGETHER):
             part = self.scores[start : start + _TOGETHER]
             buckets = self._place(part) if self.only is None else self.only
@@ -234,30 +239,30 @@ class _Placed:
 
     def _place(self, part: Scores) -> Ints:
         buckets = scratch("placed scores", part.shape)
-        chunk = self.quantiser.chunk
+        chunk = self.quantizer.chunk
         for start in range(0, part.size, chunk):
-            self.quantiser(part[start : start + chunk], buckets[start : start + chunk])
+            self.quantizer(part[start : start + chunk], buckets[start : start + chunk])
         return buckets.view(np.int64)
 
     def count(self) -> Ints:
-        """Number of scores in each bucket."""
-        size = self.quantiser.buckets
+        """Return the number of scores in each bucket."""
+        size = self.quantizer.buckets
         parts = (np.bincount(buckets, minlength=size) for _, buckets in self._parts())
         return reduce(operator.iadd, parts)
 
     def collect(self, wanted: NDArray[np.bool_]) -> Scores:
-        """Scores in the wanted buckets."""
+        """Return the scores in the wanted buckets."""
         return np.concatenate(
             [
-                # Clipping changes nothing; it is faster than a check of every bucket.
+                # No bucket is out of range; mode="clip" just avoids the check.
                 scores.compress(wanted.take(buckets, mode="clip"))
                 for scores, buckets in self._parts()
             ]
         )
 
     def one_value_per_bucket(self) -> Scores | None:
-        """The value of each bucket where every bucket holds one value only, else None."""
-        values = np.zeros(self.quantiser.buckets, dtype=self.scores.dtype)
+        """Return the value of each bucket if every bucket contains a single value, else None."""
+        values = np.zeros(self.quantizer.buckets, dtype=self.scores.dtype)
         for scores, buckets in self._parts():
             values[buckets] = scores
         if all(np.array_equal(values[buckets], scores) for scores, buckets in self._parts()):

@@ -1,4 +1,4 @@
-"""Areas from ranks, for all buffer widths at once: with NumPy, and compiled by numba."""
+"""Areas from ranks, for all buffer widths at once, with NumPy and with compiled kernels."""
 
 from __future__ import annotations
 

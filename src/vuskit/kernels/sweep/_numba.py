@@ -1,7 +1,7 @@
-"""Compiled twin of the exact sweep for definitions whose P' follows the prediction.
+"""Compiled version of the exact sweep, for definitions whose P' follows the prediction.
 
-The same sums as ``sweep`` and ``areas``, point by point. All arrays over widths are contiguous, and
-a point that the shorter buffers do not reach leaves their entries alone.
+It computes the same sums as ``sweep`` and ``areas``, point by point. Arrays over widths are
+contiguous. A point does not update the entries of buffers that do not reach it.
 """
 
 from __future__ import annotations
@@ -24,11 +24,10 @@ _NONE = np.iinfo(np.intp).max  # past every level
 def _add_level(
     state: Any, weights: Any, row: int, first: int, n: float, terms: tuple[float, ...]
 ) -> None:
-    """Take one level into the running sums, from the first width that it reaches: see ``areas``."""
+    """Add one level to the running sums, from the first width that reaches it; see ``areas``."""
     miss, after, before, slope, offset = terms
-    # One array and offsets that the compiler knows: else it could not rule out that the sums of one
-    # width are those of another, and would go through them one by one. Nor would it go through
-    # several at once if an index could be negative, which numba counts from the end.
+    # A single array with constant offsets lets the compiler rule out aliasing and vectorize the
+    # loop. Unsigned indices also help, because numba handles negative indices separately.
     for w in range(np.uintp(first - first % LANE), np.uintp(weights.shape[1])):
         positives = state[w] + weights[row, w]
         negatives = n - positives
@@ -46,7 +45,7 @@ def _add_level(
 
 @jit()
 def _add_anomalous_level(state: Any, size: int, terms: tuple[float, ...]) -> None:
-    """The same where a point inside an event comes in: P' stays, and with it what it divides."""
+    """Add a level with one point inside an event, which leaves P' unchanged."""
     miss, after, before, slope, offset = terms
     for w in range(np.uintp(size)):
         ratio = miss / state[w]
@@ -59,19 +58,19 @@ def _add_anomalous_level(state: Any, size: int, terms: tuple[float, ...]) -> Non
 
 @jit()
 def _add_points(total: Any, weights: Any, points: Any, code: Any, first: Any, second: Any) -> Any:
-    """Sum of the weights of some points into ``total``; the first width that they reach."""
+    """Sum the weights of some points into ``total``; return the first width that reaches one."""
     total[:] = 0.0
     reached = total.size
     for point in points:
         begin, end = first[point], second[point]
         reached = min(reached, begin)
-        if code[point] == 0:  # inside an event the sum stays as it is
+        if code[point] == 0:  # points inside an event do not change the sum
             continue
-        # Loops from zero over slices: an index that might be negative would not be vectorised.
+        # Loop from zero over slices; loops with possibly negative indices are not vectorized.
         once, weight, twice = total[begin:end], weights[code[point], begin:end], total[end:]
         for w in range(once.size):
             once[w] += weight[w]
-        for w in range(twice.size):  # it touches a second event: full weight
+        for w in range(twice.size):  # in the buffers of two events: full weight
             twice[w] += 0.5
     return reached
 
@@ -81,7 +80,7 @@ def _event_peaks(
     level: Any, n_events: Any, inside_starts: Any, gap_starts: Any, gap_lengths: Any,
     joined_from: Any, halves: Any, before: bool, after: bool, n_levels: int,
 ) -> Any:  # fmt: skip
-    """Rows of the buffered events by the level of their highest point; one past each level's last.
+    """Return the rows of buffered events ordered by the level of their peak; ends of the levels.
 
     See ``sweep`` for the arguments.
     """
@@ -95,7 +94,7 @@ def _event_peaks(
         joined = _NONE
         for event in range(best.size):
             between = gap_starts[event + 1]
-            # Beyond its gap the buffer is one with the next event, which looks at that side.
+            # Beyond its gap, the buffer is merged with the next event, which covers that side.
             if before:
                 for point in range(
                     between - min(halves[row], gap_lengths[event]),
@@ -128,30 +127,30 @@ def _event_peaks(
 def sweep(
     n: int,
     n_inside: int,
-    table: NDArray[np.float64],  # by (code, width), whole lanes of widths
-    code: NDArray[np.intp],  # of each dynamic point
-    first_width: NDArray[np.intp],  # at which the point gets its weight
-    second_width: NDArray[np.intp],  # at which it touches a second event
-    n_events: NDArray[np.intp],  # buffered events by row
+    table: NDArray[np.float64],  # weights by (code, width), padded to whole lanes
+    code: NDArray[np.intp],  # code of each dynamic point
+    first_width: NDArray[np.intp],  # first width that reaches each dynamic point
+    second_width: NDArray[np.intp],  # first width at which a second event reaches it
+    n_events: NDArray[np.intp],  # number of buffered events by row
     row_start: NDArray[np.intp],  # first width of each row, and the number of widths
     halves: NDArray[np.intp],  # half-length of each row
-    predicted: NDArray[np.intp],  # by level: see ``Levels``
+    predicted: NDArray[np.intp],  # by level; see ``Levels``
     predicted_before: NDArray[np.intp],
     found: NDArray[np.intp],
-    level: NDArray[np.intp],  # at which each dynamic point is predicted
-    points: NDArray[np.intp],  # by level
-    points_end: NDArray[np.intp],  # one past the last point of each level
-    inside_starts: NDArray[np.intp],  # first point of each event, and the number of all
-    gap_starts: NDArray[np.intp],  # first near point of each gap between events, and beyond all
+    level: NDArray[np.intp],  # level of each dynamic point
+    points: NDArray[np.intp],  # dynamic points ordered by level
+    points_end: NDArray[np.intp],  # end of each level in ``points``
+    inside_starts: NDArray[np.intp],  # first point of each event, and the total number
+    gap_starts: NDArray[np.intp],  # first near point of each gap between events, and the end
     gap_lengths: NDArray[np.intp],
-    joined_from: NDArray[np.intp],  # half-length from which an event and the next are one
-    before: bool,  # whether buffers reach back from events
-    after: bool,
+    joined_from: NDArray[np.intp],  # half-length at which an event and the next are merged
+    before: bool,  # whether events have buffers before them
+    after: bool,  # whether events have buffers after them
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """R-AUC-ROC and R-AUC-PR of every width, of which there are at most ``MOST_WIDTHS``."""
+    """Return R-AUC-ROC and R-AUC-PR of every width (at most ``MOST_WIDTHS``)."""
     size = row_start[-1]
     state = np.zeros(_END)
-    together = np.zeros((1, table.shape[1]))  # weight of levels that are not a single plain point
+    together = np.zeros((1, table.shape[1]))  # total weight of levels with several points
     state[:_EXISTENCE] = n_inside
     state[_INVERSE:_ROC] = 1.0 / (n - n_inside)
     n_found = np.zeros(n_events.size)
@@ -162,7 +161,7 @@ def sweep(
     )  # fmt: skip
     point = peak = found_before = 0
     for k in range(predicted.size):
-        # Indices rather than slices, of which each would count the references to its array.
+        # Use indices instead of slices, because each slice costs reference counting.
         for i in range(peak, peaks_end[k]):
             row = peaks[i]
             n_found[row] += 1.0

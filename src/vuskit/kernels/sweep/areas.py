@@ -1,4 +1,4 @@
-"""Areas under range-aware ROC and PR curves, summed block by block.
+"""Areas under range-aware ROC and PR curves, computed in blocks of levels.
 
 A curve is a list of levels (thresholds from high to low). Summation by parts turns both areas into
 sums over the jumps dT of the true-positive rate T:
@@ -7,8 +7,8 @@ sums over the jumps dT of the true-positive rate T:
     PR area  = sum dT * precision after it               (step)
              = sum dT * (precision before + after) / 2   (trapezoid)
 
-so thresholds at which T does not move need no visit, however many they are. Every array here has
-the shape (buffer widths, levels of the block).
+Thresholds at which T does not change can therefore be skipped. All arrays have the shape
+(buffer widths, levels of the block).
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Levels:
-    """What the order of the scores says of each level, from high to low.
+    """Counts at each level, from high to low.
 
-    ``predicted`` counts the points at or above the level, ``predicted_before`` those at the
-    threshold just before it, ``found`` the anomalous ones among ``predicted``.
+    ``predicted`` is the number of points at or above the level, ``predicted_before`` that number at
+    the preceding threshold, and ``found`` the number of anomalous points at or above the level.
     """
 
     predicted: Ints
@@ -41,7 +41,7 @@ class Levels:
     found: Ints
 
     def __getitem__(self, which: slice | Ints) -> Levels:
-        """Some of the levels."""
+        """Return some of the levels."""
         return Levels(self.predicted[which], self.predicted_before[which], self.found[which])
 
     @property
@@ -50,16 +50,17 @@ class Levels:
         return int(self.predicted.size)
 
     def with_hits(self) -> Levels:
-        """The levels of anomalous points.
+        """Return the levels of anomalous points.
 
-        Which others there are depends on what else is computed. Sums must not, to the last bit.
+        The other levels depend on which measures are computed. Without them, sums are bit-identical
+        for any selection of measures.
         """
         hits = np.diff(self.found, prepend=0) > 0
         return self if hits.all() else self[np.flatnonzero(hits)]
 
 
 def plain_areas(levels: Levels, n: int) -> tuple[float, float]:
-    """AUC-ROC and AUC-PR of ``n`` points; only the scores of anomalous ones move the recall."""
+    """Return AUC-ROC and AUC-PR of ``n`` points."""
     levels = levels.with_hits()
     n_inside = int(levels.found[-1])
     found_before = np.concatenate(([0], levels.found[:-1]))
@@ -67,7 +68,7 @@ def plain_areas(levels: Levels, n: int) -> tuple[float, float]:
     false = levels.predicted - levels.found
     false += levels.predicted_before - found_before
     roc = 1.0 - float(hits @ false) / (2.0 * n_inside * (n - n_inside))
-    # Not by a product of matrices, which may round differently with another number of threads.
+    # Avoid a matrix product, whose rounding may depend on the number of threads.
     precise = float((hits * (levels.found / levels.predicted)).sum())
     return roc, min(precise / n_inside, 1.0)
 
@@ -83,14 +84,14 @@ class AreaSums(abc.ABC):
 
     @abc.abstractmethod
     def add(self, sums: Floats, levels: Levels, existence: Floats | None) -> None:
-        """Take in the next block; ``sums`` (see ``BufferPlan.table``) may be overwritten.
+        """Add the next block; ``sums`` (see ``BufferPlan.table``) may be overwritten.
 
-        Where ``existence`` has fewer levels, all events are found at the others.
+        If ``existence`` has fewer levels, all events are found at the remaining ones.
         """
 
     @abc.abstractmethod
     def areas(self) -> tuple[Floats, Floats]:
-        """Areas under the ROC and the PR curve, for each width."""
+        """Return the areas under the ROC and the PR curve for each width."""
 
     def add_trapezoids(
         self, jump: Floats, hits: Floats, hits_before: Floats, levels: Levels
@@ -103,23 +104,23 @@ class AreaSums(abc.ABC):
 
 
 def joined(parts: list[tuple[Floats, Floats]]) -> tuple[Floats, Floats]:
-    """Areas of all widths out of those of runs of widths."""
+    """Concatenate the areas of runs of widths."""
     if len(parts) == 1:
         return parts[0]
     return np.concatenate([roc for roc, _ in parts]), np.concatenate([pr for _, pr in parts])
 
 
 def area_sums(plan: BufferPlan) -> AreaSums:
-    """Running areas for the plan's definition, before the first threshold."""
+    """Return empty running areas for the plan's definition."""
     if plan.definition.positives == "predicted":
         return _FollowingPositives(plan)
     return _FixedPositives(plan)
 
 
 class _FollowingPositives(AreaSums):
-    """P' grows with the prediction. ``sums`` is P' = P + B / 2, so TP = A - 2 P + 2 P'.
+    """Areas if P' grows with the prediction. ``sums`` is P' = P + B / 2, so TP = A - 2 P + 2 P'.
 
-    Everything is then a rational function of P' with one numerator per level:
+    All rates are rational functions of P' with one numerator per level:
     TP / P' = 2 - (2 P - A) / P',  FPR = 2 + (r - A - 2 (n - P)) / N',  N' = n - P'.
     """
 
@@ -152,7 +153,7 @@ class _FollowingPositives(AreaSums):
             self.pr += row_dots(sums, 2.0 / predicted)
 
         constant = 2.0 * (self.n - self.n_inside)
-        # One column to the left in flattened order; the first column follows the previous block.
+        # Shift by one column in flattened order; the first column uses the previous block.
         np.multiply(jump.ravel()[1:], inverse.ravel()[:-1], out=sums.ravel()[1:])
         np.multiply(jump[:, 0], self.last_inverse, out=sums[:, 0])
         self.last_inverse = inverse[:, -1].copy()
@@ -163,9 +164,9 @@ class _FollowingPositives(AreaSums):
     def _jumps(
         self, sums: Floats, found: Ints, existence: Floats | None, miss: Floats, jump: Floats
     ) -> None:
-        """Jumps of the true-positive rate T = min(2 - miss, 1) * existence, into ``jump``."""
+        """Write the jumps of T = min(2 - miss, 1) * existence into ``jump``."""
         np.divide(2.0 * self.n_inside - found, sums, out=miss)
-        if miss[:, -1].min() < 1.0:  # it only falls, so the last column tells
+        if miss[:, -1].min() < 1.0:  # miss is descending, so the last column suffices
             np.maximum(miss, 1.0, out=miss)
         if existence is not None:
             first = miss[:, : existence.shape[1]]
@@ -177,12 +178,12 @@ class _FollowingPositives(AreaSums):
         self.last_miss = miss[:, -1].copy()
 
     def areas(self) -> tuple[Floats, Floats]:
-        # The jumps add up to one, so the constant 2 of either FPR adds 2 in all.
+        # The jumps sum to 1, so the constant 2 of both FPRs adds 2 in total.
         return 1.0 - (2.0 + 0.5 * self.roc), self.pr
 
 
 class _FixedPositives(AreaSums):
-    """P' is one number per width. ``sums`` is TP."""
+    """Areas if P' is one number per width. ``sums`` is TP."""
 
     def __init__(self, plan: BufferPlan) -> None:
         super().__init__(plan)
@@ -220,7 +221,7 @@ class _FixedPositives(AreaSums):
 def rates(
     plan: BufferPlan, sums: Floats, levels: Levels, existence: Floats
 ) -> tuple[Floats, Floats, Floats]:
-    """(FPR, TPR, precision) at every width and level: the surface itself."""
+    """Return FPR, TPR and precision at every width and level."""
     if plan.definition.positives == "predicted":
         positives = sums
         hits = levels.found - 2.0 * plan.n_inside + 2.0 * sums

@@ -1,4 +1,4 @@
-"""R-AUC for all buffer widths at once, by the compiled kernels where they are loaded and pay."""
+"""R-AUC for all buffer widths at once, with compiled kernels."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ __all__ = ["CompiledPlan", "CompiledScore"]
 
 Floats = NDArray[np.float64]
 
-_MOST_COPIED = 1 << 20  # scores that may be copied into contiguous doubles
+_MOST_COPIED = 1 << 20  # maximum number of scores to copy into contiguous doubles
 _FIT_DOUBLES = ("f2", "f4", "f8", "i1", "i2", "i4", "u1", "u2", "u4")
 
 
 @dataclass(frozen=True)
 class CompiledPlan:
-    """The labels' part as the compiled kernels take it, made once for many scores."""
+    """Buffer plan in the form of the compiled kernels, computed once for many scores."""
 
     plan: BufferPlan
 
     def rank(self, scores: Scores, grid: int | None, n_worth: int) -> CompiledScore | None:
-        """Rank a score at every distinct value or on a grid; None where NumPy has to do it.
+        """Rank a score at every distinct value or on a grid; None if NumPy should be used.
 
-        ``n_worth`` is the number of widths for which the kernels must pay.
+        ``n_worth`` is the number of widths that decides whether compiled kernels are faster.
         """
         plan = self.plan
         if not _is_compiled(plan.definition) or not _fits_doubles(scores):
@@ -58,7 +58,7 @@ class CompiledPlan:
 
     @cached_property
     def gaps(self) -> tuple[Any, ...]:
-        """Where events and the gaps between them begin, and how buffers join them."""
+        """Starts of events and gaps, lengths of gaps, and when buffers merge events."""
         plan = self.plan
         starts, stops = plan.starts, plan.stops
         touching = plan.definition.events == "touch"
@@ -72,7 +72,7 @@ class CompiledPlan:
         )
 
     def parts(self) -> Iterable[tuple[Any, ...]]:
-        """Runs of widths that are swept together; kept where their weights are few."""
+        """Return runs of widths that are swept together; cached if the table is small."""
         return self._kept_parts if self.plan.keeps_table else self._made_parts()
 
     @cached_property
@@ -81,7 +81,7 @@ class CompiledPlan:
 
     @cached_property
     def longest_part(self) -> tuple[Any, ...]:
-        """The last width alone."""
+        """Run that consists of the last width."""
         return _part(self.plan, self.plan.last_row)
 
     def _made_parts(self) -> Iterator[tuple[Any, ...]]:
@@ -90,7 +90,7 @@ class CompiledPlan:
 
 
 def _part(plan: BufferPlan, widths: slice) -> tuple[Any, ...]:
-    """Weights and rows of some widths, as ``sweep`` takes them."""
+    """Return the weights and rows of some widths as arguments of ``sweep``."""
     part = plan.part(widths)
     size = part.widths.size
     first_width = np.clip(plan.active_from - widths.start, 0, size)
@@ -113,7 +113,7 @@ def _part(plan: BufferPlan, widths: slice) -> tuple[Any, ...]:
 
 @dataclass(frozen=True)
 class CompiledScore:
-    """One score, ranked at the levels that its areas need."""
+    """Ranks of one score at the levels required for its areas."""
 
     kernels: Kernels
     prepared: CompiledPlan
@@ -121,11 +121,11 @@ class CompiledScore:
     points: tuple[Ints, Ints, Ints]  # level of each dynamic point; points by level; their ends
 
     def areas(self) -> tuple[Floats, Floats]:
-        """R-AUC-ROC and R-AUC-PR of every width."""
+        """Return R-AUC-ROC and R-AUC-PR of every width."""
         return joined([self._sweep(part) for part in self.prepared.parts()])
 
     def longest_areas(self) -> tuple[Floats, Floats]:
-        """The same of the last width, as if it were the only one."""
+        """Return the areas of the last width, as if it were the only one."""
         return self._sweep(self.prepared.longest_part)
 
     def _sweep(self, part: tuple[Any, ...]) -> tuple[Floats, Floats]:
@@ -148,7 +148,7 @@ def _is_compiled(definition: Definition) -> bool:
 
 
 def _fits_doubles(scores: Scores) -> bool:
-    """Whether the scores as contiguous doubles cost neither precision nor much memory."""
+    """Whether scores can be converted to contiguous doubles exactly and with little memory."""
     if scores.dtype.str[1:] not in _FIT_DOUBLES:
         return False
     flags = scores.flags

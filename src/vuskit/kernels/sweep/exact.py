@@ -28,18 +28,18 @@ __all__ = [
 
 Floats = NDArray[np.float64]
 
-_BLOCK = 1 << 14  # (widths x points) worked on together; a handful of such arrays fit the cache
-_ROWS = 32  # widths worked on together, so that shorter buffers skip the points they do not reach
+_BLOCK = 1 << 14  # (widths x points) per block; several such arrays fit into the cache
+_ROWS = 32  # widths per run, so that shorter buffers skip the points that they do not reach
 
 
 @dataclass(frozen=True)
 class DynamicScores:
-    """Scores of the dynamic points, and the order of those that matter."""
+    """Scores of the dynamic points, and the order of those that affect the areas."""
 
     plan: BufferPlan
-    values: Scores  # of plan.positions
-    kept: Ints  # dynamic points from the highest score down, without those that change nothing
-    levels: Scores  # distinct scores among them, from high to low
+    values: Scores  # scores of plan.positions
+    kept: Ints  # dynamic points that affect the areas, from the highest score down
+    levels: Scores  # distinct scores of these points, from high to low
     level: Ints  # level of each kept point
 
     @classmethod
@@ -47,7 +47,7 @@ class DynamicScores:
         """Order the dynamic points of one score."""
         values = scores[plan.positions]
         if plan.definition.positives == "predicted":
-            # Below the lowest anomalous point every anomalous point is found: T stays at one.
+            # Below the lowest anomalous score all anomalous points are found, and T stays 1.
             candidates = np.flatnonzero(values >= values[: plan.n_inside].min())
         else:
             candidates = np.arange(values.size)
@@ -57,7 +57,7 @@ class DynamicScores:
         return cls(plan, values, kept, ordered[new], new.cumsum() - 1)
 
     def count(self, ranks: RankTable) -> Levels:
-        """Points at or above each level, and anomalous ones among them."""
+        """Count the points and the anomalous points at or above each level."""
         inside = self.kept < self.plan.n_inside
         found = np.cumsum(np.bincount(self.level[inside], minlength=self.levels.size))
         return Levels(*ranks.counts(self.levels), found)
@@ -65,10 +65,10 @@ class DynamicScores:
 
 @dataclass(frozen=True)
 class SweepInput:
-    """Dynamic points in descending order of their scores, and what is known of their levels.
+    """Dynamic points in descending order of their scores, and their levels.
 
-    ``points[i]`` (an index into the plan's points) has level ``level[i]``; ``peak_rows`` and
-    ``peak_levels`` tell for every buffered event its half-length's row and the level that finds it.
+    ``points[i]`` (an index into the plan's points) has level ``level[i]``. For every buffered
+    event, ``peak_rows`` is the row of its half-length and ``peak_levels`` the level that finds it.
     """
 
     points: Ints
@@ -79,13 +79,13 @@ class SweepInput:
 
     @classmethod
     def of(cls, scores: Scores, dynamic: DynamicScores, levels: Levels) -> SweepInput:
-        """Input of a sweep with every distinct score as a threshold."""
+        """Return the input of a sweep with every distinct score as a threshold."""
         peaks = peak_levels(dynamic.plan, scores, dynamic.values, dynamic.levels)
         return cls(dynamic.kept, dynamic.level, levels, *peaks)
 
 
 def sweep(plan: BufferPlan, order: SweepInput) -> tuple[Floats, Floats]:
-    """R-AUC-ROC and R-AUC-PR of every width."""
+    """Return R-AUC-ROC and R-AUC-PR of every width."""
     work = plan.widths.size * order.points.size
     n_parts = max(1, min(round(plan.widths.size / _ROWS), work // (4 * _BLOCK)))
     bounds = np.linspace(0, plan.widths.size, n_parts + 1).astype(int)
@@ -94,12 +94,12 @@ def sweep(plan: BufferPlan, order: SweepInput) -> tuple[Floats, Floats]:
 
 
 def sweep_longest(plan: BufferPlan, order: SweepInput) -> tuple[Floats, Floats]:
-    """R-AUC-ROC and R-AUC-PR of the last width, as if it were the only one."""
+    """Return R-AUC-ROC and R-AUC-PR of the last width, as if it were the only one."""
     return _sweep_rows(plan, order, plan.last_row)
 
 
 def _sweep_rows(plan: BufferPlan, order: SweepInput, rows: slice) -> tuple[Floats, Floats]:
-    """The sweep for some widths, over the points that the longest of them reaches."""
+    """Sweep some widths, over the points that the longest of them reaches."""
     reached = np.flatnonzero(plan.active_from[order.points] < rows.stop)
     points = order.points[reached]
     level = order.level[reached]
@@ -127,9 +127,9 @@ def _sweep_rows(plan: BufferPlan, order: SweepInput, rows: slice) -> tuple[Float
         first, done = done, int(ends.searchsorted(stop))
         n_levels = done - first
         if n_levels == 0:
-            continue  # one level is longer than the block
+            continue  # the level continues in the next block
         if sums.shape[1] != n_levels:
-            # Points that share a level count together, at the last of them.
+            # Points with the same level count together, at the last of them.
             at_levels = scratch("weights", (size, n_levels))
             sums = sums.take(ends[first:done] - start, axis=1, out=at_levels, mode="clip")
         running.add(sums, levels[first:done], existence.block(first, done))
@@ -137,7 +137,7 @@ def _sweep_rows(plan: BufferPlan, order: SweepInput, rows: slice) -> tuple[Float
 
 
 def _weights(plan: BufferPlan, points: Ints, out: Floats) -> Floats:
-    """Weights by (width, point), with points of no weight added to fill the last lane."""
+    """Return the weights by (width, point), padded with zeros to whole lanes."""
     code = plan.code[points]
     if code.size == out.shape[1]:
         return plan.table.take(code, axis=1, out=out, mode="clip")
@@ -147,7 +147,7 @@ def _weights(plan: BufferPlan, points: Ints, out: Floats) -> Floats:
 
 
 class _Existence:
-    """Share of found events by (width, level), made block by block while it still changes."""
+    """Fraction of found events by (width, level), computed in blocks until all are found."""
 
     def __init__(self, plan: BufferPlan, order: SweepInput, rows: slice, levels: Ints) -> None:
         row_of_width = plan.existence.row_of_width[rows]
@@ -161,7 +161,7 @@ class _Existence:
         self.found = np.zeros(last - first)
 
     def block(self, start: int, stop: int) -> Floats | None:
-        """Existence at levels ``start, ..., stop - 1``; None: all events are found."""
+        """Return existence at levels ``start, ..., stop - 1``; None if all events are found."""
         if start > self.levels[-1]:
             return None
         first, last = self.levels.searchsorted([start, stop])
@@ -178,7 +178,7 @@ class _Existence:
 def peak_levels(
     plan: BufferPlan, scores: Scores, values: Scores, thresholds: Scores
 ) -> tuple[Ints, Ints]:
-    """For each buffered event of each half-length: its row and the level at which it is found."""
+    """Return the row of each buffered event and the level at which it is found."""
     rows, levels = [], []
     for peak_rows, peaks in plan.existence.peaks(scores, values[: plan.n_inside]):
         rows.append(peak_rows)
@@ -187,5 +187,5 @@ def peak_levels(
 
 
 def first_reached(thresholds: Scores, values: Scores) -> Ints:
-    """Index of the first threshold, from high to low, that is not above each value."""
+    """Return the index of the first threshold, from high to low, that is <= each value."""
     return thresholds.size - position_among(thresholds[::-1], values)

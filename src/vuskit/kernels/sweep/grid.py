@@ -26,21 +26,21 @@ __all__ = [
 
 Floats = NDArray[np.float64]
 
-_BLOCK = 1 << 13  # (widths x points) weighed together
-_STRIP = 32  # widths that are multiplied together, up to the longest buffer among them
-_PRODUCT_STEPS = 25  # multiplications of a matrix product in the time of weighing one point
+_BLOCK = 1 << 13  # (widths x points) per block
+_STRIP = 32  # widths per matrix product, which stops at the longest buffer among them
+_PRODUCT_STEPS = 25  # multiplications of a matrix product that take as long as adding one point
 
 
 @lru_cache(maxsize=8)
 def grid_ranks(n: int, size: int) -> Ints:
-    """Ranks of the thresholds of a grid, counted from the highest score; not to be changed."""
+    """Return the ranks of the thresholds of a grid, counted from the highest score (read-only)."""
     ranks = np.linspace(0, n - 1, size).astype(np.intp)
     ranks.flags.writeable = False
     return ranks
 
 
 def grid_of(scores: Scores, plan: BufferPlan, ranks: RankTable, size: int) -> ScoreOnGrid:
-    """One score on a grid of so many thresholds."""
+    """Place one score on a grid of `size` thresholds."""
     thresholds, predicted = ranks.at_rank(grid_ranks(plan.n, size))
     return _on_grid(scores, plan, thresholds, predicted)
 
@@ -48,7 +48,7 @@ def grid_of(scores: Scores, plan: BufferPlan, ranks: RankTable, size: int) -> Sc
 def grid_rates(
     scores: Scores, plan: BufferPlan, ranks: RankTable, thresholds: Scores
 ) -> tuple[Floats, Floats, Floats]:
-    """(FPR, TPR, precision) by (width, threshold)."""
+    """Return FPR, TPR and precision by (width, threshold)."""
     grid = _on_grid(scores, plan, thresholds, ranks.at_least(thresholds))
     parts = [
         rates(part, grid.sums(part), grid.levels, grid.existence(part))
@@ -59,16 +59,16 @@ def grid_rates(
 
 
 def perfect_pr_areas(plan: BufferPlan, size: int) -> Floats:
-    """R-AUC-PR of a perfect detector without ties on a grid of thresholds, for each width.
+    """Return R-AUC-PR of a perfect detector without ties on a grid, for each width.
 
-    It puts the points inside events first, beginning with one of each event, and after them the
-    points around events, nearest first.
+    A perfect detector ranks the points inside events first, starting with one point of each event,
+    and then the points around events, nearest first.
     """
     predicted = grid_ranks(plan.n, size) + 1
     near = plan.n_inside + plan.reached_from[plan.n_inside :].argsort(kind="stable")
     if plan.definition.positives == "fixed" or plan.definition.pr_area == "trapezoid":
         return _perfect_by_levels(plan, predicted, near)
-    last = int(predicted.searchsorted(plan.n_inside))  # the first threshold that finds them all
+    last = int(predicted.searchsorted(plan.n_inside))  # first threshold that finds all
     before = int(predicted[last - 1]) if last else 0
     n_events = plan.existence.n_events[plan.existence.row_of_width]
     rate = before / plan.n_inside * np.minimum(before / n_events, 1.0)
@@ -77,7 +77,7 @@ def perfect_pr_areas(plan: BufferPlan, size: int) -> Floats:
 
 
 def _perfect_by_levels(plan: BufferPlan, predicted: Ints, near: Ints) -> Floats:
-    """The same where the true-positive rate goes on rising outside events."""
+    """Return the same areas if the true-positive rate continues to rise outside events."""
     rank = np.arange(plan.positions.size)
     rank[near] = np.arange(plan.n_inside, plan.positions.size)
     predicted = predicted[: int(predicted.searchsorted(plan.positions.size)) + 1]
@@ -90,19 +90,19 @@ def _perfect_by_levels(plan: BufferPlan, predicted: Ints, near: Ints) -> Floats:
 
 @dataclass(frozen=True)
 class ScoreOnGrid:
-    """Where the dynamic points and the buffered events come into a grid of thresholds."""
+    """First thresholds of a grid that dynamic points and buffered events reach."""
 
     plan: BufferPlan
     column: Ints  # first threshold that each dynamic point reaches
     levels: Levels
-    found: Floats  # share of buffered events found, by (row, threshold), until all are found
+    found: Floats  # fraction of buffered events found, by (row, threshold), until all are found
 
     def areas(self) -> tuple[Floats, Floats]:
-        """R-AUC-ROC and R-AUC-PR of every width."""
+        """Return R-AUC-ROC and R-AUC-PR of every width."""
         return joined([self._areas(rows) for rows in self.plan.parts(self.levels.size)])
 
     def longest_areas(self) -> tuple[Floats, Floats]:
-        """The same of the last width, as if it were the only one."""
+        """Return the areas of the last width, as if it were the only one."""
         return self._areas(self.plan.last_row)
 
     def _areas(self, rows: slice) -> tuple[Floats, Floats]:
@@ -113,7 +113,7 @@ class ScoreOnGrid:
 
     @cached_property
     def _counts(self) -> Floats | None:
-        """Points by (code, threshold) reached; None where adding points one by one is cheaper."""
+        """Number of points by (code, threshold); None if adding points one by one is faster."""
         size, n_codes = self.levels.size, self.plan.n_codes
         if self.column.size * _PRODUCT_STEPS < n_codes * size:
             return None
@@ -128,7 +128,7 @@ class ScoreOnGrid:
         return _PointsByColumn.of(self.plan.doubled, self.column, self.levels.size)
 
     def sums(self, part: BufferPlan) -> Floats:
-        """Running sums by (width, threshold), valid until the next call."""
+        """Return running sums by (width, threshold), valid until the next call."""
         n_widths, size = part.widths.size, self.levels.size
         sums = scratch("sums", (n_widths, size))
         if self._counts is None:
@@ -136,7 +136,7 @@ class ScoreOnGrid:
         else:
             _weighted_sums(part, self._counts, sums)
         if part.doubled.size:
-            # Only widths whose buffers reach from one event to points that touch another.
+            # Only wider buffers contain points that lie in the buffers of two events.
             first = int(part.halves.searchsorted(part.second[part.doubled].min()))
             extra = scratch("extra sums", (n_widths - first, size))
             self._doubled.sums(slice(first, n_widths), partial(_second_touch, part), extra)
@@ -146,7 +146,7 @@ class ScoreOnGrid:
         return sums
 
     def existence(self, part: BufferPlan) -> Floats:
-        """See ``found``, by (width, threshold), valid until the next call."""
+        """Return ``found`` by (width, threshold), valid until the next call."""
         rows = part.existence.row_of_width
         out = scratch("existence", (rows.size, self.found.shape[1]))
         return self.found.take(rows, axis=0, out=out, mode="clip")
@@ -154,10 +154,10 @@ class ScoreOnGrid:
 
 @dataclass(frozen=True)
 class _PointsByColumn:
-    """Some dynamic points in the order in which a grid of thresholds reaches them."""
+    """Some dynamic points, ordered by the first threshold that they reach."""
 
     points: Ints
-    reached: Ints  # how many of them each threshold reaches
+    reached: Ints  # number of these points at or above each threshold
 
     @classmethod
     def of(cls, points: Ints, column: Ints, size: int) -> _PointsByColumn:
@@ -165,7 +165,7 @@ class _PointsByColumn:
         return cls(points[at.argsort(kind="stable")], np.bincount(at, minlength=size).cumsum())
 
     def sums(self, widths: slice, weights: Callable[[Ints, slice], Floats], out: Floats) -> None:
-        """Running sums of ``weights(points, rows)`` for some widths, by (width, column)."""
+        """Write running sums of ``weights(points, rows)`` by (width, column) into ``out``."""
         n_points = self.points.size
         height = max(1, _BLOCK // n_points)
         for top in range(widths.start, widths.stop, height):
@@ -178,7 +178,7 @@ class _PointsByColumn:
 
 
 def _weighted_sums(part: BufferPlan, counts: Floats, out: Floats) -> None:
-    """``part.table @ counts``, without the codes that the widths do not reach."""
+    """Compute ``part.table @ counts`` without the codes that the widths do not reach."""
     height = part.widths.size if part.ramps.shorter else _STRIP
     for top in range(0, part.widths.size, height):
         rows = slice(top, min(top + height, part.widths.size))
@@ -187,21 +187,21 @@ def _weighted_sums(part: BufferPlan, counts: Floats, out: Floats) -> None:
 
 
 def _weight(part: BufferPlan, points: Ints, rows: slice) -> Floats:
-    """What points add by the weight of the nearer event."""
+    """Return the weights of points from the nearer event."""
     return part.table[rows].take(part.code[points], axis=1)
 
 
 def _second_touch(part: BufferPlan, points: Ints, rows: slice) -> Floats:
-    """What points that touch two events add beyond that."""
+    """Return the additional weights of points in the buffers of two events."""
     extra = part.full_weight - _weight(part, points, rows)
     np.copyto(extra, 0.0, where=part.second[points] > part.halves[rows, None])
     return extra
 
 
 def _cumulative(rows: Ints, columns: Ints, n_rows: int, n_columns: int) -> Floats:
-    """Number of (row, column) pairs in each row up to each column."""
+    """Return the number of (row, column) pairs in each row up to each column."""
     counts = np.bincount(rows * n_columns + columns, minlength=n_rows * n_columns)
-    # Sums of whole numbers first: those of doubles wait for one another.
+    # Sum integers before the conversion, because sums of doubles are slower.
     return counts.reshape(n_rows, n_columns).cumsum(axis=1).astype(np.float64)
 
 
