@@ -120,7 +120,7 @@ def test_forms_of_a_result(several):
 def test_a_name_is_taken_once(registry):
     spread = make_spread()
     assert get_study("spread") is spread
-    with pytest.raises(InvalidInputError, match="`name` must be new, got 'robustness'"):
+    with pytest.raises(InvalidInputError, match="`name` must be unique, got 'robustness'"):
         study(title="x", question="x?", better="lower", name="robustness")(spread)
     with pytest.raises(InvalidInputError, match="`name` must be lower-case letters"):
         study(title="x", question="x?", better="lower", name="../up")(spread)

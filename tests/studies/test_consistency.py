@@ -85,7 +85,7 @@ def test_mean_ranks_tell_what_they_are_taken_over():
     assert counts.to_numpy().tolist() == [[2, 4]] * 4
     assert set(found.tables()["rank_table_lone"]["n_series"]) == {1}
     assert "too small for an entropy: lone" in found.figures()["ranks"].caption
-    assert "have no entropy: lone; mean ranks include them" in found.about()
+    assert "count in mean ranks only: lone" in found.about()
 
 
 def test_entropy_in_nats():

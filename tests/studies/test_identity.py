@@ -430,7 +430,7 @@ class Changing:
 def test_a_series_that_changes_during_the_study_fails(tmp_path):
     found = consistency_study([make_scored(9), Changing()], folder=tmp_path, **SOME)
     assert [one.name for one in found.failures] == ["changing"]
-    assert "another content; start the same command again" in found.failures[0].reason
+    assert "different content; run the same command again" in found.failures[0].reason
     assert len(stored(tmp_path)) == 1
 
 

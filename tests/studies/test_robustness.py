@@ -294,7 +294,7 @@ def test_options_that_are_given_replace_the_preset():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"measure_options": ["range_recall.alpha"]}, "must be of the form NAME.OPTION=VALUE"),
+        ({"measure_options": ["range_recall.alpha"]}, "must have the form NAME.OPTION=VALUE"),
         ({"measure_options": ["range_recal.alpha=1"]}, "did you mean 'range_recall'"),
         ({"measure_options": ["range_recall.alpha=2"]}, "`alpha` must be a number from 0 to 1"),
         ({"section": 100}, "N must be an integer >= 400"),

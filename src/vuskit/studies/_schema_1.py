@@ -1,4 +1,4 @@
-"""Reads results that were saved in schema 1, before all studies had one saved form."""
+"""Load results that were saved in schema 1, before all studies shared one format."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _RULE = re.compile(
 
 
 def from_schema_1(kind: str, header: Header, arrays: Arrays) -> StudyResult:
-    """Make a result of the header and the arrays of its file.
+    """Build a result from the header and the arrays of its file.
 
     Raises
     ------
@@ -77,7 +77,7 @@ def _values(header: Header, arrays: Arrays) -> tuple[SeriesValues, ...]:
         )
         start = stop
     if start != numbers.size:
-        raise ValueError(f"{numbers.size} values where the series have {start}")
+        raise ValueError(f"the file must hold {start} values, got {numbers.size}")
     return tuple(found)
 
 

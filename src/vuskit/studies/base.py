@@ -1,8 +1,8 @@
-"""Studies: what they are, the registry of them, how they run, and how results are saved.
+"""Studies: base classes, registry, runner, and saved results.
 
-A study asks a question about measures. `Study.per_series` looks at one series with its scores, on a
-worker; `Study.combine` makes the result of what was found on all of them. Everything that lists
-studies (the command line, pages, the summary) is built from the registry.
+A study answers one question about measures. `Study.per_series` evaluates one series with its scores
+on a worker. `Study.combine` builds the result from the values of all series. The command line, the
+pages and the summary take their studies from the registry.
 """
 
 from __future__ import annotations
@@ -99,38 +99,39 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Option:
-    """An option of a study, as data: checks, the command line and the docs are made from it.
+    """An option of a study, as data: checks, the command line and the docs are generated from it.
 
     Attributes
     ----------
     name : str
         Name of the study's field.
     default : object
-        Its default.
+        Default value.
     help : str
-        One line.
+        One line of help.
     type : type
-        ``int``, ``float``, ``str`` or ``bool``; of the items where there may be many.
+        ``int``, ``float``, ``str`` or ``bool``; the type of each item if `many` is set.
     many : bool
         Whether the value is a tuple.
     minimum, maximum : number, optional
-        Least and greatest value.
+        Smallest and largest allowed value.
     choices : tuple of str
-        Allowed values; empty: any.
+        Allowed values; empty if any value is allowed.
     flag : str
         Name on the command line, such as ``"--pair"``.
     metavar : str
-        What stands for the value in the help of the command line.
+        Placeholder for the value in the command-line help.
     parse : callable, optional
-        Makes the value, or one item of it, from the text of the command line.
+        Converts command-line text to the value, or to one item of it.
     specification : Specification, optional
-        Forms of a value such as ``normal:-0.1:0.1``; the value is kept as its text in full.
+        Allowed forms of a value such as ``normal:-0.1:0.1``; the value is stored as its full text.
     synonym : str
-        Second name on the command line.
+        Alternative name on the command line.
     hidden : bool
-        Whether the command line does without it.
+        Whether the command line omits the option.
     stage : {"series", "result"}
-        Whether values of series depend on the option, or only what is made of them.
+        ``"series"`` if the values of the series depend on the option, ``"result"`` if only the
+        tables and figures computed from these values do.
     """
 
     name: str
@@ -150,12 +151,12 @@ class Option:
     stage: str = "series"
 
     def check(self, value: Any) -> Any:
-        """Return a value that can be used.
+        """Return the validated value.
 
         Raises
         ------
         InvalidInputError
-            If it cannot.
+            If the value is invalid.
 
         Examples
         --------
@@ -184,7 +185,7 @@ class Option:
         return value
 
     def text(self, value: Any) -> str:
-        """Return a value as it stands under a table.
+        """Return a value as text for the notes below a table.
 
         Examples
         --------
@@ -216,7 +217,7 @@ class Option:
 
 def option(
     default: Any,
-    help: str = "",  # noqa: A002 - what everybody calls it
+    help: str = "",  # noqa: A002 - the usual name
     *,
     type: type | None = None,  # noqa: A002
     **about: Any,
@@ -228,16 +229,17 @@ def option(
     default : object
         Default of the field.
     help : str
-        One line.
+        One line of help.
     type : type, optional
-        That of the default, or of its first item, if left out; text of an empty tuple.
+        Type of the value or of its items. Default: the type of `default`, or of its first item;
+        ``str`` for an empty tuple.
     **about
-        Further attributes of :class:`Option`.
+        Other attributes of :class:`Option`.
 
     Returns
     -------
     dataclasses.Field
-        To be assigned in the body of a dataclass: ``count: int = option(10, "Draws.")``.
+        Assign it in the body of a dataclass: ``count: int = option(10, "Draws.")``.
     """
     many = about.pop("many", isinstance(default, tuple))
     example = next(iter(default), None) if isinstance(default, tuple) else default
@@ -259,7 +261,7 @@ PUBLISHED_SETTINGS: Mapping[str, Any] = {
     "definition": "pvldb2022",
     "threshold": "cascade",
 }
-"""Further settings of the published experiments."""
+"""Other settings of the published experiments."""
 
 PUBLISHED_MEASURE_OPTIONS = (
     "precision_at_k.points=predicted",
@@ -270,21 +272,21 @@ PUBLISHED_MEASURE_OPTIONS = (
     "range_f_score.cardinality=reciprocal",
     "auc_pr.interpolation=trapezoid",
 )
-"""Options of the measures in the published experiments."""
+"""Measure options of the published experiments."""
 
 
 @dataclass(frozen=True)
 class Study(Generic[Result]):
-    """A question about measures; subclasses are frozen dataclasses whose fields are options.
+    """Base class of studies; subclasses are frozen dataclasses whose fields are options.
 
-    A study implements `per_series` and `combine`, and is registered with :func:`study`.
+    A subclass implements `per_series` and `combine` and is registered with :func:`study`.
 
     Parameters
     ----------
     measures : "paper", "extra", "all", name, measure, or iterable of these, default="paper"
-        What is studied; kept as a tuple of measures.
+        Measures to study; stored as a tuple of measures.
     settings : EvaluationSettings
-        How measures are computed; by default with the buffers of the published experiments.
+        How measures are computed. Default: the buffers of the published experiments.
     measure_options : iterable of str
         Options of measures, such as ``"range_recall.alpha=0.2"``. The measures keep their names.
 
@@ -293,9 +295,10 @@ class Study(Generic[Result]):
     name, title, question, better : str
         As given to :func:`study`.
     input : str
-        ``"scores"``: series with scores; ``"none"``: nothing; ``"results"``: results of studies.
+        ``"scores"``: series with scores; ``"none"``: no input; ``"results"``: results of other
+        studies; ``"cases"``: cases to time.
     published : mapping
-        Options of the published experiments where they differ from the defaults.
+        Options of the published experiments that differ from the defaults.
     """
 
     name: ClassVar[str] = ""
@@ -326,7 +329,7 @@ class Study(Generic[Result]):
 
     @classmethod
     def options(cls) -> tuple[Option, ...]:
-        """Options of this study, besides measures and settings, in order."""
+        """Return the options of this study in order, without measures and settings."""
         return tuple(_option_of(cls, one) for one in fields(cls) if one.name not in _COMMON)
 
     @classmethod
@@ -338,22 +341,21 @@ class Study(Generic[Result]):
         as_published: bool = False,
         **options: Any,
     ) -> Self:
-        """Make the study; options of :class:`vuskit.EvaluationSettings` can be given by name too.
+        """Create the study; also accepts fields of :class:`vuskit.EvaluationSettings` as keywords.
 
         Parameters
         ----------
         measures, settings
-            As for the class. Settings replace those of ``as_published``.
+            As for the class. `settings` overrides the settings of ``as_published``.
         as_published : bool, default=False
-            Start from the procedure of the published experiments; options that are given replace
-            its own.
+            Start from the procedure of the published experiments. Explicit options override it.
         **options
             Options of the study and fields of the settings.
 
         Raises
         ------
         InvalidInputError
-            If an option is unknown or cannot be used.
+            If an option is unknown or invalid.
 
         Examples
         --------
@@ -385,8 +387,8 @@ class Study(Generic[Result]):
     def as_published(cls, **options: Any) -> Self:
         """Return the study with the procedure of the published experiments.
 
-        Where the authors' code differs from the paper's text, it follows the code. Options that
-        are given replace those of the preset.
+        Where the authors' code differs from the paper's text, the preset follows the code.
+        Explicit options override the preset.
 
         Parameters
         ----------
@@ -404,15 +406,15 @@ class Study(Generic[Result]):
 
     @property
     def is_as_published(self) -> bool:
-        """Whether the procedure is that of the published experiments."""
+        """Whether all options match those of the published experiments."""
         try:
             preset = type(self).as_published(measures=self.measures)
-        except (InvalidInputError, TypeError):  # a study with options that have no default
+        except (InvalidInputError, TypeError):  # an option has no default
             return False
         return self.options_in_force() == preset.options_in_force()
 
     def options_in_force(self) -> dict[str, str]:
-        """Return all options and settings as texts, by name.
+        """Return all options and settings as text, by name.
 
         Examples
         --------
@@ -429,7 +431,7 @@ class Study(Generic[Result]):
         return own | self.settings.texts() | fixed
 
     def options_line(self) -> str:
-        """Return all options and settings in one line, as it stands under tables.
+        """Return all options and settings in one line, for the notes below a table.
 
         Examples
         --------
@@ -447,35 +449,35 @@ class Study(Generic[Result]):
 
     @property
     def uses_names(self) -> bool:
-        """Whether `per_series` looks at the names of the series or of its detectors.
+        """Whether `per_series` depends on the names of the series or its detectors.
 
-        If not, it sees placeholders instead of names and returns a `SeriesValues`, to which
-        `with_names` gives the names. Finished series are then reused after a rename.
+        If not, `per_series` sees placeholders instead of names and returns a `SeriesValues`.
+        `with_names` then restores the names, so finished series can be reused after a rename.
         """
         return True
 
     def resolved(self) -> Self:
-        """Return the study with everything that `per_series` needs; workers get this one.
+        """Return the study as workers receive it, with registered names replaced by objects.
 
-        Override it if an option is a name that stands for something registered, such as a
-        measure: other processes may not know the name, and stored values depend on its code.
+        Override this if an option is the name of something registered, such as a measure. Other
+        processes may not know the name, and stored values depend on the code behind it.
         """
         return self
 
     def sources(self, source: Any) -> tuple[Source, ...]:
-        """Return what the study looks at, one by one; series with scores unless overridden."""
+        """Return the inputs of the study; by default series with scores."""
         return open_scores(source)
 
     def per_series(self, scored: ScoredSeries) -> Any:
-        """Return what is found on one series; runs on a worker.
+        """Evaluate one series; runs on a worker.
 
-        The value must be such as can be saved: a `SeriesValues`, a pandas table, arrays, or plain
-        data. Options of the stage ``"result"`` have their defaults here.
+        Return a value that can be saved: a `SeriesValues`, a pandas table, arrays, or plain data.
+        Options of the stage ``"result"`` have their defaults here.
         """
         raise NotImplementedError
 
     def with_names(self, part: Any, names: SeriesNames) -> Any:
-        """Return the values of a series with its names instead of placeholders."""
+        """Replace the placeholders in the values of a series by its names."""
         axes = dict(part.axes)
         if "detector" in axes:
             known = names.by_placeholder()
@@ -483,21 +485,21 @@ class Study(Generic[Result]):
         return replace(part, dataset=names.dataset, series=names.series, axes=axes)
 
     def combine(self, parts: list[Any]) -> Result:
-        """Make the result of what was found on the series, in their order."""
+        """Build the result from the values of all series, in their order."""
         raise NotImplementedError
 
     def run(self, source: Any = None, **how: Any) -> Result:
         """Run the study; parameters as for :func:`run_study`."""
         return run_study(self, source, **how)
 
-    # What `per_series` is made of.
+    # Building blocks for `per_series`.
 
     def choose_buffer(self, scored: ScoredSeries) -> BufferChoice:
-        """Buffer of a series by the settings; gaps in its values are bridged by lines."""
+        """Choose the buffer of a series by the settings; gaps in its values are interpolated."""
         return self.settings.choose_buffer(y_true=scored.series.labels, values=scored.series.values)
 
     def evaluator(self, labels: ArrayLike, buffer: int) -> Evaluator:
-        """Evaluator of the measures for these labels: R-AUC at the buffer, VUS up to a multiple."""
+        """Return an evaluator for these labels: R-AUC at the buffer, VUS up to a multiple of it."""
         return Evaluator(
             labels, measures=self.measures, settings=self.settings.replace(buffer=buffer)
         )
@@ -509,13 +511,12 @@ _COMMON = ("measures", "settings")
 def with_measure_options(
     measures: Iterable[Measure], options: Iterable[str]
 ) -> tuple[Measure, ...]:
-    """Return measures with options such as ``"range_recall.alpha=0.2"``, under their own names.
+    """Return the measures with options such as ``"range_recall.alpha=0.2"``; names stay the same.
 
     Raises
     ------
     InvalidInputError
-        If an option is not of this form, its measure is not among the measures, or a value is
-        invalid.
+        If an option has another form, its measure is not under study, or its value is invalid.
 
     Examples
     --------
@@ -538,7 +539,7 @@ def with_measure_options(
 
 
 def published_measure_options(measures: Measures, given: Iterable[str]) -> tuple[str, ...]:
-    """Return the published options of measures, with those that are given in their place."""
+    """Return the published options of the measures; `given` overrides them."""
     names = {one.name for one in resolve_measures(measures)}
     listed = [text for text in PUBLISHED_MEASURE_OPTIONS if _split_measure_option(text)[0] in names]
     found = {_split_measure_option(text)[:2]: text for text in (*listed, *given)}
@@ -546,12 +547,12 @@ def published_measure_options(measures: Measures, given: Iterable[str]) -> tuple
 
 
 def _split_measure_option(text: str) -> tuple[str, str, Any]:
-    """Name of the measure, name of its option, and the value as a number where it is one."""
+    """Split the text into measure, option and value; numeric values become numbers."""
     left, equals, value = str(text).partition("=")
     name, dot, option = left.rpartition(".")
     if not (equals and dot and name and option and value):
         raise InvalidInputError(
-            "`measure_options` must be of the form NAME.OPTION=VALUE, such as "
+            "`measure_options` must have the form NAME.OPTION=VALUE, such as "
             f"range_recall.alpha=0.2, got {text!r}"
         )
     for kind in (int, float):
@@ -563,7 +564,7 @@ def _split_measure_option(text: str) -> tuple[str, str, Any]:
 
 
 def _option_of(cls: type, one: Any) -> Option:
-    """Option of a field; declared with `option`, or made from its default."""
+    """Return the option of a field: declared with `option`, or derived from its default."""
     declared: Option | None = one.metadata.get("option")
     if declared is None:
         default = None if one.default is MISSING else one.default
@@ -577,49 +578,53 @@ _POINTS = Number("N", minimum=400, whole=True)
 
 
 def section_specification(bare: str) -> Specification:
-    """Return the forms of a section; a number alone stands for the form `bare`."""
+    """Return the allowed forms of a section; a bare number means the form `bare`."""
     forms = Form("all"), Form("rare", (_POINTS,)), Form("first", (_POINTS,))
     return Specification(*forms, bare=bare)
 
 
 @dataclass(frozen=True)
 class DetectorStudy(Study[Result]):
-    """A study of the scores of detectors, perhaps of some of them on a section of each series.
+    """A study of detectors' scores, optionally of selected detectors or on part of each series.
 
     Parameters
     ----------
     measures, settings, measure_options
         As for :class:`Study`.
     detectors : iterable of str
-        Only these; ``"published"`` for those of the published experiments. All by default.
+        Detectors to study; ``"published"`` selects those of the published experiments. Default:
+        all detectors.
     section : str or int
-        ``"all"``; ``"first:N"`` for the first N points; ``"rare:N"`` for the N points around an
-        anomaly with the fewest anomalous points. The buffer is chosen on the section.
+        Part of each series to study. ``"all"``: all points. ``"first:N"``: the first N points.
+        ``"rare:N"``: of the stretches of N points that start 200 points before an anomaly, the one
+        with the fewest anomalous points. The buffer is chosen on the section.
     scale : {"none", "unit"}
-        Whether scores are scaled to 0..1 on the section.
+        ``"unit"`` scales the scores to 0..1 on the section.
     """
 
     detectors: tuple[str, ...] = option(
         (),
-        "Only this detector. May be repeated; published: those of the paper.",
+        "Detector to study; published selects those of the paper. May be repeated.",
         flag="--detector",
     )
     section: str = option(
         "all",
-        "Part of each series: all, the first N points, or N with rare anomalies.",
+        "Part of each series: all, the first N points, or N points with few anomalies.",
         specification=section_specification("first"),
     )
     scale: str = option(
-        "none", "Scaling of scores on the section; unit: to 0..1.", choices=("none", "unit")
+        "none",
+        "Scaling of scores on the section: none, or unit for 0..1.",
+        choices=("none", "unit"),
     )
 
     @property
     def uses_names(self) -> bool:
-        """Whether detectors are given by name."""
+        """Whether detectors are selected by name."""
         return bool(self.detectors)
 
     def choose_section(self, labels: NDArray[np.bool_]) -> Section:
-        """Return the part of a series that is studied."""
+        """Return the section of a series to study."""
         option = next(one for one in self.options() if one.name == "section")
         assert option.specification is not None
         chosen = option.specification.parse("section", self.section)
@@ -629,7 +634,7 @@ class DetectorStudy(Study[Result]):
         return choose(labels, int(chosen.numbers[0]))
 
     def prepare(self, scored: ScoredSeries) -> tuple[ScoredSeries, int]:
-        """Return the section with the chosen detectors' scores, and the start of its anomaly."""
+        """Return the section with the selected detectors, and the start of its anomaly."""
         if self.detectors:
             scored = scored.select(find_detectors(self.detectors, scored.detectors))
         section = self.choose_section(scored.series.labels)
@@ -662,29 +667,29 @@ def study(
     order: int = 100,
     known: Iterable[Callable[..., Any]] = (),
 ) -> Callable[[Kind], Kind]:
-    """Register a study, by decoration of its class.
+    """Register a study; a class decorator.
 
     Parameters
     ----------
     title : str
         Heading of its section and its page.
     question : str
-        What it asks, as a sentence.
+        The question it answers, as a sentence.
     better : {"lower", "higher"}
-        Which values of its result's `score` are good.
+        Whether low or high values of the result's `score` are better.
     name : str, optional
-        Name in commands and files; that of the class in lower case by default.
+        Name in commands and files. Default: the class name in snake case.
     input : {"scores", "none", "results", "cases"}, default="scores"
-        What it looks at.
+        Kind of input; see :class:`Study`.
     order : int, default=100
-        Place in lists; studies with equal numbers keep the order of their registration.
+        Position in lists; studies with equal numbers keep their order of registration.
     known : iterable of dataclasses and functions
-        Those that its result holds, besides the result itself; needed to read it again.
+        Those that the result contains, besides its own class; needed to load a saved result.
 
     Raises
     ------
     InvalidInputError
-        If the name is taken by another study, or something else is wrong with the declaration.
+        If another study has this name, or the declaration is invalid.
 
     Examples
     --------
@@ -701,7 +706,9 @@ def study(
             )
         other = _STUDIES.get(own)
         if other is not None and _where(other) != _where(cls):
-            raise InvalidInputError(f"`name` must be new, got {own!r} of {_where(other)}")
+            raise InvalidInputError(
+                f"`name` must be unique, got {own!r}, the name of {_where(other)}; choose another"
+            )
         cls.name, cls.title, cls.question = own, title, question
         cls.better = check_choice("better", better, _BETTER)
         cls.input = check_choice("input", input, _INPUTS)
@@ -718,22 +725,22 @@ def _where(cls: type) -> str:
 
 
 def _result_class(cls: type) -> type[StudyResult]:
-    """The class in ``Study[...]``."""
+    """Return the class R of ``Study[R]``."""
     for base in getattr(cls, "__orig_bases__", ()):
         (found,) = typing.get_args(base) or (None,)
         if isinstance(found, type) and issubclass(found, StudyResult):
             return found
     raise InvalidInputError(
-        f"`{cls.__name__}` must be derived from Study[R] with the class R of its results, "
+        f"`{cls.__name__}` must be derived from Study[R], where R is the class of its results, "
         f"got {[base.__name__ for base in cls.__bases__]}"
     )
 
 
 def list_studies() -> list[type[Study[Any]]]:
-    """Return all studies: ours, those of loaded modules, and those of installed packages.
+    """Return all studies: built-in ones, those of loaded modules and of installed packages.
 
-    Packages offer studies through the entry point group ``vuskit.studies``. Those that cannot be
-    imported are not listed; :func:`get_study` says why.
+    Packages register studies through the entry point group ``vuskit.studies``. Studies that cannot
+    be imported are not listed; :func:`get_study` reports the reason.
 
     Examples
     --------
@@ -746,12 +753,12 @@ def list_studies() -> list[type[Study[Any]]]:
 
 
 def get_study(name: str) -> type[Study[Any]]:
-    """Return the study of that name.
+    """Return the study with this name.
 
     Raises
     ------
     InvalidInputError
-        If there is none, or its package cannot be imported.
+        If no study has this name, or its package cannot be imported.
     """
     if name not in _STUDIES and not _PLUGINS.load(name):
         raise InvalidInputError(
@@ -778,9 +785,9 @@ class Failure:
     Attributes
     ----------
     name : str
-        The series or its file.
+        Name of the series or its file.
     reason : str
-        Why not.
+        Error message.
     """
 
     name: str
@@ -789,11 +796,12 @@ class Failure:
 
 @dataclass(frozen=True, eq=False)
 class StudyResult(TableForms, Loggable, abc.ABC):
-    """What a study found; subclasses are frozen dataclasses.
+    """Base class of results; subclasses are frozen dataclasses.
 
     Fields hold plain data, arrays, pandas tables, measures, `SeriesValues`, or dataclasses that the
-    study declares as ``known``. Everything shown is computed from them. A class with other fields
-    defines ``to_saved()``, which returns plain data, and the class method ``from_saved(data)``.
+    study declares as ``known``. Tables and figures are computed from them. A class with other
+    fields defines ``to_saved()``, which returns plain data, and the class method
+    ``from_saved(data)``.
 
     Attributes
     ----------
@@ -802,7 +810,7 @@ class StudyResult(TableForms, Loggable, abc.ABC):
     failures : tuple of Failure
         Series that could not be studied.
     inputs : tuple of StudyInput
-        The series that were studied: names, digests of their content, and where they were.
+        The series that were studied: names, digests of their content, and locations.
     kind : str
         Name of the study.
     """
@@ -815,21 +823,22 @@ class StudyResult(TableForms, Loggable, abc.ABC):
 
     @abc.abstractmethod
     def tables(self) -> dict[str, pd.DataFrame]:
-        """Tables by name, as they are written to files."""
+        """Return the tables by name, as they are written to files."""
 
     def figures(self) -> dict[str, Any]:
-        """Displays by name, in the order of a page."""
+        """Return the displays by name, in page order."""
         return {}
 
     def score(self) -> pd.Series | pd.DataFrame | None:
         """Return one number per measure for the summary.
 
-        A table has several such columns. None: the study is no part of the summary.
+        A table adds one column of the summary for each of its columns. None excludes the study
+        from the summary.
         """
         return None
 
     def _metrics(self) -> dict[str, float]:
-        """Numbers of the overview by study, column and measure."""
+        """Return the numbers of the overview by study, column and measure."""
         found = {}
         for column, values in self.overview().items():
             for measure, value in values.items():
@@ -843,15 +852,17 @@ class StudyResult(TableForms, Loggable, abc.ABC):
         return {} if settings is None else {f"{self.kind}/settings": str(settings)}
 
     def overview(self) -> pd.DataFrame:
-        """Return the table to print: one row for each measure, by name."""
+        """Return the table to print: one row for each measure, indexed by name."""
         found: Any = self.score()
         if found is None:
-            raise InvalidInputError(f"`{type(self).__name__}` must have an overview() or a score()")
+            raise InvalidInputError(
+                f"`{type(self).__name__}` must define overview() or score(), got neither"
+            )
         frame: pd.DataFrame = found if hasattr(found, "columns") else found.to_frame(self.kind)
         return frame
 
     def to_frame(self) -> pd.DataFrame:
-        """Return the overview, unless the study has a table of all its values."""
+        """Return the overview; studies with a table of all values return that table."""
         return self.overview()
 
     @property
@@ -864,11 +875,11 @@ class StudyResult(TableForms, Loggable, abc.ABC):
         return TableLayout.of_frame(frame.reset_index(), notes=notes, caption=caption)
 
     def about(self) -> str:
-        """Return what was done, in sentences."""
+        """Describe the study in sentences; the caption of its table."""
         return str(self.study.question)
 
     def notes(self) -> tuple[str, ...]:
-        """Return what a reader should know besides the numbers, in half sentences."""
+        """Return remarks on the numbers, as phrases without a final period."""
         return ()
 
     @property
@@ -877,7 +888,7 @@ class StudyResult(TableForms, Loggable, abc.ABC):
         return str(self.study.options_line())
 
     def facts(self) -> dict[str, Any]:
-        """Return the same as data."""
+        """Return the facts behind caption and notes as plain data."""
         return {}
 
     @property
@@ -888,21 +899,21 @@ class StudyResult(TableForms, Loggable, abc.ABC):
 
     @property
     def buffers(self) -> BufferUse | None:
-        """Buffers of the series; None where there are no series."""
+        """Buffers of the series; None if the study has no series."""
         return None
 
     @property
     def datasets(self) -> tuple[str, ...]:
-        """Data set of each series, where the numbers are means over data sets."""
+        """Data set of each series; empty unless the numbers are means over data sets."""
         return ()
 
     def with_options(self, **options: Any) -> Self:
-        """Return the result with other options of the stage ``"result"``.
+        """Return the result with other values of options of the stage ``"result"``.
 
         Raises
         ------
         InvalidInputError
-            If the values of the series depend on an option: run the study again.
+            If the values of the series depend on an option; run the study again instead.
         """
         free = [one.name for one in self.study.options() if one.stage == "result"]
         for name in options:
@@ -910,17 +921,17 @@ class StudyResult(TableForms, Loggable, abc.ABC):
         return replace(self, study=replace(self.study, **options))
 
     def save(self, folder: str | Path) -> Path:
-        """Save the result as ``<study>_result.npz``, over an earlier one of the same study.
+        """Save the result as ``<study>_result.npz``; replaces an earlier result of the study.
 
         Parameters
         ----------
         folder : str or Path
-            Made if it does not exist.
+            Created if it does not exist.
 
         Returns
         -------
         Path
-            The file; :func:`load_study_result` reads it.
+            The file; :func:`load_study_result` loads it.
 
         Examples
         --------
@@ -950,15 +961,15 @@ class SeriesValues:
     Attributes
     ----------
     dataset, series : str
-        Names.
+        Names of the data set and the series.
     buffer : int
         Buffer of R-AUC.
     axes : mapping from str to tuple of str
-        What the axes of `values` are, in order, and the name of each place on them.
+        Axes of `values` in order, with the names along each axis.
     values : array
         NaN where a measure is undefined.
     notes : mapping
-        Further facts, as plain data.
+        Additional facts, as plain data.
     """
 
     dataset: str
@@ -971,7 +982,9 @@ class SeriesValues:
     def __post_init__(self) -> None:
         shape = tuple(map(len, self.axes.values()))
         if np.shape(self.values) != shape:
-            raise ValueError(f"values of shape {np.shape(self.values)} where the axes are {shape}")
+            raise ValueError(
+                f"`values` must have the shape of the axes, {shape}, got {np.shape(self.values)}"
+            )
 
     @property
     def name(self) -> str:
@@ -981,12 +994,12 @@ class SeriesValues:
 
 @dataclass(frozen=True, eq=False)
 class ValuesResult(StudyResult):
-    """A result that keeps the values of every series.
+    """A result that stores the values of every series.
 
     Attributes
     ----------
     values : tuple of SeriesValues
-        For each series.
+        One for each series.
     """
 
     values: tuple[SeriesValues, ...]
@@ -997,12 +1010,12 @@ class ValuesResult(StudyResult):
         return BufferUse.of(self.study.settings, (one.buffer for one in self.values))
 
     def series_named(self, name: str) -> SeriesValues:
-        """Values of one series, named with or without its data set.
+        """Return the values of one series, given its name with or without the data set.
 
         Raises
         ------
         InvalidInputError
-            If there is none, or more than one.
+            If no series, or more than one, has this name.
         """
         found = [one for one in self.values if name in (one.series, one.name)]
         if len(found) != 1:
@@ -1013,7 +1026,7 @@ class ValuesResult(StudyResult):
         return found[0]
 
     def _concat(self, frames: list[pd.DataFrame], **options: Any) -> pd.DataFrame:
-        """Join tables of series.
+        """Concatenate the tables of series.
 
         Raises
         ------
@@ -1029,11 +1042,12 @@ class ValuesResult(StudyResult):
 
 
 def _first(failures: tuple[Failure, ...]) -> str:
-    """How many series failed, and why the first did."""
+    """Return how many series failed, and the reason of the first failure."""
     if not failures:
         return ""
     first = failures[0]
-    return f"; {plural(len(failures), 'series', 'series')} failed, {first.name}: {first.reason}"
+    count = plural(len(failures), "series", "series")
+    return f"; {count} failed; the first one, {first.name}: {first.reason}"
 
 
 @dataclass(frozen=True)
@@ -1043,11 +1057,11 @@ class BufferUse:
     Attributes
     ----------
     strategy : str or int
-        What chose them, or the number that was given.
+        Strategy that chose the buffers, or the length that was given.
     shortest, typical, longest : int
-        Least, median and greatest buffer of R-AUC.
+        Smallest, median and largest buffer of R-AUC.
     volume_factor : float
-        The longest buffer of VUS, in buffers of R-AUC.
+        Longest buffer of VUS, as a multiple of the buffer of R-AUC.
     """
 
     strategy: str | int
@@ -1058,7 +1072,7 @@ class BufferUse:
 
     @classmethod
     def of(cls, settings: EvaluationSettings, buffers: Iterable[int]) -> BufferUse:
-        """Buffers that some series were studied with.
+        """Summarize the buffers of several series.
 
         Examples
         --------
@@ -1091,7 +1105,7 @@ class BufferUse:
         return f"{rule}: {self.shortest} to {self.longest} points, median {self.typical}"
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything, as plain data."""
+        """Return all attributes as plain data."""
         return {
             "strategy": self.strategy if isinstance(self.strategy, str) else "number",
             "shortest": self.shortest,
@@ -1104,17 +1118,17 @@ class BufferUse:
 # ---- saved results ----
 
 SCHEMA_VERSION = 3
-"""Grows when files that are written can no longer be read by an earlier version."""
+"""Incremented when earlier versions can no longer read the files."""
 
 _FORMAT = "vuskit study result"
 _ENDING = "_result.npz"
 
 
 def load_study_result(path: str | Path) -> Any:
-    """Read what :meth:`StudyResult.save` wrote.
+    """Load a result that :meth:`StudyResult.save` wrote.
 
-    Measures come back with their names, titles and families. A measure that is not registered
-    here can be shown but not computed again.
+    Measures keep their names, titles and families. A measure that is not registered here can be
+    shown but not computed.
 
     Parameters
     ----------
@@ -1129,8 +1143,8 @@ def load_study_result(path: str | Path) -> Any:
     Raises
     ------
     InvalidInputError
-        If it is no such file, is damaged, comes from a later version, or from a study that is not
-        registered.
+        If the file is not a saved result, is damaged, was written by a later version, or belongs
+        to a study that is not registered.
     """
     place = Path(path)
     try:
@@ -1146,8 +1160,9 @@ def load_study_result(path: str | Path) -> Any:
         ) from error
     if schema > SCHEMA_VERSION:
         raise InvalidInputError(
-            f"`path` must hold a result in schema {SCHEMA_VERSION} of vuskit {__version__}, got "
-            f"{kind!r} in schema {schema}, written by vuskit {header.get('vuskit')}: {place}"
+            f"`path` must hold a result in schema {SCHEMA_VERSION} or earlier, got {kind!r} in "
+            f"schema {schema}, written by vuskit {header.get('vuskit')}: {place}; upgrade vuskit, "
+            f"this is {__version__}"
         )
     cls = get_study(kind)
     try:
@@ -1161,29 +1176,29 @@ def load_study_result(path: str | Path) -> Any:
             raise TypeError(type(result).__name__)
     except UNREADABLE as error:
         raise InvalidInputError(
-            f"`path` must be a whole result of a study, got {str(place)!r}, in which something "
-            f"is missing or damaged ({type(error).__name__}: {error})"
+            f"`path` must be a complete result of a study, got {str(place)!r}: something is "
+            f"missing or damaged ({type(error).__name__}: {error}); run the study again"
         ) from error
     return result
 
 
 def load_study_results(folder: str | Path) -> list[Any]:
-    """Read every saved result in a folder and in the folders below it.
+    """Load every saved result in a folder and its subfolders.
 
     Parameters
     ----------
     folder : str or Path
-        Such as the ``--output`` of ``vuskit study``; a single file will do too.
+        A folder, such as the ``--output`` of ``vuskit study``, or a single file.
 
     Returns
     -------
     list of StudyResult
-        In the order of :func:`list_studies`, each study's by path.
+        In the order of :func:`list_studies`; results of the same study by path.
 
     Raises
     ------
     InvalidInputError
-        If there is no such folder, it holds no results, or one of them cannot be read.
+        If the folder does not exist or holds no results, or a result cannot be read.
 
     Examples
     --------
@@ -1204,7 +1219,7 @@ def load_study_results(folder: str | Path) -> list[Any]:
     if not found:
         raise InvalidInputError(
             f"`folder` must hold results of studies, such as robustness{_ENDING}, got none in "
-            f"{str(place)!r}; `vuskit study all SCORES --output FOLDER` makes them"
+            f"{str(place)!r}; `vuskit study all SCORES --output FOLDER` creates them"
         )
     return [load_study_result(path) for path in found]
 
@@ -1215,7 +1230,7 @@ _KNOWN = (SeriesValues, Failure, StudyInput, EvaluationSettings, BufferChoice)
 
 
 def evaluate_scores(evaluator: Evaluator, scores: Iterable[ArrayLike]) -> NDArray[np.float64]:
-    """Values of all measures (columns) for each score (rows)."""
+    """Return the values of all measures (columns) for each score (rows)."""
     return np.array([list(evaluator(score).values()) for score in scores], dtype=np.float64)
 
 
@@ -1224,20 +1239,20 @@ def evaluate_detectors(
     scored: ScoredSeries,
     variants: Callable[[str, NDArray[np.float64]], Iterable[ArrayLike]] | None = None,
 ) -> NDArray[np.float64]:
-    """Values of all measures for every detector of a series.
+    """Return the values of all measures for every detector of a series.
 
-    A detector that ran with several seeds counts once: its values are the means over its runs of
-    those that are defined.
+    A detector that ran with several seeds counts once: each value is the mean of the defined values
+    of its runs.
 
     Parameters
     ----------
     evaluator : Evaluator
-        Of the labels.
+        Evaluator for the labels.
     scored : ScoredSeries
         The series and its scores.
     variants : callable, optional
-        ``variants(detector, score)`` gives the scores to evaluate instead of the score itself; as
-        many for every run.
+        ``variants(detector, score)`` returns the scores to evaluate instead of the score itself;
+        the same number for every run.
 
     Returns
     -------
@@ -1259,7 +1274,7 @@ def evaluate_detectors(
 
 
 def _mean_of_defined(runs: list[NDArray[np.float64]]) -> NDArray[np.float64]:
-    """Mean over the runs of a detector; NaN where none is defined."""
+    """Return the mean over the runs of a detector; NaN where no run is defined."""
     if len(runs) == 1:
         return runs[0]
     values = np.stack(runs)
@@ -1287,30 +1302,30 @@ def run_study(
     Parameters
     ----------
     study : Study, its class, or its name
-        A class or a name stands for the study with its default options.
+        A class or a name means the study with its default options.
     source : path, ScoredSeries, or iterable of these
-        Series with scores, as :func:`vuskit.studies.open_scores` takes them.
+        Series with scores, as :func:`vuskit.studies.open_scores` accepts them.
     processes : int, default=1
-        Number of local processes; 1 works in this process unless there are limits.
+        Number of local processes. With 1 and without limits, the study runs in this process.
     executor : ExecutorSettings or Executor, optional
         Where to run instead, such as ``ExecutorSettings("dask", address=...)``.
     limits : Limits, optional
-        Time and memory of each series; a series beyond them fails. None by default.
+        Time and memory limits per series; a series that exceeds them fails. Default: no limits.
     folder : str or Path, optional
-        Keeps finished series; a second run resumes, also after ``kill -9``.
+        Stores finished series, so that a second run resumes, even after ``kill -9``.
     progress : callable, optional
         Called with a :class:`vuskit.engine.TaskProgress`.
 
     Returns
     -------
     StudyResult
-        The same, byte for byte, for every executor and number of processes.
+        Identical, byte for byte, for every executor and number of processes.
 
     Raises
     ------
     InvalidInputError
-        If there are no series or a parameter cannot be used. A single series that cannot be
-        studied is entered in the result's ``failures`` instead.
+        If there are no series or a parameter is invalid. A single series that fails is listed in
+        the result's ``failures`` instead.
     """
     chosen = get_study(study) if isinstance(study, str) else study
     task: Study[Result] = chosen() if isinstance(chosen, type) else chosen
@@ -1319,11 +1334,12 @@ def run_study(
         executor = ExecutorSettings(workers=processes)
     elif processes != 1:
         raise InvalidInputError(
-            f"`processes` must be left out with an executor, got {processes}; set its workers"
+            f"`processes` must be left out with an executor, got {processes}; set the number of "
+            "workers of the executor instead"
         )
     sources = task.sources(source)
     keys: list[_SeriesKey] = []
-    # What is declared to matter for the result only must not change a stored value.
+    # Stored values must not depend on options that are declared to affect the result only.
     sent = _with_default_result_options(task.resolved())
     identity = identify_study(sent)
     outcomes = run_tasks(
@@ -1347,8 +1363,8 @@ def run_study(
         raise InvalidInputError(failures[0].reason)
     if failures and not found:
         raise InvalidInputError(
-            f"{task.name} must have at least one series, got none: all {len(failures):,} failed; "
-            f"the first one, {failures[0].name}: {failures[0].reason}"
+            f"{task.name} must succeed on at least one series, got none: all {len(failures):,} "
+            f"failed; the first one, {failures[0].name}: {failures[0].reason}"
         )
     named = _with_unique_names([part for _, part in found])
     inputs = [
@@ -1366,9 +1382,9 @@ def run_study(
 
 @dataclass(frozen=True)
 class _Part:
-    """What was found on a series, its names, and the digest of its content.
+    """Value of a series, its names, and the digest of its content.
 
-    Stored parts have neither names nor digest: both belong to the source that asks for them.
+    Stored parts have neither names nor digest: the source that requests a part provides both.
     """
 
     value: Any
@@ -1377,9 +1393,9 @@ class _Part:
 
 
 def _with_unique_names(parts: list[_Part]) -> list[_Part]:
-    """Rename series of users' sources that have the name of another series.
+    """Rename series of custom sources that have the name of another series.
 
-    Names of files, runs and series in memory are unique from the start.
+    Names of files, runs and series in memory are already unique.
     """
     names = unique_names(
         [SeriesName(one.names.dataset, one.names.series, None, one.digest) for one in parts]
@@ -1400,7 +1416,7 @@ def _named_value(study: Study[Any], part: _Part, *, renamed: bool) -> Any:
 
 @dataclass(frozen=True)
 class _SeriesKey:
-    """Key of the task of a source; names and digest, if the source was read before."""
+    """Key of the task of a source; names and digest if the source was already read."""
 
     key: str
     names: SeriesNames | None = None
@@ -1413,14 +1429,14 @@ class _SeriesKey:
 
 @dataclass(frozen=True)
 class _SeriesAction(Action):
-    """What a study does with one series, on a worker."""
+    """Evaluates a study on one series; runs on a worker."""
 
     study: Study[Any]
     source: Source
-    identity: StudyIdentity  # of the study
+    identity: StudyIdentity
     main_process: int
-    digest: str = ""  # of the content that the key stands for
-    error: str = ""  # why the series could not be read when the key was made
+    digest: str = ""  # expected digest of the content; empty: not checked
+    error: str = ""  # why the series could not be read for its key
 
     @property
     def group(self) -> str:
@@ -1432,12 +1448,12 @@ class _SeriesAction(Action):
         _load_compiled_code()
 
     def run(self) -> _Part:
-        """Read the series and return what the study finds on it.
+        """Read the series and evaluate the study on it.
 
         Raises
         ------
         InvalidInputError
-            If the series could not be read, or is not the one that the task was made for.
+            If the series could not be read, or has changed since the task was created.
         StaleWorkerError
             If this process has imported another version of the user's code.
         """
@@ -1445,14 +1461,14 @@ class _SeriesAction(Action):
             raise InvalidInputError(self.error)
         if os.getpid() != self.main_process:
             check_code(self.study, self.identity)
-        # Sums by NumPy instead of the compiled sweep round differently.
+        # NumPy's sums round differently from those of the compiled code.
         _load_compiled_code()
         scored = self.source.read()
         digest = content_of(scored)
         if self.digest not in ("", digest):
             raise InvalidInputError(
-                f"{self.source.name} must stay as it is during a study, got another content; "
-                "start the same command again"
+                f"{self.source.name} must not change during a study, got different content; "
+                "run the same command again"
             )
         names = SeriesNames.of(scored)
         with _without_expected_warnings() as coarse:
@@ -1481,9 +1497,9 @@ def _tasks(
     *,
     by_content: bool,
 ) -> Iterator[Task]:
-    """Tasks of the sources; their keys are appended as they are made.
+    """Yield the tasks of the sources, and append their keys to `keys`.
 
-    Without a folder nothing is looked up by content, and nothing is read here.
+    Sources are read here only if finished series are looked up by content.
     """
     for number, source in enumerate(sources):
         key = _SeriesKey(f"{study.name}-{number}")
@@ -1509,22 +1525,22 @@ def _series_key(scored: ScoredSeries, identity: StudyIdentity, *, with_names: bo
 
 
 def _reason(error: Exception) -> str:
-    """The text of an error as an outcome shows it."""
+    """Return the message of an error as outcomes show it."""
     return str(error) if isinstance(error, VuskitError) else f"{type(error).__name__}: {error}"
 
 
 def _with_default_result_options(study: Study[Any]) -> Study[Any]:
-    late = {
+    defaults = {
         one.name: one.default
         for one in fields(study)
         if one.default is not MISSING
         and any(own.name == one.name and own.stage == "result" for own in study.options())
     }
-    return replace(study, **late)
+    return replace(study, **defaults)
 
 
 def _part_folder(study: Study[Any], folder: Path) -> ResultFolder:
-    """Values of finished series, named by everything that they depend on; without names."""
+    """Return the folder of finished series, which stores values without names."""
     known: tuple[Callable[..., Any], ...] = (*_KNOWN, *study.known)
     return ResultFolder(
         folder,
@@ -1535,9 +1551,9 @@ def _part_folder(study: Study[Any], folder: Path) -> ResultFolder:
 
 @contextmanager
 def _without_expected_warnings() -> Iterator[list[str]]:
-    """Collect warnings about coarse grids and drop those about undefined values.
+    """Collect warnings about coarse grids, drop those about undefined values, pass on the rest.
 
-    Studies count both; other warnings are passed on.
+    Studies count coarse grids and undefined values themselves.
     """
     coarse: list[str] = []
     with warnings.catch_warnings(record=True) as caught:

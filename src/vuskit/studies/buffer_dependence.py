@@ -1,4 +1,4 @@
-"""Whether a ranking of detectors depends on the buffer: the same ranks with other lengths."""
+"""Buffer dependence: whether the ranking of detectors changes with the buffer length."""
 
 from __future__ import annotations
 
@@ -35,16 +35,16 @@ _TIED = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class BufferDependence(TableForms):
-    """Mean ranks of detectors with several multiples of each series' buffer.
+    """Mean ranks of detectors for several multiples of each series' buffer.
 
     Attributes
     ----------
     measure : Measure
-        What the detectors are ranked by.
+        Measure that ranks the detectors.
     reference : float
-        The factor that the others are compared with: 1 if it is among them, else the first.
+        Factor that the others are compared with: 1 if present, otherwise the first.
     comparisons : dict from float to TableComparison
-        Comparison of the detectors by factor.
+        Comparison of the detectors for each factor.
     """
 
     measure: Measure
@@ -53,7 +53,7 @@ class BufferDependence(TableForms):
 
     @property
     def mean_ranks(self) -> pd.DataFrame:
-        """One row per detector, one column per factor; the best at the reference first."""
+        """One row per detector, one column per factor; best rank at the reference first."""
         pandas = require("pandas", purpose="a table of ranks")
         ranks = {factor: found.summary["mean_rank"] for factor, found in self.comparisons.items()}
         table: pd.DataFrame = pandas.DataFrame(ranks)
@@ -72,7 +72,7 @@ class BufferDependence(TableForms):
 
     @property
     def means(self) -> pd.DataFrame:
-        """Mean values, one row per detector and one column per factor, in the order of ranks."""
+        """Mean values: one row per detector, one column per factor; rows as in `mean_ranks`."""
         pandas = require("pandas", purpose="a table of means")
         means = {factor: found.summary["mean"] for factor, found in self.comparisons.items()}
         table: pd.DataFrame = pandas.DataFrame(means).loc[self.mean_ranks.index]
@@ -80,10 +80,10 @@ class BufferDependence(TableForms):
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """Say how the ranking depends on the buffer; empty if it does not.
+        """How the ranking depends on the buffer; empty if it does not.
 
-        It does if no detector has the best mean rank, or the best mean, with all buffers, or if two
-        detectors change places of which one is significantly better with one of the buffers.
+        It does if no detector has the best mean rank, or the best mean, with all buffers. It also
+        does if two detectors swap places and differ significantly with at least one buffer.
         """
         ranks, found = self.mean_ranks, []
         sign = -1.0 if self.measure.higher_is_better else 1.0
@@ -107,7 +107,7 @@ class BufferDependence(TableForms):
 
     @property
     def verdict(self) -> str:
-        """Say in one sentence what follows where there is no warning."""
+        """Conclusion in one sentence, for results without a warning."""
         if all(math.isclose(tau, 1.0) for tau in self.taus.values()):
             return "the ranking does not depend on the buffer"
         return (
@@ -116,7 +116,7 @@ class BufferDependence(TableForms):
         )
 
     def _swap(self, first: Any, second: Any) -> bool:
-        """Whether two detectors change places and differ significantly at least once."""
+        """Whether two detectors swap places and differ significantly at least once."""
         signs, significant = set(), False
         for found in self.comparisons.values():
             ranks = found.summary["mean_rank"]
@@ -128,11 +128,11 @@ class BufferDependence(TableForms):
         return self.to_text()
 
     def to_text(self, width: int | None = None) -> str:
-        """Return the table as text; wide ones are split."""
+        """Return the table as text; wide tables are split."""
         return self._layout.to_text(width)
 
     def to_frame(self) -> pd.DataFrame:
-        """Mean rank by detector and factor, one row each."""
+        """Mean ranks: one row for each detector and factor."""
         ranks = self.mean_ranks.reset_index()
         frame: pd.DataFrame = ranks.melt("detector", var_name="factor", value_name="mean_rank")
         return frame.astype({"factor": float})
@@ -146,13 +146,13 @@ class BufferDependence(TableForms):
         return TableLayout(
             ["buffer times", *(f"{factor:g}" for factor in self.comparisons)],
             rows,
-            caption=f"Mean ranks by {self.measure.title} over {n:,} series with multiples of each "
-            f"series' buffer. Tau compares with {self.reference:g}.",
+            caption=f"Mean ranks by {self.measure.title} over {n:,} series, for multiples of each "
+            f"series' buffer. Kendall's tau compares each column with {self.reference:g}.",
         )
 
 
 def _lowest(numbers: pd.Series) -> list[str]:
-    """Names of the lowest numbers; those that differ by rounding only share the place."""
+    """Names of the lowest numbers; rounding errors do not break ties."""
     lowest = numbers.min()
     return [str(name) for name, number in numbers.items() if number - lowest <= _TIED]
 
@@ -167,24 +167,24 @@ def buffer_dependence(
     alpha: float = 0.05,
     test: str = "wilcoxon",
 ) -> BufferDependence:
-    """Rank detectors with multiples of each series' buffer, from stored scores.
+    """Rank detectors for several multiples of each series' buffer, from stored scores.
 
     Parameters
     ----------
     source : str, Path, ScoredSeries or iterable of these
         A run folder, a pack, a folder of saved scores, or series with scores.
     factors : iterable of float, default=(0.5, 1, 2)
-        Each buffer is multiplied by each of them, and rounded.
+        Multiples of each buffer; the products are rounded.
     measure : str or Measure, default="vus_pr"
         A measure with a buffer.
     settings : str or EvaluationSettings, optional
-        Of a run, the text of one of its settings; of other scores, ``buffer="auto"`` by default.
+        For a run: the text of one of its settings. For other scores: ``buffer="auto"`` by default.
     detectors : sequence of str, optional
-        Detectors to rank; all by default.
+        Detectors to rank. Default: all.
     alpha : float, default=0.05
-        Level of significance.
+        Significance level.
     test : {"wilcoxon", "nemenyi"}, default="wilcoxon"
-        Test of the pairs.
+        Pairwise test.
 
     Returns
     -------
@@ -230,7 +230,7 @@ def buffer_dependence(
             higher_is_better=wanted.higher_is_better,
             alpha=alpha,
             test=test,
-            n_resamples=2,  # the fewest there are: no interval is shown
+            n_resamples=2,  # no interval is shown
         )
         for factor, part in frame.groupby("factor", sort=False)
     }
@@ -250,7 +250,7 @@ def _checked_factors(factors: Iterable[float]) -> list[float]:
 def _series(
     source: Any, settings: str | EvaluationSettings | None
 ) -> Iterator[tuple[ScoredSeries, EvaluationSettings]]:
-    """Each series with its scores and the settings with its buffer; those without one are left."""
+    """Yield each series with its scores and its settings; series without a buffer are skipped."""
     run = open_run(source) if isinstance(source, (str, Path)) else None
     if run is not None and run.exists:
         text = str(settings) if settings else next(iter(run.measures_by_settings()))
@@ -283,7 +283,7 @@ def _values(
     factors: Iterable[float],
     detectors: Sequence[str] | None,
 ) -> Iterator[_Row]:
-    """Values of one series by detector and factor; of several seeds the mean."""
+    """Yield the values of one series by detector and factor; seeds are averaged."""
     labels = np.asarray(scored.series.labels, dtype=bool)
     if labels.all() or not labels.any():
         return

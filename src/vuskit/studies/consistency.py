@@ -1,7 +1,7 @@
-"""Consistency: whether a measure ranks the detectors alike on series of the same kind.
+"""Consistency: whether a measure ranks detectors alike on series of the same kind.
 
-The ranks of a detector over the series of a data set are taken as draws; their Shannon entropy is
-low where the measure keeps placing the detector alike.
+The study computes the Shannon entropy of each detector's ranks over the series of a data set. The
+entropy is low if the detector has similar ranks on all series.
 """
 
 from __future__ import annotations
@@ -48,14 +48,14 @@ def _dataset(key: tuple[str, ...]) -> str | None:
 
 
 def rank_entropy(ranks: Iterable[float], *, unit: str = "bits") -> float:
-    """Shannon entropy of the ranks; NaN ones are left out.
+    """Shannon entropy of the ranks; NaN is ignored.
 
     Parameters
     ----------
     ranks : iterable of float
         The ranks.
     unit : {"bits", "nats"}
-        Whether the logarithm is binary or natural.
+        Unit: binary or natural logarithm.
 
     Examples
     --------
@@ -75,12 +75,12 @@ def rank_entropy(ranks: Iterable[float], *, unit: str = "bits") -> float:
 
 @dataclass(frozen=True, eq=False)
 class ConsistencyResult(ValuesResult):
-    """Values of measures, and the ranks that they give the detectors.
+    """Values of measures, and the resulting ranks of the detectors.
 
     Attributes
     ----------
     values : tuple of SeriesValues
-        By detector and measure, for each series.
+        One for each series, with the axes detector and measure.
     study : Consistency
         The settings.
     failures : tuple of Failure
@@ -112,11 +112,11 @@ class ConsistencyResult(ValuesResult):
         return ranks
 
     def to_frame(self) -> pd.DataFrame:
-        """One row for each series, detector and measure: its value and rank."""
+        """Value and rank: one row for each series, detector and measure."""
         return self._ranks.copy()
 
     def entropies(self) -> pd.DataFrame:
-        """Entropy of each detector's ranks over each data set, one column for a measure."""
+        """Entropy of each detector's ranks over each data set; one column for each measure."""
         frame = self._ranks
         sizes = frame.groupby("dataset")["series"].nunique()
         kept = frame[frame["dataset"].isin(sizes.index[sizes >= self.study.min_series])]
@@ -165,15 +165,15 @@ class ConsistencyResult(ValuesResult):
         return table
 
     def rank_table(self, dataset: str | None = None) -> pd.DataFrame:
-        """Mean rank of each detector (rows) under each measure, on a data set or on all.
+        """Mean rank of each detector (rows) under each measure (columns), on one data set or all.
 
-        Over the series on which all detectors have a value of the measure; a measure without such
-        a series has no mean ranks.
+        The means use the series on which all detectors have a value of the measure. A measure
+        without such a series has no mean ranks.
 
         Raises
         ------
         InvalidInputError
-            If there is no such data set.
+            If the data set was not studied.
         """
         frame = self._ranks
         if dataset is not None:
@@ -216,7 +216,7 @@ class ConsistencyResult(ValuesResult):
         return tables
 
     def _counted_ranks(self, dataset: str | None) -> pd.DataFrame:
-        """Mean ranks, and how many data sets and series each detector was evaluated on."""
+        """Mean ranks, with the number of data sets and series of each detector."""
         frame = self._ranks
         if dataset is not None:
             frame = frame[frame["dataset"] == dataset]
@@ -234,10 +234,11 @@ class ConsistencyResult(ValuesResult):
             "entropies": EntropyDisplay(
                 self.averages()["entropy"],
                 self.by_family(),
+                self.study.entropy,
                 own_measures=self.measures,
                 title="Entropy of the ranks",
-                caption=f"In {self.study.entropy}, mean over detectors and data sets. Short bars: "
-                "consistent.",
+                caption=f"Mean over detectors and data sets, in {self.study.entropy}. Shorter "
+                "bars: more consistent.",
             )
         }
         entropies = self.entropies()
@@ -251,9 +252,9 @@ class ConsistencyResult(ValuesResult):
                 self._ranks_on(key[0]), "rank", _dataset(key), own_measures=self.measures
             ),
             title="Mean rank of each detector",
-            caption="1 is best. Over the series on which all detectors have a value of the "
-            "measure. Detectors whose ranks differ between measures decide which measure "
-            f"to use.{self._small_in_ranks()}",
+            caption="1 is best. Mean over the series on which all detectors have a value of the "
+            "measure. Where the ranks of a detector differ between measures, the choice of the "
+            f"measure matters.{self._small_in_ranks()}",
         )
         figures["detectors"] = ChoiceDisplay(
             ("data set",),
@@ -262,6 +263,7 @@ class ConsistencyResult(ValuesResult):
                 everywhere if key[0] == _ALL_DATASETS else entropies.loc[key[0]],
                 "entropy",
                 _dataset(key),
+                self.study.entropy,
                 own_measures=self.measures,
             ),
             title="Entropy of each detector's ranks",
@@ -270,7 +272,7 @@ class ConsistencyResult(ValuesResult):
         return figures
 
     def _small_in_ranks(self) -> str:
-        """Say that mean ranks are taken over more data sets than entropies."""
+        """Name the data sets that count in mean ranks but not in entropies."""
         small = self.small_datasets
         if not small:
             return ""
@@ -290,14 +292,13 @@ class ConsistencyResult(ValuesResult):
         return self.averages()
 
     def about(self) -> str:
-        """Return what was done, in sentences."""
-        left_out = ", ".join(self.small_datasets) or "none"
+        """Describe the study in sentences."""
+        small = ", ".join(self.small_datasets) or "none"
         return (
             f"{len(self.values):,} series. Shannon entropy of a detector's ranks over the series "
             f"of a data set, in {self.study.entropy}; mean over detectors and data sets. Low is "
-            "consistent. Equal "
-            f"values get the {self.study.ties} rank. Data sets of fewer than "
-            f"{self.study.min_series} series have no entropy: {left_out}; mean ranks include them. "
+            f"consistent. Equal values get the {self.study.ties} rank. Data sets with fewer than "
+            f"{self.study.min_series} series count in mean ranks only: {small}. "
             f"Undefined values: {int(self.undefined().sum()):,}."
         )
 
@@ -326,9 +327,10 @@ class Consistency(DetectorStudy[ConsistencyResult]):
     measures, settings, measure_options, detectors, section, scale
         As for :class:`vuskit.studies.DetectorStudy`.
     ties : {"average", "min", "max", "dense"}, default="average"
-        Which rank detectors with equal values get.
+        Rank of detectors with equal values.
     min_series : int, default=3
-        Data sets with fewer series have no entropy; the result names them.
+        Minimum number of series per data set. Smaller data sets have no entropy; the result
+        names them.
     entropy : {"bits", "nats"}, default="bits"
         Unit of the entropy: binary or natural logarithm.
     """
@@ -343,7 +345,7 @@ class Consistency(DetectorStudy[ConsistencyResult]):
     )
     min_series: int = option(
         3,
-        "Data sets with fewer series have no consistency.",
+        "Minimum number of series per data set; smaller ones have no entropy.",
         minimum=2,
         metavar="N",
         stage="result",
@@ -378,12 +380,12 @@ def consistency_study(
     progress: Callable[[TaskProgress], None] | None = None,
     **options: Any,
 ) -> ConsistencyResult:
-    """Measure how alike a measure ranks detectors on the series of a data set.
+    """Measure how consistently measures rank detectors over the series of a data set.
 
     Parameters
     ----------
     source : path, ScoredSeries, or iterable of these
-        Series with scores, as :func:`vuskit.studies.open_scores` takes them.
+        Series with scores, as :func:`vuskit.studies.open_scores` accepts them.
     processes, executor, limits, folder, progress
         As for :func:`vuskit.studies.run_study`.
     **options
@@ -398,7 +400,7 @@ def consistency_study(
     Raises
     ------
     InvalidInputError
-        If there are no series or a parameter cannot be used.
+        If there are no series or a parameter is invalid.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Detectors under the names that papers, tables and packages give them."""
+"""Detector names: match the different spellings in papers, tables and packages."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from vuskit.errors import InvalidInputError
 __all__ = ["PUBLISHED", "PUBLISHED_DETECTORS", "detector_key", "find_detectors"]
 
 PUBLISHED = "published"
-"""Stands for what the published experiments used, where an option takes names."""
+"""Value of options that selects what the published experiments used."""
 
 PUBLISHED_DETECTORS = (
     "NormA", "POLY", "IForest", "AE", "OCSVM", "MP", "LOF", "LSTM", "CNN",
@@ -27,7 +27,7 @@ _SYNONYMS = {
 
 
 def detector_key(name: str) -> str:
-    """Return the same text for all ways to write the name of a detector.
+    """Return the same key for all spellings of a detector's name.
 
     Examples
     --------
@@ -43,17 +43,17 @@ def detector_key(name: str) -> str:
 def find_detectors(
     wanted: Iterable[str], available: Sequence[str], *, name: str = "detectors"
 ) -> tuple[str, ...]:
-    """Return the available detectors that are wanted, under the names that they have there.
+    """Return the wanted detectors, with their names in `available`.
 
     Parameters
     ----------
     wanted : iterable of str
-        Names in any writing. ``"published"`` stands for :data:`PUBLISHED_DETECTORS`, as far as
-        they are available; for all detectors if none of them is.
+        Names in any spelling. ``"published"`` means those of :data:`PUBLISHED_DETECTORS` that are
+        available, or all detectors if none of them is.
     available : sequence of str
         Detectors of a series.
     name : str
-        What an error calls the option.
+        Name of the option, for errors.
 
     Raises
     ------

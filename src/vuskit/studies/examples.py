@@ -1,7 +1,7 @@
-"""Figures of one series: each is made by one call from a scored series.
+"""Figures of one scored series; each takes one call.
 
-All take the scored series first, then the detectors. The settings of the studies are the default.
-Figures that explain a definition show a stretch around one anomaly.
+All functions take the scored series first, then the detectors. The default settings are those of
+the studies. Figures that explain a definition show a stretch around one anomaly.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ Floats = NDArray[np.float64]
 Chosen = str | Measure | Iterable[str | Measure]
 _SHARES = (0.05, 0.2)
 _VARIED = ("threshold", "lag", "noise", "ratio")
-_SHORT = 60  # points: buffers of illustrations are no longer, so that single points can be seen
+_SHORT = 60  # longest buffer of illustrations, in points, so that single points stay visible
 
 
 def example_series(*, n: int = 3000, seed: int = 0) -> ScoredSeries:
@@ -63,7 +63,7 @@ def example_series(*, n: int = 3000, seed: int = 0) -> ScoredSeries:
     n : int, default=3000
         Number of points.
     seed : int, default=0
-        Of series and scores.
+        Seed of series and scores.
 
     Examples
     --------
@@ -80,9 +80,9 @@ def example_series(*, n: int = 3000, seed: int = 0) -> ScoredSeries:
 
 
 def part_around_anomaly(scored: ScoredSeries, margin: int) -> ScoredSeries:
-    """Return the stretch around the anomaly of median length, with so many points on each side.
+    """Return the stretch around the anomaly of median length, with `margin` points on each side.
 
-    Other anomalies in the stretch stay. At the ends of the series the stretch is shorter.
+    Other anomalies in the stretch are kept. At the ends of the series the stretch is shorter.
 
     Raises
     ------
@@ -122,12 +122,12 @@ def _name(scored: ScoredSeries) -> str:
 
 
 def first_run(scored: ScoredSeries, detector: str | None = None) -> Floats:
-    """Return the score of a detector, of the first one by default; of several runs the first.
+    """Return the score of the first run of a detector; by default of the first detector.
 
     Raises
     ------
     InvalidInputError
-        If there is no such detector, or none at all.
+        If the detector does not exist, or there are no scores.
 
     Examples
     --------
@@ -142,7 +142,7 @@ def first_run(scored: ScoredSeries, detector: str | None = None) -> Floats:
 
 
 def first_channel(scored: ScoredSeries) -> Floats:
-    """Return the series, or its first channel; missing values are interpolated.
+    """Return the first channel of the series; missing values are interpolated.
 
     Examples
     --------
@@ -174,26 +174,26 @@ def sensitivity_example(
 ) -> CasePanelsDisplay:
     """All measures before and after a change of threshold, lag, noise and ratio (Fig. 2).
 
-    Shows a stretch around one anomaly. The crops have 5 and 20 % anomalous points, or the nearest
-    shares that crops of the stretch have; without two such crops the ratio is left out.
+    Shows a stretch around one anomaly. The crops have 5 and 20 % anomalous points, or the closest
+    shares that crops of the stretch reach. Without two such crops, the ratio is omitted.
 
     Parameters
     ----------
     scored : ScoredSeries
         A series with scores.
     detector : str, optional
-        Whose score is shown; the first by default.
+        Detector to show. Default: the first.
     settings : EvaluationSettings
         Buffer and longest buffer of VUS.
     measures : "paper", "extra", "all", name, or iterable of names and measures, default="paper"
-        What to evaluate.
+        Measures to evaluate.
     seed : int, default=0
-        Of the noise.
+        Seed of the noise.
 
     Raises
     ------
     InvalidInputError
-        If the series has no anomaly, or there is no such detector.
+        If the series has no anomaly, or the detector does not exist.
 
     Examples
     --------
@@ -225,12 +225,12 @@ def sensitivity_example(
         panels,
         title=f"Sensitivity on {_name(scored)}",
         caption="Two variants of one score, the values of all measures, and their differences. "
-        "Shaded: anomalies. Dashed: threshold. A crop is drawn at its place in the series.",
+        "Shaded: anomalies. Dashed: threshold. Crops are drawn at their position in the series.",
     )
 
 
 def _reachable_shares(labels: NDArray[np.bool_]) -> tuple[float, float] | None:
-    """Lowest and highest share of anomalous points from 5 to 20 % that crops have."""
+    """Return the lowest and the highest share from 5 to 20 % that crops reach."""
     crops = crops_by_ratio(labels, count=16, low=_SHARES[0], high=_SHARES[1])
     found = [crop.target for crop in crops if crop.stop > crop.start]
     return (found[0], found[-1]) if len(found) > 1 else None
@@ -245,8 +245,8 @@ def labeling_example(
 ) -> LabelingDisplay:
     """One score under several ways to label the same anomaly (Fig. 3).
 
-    The ways are: as labeled, the middle third only, the first half only, and with a quarter of a
-    buffer on each side.
+    The labelings are: as labeled, only the middle third, only the first half, and with a quarter of
+    a buffer on each side.
 
     Parameters
     ----------
@@ -291,14 +291,14 @@ def measures_example(
     settings: EvaluationSettings = PUBLISHED,
     curve: str = "roc",
 ) -> VolumeDisplay:
-    """Measures of points, of ranges with one buffer, and of all buffers (Fig. 4).
+    """From AUC to R-AUC (one buffer) to VUS (all buffers) (Fig. 4).
 
     Parameters
     ----------
     scored, detector, settings
         As for :func:`sensitivity_example`.
     curve : {"roc", "pr"}, default="roc"
-        Which curve.
+        Curve to show.
 
     Examples
     --------
@@ -313,7 +313,7 @@ def measures_example(
     )  # fmt: skip
     display.title = f"From AUC to VUS on {_name(scored)}"
     display.caption = (
-        "Above: labels without a buffer, with one buffer, and with growing buffers. Below: the "
+        "Top: labels without a buffer, with one buffer, and with growing buffers. Bottom: the "
         "curve, the curve with a buffer, and the surface over all buffers."
     )
     return display
@@ -326,14 +326,14 @@ def extension_example(
     settings: EvaluationSettings = PUBLISHED,
     factor: float = 1.0,
 ) -> SoftLabelDisplay:
-    """How a buffer extends the label where something is predicted (Fig. 5).
+    """How a buffer extends the label where points are predicted (Fig. 5).
 
     Parameters
     ----------
     scored, detector, settings
-        As for :func:`sensitivity_example`; a long buffer is shortened, to show single points.
+        As for :func:`sensitivity_example`; long buffers are shortened to show single points.
     factor : float, default=1
-        The threshold: standard deviations of the score above its mean.
+        Threshold, in standard deviations above the mean of the score.
 
     Examples
     --------
@@ -348,7 +348,7 @@ def extension_example(
         part.series.labels, buffer=buffer, y_pred=first_run(part, detector) >= threshold
     )
     display.title = f"Label extension on {_name(scored)}"
-    display.caption = "The label grows only where a point within the buffer is predicted."
+    display.caption = "The label is extended only where a point within the buffer is predicted."
     return display
 
 
@@ -358,7 +358,7 @@ def sections_example(
     *,
     settings: EvaluationSettings = PUBLISHED,
 ) -> SectionsDisplay:
-    """Sections that a buffer can change, and sections that it cannot (Fig. 6).
+    """Dynamic sections, which a buffer can change, and static sections (Fig. 6).
 
     Parameters
     ----------
@@ -397,9 +397,9 @@ def evolution_example(
     scored, settings
         As for :func:`sensitivity_example`.
     detector : str, optional
-        Accepted for uniformity; the figure needs no score.
+        Ignored; the figure needs no score.
     count : int, default=5
-        Number of buffers from 0 to the buffer of the settings.
+        Number of buffers, from 0 to the buffer of the settings.
 
     Examples
     --------
@@ -411,7 +411,7 @@ def evolution_example(
     lengths = np.unique(np.linspace(0, buffer, count).round().astype(int)).tolist()
     display = LabelEvolutionDisplay.from_labels(part.series.labels, buffers=lengths)
     display.title = f"Labels as L grows on {_name(scored)}"
-    display.caption = "Soft labels of growing buffers; static sections keep their label."
+    display.caption = "Soft labels for growing buffers. Static sections keep their label."
     return display
 
 
@@ -429,12 +429,12 @@ def comparison_example(
     scored, settings, measures
         As for :func:`sensitivity_example`.
     detectors : sequence of str, optional
-        One to four; the first two by default.
+        One to four detectors. Default: the first two.
 
     Raises
     ------
     InvalidInputError
-        If there is no such detector, or there are too many.
+        If a detector does not exist, or there are too many.
 
     Examples
     --------
@@ -456,7 +456,8 @@ def comparison_example(
     display.title = f"{' and '.join(names)} on {_name(scored)}"
     longest = round(settings.volume_factor * buffer)
     display.caption = (
-        f"(a) Scores, anomalies shaded. (b, c) Curves with a buffer of {buffer} points; dashed: "
-        f"without. (d, e) Surfaces over buffers 0 to {longest}. (f) Values of all measures."
+        f"(a) Scores; anomalies are shaded. (b, c) Curves with a buffer of {buffer} points; "
+        f"dashed: without a buffer. (d, e) Surfaces over buffers 0 to {longest}. (f) Values of all "
+        "measures."
     )
     return display

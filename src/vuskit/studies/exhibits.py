@@ -53,18 +53,19 @@ def detector_differences(
     Parameters
     ----------
     result : ConsistencyResult
-        Holds the value of every detector on every series.
+        Contains the value of every detector on every series.
     dataset : str, optional
-        The data set; by default the one with the most series.
+        The data set. Default: the one with the most series.
     measures : sequence of str, default=("f_score", "range_f_score")
-        Names of studied measures, one diagram each.
+        Names of studied measures; each gets a diagram.
     alpha : float, default=0.1
-        Level of significance.
+        Significance level.
 
     Raises
     ------
     InvalidInputError
-        If there is no such data set or measure, or there are fewer than two series or detectors.
+        If the data set or a measure was not studied, or there are fewer than two series or
+        detectors.
 
     Examples
     --------
@@ -106,18 +107,18 @@ def centered_values(
     Parameters
     ----------
     result : RobustnessResult
-        Of the robustness study.
+        Result of the robustness study.
     series : str, optional
-        Name of the series, with or without its data set; the first by default.
+        Name of the series, with or without its data set. Default: the first series.
     perturbation : str, default="lag"
-        Which one.
+        Name of the perturbation.
     detectors : sequence of str, optional
-        The panels; the first eight by default.
+        Detectors to show. Default: the first eight.
 
     Raises
     ------
     InvalidInputError
-        If there is no such series, perturbation or detector.
+        If the series, the perturbation or a detector was not studied.
 
     Examples
     --------
@@ -140,8 +141,8 @@ def centered_values(
         {one: table.loc[one] for one in chosen},
         own_measures=result.measures,
         title=f"Centered values under {perturbation} on {found.name}",
-        caption=f"Values of each measure over {result.study.count} perturbations, less their mean. "
-        "Box: quartiles and median. Whiskers: last value within one and a half boxes.",
+        caption=f"Values of each measure over {result.study.count} perturbations, centered on "
+        "their mean. Box: quartiles and median. Whiskers: last value within 1.5 box lengths.",
     )
 
 
@@ -156,11 +157,11 @@ def separability_example(
     Parameters
     ----------
     result : SeparabilityResult
-        Of the separability study.
+        Result of the separability study.
     scored : ScoredSeries
         One of its series, with the scores.
     pairs : sequence of (accurate, inaccurate), optional
-        Pairs of the study; up to four, spread over the study's pairs, by default.
+        Pairs of the study. Default: up to four, evenly spaced in the study's list of pairs.
 
     Raises
     ------
@@ -199,27 +200,28 @@ def separability_example(
         SeriesDisplay.from_scores(scored.series.labels, lines, series=first_channel(scored)),
         own_measures=result.measures,
         title=f"Separability on {series}",
-        caption="Scores and values of accurate (green) and inaccurate (red, hatched) detectors, "
-        f"{result.study.count} perturbations. Boxes far apart: the measure separates the pair.",
+        caption="Scores and values of accurate (green) and inaccurate (red, hatched) detectors "
+        f"under {result.study.count} perturbations. A measure separates a pair if its boxes are "
+        "far apart.",
     )
 
 
 def separability_by_dataset(
     result: SeparabilityResult, datasets: Sequence[str] | None = None
 ) -> SeparabilityBarsDisplay:
-    """Mean z on each data set and overall, with the median next to it (Fig. 14).
+    """Mean and median z on each data set and overall (Fig. 14).
 
     Parameters
     ----------
     result : SeparabilityResult
-        Of the separability study.
+        Result of the separability study.
     datasets : sequence of str, optional
-        The data sets; all by default.
+        Data sets to show. Default: all.
 
     Raises
     ------
     InvalidInputError
-        If there is no such data set.
+        If a data set was not studied.
 
     Examples
     --------
@@ -251,22 +253,23 @@ def separability_by_dataset(
         marks.loc[table.index],
         own_measures=result.measures,
         title="Separability by data set",
-        caption="z between accurate and inaccurate detectors. Bar: mean over series of the mean of "
-        "their finite z. Diamond, or note of a bar: median over the pairs. Long: separable.",
+        caption="z between accurate and inaccurate detectors. Bar: mean over series, each with the "
+        "mean of its finite z. Diamond, or note on a bar: median over the pairs. Longer bars: more "
+        "separable.",
     )
 
 
 def robustness_and_separability(
     robustness: RobustnessResult, separability: SeparabilityResult
 ) -> ScatterDisplay:
-    """Mean z against the deviation under lag and noise, with the median z next to it (Fig. 15).
+    """Mean and median z against the deviation under lag and noise (Fig. 15).
 
     Parameters
     ----------
     robustness : RobustnessResult
-        Of lag, noise and ratio.
+        Result for lag, noise and ratio.
     separability : SeparabilityResult
-        Of the same measures.
+        Result for the same measures.
 
     Raises
     ------
@@ -286,8 +289,8 @@ def robustness_and_separability(
     summary = summarize(robustness, separability)
     if not summary.has_scatter:
         raise InvalidInputError(
-            "`robustness` must be of lag, noise and ratio, got "
-            f"{', '.join(robustness.study.perturbations)}"
+            "`robustness` must cover lag, noise and ratio, got "
+            f"{', '.join(robustness.study.perturbations)}; run the study with all three"
         )
     averages = separability.averages()
     return ScatterDisplay(
@@ -296,22 +299,22 @@ def robustness_and_separability(
         averages["median"],
         own_measures=separability.measures,
         title="Robustness against separability",
-        caption="Left is robust, up is separable. Circle: mean z; the larger, the more the measure "
-        "depends on the share of anomalous points. Dash: median z.",
+        caption="Left is robust, up is separable. Circle: mean z. Dash: median z. The larger the "
+        "circle, the more the measure depends on the share of anomalous points.",
     )
 
 
 def consistency_panels(
     result: ConsistencyResult, datasets: Sequence[str] | None = None
 ) -> ConsistencyPanelsDisplay:
-    """Entropy by family, and ranks and entropies overall and on data sets (Fig. 16).
+    """Entropy by family, and ranks and entropies overall and by data set (Fig. 16).
 
     Parameters
     ----------
     result : ConsistencyResult
-        Of the consistency study.
+        Result of the consistency study.
     datasets : sequence of str, optional
-        Data sets with an entropy; by default the two with the most series.
+        Data sets with an entropy. Default: the two with the most series.
 
     Raises
     ------
@@ -344,11 +347,15 @@ def consistency_panels(
         for one in (None, *chosen)
     ]
     return ConsistencyPanelsDisplay(
-        EntropyDisplay(averages, result.by_family(), own_measures=own),
+        EntropyDisplay(averages, result.by_family(), result.study.entropy, own_measures=own),
         ranks,
         [
             RankLinesDisplay(
-                overall if one is None else entropies.loc[one], "entropy", one, own_measures=own
+                overall if one is None else entropies.loc[one],
+                "entropy",
+                one,
+                result.study.entropy,
+                own_measures=own,
             )
             for one in (None, *chosen)
         ],

@@ -1,7 +1,7 @@
-"""Identity of what a study finds on a series: the code, settings and versions behind a value.
+"""Identity of the values of a study: the code, settings and versions that determine them.
 
-Together with the content of a series and its scores they determine every value, so a finished
-series is reused exactly if none of them changed. Names of series and detectors are no part of it.
+Together with the content of a series and its scores, these determine every value. A finished series
+is reused if and only if none of them changed. Names of series and detectors are not part of it.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ if TYPE_CHECKING:
 
 __all__ = ["StudyIdentity", "check_code", "identify_study", "short_digest"]
 
-_WITHOUT_VALUES = ("bench", "cli", "engine", "paper", "report")  # packages that compute nothing
+_WITHOUT_VALUES = ("bench", "cli", "engine", "paper", "report")  # packages that compute no values
 
 
 def short_digest(parts: Any) -> str:
-    """Digest of anything that JSON can hold.
+    """Return a digest of plain data.
 
     Examples
     --------
@@ -49,18 +49,18 @@ def short_digest(parts: Any) -> str:
 
 @dataclass(frozen=True)
 class StudyIdentity:
-    """What the values of a study depend on, besides the series.
+    """Everything that the values of a study depend on, besides the series.
 
     Attributes
     ----------
     digest : str
-        Digest of the code of the study and of its measures, with the constants, functions and
-        local modules that they use; of all options except those of the stage ``"result"``; and of
-        the versions of vuskit and of the libraries involved.
+        Digest of code, options and versions. The code is that of the study and its measures, with
+        the constants, functions and local modules that they use. Options of the stage ``"result"``
+        are excluded. The versions are those of vuskit and the libraries involved.
     parts : mapping of str to str
         Digests of the user's functions, classes and constants by name.
     libraries : mapping of str to str
-        Versions of installed distributions by name.
+        Versions of the libraries involved, by name.
     """
 
     digest: str
@@ -79,15 +79,15 @@ def identify_study(study: Study[Any]) -> StudyIdentity:
     False
     """
     study = study.resolved()
-    late = {one.name for one in study.options() if one.stage == "result"}
+    excluded = {one.name for one in study.options() if one.stage == "result"}
     found = _Identities()
     options = {
         one.name: found.of(getattr(study, one.name))
         for one in fields(study)
-        if one.name not in late
+        if one.name not in excluded
     }
     code = found.code(type(study))
-    # Sums may round differently in another version; values are stored with all their digits.
+    # Values are stored with all digits, and sums may round differently in other versions.
     numba = {"numba"} if backend_name() == "numba" else set()
     libraries = installed_versions({"vuskit", "numpy"} | numba | found.libraries)
     digest = short_digest([study.name, code, options, _vuskit_code(), libraries])
@@ -96,7 +96,7 @@ def identify_study(study: Study[Any]) -> StudyIdentity:
 
 @functools.cache
 def _vuskit_code() -> str:
-    """Digest of the code that computes values: versions stay the same while code is worked on."""
+    """Digest of the code that computes values; during development it changes within a version."""
     package = Path(vuskit.__file__).parent
     digest = hashlib.sha256()
     for path in sorted(package.rglob("*.py")):
@@ -108,21 +108,21 @@ def _vuskit_code() -> str:
 
 
 class _Identities:
-    """Identities of values as JSON knows them, and the code that was met."""
+    """Converts values to plain data for a digest, and collects the code they depend on."""
 
     def __init__(self) -> None:
         self.parts: dict[str, str] = {}
         self.libraries: set[str] = set()
 
     def code(self, thing: Any) -> list[str]:
-        """Name and version of a function, a class or another callable."""
+        """Return name and digest of a function, a class or another callable."""
         found = code_digest(thing)
         self.parts |= found.parts
         self.libraries |= set(found.libraries)
         return [getattr(thing, "__qualname__", type(thing).__qualname__), found.version]
 
     def of(self, value: Any) -> Any:
-        """Functions and classes by their code, arrays by their content."""
+        """Return plain data for a value: code of functions and classes, content of arrays."""
         if isinstance(value, np.generic):
             value = value.item()
         if value is None or type(value) in (bool, str, int, float):
@@ -146,24 +146,24 @@ class _Identities:
         return self.code(value) if callable(value) else self._object(value)
 
     def _object(self, value: Any) -> Any:
-        """Class and state of any other object; a new identity every time if it has no such."""
+        """Return class and pickled state of an object; unique if it cannot be pickled."""
         try:
             state = hashlib.sha256(pickle.dumps(value, protocol=5)).hexdigest()
-        except Exception:  # whatever the object's own methods raise
+        except Exception:  # methods of the object may raise anything
             state = uuid.uuid4().hex
         return ["object", self.code(type(value)), state]
 
 
 # ---- workers ----
 
-_checked: set[str] = set()  # identities that the code of this process agrees with
+_checked: set[str] = set()  # digests of identities that match the code of this process
 
 
 def check_code(study: Study[Any], expected: StudyIdentity) -> None:
-    """Compare the user's modules of this process with those that a study was started with.
+    """Check that the user's modules in this process are those that the study was started with.
 
-    Code that was sent by value needs no check. A module that this process has imported may be
-    another version: a file that was edited after the main process had imported it.
+    Code that was sent by value needs no check. A module that this process imported itself may be a
+    different version if its file was edited after the main process imported it.
 
     Raises
     ------
@@ -181,7 +181,7 @@ def check_code(study: Study[Any], expected: StudyIdentity) -> None:
     if changed:
         raise StaleWorkerError(
             f"{listed(changed, most=3)} must be the code that the study was started with, got "
-            "another version; import it again, or start the program again"
+            "another version; import it again, or restart the program"
         )
     _checked.add(expected.digest)
 

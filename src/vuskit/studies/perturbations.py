@@ -1,6 +1,6 @@
-"""Changes that a good measure should hardly notice: lag, noise, another share of anomalies.
+"""Perturbations that should hardly affect a good measure: lag, noise, and the share of anomalies.
 
-Each has two procedures: ours, which follows the paper's text, and that of the authors' code.
+Each has two procedures: one follows the paper's text, the other follows the authors' code.
 """
 
 from __future__ import annotations
@@ -47,27 +47,27 @@ LAG = Specification(
     Form("labels", (Number("X", 0.25, minimum=0, maximum=1),)),
     bare="score",
 )
-"""Forms of the option `lag`; X in buffers."""
+"""Forms of the option `lag`; X is a fraction of the buffer."""
 
 NOISE = Specification(
     Form("uniform", (Number("X", 0.05, minimum=0, maximum=1),)),
     Form("normal", (Number("MEAN", -0.1), Number("STD", 0.1, minimum=0))),
     bare="uniform",
 )
-"""Forms of the option `noise`; X, MEAN and STD in ranges of the score."""
+"""Forms of the option `noise`; X, MEAN and STD are fractions of the score's range."""
 
 
 def generator(seed: int, *parts: str) -> np.random.Generator:
-    """Random numbers that depend on the seed and on what they are for, not on what came before.
+    """Return a generator that depends only on the seed and the purpose of the numbers.
 
-    So the order of the work, and how it is shared among processes, does not matter.
+    Results therefore do not depend on the order of the work or the number of processes.
 
     Parameters
     ----------
     seed : int
         The seed.
     *parts : str
-        What the numbers are for: digests of content and a purpose, but no names of data.
+        Purpose of the numbers: digests of content and a keyword, but no names of data.
 
     Examples
     --------
@@ -82,10 +82,10 @@ def generator(seed: int, *parts: str) -> np.random.Generator:
 def generator_of(
     seed: int, scored: ScoredSeries, detector: str, purpose: str
 ) -> np.random.Generator:
-    """Random numbers for the score of a detector on a series, whatever both are called.
+    """Return a generator for the score of a detector on a series, independent of their names.
 
-    They depend on the content of the series and of the detector's scores. All runs of a detector
-    (with different seeds) get the same numbers: their mean is that of one perturbation.
+    It depends on the content of the series and of the detector's scores. All runs of a detector
+    (with different seeds) get the same numbers, so that their mean belongs to one perturbation.
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ def generator_of(
     detector : str
         One of its detectors.
     purpose : str
-        What the numbers are for, such as ``"noise"``.
+        Purpose of the numbers, such as ``"noise"``.
 
     Examples
     --------
@@ -112,7 +112,7 @@ def generator_of(
 
 
 def even_lags(buffer: int, *, count: int = 10, fraction: float = 0.25) -> NDArray[np.intp]:
-    """Evenly spread whole lags within ``fraction`` of the buffer to either side.
+    """Return evenly spaced whole lags of at most ``fraction`` of the buffer to either side.
 
     Examples
     --------
@@ -124,10 +124,10 @@ def even_lags(buffer: int, *, count: int = 10, fraction: float = 0.25) -> NDArra
 
 
 def label_lags(buffer: int, *, fraction: float = 0.25) -> NDArray[np.intp]:
-    """Lags of the authors' code: about twenty equal steps within ``fraction`` of the buffer.
+    """Return the lags of the authors' code: about twenty steps within ``fraction`` of the buffer.
 
-    From the floor of ``-fraction * buffer`` up to, but excluding, the floor of
-    ``fraction * buffer``, in steps of a twentieth of the range, at least one point.
+    They go from the floor of ``-fraction * buffer`` up to, but excluding, the floor of
+    ``fraction * buffer``. A step is a twentieth of the range, but at least one point.
 
     Examples
     --------
@@ -142,12 +142,12 @@ def label_lags(buffer: int, *, fraction: float = 0.25) -> NDArray[np.intp]:
 
 
 def _lag_limits(buffer: int, fraction: float) -> tuple[int, int]:
-    """Lowest and highest lag, both rounded down as in the authors' code."""
+    """Return the lowest and the highest lag, both rounded down as in the authors' code."""
     return int(np.floor(-fraction * buffer)), int(np.floor(fraction * buffer))
 
 
 def random_label_lag(random: np.random.Generator, buffer: int, *, fraction: float = 0.25) -> int:
-    """Random whole lag of labels within ``fraction`` of the buffer, ends included.
+    """Return a random whole lag of at most ``fraction`` of the buffer, ends included.
 
     Examples
     --------
@@ -159,7 +159,7 @@ def random_label_lag(random: np.random.Generator, buffer: int, *, fraction: floa
 
 
 def shift_labels(labels: NDArray[np.bool_], lag: int) -> NDArray[np.bool_]:
-    """Labels moved ``lag`` points later (earlier where negative); the free end is normal.
+    """Shift labels ``lag`` points later (earlier if negative); the empty end becomes normal.
 
     Examples
     --------
@@ -176,16 +176,16 @@ def shift_labels(labels: NDArray[np.bool_], lag: int) -> NDArray[np.bool_]:
 
 
 def shift(score: Floats, lag: int, *, fill: str = "edge") -> Floats:
-    """Score moved ``lag`` points later (earlier where negative).
+    """Shift a score ``lag`` points later (earlier if negative).
 
     Parameters
     ----------
     score : array of shape (n,)
         The score.
     lag : int
-        By how many points.
+        Number of points.
     fill : {"edge", "wrap"}, default="edge"
-        What stands at the end that becomes free: its last value, or what left at the other end.
+        Fill for the empty end: the value at the edge, or the values shifted out at the other end.
 
     Examples
     --------
@@ -209,9 +209,9 @@ _FILLS: Mapping[str, Callable[[Floats, int], Floats]] = {"edge": _edge, "wrap": 
 
 
 def add_noise(score: Floats, random: np.random.Generator, *, amplitude: float = 0.05) -> Floats:
-    """Score with an independent uniform number added to every point.
+    """Add an independent uniform random number to every point of a score.
 
-    The numbers lie within ``amplitude`` of the score's range to either side.
+    The numbers are at most ``amplitude`` times the range of the score in size.
 
     Examples
     --------
@@ -224,7 +224,7 @@ def add_noise(score: Floats, random: np.random.Generator, *, amplitude: float = 
 
 
 def scale_to_unit(score: Floats) -> Floats:
-    """Score scaled to 0..1; zeros if it is constant.
+    """Scale a score to 0..1; a constant score becomes 0.
 
     Examples
     --------
@@ -241,7 +241,7 @@ def scale_to_unit(score: Floats) -> Floats:
 def add_normal_noise(
     score: Floats, random: np.random.Generator, *, mean: float = -0.1, std: float = 0.1
 ) -> Floats:
-    """Score scaled to 0..1, with a normal number added to every point, and scaled to 0..1 again.
+    """Scale a score to 0..1, add a normal random number to every point, and scale it again.
 
     Examples
     --------
@@ -253,7 +253,7 @@ def add_normal_noise(
 
 
 def noisy_score(noise: str, score: Floats, random: np.random.Generator) -> Floats:
-    """Return the score with noise by the option `noise`.
+    """Add noise to a score as specified by the option `noise`.
 
     Examples
     --------
@@ -269,20 +269,20 @@ def noisy_score(noise: str, score: Floats, random: np.random.Generator) -> Float
 
 # ---- sections ----
 
-_BEFORE = 200  # points before the anomaly of a section or a crop, and after that of a crop
+_BEFORE = 200  # points before the anomaly in sections, and on either side of it in crops
 
 
 @dataclass(frozen=True)
 class Section:
-    """The part of a series that a study looks at.
+    """The part of a series that is studied.
 
     Attributes
     ----------
     start, stop : int
-        The part, half-open.
+        First point, and the point after the last one.
     anchor : int
-        Start of the anomaly that it was chosen for, or of its first one, within the section; 0 if
-        it holds none.
+        Start of an anomaly within the section: the one it was chosen for, or the first; 0 if the
+        section has no anomaly.
     """
 
     start: int
@@ -291,7 +291,7 @@ class Section:
 
 
 def first_section(labels: NDArray[np.bool_], length: int) -> Section:
-    """Return the first points of a series.
+    """Return the section of the first ``length`` points.
 
     Examples
     --------
@@ -303,11 +303,11 @@ def first_section(labels: NDArray[np.bool_], length: int) -> Section:
 
 
 def rare_section(labels: NDArray[np.bool_], length: int) -> Section:
-    """Stretch from 200 points before an anomaly with the fewest anomalous points.
+    """Return the section with the fewest anomalous points that starts 200 points before an anomaly.
 
-    It has at most ``length`` points. If it would extend beyond the end of the series it is moved
-    to the left. Of several such anomalies the first is taken. A series without anomalies
-    gives its first points.
+    The section has at most ``length`` points. If it would extend beyond the end of the series, it
+    is moved to the left. Ties go to the first anomaly. If the series has no anomaly, its first
+    points are returned.
 
     Examples
     --------
@@ -338,9 +338,9 @@ class Crop:
     Attributes
     ----------
     target : float
-        Share of anomalous points that was wanted, or that it has.
+        Requested or actual share of anomalous points.
     start, stop : int
-        The stretch, half-open; empty where no stretch has about that share.
+        First point, and the point after the last one; equal if no stretch has about this share.
     """
 
     target: float
@@ -349,15 +349,15 @@ class Crop:
 
     @property
     def reached(self) -> bool:
-        """Whether there is such a stretch."""
+        """Whether a stretch has about the requested share."""
         return self.stop > self.start
 
 
 def growing_crops(labels: NDArray[np.bool_], anchor: int, *, count: int = 21) -> tuple[Crop, ...]:
-    """Crops of the authors' code: they grow from 200 points on each side of an anomaly's start.
+    """Return the crops of the authors' code, which grow around the start of an anomaly.
 
-    Each side grows by an equal share of what remains there. Shares are whole numbers, so the last
-    crop may lack a few points of the series.
+    The first crop has 200 points on each side. Each side then grows in equal steps toward the end
+    of the series. Steps are whole numbers, so the last crop may lack a few points of the series.
 
     Parameters
     ----------
@@ -371,7 +371,7 @@ def growing_crops(labels: NDArray[np.bool_], anchor: int, *, count: int = 21) ->
     Returns
     -------
     tuple of Crop
-        With the shares of anomalous points that they have.
+        With their actual shares of anomalous points.
 
     Examples
     --------
@@ -399,29 +399,29 @@ def crops_by_ratio(
     high: float = 0.2,
     tolerance: float = 0.05,
 ) -> tuple[Crop, ...]:
-    """Crops around one anomaly whose share of anomalous points runs from ``low`` to ``high``.
+    """Return crops around one anomaly with shares of anomalous points from ``low`` to ``high``.
 
-    A crop holds a whole anomaly, the anchor, and reaches equally far to either side of it, as far
-    as the series goes. For each share the longest crop is taken that comes within ``tolerance`` of
-    it (relatively). All shares have the same anchor: the anomaly that reaches the most of them, of
-    those the longest, of those the first.
+    A crop contains a whole anomaly, the anchor, and extends equally far to either side, up to the
+    ends of the series. For each share, the longest crop within the tolerance is taken. All crops
+    have the same anchor: the anomaly that reaches the most shares. Ties go to the longest, then to
+    the first anomaly.
 
     Parameters
     ----------
     labels : bool array of shape (n,)
         The labels.
     count : int, default=10
-        How many shares, evenly spread.
+        Number of shares, evenly spaced.
     low, high : float
         The first and the last share.
     tolerance : float, default=0.05
-        Relative.
+        Relative tolerance for the share of a crop.
 
     Returns
     -------
     tuple of Crop
-        One for each share, empty where it cannot be reached: a dense series has no crop with few
-        anomalous points.
+        One for each share; empty where no crop fits. A dense series has no crop with few anomalous
+        points.
 
     Examples
     --------
@@ -454,7 +454,7 @@ def crops_by_ratio(
 def _reaches(
     labels: NDArray[np.bool_], start: int, stop: int, targets: Floats, tolerance: float
 ) -> NDArray[np.intp]:
-    """For each share, the largest extent around the anchor that has it; -1 where none has."""
+    """Return the largest extent around the anchor with each share; -1 where there is none."""
     extents = np.arange(max(start, labels.size - stop) + 1)
     first = np.maximum(start - extents, 0)
     last = np.minimum(stop + extents, labels.size)

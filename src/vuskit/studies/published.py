@@ -1,7 +1,7 @@
-"""Published results of the studies, and how ours compare with them.
+"""Published results of the studies, and their comparison with our results.
 
 `read_published` recognizes tables by their columns, and the files of the authors' repositories by
-their layout. `compare_with_published` puts their values next to ours.
+their layout. `compare_with_published` puts published values next to ours.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ _SERIES_COLUMNS = ("series", "file", "filename", "file_name", "name", "time_seri
 _DETECTOR_COLUMNS = ("detector", "method", "algorithm", "model", "")
 _ROBUSTNESS_FILE = "_robustness.txt"
 _ENDINGS = re.compile(r"(\.(gz|csv|txt|out))+$", re.IGNORECASE)
-_FEWEST = 3  # columns that must name measures before a table counts as one of measures
+_FEWEST = 3  # minimum number of measures by which a table is recognized
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,14 +61,14 @@ class PublishedTable:
     Attributes
     ----------
     quantity : {"lag", "noise", "ratio", "z", "entropy", "rank"}
-        What the values are.
+        Quantity of the values.
     values : pandas.DataFrame
-        One column for each measure, by its name here. Rows: series; detectors of ``"rank"``; one
-        row of ``"entropy"``.
+        One column for each measure, with the name it has in vuskit. Rows are series; for
+        ``"rank"`` they are detectors, and ``"entropy"`` has one row.
     source : str
-        File or folder, relative to what was read.
+        File or folder, relative to the folder that was read.
     unit : str
-        ``"nats"`` or ``"bits"`` of an entropy.
+        Unit of an entropy: ``"nats"`` or ``"bits"``.
     """
 
     quantity: str
@@ -83,26 +83,28 @@ class PublishedTable:
 def read_published(folder: str | Path) -> tuple[PublishedTable, ...]:
     r"""Read the published tables in a folder.
 
-    Recognized are, by their columns: tables of series and measures (robustness; the file's name
-    tells lag, noise and ratio or percentage), of measures and series (z), of measures and an
-    entropy, and of detectors and measures (mean ranks). Also recognized are the repositories of
-    the authors: one file per series in ``result_data_aggregated_lag`` (and noise, percentage), the
-    table of mean ranks in a Markdown file, and the entropies in a notebook's output.
+    Tables are recognized by their columns. Series and measures: robustness, where the file's name
+    contains lag, noise, ratio or percentage. Measures and series: z. Measures and an entropy:
+    consistency. Detectors and measures: mean ranks.
+
+    The authors' repositories are recognized too: one file per series in
+    ``result_data_aggregated_lag`` (and noise, percentage), the table of mean ranks in a Markdown
+    file, and the entropies in the output of a notebook.
 
     Parameters
     ----------
     folder : str or Path
-        Searched with its subfolders; a single file will do.
+        A folder, searched with its subfolders, or a single file.
 
     Returns
     -------
     tuple of PublishedTable
-        In the order lag, noise, ratio, z, entropy, rank; of each, one table.
+        In the order lag, noise, ratio, z, entropy, rank; one table of each quantity.
 
     Raises
     ------
     InvalidInputError
-        If there is no such folder, or nothing in it is recognized.
+        If the folder does not exist, or no table in it is recognized.
 
     Examples
     --------
@@ -150,12 +152,12 @@ def _csv_rows(path: Path) -> Iterator[list[str]]:
     with path.open(newline="", encoding="utf-8-sig", errors="replace") as stream:
         try:
             yield from csv.reader(stream)
-        except csv.Error:  # something else that is called csv
+        except csv.Error:  # not a CSV file, despite its name
             return
 
 
 def _markdown_tables(path: Path) -> Iterator[list[list[str]]]:
-    """Cells of the tables in a Markdown file."""
+    """Yield the cells of each table in a Markdown file."""
     rows: list[list[str]] = []
     lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
     for line in (*lines, ""):
@@ -169,7 +171,7 @@ def _markdown_tables(path: Path) -> Iterator[list[list[str]]]:
 
 
 def _from_rows(rows: Iterable[Sequence[str]], source: str) -> Iterator[PublishedTable]:
-    """Tables of cells whose first row names the columns; nothing if they are something else."""
+    """Yield the table in these rows, the first of which names the columns, if it is recognized."""
     lines = iter(rows)
     header = [cell.strip() for cell in next(lines, [])]
     names = [_plain(cell) for cell in header]
@@ -193,13 +195,13 @@ def _by_series(
     lines: Iterator[Sequence[str]],
     source: str,
 ) -> Iterator[PublishedTable]:
-    """Robustness: the file's name or a column tells the perturbation."""
+    """Yield tables of robustness; a column or the file's name contains the perturbation."""
     found: dict[str, dict[str, dict[str, float]]] = {}
     column = names.index("perturbation") if "perturbation" in names else None
-    told = _perturbation(Path(source).name) or _perturbation(source)
+    by_name = _perturbation(Path(source).name) or _perturbation(source)
     for row in lines:
         if len(row) > series:
-            kind = told if column is None else _perturbation(row[column])
+            kind = by_name if column is None else _perturbation(row[column])
             found.setdefault(kind, {})[row[series]] = _numbers(row, measures)
     for kind, table in found.items():
         if kind:
@@ -209,7 +211,7 @@ def _by_series(
 def _by_measure(
     header: Sequence[str], measure: int, lines: Iterator[Sequence[str]], source: str
 ) -> Iterator[PublishedTable]:
-    """Entropies, or z of series: one row for each measure."""
+    """Yield entropies, or z by series, from one row for each measure."""
     rows = {
         name: row for row in lines if len(row) > measure and (name := measure_named(row[measure]))
     }
@@ -239,7 +241,7 @@ def _by_measure(
 
 
 def _from_notebook(path: Path, source: str) -> Iterator[PublishedTable]:
-    """Entropies among the outputs of a notebook: lines of a measure and a number."""
+    """Yield the entropies in a notebook's outputs: lines of a measure and a number."""
     try:
         cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
     except (ValueError, KeyError, OSError):
@@ -260,7 +262,7 @@ def _from_notebook(path: Path, source: str) -> Iterator[PublishedTable]:
 
 
 def _from_series_files(parent: Path, files: Sequence[Path], root: Path) -> Iterator[PublishedTable]:
-    """Robustness by series, each in a file with a Python dictionary of numbers."""
+    """Yield robustness from one file per series, each with a Python dictionary of numbers."""
     kind = _perturbation(parent.name)
     if not kind:
         return
@@ -284,7 +286,7 @@ def _from_series_files(parent: Path, files: Sequence[Path], root: Path) -> Itera
 
 
 def measure_named(text: str) -> str:
-    """Name of the paper's measure that a table calls by some name; empty if there is none.
+    """Return the name of the paper's measure for a name in a table; empty if there is none.
 
     Examples
     --------
@@ -300,7 +302,7 @@ def measure_named(text: str) -> str:
 
 
 def series_key(name: str) -> str:
-    """Return the same text for a series under the names that files give it.
+    """Return the same key for all file names of a series.
 
     Examples
     --------
@@ -311,7 +313,7 @@ def series_key(name: str) -> str:
 
 
 def _perturbation(text: str) -> str:
-    """Perturbation that a name tells; empty if it tells none, or several."""
+    """Return the perturbation that a name contains; empty if it contains none or several."""
     apart = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", text)
     words = re.split(r"[^a-z]+", apart.lower())
     found = [
@@ -352,12 +354,13 @@ class PublishedComparison(TableForms):
     Attributes
     ----------
     cells : pandas.DataFrame
-        One row for each value in both: ``quantity``, ``dataset``, ``item`` (a series, or a detector
-        of mean ranks), ``measure``, ``here``, ``published`` and ``factor`` (here / published).
+        One row for each value present in both: ``quantity``, ``dataset``, ``item`` (a series, or a
+        detector for mean ranks), ``measure``, ``here``, ``published`` and ``factor`` (here /
+        published).
     sources : mapping
         File of each quantity.
     options : mapping
-        Options in force of the studies that were compared.
+        Options of the studies that were compared.
     """
 
     cells: pd.DataFrame
@@ -366,13 +369,13 @@ class PublishedComparison(TableForms):
 
     @property
     def quantities(self) -> tuple[str, ...]:
-        """What was compared, in order."""
+        """The compared quantities, in order."""
         return tuple(name for name in _QUANTITIES if name in set(self.cells["quantity"]))
 
     def means(self, *, over: str = "series") -> pd.DataFrame:
-        """Mean of each measure over series, or over data sets first; ranks by detector instead.
+        """Means of each measure over series or data sets; mean ranks are by detector.
 
-        Columns ``here_order`` and ``published_order``: 1 is the best measure, or detector.
+        In the columns ``here_order`` and ``published_order``, 1 is the best measure or detector.
         """
         pandas = require("pandas", purpose="means()")
         parts = [self._means_of(name, over) for name in self.quantities]
@@ -397,11 +400,12 @@ class PublishedComparison(TableForms):
 
     @cached_property
     def agreement(self) -> pd.DataFrame:
-        """How well each quantity agrees; one row for each way to take it.
+        """Agreement of each quantity; one row for each level of aggregation.
 
-        ``over``: means of the measures over ``"series"`` or ``"datasets"``, single ``"cells"``, or
-        one item (a series). ``factor`` is the median of the factors between both values, at least
-        1; ``largest_factor`` the largest one. ``ratio`` is the median of here / published.
+        ``over`` is the level: means of the measures over ``"series"`` or ``"datasets"``, single
+        ``"cells"``, or one series. ``ratio`` is the median of here / published. ``factor`` is the
+        median of this ratio or its inverse, whichever is at least 1, and ``largest_factor`` the
+        maximum.
         """
         pandas = require("pandas", purpose="agreement")
         rows = [row for name in self.quantities for row in self._agreements(name)]
@@ -452,7 +456,7 @@ class PublishedComparison(TableForms):
         }
 
     def notes(self) -> tuple[str, ...]:
-        """Return the agreement of each quantity, in sentences."""
+        """Describe the agreement of each quantity."""
         return tuple(
             f"{_TITLES[row.quantity]}, {_over(row)}: Spearman {row.spearman:.3f}, "
             f"Pearson {row.pearson:.3f}, median factor {row.factor:.2f}"
@@ -475,7 +479,7 @@ class PublishedComparison(TableForms):
         return TableLayout.of_frame(
             frame,
             notes=[f"{note}." for note in (*self.notes(), *lines)],
-            caption="Published values next to ours: means over the series in both; mean ranks by "
+            caption="Published values next to ours: means over common series; mean ranks by "
             "detector. Factor: here / published. Order: 1 is best.",
         )
 
@@ -488,7 +492,7 @@ class PublishedComparison(TableForms):
 
 
 def _agreement(table: pd.DataFrame) -> dict[str, float]:
-    """Correlations and factors of two columns; NaN where there are fewer than three pairs."""
+    """Correlations and factors of the two columns; correlations are NaN below three pairs."""
     stats = require("scipy.stats", purpose="correlations")
     known = table[["here", "published"]].dropna()
     here, published = known["here"].to_numpy(), known["published"].to_numpy()
@@ -522,26 +526,26 @@ def compare_with_published(
 ) -> PublishedComparison:
     r"""Put published values next to ours.
 
-    Robustness is compared by series, z by series, entropies by measure and mean ranks by detector
-    and measure; see `read_published` for what is read. Entropies are compared in the published
-    unit, z without the standard error.
+    Robustness and z are compared by series, entropies by measure, and mean ranks by detector and
+    measure; `read_published` describes the tables. Entropies are compared in the published unit,
+    and z in standard deviations.
 
     Parameters
     ----------
     results : StudyResult or iterable of these
         Results of robustness, separability or consistency; others are ignored.
     folder : str or Path
-        Published tables.
+        Folder of published tables.
 
     Returns
     -------
     PublishedComparison
-        Values in both, means, and how well they agree.
+        Common values, means, and agreement.
 
     Raises
     ------
     InvalidInputError
-        If nothing is in both.
+        If the results and the tables have no value in common.
 
     Examples
     --------
@@ -575,7 +579,7 @@ def compare_with_published(
         listed = ", ".join(f"{one.quantity} ({one.source})" for one in tables)
         raise InvalidInputError(
             f"`published` must have series, detectors or measures of {kinds}, got {listed}, of "
-            "which none is in both"
+            "which none is in common; compare names of series and detectors"
         )
     pandas = require("pandas", purpose="compare_with_published()")
     cells = pandas.DataFrame(rows)
@@ -601,7 +605,7 @@ def _separability(result: Any, table: PublishedTable) -> Rows:
 
 
 def _pairs_by_series(here: pd.DataFrame, published: pd.DataFrame) -> Rows:
-    """Values of the series and measures in both; `here` is indexed by data set and series."""
+    """Yield the values of common series and measures; `here` has data set and series as index."""
     ours: dict[str, list[tuple[str, str]]] = {}
     for dataset, series in here.index:
         ours.setdefault(series_key(series), []).append((dataset, series))
@@ -621,7 +625,7 @@ def _pairs_by_series(here: pd.DataFrame, published: pd.DataFrame) -> Rows:
 
 
 def _matching(key: str, ours: Mapping[str, Sequence[tuple[str, str]]]) -> tuple[str, str] | None:
-    """Series of that name, or the only one whose name begins with it; None if there is none."""
+    """Return the series with this name, or the only one whose name begins with it, or None."""
     exact = ours.get(key, ())
     if not exact:
         longer = [one for one in ours if re.match(re.escape(key) + r"(?![a-z0-9])", one)]
@@ -647,7 +651,7 @@ def _consistency(result: Any, table: PublishedTable) -> Rows:
 
 
 def _ranks(result: Any, published: pd.DataFrame) -> Rows:
-    """Mean ranks over data sets, of the detectors and measures in both."""
+    """Yield the mean ranks over data sets of common detectors and measures."""
     pandas = require("pandas", purpose="mean ranks")
     datasets = dict.fromkeys(result.datasets)
     by_dataset = pandas.concat({name: result.rank_table(name) for name in datasets})

@@ -1,8 +1,8 @@
 """Robustness: how much a measure changes when the score lags, gets noisy, or is cropped.
 
-After the paper's seven steps: perturb the score of every detector on every series, take the
-standard deviation of every measure, average over detectors, series and data sets, and test the
-measures against each other over the series. `Robustness.as_published` follows the authors' code.
+The study follows the paper. It perturbs the score of every detector on every series and takes the
+standard deviation of every measure. It then averages over detectors, series and data sets, and
+compares the measures in tests over the series. `Robustness.as_published` follows the authors' code.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class RobustnessResult(ValuesResult):
     Attributes
     ----------
     values : tuple of SeriesValues
-        By perturbation, detector, repeat and measure, for each series.
+        One for each series, with the axes perturbation, detector, repeat and measure.
     study : Robustness
         The settings.
     failures : tuple of Failure
@@ -102,18 +102,18 @@ class RobustnessResult(ValuesResult):
         )
 
     def to_frame(self) -> pd.DataFrame:
-        """One row for each series, perturbation, detector and measure: the standard deviation.
+        """Standard deviations: one row for each series, perturbation, detector and measure.
 
-        ``n_values`` is the number of values it is taken of, ``n_undefined`` how many were not
-        defined; where too few are, the deviation is NaN.
+        ``n_values`` counts the defined values and ``n_undefined`` the undefined ones. With too few
+        defined values the deviation is NaN.
         """
         return self._deviations.drop(columns="squares")
 
     def by_series(self, perturbation: str) -> pd.DataFrame:
-        """Deviation over the detectors: one row for each series, one column for a measure.
+        """Deviation of all detectors together: one row per series, one column per measure.
 
-        By the study's `spread`: the mean of the detectors' deviations, or one deviation of the
-        values of all detectors, each less the mean of its detector.
+        The study's `spread` selects the mean of the detectors' deviations, or the deviation of the
+        pooled values of all detectors, each centered on its detector's mean.
         """
         check_choice("perturbation", perturbation, self.study.perturbations)
         frame = self._deviations
@@ -131,7 +131,7 @@ class RobustnessResult(ValuesResult):
         return table.loc[order, list(self.study.names)]
 
     def by_dataset(self) -> pd.DataFrame:
-        """Mean over the series of a data set: rows for perturbation and data set."""
+        """Mean over the series of each data set; rows are perturbations and data sets."""
         pandas = require("pandas", purpose="by_dataset()")
         parts = {
             name: self.by_series(name).groupby(level="dataset", sort=True).mean()
@@ -146,7 +146,7 @@ class RobustnessResult(ValuesResult):
         Parameters
         ----------
         over : {"datasets", "series"}
-            Every data set counts the same, as in the paper, or every series does.
+            Give every data set the same weight, as in the paper, or every series.
         """
         check_choice("over", over, ("datasets", "series"))
         pandas = require("pandas", purpose="averages()")
@@ -161,15 +161,15 @@ class RobustnessResult(ValuesResult):
     def compare(
         self, perturbation: str, *, alpha: float | None = None, **options: Any
     ) -> TableComparison:
-        """Friedman's test and Wilcoxon's with Holm's correction over the series.
+        """Compare the measures over the series by Friedman's and Wilcoxon's tests (Holm).
 
         Rank 1 is the most robust measure. Series on which the deviation of a measure is undefined
-        are left out, and counted in the tests. The study's `alpha` is the default.
+        are dropped; the tests report their number. `alpha` defaults to that of the study.
 
         Raises
         ------
         InvalidInputError
-            If fewer than two series or measures are left.
+            If fewer than two series or measures remain.
         """
         return compare_columns(
             self.by_series(perturbation),
@@ -180,7 +180,7 @@ class RobustnessResult(ValuesResult):
         )
 
     def comparisons(self) -> dict[str, TableComparison]:
-        """Tests by perturbation; only where there are enough series and measures."""
+        """Comparisons by perturbation; omitted where there are too few series or measures."""
         found = {}
         for kind in self.study.perturbations:
             try:
@@ -193,8 +193,8 @@ class RobustnessResult(ValuesResult):
         """Counts by perturbation and measure.
 
         ``values`` and ``undefined`` count single values, ``deviations`` and
-        ``undefined_deviations`` the standard deviations made of them, and
-        ``series_without`` the series where no detector has a deviation.
+        ``undefined_deviations`` their standard deviations, and ``series_without`` the series on
+        which no detector has a deviation.
         """
         frame = self._deviations
         groups = frame.groupby(["perturbation", "measure"], sort=False)
@@ -210,26 +210,26 @@ class RobustnessResult(ValuesResult):
         return table.assign(series_without=empty).reset_index()
 
     def centered(self, series: str, perturbation: str) -> pd.DataFrame:
-        """Values of one series less their mean over the repeats: what a box plot shows.
+        """Values of one series, centered on their mean over the repeats, for a box plot.
 
         Parameters
         ----------
         series : str
             Name of the series, with or without its data set.
         perturbation : str
-            Which one.
+            Name of the perturbation.
 
         Raises
         ------
         InvalidInputError
-            If there is no such series.
+            If the series or the perturbation was not studied.
         """
         check_choice("perturbation", perturbation, self.study.perturbations)
         found = self.series_named(series)
         place = self.study.perturbations.index(perturbation)
         values = found.values[place, :, : _repeats(found)[place]]
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", RuntimeWarning)  # all undefined: stays NaN
+            warnings.simplefilter("ignore", RuntimeWarning)  # the mean of undefined values is NaN
             centered = values - np.nanmean(values, axis=1, keepdims=True)
         pandas = require("pandas", purpose="centered()")
         places = pandas.MultiIndex.from_product(
@@ -263,7 +263,7 @@ class RobustnessResult(ValuesResult):
                 self.averages(),
                 own_measures=self.measures,
                 title="Mean standard deviation",
-                caption=f"{self._spread()}, then series, then data sets. Short bars: robust.",
+                caption=f"{self._spread()} Shorter bars: more robust.",
             )
         }
         for kind, comparison in self.comparisons().items():
@@ -279,8 +279,8 @@ class RobustnessResult(ValuesResult):
             ],
             self._boxes,
             title="One series",
-            caption="Values of each measure less their mean over the perturbations of a detector: "
-            "quartiles, median, and whiskers to the last value within one and a half boxes.",
+            caption="Values of each measure, centered on their mean over the perturbations of a "
+            "detector. Box: quartiles and median. Whiskers: last value within 1.5 box lengths.",
         )
         by_dataset = self.by_dataset()
         for kind in kinds:
@@ -294,10 +294,13 @@ class RobustnessResult(ValuesResult):
         return figures
 
     def _spread(self) -> str:
-        """What the study makes of the values of several detectors."""
+        """Describe how the values of several detectors are combined."""
         if self.study.spread == "mean":
-            return "Mean over detectors"
-        return "Values of all detectors pooled, each less the mean of its detector; mean over these"
+            return "Mean over detectors, then series, then data sets."
+        return (
+            "Standard deviation of the pooled values of all detectors, each centered on its "
+            "detector's mean; mean over series, then data sets."
+        )
 
     def _boxes(self, key: tuple[str, ...]) -> CenteredBoxDisplay:
         series, detector = key
@@ -311,18 +314,17 @@ class RobustnessResult(ValuesResult):
         return self.averages()
 
     def about(self) -> str:
-        """Return what was done, in sentences."""
-        order = "over detectors, series, data sets"
+        """Describe the study in sentences."""
+        order = "mean over detectors, series and data sets"
         if self.study.spread == "pooled":
-            order = "one over the values of all detectors; mean over series, data sets"
+            order = "over the pooled values of all detectors; mean over series and data sets"
         return (
             f"{len(self.values):,} series, {self._counts()} ({', '.join(self.study.perturbations)})"
-            f", seed {self.study.seed}. {'Mean s' if self.study.spread == 'mean' else 'S'}tandard "
-            f"deviation of each measure: {order}. Low is robust."
+            f", seed {self.study.seed}. Standard deviation of each measure: {order}. Low is robust."
         )
 
     def _counts(self) -> str:
-        """How many perturbations there were of each kind."""
+        """Number of perturbations of each kind, in words."""
         found = [_repeats(one) for one in self.values]
         counts = np.array(found) if found else np.full((1, 1), self.study.count)
         low, high = int(counts.min()), int(counts.max())
@@ -345,7 +347,7 @@ class RobustnessResult(ValuesResult):
 
 
 def _by_series(rows: pd.DataFrame, column: str, how: str) -> pd.DataFrame:
-    """Mean or sum over the detectors: one row for each series, one column for a measure."""
+    """Mean or sum over the detectors: one row for each series, one column for each measure."""
     table: pd.DataFrame = rows.pivot_table(
         index=["dataset", "series"],
         columns="measure",
@@ -359,7 +361,7 @@ def _by_series(rows: pd.DataFrame, column: str, how: str) -> pd.DataFrame:
 
 
 def _repeats(series: SeriesValues) -> NDArray[np.intp]:
-    """Number of repeats of each perturbation; beyond it values are NaN."""
+    """Number of repeats of each perturbation; the values after them are padding."""
     longest = len(series.axes["repeat"])
     known = series.notes.get("repeats", {})
     return np.array([known.get(name, longest) for name in series.axes["perturbation"]])
@@ -403,34 +405,35 @@ class Robustness(DetectorStudy[RobustnessResult]):
     Parameters
     ----------
     measures, settings, measure_options, detectors, section, scale
-        As for :class:`vuskit.studies.DetectorStudy`. A section that is a number of points only has
-        rare anomalies.
+        As for :class:`vuskit.studies.DetectorStudy`. A section N means ``"rare:N"``.
     perturbations : iterable of {"lag", "noise", "ratio"}
-        Which ones.
+        Perturbations to apply.
     count : int, default=10
-        How many of each, unless the perturbation says so itself.
+        Number of perturbations of each kind, unless the option of a kind determines it.
     lag : float or str, default="score:0.25"
-        Longest lag as a share of the buffer. ``"score:X"`` shifts the score by evenly spread whole
-        lags; ``"labels:X"`` shifts the labels, by the lags of the authors' code.
+        Longest lag as a fraction of the buffer. ``"score:X"`` shifts the score by evenly spaced
+        whole lags; ``"labels:X"`` shifts the labels by the lags of the authors' code.
     lag_fill : {"edge", "wrap"}, default="edge"
-        What stands at the end of a score that a lag makes free.
+        Fill for the points that a shift leaves empty: the value at the edge, or the values shifted
+        out at the other end.
     noise : float or str, default="uniform:0.05"
-        Noise, new for every point. ``"uniform:X"``: at most this share of the score's range.
-        ``"normal:MEAN:STD"``: normal, added to the score scaled to 0..1, which is scaled again.
+        Independent noise for every point. ``"uniform:X"``: at most this fraction of the score's
+        range. ``"normal:MEAN:STD"``: added to the score scaled to 0..1; the sum is scaled again.
     ratio : str or tuple of float, default="shares:0.01:0.2"
-        ``"shares:LOW:HIGH"``: crops with shares of anomalous points from the first to the last.
+        ``"shares:LOW:HIGH"``: crops whose shares of anomalous points go from LOW to HIGH.
         ``"crops:N"``: N crops that grow around an anomaly, as in the authors' code.
     ratio_tolerance : float, default=0.05
-        How far a crop may be from its share, relatively; a share out of reach is undefined.
+        Relative tolerance for the share of a crop. Values are undefined where no crop fits.
     seed : int, default=0
-        Of the noise.
+        Seed of the noise.
     min_values : int, default=5
-        Fewer defined values than this (or than there are perturbations) have no deviation.
+        Minimum number of defined values for a standard deviation. With fewer perturbations than
+        this, all values must be defined.
     spread : {"mean", "pooled"}, default="mean"
-        Mean of the detectors' standard deviations, or one standard deviation of the values of all
-        detectors, each less the mean of its detector.
+        Mean of the detectors' standard deviations, or standard deviation of the pooled values of
+        all detectors, each centered on its detector's mean.
     alpha : float, default=0.1
-        Level of significance of the tests.
+        Significance level of the tests.
     """
 
     published: ClassVar[Mapping[str, Any]] = {
@@ -447,40 +450,52 @@ class Robustness(DetectorStudy[RobustnessResult]):
 
     section: str = option(
         "all",
-        "Part of each series: all, the first N points, or N with rare anomalies.",
+        "Part of each series: all, the first N points, or N points with few anomalies.",
         specification=section_specification("rare"),
     )
     perturbations: tuple[str, ...] = option(
         ("lag", "noise", "ratio"),
-        "Perturbation to apply. May be repeated.",
+        "Perturbation to apply: lag, noise or ratio. May be repeated.",
         choices=("lag", "noise", "ratio"),
         flag="--perturbation",
     )
-    count: int = option(10, "Number of perturbations; of each kind.", minimum=2, metavar="N")
-    lag: str = option("score:0.25", "Shift of score or labels; up to X buffers.", specification=LAG)
-    lag_fill: str = option("edge", "What fills the free end.", choices=("edge", "wrap"))
+    count: int = option(10, "Number of perturbations of each kind.", minimum=2, metavar="N")
+    lag: str = option(
+        "score:0.25", "Shift of the score or the labels by up to X buffers.", specification=LAG
+    )
+    lag_fill: str = option(
+        "edge", "Fill for points that a shift leaves empty.", choices=("edge", "wrap")
+    )
     noise: str = option(
-        "uniform:0.05", "Noise; X, MEAN and STD in ranges of the score.", specification=NOISE
+        "uniform:0.05",
+        "Noise; X, MEAN and STD are fractions of the score's range.",
+        specification=NOISE,
     )
     ratio: str = option(
         "shares:0.01:0.2",
-        "Crops; by the share of anomalous points, or N that grow.",
+        "Crops with shares of anomalous points from LOW to HIGH, or N growing crops.",
         specification=_RATIO,
     )
-    ratio_tolerance: float = option(0.05, "Relative error of a share.", minimum=0, metavar="X")
-    seed: int = option(0, "Random seed; of lags and noise.", minimum=0, metavar="N")
+    ratio_tolerance: float = option(
+        0.05, "Relative tolerance for the share of a crop.", minimum=0, metavar="X"
+    )
+    seed: int = option(0, "Random seed.", minimum=0, metavar="N")
     min_values: int = option(
-        5, "Fewest values of a standard deviation.", minimum=1, metavar="N", stage="result"
+        5,
+        "Minimum number of defined values for a standard deviation.",
+        minimum=1,
+        metavar="N",
+        stage="result",
     )
     spread: str = option(
         "mean",
-        "Standard deviation of several detectors.",
+        "How to combine the deviations of several detectors.",
         choices=("mean", "pooled"),
         metavar="KIND",
         stage="result",
     )
     alpha: float = option(
-        0.1, "Level of significance.", minimum=0, maximum=1, metavar="X", stage="result"
+        0.1, "Significance level.", minimum=0, maximum=1, metavar="X", stage="result"
     )
 
     def per_series(self, scored: ScoredSeries) -> SeriesValues:
@@ -519,12 +534,12 @@ class Robustness(DetectorStudy[RobustnessResult]):
         def variants(detector: str, score: Values) -> Iterator[Values]:
             return (shift(score, lag, fill=self.lag_fill) for lag in lags)
 
-        # The labels stay as they are, so their work is done once for all scores.
+        # The labels do not change, so one evaluator serves all scores.
         return evaluate_detectors(self.evaluator(part.labels, part.buffer), part.scored, variants)
 
     def _label_lag(self, part: _Part, fraction: float) -> Values:
         lags = label_lags(part.buffer, fraction=fraction)
-        if lags.size == 0:  # too short a buffer for any lag
+        if lags.size == 0:  # the buffer is too short for any lag
             lags = np.zeros(1, dtype=np.intp)
         values = [
             evaluate_detectors(
@@ -564,7 +579,7 @@ class Robustness(DetectorStudy[RobustnessResult]):
 
 @dataclass(frozen=True)
 class _Part:
-    """What is perturbed: scores on a section, the buffer, and the start of an anomaly."""
+    """Input of the perturbations: scores on a section, the buffer, and the start of an anomaly."""
 
     scored: ScoredSeries
     buffer: int
@@ -576,7 +591,7 @@ class _Part:
 
 
 def _padded(values: Values, repeats: int) -> Values:
-    """Values by detector, repeat and measure with more repeats, which are NaN."""
+    """Pad values by detector, repeat and measure with NaN to a number of repeats."""
     missing = repeats - values.shape[1]
     if missing == 0:
         return values
@@ -592,7 +607,7 @@ _PERTURBATIONS: Mapping[str, Callable[[Robustness, _Part], Values]] = {
     "noise": Robustness._noise,
     "ratio": Robustness._ratio,
 }
-"""Values by detector, repeat and measure."""
+"""Functions that return values by detector, repeat and measure."""
 
 
 def robustness_study(
@@ -610,7 +625,7 @@ def robustness_study(
     Parameters
     ----------
     source : path, ScoredSeries, or iterable of these
-        Series with scores, as :func:`vuskit.studies.open_scores` takes them.
+        Series with scores, as :func:`vuskit.studies.open_scores` accepts them.
     processes, executor, limits, folder, progress
         As for :func:`vuskit.studies.run_study`.
     **options
@@ -620,13 +635,13 @@ def robustness_study(
     Returns
     -------
     RobustnessResult
-        Deviations, averages, tests, and what was undefined.
+        Deviations, averages, tests, and counts of undefined values.
 
     Raises
     ------
     InvalidInputError
-        If there are no series or a parameter cannot be used. A single series that cannot be
-        studied is entered in the result's ``failures`` instead.
+        If there are no series or a parameter is invalid. A single series that fails is listed in
+        the result's ``failures`` instead.
 
     Examples
     --------

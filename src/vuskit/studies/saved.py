@@ -1,8 +1,8 @@
-"""Saved form of results: JSON for structure and arrays for numbers, in one ``.npz`` archive.
+"""File format of results: JSON for structure and arrays for numbers, in one ``.npz`` archive.
 
-Plain data, arrays, pandas tables, measures, settings and dataclasses can be saved. The same value
-gives the same bytes. Reading a file never imports or executes code: dataclasses and functions come
-from a table of known ones.
+Plain data, arrays, pandas tables, measures, settings and dataclasses can be saved. Equal values
+give equal bytes. Reading a file never imports or executes code: dataclasses and functions are
+looked up in a table of known ones.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ __all__ = [
 ]
 
 UNREADABLE = (OSError, EOFError, ValueError, KeyError, TypeError, IndexError, zipfile.BadZipFile)
-"""What `unpack` raises for damaged files."""
+"""Exceptions that `unpack` raises for damaged files."""
 
 _HEADER = "header"
 _NUMBERS = "biufc"
@@ -45,19 +45,19 @@ Known = Mapping[str, Callable[..., Any]]
 
 
 def pack(value: Any, **header: Any) -> bytes:
-    """Return a value and some JSON facts about it as bytes.
+    """Return a value and a JSON header as bytes.
 
     Parameters
     ----------
     value : object
         Plain data, arrays, pandas tables, measures, settings, and dataclasses of these.
     **header
-        Facts that can be read without the value.
+        Plain data that can be read without decoding the value.
 
     Raises
     ------
     InvalidInputError
-        If the value holds anything else.
+        If the value contains anything else.
 
     Examples
     --------
@@ -78,19 +78,19 @@ def pack(value: Any, **header: Any) -> bytes:
 
 
 def unpack(data: bytes, known: Iterable[Callable[..., Any]] = ()) -> tuple[dict[str, Any], Any]:
-    """Undo `pack`: the facts and the value.
+    """Return the header and the value from the bytes of `pack`.
 
     Parameters
     ----------
     data : bytes
-        What `pack` returned.
+        Output of `pack`.
     known : iterable of classes and functions
-        Dataclasses and functions that the value may hold.
+        Dataclasses and functions that the value may contain.
 
     Raises
     ------
     OSError, EOFError, ValueError, KeyError, TypeError, IndexError, zipfile.BadZipFile
-        If the bytes are damaged or something else.
+        If the bytes are damaged or not an archive of `pack`.
     """
     header, arrays = read_archive(data)
     value = header.pop("value")
@@ -104,7 +104,7 @@ def read_archive(data: bytes) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     Raises
     ------
     OSError, EOFError, ValueError, KeyError, zipfile.BadZipFile
-        If the bytes are something else.
+        If the bytes are damaged or not an archive of `pack`.
     """
     with np.load(io.BytesIO(data), allow_pickle=False) as archive:
         arrays = {name: archive[name] for name in archive.files}
@@ -115,7 +115,7 @@ def read_archive(data: bytes) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
 
 
 class _Encoder:
-    """Makes JSON of a value and collects its arrays, those of one dtype in one block."""
+    """Converts a value to JSON, and collects its arrays in one block for each dtype."""
 
     def __init__(self) -> None:
         self.blocks: dict[str, list[NDArray[Any]]] = {}
@@ -148,7 +148,7 @@ class _Encoder:
         return {name: self.encode(getattr(value, name)) for name in chosen}
 
     def array(self, value: NDArray[Any]) -> Any:
-        """Place of the numbers in the block of their dtype; texts as a list."""
+        """Return the position of the numbers in the block of their dtype; text as a list."""
         if value.dtype.kind not in _NUMBERS:
             return {"$texts": [list(value.shape), self.encode(value.ravel().tolist())]}
         block = value.dtype.newbyteorder("<").str.lstrip("<|")
@@ -191,7 +191,7 @@ class _Encoder:
 
 
 class _Decoder:
-    """Undoes `_Encoder`."""
+    """Converts the JSON and the arrays of `_Encoder` back to the value."""
 
     def __init__(self, arrays: Mapping[str, NDArray[Any]], known: Known) -> None:
         self._arrays = arrays
@@ -212,7 +212,9 @@ class _Decoder:
         stop = start + int(np.prod(shape))
         numbers = self._arrays[block][start:stop]
         if numbers.size != stop - start:
-            raise ValueError(f"{self._arrays[block].size} numbers where {stop} are needed")
+            raise ValueError(
+                f"block {block} must hold {stop} numbers, got {self._arrays[block].size}"
+            )
         return numbers.reshape(shape)
 
     def _texts(self, parts: Any) -> NDArray[Any]:
@@ -272,13 +274,13 @@ def _is_missing(item: Any) -> bool:
 
 
 class NamedFunction:
-    """Stands for a function of which only the name was saved."""
+    """Placeholder for a function of which only the name was saved."""
 
     def __init__(self, name: str) -> None:
         self.__qualname__ = self.__name__ = name
 
     def __call__(self, *_: Any, **__: Any) -> Any:
-        """Raise: there is nothing to call.
+        """Raise an error, because the function was not saved.
 
         Raises
         ------
@@ -286,7 +288,8 @@ class NamedFunction:
             Always.
         """
         raise InvalidInputError(
-            f"`{self.__name__}` must be defined to be called, got its name from a saved result"
+            f"`{self.__name__}` must be defined to be called, got only its name from a saved "
+            "result; run the study again with the function"
         )
 
 
@@ -295,7 +298,7 @@ def _encode_measure(encoder: _Encoder, measure: Measure) -> Any:
 
 
 def restored_measure(parts: dict[str, Any]) -> Measure:
-    """The measure; one that is not registered can be shown but not computed."""
+    """Return the measure; one that is not registered can be shown but not computed."""
     known = {measure.name: measure for measure in list_measures()}
     same = known.get(parts["name"].partition("(")[0])
     function = partial(_cannot_compute, parts["name"]) if same is None else same.function
@@ -311,8 +314,8 @@ def restored_measure(parts: dict[str, Any]) -> Measure:
 
 def _cannot_compute(name: str, *_: Any, **__: Any) -> float:
     raise InvalidInputError(
-        f"`measure` must be registered to be computed, got {name!r}, which is only known from a "
-        "saved result"
+        f"`measure` must be registered to be computed, got {name!r}, known only from a saved "
+        "result; load the module that defines it"
     )
 
 

@@ -1,7 +1,7 @@
 """Scenarios: one anomaly and a prediction that moves over it, numbered as in the paper.
 
 S1 ends just before the anomaly, S2 touches it, S3 to S7 overlap it more and more, S8 matches it
-exactly, and S9 to S12 shrink inside it. S13 and S14, which miss it clearly, are ours.
+exactly, and S9 to S12 shrink inside it. S13 and S14, which miss it clearly, are not in the paper.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ __all__ = ["Scenario", "ScenarioResult", "Scenarios", "paper_scenarios", "scenar
 
 _LITTLE_CREDIT = 0.01
 _SETTINGS = EvaluationSettings(buffer=100)
-_SPARSE = 10  # with more anomalous points, mean + 3 std may exceed the score of a prediction
+_SPARSE = 10  # with a shorter series, mean + 3 std may exceed the score of a prediction
 
 
 @dataclass(frozen=True)
@@ -62,14 +62,14 @@ class Scenario:
 
 
 def paper_scenarios(length: int = 20, buffer: int = 100) -> tuple[Scenario, ...]:
-    """The paper's twelve scenarios for an anomaly of ``length`` points, and two clear misses.
+    """Return the paper's twelve scenarios, and two clear misses.
 
     Parameters
     ----------
     length : int, default=20
-        Length of the anomaly; the prediction is as long until it shrinks inside.
+        Length of the anomaly, and of the prediction in S1 to S8, S13 and S14.
     buffer : int, default=100
-        Sets the distances of the misses: S13 ends a whole buffer before the anomaly, S14 a quarter.
+        Distance of S13 from the anomaly; S14 ends a quarter of it before the anomaly.
 
     Raises
     ------
@@ -114,7 +114,7 @@ _OVERLAPS = (
 
 
 class _Landmarks(NamedTuple):
-    """Places of the scenarios that show what a near miss is worth."""
+    """Indices of the scenarios that show the value of a near miss."""
 
     far: int
     missing: int
@@ -123,7 +123,7 @@ class _Landmarks(NamedTuple):
 
 
 def _landmarks(scenarios: Sequence[Scenario], length: int) -> _Landmarks | None:
-    """Find them by their geometry; None if one of the four is not there."""
+    """Find the landmarks by their geometry; None if one of the four is missing."""
     stops = [one.stop for one in scenarios]
     touching = [place for place, one in enumerate(scenarios) if one.start < 0 < one.stop <= length]
     exact = [place for place, one in enumerate(scenarios) if (one.start, one.stop) == (0, length)]
@@ -135,19 +135,19 @@ def _landmarks(scenarios: Sequence[Scenario], length: int) -> _Landmarks | None:
 
 @dataclass(frozen=True, eq=False)
 class ScenarioResult(StudyResult):
-    """Values of measures in each scenario, and for every position in between.
+    """Values of measures in each scenario and at every position in between.
 
     Attributes
     ----------
     scenarios : tuple of Scenario
         S1, S2, ...
     values : array of shape (scenarios, measures)
-        The values.
+        Values in each scenario.
     positions : array of int
-        Last predicted point plus one, counted from the first point of the anomaly, as the
-        prediction moves point by point from the first clear miss to the exact match.
+        End of the prediction (exclusive), counted from the first point of the anomaly. It moves
+        point by point from the first clear miss to the exact match.
     sweep : array of shape (positions, measures)
-        The values there.
+        Values at each position.
     buffer : int
         Buffer of R-AUC.
     study : Scenarios
@@ -197,17 +197,17 @@ class ScenarioResult(StudyResult):
         return _landmarks(self.scenarios, self.length)
 
     def at_first_touch(self) -> pd.DataFrame:
-        """What each measure does where the prediction comes to touch the anomaly.
+        """Values of each measure around the first touch of the anomaly.
 
-        Columns: its value well before (what a miss is worth), just missing, touching, and at the
-        exact match; ``credit`` is what just missing is worth, as a share of the way from a miss to
-        the exact match; ``jump`` is how much of the rise from a clear miss to the first touch
-        happens at the touch itself. A measure that ignores near misses has credit 0 and jump 1.
+        The first four columns are the values for a clear miss, a near miss, the first touch and the
+        exact match. ``credit`` is the value of the near miss, scaled so that a clear miss has 0 and
+        the exact match 1. ``jump`` is the share of the rise from the clear miss to the first touch
+        that happens at the touch itself. A measure that ignores near misses has credit 0, jump 1.
 
         Raises
         ------
         InvalidInputError
-            If your own scenarios lack one of the four.
+            If custom scenarios lack one of the four.
         """
         if self._places is None:
             raise InvalidInputError(
@@ -231,7 +231,7 @@ class ScenarioResult(StudyResult):
         return frame
 
     def ignoring_near_misses(self) -> tuple[str, ...]:
-        """Names of the measures that give a near miss less than 1 % of an exact match."""
+        """Names of the measures that give a near miss a credit of less than 1 %."""
         credit = self.at_first_touch()["credit"]
         return tuple(str(name) for name in credit.index[credit < _LITTLE_CREDIT])
 
@@ -241,22 +241,22 @@ class ScenarioResult(StudyResult):
         return dict(zip(self.study.names, map(int, counts), strict=True))
 
     def tables(self) -> dict[str, pd.DataFrame]:
-        """Values by scenario and by position, and what happens at the first touch."""
+        """Values by scenario and by position, and around the first touch."""
         tables = {"values": self.to_frame(), "sweep": self.sweep_frame()}
         if self._places is not None:
             tables["touch"] = self.at_first_touch().reset_index()
         return tables
 
     def figures(self) -> dict[str, Display]:
-        """Values of the scenarios, and of every position up to the exact match."""
+        """Values in the scenarios, and at every position up to the exact match."""
         places = self._places
         names = [one.name for one in self.scenarios]
         found = () if places is None else (names[places.missing], names[places.touching])
-        caption = "A prediction in several places, and what each measure gives it."
+        caption = "Value of each measure for a prediction at several positions."
         if found:
             caption += (
                 f" Shaded: {found[0]} and {found[1]} for measures that give a near miss less than "
-                "1 % of the exact match."
+                "1 % of the credit of an exact match."
             )
         return {
             "values": ScenarioDisplay(
@@ -277,20 +277,20 @@ class ScenarioResult(StudyResult):
                 self.measures,
                 names[places.exact] if places is not None else "exact match",
                 title="Point by point",
-                caption="Value of every measure while the prediction moves, by the place of its "
-                "end. The first touch is at 0.",
+                caption="Value of every measure by the end of the prediction. At 0 the prediction "
+                "ends where the anomaly begins.",
             ),
         }
 
     def overview(self) -> pd.DataFrame:
-        """What each measure does where the prediction comes to touch the anomaly."""
+        """Values of each measure around the first touch of the anomaly."""
         return self.to_frame() if self._places is None else self.at_first_touch()
 
     def about(self) -> str:
-        """Return what was done, in sentences."""
+        """Describe the study in sentences."""
         return (
-            f"One anomaly of {self.length} points among {self.n_points:,}, buffer {self.buffer}, "
-            "and a prediction that moves over it. Undefined values: "
+            f"A prediction moves over one anomaly of {self.length} points in a series of "
+            f"{self.n_points:,} points, buffer {self.buffer}. Undefined values: "
             f"{sum(self.undefined().values()):,}."
         )
 
@@ -301,14 +301,14 @@ class ScenarioResult(StudyResult):
 
 @dataclass(frozen=True)
 class _OneAnomaly:
-    """A series with one anomaly in its middle; the scores are made by the study."""
+    """A series with one anomaly in its middle; the study generates the scores."""
 
     n_points: int
     length: int
     name: str = "scenarios"
 
     def read(self) -> ScoredSeries:
-        """Make the series."""
+        """Generate the series."""
         first = self.n_points // 2
         labels = _box(self.n_points, first, first + self.length)
         return ScoredSeries(Series(self.name, "synthetic", labels, labels > 0), {})
@@ -324,7 +324,7 @@ class _OneAnomaly:
 )
 @dataclass(frozen=True)
 class Scenarios(Study[ScenarioResult]):
-    """A prediction that moves over one anomaly; its score is 1, that of other points 0.
+    """A prediction that moves over one anomaly; predicted points score 1, all others 0.
 
     Parameters
     ----------
@@ -335,13 +335,13 @@ class Scenarios(Study[ScenarioResult]):
     length : int, default=20
         Length of the anomaly.
     scenarios : sequence of Scenario, optional
-        Your own predictions, instead of :func:`paper_scenarios`.
+        Custom predictions instead of :func:`paper_scenarios`.
     """
 
     settings: EvaluationSettings = _SETTINGS
     n_points: int = option(10_000, "Length of the series.", minimum=1, flag="--points", metavar="N")
     length: int = option(20, "Length of the anomaly.", minimum=10, metavar="N")
-    scenarios: Any = option(None, "Your own predictions.", hidden=True)
+    scenarios: Any = option(None, "Custom predictions.", hidden=True)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -353,14 +353,14 @@ class Scenarios(Study[ScenarioResult]):
         Raises
         ------
         InvalidInputError
-            If a source is given: scenarios need none.
+            If a source is given; scenarios have no input.
         """
         if source is not None:
             raise InvalidInputError(f"`source` must be None for scenarios, got {source!r}")
         return (_OneAnomaly(self.n_points, self.length),)
 
     def choose_buffer(self, scored: ScoredSeries) -> BufferChoice:
-        """Buffer by the settings; there are no values from which a period could be estimated."""
+        """Choose the buffer by the settings; there are no values to estimate a period from."""
         return self.settings.choose_buffer(y_true=scored.series.labels)
 
     def per_series(self, scored: ScoredSeries) -> dict[str, Any]:
@@ -388,7 +388,7 @@ class Scenarios(Study[ScenarioResult]):
         }
 
     def combine(self, parts: list[dict[str, Any]]) -> ScenarioResult:
-        """Name the scenarios."""
+        """Attach the scenarios to their values."""
         (part,) = parts
         chosen = self.scenarios or paper_scenarios(self.length, part["buffer"])
         return ScenarioResult(tuple(chosen), **part)
@@ -415,12 +415,12 @@ def scenario_study(
     Returns
     -------
     ScenarioResult
-        Values by scenario and for all positions in between.
+        Values by scenario and at all positions in between.
 
     Raises
     ------
     InvalidInputError
-        If a prediction does not fit the series or a parameter cannot be used.
+        If a prediction does not fit the series or a parameter is invalid.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Measures of one score while one thing about it varies: threshold, lag, noise, ratio."""
+"""Values of measures for variants of one score: threshold, lag, noise or ratio varies."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class _Case:
-    """One variant of a score: what is evaluated."""
+    """One variant of a score, with its labels."""
 
     y_true: NDArray[np.bool_]
     y_score: Floats
-    factor: float = 3.0  # the threshold, in standard deviations above the mean
-    start: int = 0  # of a crop
+    factor: float = 3.0  # threshold, in standard deviations above the mean
+    start: int = 0  # start of a crop in the series
 
     @property
     def threshold(self) -> float:
@@ -38,7 +38,7 @@ class _Case:
     def values(
         self, measures: Sequence[Measure], buffer: int, volume_factor: float = 1.0
     ) -> list[float]:
-        if not 0 < self.y_true.sum() < self.y_true.size:  # a share that no crop has
+        if not 0 < self.y_true.sum() < self.y_true.size:  # no crop has the requested share
             return [float("nan")] * len(measures)
         settings = EvaluationSettings(
             buffer=buffer, threshold=Sigma(self.factor), volume_factor=volume_factor
@@ -69,8 +69,8 @@ def _vary_ratio(case: _Case, share: float, seed: int) -> _Case:
 
 @dataclass(frozen=True)
 class _Kind:
-    label: str  # of the axis
-    short: str  # of one value
+    label: str  # label of the axis
+    short: str  # label of one value
     apply: Callable[[_Case, float, int], _Case]
     range: Callable[[int], ArrayLike]
     pair: Callable[[int], tuple[float, float]]
@@ -92,7 +92,7 @@ _KINDS = {
         lambda buffer: (0.0, float(buffer // 4)),
     ),
     "noise": _Kind(
-        "noise, in ranges of the score",
+        "noise, as a fraction of the score's range",
         "noise {:.2g}",
         _vary_noise,
         lambda buffer: np.linspace(0, 0.2, 9),
@@ -127,7 +127,7 @@ def sensitivity(
     measures: str | Measure | Iterable[str | Measure] = "paper",
     seed: int = 0,
 ) -> SensitivityDisplay:
-    """Evaluate variants of a score, of which one thing differs.
+    """Evaluate variants of a score that differ in one property.
 
     Parameters
     ----------
@@ -136,14 +136,14 @@ def sensitivity(
     buffer : int
         Buffer length of R-AUC and longest buffer of VUS.
     vary : {"threshold", "lag", "noise", "ratio"}
-        What varies.
+        Property that varies.
     at : iterable of float, optional
-        Its values: standard deviations above the mean, points, ranges of the score, shares of
-        anomalous points.
+        Values of the property. Threshold: standard deviations above the mean. Lag: points. Noise:
+        fractions of the score's range. Ratio: shares of anomalous points.
     measures : "paper", "extra", "all", name, or iterable of names and measures, default="paper"
-        What to evaluate.
+        Measures to evaluate.
     seed : int, default=0
-        Of the noise.
+        Seed of the noise.
 
     Returns
     -------
@@ -153,7 +153,7 @@ def sensitivity(
     Raises
     ------
     InvalidInputError
-        If the arrays cannot be evaluated, or it is not known what varies.
+        If the arrays cannot be evaluated, or `vary` is unknown.
 
     Examples
     --------
@@ -190,13 +190,13 @@ def compare_cases(
     y_true, y_score, buffer, vary, measures, seed
         As for :func:`sensitivity`.
     at : tuple of two floats, optional
-        The two values of what varies.
+        The two values of the property that varies.
     factor : float, default=1.0
-        The threshold where it does not vary: standard deviations above the mean.
+        Threshold in standard deviations above the mean, unless the threshold varies.
     series : array-like, optional
-        Shown above the scores.
+        Series to show above the scores.
     volume_factor : float, default=1
-        Longest buffer of VUS, in buffers.
+        Longest buffer of VUS, as a multiple of `buffer`.
 
     Returns
     -------
@@ -206,7 +206,7 @@ def compare_cases(
     Raises
     ------
     InvalidInputError
-        If the arrays cannot be evaluated, or it is not known what varies.
+        If the arrays cannot be evaluated, `vary` is unknown, or no crop has a requested share.
 
     Examples
     --------
@@ -227,8 +227,8 @@ def compare_cases(
         case = kind.apply(first, place, seed)
         if not case.y_true.size:
             raise InvalidInputError(
-                f"`at` must hold shares that crops of the series have, got {place:g}; choose a "
-                "share nearer to that of the series"
+                f"`at` must hold shares that crops of the series reach, got {place:g}; choose a "
+                "share closer to that of the series"
             )
         values = np.array(case.values(chosen, buffer, volume_factor))
         name = kind.short.format(place)

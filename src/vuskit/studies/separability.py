@@ -1,7 +1,7 @@
-"""Separability: whether the values of accurate and inaccurate detectors stay apart.
+"""Separability: whether a measure keeps accurate and inaccurate detectors apart.
 
-Scores of pairs of detectors, one accurate and one not, are perturbed by random lags and noise
-together; the z statistic says how far apart a measure keeps the two.
+The study perturbs the scores of pairs of detectors, one accurate and one inaccurate, by random lags
+and noise. The z statistic tells how far apart a measure keeps the two detectors.
 `Separability.as_published` follows the authors' code.
 """
 
@@ -71,16 +71,16 @@ Criterion = Callable[[NDArray[np.bool_], Values], float]
 def z_statistic(first: Values, second: Values, *, unit: str = "standard-error") -> float:
     """Two-sample z: difference of the means in standard errors, or in standard deviations.
 
-    Where nothing varies it is infinite if the means differ, and 0 if they are equal: nothing is
-    kept apart. NaN where a value is undefined.
+    If nothing varies, z is infinite where the means differ and 0 where they are equal. It is NaN
+    if a value is undefined.
 
     Parameters
     ----------
     first, second : arrays
         Values of the accurate and of the inaccurate detector.
     unit : {"standard-error", "raw"}
-        ``"raw"`` divides by ``sqrt(s1**2 + s2**2)``, with population standard deviations, as the
-        authors' code does. It does not grow with the number of values.
+        ``"raw"`` divides by ``sqrt(s1**2 + s2**2)``, with population standard deviations, like the
+        authors' code. It does not grow with the number of values.
 
     Examples
     --------
@@ -95,17 +95,17 @@ def z_statistic(first: Values, second: Values, *, unit: str = "standard-error") 
         error = float(np.sqrt(first.var() + second.var()))
     else:
         error = float(np.sqrt(first.var(ddof=1) / first.size + second.var(ddof=1) / second.size))
-    # Rounding leaves a trace of variance where all values are equal.
+    # Rounding errors can leave a tiny variance although all values are equal.
     if error <= 1e-15:
         return 0.0 if abs(difference) <= 1e-15 else float(np.copysign(np.inf, difference))
     return difference / error
 
 
 def peak_percentile(y_true: NDArray[np.bool_], y_score: Values) -> float:
-    """Share of the normal points that score below an anomaly's peak, mean over the anomalies.
+    """Share of normal points that score below an anomaly's peak, averaged over the anomalies.
 
-    The criterion by which detectors are called accurate or not unless pairs are given: it looks at
-    each anomaly once, needs no threshold and no buffer, and is none of the measures under study.
+    This is the default criterion that separates accurate from inaccurate detectors. Every anomaly
+    counts once. It needs no threshold and no buffer, and is not one of the measures under study.
 
     Examples
     --------
@@ -129,7 +129,7 @@ class SeparabilityResult(ValuesResult):
     Attributes
     ----------
     values : tuple of SeriesValues
-        By detector, repeat and measure; the pairs are among the notes.
+        One for each series, with the axes detector, repeat and measure; the pairs are in the notes.
     study : Separability
         The settings.
     failures : tuple of Failure
@@ -157,7 +157,8 @@ class SeparabilityResult(ValuesResult):
         rows = [row for series in self.values for row in self._rows(series)]
         if not rows:
             raise InvalidInputError(
-                f"`values` must hold at least one pair, got none on {len(self.values)} series"
+                f"`values` must hold at least one pair, got none on {len(self.values)} series; "
+                "lower `min_gap`, or name the `pairs`"
             )
         frame: pd.DataFrame = pandas.DataFrame(rows)
         return frame
@@ -186,14 +187,11 @@ class SeparabilityResult(ValuesResult):
         return values
 
     def to_frame(self) -> pd.DataFrame:
-        """One row for each pair and measure: the z statistic, positive where it is right."""
+        """Return z, one row per pair and measure; positive if the accurate one is better."""
         return self._z.copy()
 
     def by_series(self) -> pd.DataFrame:
-        """Mean z over the pairs of a series; infinite and undefined z are left out.
-
-        NaN where no z of the series is finite.
-        """
+        """Mean of the finite z of each series; NaN if no z of a series is finite."""
         frame = self._z.assign(z=self._z["z"].where(np.isfinite(self._z["z"])))
         table: pd.DataFrame = frame.pivot_table(
             index=["dataset", "series"],
@@ -207,12 +205,12 @@ class SeparabilityResult(ValuesResult):
         return table.loc[order, list(self.study.names)]
 
     def averages(self) -> pd.DataFrame:
-        """Mean and median z of each measure, and how often it is on the right side.
+        """Mean and median z of each measure, and the share of pairs in the right order.
 
-        ``mean``: over the series that have one, of the mean of their finite z. ``pairs``: all of
-        them. ``median``: over the pairs whose z is defined, infinite ones included. ``right``:
-        share of all pairs whose z is above 0, infinite ones included, undefined ones not.
-        ``infinite`` and ``undefined``: pairs that the mean leaves out.
+        ``mean``: mean over the series, each with the mean of its finite z. ``pairs``: number of
+        pairs. ``median``: over all pairs with a defined z, including infinite z. ``right``: share
+        of all pairs with z above 0, including infinite z. ``infinite`` and ``undefined``: number
+        of pairs that the mean excludes.
         """
         means = self.by_series().mean()
         groups = self._z.groupby("measure", sort=False)["z"]
@@ -227,33 +225,34 @@ class SeparabilityResult(ValuesResult):
         return table.loc[list(self.study.names)]
 
     def compare(self, *, alpha: float | None = None, **options: Any) -> TableComparison:
-        """Friedman's test and Wilcoxon's with Holm's correction over the series; rank 1 is best.
+        """Compare the measures over the series by Friedman's and Wilcoxon's tests (Holm).
 
-        Of the means of finite z: a series on which a measure has none is left out, and counted.
-        The study's `alpha` is the default.
+        The tests use the mean of the finite z of each series; rank 1 is best. Series on which a
+        measure has no finite z are dropped; the tests report their number. `alpha` defaults to
+        that of the study.
 
         Raises
         ------
         InvalidInputError
-            If fewer than two series or measures are left.
+            If fewer than two series or measures remain.
         """
         level = self.study.alpha if alpha is None else alpha
         return compare_columns(self.by_series(), title="z statistic", alpha=level, **options)
 
     def comparisons(self) -> dict[str, TableComparison]:
-        """The test under the name ``"z"``; none if there are too few series or measures."""
+        """The comparison, under the key ``"z"``; empty with too few series or measures."""
         try:
             return {"z": self.compare()}
         except InvalidInputError:
             return {}
 
     def pair_values(self, series: str, accurate: str, inaccurate: str) -> pd.DataFrame:
-        """Values of one pair: what the two box plots of each measure show.
+        """Values of one pair, for the two box plots of each measure.
 
         Raises
         ------
         InvalidInputError
-            If there is no such series or pair.
+            If the series or the pair was not studied.
         """
         found = [one for one in self.values if series in (one.series, one.name)]
         if len(found) != 1 or [accurate, inaccurate] not in found[0].notes["pairs"]:
@@ -291,8 +290,9 @@ class SeparabilityResult(ValuesResult):
                 z.rename(columns={"mean": "mean z", "median": "median z"}),
                 own_measures=self.measures,
                 title="z of the pairs",
-                caption=f"{self.unit} between an accurate and an inaccurate detector. Mean: "
-                "over the series' means of finite z. Median: over all pairs. Long: separable.",
+                caption=f"{self.unit} between an accurate and an inaccurate detector. Mean: over "
+                "series, each with the mean of its finite z. Median: over all pairs. Longer bars: "
+                "more separable.",
             )
         }
         keys = [
@@ -346,22 +346,22 @@ class SeparabilityResult(ValuesResult):
         return self.averages()
 
     def about(self) -> str:
-        """Return what was done, in sentences."""
+        """Describe the study in sentences."""
         without = len(self.series_without_pairs)
         return (
             f"Pairs: {self.rule}. {len(self.values) - without:,} series have such pairs, "
-            f"{without:,} have none. High z is separable. The mean is over the series of their "
-            "mean z, without infinite and undefined ones; the median, and the share of pairs that "
-            "are the right way round, include infinite z. Where nothing varies and the means are "
-            "equal z is 0."
+            f"{without:,} have none. High z: separable. Mean: over series, each with the mean of "
+            "its finite z. Median: over all pairs with a defined z. Right: share of pairs with z "
+            "above 0. Median and right include infinite z. If nothing varies and the means are "
+            "equal, z is 0."
         )
 
     def notes(self) -> tuple[str, ...]:
-        """Return the rule of the pairs and how many series have none."""
-        return (f"pairs: {self.rule}; series without: {len(self.series_without_pairs)}",)
+        """Return how pairs are chosen, and the number of series without pairs."""
+        return (f"pairs: {self.rule}; series without pairs: {len(self.series_without_pairs)}",)
 
     def facts(self) -> dict[str, Any]:
-        """Rule of the pairs and number of series without."""
+        """How pairs are chosen, and the number of series without pairs."""
         return {"pairs": self.rule, "series_without_pairs": len(self.series_without_pairs)}
 
 
@@ -379,16 +379,16 @@ _SED_PAIRS = tuple(
     (good, bad) for good in ("NormA", "MP", "CNN") for bad in ("AE", "LSTM", "IForest", "LOF")
 )
 PUBLISHED_PAIRS: Mapping[str, Pairs] = {"MBA": _MBA_PAIRS, "SED": _SED_PAIRS}
-"""Twelve pairs of the published experiments, by the beginning of the series' name."""
+"""The twelve pairs of the published experiments, by the prefix of the series' name."""
 
 
 def _parse_pairs(text: str) -> tuple[Any, ...]:
-    """Read ``GOOD:BAD,GOOD:BAD``, or ``published``.
+    """Parse ``GOOD:BAD,GOOD:BAD`` or ``published``.
 
     Raises
     ------
     InvalidInputError
-        If it is something else.
+        If the text has another form.
     """
     if text == PUBLISHED:
         return (PUBLISHED,)
@@ -397,7 +397,7 @@ def _parse_pairs(text: str) -> tuple[Any, ...]:
         good, colon, bad = one.strip().partition(":")
         if not (good and colon and bad):
             raise InvalidInputError(
-                f"`--pairs` must be GOOD:BAD, several with commas between, or published; "
+                f"`--pairs` must be GOOD:BAD, several separated by commas, or published, "
                 f"got {one!r}"
             )
         found.append((good, bad))
@@ -413,35 +413,37 @@ def _parse_pairs(text: str) -> tuple[Any, ...]:
 )
 @dataclass(frozen=True)
 class Separability(DetectorStudy[SeparabilityResult]):
-    """Distance of accurate and inaccurate detectors under lag and noise.
+    """Distance between accurate and inaccurate detectors under lag and noise.
 
     Parameters
     ----------
     measures, settings, measure_options, detectors, section, scale
         As for :class:`vuskit.studies.DetectorStudy`.
     pairs : sequence of (accurate, inaccurate), mapping from series to such, or "published"
-        The pairs; by default they are chosen by the rule below. ``"published"``: the twelve of the
-        published experiments on series whose name begins with MBA or SED; the rule elsewhere.
+        The pairs. By default, every detector of the `top` is paired with every one of the `bottom`.
+        ``"published"`` uses the twelve pairs of the published experiments on series whose name
+        begins with MBA or SED, and the default elsewhere.
     criterion : callable or name of a measure, optional
-        What tells accurate from inaccurate detectors: ``criterion(y_true, y_score)``, higher for
-        better ones; :func:`peak_percentile` by default. May not be a measure under study.
+        Ranks the detectors to choose pairs: ``criterion(y_true, y_score)``, higher is better.
+        Default: :func:`peak_percentile`. It must not be a measure under study.
     top, bottom : int
-        How many detectors of either end; three times four make twelve pairs, as in the paper.
+        Number of detectors treated as accurate and as inaccurate; three and four give twelve
+        pairs, as in the paper.
     min_gap : float, default=0.1
-        Pairs whose criteria differ by less are left out.
+        Minimum difference of the criterion between the two detectors of a pair.
     count : int, default=50
-        Perturbations of each score, each with a random lag and random noise.
+        Number of perturbations of each score, each with a random lag and random noise.
     lag, lag_fill, noise
         As for :class:`vuskit.studies.Robustness`, with random lags.
     seed : int, default=0
-        Of lags and noise.
+        Seed of lags and noise.
     z : {"standard-error", "raw"}, default="standard-error"
         Unit of the difference of means; see :func:`z_statistic`.
     average : {"median", "mean"}, default="median"
-        What stands for separability in the summary. The paper takes the mean, but where a measure
-        hardly varies a single pair can have a z of thousands, and a few such pairs decide it.
+        Average of z in the summary. The paper uses the mean. If a measure hardly varies, z can
+        reach thousands, and a few such pairs dominate the mean.
     alpha : float, default=0.1
-        Level of significance of the tests.
+        Significance level of the tests.
     """
 
     published: ClassVar[Mapping[str, Any]] = {
@@ -458,7 +460,7 @@ class Separability(DetectorStudy[SeparabilityResult]):
 
     pairs: Any = option(
         None,
-        "Accurate and inaccurate detector; or published. May be repeated, or with commas.",
+        "Accurate and inaccurate detector, or published. Separate pairs by commas, or repeat.",
         many=True,
         flag="--pairs",
         synonym="--pair",
@@ -466,32 +468,38 @@ class Separability(DetectorStudy[SeparabilityResult]):
         parse=_parse_pairs,
     )
     criterion: Any = option(
-        None, "Measure that chooses the pairs; not one under study.", metavar="NAME"
+        None, "Measure that chooses the pairs; must not be under study.", metavar="NAME"
     )
-    top: int = option(3, "Detectors called accurate.", minimum=1, metavar="N")
-    bottom: int = option(4, "Detectors called inaccurate.", minimum=1, metavar="N")
-    min_gap: float = option(0.1, "Least difference of the criterion.", metavar="X")
-    count: int = option(50, "Number of perturbations; of each score.", minimum=2, metavar="N")
-    lag: str = option("score:0.25", "Shift of score or labels; up to X buffers.", specification=LAG)
-    lag_fill: str = option("edge", "What fills the free end.", choices=("edge", "wrap"))
+    top: int = option(3, "Number of detectors treated as accurate.", minimum=1, metavar="N")
+    bottom: int = option(4, "Number of detectors treated as inaccurate.", minimum=1, metavar="N")
+    min_gap: float = option(0.1, "Minimum difference of the criterion in a pair.", metavar="X")
+    count: int = option(50, "Number of perturbations of each score.", minimum=2, metavar="N")
+    lag: str = option(
+        "score:0.25", "Shift of the score or the labels by up to X buffers.", specification=LAG
+    )
+    lag_fill: str = option(
+        "edge", "Fill for points that a shift leaves empty.", choices=("edge", "wrap")
+    )
     noise: str = option(
-        "uniform:0.05", "Noise; X, MEAN and STD in ranges of the score.", specification=NOISE
+        "uniform:0.05",
+        "Noise; X, MEAN and STD are fractions of the score's range.",
+        specification=NOISE,
     )
-    seed: int = option(0, "Random seed; of lags and noise.", minimum=0, metavar="N")
+    seed: int = option(0, "Random seed.", minimum=0, metavar="N")
     z: str = option(
         "standard-error",
-        "Unit of z; raw: standard deviations.",
+        "Unit of z: standard-error, or raw for standard deviations.",
         choices=("standard-error", "raw"),
         stage="result",
     )
     average: str = option(
         "median",
-        "Average; median or mean of z in the summary.",
+        "Average of z in the summary: median or mean.",
         choices=("median", "mean"),
         stage="result",
     )
     alpha: float = option(
-        0.1, "Level of significance.", minimum=0, maximum=1, metavar="X", stage="result"
+        0.1, "Significance level.", minimum=0, maximum=1, metavar="X", stage="result"
     )
 
     def __post_init__(self) -> None:
@@ -502,17 +510,20 @@ class Separability(DetectorStudy[SeparabilityResult]):
 
     @property
     def pairs_are_published(self) -> bool:
-        """Whether series of the published experiments have the pairs of these."""
+        """Whether the pairs are those of the published experiments."""
         return bool(self.pairs == {PUBLISHED: ()})
 
     def _check_criterion(self) -> None:
         functions = [measure.function for measure in self.measures]
         if self.criterion in self.names or self.criterion in functions:
             shown = getattr(self.criterion, "__name__", self.criterion)
-            raise InvalidInputError(f"`criterion` must not be a measure under study, got {shown!r}")
+            raise InvalidInputError(
+                f"`criterion` must not be a measure under study, got {shown!r}; choose another "
+                "measure, or leave it out of the study"
+            )
 
     def options_in_force(self) -> dict[str, str]:
-        """Return all options and settings as texts, by name; pairs as ``GOOD:BAD``."""
+        """Return all options and settings as text, by name; pairs as ``GOOD:BAD``."""
         found = super().options_in_force()
         if self.pairs_are_published:
             found["pairs"] = PUBLISHED
@@ -529,8 +540,8 @@ class Separability(DetectorStudy[SeparabilityResult]):
 
     def _choice(self) -> str:
         return (
-            f"the {self.top} highest detectors against the {self.bottom} lowest by the criterion "
-            f"'{self._criterion_title()}', pairs that differ by less than {self.min_gap:g} left out"
+            f"top {self.top} against bottom {self.bottom} detectors by the criterion "
+            f"'{self._criterion_title()}', if they differ by at least {self.min_gap:g}"
         )
 
     def _criterion_title(self) -> str:
@@ -542,7 +553,7 @@ class Separability(DetectorStudy[SeparabilityResult]):
         return str(getattr(self.criterion, "__name__", "criterion"))
 
     def sources(self, source: Any) -> tuple[Source, ...]:
-        """Series with scores."""
+        """Return the sources; an unknown criterion fails before any series is read."""
         if isinstance(self.criterion, str):
             get_measure(self.criterion)
         return super().sources(source)
@@ -553,13 +564,13 @@ class Separability(DetectorStudy[SeparabilityResult]):
         return self.pairs is not None or super().uses_names
 
     def resolved(self) -> Separability:
-        """Return the study with the function of a criterion that is given by name."""
+        """Replace a criterion that is given by name by its function."""
         if not isinstance(self.criterion, str):
             return self
         return replace(self, criterion=get_measure(self.criterion).function)
 
     def with_names(self, part: SeriesValues, names: SeriesNames) -> SeriesValues:
-        """Name the detectors of the pairs, too."""
+        """Replace the placeholders in values, pairs and criterion by names."""
         known = names.by_placeholder()
         notes = {
             **part.notes,
@@ -606,7 +617,7 @@ class Separability(DetectorStudy[SeparabilityResult]):
         return tuple(_as_in(scored, pair) for pair in pairs), {}
 
     def _published_pairs(self, scored: ScoredSeries) -> tuple[Pairs, dict[str, float]]:
-        """Pairs of the published experiments whose detectors are there; else by rule."""
+        """Return the published pairs whose detectors are available; otherwise pairs by rule."""
         known = {detector_key(name): name for name in reversed(scored.detectors)}
         name = scored.series.name.upper()
         for start, pairs in PUBLISHED_PAIRS.items():
@@ -617,7 +628,7 @@ class Separability(DetectorStudy[SeparabilityResult]):
         return self._pairs_by_rule(scored)
 
     def _pairs_by_rule(self, scored: ScoredSeries) -> tuple[Pairs, dict[str, float]]:
-        """Pair every one of the top with every one of the bottom, if they are far enough apart."""
+        """Pair each top detector with each bottom detector that is `min_gap` worse."""
         criterion = self.resolved().criterion or peak_percentile
         labels = scored.series.labels
         merit = {
@@ -656,7 +667,7 @@ class Separability(DetectorStudy[SeparabilityResult]):
 
     def _with_label_lags(self, scored: ScoredSeries, buffer: int, fraction: float) -> Values:
         values = np.empty((len(scored.detectors), self.count, len(self.measures)))
-        # Lags repeat; the labels' part of the work is done once for each.
+        # Lags repeat, so each shifted labeling gets one evaluator.
         evaluators: dict[int, Evaluator] = {}
         for place, detector in enumerate(scored.detectors):
             random = generator_of(self.seed, scored, detector, "separability")
@@ -679,7 +690,7 @@ class Separability(DetectorStudy[SeparabilityResult]):
 
 
 def _as_in(scored: ScoredSeries, pair: tuple[str, str]) -> tuple[str, str]:
-    """Return a pair under the names that its detectors have in a series."""
+    """Return a pair with the detector names of the series."""
     good, bad = (find_detectors([one], scored.detectors, name="pairs")[0] for one in pair)
     return good, bad
 
@@ -714,7 +725,7 @@ def separability_study(
     Parameters
     ----------
     source : path, ScoredSeries, or iterable of these
-        Series with scores, as :func:`vuskit.studies.open_scores` takes them.
+        Series with scores, as :func:`vuskit.studies.open_scores` accepts them.
     processes, executor, limits, folder, progress
         As for :func:`vuskit.studies.run_study`.
     **options
@@ -724,12 +735,12 @@ def separability_study(
     Returns
     -------
     SeparabilityResult
-        Values, z statistics, averages, and what was undefined.
+        Values, z statistics, averages, and counts of undefined values.
 
     Raises
     ------
     InvalidInputError
-        If the criterion is a measure under study, or a parameter cannot be used.
+        If the criterion is a measure under study, or a parameter is invalid.
 
     Examples
     --------

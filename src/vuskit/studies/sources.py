@@ -1,4 +1,4 @@
-"""Where the studies take series and scores from: files, folders, or objects in memory."""
+"""Sources of series and scores: files, folders, benchmark runs, or objects in memory."""
 
 from __future__ import annotations
 
@@ -39,28 +39,28 @@ __all__ = [
 
 @runtime_checkable
 class Source(Protocol):
-    """Gives one series with its scores when asked; must be picklable to be used in parallel."""
+    """Reads one series with its scores on demand; must be picklable for parallel use."""
 
     @property
     def name(self) -> str:
         """Name for progress and errors."""
 
     def read(self) -> ScoredSeries:
-        """The series and its scores."""
+        """Return the series and its scores."""
 
 
 @dataclass(frozen=True)
 class SeriesNames:
-    """What a series and the detectors of its scores are called.
+    """Names of a series, its scores and its detectors.
 
     Attributes
     ----------
     dataset, series : str
-        The series.
+        Names of the data set and the series.
     runs : tuple of str
         Names of the scores.
     detectors : tuple of str
-        Names of the detectors; one may have several runs.
+        Names of the detectors; a detector may have several runs.
     """
 
     dataset: str
@@ -70,7 +70,7 @@ class SeriesNames:
 
     @classmethod
     def of(cls, scored: ScoredSeries) -> SeriesNames:
-        """Names of a series with scores."""
+        """Return the names of a series with scores."""
         series = scored.series
         return cls(series.dataset, series.name, tuple(scored.scores), scored.detectors)
 
@@ -80,7 +80,7 @@ class SeriesNames:
         return f"{self.dataset}/{self.series}"
 
     def by_placeholder(self) -> dict[str, str]:
-        """Names of the detectors by what `without_names` calls them."""
+        """Return the names of the detectors by the placeholders of `without_names`."""
         return {_placeholder(place): name for place, name in enumerate(self.detectors)}
 
 
@@ -89,7 +89,7 @@ def _placeholder(place: int) -> str:
 
 
 def without_names(scored: ScoredSeries) -> ScoredSeries:
-    """Return the series and its scores with placeholders for all names.
+    """Return the series and its scores with placeholders instead of names.
 
     Examples
     --------
@@ -136,14 +136,14 @@ class ScoreFile:
         Raises
         ------
         InvalidInputError
-            If it is broken.
+            If the file is invalid.
         """
         return read_scores(self.path)
 
 
 @dataclass(frozen=True)
 class RenamedSource:
-    """A source whose series has the name of another one."""
+    """A source whose series is renamed because another one has the same name."""
 
     source: Source
     dataset: str
@@ -156,7 +156,7 @@ class RenamedSource:
 
     @property
     def place(self) -> Path | None:
-        """File of scores or folder of a run, if there is one."""
+        """File of scores or folder of a run; None for a series in memory."""
         return getattr(self.source, "place", None)
 
     def read(self) -> ScoredSeries:
@@ -174,7 +174,7 @@ class RenamedSource:
 
 @dataclass(frozen=True)
 class InMemory:
-    """A series with scores that was read before."""
+    """A series with scores that is already in memory."""
 
     scored: ScoredSeries
 
@@ -208,20 +208,20 @@ class StudyInput:
 
     @classmethod
     def of(cls, source: Source, names: SeriesNames, digest: str) -> StudyInput:
-        """Record what a source gave."""
+        """Record the series that a source returned."""
         place: Path | None = getattr(source, "place", None)
         return cls(names.title, digest, "" if place is None else str(place.resolve()))
 
 
 def changed_inputs(inputs: Iterable[StudyInput]) -> list[StudyInput]:
-    r"""Return the inputs whose files or run still exist but have another content by now.
+    r"""Return the inputs whose file or run still exists but whose content has changed.
 
-    Inputs in memory, and those that are gone, cannot be checked.
+    Inputs in memory and deleted inputs cannot be checked.
 
     Parameters
     ----------
     inputs : iterable of StudyInput
-        Of one or several results; each file is read once.
+        Inputs of one or several results; each file is read once.
 
     Examples
     --------
@@ -247,11 +247,11 @@ def changed_inputs(inputs: Iterable[StudyInput]) -> list[StudyInput]:
 
 
 def _digests_at(place: Path) -> set[str] | None:
-    """Digests of the series that a file or a run holds now; None if it is gone."""
+    """Digests of the series that a file or a run holds now; None if it was deleted."""
     if not place.exists():
         return None
     found = set()
-    with suppress(VuskitError, OSError):  # what cannot be read any more has changed
+    with suppress(VuskitError, OSError):  # files that can no longer be read count as changed
         for source in _from_path(place, None):
             with suppress(VuskitError, OSError):
                 found.add(content_of(source.read()))
@@ -259,33 +259,33 @@ def _digests_at(place: Path) -> set[str] | None:
 
 
 def shared_place(inputs: Iterable[StudyInput]) -> str:
-    """Return the file, or the folder, that all inputs came from; nothing if one was in memory."""
+    """Return the common file or folder of all inputs; empty if one was in memory."""
     places = {one.place for one in inputs}
     if not places or "" in places:
         return ""
     try:
         return os.path.commonpath(places)
-    except ValueError:  # on several drives
+    except ValueError:  # the inputs are on different drives
         return ""
 
 
 def open_scores(source: Any, *, pattern: str | Iterable[str] | None = None) -> tuple[Source, ...]:
-    """Sources of series with scores.
+    """Return the sources of series with scores.
 
     Parameters
     ----------
     source : str, Path, ScoredSeries, Source, or iterable of these
         A folder of saved scores (searched with its subfolders), a file, the folder of a benchmark
-        run, or what was read already.
-        Anything with a ``name`` and a ``read()`` that gives a `ScoredSeries` will do.
+        run, or series in memory. A custom source needs a ``name`` and a ``read()`` that returns a
+        `ScoredSeries`.
     pattern : str or iterable of str, optional
-        Select series by name, such as ``"ECG/*"``: the path below the folder or its last part.
+        Selects series by name, such as ``"ECG/*"``: the path below the folder or its last part.
 
     Returns
     -------
     tuple of Source
-        In the order given; files of a folder by their path. Different series have different names,
-        see `vuskit.datasets.unique_names`.
+        In the order given; files of a folder by path. Names are unique, see
+        `vuskit.datasets.unique_names`.
 
     Raises
     ------
@@ -303,7 +303,7 @@ def open_scores(source: Any, *, pattern: str | Iterable[str] | None = None) -> t
 
 
 def _with_unique_names(sources: tuple[Source, ...]) -> tuple[Source, ...]:
-    """Rename series that share data set and name: results would be taken for those of one."""
+    """Rename series with the same data set and name, which results could not tell apart."""
     known = [_series_name(one) for one in sources]
     listed = [name for name in known if name is not None]
     new = iter(unique_names(listed))
@@ -316,7 +316,7 @@ def _with_unique_names(sources: tuple[Source, ...]) -> tuple[Source, ...]:
 
 
 def _series_name(source: Source) -> SeriesName | None:
-    """Names of a series without reading it; None for sources of other kinds."""
+    """Return the name of a series without reading it; None for custom sources."""
     match source:
         case ScoreFile(path=path):
             name = path.name.removesuffix(".gz")
@@ -366,18 +366,18 @@ def _from_path(path: Path, pattern: str | Iterable[str] | None) -> tuple[Source,
 
 
 def buffer_of(scored: ScoredSeries, strategy: str | int) -> BufferChoice:
-    """Buffer of a series by a named strategy or a number; gaps in the values are bridged.
+    """Choose the buffer of a series by a strategy or a number; gaps in its values are interpolated.
 
     Raises
     ------
     InvalidInputError
-        As :func:`vuskit.choose_buffer`.
+        As for :func:`vuskit.choose_buffer`.
     """
     return choose_buffer(strategy, values=scored.series.values, y_true=scored.series.labels)
 
 
 def content_of(scored: ScoredSeries) -> str:
-    """Digest of values, labels and scores, and of which scores belong to one detector; no names.
+    """Return a digest of values, labels, scores and their grouping by detector, without names.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""Options that name a procedure and its numbers in one text, such as ``normal:-0.1:0.1``.
+"""Options that combine a procedure and its numbers in one text, such as ``normal:-0.1:0.1``.
 
-A specification is a name and numbers with colons between. Numbers that may be left out have
-defaults; where a name may be left out, the numbers alone will do.
+A specification is a name followed by numbers, separated by colons. Numbers with a default are
+optional. One form per option may be written without its name.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ __all__ = ["Form", "Number", "Parsed", "Specification"]
 
 @dataclass(frozen=True)
 class Number:
-    """A number of a form.
+    """A number in a form.
 
     Attributes
     ----------
     name : str
-        What it is, in capitals, such as ``"STD"``.
+        Name in capitals, such as ``"STD"``.
     default : number, optional
-        Used where it is left out; None: it must be given.
+        Default value; None if the number is required.
     minimum, maximum : number
-        Limits.
+        Smallest and largest allowed value.
     whole : bool
         Whether it must be an integer.
     """
@@ -41,7 +41,7 @@ class Number:
     whole: bool = False
 
     def read(self, value: Any) -> float | None:
-        """Return the number; None if it is something else or out of limits."""
+        """Return the value as a number; None if it is invalid or out of range."""
         try:
             number = float(value)
         except (TypeError, ValueError):
@@ -68,9 +68,9 @@ class Form:
     Attributes
     ----------
     name : str
-        Its name.
+        Name of the procedure.
     numbers : tuple of Number
-        In their order.
+        Its numbers, in order.
     """
 
     name: str
@@ -78,7 +78,7 @@ class Form:
 
     @property
     def metavar(self) -> str:
-        """How it is written, such as ``normal:MEAN:STD``; what may be left out in brackets."""
+        """Notation, such as ``normal:MEAN:STD``; optional numbers are in brackets."""
         parts = [
             f"[:{one.name}]" if one.default is not None else f":{one.name}" for one in self.numbers
         ]
@@ -91,7 +91,7 @@ class Form:
 
 @dataclass(frozen=True)
 class Parsed:
-    """A specification that was read.
+    """A parsed specification.
 
     Attributes
     ----------
@@ -113,7 +113,7 @@ class Specification:
     *forms : Form
         The forms.
     bare : str, optional
-        Form that numbers without a name belong to.
+        Form of numbers without a name.
 
     Examples
     --------
@@ -134,23 +134,23 @@ class Specification:
 
     @property
     def metavar(self) -> str:
-        """All forms, as they are written."""
+        """Notation of all forms."""
         return "|".join(one.metavar for one in self.forms.values())
 
     def check(self, name: str, value: Any) -> str:
-        """Return the text of a specification in full.
+        """Return the full text of a specification, including defaults.
 
         Parameters
         ----------
         name : str
-            Name of the option.
+            Name of the option, for errors.
         value : str, number or iterable of numbers
-            The specification; numbers alone belong to the form `bare`.
+            The specification; numbers without a name mean the form `bare`.
 
         Raises
         ------
         InvalidInputError
-            If it is none of the forms, or a number is missing or out of limits.
+            If no form matches, or a number is missing or out of range.
         """
         found = self.parse(name, value)
         return self.forms[found.name].text(found.numbers)
@@ -169,7 +169,7 @@ class Specification:
         return Parsed(form.name, tuple(numbers))
 
     def _split(self, name: str, value: Any) -> tuple[Form, list[Any]]:
-        """Return the form and the texts of its numbers."""
+        """Return the form and its unparsed numbers."""
         if isinstance(value, Real) and not isinstance(value, bool):
             parts: list[Any] = [value]
         elif isinstance(value, str):

@@ -1,4 +1,4 @@
-"""The summary: the rank of every measure in every study, and on average."""
+"""The summary: the rank of every measure in every study, and its mean rank."""
 
 from __future__ import annotations
 
@@ -20,29 +20,29 @@ __all__ = ["Summary", "SummaryStudy", "summarize"]
 
 @dataclass(frozen=True, eq=False)
 class Summary(StudyResult):
-    """What the studies say about each measure.
+    """Scores and ranks of each measure in all studies.
 
     Attributes
     ----------
     scores : pandas.DataFrame
-        The studies' scores, such as the mean deviation under each perturbation, z and the mean
+        Scores of the studies, such as the mean deviation under each perturbation, z and the mean
         entropy; one row for each measure.
     ranks : pandas.DataFrame
-        Their ranks, 1 is best, and the mean rank; the best measure first.
+        Rank of each measure by each score (1 is best), and the mean rank; best measure first.
     """
 
     scores: pd.DataFrame
     ranks: pd.DataFrame
 
     def to_frame(self) -> pd.DataFrame:
-        """Ranks and, behind them, the numbers they come from; the best measure first."""
+        """Ranks, followed by the scores behind them; best measure first."""
         return self.ranks.join(self.scores.add_suffix("_value")).reset_index()
 
     def scatter(self) -> pd.DataFrame:
-        """Robustness against separability: the coordinates of the picture.
+        """Coordinates of the figure of robustness against separability.
 
         ``deviation`` is the mean over lag and noise, ``z`` the separability, ``ratio`` the
-        deviation under other shares of anomalous points.
+        deviation under changing shares of anomalous points.
         """
         pandas = require("pandas", purpose="scatter()")
         frame: pd.DataFrame = pandas.DataFrame(
@@ -56,11 +56,11 @@ class Summary(StudyResult):
 
     @property
     def has_scatter(self) -> bool:
-        """Whether the studies that the picture needs are there."""
+        """Whether the studies that the scatter needs are present."""
         return {"lag", "noise", "ratio", "separability"} <= set(self.scores.columns)
 
     def tables(self) -> dict[str, pd.DataFrame]:
-        """Ranks with their numbers, and the scatter."""
+        """Ranks with their scores, and the scatter."""
         tables = {"ranks": self.to_frame()}
         if self.has_scatter:
             tables["scatter"] = self.scatter().reset_index()
@@ -73,7 +73,7 @@ class Summary(StudyResult):
                 self.ranks,
                 own_measures=self.measures,
                 title="Ranks",
-                caption="1 is best. Mean: of the ranks in all studies.",
+                caption="1 is best. Mean: mean of the ranks in all columns.",
             )
         }
         if self.has_scatter:
@@ -87,14 +87,14 @@ class Summary(StudyResult):
         return figures
 
     def overview(self) -> pd.DataFrame:
-        """Ranks, the best measure first."""
+        """Ranks, best measure first."""
         return self.ranks
 
     def about(self) -> str:
-        """Return what was done, in sentences."""
+        """Describe the study in sentences."""
         return (
-            f"Rank of {len(self.measures)} measures in every study "
-            f"({', '.join(self.scores.columns)}), 1 is best, and the mean of the ranks."
+            f"Ranks of {len(self.measures)} measures by {', '.join(self.scores.columns)}; "
+            "1 is best. Mean: mean of the ranks."
         )
 
 
@@ -108,7 +108,7 @@ class Summary(StudyResult):
 )
 @dataclass(frozen=True)
 class SummaryStudy(Study[Summary]):
-    """Ranks of the measures by the score of every study; every score counts the same."""
+    """Ranks of the measures by the scores of all studies; all scores have the same weight."""
 
     def run(self, source: Any = None, **how: Any) -> Summary:
         """Rank the measures by the scores of results.
@@ -116,14 +116,14 @@ class SummaryStudy(Study[Summary]):
         Parameters
         ----------
         source : iterable of StudyResult
-            Results of studies of the same measures; those without a score are left out.
+            Results of studies of the same measures; those without a score are ignored.
         **how
-            Ignored: nothing is evaluated.
+            Ignored; the summary evaluates nothing.
 
         Raises
         ------
         InvalidInputError
-            If no result has a score, or the studies are about different measures.
+            If no result has a score, or the studies have different measures.
         """
         scored = [(one, one.score()) for one in source or ()]
         used = [(one, score) for one, score in scored if score is not None]
@@ -133,7 +133,8 @@ class SummaryStudy(Study[Summary]):
         for one, _ in used:
             if one.study.names != names:
                 raise InvalidInputError(
-                    f"the studies must have equal measures, got {names} and {one.study.names}"
+                    f"the studies must have equal measures, got {names} and {one.study.names}; "
+                    "run them with the same `measures`"
                 )
         found = self.combine([self._columns(one, score) for one, score in used])
         inputs = tuple(dict.fromkeys(one for result, _ in used for one in result.inputs))
@@ -151,7 +152,7 @@ class SummaryStudy(Study[Summary]):
         return table, result.study.better
 
     def combine(self, parts: list[tuple[pd.DataFrame, str]]) -> Summary:
-        """Join the scores and rank the measures by each."""
+        """Join the scores, and rank the measures by each of them."""
         pandas = require("pandas", purpose="a summary")
         scores = pandas.concat([table for table, _ in parts], axis=1).rename_axis("measure")
         if not scores.columns.is_unique:
@@ -169,14 +170,14 @@ class SummaryStudy(Study[Summary]):
 def summarize(*results: StudyResult | Iterable[StudyResult]) -> Summary:
     """Rank the measures in every study.
 
-    Low is best for deviations and entropies, high for z. The mean rank counts every score the
-    same: lag, noise, ratio, separability, consistency, and those of your own studies.
+    Low deviations, low entropies and high z are best. All scores have the same weight in the mean
+    rank: lag, noise, ratio, separability, consistency, and those of custom studies.
 
     Parameters
     ----------
     *results : StudyResult, or iterable of these
-        Results of studies, of the same measures. Those without a score, such as scenarios, are
-        left out.
+        Results of studies of the same measures. Those without a score, such as scenarios, are
+        ignored.
 
     Returns
     -------
@@ -186,7 +187,7 @@ def summarize(*results: StudyResult | Iterable[StudyResult]) -> Summary:
     Raises
     ------
     InvalidInputError
-        If the studies are about different measures.
+        If the studies have different measures.
 
     Examples
     --------
@@ -208,7 +209,7 @@ def summarize(*results: StudyResult | Iterable[StudyResult]) -> Summary:
     >>> list(found.ranks.columns)
     ['lag', 'noise', 'ratio', 'separability', 'consistency', 'mean']
 
-    The mean z stands for separability in the paper: pass
+    The paper ranks separability by the mean z. For that, pass
     ``separability.with_options(average="mean")``.
     """
     several = [

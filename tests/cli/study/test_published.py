@@ -89,7 +89,7 @@ def test_published_values_next_to_ours(folder, published, tmp_path, form):
     [
         (("--noise", "normals:0:1"), "`--noise` must be uniform[:X] or normal"),
         (("--lag", "labels:2"), "X must be a number from 0 to 1"),
-        (("--measure-option", "vus_pr"), "must be of the form NAME.OPTION=VALUE"),
+        (("--measure-option", "vus_pr"), "must have the form NAME.OPTION=VALUE"),
         (("--published", "missing"), "missing"),
     ],
 )

@@ -201,8 +201,8 @@ def test_rules_of_pairs_reach_the_study_of_all(folder, tmp_path):
     result = invoke(*line, *rule)
     assert result.exit_code == 0, result.output
     assert (
-        "separability: pairs: the 1 highest detectors against the 2 lowest by the criterion "
-        "'AUC-ROC', pairs that differ by less than 0.2 left out; series without: "
+        "separability: pairs: top 1 against bottom 2 detectors by the criterion "
+        "'AUC-ROC', if they differ by at least 0.2; series without pairs: "
     ) in result.stderr
     assert "in one data set" not in result.stderr
 

@@ -1,6 +1,6 @@
 """Tests, effect sizes, ranks and comparisons for tables of results.
 
-Rows are series, columns are what is compared: detectors or measures. Every result names its test,
+Rows are series; columns are the detectors or measures to compare. Every result names its test,
 correction, alpha and n.
 """
 

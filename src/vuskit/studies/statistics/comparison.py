@@ -1,4 +1,4 @@
-"""Comparing columns of a table of results: detectors over series, or measures over series."""
+"""Comparison of the columns of a table of results: detectors or measures over series."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _FEWEST_FOR_FRIEDMAN = 3
 
 
 def list_pairwise_tests() -> list[str]:
-    """Names of the tests that :func:`compare` knows.
+    """Return the names of the pairwise tests that :func:`compare` accepts.
 
     Examples
     --------
@@ -51,28 +51,28 @@ def list_pairwise_tests() -> list[str]:
 
 @dataclass(frozen=True, eq=False)
 class TableComparison(TableForms):
-    """How the columns of a table compare.
+    """Comparison of the columns of a table.
 
     Attributes
     ----------
     title : str
-        What the values are.
+        Name of the values.
     higher_is_better : bool
-        Their direction.
+        Whether high values are better.
     table : pandas.DataFrame
         The rows that were used.
     summary : pandas.DataFrame
-        Mean, median, mean rank and its confidence interval by column, the best rank first.
+        Mean, median, mean rank and its confidence interval by column, best rank first.
     n_means : int
-        Rows that mean and median use: those on which all columns have a value. Columns without
-        any value do not count among "all".
+        Number of rows that mean and median use: those on which all columns have a value. Columns
+        without any value are ignored.
     global_test : GlobalTest or None
-        Friedman's test; None for two columns, where the pairwise test says it all.
+        Friedman's test; None for two columns, where the pairwise test is enough.
     pairs : PairwiseTest
         Test of all pairs.
     groups : tuple of tuples
-        Neighbours in mean rank among whom no pair differs significantly, as
-        :func:`~vuskit.studies.statistics.rank_groups` finds them: the bars of a diagram.
+        Groups of columns that are adjacent in mean rank and do not differ significantly: the bars
+        of a diagram. See :func:`~vuskit.studies.statistics.rank_groups`.
     """
 
     title: str
@@ -85,7 +85,7 @@ class TableComparison(TableForms):
     groups: tuple[tuple[Hashable, ...], ...]
 
     def to_frame(self) -> pd.DataFrame:
-        """Mean, median, mean rank and its confidence interval, the best rank first."""
+        """Mean, median, mean rank and its confidence interval, best rank first."""
         return self.summary.reset_index()
 
     @property
@@ -109,18 +109,18 @@ class TableComparison(TableForms):
 
     @property
     def rows_used(self) -> str:
-        """How many rows ranks, mean and median use, in words."""
+        """Number of rows that ranks, mean and median use, in words."""
         ranked = plural(self.pairs.n, "row")
         if self.n_means == self.pairs.n:
             return f"over {ranked}"
         return f"ranks over {ranked}, mean and median over {self.n_means:,}"
 
     def effect_sizes(self) -> pd.DataFrame:
-        """Sizes of the differences of all pairs."""
+        """Effect sizes of all pairs."""
         return effect_sizes(self.table)
 
     def pairs_frame(self) -> pd.DataFrame:
-        """One row for each pair: p-values, whether it is significant, and effect sizes."""
+        """One row for each pair: p-values, significance and effect sizes."""
         return self.pairs.to_frame().merge(self.effect_sizes(), on=["first", "second"])
 
     def figure(
@@ -133,7 +133,7 @@ class TableComparison(TableForms):
         title : str, optional
             Heading on a page.
         own_measures : sequence of Measure, optional
-            Measures that are compared and not registered.
+            Compared measures that are not registered.
 
         Examples
         --------
@@ -161,8 +161,8 @@ class TableComparison(TableForms):
     @property
     def tests(self) -> tuple[str, ...]:
         """The tests in words: name, outcome, correction, alpha and n."""
-        said = [] if self.global_test is None else [str(self.global_test)]
-        return (*said, str(self.pairs))
+        overall = [] if self.global_test is None else [str(self.global_test)]
+        return (*overall, str(self.pairs))
 
 
 def compare_columns(
@@ -181,16 +181,16 @@ def compare_columns(
     Parameters
     ----------
     table : pandas.DataFrame
-        NaN is a missing cell.
+        NaN marks a missing cell.
     title : str
-        What the values are.
+        Name of the values.
     higher_is_better, alpha, test, missing, n_resamples, seed
         As for :func:`compare`.
 
     Raises
     ------
     InvalidInputError
-        If the table is too small or an option unknown.
+        If the table is too small or an option is unknown.
 
     Examples
     --------
@@ -205,7 +205,7 @@ def compare_columns(
     intervals = rank_intervals(
         complete, n_resamples=n_resamples, seed=seed, higher_is_better=higher_is_better
     ).to_frame()
-    # Of the values that exist: what stands for a missing cell is a rank, not a value.
+    # With missing="worst", filled cells are valid for ranks but not for mean and median.
     real = table.astype(float)
     real = real[common_series(real.to_numpy().T)]
     intervals.insert(0, "mean", real.mean())
@@ -213,8 +213,8 @@ def compare_columns(
     intervals.index.name = "name"
     overall = None
     if complete.shape[1] >= _FEWEST_FOR_FRIEDMAN:
-        overall = _counting(friedman_test(complete, alpha=alpha), dropped)
-    pairs = _counting(_TESTS[test](complete, alpha=alpha), dropped)
+        overall = _with_dropped(friedman_test(complete, alpha=alpha), dropped)
+    pairs = _with_dropped(_TESTS[test](complete, alpha=alpha), dropped)
     return TableComparison(
         title,
         higher_is_better,
@@ -227,8 +227,8 @@ def compare_columns(
     )
 
 
-def _counting(test: Any, dropped: int) -> Any:
-    """The same test, knowing the rows that were left out before it."""
+def _with_dropped(test: Any, dropped: int) -> Any:
+    """Return the test with the number of rows that were dropped before it."""
     return type(test)(**{**vars(test), "n_dropped": dropped})
 
 
@@ -248,21 +248,22 @@ def compare(
     Parameters
     ----------
     results : pandas.DataFrame, or anything with ``to_frame()``
-        Either one column for each detector and one row for each series; or long, with the columns
-        ``series`` and ``detector`` (and ``dataset``) and the values in a column named like the
-        measure, or in ``value`` beside a column ``measure``. Repeated runs are averaged.
+        A wide table has one column for each detector and one row for each series. A long table has
+        the columns ``series`` and ``detector`` (and ``dataset``). Its values are in a column named
+        after the measure, or in ``value`` next to a column ``measure``. Repeated runs are averaged.
     measure : str, optional
-        The measure to compare by; needed for a long table that holds several.
+        Measure to compare by; required for a long table with several measures.
     higher_is_better : bool, optional
-        Direction; of a registered measure its own by default.
+        Whether high values are better. Default: as registered for the measure, otherwise True.
     alpha : float, default=0.05
-        Level of significance.
+        Significance level.
     test : {"wilcoxon", "nemenyi"}, default="wilcoxon"
-        Test of the pairs; Wilcoxon's is corrected by Holm's method.
+        Pairwise test; Wilcoxon's test uses Holm's correction.
     missing : {"drop", "worst", "raise"}, default="drop"
-        What to do with a series on which a detector has no value.
+        Policy for series on which a detector has no value; see
+        :func:`~vuskit.studies.statistics.complete_rows`.
     n_resamples, seed : int
-        Of the bootstrap.
+        Number of bootstrap samples, and their seed.
 
     Returns
     -------
@@ -272,7 +273,7 @@ def compare(
     Raises
     ------
     InvalidInputError
-        If the table cannot be read that way, or an option is unknown.
+        If the table has another form, or an option is unknown.
 
     Examples
     --------
@@ -313,11 +314,13 @@ def _by_detector(frame: pd.DataFrame, measure: str | None) -> pd.DataFrame:
         return frame
     keys = [name for name in ("dataset", "series") if name in frame.columns]
     if not keys:
-        raise InvalidInputError("`results` must have a column 'series', got none")
+        raise InvalidInputError(
+            f"`results` must have a column 'series', got {', '.join(map(str, frame.columns))}"
+        )
     rows, column = _values_of(frame, measure)
     order = list(dict.fromkeys(rows["detector"]))
-    # Not a pivot: one that keeps detectors without a value makes a row for every data set with
-    # every series, and those would count as dropped.
+    # A pivot that keeps detectors without a value would add a row for every combination of data
+    # set and series, and these rows would count as dropped.
     means = rows.groupby([*keys, "detector"], sort=False, observed=True)[column].mean()
     wide: pd.DataFrame = means.unstack("detector").reindex(rows.set_index(keys).index.unique())
     return wide[order]

@@ -1,4 +1,4 @@
-"""Sizes of the differences between columns."""
+"""Effect sizes of the differences between columns."""
 
 from __future__ import annotations
 
@@ -22,20 +22,21 @@ Floats = NDArray[np.float64]
 def effect_sizes(
     table: ArrayLike | pd.DataFrame, *, missing: str = "drop", higher_is_better: bool = True
 ) -> pd.DataFrame:
-    """Sizes of the differences of all pairs; positive where the first column is higher.
+    """Return the effect sizes of all pairs of columns; positive if the first column is higher.
 
     Returns
     -------
     pandas.DataFrame
-        One row for each pair. ``difference``: of the means. ``rank_biserial``: of the matched
-        pairs, what Wilcoxon's test looks at. ``cliffs_delta``: how much more often a value of the
-        first column is the higher one. ``cohens_d``: difference of the means in pooled standard
-        deviations; NaN where nothing varies.
+        One row for each pair. ``difference``: difference of the means. ``rank_biserial``:
+        matched-pairs rank-biserial correlation, the effect size of Wilcoxon's test.
+        ``cliffs_delta``: how much more often a value of the first column is higher than one of the
+        second. ``cohens_d``: difference of the means in pooled standard deviations; NaN if nothing
+        varies.
 
     Raises
     ------
     InvalidInputError
-        As :func:`complete_rows`.
+        As for :func:`complete_rows`.
 
     Examples
     --------

@@ -29,11 +29,11 @@ class RankIntervals:
     Attributes
     ----------
     frame : pandas.DataFrame
-        Mean rank, lower and upper end by column, the best first.
+        Mean rank, lower and upper bound by column, best rank first.
     confidence : float
-        Of each interval.
+        Confidence level of each interval.
     n_resamples, seed, n, n_dropped : int
-        Bootstrap samples, their seed, rows used and left out.
+        Number of bootstrap samples, their seed, rows used and rows dropped.
     """
 
     frame: pd.DataFrame
@@ -44,7 +44,7 @@ class RankIntervals:
     n_dropped: int
 
     def to_frame(self) -> pd.DataFrame:
-        """Mean rank, lower and upper end by column, the best first."""
+        """Mean rank, lower and upper bound by column, best rank first."""
         return self.frame.copy()
 
 
@@ -57,12 +57,12 @@ def rank_intervals(
     missing: str = "drop",
     higher_is_better: bool = True,
 ) -> RankIntervals:
-    """Bootstrap percentile intervals of the mean ranks, drawing whole rows.
+    """Return bootstrap percentile intervals of the mean ranks; whole rows are resampled.
 
     Raises
     ------
     InvalidInputError
-        As :func:`complete_rows`, or if a number is out of range.
+        As for :func:`complete_rows`, or if a number is out of range.
 
     Examples
     --------
@@ -96,27 +96,26 @@ def rank_intervals(
 def rank_groups(
     ranks: Mapping[Hashable, float] | pd.Series, p_values: pd.DataFrame, *, alpha: float = 0.05
 ) -> tuple[tuple[Hashable, ...], ...]:
-    """Longest stretches of the scale of mean ranks within which no pair differs significantly.
+    """Return the longest ranges of mean ranks within which no pair differs significantly.
 
-    A group holds everything between its first and its last member, so that a bar from one to the
-    other says nothing wrong. Two names that do not differ are in no common group where something
-    between them differs from one of them, or from something else between them: the p-values tell
-    about every pair. Names of the same mean rank are together in a group or not in it.
+    A group contains every name between its first and its last member, so that one bar can join
+    them. Two names that do not differ share no group if any pair in the range between them differs;
+    look up such pairs in the p-values. Names with the same mean rank are always grouped together.
 
     Parameters
     ----------
     ranks : mapping or pandas.Series
         Mean rank by name.
     p_values : pandas.DataFrame
-        Names against names.
+        P-value of each pair, names against names.
     alpha : float, default=0.05
         Pairs with a p-value below it differ.
 
     Returns
     -------
     tuple of tuples
-        Groups of two or more, each in the order of the ranks, the best group first; none is part
-        of another.
+        Groups of two or more names, each ordered by rank, best group first. No group is part of
+        another.
 
     Examples
     --------
@@ -143,7 +142,7 @@ def rank_groups(
         while stop < len(levels) and _none_differs(cells, group, levels[stop], alpha):
             group += levels[stop]
             stop += 1
-        # One that ends where an earlier one does is part of it.
+        # A group that ends where an earlier one ends is part of it.
         if stop > furthest and len(group) > 1:
             groups.append(tuple(group))
         furthest = max(furthest, stop)
@@ -156,7 +155,7 @@ def _none_differs(
     more: list[Hashable],
     alpha: float,
 ) -> bool:
-    """Whether names that join a group differ neither from it nor from each other."""
+    """Whether names can join a group: they differ neither from it nor from each other."""
     return not any(
         cells[name][other] < alpha
         for place, name in enumerate(more)

@@ -1,4 +1,4 @@
-"""Tables of results: rows are series, columns are what is compared; missing cells and ranks."""
+"""Tables of results: missing cells, rounding and ranks. Rows are series."""
 
 from __future__ import annotations
 
@@ -21,21 +21,22 @@ Values = NDArray[np.float64]
 
 _FEWEST_ROWS = 2
 _DIGITS = 12
-_MOST_DECIMALS = 290  # a power of ten above is infinite
+_MOST_DECIMALS = 290  # larger powers of ten overflow
 
 
 def without_noise(values: Values, *, alone: bool = False) -> Values:
-    """Round the rows of a table so that what is equal but for rounding errors ties.
+    """Round a table so that values which differ only by rounding errors are tied.
 
-    Twelve significant digits are kept, counted from the value or, where that is larger, from the
-    scale of the table: the median of the largest sizes of its rows. So what should be zero is.
+    Values keep twelve significant digits. For values below the scale of the table, the digits are
+    counted from that scale, so that rounding errors around zero become zero. The scale is the
+    median of the largest absolute values of the rows.
 
     Parameters
     ----------
     values : ndarray of shape (n, k)
         NaN stays NaN.
     alone : bool, default=False
-        Each row has a scale of its own: its largest size.
+        Use the largest absolute value of each row as the scale of that row.
 
     Examples
     --------
@@ -46,11 +47,11 @@ def without_noise(values: Values, *, alone: bool = False) -> Values:
     largest = sizes.max(axis=1, initial=0.0, keepdims=True)
     scale: Any = np.where(largest > 0, largest, 1.0)
     if not alone and largest.any():
-        # Half of the rows may be far larger or zero: neither is the scale of the others.
+        # The median ignores rows that are zero or far larger than the others.
         scale = np.quantile(largest[largest > 0], 0.5, method="lower")
     magnitude = np.floor(np.log10(np.maximum(sizes, scale)))
     factor = 10.0 ** np.minimum(_DIGITS - 1 - magnitude, _MOST_DECIMALS)
-    rounded: Values = np.rint(values * factor) / factor + 0.0  # no zero is negative
+    rounded: Values = np.rint(values * factor) / factor + 0.0  # turns -0.0 into 0.0
     return rounded
 
 
@@ -67,7 +68,9 @@ def _as_table(table: ArrayLike | pd.DataFrame) -> pd.DataFrame:
         twice = frame.columns[frame.columns.duplicated()][0]
         raise InvalidInputError(f"`table` must name each column once, got {twice!r} twice")
     if np.isinf(frame.to_numpy()).any():
-        raise InvalidInputError("`table` must be finite or missing, got an infinite cell")
+        raise InvalidInputError(
+            "`table` must be finite or missing, got an infinite cell; replace it by NaN"
+        )
     rounded = without_noise(frame.to_numpy())
     checked: pd.DataFrame = pandas.DataFrame(rounded, frame.index, frame.columns)
     return checked
@@ -78,7 +81,7 @@ def _drop(frame: pd.DataFrame, higher_is_better: bool) -> pd.DataFrame:
 
 
 def _rank_last(frame: pd.DataFrame, higher_is_better: bool) -> pd.DataFrame:
-    # Beyond every value of the row, so that a missing cell is last and two of them tie.
+    # Worse than every value of the row, so that missing cells come last and tie.
     extreme = frame.min(axis=1) - 1 if higher_is_better else frame.max(axis=1) + 1
     return frame.T.fillna(extreme).T.dropna()
 
@@ -89,7 +92,7 @@ def _refuse(frame: pd.DataFrame, higher_is_better: bool) -> pd.DataFrame:
         row, column = (int(axis[0]) for axis in np.nonzero(missing))
         raise InvalidInputError(
             f"`table` must have no missing cell, got one in row {frame.index[row]!r}, "
-            f"column {frame.columns[column]!r}"
+            f"column {frame.columns[column]!r}; use missing='drop' or missing='worst'"
         )
     return frame
 
@@ -102,7 +105,7 @@ _MISSING: Mapping[str, Callable[[pd.DataFrame, bool], pd.DataFrame]] = {
 
 
 def list_missing_policies() -> list[str]:
-    """Names of the ways to treat missing cells.
+    """Return the names of the policies for missing cells.
 
     Examples
     --------
@@ -115,28 +118,28 @@ def list_missing_policies() -> list[str]:
 def complete_rows(
     table: ArrayLike | pd.DataFrame, *, missing: str = "drop", higher_is_better: bool = True
 ) -> tuple[pd.DataFrame, int]:
-    """Table without missing cells, and the number of rows left out.
+    """Return the table without missing cells, and the number of dropped rows.
 
-    Cells are rounded to twelve significant digits: rounding errors break no ties.
+    Cells are rounded to twelve significant digits, so that rounding errors do not break ties.
 
     Parameters
     ----------
     table : array-like or pandas.DataFrame of shape (n, k)
-        Rows are series, columns are what is compared; NaN is a missing cell.
+        Rows are series, columns are detectors or measures; NaN marks a missing cell.
     missing : {"drop", "worst", "raise"}, default="drop"
-        ``"drop"`` leaves out rows with a missing cell, ``"worst"`` gives the cell the last place
-        of its row, ``"raise"`` refuses.
+        ``"drop"`` drops rows with a missing cell, ``"worst"`` ranks the cell last in its row,
+        ``"raise"`` raises an error.
     higher_is_better : bool, default=True
         Direction, for ``"worst"``.
 
     Raises
     ------
     InvalidInputError
-        If the table is not numeric, too small, infinite, or has a missing cell that is refused.
+        If the table is not numeric, too small or infinite, or has a missing cell with ``"raise"``.
 
     See Also
     --------
-    without_noise : Which digits they are.
+    without_noise : Details of the rounding.
 
     Examples
     --------
@@ -164,19 +167,19 @@ def _values_per_column(frame: pd.DataFrame) -> str:
 
 
 def row_ranks(complete: pd.DataFrame, higher_is_better: bool) -> pd.DataFrame:
-    """Rank of each cell within its row, 1 is best; ties share their ranks."""
+    """Rank of each cell within its row; 1 is best, and ties get their mean rank."""
     return complete.rank(axis=1, ascending=not higher_is_better)
 
 
 def mean_ranks(
     table: ArrayLike | pd.DataFrame, *, higher_is_better: bool = True, missing: str = "drop"
 ) -> pd.Series:
-    """Mean rank of each column over the rows, 1 is best; ties share their ranks.
+    """Mean rank of each column over the rows; 1 is best, and ties get their mean rank.
 
     Raises
     ------
     InvalidInputError
-        As :func:`complete_rows`.
+        As for :func:`complete_rows`.
 
     Examples
     --------

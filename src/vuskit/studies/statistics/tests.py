@@ -1,7 +1,7 @@
 """Friedman's, Nemenyi's and Wilcoxon's tests for tables of results.
 
-The tests are those of scipy and scikit-posthocs. Fixed here are the treatment of missing cells, the
-direction of ranks, and that every result names its test, correction, alpha and n.
+The tests come from SciPy and scikit-posthocs. This module adds the treatment of missing cells, the
+direction of ranks, and results that name their test, correction, alpha and n.
 """
 
 from __future__ import annotations
@@ -26,30 +26,30 @@ __all__ = ["GlobalTest", "PairwiseTest", "friedman_test", "nemenyi_test", "wilco
 
 
 def _dropped(rows: int) -> str:
-    """How many rows a test did without, if any, as a part of its description."""
+    """Number of dropped rows, if any, for the description of a test."""
     return f", {rows} {'row' if rows == 1 else 'rows'} dropped" if rows else ""
 
 
 @dataclass(frozen=True)
 class GlobalTest:
-    """Whether the columns differ at all.
+    """Result of a test whether any columns differ.
 
     Attributes
     ----------
     test : str
         Name of the test.
     statistic, p_value : float
-        Its outcome.
+        Outcome of the test.
     effect_size : float
-        Kendall's W: 0 where the rows rank the columns differently, 1 where all agree.
+        Kendall's W: 0 if the rows rank the columns differently, 1 if all rows agree.
     alpha : float
-        Level of significance.
+        Significance level.
     n : int
-        Rows used.
+        Number of rows used.
     n_dropped : int
-        Rows left out because a cell is missing.
+        Number of rows dropped because a cell is missing.
     n_columns : int
-        Columns compared.
+        Number of columns compared.
     """
 
     test: str
@@ -77,26 +77,26 @@ class GlobalTest:
 
 @dataclass(frozen=True, eq=False)
 class PairwiseTest:
-    """Which columns differ from which.
+    """Result of a test which pairs of columns differ.
 
     Attributes
     ----------
     test, correction : str
-        Name of the test and of the correction for testing many pairs.
+        Name of the test, and of its correction for multiple comparisons.
     p_values : pandas.DataFrame
         Corrected p-values, columns against columns; 1 on the diagonal.
     alpha : float
-        Level of significance.
+        Significance level.
     n, n_dropped : int
-        Rows used, and rows left out because a cell is missing.
+        Number of rows used, and of rows dropped because a cell is missing.
     critical_difference : float or None
-        Difference of mean ranks that is significant, where the test has one.
+        Smallest significant difference of mean ranks; None if the test has none.
     raw_p_values : pandas.DataFrame or None
-        P-values before the correction; None where the test has corrected ones only.
+        Uncorrected p-values; None if the test has only corrected ones.
     smallest_p_value : float
-        No table with as many rows and columns has a smaller corrected p-value.
+        Smallest corrected p-value that a table of this size can have.
     rows_needed : int or None
-        Rows from which on a pair can be significant; None where no number is enough.
+        Minimum number of rows for a significant pair; None if no number suffices.
     """
 
     test: str
@@ -112,11 +112,11 @@ class PairwiseTest:
 
     @property
     def can_be_significant(self) -> bool:
-        """Whether there are rows enough for a significant pair, whatever the values."""
+        """Whether there are enough rows for a significant pair."""
         return self.smallest_p_value < self.alpha
 
     def to_frame(self) -> pd.DataFrame:
-        """One row for each pair: p-values without and with correction, and whether they differ."""
+        """One row for each pair: raw and corrected p-values, and significance."""
         pandas = require("pandas", purpose="to_frame()")
         raw, corrected = self.raw_p_values, self.p_values
         rows = [
@@ -146,8 +146,8 @@ Values = NDArray[np.float64]
 
 
 _FEWEST_FOR_FRIEDMAN = 3
-_MANY_ROWS = range(1, 1000)  # two to the power of their number is still a number
-_FEW_FOR_ALL_SIGNS = 13  # SciPy's own limit; beyond it the normal distribution is close enough
+_MANY_ROWS = range(1, 1000)  # 2.0 ** (1 - n) does not underflow
+_FEW_FOR_ALL_SIGNS = 13  # SciPy's limit; above it SciPy uses the normal approximation
 
 
 def friedman_test(
@@ -162,7 +162,7 @@ def friedman_test(
     Raises
     ------
     InvalidInputError
-        As :func:`complete_rows`, or if there are fewer than three columns.
+        As for :func:`complete_rows`, or if there are fewer than three columns.
 
     Examples
     --------
@@ -176,11 +176,11 @@ def friedman_test(
     if k < _FEWEST_FOR_FRIEDMAN:
         raise InvalidInputError(
             f"`table` must have at least {_FEWEST_FOR_FRIEDMAN} columns for Friedman's test, "
-            f"got {k}"
+            f"got {k}; compare two columns by a pairwise test"
         )
     stats = require("scipy.stats", purpose="Friedman's test")
     if not np.ptp(complete.to_numpy(), axis=1).any():
-        statistic, p_value = 0.0, 1.0  # all tied everywhere: the correction would divide by zero
+        statistic, p_value = 0.0, 1.0  # if all are tied, the correction would divide by zero
     else:
         outcome = stats.friedmanchisquare(*complete.to_numpy().T)
         statistic, p_value = float(outcome.statistic), float(outcome.pvalue)
@@ -196,12 +196,12 @@ def nemenyi_test(
     missing: str = "drop",
     higher_is_better: bool = True,
 ) -> PairwiseTest:
-    """Nemenyi's test of all pairs after Friedman's, with the critical difference.
+    """Nemenyi's post-hoc test of all pairs, with the critical difference.
 
     Raises
     ------
     InvalidInputError
-        As :func:`complete_rows`.
+        As for :func:`complete_rows`.
 
     Examples
     --------
@@ -217,7 +217,7 @@ def nemenyi_test(
     p_values = _named(posthocs.posthoc_nemenyi_friedman(complete.to_numpy()), complete)
     quantile = float(stats.studentized_range.ppf(1 - alpha, k, np.inf))
     error = np.sqrt(k * (k + 1) / (12 * n))
-    # Mean ranks are k - 1 apart where one column is first and another last in every row.
+    # Mean ranks differ by at most k - 1: one column is first and another last in every row.
     smallest = float(stats.studentized_range.sf((k - 1) / error, k, np.inf))
     needed = quantile**2 * k * (k + 1) / (12 * (k - 1) ** 2)
     return PairwiseTest(
@@ -242,23 +242,23 @@ def wilcoxon_test(
     missing: str = "drop",
     higher_is_better: bool = True,
 ) -> PairwiseTest:
-    """Wilcoxon's signed-rank test of all pairs, corrected for their number.
+    """Wilcoxon's signed-rank test of all pairs, corrected for multiple comparisons.
 
     Parameters
     ----------
     table, missing, higher_is_better
         As for :func:`complete_rows`.
     alpha : float, default=0.05
-        Level of significance.
+        Significance level.
     correction : str, default="holm"
         A method of ``statsmodels.stats.multitest.multipletests``.
     zero_method : str, default="wilcox"
-        Treatment of equal pairs by ``scipy.stats.wilcoxon``.
+        Treatment of zero differences by ``scipy.stats.wilcoxon``.
 
     Raises
     ------
     InvalidInputError
-        As :func:`complete_rows`.
+        As for :func:`complete_rows`.
 
     Examples
     --------
@@ -292,21 +292,21 @@ def wilcoxon_test(
 
 
 def _smallest_p_value(n: int, n_pairs: int, correction: str) -> float:
-    """Corrected p-value where all pairs have the smallest there is: all differences of one sign."""
+    """Smallest possible corrected p-value: in all pairs, all differences have the same sign."""
     return float(_corrected(np.full(n_pairs, 2.0 ** (1 - n)), correction).min())
 
 
 def _rows_needed(alpha: float, n_pairs: int, correction: str) -> int | None:
-    """Rows from which on a corrected p-value can be below alpha."""
+    """Minimum number of rows for a corrected p-value below alpha."""
     enough = (n for n in _MANY_ROWS if _smallest_p_value(n, n_pairs, correction) < alpha)
     return next(enough, None)
 
 
 def _corrected(p_values: Values, method: str) -> Values:
-    """P-values corrected for their number.
+    """Return p-values corrected for multiple comparisons.
 
-    Holm's are the usual ones, and quick: statsmodels collects garbage with each of them, which
-    takes a hundred times longer than the test.
+    Holm's correction, the default, is implemented here: statsmodels collects garbage in every call,
+    which takes a hundred times longer than the test.
     """
     multitest = require("statsmodels.stats.multitest", purpose="Wilcoxon's test")
     if method != "holm":
@@ -320,10 +320,10 @@ def _corrected(p_values: Values, method: str) -> Values:
 
 
 def _signed_rank_p_values(one: Values, other: Values, zero_method: str) -> Values:
-    """Two-sided p-values of pairs of rows, as ``scipy.stats.wilcoxon`` gives them.
+    """Return two-sided p-values of pairs of rows, equal to those of ``scipy.stats.wilcoxon``.
 
-    SciPy takes many pairs at once, fifty times as fast as one by one, but chooses between its
-    methods for all of them together: so those with ties go apart from those without.
+    One call for many pairs is fifty times as fast as one call per pair. But SciPy then chooses one
+    method for all pairs, so pairs with ties and pairs without are tested separately.
     """
     stats = require("scipy.stats", purpose="Wilcoxon's test")
     differences = without_noise(one - other)
@@ -331,7 +331,7 @@ def _signed_rank_p_values(one: Values, other: Values, zero_method: str) -> Value
     equal = sizes[:, -1] == 0
     tied = (sizes[:, 0] == 0) | (np.diff(sizes, axis=1) == 0).any(axis=1)
     few = differences.shape[1] <= _FEW_FOR_ALL_SIGNS and zero_method == "wilcox"
-    p_values = np.ones(len(differences))  # equal everywhere: nothing to rank
+    p_values = np.ones(len(differences))  # stays 1 for equal columns
     for group in (~equal & ~tied, ~equal & tied):
         if few and bool(tied[group].any()):
             p_values[group] = [_exact_p_value(row) for row in differences[group]]
@@ -343,17 +343,17 @@ def _signed_rank_p_values(one: Values, other: Values, zero_method: str) -> Value
 
 
 def _exact_p_value(differences: Values) -> float:
-    """P-value over all signs of a few differences, some of them tied.
+    """Return the exact p-value over all signs of a few differences, some of them tied.
 
-    SciPy goes through the signs one by one, which takes a tenth of a second for twelve; here the
-    same distribution comes from one product.
+    SciPy enumerates the signs one by one, which takes a tenth of a second for twelve differences.
+    One matrix product gives the same distribution.
     """
     stats = require("scipy.stats", purpose="Wilcoxon's test")
     kept = differences[differences != 0]
     ranks = stats.rankdata(np.abs(kept))
     signs = np.arange(2**kept.size)[:, None] >> np.arange(kept.size) & 1
     sums, found = signs @ ranks, ranks[kept > 0].sum()
-    # Sums of ranks are multiples of a half: whatever is closer is equal.
+    # Sums of ranks are multiples of 0.5, so sums that differ by less than 0.25 are equal.
     below, above = (sums < found + 0.25).mean(), (sums > found - 0.25).mean()
     return float(min(1.0, 2 * min(below, above)))
 

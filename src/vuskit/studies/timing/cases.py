@@ -1,4 +1,4 @@
-"""Cases of the execution-time study: what varies, and the series, generated or real."""
+"""Cases of the execution-time study: parameters, and generated or real series."""
 
 from __future__ import annotations
 
@@ -48,9 +48,9 @@ class Setting:
     n_points : int
         Length of the series.
     max_buffer : int
-        The largest buffer length; R-AUC uses it as its only one.
+        Longest buffer of VUS, and the buffer of R-AUC.
     n_thresholds : int
-        Thresholds on the grid.
+        Number of thresholds on the grid.
     """
 
     n_anomalies: int = 10
@@ -62,7 +62,7 @@ class Setting:
 
     @classmethod
     def of(cls, labels: NDArray[np.bool_], *, max_buffer: int, n_thresholds: int) -> Setting:
-        """Describe a labelled series.
+        """Describe a labeled series.
 
         Examples
         --------
@@ -84,7 +84,7 @@ class Setting:
 
     @property
     def evaluation(self) -> EvaluationSettings:
-        """Settings of the measures on the grid.
+        """Evaluation settings for measures on the grid.
 
         Examples
         --------
@@ -94,25 +94,25 @@ class Setting:
         return EvaluationSettings(buffer=self.max_buffer, thresholds=self.n_thresholds)
 
     def differs_in(self, other: Setting) -> tuple[str, ...]:
-        """Names of the parameters in which two settings differ."""
+        """Return the names of the parameters in which two settings differ."""
         names = (entry.name for entry in fields(self))
         return tuple(name for name in names if getattr(self, name) != getattr(other, name))
 
 
 @dataclass(frozen=True)
 class Parameter:
-    """One row of the table.
+    """A parameter that the study varies.
 
     Attributes
     ----------
     name : str
-        Its name in `Setting`.
+        Name in `Setting`.
     symbol, title : str
-        How the paper writes it (TeX), and in words.
+        Symbol in the paper (TeX), and name in words.
     values, quick_values : tuple of float
-        What it takes in the full study and in the quick one.
+        Values in the full and in the quick study.
     scale : str
-        The axis it is drawn on: ``log``, ``symlog`` where 0 is among the values, or ``linear``.
+        Scale of its axis: ``log``, ``symlog`` if 0 is among the values, or ``linear``.
     """
 
     name: str
@@ -180,16 +180,16 @@ PARAMETERS: dict[str, Parameter] = {
 
 
 def sweep(name: str, values: tuple[float, ...], *, base: Setting | None = None) -> list[Setting]:
-    """Vary one parameter while the others keep their default.
+    """Vary one parameter while the others keep their defaults.
 
     Parameters
     ----------
     name : str
         A key of `PARAMETERS`.
     values : tuple of float
-        What it takes.
+        Values of the parameter.
     base : Setting, optional
-        The defaults; the paper's unless given.
+        The defaults. Default: those of the paper.
 
     Returns
     -------
@@ -199,7 +199,7 @@ def sweep(name: str, values: tuple[float, ...], *, base: Setting | None = None) 
     Raises
     ------
     InvalidInputError
-        If there is no such parameter.
+        If the parameter is unknown.
 
     Examples
     --------
@@ -215,17 +215,17 @@ def sweep(name: str, values: tuple[float, ...], *, base: Setting | None = None) 
 
 
 def settings_of(*, quick: bool = False) -> tuple[Setting, ...]:
-    """Every setting of the study, once: each parameter varied by itself.
+    """Return the unique settings of the study; each parameter is varied separately.
 
     Parameters
     ----------
     quick : bool, default=False
-        Fewer values, within the time that naive takes for them.
+        Use fewer values, and only those that naive can process quickly.
 
     Returns
     -------
     tuple of Setting
-        Without repetitions: the default belongs to every parameter's sweep.
+        Without duplicates: the default setting belongs to every sweep but occurs once.
 
     Examples
     --------
@@ -242,16 +242,16 @@ def _all_settings(quick: bool) -> Iterator[Setting]:
 
 @dataclass(frozen=True)
 class Case:
-    """One series to be evaluated.
+    """One series to time.
 
     Attributes
     ----------
     name : str
-        Names it in the tables.
+        Name in tables.
     setting : Setting
-        What it is like.
+        Properties of the series and the measure.
     load : callable
-        Gives its labels and scores.
+        Returns labels and scores.
     """
 
     name: str
@@ -267,16 +267,16 @@ def synthetic_cases(
     Parameters
     ----------
     settings : iterable of Setting, optional
-        The settings; those of the paper's table by default.
+        The settings. Default: those of the full or the quick study.
     quick : bool, default=False
-        Take the shorter table.
+        Use the settings of the quick study.
     seed : int, default=0
         Seed of the generator.
 
     Returns
     -------
     tuple of Case
-        The series are made when they are needed.
+        The series are generated when they are loaded.
 
     Examples
     --------
@@ -293,7 +293,7 @@ def synthetic_cases(
 
 
 def is_generated(name: str) -> bool:
-    """Whether this is the name of a generated series.
+    """Return whether this is the name of a generated series.
 
     Examples
     --------
@@ -319,16 +319,16 @@ def real_cases(
     buffer: int | str = Setting.max_buffer,
     thresholds: int = Setting.n_thresholds,
 ) -> tuple[Case, ...]:
-    """Every series below a folder that has anomalous and normal points.
+    """Return the cases of all series below a folder that have anomalous and normal points.
 
     A file of saved scores contributes the scores of its first detector. A series without scores is
-    scored by the distance of its first channel from the median: the time depends on the order
-    of the scores, hardly on how good they are.
+    scored by the distance of its first channel from the median. The quality of the scores hardly
+    affects the time.
 
     Parameters
     ----------
     folder : str or Path
-        Files of any format that `vuskit.datasets.read_collection` knows.
+        Files of any format that `vuskit.datasets.read_collection` reads.
     buffer : int or str
         Longest buffer, or a strategy of :func:`vuskit.choose_buffer` applied to each series.
     thresholds : int
@@ -337,12 +337,12 @@ def real_cases(
     Returns
     -------
     tuple of Case
-        In the order of the files, which are read once here and again when they are measured.
+        In the order of the files. Each file is read here and again when it is measured.
 
     Raises
     ------
     InvalidInputError
-        If it is not a folder, no file below it can be used, or the strategy finds no buffer.
+        If `folder` is not a folder or has no usable file, or the strategy finds no buffer.
     """
     cases = []
     for file in read_collection(folder).files:
@@ -357,7 +357,7 @@ def real_cases(
             cases.append(Case(file.key, setting, partial(_load_file, file)))
     if not cases:
         raise InvalidInputError(
-            f"`folder` must hold a series with anomalous and normal points, got {folder}"
+            f"`folder` must hold a series with anomalous and normal points, got none in {folder}"
         )
     return tuple(cases)
 
@@ -368,22 +368,22 @@ def scored_cases(
     buffer: int | str = Setting.max_buffer,
     thresholds: int = Setting.n_thresholds,
 ) -> tuple[Case, ...]:
-    """Cases of series with scores, wherever they are: files, a run, or memory.
+    """Return the cases of series with scores, from files, a run, or memory.
 
     Each series contributes the scores of its first detector.
 
     Parameters
     ----------
     sources : iterable of Source
-        Such as :func:`vuskit.studies.open_scores` gives; each is read once here and again when it
-        is measured.
+        Sources from :func:`vuskit.studies.open_scores`. Each is read here and again when it is
+        measured.
     buffer, thresholds
         As for :func:`real_cases`.
 
     Returns
     -------
     tuple of Case
-        Series without anomalous or normal points are left out.
+        Without series that lack anomalous or normal points.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What the execution-time study runs against each other."""
+"""The algorithms and measures that the execution-time study compares."""
 
 from __future__ import annotations
 
@@ -24,24 +24,23 @@ Run = Callable[[NDArray[np.bool_], NDArray[Any], Setting], Areas]
 
 @dataclass(frozen=True)
 class Contestant:
-    """One way to compute a pair of measures, the ROC and the PR one.
+    """One way to compute a pair of measures, one for ROC and one for PR.
 
     Attributes
     ----------
     name, title : str
-        In tables and in pictures.
+        Name in tables, and title in figures.
     run : callable
         ``(labels, scores, setting) -> (roc, pr)``.
     expected_ns : callable
-        A rough guess of its nanoseconds, to start with the cheap and to forecast the rest; the
-        study corrects it by what it measures.
+        Rough estimate of the run time in nanoseconds. It orders the jobs and forecasts the
+        remaining time; the study corrects it by its measurements.
     defined_without_anomalies : bool
-        Whether it does its work for a series without anomalies, where the measures say NaN at
-        once.
+        Whether it processes a series without anomalies. The measures return NaN immediately.
     time, space : str
-        Complexity of VUS: the paper's for its algorithms, ours for the default kernel. T: length
-        of the series; a, l: number and mean length of anomalies; L: longest buffer; N: thresholds;
-        D: points that a buffer can reach. Empty for other measures.
+        Complexity of VUS: from the paper for its algorithms, from vuskit for the default kernel.
+        T: length of the series; a, l: number and mean length of anomalies; L: longest buffer; N:
+        thresholds; D: points that a buffer can reach. Empty for other measures.
     """
 
     name: str
@@ -53,11 +52,11 @@ class Contestant:
     space: str = ""
 
     def takes(self, setting: Setting) -> bool:
-        """Whether a run on this setting says anything about the cost."""
+        """Whether a run on this setting is informative about the cost."""
         return setting.n_anomalies > 0 or self.defined_without_anomalies
 
 
-def _papers(
+def _paper_algorithm(
     algorithm: str, labels: NDArray[np.bool_], scores: NDArray[Any], setting: Setting
 ) -> Areas:
     buffers = range(setting.max_buffer + 1)
@@ -71,9 +70,9 @@ def _measures(
     scores: NDArray[Any],
     settings: EvaluationSettings,
 ) -> Areas:
-    """Two public measures in one call, as the paper times them."""
+    """Evaluate two public measures in one call, as in the paper's timings."""
     with warnings.catch_warnings():
-        # The grid is the paper's, and it is too coarse for the paper's default series.
+        # The paper's grid is too coarse for the paper's default series.
         warnings.simplefilter("ignore", ThresholdResolutionWarning)
         values = evaluate(labels, scores, measures=names, settings=settings)
     roc, pr = (values[name] for name in names)
@@ -85,7 +84,7 @@ def _auc(labels: NDArray[np.bool_], scores: NDArray[Any], setting: Setting) -> A
 
 
 def _range_auc(labels: NDArray[np.bool_], scores: NDArray[Any], setting: Setting) -> Areas:
-    # A step as long as the buffer: no buffer lengths but 0 and the one that counts.
+    # With a step as long as the buffer, the only buffer lengths are 0 and the buffer itself.
     settings = setting.evaluation.replace(step=max(setting.max_buffer, 1))
     return _measures(("range_auc_roc", "range_auc_pr"), labels, scores, settings)
 
@@ -104,7 +103,7 @@ def _pairs(setting: Setting) -> float:
 
 
 def _dynamic(setting: Setting) -> float:
-    """Points that a buffer can reach, were no two of them to overlap."""
+    """Number of points that a buffer can reach, if anomalies are far apart."""
     reach = setting.mean_length + setting.max_buffer
     return min(setting.n_anomalies * reach, setting.n_points)
 
@@ -138,7 +137,7 @@ CONTESTANTS: dict[str, Contestant] = {
         Contestant(
             "naive",
             "VUS",
-            partial(_papers, "naive"),
+            partial(_paper_algorithm, "naive"),
             _naive_ns,
             True,
             "O(N L (a l + T1 + T2))",
@@ -147,7 +146,7 @@ CONTESTANTS: dict[str, Contestant] = {
         Contestant(
             "opt",
             "VUS opt",
-            partial(_papers, "opt"),
+            partial(_paper_algorithm, "opt"),
             _opt_ns,
             True,
             "O(N (T1 + T2 + L (a l + T2)))",
@@ -156,7 +155,7 @@ CONTESTANTS: dict[str, Contestant] = {
         Contestant(
             "opt_mem",
             "VUS opt mem",
-            partial(_papers, "opt_mem"),
+            partial(_paper_algorithm, "opt_mem"),
             _opt_mem_ns,
             True,
             "O(N (T1 + T2 + L a l))",
@@ -184,7 +183,7 @@ CONTESTANTS: dict[str, Contestant] = {
 
 
 def choose(names: Iterable[str] | None) -> tuple[Contestant, ...]:
-    """Return the contestants of these names, or all.
+    """Return the contestants with these names; all if None.
 
     Raises
     ------

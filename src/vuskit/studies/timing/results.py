@@ -1,4 +1,4 @@
-"""Result of the execution-time study, and its tables: slopes beside the paper's, speed ratios."""
+"""Result of the execution-time study, and its tables: slopes, exponents and speed ratios."""
 
 from __future__ import annotations
 
@@ -56,14 +56,14 @@ PAPER_SINGLE: dict[tuple[str, str], tuple[float, float]] = {
         strict=True,
     )
 }
-"""The paper's slope and R^2 of each parameter by itself; it does not state the units."""
+"""The paper's slope and R^2 for each parameter alone; the paper does not state the units."""
 
 PAPER_JOINT: dict[str, tuple[dict[str, float], float]] = {
     "naive": ({"n_anomalies": 7.87, "n_points": 13.5, "mean_length": -0.08}, 0.99),
     "opt": ({"n_anomalies": 10.2, "n_points": 1.70, "mean_length": 0.09}, 0.96),
     "opt_mem": ({"n_anomalies": 9.27, "n_points": 1.60, "mean_length": 0.11}, 0.96),
 }
-"""The paper's slopes of the three properties of a series together, and their R^2."""
+"""The paper's slopes of the joint fit to three properties of a series, and its R^2."""
 
 PAPER_RANGES: dict[str, tuple[float, float, float]] = {
     "n_anomalies": (10, 0, 2000),
@@ -75,10 +75,10 @@ PAPER_RANGES: dict[str, tuple[float, float, float]] = {
 }
 """The paper's default, lowest and highest value of each parameter."""
 
-# What is drawn as seconds, and what the shade around it shows.
+# Quantity that figures show as seconds, and the meaning of the shade around it.
 _AVERAGES = {
     "median": ("seconds", "from the lower to the upper quartile"),
-    "mean": ("mean_seconds", "one standard deviation on either side"),
+    "mean": ("mean_seconds", "one standard deviation to either side"),
 }
 _QUANTITIES = {"time": "median", "space": "peak_bytes"}
 _REFERENCE = "naive"
@@ -87,18 +87,18 @@ _PROPERTIES = ("n_anomalies", "mean_length", "n_points")
 
 @dataclass(frozen=True)
 class TimingResult(StudyResult):
-    """Samples of a study.
+    """Samples of the execution-time study.
 
     Attributes
     ----------
     samples : tuple of Sample
         Every timed run.
     dropped : tuple of Job
-        What the budget did not allow.
+        Jobs that were dropped to keep the budget.
     environment : dict
         Versions and machine.
     average : {"median", "mean"}
-        What figures show: median with quartiles, or mean with standard deviation as in the paper.
+        Average in figures: median with quartiles, or mean with standard deviation as in the paper.
     failures : tuple of Failure
         Jobs that failed, with the reason.
     """
@@ -110,7 +110,7 @@ class TimingResult(StudyResult):
 
     @property
     def generated(self) -> bool:
-        """Whether the series are those of the synthetic study."""
+        """Whether all series are generated."""
         return all(is_generated(sample.series) for sample in self.samples)
 
     def to_frame(self) -> pd.DataFrame:
@@ -183,9 +183,9 @@ class TimingResult(StudyResult):
         Parameters
         ----------
         base : Setting, optional
-            The defaults of a study of generated series; the paper's unless given.
+            Defaults of a study of generated series. Default: those of the paper.
         average : {"median", "mean"}, optional
-            Median with quartiles, or mean with standard deviation; by default the result's.
+            Median with quartiles, or mean with standard deviation. Default: as in the result.
 
         Raises
         ------
@@ -196,7 +196,7 @@ class TimingResult(StudyResult):
             raise InvalidInputError("`samples` must hold at least one sample, got none")
         average = check_choice("average", average or self.average, _AVERAGES)
         summary = self.summary()
-        # On a logarithmic axis the shade must not reach 0.
+        # The axis is logarithmic, so the shade must not reach 0.
         below = (summary["mean"] - summary["standard_deviation"]).clip(lower=summary["fastest"])
         above = summary["mean"] + summary["standard_deviation"]
         summary = summary.assign(below_mean=below, above_mean=above)
@@ -222,23 +222,23 @@ class TimingResult(StudyResult):
             else f"Dot: {average} of {runs} on one series. Lines join the medians of similar "
             "series; shade: quartiles."
         )
-        memory = "Peak of the memory that one run allocates."
+        memory = "Peak memory that one run allocates."
         return {
             "seconds": display(panels, titles, quantity, title="Time", caption=caption),
             "memory": display(panels, titles, "memory", title="Peak memory", caption=memory),
         }
 
     def notes(self) -> tuple[str, ...]:
-        """Return how many jobs the budget did not allow."""
+        """Return the number of dropped jobs."""
         count = len(self.dropped)
-        return (f"left out, more than the budget allowed: {count:,} jobs",) if count else ()
+        return (f"jobs dropped to keep the budget: {count:,}",) if count else ()
 
     def overview(self) -> pd.DataFrame:
-        """Cells."""
+        """Statistics of each cell."""
         return self.summary()
 
     def about(self) -> str:
-        """Return what was measured, in a sentence."""
+        """Describe the study in a sentence."""
         kind = "generated" if self.generated else "real"
         clocks = " and ".join(sorted({sample.clock for sample in self.samples}))
         cells = len({sample.key for sample in self.samples})
@@ -248,7 +248,7 @@ class TimingResult(StudyResult):
         )
 
     def to_saved(self) -> dict[str, Any]:
-        """Every timed run, what was dropped, and the machine, as plain data."""
+        """Return timed runs, dropped jobs and environment as plain data."""
         cells = list(dict.fromkeys(sample.key for sample in self.samples))
         place = {key: number for number, key in enumerate(cells)}
         return {
@@ -263,7 +263,7 @@ class TimingResult(StudyResult):
 
     @classmethod
     def from_saved(cls, saved: dict[str, Any]) -> TimingResult:
-        """Undo `to_saved`; the series of dropped jobs cannot be loaded again."""
+        """Restore a result from `to_saved`; the series of dropped jobs cannot be loaded."""
         from vuskit.studies.timing.study import Job
 
         cells = [
@@ -308,25 +308,26 @@ def _setting(numbers: list[Any]) -> Setting:
 
 def _cannot_load(series: str) -> Any:
     raise InvalidInputError(
-        f"`case` must hold its series to be measured, got {series!r} from a saved result"
+        f"`case` must hold its series to be measured, got {series!r} from a saved result; create "
+        "the cases again"
     )
 
 
 @dataclass(frozen=True)
 class Slope:
-    """How the time depends on one parameter, all others at their default.
+    """Linear fit of the time to one parameter; all others have their defaults.
 
     Attributes
     ----------
     contestant, parameter : str
         Keys of `CONTESTANTS` and `PARAMETERS`.
     slope, r_squared : float
-        Milliseconds for each unit of the parameter, and how straight the line is.
+        Milliseconds per unit of the parameter, and R^2 of the line.
     to_naive : float
-        The slope divided by that of naive: free of units, so it can be laid beside the paper's.
-        NaN where naive does not grow, or not along its line (R^2 below 0.5).
+        Slope divided by the slope of naive, which has no unit and can be compared with the paper.
+        NaN if the slope of naive is not positive, or its R^2 is below 0.5.
     paper_slope, paper_r_squared, paper_to_naive : float
-        What the paper reports; NaN where it reports nothing.
+        Values of the paper; NaN if it reports none.
     """
 
     contestant: str
@@ -341,18 +342,18 @@ class Slope:
 
 @dataclass(frozen=True)
 class JointSlopes:
-    """How the time depends on the properties of the series together.
+    """Linear fit of the time to three properties of the series together.
 
     Attributes
     ----------
     contestant : str
         A key of `CONTESTANTS`.
     n_anomalies, n_points, mean_length : float
-        Milliseconds for each unit of the property.
+        Milliseconds per unit of the property.
     r_squared : float
-        Share of the variance that the three explain.
+        Share of the variance that the fit explains.
     paper_n_anomalies, paper_n_points, paper_mean_length, paper_r_squared : float
-        What the paper reports; NaN where it reports nothing.
+        Values of the paper; NaN if it reports none.
     """
 
     contestant: str
@@ -368,7 +369,7 @@ class JointSlopes:
 
 @dataclass(frozen=True)
 class Exponent:
-    """How time or memory grows with one parameter, all others at their default.
+    """Growth of time or memory with one parameter; all others have their defaults.
 
     Attributes
     ----------
@@ -377,10 +378,10 @@ class Exponent:
     quantity : str
         ``"time"`` (the median seconds) or ``"space"`` (the peak memory).
     exponent, r_squared : float
-        Of a power of the parameter, by a line through the logarithms. Costs that do not depend on
-        the parameter make the exponent smaller. Near 0, its R^2 says nothing.
+        Slope and R^2 of a line fitted to the logarithms. Costs that do not depend on the parameter
+        reduce the exponent. For an exponent near 0, R^2 is not meaningful.
     values : int
-        Values of the parameter that the line goes through; 0 has no logarithm and is left out.
+        Number of fitted values of the parameter; 0 has no logarithm and is excluded.
     """
 
     contestant: str
@@ -393,7 +394,7 @@ class Exponent:
 
 @dataclass(frozen=True)
 class Ratio:
-    """How many times longer one contestant takes than another, over all common cells."""
+    """Ratio of the times of two contestants over all common cells."""
 
     slow: str
     fast: str
@@ -414,7 +415,7 @@ class Table(Generic[Row]):
     rows: tuple[Row, ...]
 
     def to_frame(self) -> pd.DataFrame:
-        """One line for each row.
+        """Return the rows as a table.
 
         Raises
         ------
@@ -430,7 +431,7 @@ class Table(Generic[Row]):
 def rows_of_sweep(
     summary: pd.DataFrame, parameter: str, *, base: Setting | None = None
 ) -> pd.DataFrame:
-    """Keep the cells in which nothing but one parameter differs from the default.
+    """Return the cells in which only one parameter differs from the default.
 
     Parameters
     ----------
@@ -439,7 +440,7 @@ def rows_of_sweep(
     parameter : str
         A key of `PARAMETERS`.
     base : Setting, optional
-        The defaults; the paper's unless given.
+        The defaults. Default: those of the paper.
 
     Returns
     -------
@@ -449,7 +450,7 @@ def rows_of_sweep(
     Raises
     ------
     InvalidInputError
-        If there is no such parameter.
+        If the parameter is unknown.
     """
     if parameter not in PARAMETERS:
         known = ", ".join(PARAMETERS)
@@ -464,14 +465,14 @@ def rows_of_sweep(
 def single_slopes(result: TimingResult, *, base: Setting | None = None) -> Table[Slope]:
     """Fit a line to the medians of each parameter's sweep, for each contestant.
 
-    A sweep of fewer than three values is left out: a line through two points proves nothing.
+    Sweeps with fewer than three values are skipped.
 
     Parameters
     ----------
     result : TimingResult
-        Of generated series.
+        Result for generated series.
     base : Setting, optional
-        The defaults of the study; the paper's unless given.
+        Defaults of the study. Default: those of the paper.
 
     Returns
     -------
@@ -527,15 +528,15 @@ def _ratio_to(naive: Any, fit: Any) -> float:
 def exponents(result: TimingResult, *, base: Setting | None = None) -> Table[Exponent]:
     """Fit a power of each parameter to time and memory of each contestant.
 
-    The exponent is the slope of the least-squares line through the logarithms. A sweep of fewer
-    than three values above 0 is left out.
+    The exponent is the slope of the least-squares line through the logarithms. Sweeps with fewer
+    than three values above 0 are skipped.
 
     Parameters
     ----------
     result : TimingResult
-        Of generated series.
+        Result for generated series.
     base : Setting, optional
-        The defaults of the study; the paper's unless given.
+        Defaults of the study. Default: those of the paper.
 
     Returns
     -------
@@ -563,21 +564,21 @@ def exponents(result: TimingResult, *, base: Setting | None = None) -> Table[Exp
 
 
 def complexity_table(result: TimingResult, *, base: Setting | None = None) -> pd.DataFrame:
-    """Lay out complexity and fitted exponents of the algorithms of VUS, for reading.
+    """Return a readable table of complexity and fitted exponents of the algorithms for VUS.
 
     Parameters
     ----------
     result : TimingResult
-        Of generated series.
+        Result for generated series.
     base : Setting, optional
-        The defaults of the study; the paper's unless given.
+        Defaults of the study. Default: those of the paper.
 
     Returns
     -------
     DataFrame
         Two rows for each algorithm, time and space: the complexity, then for each parameter the
-        fitted exponent with its R^2 in brackets. Empty where too few values were measured. T:
-        length of the series; a, l: number and mean length of anomalies; L: longest buffer; N:
+        fitted exponent with its R^2 in parentheses. Cells with too few measured values are empty.
+        T: length of the series; a, l: number and mean length of anomalies; L: longest buffer; N:
         thresholds; D: points that a buffer can reach.
 
     Raises
@@ -609,12 +610,12 @@ def complexity_table(result: TimingResult, *, base: Setting | None = None) -> pd
 
 
 def _in_words(row: Exponent) -> str:
-    """Exponent with its R^2, which a constant does not have."""
+    """Return the exponent with its R^2, which is undefined for a constant."""
     exponent = f"{row.exponent:.2f}".replace("-0.00", "0.00")
     return exponent if np.isnan(row.r_squared) else f"{exponent} ({row.r_squared:.2f})"
 
 
-# Names of the parameters in the complexities; the standard deviation of the lengths is in none.
+# Symbols in the complexities; none depends on the standard deviation of the lengths.
 _SYMBOLS = {
     "n_points": "T",
     "n_anomalies": "a",
@@ -625,12 +626,12 @@ _SYMBOLS = {
 
 
 def parameter_table(result: TimingResult) -> pd.DataFrame:
-    """Lay out the values of each parameter in a result, beside the paper's.
+    """Return the values of each parameter in a result, next to those of the paper.
 
     Parameters
     ----------
     result : TimingResult
-        Any; of real series the median stands for the default.
+        Any result; for real series the table has the median instead of the default.
 
     Returns
     -------
@@ -668,8 +669,8 @@ def joint_slopes(result: TimingResult) -> Table[JointSlopes]:
     Parameters
     ----------
     result : TimingResult
-        Of real series; of generated ones, the cells at the default buffer and thresholds only,
-        so that nothing but the three moves the time.
+        Any result. Only cells with the most frequent buffer and number of thresholds are used, so
+        that the time depends only on the three properties.
 
     Returns
     -------
@@ -725,14 +726,14 @@ def speed_ratios(
     Parameters
     ----------
     result : TimingResult
-        Any.
+        Any result.
     slow, fast : sequence of str
-        Keys of `CONTESTANTS`; each of the first is divided by each of the second.
+        Keys of `CONTESTANTS`; the times of each of `slow` are divided by those of each of `fast`.
 
     Returns
     -------
     Table of Ratio
-        Pairs that share no cell are left out.
+        Without pairs that have no common cell.
 
     Raises
     ------
@@ -754,7 +755,7 @@ def speed_ratios(
 
 
 def ratio_table(result: TimingResult) -> pd.DataFrame:
-    """Lay out how many times longer the paper's algorithms take, for reading."""
+    """Return a readable table of how many times longer the paper's algorithms take."""
     frame = speed_ratios(result).to_frame()
     titles = {name: contestant.title for name, contestant in CONTESTANTS.items()}
     frame["slow"], frame["fast"] = frame["slow"].map(titles), frame["fast"].map(titles)

@@ -1,7 +1,7 @@
-"""Sampling: repeated timing of a call, its peak memory, and the work of other processes.
+"""Sampling: repeated timing of a call, its peak memory, and the load of other processes.
 
-Needs the standard library only: `benchmarks/speed.py` also loads this file in environments that
-hold a peer package but not vuskit.
+This file uses only the standard library, because `benchmarks/speed.py` also loads it in
+environments without vuskit.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from typing import Any, NamedTuple
 __all__ = ["CLOCKS", "OtherWork", "Sampled", "Timer", "peak_memory"]
 
 CLOCKS: dict[str, Callable[[], float]] = {"wall": time.perf_counter, "cpu": time.process_time}
-"""Wall time, or processor time of this process, which varies less on a busy machine."""
+"""Wall time, and CPU time of this process, which varies less on a busy machine."""
 
 
 class Sampled(NamedTuple):
-    """One sample: seconds per call, what the last call returned, and whether to keep it.
+    """One sample: seconds per call, return value of the last call, and whether to keep it.
 
-    A sample that only served to find the number of calls per sample is not kept.
+    A sample that only determines the number of calls per sample is not kept.
     """
 
     seconds: float
@@ -42,7 +42,7 @@ class Timer:
     clock : str
         A key of `CLOCKS`.
     shortest : float
-        Seconds that a sample has to last. A faster call is repeated within a sample.
+        Minimum duration of a sample in seconds. Faster calls are repeated within a sample.
 
     Examples
     --------
@@ -63,7 +63,7 @@ class Timer:
         """Samples kept so far."""
 
     def warm_up(self, runs: int = 1) -> None:
-        """Call without keeping the time."""
+        """Call the function without recording the time."""
         for _ in range(runs):
             seconds, _ = self._time(1)
             self._calibrate(seconds)
@@ -102,9 +102,9 @@ def _paused_collection() -> Iterator[None]:
 
 
 def peak_memory(call: Callable[[], Any]) -> int:
-    """Return the peak of the memory that Python allocates during a call, in bytes.
+    """Return the peak memory that Python allocates during a call, in bytes.
 
-    Tracing slows Python down, so never time a traced call.
+    Tracing slows Python down, so do not time a traced call.
 
     Examples
     --------
@@ -121,17 +121,17 @@ def peak_memory(call: Callable[[], Any]) -> int:
 
 
 class OtherWork:
-    """Cores that other processes keep busy, from the creation of this object on.
+    """Measures how many cores other processes use, starting when this object is created.
 
-    This process and its ended children do not count. The load average cannot tell: it counts the
-    measurement itself, and lags by a minute.
+    This process and its finished children are excluded. The load average is no substitute: it
+    includes the measurement itself and lags by a minute.
     """
 
     def __init__(self) -> None:
         self._begin = self._now()
 
     def cores(self) -> float | None:
-        """Mean number of cores used by others so far; None where the system does not say.
+        """Return the mean number of cores used by others so far; None if unknown.
 
         Examples
         --------
@@ -147,7 +147,7 @@ class OtherWork:
 
     @staticmethod
     def _now() -> tuple[float, float, float] | None:
-        """Wall time, busy time of all cores, and our own processor time, in seconds."""
+        """Wall time, busy time of all cores, and CPU time of this process, in seconds."""
         stat = Path("/proc/stat")
         if not stat.exists():
             return None

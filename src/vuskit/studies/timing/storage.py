@@ -1,4 +1,4 @@
-"""Raw samples on disk, appended as they are taken."""
+"""Storage of raw samples, which are appended as they are taken."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class LineFile:
     Parameters
     ----------
     path : Path
-        The file; it need not exist. An incomplete last line is removed by the first `append`.
+        The file; it need not exist. The first `append` removes an incomplete last line.
 
     Examples
     --------
@@ -47,7 +47,7 @@ class LineFile:
         self._checked = False
 
     def __iter__(self) -> Iterator[str]:
-        """Complete lines, without their ends."""
+        """Complete lines, without line ends."""
         if self.path.exists():
             yield from self._complete(self.path.read_bytes()).decode().split("\n")[:-1]
 
@@ -79,11 +79,11 @@ class Sample:
     contestant : str
         A key of `CONTESTANTS`.
     setting : Setting
-        What the series and the measure were like.
+        Properties of the series and the measure.
     seconds : float
         Time of the run.
     peak_bytes : int
-        Peak of the memory taken in a run of its own, which is not timed.
+        Peak memory, measured in a separate run that is not timed.
     clock : str
         A key of `CLOCKS`.
     """
@@ -97,11 +97,11 @@ class Sample:
 
     @property
     def key(self) -> Key:
-        """What was measured."""
+        """Key of the measured cell."""
         return self.series, self.contestant, self.setting, self.clock
 
     def as_row(self) -> dict[str, Any]:
-        """One flat row."""
+        """Return the sample as a flat row."""
         return {
             "series": self.series,
             "contestant": self.contestant,
@@ -113,7 +113,7 @@ class Sample:
 
     @classmethod
     def from_row(cls, row: dict[str, str]) -> Sample:
-        """Undo `as_row`, from text."""
+        """Create a sample from a row of `as_row`, read as text."""
         values = {entry.name: _number(row[entry.name]) for entry in fields(Setting)}
         return cls(
             series=row["series"],
@@ -131,7 +131,7 @@ def _number(text: str) -> Any:
 
 
 class TimingStore:
-    """Samples in a folder: a csv file that grows, next to the environment they were taken in.
+    """Samples in a folder: an append-only CSV file, and a description of the environment.
 
     Parameters
     ----------
@@ -160,11 +160,11 @@ class TimingStore:
 
     @property
     def path(self) -> Path:
-        """The csv file."""
+        """The CSV file."""
         return self._file.path
 
     def read(self) -> list[Sample]:
-        """All samples so far."""
+        """Return all samples so far."""
         lines = (f"{line}\n" for line in self._file)
         return [Sample.from_row(row) for row in csv.DictReader(lines)]
 

@@ -1,8 +1,8 @@
-"""Execution time and memory of the measures, after the paper's study.
+"""Execution time and memory of the measures, following the paper's study.
 
-One property of the series, or one parameter of the measure, varies at a time while the others
-keep their default; or the series are real ones. Each cell is warmed up and timed several times;
-its peak memory is measured in a separate run.
+On generated series, one property of the series or one parameter of the measure varies at a time,
+while the others keep their defaults. The study also accepts real series. Each cell is warmed up and
+timed several times; its peak memory is measured in a separate run.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ MEMORY_RUNS = 1
 
 @dataclass(frozen=True)
 class Job:
-    """One contestant on one case, by one clock."""
+    """One contestant on one case, timed by one clock."""
 
     case: Case
     contestant: Contestant
@@ -52,7 +52,7 @@ class Job:
 
     @property
     def key(self) -> Key:
-        """What is measured."""
+        """Key of the measured cell."""
         return self.case.name, self.contestant.name, self.case.setting, self.clock
 
     @property
@@ -62,7 +62,7 @@ class Job:
 
     @property
     def title(self) -> str:
-        """Contestant and series, or what is unusual about a generated series, in one line.
+        """Contestant and series; for a generated series, the values that are not the default.
 
         Examples
         --------
@@ -82,22 +82,22 @@ class Job:
 
     @cached_property
     def expected_ns(self) -> float:
-        """Rough guess of the time of a run."""
+        """Rough estimate of the time of a run, in nanoseconds."""
         return self.contestant.expected_ns(self.case.setting)
 
 
 @dataclass(frozen=True)
 class Progress:
-    """Told to the callback before each job and after the last.
+    """Passed to the callback before each job and after the last.
 
     Attributes
     ----------
     done, total : int
-        Jobs finished, and all of them, those that were dropped aside.
+        Number of finished jobs and of all jobs, without dropped ones.
     seconds_left : float
-        Forecast for the rest.
+        Forecast of the remaining time.
     job : Job or None
-        What starts now; None at the end.
+        Job that starts now; None at the end.
     """
 
     done: int
@@ -126,15 +126,15 @@ class TimingStudy(Study[TimingResult]):
 def jobs_of(
     cases: Sequence[Case], contestants: Sequence[Contestant], clock: str = "wall"
 ) -> list[Job]:
-    """Every contestant on every case that says something about it, the cheapest case first.
+    """Return every contestant on every case that is informative about it, cheapest case first.
 
-    The contestants of a case follow each other, so that they meet the same state of the machine
-    and their times can be divided.
+    The contestants of a case run one after another, under the same conditions, so that their times
+    can be compared.
 
     Raises
     ------
     InvalidInputError
-        If two cases cannot be told apart, or there is no such clock.
+        If two cases have the same name and setting, or the clock is unknown.
     """
     if clock not in CLOCKS:
         known = ", ".join(map(repr, CLOCKS))
@@ -159,12 +159,12 @@ def jobs_of(
 
 
 class Forecast:
-    """How long jobs will take, from the guesses and what was measured so far.
+    """Forecast of run times, from estimates and the measurements so far.
 
     Parameters
     ----------
     budget : float or None
-        Seconds from now that all jobs together may take.
+        Time limit for all jobs together, in seconds from now.
     """
 
     def __init__(self, budget: float | None) -> None:
@@ -172,26 +172,26 @@ class Forecast:
         self._corrections: dict[str, float] = {}
 
     def learn(self, job: Job, repeats: int, seconds: float) -> None:
-        """Correct the guess for a contestant by its latest, and so largest, case."""
+        """Correct the estimate for a contestant by its latest case, which is the largest so far."""
         runs = repeats + WARM_UP_RUNS + MEMORY_RUNS
         self._corrections[job.contestant.name] = seconds / runs / job.expected_ns
 
     def seconds(self, job: Job, repeats: int) -> float:
-        """Return the forecast for a job with its warm-up and the run for the memory."""
+        """Return the forecast for a job, including its warm-up and memory runs."""
         correction = self._corrections.get(job.contestant.name, 1e-9)
         return job.expected_ns * correction * (repeats + WARM_UP_RUNS + MEMORY_RUNS)
 
     def seconds_left(self, jobs: Mapping[Job, int]) -> float:
-        """Return the forecast for jobs with their repeats, or the rest of the budget if less."""
+        """Return the forecast for several jobs, at most the rest of the budget."""
         needed = sum(self.seconds(job, repeats) for job, repeats in jobs.items())
         if self._deadline is None:
             return needed
         return min(needed, max(self._deadline - time.perf_counter(), 0.0))
 
     def allows(self, job: Job, waiting: Mapping[Job, int]) -> bool:
-        """Whether there is time for a job and for everything that waits and costs less.
+        """Whether there is time for a job and for all cheaper waiting jobs.
 
-        So what is dropped is always the most expensive.
+        Therefore the most expensive jobs are dropped first.
         """
         if self._deadline is None:
             return True
@@ -211,7 +211,7 @@ class Measurement(Action):
     Attributes
     ----------
     job : Job
-        What to measure.
+        Job to measure.
     repeats : int
         Number of samples.
     arrays : tuple of arrays, optional
@@ -228,7 +228,7 @@ class Measurement(Action):
         return "timing"
 
     def warm_up(self) -> None:
-        """Load the compiled kernels, where numba is installed."""
+        """Load the compiled kernels if numba is installed."""
         if is_installed("numba"):
             warm_up()
 
@@ -267,40 +267,40 @@ def timing_study(
     store: TimingStore | None = None,
     progress: Callable[[Progress], None] | None = None,
 ) -> TimingResult:
-    """Measure every contestant on every case, the cheapest case first.
+    """Measure every contestant on every case, cheapest case first.
 
     Parameters
     ----------
     cases : sequence of Case
         From `synthetic_cases` or `real_cases`.
     contestants : iterable of str, optional
-        Keys of `CONTESTANTS`; all by default.
+        Keys of `CONTESTANTS`. Default: all.
     repeats : int, default=10
-        Timed runs of each; one to warm up and one for the memory come on top.
+        Timed runs of each cell, in addition to one warm-up run and one memory run.
     clock : {"wall", "cpu"}
-        Time as it passes, or processor time: steadier where other processes run, but it adds up
-        the threads of a contestant that uses several.
+        Wall time or CPU time. CPU time is steadier while other processes run, but adds up the
+        threads of a contestant.
     budget : float, optional
-        Seconds that the measuring may take. What is too expensive for it is dropped.
+        Time limit for the study, in seconds. Jobs that exceed it are dropped.
     executor : ExecutorSettings, optional
         Where to measure: in this process by default, or on workers, one job at a time. Workers of
         a cluster must run on machines like this one.
     limits : Limits, optional
-        Time and memory of each job. A job over its limits fails and the study goes on.
+        Time and memory limits per job. A job that exceeds them fails, and the study continues.
     store : TimingStore, optional
-        Keeps the samples; what it holds already is not measured again.
+        Stores the samples; stored samples are not measured again.
     progress : callable, optional
         Called with a `Progress` before each job and at the end.
 
     Returns
     -------
     TimingResult
-        The samples of these cases, those from the store included, and the jobs that failed.
+        The samples of these cases, including those from the store, and the jobs that failed.
 
     Raises
     ------
     InvalidInputError
-        If a contestant or the clock is unknown, or a number out of range.
+        If a contestant or the clock is unknown, or a number is out of range.
 
     Examples
     --------
@@ -341,7 +341,7 @@ def timing_study(
             begin = time.perf_counter()
             task = Task(job.identity, job.title, Measurement(job, runs))
             outcome = run_tasks([task], executor=workers, one_at_a_time=True)[task.key]
-            # The engine does not count loading the compiled kernels, which happens once.
+            # The engine excludes the one-time loading of the compiled kernels.
             forecast.learn(job, runs, outcome.seconds or time.perf_counter() - begin)
             del waiting[job]
             if outcome.status is not Status.OK:
