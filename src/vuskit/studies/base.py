@@ -1020,7 +1020,7 @@ class ValuesResult(StudyResult):
         found = [one for one in self.values if name in (one.series, one.name)]
         if len(found) != 1:
             raise InvalidInputError(
-                f"`series` must name one series, got {name!r}, which names {len(found)}"
+                f"`series` must name one series, got {name!r}, which names {len(found)} series"
                 f"{did_you_mean(name, [one.name for one in self.values])}"
             )
         return found[0]
@@ -1035,13 +1035,13 @@ class ValuesResult(StudyResult):
         """
         if not frames:
             raise InvalidInputError(
-                f"`values` must hold at least one series, got none{_first(self.failures)}"
+                f"`values` must hold at least one series, got none{_failures_hint(self.failures)}"
             )
         frame: pd.DataFrame = require("pandas", purpose="tables").concat(frames, **options)
         return frame
 
 
-def _first(failures: tuple[Failure, ...]) -> str:
+def _failures_hint(failures: tuple[Failure, ...]) -> str:
     """Return how many series failed, and the reason of the first failure."""
     if not failures:
         return ""

@@ -371,7 +371,8 @@ class Scenarios(Study[ScenarioResult]):
         for scenario in chosen:
             if not 0 <= first + scenario.start < first + scenario.stop <= self.n_points:
                 raise InvalidInputError(
-                    f"`scenarios` must fit a series of {self.n_points} points, got {scenario}"
+                    f"`scenarios` must fit a series of {self.n_points} points, got {scenario}; "
+                    "increase `n_points`"
                 )
         evaluator = self.evaluator(scored.series.labels, buffer)
         at = (_box(self.n_points, first + one.start, first + one.stop) for one in chosen)

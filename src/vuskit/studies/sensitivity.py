@@ -228,7 +228,7 @@ def compare_cases(
         if not case.y_true.size:
             raise InvalidInputError(
                 f"`at` must hold shares that crops of the series reach, got {place:g}; choose a "
-                "share closer to that of the series"
+                "share closer to the share of the whole series"
             )
         values = np.array(case.values(chosen, buffer, volume_factor))
         name = kind.short.format(place)

@@ -419,7 +419,7 @@ class Separability(DetectorStudy[SeparabilityResult]):
     ----------
     measures, settings, measure_options, detectors, section, scale
         As for :class:`vuskit.studies.DetectorStudy`.
-    pairs : sequence of (accurate, inaccurate), mapping from series to such, or "published"
+    pairs : sequence of (accurate, inaccurate), mapping from series to pairs, or "published"
         The pairs. By default, every detector of the `top` is paired with every one of the `bottom`.
         ``"published"`` uses the twelve pairs of the published experiments on series whose name
         begins with MBA or SED, and the default elsewhere.

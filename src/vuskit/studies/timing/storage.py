@@ -192,6 +192,6 @@ class TimingStore:
             name = other[0]
             raise InvalidInputError(
                 f"`folder` must hold timings of this machine and these versions, got {name} "
-                f"{then.get(name)} in {self.folder} where {now[name]} runs now; choose another "
-                "folder, or empty this one"
+                f"{then.get(name)} in {self.folder}, now {now[name]}; choose another folder, or "
+                "empty this one"
             )
