@@ -47,7 +47,7 @@ def test_the_oldest_runs_are_removed_while_all_are_too_large(runs, monkeypatch):
 def test_doctor_shows_and_removes_them(command, runs, monkeypatch, tmp_path):
     monkeypatch.setenv("VUSKIT_CACHE", str(tmp_path))
     shown = command("doctor")
-    assert "4 runs of vuskit evaluate, 0.0 MB; --clear-evaluations removes them" in shown.out
+    assert "4 runs of vuskit evaluate, 0.0 MB; delete them with --clear-evaluations" in shown.out
     assert ": no data sets yet" in shown.out
     cleared = command("doctor", "--clear-evaluations", "--json")
     assert "removed: 4 runs of vuskit evaluate" in cleared.err

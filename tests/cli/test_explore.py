@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -9,12 +10,14 @@ import sys
 import urllib.error
 import urllib.request
 
+import numpy as np
 import pytest
 from cli.terminal import COMMAND
 from waiting import PATIENCE
 
 from vuskit.cli.explore import StudyReader
 from vuskit.errors import InvalidInputError
+from vuskit.explore import ExploreServer
 from vuskit.studies import consistency_study
 
 pytest.importorskip("uvicorn")
@@ -52,7 +55,62 @@ def test_what_cannot_be_explored(command, tmp_path):
     (tmp_path / "empty").mkdir()
     outcome = command("explore", "empty")
     assert outcome.code == 2
-    assert "must hold saved scores" in outcome.err
+    assert "a folder of scores must hold files" in outcome.err
+
+
+@pytest.fixture
+def explored(command, monkeypatch):
+    """Run the command without serving; return its outcome, and the content once evaluated."""
+    found = []
+    monkeypatch.setenv("VUSKIT_NUMBA", "0")
+    monkeypatch.setattr(ExploreServer, "run", lambda self: found.append(self._content))
+
+    def run(*arguments):
+        outcome = command("explore", *arguments, "--no-browser")
+        if found:
+            found[-1]._evaluate_all()
+        return outcome, found[-1] if found else None
+
+    return run
+
+
+def test_labels_may_be_elsewhere(explored, command, tmp_path):
+    """Files are matched and aligned as `vuskit evaluate` does."""
+    rng, values = np.random.default_rng(1), np.sin(np.arange(200) / 5)
+    labels = np.arange(200) // 20 == 4
+    (tmp_path / "data").mkdir()
+    for name in ("a", "b"):
+        text = "\n".join(f"{v},{int(y)}" for v, y in zip(values, labels, strict=True))
+        (tmp_path / "data" / f"{name}.csv").write_text(f"value,label\n{text}\n")
+        for detector in ("LOF", "PCA"):
+            (tmp_path / "scores" / detector).mkdir(parents=True, exist_ok=True)
+            np.save(tmp_path / "scores" / detector / f"{name}.npy", rng.random(191))
+    options = ("scores", "--labels", "data", "--align", "start", "--window", "10")
+    outcome, content = explored(*options, "--pattern", "{detector}/{series}.npy")
+    assert outcome.code == 0
+    report = content.report()
+    assert [one.title for one in report.series] == ["scores/a", "scores/b"]
+    assert report.detectors == ("LOF", "PCA")
+    table = json.loads(command("evaluate", *options, "--json").out)["values"]
+    assert len(table) == report.values.size
+    for row in table:
+        place = (
+            0,
+            report.measures.index(row["measure"]),
+            report.detectors.index(row["detector"]),
+            [one.name for one in report.series].index(row["series"]),
+        )
+        assert report.values[place] == pytest.approx(row["value"], abs=1e-12)
+    outcome, _ = explored("scores", "--labels", "data", "--align", "start")
+    assert "`--align` must be used with --window" in outcome.err
+
+
+def test_a_run_has_its_own_labels(command, tmp_path, scores_csv):
+    evaluated = command("evaluate", scores_csv, "-o", "run", "--measure", "auc_pr")
+    assert evaluated.code == 0
+    outcome = command("explore", "run", "--labels", scores_csv)
+    assert outcome.code == 2
+    assert "`--labels` must be used with saved scores, got 'run', which is a run" in outcome.err
 
 
 @pytest.mark.parametrize("module", ["starlette", "uvicorn"])

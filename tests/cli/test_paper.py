@@ -70,8 +70,8 @@ def test_reasons_are_told(command, scores):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ((), "must get either DATA or --demo"),
-        (("SCORES", "--demo"), "must get either DATA or --demo"),
+        ((), "needs either DATA or --demo"),
+        (("SCORES", "--demo"), "needs either DATA or --demo"),
         (("SCORES", "--only", "fig-99"), "`--only` must name figures"),
         (("SCORES", "--pairs", "AE"), "`--pairs` must be two detectors such as AE:OCSVM"),
         (("nowhere",), "there is no such file or folder"),

@@ -154,7 +154,7 @@ def emit_table(
     Parameters
     ----------
     form : {"json", "csv", "table"}
-        What to write.
+        Output form.
     records : sequence of mappings
         All with the same keys.
     shown : mapping from str to str

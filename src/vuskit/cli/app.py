@@ -96,7 +96,7 @@ def _sentence(error: Exception) -> str | None:
             return None  # the reader closed the pipe: typer exits quietly
         place = f"{error.filename}: " if error.filename else ""
         return f"{place}{reason_of(error)}"
-    sqlite = sys.modules.get("sqlite3")  # if not loaded, it cannot be its error
+    sqlite = sys.modules.get("sqlite3")  # if not loaded, the error comes from elsewhere
     if sqlite is not None and isinstance(error, sqlite.OperationalError):
         return f"the database of the run cannot be used: {error}"
     return None
@@ -104,7 +104,7 @@ def _sentence(error: Exception) -> str | None:
 
 def _damage(error: Exception) -> str | None:
     """Return the message of SQLite about a damaged file; None for other errors."""
-    sqlite = sys.modules.get("sqlite3")  # if not loaded, it cannot be its error
+    sqlite = sys.modules.get("sqlite3")  # if not loaded, the error comes from elsewhere
     if sqlite is None or not isinstance(error, sqlite.DatabaseError):
         return None
     code = getattr(error, "sqlite_errorcode", 0) & _PRIMARY_CODE

@@ -118,9 +118,7 @@ def test_a_run_from_plan_to_table(folder):
     assert "2 rows: board.parquet" in (
         invoke("export", "bench-run", "-o", "board.parquet", "--shape", "leaderboard").output
     )
-    assert (
-        "2 score files, 2 checksums, 4 values recomputed, 0 problems" in invoke("verify").output
-    )
+    assert "2 score files, 2 checksums, 4 values recomputed, 0 problems" in invoke("verify").output
 
 
 def test_the_plan_shows_the_series_or_the_data_sets(folder):

@@ -140,7 +140,7 @@ def test_failures_are_told(command, small, tmp_path, monkeypatch):
     result = command("demo", "--quick")
     assert result.code == 3
     assert result.err.splitlines()[-1] == (
-        "2 jobs failed: vuskit bench status vuskit-demo/benchmark"
+        "2 jobs failed. See: vuskit bench status vuskit-demo/benchmark"
     )
     assert "broken" not in result.out
     assert "broken" in (tmp_path / "vuskit-demo/report.html").read_text(encoding="utf-8")

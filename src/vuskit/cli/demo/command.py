@@ -210,13 +210,13 @@ def _scenarios(steps: StepProgress, size: _Size) -> ScenarioResult:
 
 
 def _page(folder: DemoFolder, steps: StepProgress, findings: Findings, studies: list[Any]) -> None:
-    from vuskit.cli.demo.overview import busiest_series, write_overview
+    from vuskit.cli.demo.overview import most_disputed_series, write_overview
     from vuskit.report.page import run_page_html
 
     with steps.step("Page and overview figure") as advance:
         page = run_page_html(findings.report, studies=studies, progress=advance)
         write_file(folder.page, page)
-        scored = busiest_series(findings, _sources(folder))
+        scored = most_disputed_series(findings, _sources(folder))
         write_file(folder.scores, scored.to_frame().round(6).to_csv(index=False))
         with atomic_file(folder.overview) as temporary:
             write_overview(findings, scored, temporary)

@@ -102,7 +102,7 @@ class DemoFolder:
             return lines.readline().rstrip("\n") == _FIRST_LINE
 
     def write_series(self, series: Sequence[Series]) -> None:
-        """Write every missing series as a csv file."""
+        """Write missing or changed series as csv files."""
         for one in series:
             path = self.data / one.dataset / f"{one.name}.csv"
             path.parent.mkdir(parents=True, exist_ok=True)

@@ -16,14 +16,14 @@ from vuskit.report.page.run import measure_called
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["busiest_series", "write_overview"]
+__all__ = ["most_disputed_series", "write_overview"]
 
 # Palette of Okabe and Ito, for readers with any kind of color vision.
 _COLORS = ("#0072B2", "#D55E00", "#009E73")
 _SHADE, _INK, _OTHERS = "#CC79A7", "#222222", "#C4C4C4"
 
 
-def busiest_series(findings: Findings, sources: Sequence[Any]) -> ScoredSeries:
+def most_disputed_series(findings: Findings, sources: Sequence[Any]) -> ScoredSeries:
     """Return the series on which the three leading detectors disagree most, with their scores.
 
     Parameters
@@ -77,7 +77,7 @@ def write_overview(findings: Findings, scored: ScoredSeries, path: Path) -> None
     findings : Findings
         The run.
     scored : ScoredSeries
-        From `busiest_series`.
+        From `most_disputed_series`.
     path : Path
         File to write.
     """
