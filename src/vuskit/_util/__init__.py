@@ -1,1 +1,1 @@
-"""Helpers of every layer: names, files, text, optional libraries, signals and gaps."""
+"""Internal helpers used by all other packages."""

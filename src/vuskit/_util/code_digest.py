@@ -1,4 +1,4 @@
-"""Digest of code: an object together with all local code and constants that it refers to."""
+"""Digest of an object's code, including all local code and constants that it refers to."""
 
 from __future__ import annotations
 
@@ -60,13 +60,12 @@ class CodeDigest:
 
 
 def code_digest(thing: Any) -> CodeDigest:
-    """Digest of an object's code and of everything local that it refers to.
+    """Return a digest of an object's code and of all local code that it refers to.
 
-    The digest changes when the object itself or something that it uses changes: functions,
-    classes, base classes, decorators, constants, closures, defaults, arguments of a
-    `functools.partial`, state of an instance, and what local modules provide of these.
-    Comments, docstrings, blanks and neighbors in the same file do not matter. Python and installed
-    packages count by name.
+    The digest changes if the object changes, or anything local that it uses: functions, classes,
+    base classes, decorators, constants, closures, defaults, arguments of a `functools.partial`, or
+    the state of an instance. Comments, docstrings, whitespace and unrelated code in the same file
+    are ignored. Python and installed packages are identified by name.
 
     Parameters
     ----------
@@ -80,12 +79,12 @@ def code_digest(thing: Any) -> CodeDigest:
 
     Notes
     -----
-    Module-level constants count by value if they are numbers, text, arrays or tuples of these.
-    Other objects, such as dictionaries that code may fill while it runs, count by the statements
-    that define them. An object inside a closure, an instance or a partial counts by its state.
-    One that cannot be digested (a lock, an open file) counts by its type.
+    Module-level constants are identified by value if they are numbers, text, arrays or tuples of
+    these. Other objects, such as dictionaries that are filled at run time, are identified by the
+    statements that define them. Objects inside a closure, an instance or a partial are identified
+    by their state. Objects without accessible state (a lock, an open file) are identified by type.
 
-    Code that is found only while it runs is not tracked: ``importlib.import_module``, ``eval``,
+    Code that is resolved only at run time is not tracked: ``importlib.import_module``, ``eval``,
     data files.
 
     Examples
@@ -102,7 +101,7 @@ def code_digest(thing: Any) -> CodeDigest:
     """
     try:
         owner = _library_owner(thing)
-    except Exception:  # whatever an object does when it is asked for its module
+    except Exception:  # attribute access on foreign objects can raise anything
         owner = None
     if owner is not None:
         name = distribution_of(owner)
@@ -137,12 +136,12 @@ def _library_version(name: str | None, module: str) -> str:
 @functools.cache
 def _installed_version(name: str) -> str:
     if name == "vuskit":
-        return str(sys.modules["vuskit"].__version__)  # that of the code, not of the installation
+        return str(sys.modules["vuskit"].__version__)  # of the loaded code, not the installation
     return metadata.version(name)
 
 
 def _library_owner(thing: Any) -> str | None:
-    """Module of a function, class or module that belongs to Python or an installed package."""
+    """Return the module of an object from Python or an installed package, else None."""
     if isinstance(thing, types.ModuleType):
         return None if is_local_module(thing) else thing.__name__
     if isinstance(thing, (types.MethodType, functools.partial, np.vectorize)):
@@ -155,7 +154,7 @@ def _library_owner(thing: Any) -> str | None:
         return name if name.partition(".")[0] in sys.stdlib_module_names else None
     if is_local_module(module):
         return None
-    # A wrapper that a library made around local code: the local code counts.
+    # For a library's wrapper around local code, the local code decides.
     if isinstance(thing, types.FunctionType) and "<locals>" in thing.__qualname__:
         return None if thing.__closure__ else name
     return name
@@ -169,7 +168,7 @@ def _module_name(thing: Any) -> str:
 
 
 def _is_named(thing: Any) -> bool:
-    """Whether an instance is what its module knows by its name, such as `numpy.add`."""
+    """Whether an instance is available under its name in its module, such as `numpy.add`."""
     name = getattr(thing, "__qualname__", None) or getattr(thing, "__name__", None)
     if not isinstance(name, str):
         return False
@@ -181,7 +180,7 @@ def _is_named(thing: Any) -> bool:
 
 
 def _library_name(value: Any) -> str | None:
-    """Name of an object that a library keeps for everybody, such as NumPy's global generator."""
+    """Return the name of a library's global object, such as NumPy's global generator."""
     if _library_owner(type(value)) is None:
         return None
     module = sys.modules.get(type(value).__module__)
@@ -197,7 +196,7 @@ def _attribute(owner: Any, qualified: str) -> Any:
 
 @dataclass(frozen=True)
 class _Local:
-    """A name in a local module; ``lazy`` if a function imports it while it runs."""
+    """A name in a local module; ``lazy`` if a function imports it at run time."""
 
     source: Source
     name: str
@@ -214,7 +213,7 @@ class _LocalModule:
 
 @dataclass(frozen=True)
 class _Library:
-    """Part of an installed distribution, or of Python."""
+    """A part of an installed distribution or of Python."""
 
     name: str
 
@@ -223,11 +222,11 @@ _Found: TypeAlias = _Local | _LocalModule | _Library | None
 
 
 class _Walk:
-    """Collects parts, following every reference once."""
+    """Traversal that collects parts and follows every reference once."""
 
     def __init__(self) -> None:
         self.libraries: set[str] = set()
-        self._names: dict[Any, str] = {}  # names of parts by what they stand for
+        self._names: dict[Any, str] = {}  # names of parts by key
         self._taken: set[str] = set()
         self._parts: dict[str, str] = {}
         self._waiting: list[tuple[str, Callable[[], str]]] = []
@@ -236,7 +235,7 @@ class _Walk:
         self._seen: dict[int, int] = {}  # objects within a part, in order
 
     def finish(self) -> dict[str, str]:
-        """Digest everything that was found, and what that refers to."""
+        """Return the digests of all parts, including parts found on the way."""
         while self._waiting:
             name, content = self._waiting.pop()
             self._seen = {}
@@ -244,7 +243,7 @@ class _Walk:
         return self._parts
 
     def _part(self, key: Any, name: str, content: Callable[[], str]) -> str:
-        """Reference to a part, which is digested later."""
+        """Return a reference to a part, which is digested later."""
         if key not in self._names:
             unique, count = name, 1
             while unique in self._taken:
@@ -292,7 +291,7 @@ class _Walk:
         return f"library {name or 'python'}"
 
     def _find(self, source: Source, chain: Chain, *, lazy: bool) -> _Found:
-        """What a global name with attributes stands for."""
+        """Resolve a global name with attributes."""
         name, rest = chain[0], chain[1:]
         bound = source.bindings.get(name)
         if bound is None:
@@ -307,7 +306,7 @@ class _Walk:
     def _find_binding(
         self, source: Source, statement: ast.AST, rest: Chain = (), *, lazy: bool
     ) -> _Found:
-        """What an import statement binds, with attributes of that; None for other statements."""
+        """Resolve the name that an import statement binds; None for other statements."""
         match statement:
             case ast.Import(names=[ast.alias(name=module, asname=asname)]):
                 module = module if asname else module.partition(".")[0]
@@ -356,7 +355,7 @@ class _Walk:
         return f"{normalized(source.tree)}\n{self._references(source, names, lazy=lazy)}"
 
     def _name_content(self, source: Source, name: str, lazy: bool) -> str:
-        """Text of what a module's name is bound to."""
+        """Return the text of the object or statements bound to a module's name."""
         module = None if lazy else sys.modules.get(source.name)
         bound = source.bindings.get(name, [])
         value = vars(module).get(name) if module is not None else None
@@ -377,7 +376,7 @@ class _Walk:
     # -- objects ---------------------------------------------------------------------------------
 
     def token(self, value: Any) -> str:
-        """Text that stands for an object; local code in it becomes parts."""
+        """Return a text that identifies an object; local code in it becomes parts."""
         try:
             return self._token(value)
         except RecursionError:
@@ -388,7 +387,7 @@ class _Walk:
             return self._known_token(value)
         except RecursionError:
             raise
-        except Exception:  # whatever an object does when it is asked for its parts
+        except Exception:  # attribute access on foreign objects can raise anything
             return f"opaque {_kind_of(value)}"
 
     def _known_token(self, value: Any) -> str:
@@ -422,7 +421,7 @@ class _Walk:
         return self._once(value)
 
     def _once(self, value: Any) -> str:
-        """Token of an object that may contain itself."""
+        """Return the token of an object that may contain itself."""
         if id(value) in self._seen:
             return f"again {self._seen[id(value)]}"
         self._seen[id(value)] = len(self._seen)
@@ -502,7 +501,7 @@ class _Walk:
             return "opaque"
         try:
             reduced = value.__reduce_ex__(4)
-        except Exception:  # whatever an object says that cannot be pickled
+        except Exception:  # objects that cannot be pickled raise various errors
             return "opaque"
         if isinstance(reduced, str):
             return f"named {reduced}"
@@ -524,7 +523,7 @@ class _Walk:
             and name.partition(".")[0] in source.bindings
             and _attribute(module, name) is function
         ):
-            # What the source says holds also after code has filled caches in closures.
+            # Use the source, because code may have filled caches in closures.
             return self._resolved(_Local(source, name.partition(".")[0], lazy=False))
         key = ("function", id(function))
         self._kept.append(function)
@@ -534,7 +533,7 @@ class _Walk:
         return self._part(key, label, lambda: self._function_content(function, source))
 
     def _function_content(self, function: types.FunctionType, source: Source | None) -> str:
-        """Text of a function that its module does not know by name, or that has no source."""
+        """Return the text of a function that has no source or is not a name of its module."""
         code = function.__code__
         lines = []
         node = None if source is None else _node_of(source, code)
@@ -586,7 +585,7 @@ class _Walk:
         return self._part(("class", id(cls)), label, lambda: self._class_content(cls))
 
     def _class_content(self, cls: type) -> str:
-        """Text of a class that has no source of its own, or was made by a function."""
+        """Return the text of a class that has no source or was created by a function."""
         lines = [f"bases {[self.token(base) for base in cls.__bases__]}"]
         for name, value in sorted(vars(cls).items()):
             if name in _UNIMPORTANT or isinstance(value, _DESCRIPTORS):
@@ -614,12 +613,12 @@ def _sortable(value: dict[Any, Any]) -> bool:
 
 
 def _is_opaque(kind: type) -> bool:
-    """Whether instances hide their state."""
+    """Whether the state of instances is not accessible."""
     return not hasattr(kind, "__dict__") or kind.__flags__ & (1 << 9) == 0
 
 
 def _is_plain(value: Any) -> bool:
-    """Whether a constant can be digested by value, and code does not fill it while it runs."""
+    """Whether a constant can be digested by value and is immutable (or an array)."""
     if isinstance(value, (tuple, frozenset)) and type(value) in (tuple, frozenset):
         return all(_is_plain(one) for one in value)
     if isinstance(value, np.ndarray):
@@ -628,7 +627,7 @@ def _is_plain(value: Any) -> bool:
 
 
 def _literal(bound: list[ast.AST], name: str) -> tuple[Any] | None:
-    """Value of a constant that one statement binds to a literal."""
+    """Return the value of a constant that a single statement binds to a literal."""
     if len(bound) != 1 or not isinstance(bound[0], (ast.Assign, ast.AnnAssign)):
         return None
     value = bound[0].value
@@ -640,13 +639,13 @@ def _literal(bound: list[ast.AST], name: str) -> tuple[Any] | None:
 
 
 def _module_of_code(function: types.FunctionType) -> types.ModuleType | None:
-    """Module that a function was written in; decorators copy another name to wrappers."""
+    """Return the module in which a function is written; wrappers carry a copied name."""
     name = function.__globals__.get("__name__")
     return sys.modules.get(name) if isinstance(name, str) else None
 
 
 def _node_of(source: Source, code: types.CodeType) -> ast.AST | None:
-    """Syntax tree of a function; None if the source is not what was loaded."""
+    """Return the syntax tree of a function; None if the source differs from the loaded code."""
     text = code_text(code)
     found = [node for node, known in source.functions.get(code.co_qualname, ()) if known == text]
     same_line = [node for node in found if getattr(node, "lineno", 0) == code.co_firstlineno]
@@ -663,7 +662,7 @@ def _global_names(code: types.CodeType) -> set[str]:
 
 
 def differs_from_source(module: types.ModuleType, source: Source) -> bool:
-    """Whether functions of a module were loaded in another version than the source has."""
+    """Whether the loaded functions of a module differ from its source."""
     return bool(_loaded_differently(module, source))
 
 
@@ -671,13 +670,13 @@ _differing: dict[str, tuple[object, Source, dict[str, str]]] = {}
 
 
 def _loaded_differently(module: types.ModuleType, source: Source) -> dict[str, str]:
-    """Code of functions that are loaded in another version than the source has, by name."""
+    """Return the loaded code of functions that differ from the source, by name."""
     spec = getattr(module, "__spec__", None) or module
     known = _differing.get(module.__name__)
     if known is not None and known[0] is spec and known[1] is source:
         return known[2]
     found: dict[str, list[str]] = {}
-    # Other loaders, such as pytest's, compile something else than the source.
+    # Other loaders, such as pytest's, modify the source before compiling it.
     if type(getattr(module, "__loader__", None)).__name__ == "SourceFileLoader":
         for function in functions_of(module):
             code = function.__code__

@@ -1,4 +1,4 @@
-"""Entry points: measures, detectors, readers, threshold rules and studies of other packages."""
+"""Plug-ins: measures, detectors, readers, threshold rules and studies of other packages."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ if TYPE_CHECKING:
 
 __all__ = ["EntryPointGroup"]
 
-_loading: set[tuple[str, str]] = set()  # a plug-in may list what is registered while it is imported
+_loading: set[tuple[str, str]] = set()  # a plug-in may list registered names during its import
 _warned: set[str] = set()
 
 
 @dataclass(frozen=True)
 class EntryPointGroup:
-    """Entry points of one group; each is imported when its name is needed first.
+    """Entry points of one group; each is imported on first use.
 
     Attributes
     ----------
     group : str
         Name of the group, such as ``"vuskit.measures"``.
     expected : str
-        What an entry point of the group must be, for errors.
+        Required kind of object, for errors.
     accept : callable
-        ``accept(name, loaded)`` registers the object, unless importing it did. It returns whether
-        the object is registered under that name.
+        ``accept(name, loaded)`` registers the object, unless the import already did. It returns
+        whether the object is registered under this name.
 
     Examples
     --------
@@ -45,7 +45,7 @@ class EntryPointGroup:
     accept: Callable[[str, Any], bool]
 
     def names(self) -> tuple[str, ...]:
-        """Names of the entry points; nothing is imported."""
+        """Return the names of the entry points without importing them."""
         return tuple(self._points())
 
     def provider(self, name: str) -> str:
@@ -54,18 +54,18 @@ class EntryPointGroup:
         return _provider(points[0]) if points else ""
 
     def load(self, name: str) -> bool:
-        """Import the entry point of that name and register it.
+        """Import and register the entry point with this name.
 
         Returns
         -------
         bool
-            Whether there is one.
+            Whether the entry point exists.
 
         Raises
         ------
         InvalidInputError
-            If it cannot be imported, is not what the group expects, or two distributions provide
-            the name. The text names the distribution.
+            If the entry point cannot be imported, is of the wrong kind, or is provided by two
+            distributions. The message names the distribution.
         """
         points = self._points().get(name, ())
         if not points or (self.group, name) in _loading:
@@ -80,7 +80,7 @@ class EntryPointGroup:
         _loading.add((self.group, name))
         try:
             loaded = points[0].load()
-        except Exception as error:  # whatever the package does when it is imported
+        except Exception as error:  # imports of other packages can raise anything
             raise InvalidInputError(
                 f"{what} must be importable, got {type(error).__name__}: {error}; "
                 f"update or uninstall {provider}"
@@ -96,8 +96,8 @@ class EntryPointGroup:
     def load_all(self, known: Container[str]) -> None:
         """Load all entry points whose names are not known yet.
 
-        A name that the package itself has is never replaced. An entry point that cannot be loaded
-        is left out, with one `PluginWarning` per process.
+        Built-in names are never replaced. Entry points that cannot be loaded are skipped, with one
+        `PluginWarning` each per process.
 
         Parameters
         ----------
@@ -112,17 +112,17 @@ class EntryPointGroup:
             except InvalidInputError as error:
                 if str(error) not in _warned:
                     _warned.add(str(error))
-                    warn(f"a plug-in is left out: {error}", PluginWarning)
+                    warn(f"skipped a plug-in: {error}", PluginWarning)
 
     def _points(self) -> dict[str, tuple[EntryPoint, ...]]:
         return _found(self.group, tuple(sys.path))
 
 
-# Looked up for every file that is read; the search goes through all installed distributions.
+# Cached, because readers are looked up for every file and the search reads all distributions.
 @functools.lru_cache(maxsize=64)
 def _found(group: str, path: tuple[str, ...]) -> dict[str, tuple[EntryPoint, ...]]:
-    """Entry points of a group by name; a name that two distributions provide has two."""
-    from importlib.metadata import entry_points  # slow to import, and needed here only
+    """Return the entry points of a group by name; several if distributions share a name."""
+    from importlib.metadata import entry_points  # slow import
 
     found: dict[str, tuple[EntryPoint, ...]] = {}
     for point in sorted(entry_points(group=group), key=_provider):

@@ -1,4 +1,4 @@
-"""Versions, machine and measured code: what a timing depends on."""
+"""Description of the environment of a timing: versions, machine and measured code."""
 
 from __future__ import annotations
 
@@ -57,9 +57,9 @@ def describe_machine() -> dict[str, Any]:
 
 
 def digest_of_measured_code(package: Path | None = None) -> str:
-    """Return a hash of the modules that compute measures, by default of this package.
+    """Return a hash of the modules that compute measures.
 
-    A version number stays the same while its code changes; timings do not.
+    The version number does not identify the measured code, because code changes between releases.
 
     Examples
     --------
@@ -79,7 +79,7 @@ def installed_versions(libraries: Iterable[str] = ()) -> dict[str, str]:
     Parameters
     ----------
     libraries : iterable of str
-        Names of distributions; those that are not installed are left out.
+        Names of distributions; missing ones are omitted.
 
     Examples
     --------

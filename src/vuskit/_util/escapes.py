@@ -1,4 +1,4 @@
-"""Escape texts of other people's files and programs: for storing, terminals and tables."""
+"""Escape untrusted text for storage, terminals, spreadsheets, Markdown and LaTeX."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ __all__ = [
 ]
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
-# Terminal commands, and characters that reorder or hide what follows. Newline and tab stay.
+# Terminal control codes, and characters that reorder or hide text; newline and tab are allowed.
 _CONTROL = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
 )
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
-# Without "<" there is no element; ">" stays readable.
+# Escaping "<" suffices to prevent HTML elements; ">" stays readable.
 _MARKDOWN = str.maketrans({"&": "&amp;", "<": "&lt;"})
-# In the order of Unicode, from alpha on; omicron has no command.
+# In Unicode order, starting at alpha; omicron has no command.
 _GREEK = [
     "alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa",
     "lambda", "mu", "nu", "xi", "mathrm{o}", "pi", "rho", "varsigma", "sigma", "tau", "upsilon",
@@ -72,7 +72,7 @@ def is_utf8(text: str) -> bool:
 
 
 def escape_surrogates(text: str) -> str:
-    r"""Replace lone surrogates, which stand for bytes of file names that are not UTF-8.
+    r"""Escape lone surrogates, which represent bytes of file names that are not UTF-8.
 
     Examples
     --------
@@ -83,7 +83,7 @@ def escape_surrogates(text: str) -> str:
 
 
 def escape_control(text: str) -> str:
-    r"""Replace characters that a terminal would obey instead of showing them.
+    r"""Escape characters that a terminal would interpret as commands.
 
     Examples
     --------
@@ -101,7 +101,7 @@ def _escape(found: re.Match[str]) -> str:
 
 
 def escape_formula(text: str) -> str:
-    """Put a quote before a text that a spreadsheet would compute.
+    """Put a quote before a text that a spreadsheet would treat as a formula.
 
     Examples
     --------
@@ -112,7 +112,7 @@ def escape_formula(text: str) -> str:
 
 
 def escape_markdown(text: str) -> str:
-    """Replace HTML, so that Markdown shows it instead of using it.
+    """Escape HTML, so that Markdown shows it as text.
 
     Examples
     --------
@@ -125,8 +125,9 @@ def escape_markdown(text: str) -> str:
 def escape_latex(text: str) -> str:
     r"""Escape a text so that LaTeX shows it unchanged.
 
-    Greek letters and signs such as ± are commands, because pdfLaTeX does not know them. Accented
-    Latin letters stay. Letters of other scripts stay too and need XeLaTeX or LuaLaTeX.
+    Greek letters and signs such as ± become commands, because pdfLaTeX does not support them.
+    Accented Latin letters are kept. Letters of other scripts are kept too; they require XeLaTeX or
+    LuaLaTeX.
 
     Examples
     --------

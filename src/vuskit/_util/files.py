@@ -1,4 +1,4 @@
-"""Atomic writing: a file is complete or not there, also after a crash."""
+"""Atomic writing: a file is either complete or absent, even after a crash."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pathlib import Path
 __all__ = ["PRIVATE_PREFIX", "atomic_files", "atomic_path", "write_atomically"]
 
 PRIVATE_PREFIX = ".vuskit-"
-"""Start of the names of temporary files and locks, which no user's file has."""
+"""Prefix of the names of temporary files and locks."""
 
 
 @contextmanager
@@ -28,7 +28,7 @@ def atomic_path(
     path : str or Path
         The file to write.
     durable : bool, default=False
-        Make the file survive a power failure: it is on the disk when the block ends.
+        Sync the file to disk before the block ends, so that it survives a power failure.
     scratch : Path, optional
         Folder of the temporary file, on the same file system. Default: the folder of `path`.
 
@@ -47,10 +47,10 @@ def atomic_path(
     ('1 2 3', 1)
     """
     target = Path(path)
-    # Endings select formats, so the temporary file has the same ones.
+    # Keep the suffixes, because writers select the format by them.
     name = f"{PRIVATE_PREFIX}{secrets.token_hex(8)}{''.join(target.suffixes[-2:])}"
     temporary = (scratch or target.parent) / name
-    # Nobody can have prepared this name, for example as a link to another file.
+    # O_EXCL fails if the name already exists, for example as a link to another file.
     os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
     try:
         yield temporary
@@ -67,7 +67,7 @@ def atomic_path(
 
 
 def write_atomically(path: str | Path, data: bytes | str, *, durable: bool = False) -> None:
-    """Write a file completely, or leave what was there.
+    """Write a file completely, or keep the existing file.
 
     Raises
     ------

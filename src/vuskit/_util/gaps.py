@@ -1,4 +1,4 @@
-"""Missing values within a series."""
+"""Interpolation of missing values."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ __all__ = ["bridge_gaps"]
 
 
 def bridge_gaps(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Replace NaN by linear interpolation; the ends repeat the nearest known value.
+    """Replace NaN by linear interpolation; repeat the nearest known value at the ends.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Source of local modules: which modules are local, and what their names are bound to."""
+"""Source code of local modules: detection of local modules, and analysis of their names."""
 
 from __future__ import annotations
 
@@ -57,8 +57,7 @@ def _library_folders() -> tuple[Path, ...]:
 def is_local_file(file: str) -> bool:
     """Whether a file belongs to neither Python nor an installed package.
 
-    Packages that are installed in editable mode are local: their version stays the same while
-    their code changes.
+    Editable installs are local, because their code changes without a change of version.
 
     Examples
     --------
@@ -93,7 +92,7 @@ def is_local_module(module: ModuleType) -> bool:
     return name == "__main__"
 
 
-# Well-known distributions with other names than their modules: spares reading all file lists.
+# Well-known distributions whose names differ from their modules; avoids reading all file lists.
 _OTHER_NAMES = {
     "PIL": "pillow",
     "cv2": "opencv-python",
@@ -105,7 +104,7 @@ _OTHER_NAMES = {
 
 @functools.cache
 def distribution_of(module: str) -> str | None:
-    """Name of the installed distribution that provides a module; None for Python's own.
+    """Return the distribution that provides a module; None for the standard library.
 
     Examples
     --------
@@ -128,7 +127,7 @@ def distribution_of(module: str) -> str | None:
 
 @functools.cache
 def _packages() -> dict[str, list[str]]:
-    # Reads the file lists of all distributions, which takes a while.
+    # Slow, because it reads the file lists of all distributions.
     return {name: sorted(set(found)) for name, found in metadata.packages_distributions().items()}
 
 
@@ -136,9 +135,9 @@ def _packages() -> dict[str, list[str]]:
 
 
 def normalized(node: ast.AST) -> str:
-    """Text of a syntax tree without comments, docstrings, blanks and line numbers.
+    """Return a text of a syntax tree without comments, docstrings, whitespace and line numbers.
 
-    It is the same in every version of Python that has the same syntax.
+    The text does not depend on the version of Python.
 
     Examples
     --------
@@ -189,7 +188,7 @@ def _without_docstring(body: list[ast.stmt]) -> list[ast.stmt]:
 
 
 def code_text(code: CodeType) -> str:
-    """Text of compiled code without file, lines and docstrings.
+    """Return a text of compiled code without file name, line numbers and docstrings.
 
     Examples
     --------
@@ -197,9 +196,9 @@ def code_text(code: CodeType) -> str:
     True
     """
     consts = list(code.co_consts)
-    optimized = code.co_flags & 0x1  # functions; others have no docstring among their constants
+    optimized = code.co_flags & 0x1  # set for functions; only these have docstring constants
     if optimized and consts and isinstance(consts[0], str):
-        consts[0] = None  # the docstring, or a constant that the bytecode refers to by place
+        consts[0] = None  # the docstring, unless the bytecode loads this constant
         if code.co_consts[0] and _loads_first_constant(code):
             consts[0] = code.co_consts[0]
     shown = [_constant_text(one) for one in consts]
@@ -232,7 +231,7 @@ def _constant_text(value: Any) -> str:
 
 @dataclass
 class References:
-    """What a piece of code refers to outside of itself.
+    """Names outside a piece of code that it refers to.
 
     Attributes
     ----------
@@ -262,7 +261,7 @@ def find_references(nodes: Iterable[ast.AST]) -> References:
 
 
 class _Finder(ast.NodeVisitor):
-    """Collects names that no enclosing function binds."""
+    """Visitor that collects names not bound by an enclosing function."""
 
     def __init__(self, found: References) -> None:
         self._found = found
@@ -296,7 +295,7 @@ class _Finder(ast.NodeVisitor):
     def visit_Import(self, node: ast.Import) -> None:
         if self._scopes:
             for name in node.names:
-                # Bare use of an imported name is found where it is used; `import a.b` runs both.
+                # Uses of the name are found elsewhere; record `a.b` because the import runs it.
                 self._found.imports.setdefault((name.name, ("",)), None)
 
     def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
@@ -348,7 +347,7 @@ class _Finder(ast.NodeVisitor):
 
 
 def _chain(node: ast.expr) -> Chain | None:
-    """Names of ``a.b.c``; None if it does not begin with a name."""
+    """Return the names of ``a.b.c``; None if the expression does not start with a name."""
     names: list[str] = []
     while isinstance(node, ast.Attribute):
         names.append(node.attr)
@@ -359,7 +358,7 @@ def _chain(node: ast.expr) -> Chain | None:
 
 
 def _root(node: ast.expr) -> str | None:
-    """First name of ``a.b[c].d(e)``."""
+    """Return the first name of an expression such as ``a.b[c].d(e)``."""
     while True:
         match node:
             case ast.Attribute(value=value) | ast.Subscript(value=value) | ast.Starred(value=value):
@@ -381,7 +380,7 @@ def _targets(node: ast.AST) -> Iterator[str]:
 def _bound_names(
     function: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda,
 ) -> dict[str, tuple[str, Chain] | None]:
-    """Names that a function binds; those that it imports with where they come from."""
+    """Return the names that a function binds, with the origin of imported names."""
     args = function.args
     every = [*args.posonlyargs, *args.args, *args.kwonlyargs, args.vararg, args.kwarg]
     bound: dict[str, tuple[str, Chain] | None] = {one.arg: None for one in every if one}
@@ -433,18 +432,18 @@ def _bound_names(
 
 
 class Source:
-    """Source of a module and what its names are bound to.
+    """Source code of a module, and the statements that bind its names.
 
     Parameters
     ----------
     name : str
         Name of the module.
     package : str
-        Package that relative imports start from.
+        Base package of relative imports.
     file : str
-        Where it lies.
+        Path of the file.
     text : bytes
-        Its source.
+        Content of the file.
     """
 
     def __init__(self, name: str, package: str, file: str, text: bytes) -> None:
@@ -467,13 +466,13 @@ class Source:
             self._enter(statement, ())
 
     def _enter(self, statement: ast.stmt, tests: tuple[ast.AST, ...]) -> None:
-        """Note which names a statement binds or changes."""
+        """Record the names that a statement binds or changes."""
         match statement:
             case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
                 self._bind(statement.name, statement, *tests)
                 for decorator in statement.decorator_list:
                     root = _root(decorator)
-                    # `@known.register`: the definition belongs to what it is registered with.
+                    # `@known.register`: the definition becomes part of `known`.
                     if root in self.bindings and not isinstance(decorator, ast.Name):
                         bound = self.bindings[root]
                         if not any(isinstance(one, _IMPORTS) for one in bound):
@@ -504,7 +503,7 @@ class Source:
 
     @functools.cached_property
     def imported(self) -> tuple[str, ...]:
-        """Full names of all modules that an import statement may mean."""
+        """Full names of all modules that import statements may refer to."""
         found: dict[str, None] = {}
         for node in ast.walk(self.tree):
             if isinstance(node, ast.Import):
@@ -516,7 +515,7 @@ class Source:
         return tuple(found)
 
     def definition(self, name: str) -> tuple[str, References]:
-        """Normalized code of all statements that bind a name, and what they refer to."""
+        """Return the normalized code of all statements that bind a name, and their references."""
         if name not in self._normalized:
             nodes = self.bindings[name]
             text = "\n".join(normalized(node) for node in nodes)
@@ -539,7 +538,7 @@ class Source:
 
     @functools.cached_property
     def compiled(self) -> CodeType:
-        """The module's code."""
+        """Compiled code of the module."""
         return compile(self._text, self.file, "exec", dont_inherit=True)
 
     @functools.cached_property
@@ -552,7 +551,7 @@ class Source:
 
     @property
     def is_package(self) -> bool:
-        """Whether it is the ``__init__.py`` of a package."""
+        """Whether the file is the ``__init__.py`` of a package."""
         return Path(self.file).name == "__init__.py"
 
     @property
@@ -564,7 +563,7 @@ class Source:
         return str(folder)
 
     def absolute(self, module: str) -> str:
-        """Full name of a module that an import of this one names."""
+        """Return the full name of a module, given as in an import statement of this module."""
         level = len(module) - len(module.lstrip("."))
         if not level:
             return module
@@ -574,7 +573,7 @@ class Source:
 
 
 def _changed_names(statement: ast.stmt) -> Iterator[str]:
-    """Names that a statement binds, and those whose objects it changes."""
+    """Yield the names that a statement binds or whose objects it changes."""
     for node in ast.walk(statement):
         match node:
             case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
@@ -622,7 +621,7 @@ _loaded: dict[str, tuple[object, Source | None]] = {}
 
 
 def _parse(name: str, package: str, file: str) -> Source | None:
-    """Source of a file; read again only after it has changed."""
+    """Return the source of a file, cached until the file changes."""
     try:
         state = Path(file).stat()
         stamp = (state.st_mtime_ns, state.st_size)
@@ -637,7 +636,7 @@ def _parse(name: str, package: str, file: str) -> Source | None:
 
 
 def loaded_source(module: ModuleType) -> Source | None:
-    """Source of a module as it was when it was seen first after it was loaded; None without one."""
+    """Return the source of a module as of the first call after its import; None if missing."""
     spec = getattr(module, "__spec__", None) or module
     known = _loaded.get(module.__name__)
     if known is not None and known[0] is spec:
@@ -648,7 +647,7 @@ def loaded_source(module: ModuleType) -> Source | None:
 
 
 def current_source(module: ModuleType) -> Source | None:
-    """Source of a module as its file has it now; None if the file is gone or invalid."""
+    """Return the current source of a module; None if the file is missing or invalid."""
     file = getattr(module, "__file__", None)
     if file is None or not file.endswith(".py"):
         return None
@@ -656,7 +655,7 @@ def current_source(module: ModuleType) -> Source | None:
 
 
 def find_source(name: str, importer: Source) -> Source | None:
-    """Source of a local module that need not be loaded; None if it is not local or has none.
+    """Return the source of a local module, loaded or not; None if not local or without source.
 
     Parameters
     ----------
@@ -700,7 +699,7 @@ def _find_spec(name: str, importer: Source) -> importlib.machinery.ModuleSpec | 
 
 
 def functions_of(module: ModuleType) -> Iterator[FunctionType]:
-    """Functions that a module's own code made, those of classes and behind decorators included."""
+    """Yield the functions defined in a module, including methods and decorated functions."""
     seen: set[int] = set()
 
     def walk(value: Any, depth: int) -> Iterator[FunctionType]:
@@ -731,7 +730,7 @@ def functions_of(module: ModuleType) -> Iterator[FunctionType]:
             try:
                 inner = vars(value).get(name) if hasattr(value, "__dict__") else None
                 inner = inner or (getattr(value, name, None) if callable(value) else None)
-            except Exception:  # whatever an object does when it is asked
+            except Exception:  # attribute access on foreign objects can raise anything
                 inner = None
             if isinstance(inner, FunctionType):
                 yield from walk(inner, depth + 1)

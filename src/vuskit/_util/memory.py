@@ -1,4 +1,4 @@
-"""Memory that this process can still allocate, without other packages."""
+"""Available memory of this process, without third-party packages."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ _CGROUPS = Path("/sys/fs/cgroup")
 
 
 def available_memory() -> int:
-    """Return the bytes that this process can still allocate; ``sys.maxsize`` where unknown.
+    """Return the number of bytes that this process can allocate; ``sys.maxsize`` if unknown.
 
-    The lowest of what the machine has left, what the process's control group may still take, and
-    what its resource limits allow.
+    This is the minimum of the machine's free memory, the remaining quota of the process's control
+    group, and its resource limits.
 
     Examples
     --------
@@ -39,7 +39,7 @@ def _left_on_machine() -> Iterator[int]:
 
 
 def _left_in_groups() -> Iterator[int]:
-    """What the control group and each group around it may still take."""
+    """Yield the remaining memory of the control group and its parents."""
     with contextlib.suppress(OSError, ValueError):
         for line in (_PROC / "self" / "cgroup").read_text().splitlines():
             _, controllers, path = line.split(":", 2)
@@ -55,7 +55,7 @@ def _left_in_groups() -> Iterator[int]:
 def _left_in_tree(root: Path, path: str, limit: str, usage: str, cache: str) -> Iterator[int]:
     group = root / path.lstrip("/")
     for folder in (group, *group.parents):
-        with contextlib.suppress(OSError, ValueError):  # "max" is no number: no limit
+        with contextlib.suppress(OSError, ValueError):  # "max" means no limit
             allowed = int((folder / limit).read_text())
             used = int((folder / usage).read_text())
             yield allowed - used + _reclaimable(folder / "memory.stat", cache)
@@ -64,7 +64,7 @@ def _left_in_tree(root: Path, path: str, limit: str, usage: str, cache: str) -> 
 
 
 def _reclaimable(path: Path, name: str) -> int:
-    """Bytes of cached files that the system drops when memory is needed."""
+    """Return the size of cached files, which the system can reclaim."""
     with contextlib.suppress(OSError, ValueError):
         for line in path.read_text().splitlines():
             key, _, value = line.partition(" ")

@@ -1,4 +1,4 @@
-"""Selecting by name, and proposing the name that was probably meant."""
+"""Selection by name, and suggestions for misspelled names."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["did_you_mean", "match_names", "matches_name", "plain_name"]
 
 
 def did_you_mean(value: Any, known: Iterable[str]) -> str:
-    """``'; did you mean ...?'`` if a known name is similar, else an empty text.
+    """Return ``'; did you mean ...?'`` if a known name is similar, else an empty string.
 
     Examples
     --------
@@ -28,7 +28,7 @@ def did_you_mean(value: Any, known: Iterable[str]) -> str:
 
 
 def plain_name(name: str) -> str:
-    """Return a name without what people write differently.
+    """Normalize case, dashes, spaces and underscores of a name.
 
     Examples
     --------
@@ -42,8 +42,8 @@ def matches_name(name: str, pattern: str) -> bool:
     """Whether a shell pattern matches a name.
 
     The pattern may match the full name (``dataset/series``), the part after the last slash, or
-    that part without its file ending. Case matters. A name always matches itself, also if it
-    contains characters such as ``[``.
+    that part without its file extension. Matching is case-sensitive. A name always matches itself,
+    even if it contains characters such as ``[``.
 
     Examples
     --------
@@ -60,9 +60,9 @@ def matches_name(name: str, pattern: str) -> bool:
 def match_names(
     names: Iterable[str], patterns: str | Iterable[str], *, argument: str = "names"
 ) -> list[str]:
-    """Return the names that any of the patterns matches, in their order.
+    """Return the names that match any of the patterns, in their original order.
 
-    See :func:`matches_name` for what a pattern matches.
+    See :func:`matches_name` for the rules.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ def match_names(
     patterns : str or iterable of str
         Shell patterns.
     argument : str, default="names"
-        Name of the argument or option, for the error.
+        Name of the argument or option in errors.
 
     Raises
     ------

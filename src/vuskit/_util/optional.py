@@ -1,4 +1,4 @@
-"""Optional libraries: imported when needed; a missing one is reported with its install command."""
+"""Import of optional libraries, with an install command in the error."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ __all__ = ["is_installed", "require"]
 
 
 def require(module: str, *, purpose: str, extra: str = "bench") -> Any:
-    """Import an optional library; the error tells how to install it.
+    """Import an optional library; the error explains how to install it.
 
     Parameters
     ----------
     module : str
         Name to import, such as ``"pyarrow.csv"``.
     purpose : str
-        What needs it; the subject of the error's sentence.
+        Feature that needs the library; the subject of the error message.
     extra : str, default="bench"
-        The extra of vuskit that brings it.
+        Extra of vuskit that installs the library.
 
     Returns
     -------
@@ -31,7 +31,7 @@ def require(module: str, *, purpose: str, extra: str = "bench") -> Any:
     Raises
     ------
     MissingDependencyError
-        If it is not installed.
+        If the library is not installed.
 
     Examples
     --------
@@ -48,7 +48,7 @@ def require(module: str, *, purpose: str, extra: str = "bench") -> Any:
 
 
 def is_installed(module: str) -> bool:
-    """Whether a library can be imported; does not import it.
+    """Whether a library is installed; does not import it.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Reloading local modules whose files changed after they were imported."""
+"""Reload local modules whose files changed after their import."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ from vuskit._util.local_source import (
 
 __all__ = ["is_changed", "reload_changed", "track"]
 
-_tracked: dict[str, object] = {}  # names of modules with the spec they were checked for
-_accepted: dict[str, object] = {}  # reloaded modules: what still differs, their own code does
+_tracked: dict[str, object] = {}  # specs of checked modules by name
+_accepted: dict[str, object] = {}  # reloaded modules; remaining differences come from their code
 
 
 def track(name: str) -> list[str]:
-    """Remember a module and the local ones that it imports, each as it is now.
+    """Track a module and the local modules that it imports, in their current state.
 
     Returns
     -------
     list of str
-        Those of them whose code is already another one than in their files.
+        Newly tracked modules whose loaded code already differs from their files.
     """
     return [found for found in _imported_modules(name) if _is_new(found) and is_changed(found)]
 
@@ -50,7 +50,7 @@ def _spec(module: ModuleType) -> object:
 
 
 def is_changed(name: str) -> bool:
-    """Whether the file of a loaded local module has another content than what was loaded.
+    """Whether the file of a local module differs from the loaded code.
 
     Examples
     --------
@@ -62,7 +62,7 @@ def is_changed(name: str) -> bool:
         return False
     source = loaded_source(module)
     if source is None:
-        return True  # it has become invalid, or is gone
+        return True  # the file is invalid or missing
     current = current_source(module)
     if current is None or current.digest != source.digest:
         return True
@@ -80,7 +80,7 @@ _checked_constants: dict[str, tuple[object, bool]] = {}
 
 
 def _has_other_constants(module: ModuleType, source: Source) -> bool:
-    """Whether constants that are literals in the source had other values at the first look."""
+    """Whether literal constants of the source had other values at the first check."""
     known = _checked_constants.get(module.__name__)
     if known is None or known[0] is not _spec(module):
         known = _spec(module), any(_differing_constants(module, source))
@@ -94,7 +94,7 @@ def _differing_constants(module: ModuleType, source: Source) -> Iterator[bool]:
         if value is None or name in source.rebound or name.startswith("__"):
             continue
         loaded = vars(module).get(name)
-        # Values of other kinds are set by code, such as a test or a notebook.
+        # A value of another type was set by code, such as a test or a notebook.
         if name not in vars(module):
             yield True
         elif type(loaded) is type(value[0]):
@@ -113,7 +113,7 @@ def _literal(bound: list[ast.AST]) -> tuple[Any] | None:
 
 
 def _imported_modules(name: str) -> list[str]:
-    """A loaded local module and the loaded local ones that it imports, also indirectly."""
+    """Return a local module and all loaded local modules that it imports, also indirectly."""
     found: dict[str, None] = {}
     waiting = [name]
     while waiting:
@@ -131,12 +131,12 @@ def _imported_modules(name: str) -> list[str]:
 
 
 def reload_changed(folder: Path | None = None) -> list[str]:
-    """Reload tracked modules that changed, and those that import them; dependencies first.
+    """Reload changed modules and the modules that import them, dependencies first.
 
     Parameters
     ----------
     folder : Path, optional
-        Modules of the same name that were loaded from elsewhere are forgotten.
+        Folder that takes precedence: modules with the same name from elsewhere are removed.
 
     Returns
     -------
@@ -146,7 +146,7 @@ def reload_changed(folder: Path | None = None) -> list[str]:
     Raises
     ------
     Exception
-        Whatever a module raises; all modules are as before then.
+        Any exception of a module; all modules are then restored.
     """
     for name in list(_tracked):
         if name not in sys.modules or _tracked[name] is not _spec(sys.modules[name]):
@@ -158,7 +158,7 @@ def reload_changed(folder: Path | None = None) -> list[str]:
         return []
     order = _in_order(_with_importers(changed))
     importlib.invalidate_caches()
-    # Modules of another plan's folder, or whose file is gone: whoever needs them imports them anew.
+    # Remove modules of another plan's folder or without a file, so that they are imported again.
     lost = [name for name in order if not _can_be_found(sys.modules[name])]
     for name in lost:
         del sys.modules[name]
@@ -194,18 +194,18 @@ def _can_be_found(module: ModuleType) -> bool:
 def _reload(module: ModuleType) -> None:
     file = _file(module)
     if file:
-        # Compiled files are told apart by second and size, which an edit may leave unchanged.
+        # Python compares only the time in seconds and the size, which an edit may not change.
         with contextlib.suppress(OSError, NotImplementedError):
             Path(importlib.util.cache_from_source(file)).unlink()
     for name, value in list(vars(module).items()):
         inner = isinstance(value, ModuleType) and value.__name__.startswith(f"{module.__name__}.")
         if not name.startswith("__") and not inner:
-            del vars(module)[name]  # names that the new source does not have must not survive
+            del vars(module)[name]  # remove names that the new source no longer has
     importlib.reload(module)
 
 
 def _forget_others(folder: Path) -> None:
-    """Forget modules that an import with this folder in front would find elsewhere."""
+    """Remove modules that an import with this folder first would find elsewhere."""
     gone = set()
     for name in list(_tracked):
         module = sys.modules[name]
@@ -235,7 +235,7 @@ def _is_same(path: Path, file: str) -> bool:
 
 
 def _with_importers(names: set[str]) -> set[str]:
-    """Modules together with all tracked ones that import them."""
+    """Return modules together with all tracked modules that import them."""
     found = set(names)
     while True:
         more = {
@@ -254,7 +254,7 @@ def _imports_any(name: str, others: set[str]) -> bool:
 
 
 def _in_order(names: set[str]) -> list[str]:
-    """Modules after those that they import."""
+    """Return modules in import order, dependencies first."""
     order: dict[str, None] = {}
 
     def add(name: str, above: tuple[str, ...]) -> None:

@@ -1,4 +1,4 @@
-"""Ctrl-C in a terminal reaches every process of a command; only the first one handles it."""
+"""Handling of Ctrl-C, which reaches every process of a command; only the main process reacts."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ __all__ = ["ignore_sigint_in_children", "noted_interrupts"]
 def ignore_sigint_in_children() -> Iterator[None]:
     """Block Ctrl-C (SIGINT) in every process started within the block.
 
-    A child that ignores the signal once its program runs still dies, with a traceback, if the
-    signal arrives while its interpreter starts. A signal blocked here is blocked in a child from
-    its first moment, and in the threads that a pool starts to replace its processes. This process
-    receives a blocked signal when the block ends.
+    A child that ignores the signal itself would still fail, with a traceback, if the signal arrives
+    while its interpreter starts. A signal blocked here is blocked in children from the beginning,
+    and in threads that a pool starts to replace its processes. This process receives a blocked
+    signal when the block ends.
 
     Examples
     --------
@@ -30,12 +30,12 @@ def ignore_sigint_in_children() -> Iterator[None]:
     >>> child.returncode
     0
     """
-    if not hasattr(signal, "pthread_sigmask"):  # Windows has no such masks
+    if not hasattr(signal, "pthread_sigmask"):  # Windows has no signal masks
         yield
         return
     from multiprocessing import resource_tracker
 
-    # The first spawned process would start the tracker, which resets the mask.
+    # Start the tracker now, because it resets the mask when the first process starts it.
     resource_tracker.ensure_running()
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
@@ -48,7 +48,8 @@ def ignore_sigint_in_children() -> Iterator[None]:
 def noted_interrupts() -> Iterator[Callable[[], bool]]:
     """Yield a function that returns whether Ctrl-C interrupted the block.
 
-    Code in the block may raise KeyboardInterrupt itself, or swallow that of Ctrl-C.
+    Catching KeyboardInterrupt is not enough: code in the block may raise it without Ctrl-C, or
+    suppress it after Ctrl-C.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Tables: as csv, and for reading as text, Markdown, LaTeX and HTML."""
+"""Tables as CSV, plain text, Markdown, LaTeX and HTML."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ __all__ = ["Cell", "TableForms", "TableLayout", "csv_text", "frame_csv", "plain_
 
 
 def plain_data(data: Any) -> Any:
-    """Return data as JSON knows it; what is missing or not finite becomes None.
+    """Return data as JSON-compatible objects; missing and non-finite values become None.
 
     Examples
     --------
@@ -42,17 +42,17 @@ def plain_data(data: Any) -> Any:
         data = data.item()
     if isinstance(data, float) and not math.isfinite(data):
         return None
-    pandas = sys.modules.get("pandas")  # not loaded means that nothing of it is here
+    pandas = sys.modules.get("pandas")  # data contains pandas objects only if it is loaded
     if pandas is not None and data is pandas.NA:
         return None
     return os.fspath(data) if isinstance(data, os.PathLike) else data
 
 
 def csv_text(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    r"""Lay out as csv, without a final line break.
+    r"""Return a table as CSV, without a final line break.
 
-    What is missing or not finite is empty. A text that a spreadsheet would take for a formula
-    begins with a quote; control characters are escaped.
+    Missing and non-finite values are empty. Text that a spreadsheet would treat as a formula gets a
+    leading quote. Control characters are escaped.
 
     Examples
     --------
@@ -74,17 +74,17 @@ def _cell(value: Any) -> Any:
 
 
 def frame_csv(frame: pd.DataFrame) -> str:
-    """Lay out a table as csv, in full precision; see `csv_text`."""
+    """Return a data frame as CSV in full precision; see `csv_text`."""
     return csv_text(list(map(str, frame.columns)), frame.itertuples(index=False, name=None))
 
 
 # -- tables for reading ------------------------------------------------------------------------
 
 _BEST, _SECOND = "*", "+"
-_LATEX_LINE = 56  # characters of normal type in a line of an article, with room for rules
-_LATEX_SMALL_LINE = 72  # the same in small type
+_LATEX_LINE = 56  # characters per line of an article in normal size, with room for rules
+_LATEX_SMALL_LINE = 72  # characters per line in small size
 _SOURCE_LINE = 98
-_LATEX_ROWS, _LATEX_PAGE = 36, 46  # rows of a part, and lines of source on a page
+_LATEX_ROWS, _LATEX_PAGE = 36, 46  # rows per part, and lines per page
 _NUMBER = re.compile(r"(?<![\w.-])(-?)(inf|\d[\d,]*(?:\.\d+)?)(?:e([+-]?\d+))?(?![\w.])")
 
 
@@ -95,11 +95,11 @@ class Cell:
     Attributes
     ----------
     text : str
-        Its content.
+        Content of the cell.
     bold, underline : bool
-        Marks; in plain text "*" and "+" after the content.
+        Marks; plain text uses "*" and "+" after the content.
     spread : str
-        Follows the content in smaller type, without the marks.
+        Text after the content, in smaller type and without marks.
     """
 
     text: str
@@ -110,28 +110,28 @@ class Cell:
 
 @dataclass(frozen=True)
 class TableLayout:
-    r"""Table in any form for reading: text, Markdown, LaTeX, HTML.
+    r"""Table that can be formatted as plain text, Markdown, LaTeX or HTML.
 
-    Every form escapes its special characters.
+    Every format escapes its special characters.
 
     Attributes
     ----------
     header : sequence of str
-        Headings of the columns.
+        Column headings.
     rows : sequence of sequences of str or Cell
-        As long as the header.
+        Rows, each as long as the header.
     left : int
-        Columns that are flush left; the others are numbers, flush right.
+        Number of left-aligned columns; the other columns are right-aligned numbers.
     notes : sequence of str
         Lines below the table.
     caption : str or None
-        Text above the table. With a caption, LaTeX gets a ``table`` environment.
+        Text above the table. With a caption, LaTeX uses a ``table`` environment.
     groups : sequence of (str, int)
-        Headings above the header, each with its number of columns; "" for none.
+        Group headings above the header, each with its number of columns; "" for none.
     rules : sequence of int
-        Rows with a line above them.
+        Indices of rows with a line above them.
     marks : tuple of str
-        What bold and underline mean, such as ``("best", "second best")``.
+        Meaning of bold and underline, such as ``("best", "second best")``.
 
     Examples
     --------
@@ -169,9 +169,9 @@ class TableLayout:
     def of_frame(
         cls, frame: pd.DataFrame, *, notes: Sequence[str] = (), caption: str | None = None
     ) -> TableLayout:
-        """Lay out a data frame, numbers to three digits.
+        """Create the layout of a data frame; numbers have three significant digits.
 
-        Columns before the first column of numbers, at least one, are flush left.
+        The columns before the first numeric column, at least one, are left-aligned.
         """
         texts = set(frame.select_dtypes(exclude="number").columns)
         found = (place for place, name in enumerate(frame.columns) if name not in texts)
@@ -186,7 +186,7 @@ class TableLayout:
         return any(getattr(cell, mark) for row in self._cells() for cell in row)
 
     def _legend(self, *signs: str) -> str:
-        """Return what the marks mean, as far as the table has them."""
+        """Return the meaning of the marks that occur in the table."""
         present = zip(signs, ("bold", "underline"), self.marks, strict=False)
         said = [f"{sign}: {meaning}" for sign, mark, meaning in present if self._has(mark)]
         return ". ".join(said) + "." if said else ""
@@ -194,13 +194,13 @@ class TableLayout:
     # -- text ------------------------------------------------------------------------------------
 
     def to_text(self, width: int | None = None) -> str:
-        """Lay out as plain text.
+        """Return the table as plain text.
 
         Parameters
         ----------
         width : int, optional
-            Wider tables are split into several, each with the first columns; captions and notes
-            are wrapped.
+            Maximum width. Wider tables are split into several, each with the first columns.
+            Captions and notes are wrapped.
         """
         fill = _Filler(width)
         head = [fill(self.caption)] if self.caption else []
@@ -211,7 +211,7 @@ class TableLayout:
         return "\n".join([*head, "\n\n".join(parts), *notes])
 
     def _parts(self, columns: list[list[str]], width: int | None) -> Iterator[tuple[int, int]]:
-        """First column of each part that fits the width, and one past its last."""
+        """Yield the first column and the end of each part that fits the width."""
         start = self.left
         while start < len(columns) or start == self.left:
             stop = min(start + 1, len(columns))
@@ -226,7 +226,7 @@ class TableLayout:
         return sum(size + 2 for size in self._widths(columns, start, stop)) - 2
 
     def _widths(self, columns: list[list[str]], start: int, stop: int) -> list[int]:
-        """Widths of the first columns and those of a part; group headings have room."""
+        """Return the widths of the first columns and of a part, with room for group headings."""
         shown = [*columns[: self.left], *columns[start:stop]]
         widths = [max(map(len, column)) for column in shown]
         place = self.left
@@ -237,7 +237,7 @@ class TableLayout:
         return widths
 
     def _text_columns(self) -> list[list[str]]:
-        """Texts by column, with the header; marks get room where the column has any."""
+        """Return the texts by column, including the header; reserve room for marks."""
         cells = self._cells()
         columns = []
         for place, title in enumerate(self.header):
@@ -253,7 +253,7 @@ class TableLayout:
         return columns
 
     def _labels(self, start: int, stop: int) -> list[tuple[str, int]]:
-        """Group headings of some columns, each with its number of columns."""
+        """Return the group headings of some columns, each with its number of columns."""
         owners = [place for place, (_, count) in enumerate(self.groups) for _ in range(count)]
         found = [(owner, len(list(same))) for owner, same in groupby(owners[start:stop])]
         return [(self.groups[owner][0], count) for owner, count in found]
@@ -278,7 +278,7 @@ class TableLayout:
     # -- Markdown --------------------------------------------------------------------------------
 
     def to_markdown(self) -> str:
-        """Lay out in Markdown; group headings become part of the header."""
+        """Return the table as Markdown; group headings become part of the header."""
         owners = [label for label, count in self.groups for _ in range(count)]
         header = [
             f"{label}: {title}" if label and title else label or title
@@ -296,10 +296,10 @@ class TableLayout:
     # -- LaTeX -----------------------------------------------------------------------------------
 
     def to_latex(self, width: int | None = None) -> str:
-        """Lay out for LaTeX with the package booktabs.
+        """Return the table as LaTeX, which requires the package booktabs.
 
-        Without a caption, the notes are comments above a ``tabular``. With one, it is in a
-        ``table`` with the caption above and the notes below.
+        Without a caption, the notes are comments above a ``tabular``. With a caption, the result is
+        a ``table`` with the caption above and the notes below.
 
         Parameters
         ----------
@@ -379,7 +379,7 @@ class TableLayout:
     # -- HTML ------------------------------------------------------------------------------------
 
     def to_html(self) -> str:
-        """Lay out as an HTML table."""
+        """Return the table as HTML."""
         caption = f"<caption>{html.escape(self.caption)}</caption>" if self.caption else ""
         above = ""
         if any(label for label, _ in self.groups):
@@ -404,25 +404,25 @@ class TableLayout:
 
 
 class TableForms:
-    """Forms of a result that lays itself out as a table."""
+    """Base class of results that can be formatted as a table."""
 
     @property
     def _layout(self) -> TableLayout:
         raise NotImplementedError
 
     def to_latex(self, *, width: int | None = None) -> str:
-        """Return a LaTeX table; it needs the package booktabs.
+        """Return a LaTeX table; it requires the package booktabs.
 
         Parameters
         ----------
         width : int, optional
-            Characters per line; by default those of a one-column article. Wider tables are split
-            into parts, one below the other. Use about 110 for a ``table*`` over two columns.
+            Characters per line; the default fits a one-column article. Wider tables are split into
+            parts, one below the other. Use about 110 for a ``table*`` over two columns.
         """
         return self._layout.to_latex(width or _LATEX_SMALL_LINE)
 
     def to_markdown(self) -> str:
-        """Return a table in Markdown."""
+        """Return a Markdown table."""
         return self._layout.to_markdown()
 
     def to_html(self) -> str:
@@ -434,7 +434,7 @@ class TableForms:
 
 
 class _Filler:
-    """Wrap text to a width; names and paths stay whole."""
+    """Function that wraps text to a width without breaking names and paths."""
 
     def __init__(self, width: int | None) -> None:
         self.width = width
@@ -464,7 +464,7 @@ def _below_each_other(tabulars: Iterable[list[str]]) -> list[str]:
 
 
 def _latex_paragraph(text: str) -> str:
-    """Return text in lines of a source file; they begin after a command."""
+    """Return text wrapped for a LaTeX source; the first line follows a command."""
     escaped = escape_latex(" ".join(text.split()))
     return textwrap.fill(
         escaped,
@@ -489,7 +489,7 @@ def _in_latex(cell: Cell, *, numeric: bool) -> str:
 
 
 def _latex_text(text: str, *, numeric: bool) -> str:
-    """Return a text as LaTeX; in numbers a minus is no hyphen, and powers of ten are raised."""
+    """Return text as LaTeX; in numbers, format minus signs and powers of ten."""
     escaped = escape_latex(" ".join(text.splitlines()))
     return _NUMBER.sub(_latex_number, escaped) if numeric else escaped
 

@@ -1,4 +1,4 @@
-"""Text: counts, lists, numbers and tables of descriptions."""
+"""Formatting of counts, lists, numbers, durations and text tables."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _BYTES |= {"KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40}
 
 
 def plural(count: int, noun: str, many: str | None = None) -> str:
-    """Count with its noun; `many` is the plural form if it is not the noun with an "s".
+    """Return a count with its noun; `many` is the plural form if irregular.
 
     Examples
     --------
@@ -38,9 +38,9 @@ def plural(count: int, noun: str, many: str | None = None) -> str:
 
 
 def storable_text(text: str, *, most: int) -> str:
-    r"""Text as valid UTF-8 without NUL and with at most `most` characters.
+    r"""Return text as valid UTF-8 without NUL, with at most `most` characters.
 
-    Lone surrogates and NUL are escaped. The middle of a long text is left out.
+    Lone surrogates and NUL are escaped. Long text is shortened in the middle.
 
     Examples
     --------
@@ -58,7 +58,7 @@ def storable_text(text: str, *, most: int) -> str:
     half = max(0, (most - len(mark)) // 2)
     if not half:
         return _escaped(text[:most])[:most]
-    # Cut before escaping: a copy of a very long text might not fit into memory.
+    # Cut before escaping, because a copy of a very long text might not fit into memory.
     head, tail = _escaped(text[:half])[:half], _escaped(text[-half:])[-half:]
     return f"{head} [… {len(text) - 2 * half:,} characters left out …] {tail}"
 
@@ -68,7 +68,7 @@ def _escaped(text: str) -> str:
 
 
 def listed(names: Sequence[str], *, most: int = 12) -> str:
-    """Names with commas, shortened after the first few.
+    """Join names with commas; shorten the list after `most` names.
 
     Examples
     --------
@@ -80,7 +80,7 @@ def listed(names: Sequence[str], *, most: int = 12) -> str:
 
 
 def quoted(names: Iterable[str], *, most: int = 12) -> str:
-    """Names in quotes with commas, shortened after the first few.
+    """Quote names and join them with commas; shorten the list after `most` names.
 
     Examples
     --------
@@ -91,7 +91,7 @@ def quoted(names: Iterable[str], *, most: int = 12) -> str:
 
 
 def format_cell(value: object) -> str:
-    """Three significant digits for a float, an empty text for NaN, anything else as it is.
+    """Format a float with three significant digits, NaN as empty text, other values with str.
 
     Examples
     --------
@@ -107,7 +107,7 @@ def format_cell(value: object) -> str:
 
 
 def format_duration(seconds: float) -> str:
-    """Duration in at most two units.
+    """Format a duration in at most two units.
 
     Examples
     --------
@@ -123,12 +123,12 @@ def format_duration(seconds: float) -> str:
 
 
 def parse_bytes(name: str, value: Any) -> int:
-    """Read an amount of memory: a number of bytes, or a text with a unit.
+    """Parse an amount of memory: a number of bytes, or a text with a unit.
 
     Raises
     ------
     InvalidInputError
-        If it is not an amount of memory.
+        If the value is not an amount of memory.
 
     Examples
     --------
@@ -145,7 +145,7 @@ def parse_bytes(name: str, value: Any) -> int:
 
 
 def wrapped_table(header: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> str:
-    """Lay out columns aligned left; the last one is wrapped to fit the width.
+    """Format left-aligned columns; wrap the last column to the width.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Logging of results to experiment trackers: MLflow, Weights & Biases, and loggers like theirs."""
+"""Logging of results to MLflow, Weights & Biases and similar experiment trackers."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from vuskit.errors import InvalidInputError
 
 __all__ = ["Loggable"]
 
-_NOT_IN_NAMES = re.compile(r"[^\w\-./ ]+")  # of what MLflow accepts
+_NOT_IN_NAMES = re.compile(r"[^\w\-./ ]+")  # characters that MLflow rejects
 
 
 class Loggable:
-    """Result whose numbers can be logged to an experiment tracker."""
+    """Base class of results that can be logged to an experiment tracker."""
 
     def _metrics(self) -> Mapping[str, float]:
-        """Numbers by name; slashes separate detector, data set and measure."""
+        """Return metrics by name; slashes separate detector, data set and measure."""
         raise NotImplementedError
 
     def _parameters(self) -> Mapping[str, Any]:
-        """Settings behind the numbers, by name."""
+        """Return the settings of the metrics, by name."""
         return {}
 
     def log_to(
@@ -34,32 +34,32 @@ class Loggable:
         step: int | None = None,
         run_id: str | None = None,
     ) -> dict[str, float]:
-        """Log the numbers, and the settings behind them, to an experiment tracker.
+        """Log the values and their settings to an experiment tracker.
 
-        Values that are missing or not finite are left out. Characters that MLflow rejects in names
-        become underscores.
+        Missing and non-finite values are skipped. Characters that MLflow rejects in names become
+        underscores.
 
         Parameters
         ----------
         target : object
-            The module ``mlflow``, an MLflow run or client, a run of Weights & Biases, a logger of
-            Lightning, or any object with ``log_metrics(metrics)`` or ``log(metrics)``.
+            The module ``mlflow``, an MLflow run or client, a Weights & Biases run, a Lightning
+            logger, or any object with ``log_metrics(metrics)`` or ``log(metrics)``.
         prefix : str, default=""
-            Text before every name, such as ``"validation/"``.
+            Prefix of every name, such as ``"validation/"``.
         step : int, optional
-            Step of the training.
+            Training step.
         run_id : str, optional
-            The run, for an MLflow client.
+            Id of the run; required for an MLflow client.
 
         Returns
         -------
         dict
-            What was logged.
+            The logged metrics.
 
         Raises
         ------
         InvalidInputError
-            If the target has no such method.
+            If the target cannot log metrics.
         """
         metrics = {
             _name(prefix, name): float(value)
@@ -115,11 +115,13 @@ def _send_to_mlflow(
     step: int | None,
     run_id: str | None,
 ) -> None:
-    """Log to a run by its id, through a client."""
+    """Log to an MLflow run by its id, through a client."""
     if run_id is None:
-        raise InvalidInputError("`run_id` must be the run of the MLflow client, got None")
+        raise InvalidInputError(
+            "`run_id` must be the run of the MLflow client, got None; pass run_id="
+        )
     client = target
-    if not _has(target, "log_metric"):  # a run knows its id, but cannot log
+    if not _has(target, "log_metric"):  # run objects cannot log
         client = importlib.import_module("mlflow").MlflowClient()
     for name, value in metrics.items():
         client.log_metric(run_id, name, value, step=step or 0)
