@@ -392,12 +392,12 @@ def check_numbers(name: str, values: ArrayLike) -> NDArray[Any]:
     [2, 0, 1]
     """
     if np.ma.isMaskedArray(values) and np.ma.is_masked(values):
-        _refuse_masked(name, int(np.flatnonzero(np.ma.getmaskarray(values))[0]))
+        _reject_masked(name, int(np.flatnonzero(np.ma.getmaskarray(values))[0]))
     if isinstance(values, (list, tuple)):
         # NumPy would turn masked elements into NaN and warn.
         masked = [place for place, value in enumerate(values) if value is np.ma.masked]
         if masked:
-            _refuse_masked(name, masked[0])
+            _reject_masked(name, masked[0])
     array = as_array(name, values)
     if array.ndim == 0:
         raise InvalidInputError(f"`{name}` must be 1-D, got {type(values).__name__}")
@@ -417,7 +417,7 @@ def check_numbers(name: str, values: ArrayLike) -> NDArray[Any]:
     return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
 
 
-def _refuse_masked(name: str, index: int) -> None:
+def _reject_masked(name: str, index: int) -> None:
     raise InvalidInputError(
         f"`{name}` must not be masked, got a masked value at index {index}; "
         "fill masked values first"
@@ -463,7 +463,7 @@ def doubles_in_order(name: str, numbers: NDArray[Any]) -> NDArray[np.float64]:
         lost = np.isinf(doubles) & np.isfinite(distinct)
         if lost.any():
             bad = int(np.flatnonzero(lost[place])[0])
-            _refuse_range(name, numbers[bad], bad)
+            _reject_range(name, numbers[bad], bad)
         finite = np.isfinite(doubles)
         doubles[finite] = _strictly_rising(doubles[finite])
     else:
@@ -471,7 +471,7 @@ def doubles_in_order(name: str, numbers: NDArray[Any]) -> NDArray[np.float64]:
     return np.asarray(doubles[place])
 
 
-def _refuse_range(name: str, value: Any, index: int) -> None:
+def _reject_range(name: str, value: Any, index: int) -> None:
     raise InvalidInputError(
         f"`{name}` must lie within the range of double precision, got {value!s:.40} "
         f"at index {index}"
@@ -538,7 +538,7 @@ def _from_objects(name: str, array: NDArray[Any]) -> NDArray[Any]:
 
 def _as_double(name: str, index: int, value: Any) -> float:
     if value is np.ma.masked:
-        _refuse_masked(name, index)
+        _reject_masked(name, index)
     if isinstance(value, (str, bytes)):
         raise InvalidInputError(f"`{name}` must be numbers, got {value!r} at index {index}")
     try:
@@ -547,7 +547,7 @@ def _as_double(name: str, index: int, value: Any) -> float:
     except (TypeError, ValueError):
         number = np.nan
     except OverflowError:
-        _refuse_range(name, value, index)
+        _reject_range(name, value, index)
     if np.isnan(number):
         raise InvalidInputError(f"`{name}` must be numbers, got {value!r} at index {index}")
     return number

@@ -299,7 +299,7 @@ def _pieces(zones: Zones, n: int) -> tuple[Ints, Ints, Ints, Ints]:
 
 def affiliation_recall_by_rank(zones: Zones, rank: Ints) -> Floats:
     """Return the mean recall of the events if the points up to each rank are predicted."""
-    point, zone = _points_that_matter(zones, rank)
+    point, zone = _candidate_points(zones, rank)
     before, after = nearest_earlier(rank[point].tolist(), zone.tolist())
     own = zones[zone]
     begin = np.maximum(2 * point, own.left)
@@ -317,7 +317,7 @@ def affiliation_recall_by_rank(zones: Zones, rank: Ints) -> Floats:
     return recall
 
 
-def _points_that_matter(zones: Zones, rank: Ints) -> tuple[Ints, Ints]:
+def _candidate_points(zones: Zones, rank: Ints) -> tuple[Ints, Ints]:
     """Return the points of each zone that can be the nearest prediction to a part of its event.
 
     Outside the event, these are the points that score higher than all points between them and the

@@ -55,8 +55,8 @@ class PateCounts:
         at = levels.size - 1 - levels.searchsorted(own)
         lengths = stops - starts
         parts = np.split(own, np.cumsum(lengths)[:-1])
-        lighter = np.concatenate([_lighter(part) for part in parts])
-        by_level = np.bincount(at, weights=lighter, minlength=levels.size)
+        drops = np.concatenate([_weight_drops(part) for part in parts])
+        by_level = np.bincount(at, weights=drops, minlength=levels.size)
         missed: Floats = float(inside.size) - np.cumsum(by_level, dtype=np.float64)
         return cls(
             scores,
@@ -71,15 +71,15 @@ class PateCounts:
 
     def area(self, early: int, late: int) -> float:
         """Return the area with zones of ``early`` points before and ``late`` after events."""
-        worth = self.found + self._worth_of_zones(early, late)
-        precision = np.concatenate(([1.0], worth / self.predicted))
-        recall = np.concatenate(([0.0], worth / (worth + self.missed)))
+        weight = self.found + self._zone_weights(early, late)
+        precision = np.concatenate(([1.0], weight / self.predicted))
+        recall = np.concatenate(([0.0], weight / (weight + self.missed)))
         # Skip thresholds at which recall decreases, so that the curve is monotone.
         kept = recall >= np.maximum.accumulate(recall)
         precision, recall = precision[kept], recall[kept]
         return float(np.sum(np.diff(recall) * (precision[1:] + precision[:-1])) / 2)
 
-    def _worth_of_zones(self, early: int, late: int) -> Floats:
+    def _zone_weights(self, early: int, late: int) -> Floats:
         """Return the weight of the predicted points in the zones, by level from high to low."""
         ends = np.append(self.starts[1:], self.scores.size)
         last = np.minimum(self.stops + late, ends)
@@ -87,14 +87,14 @@ class PateCounts:
         center = (self.starts + self.stops - 1) / 2
         after, owner = _members(self.stops, last)
         far = (last - 1 - center)[owner]
-        worth = [1 - (after - center[owner]) / far]
+        weight = [1 - (after - center[owner]) / far]
         reached = [self.scores[after]]
         before, owner = _members(first, self.starts)
         far = (center - first)[owner]
-        worth.append(1 - (center[owner] - before) / far)
+        weight.append(1 - (center[owner] - before) / far)
         reached.append(np.minimum(self.scores[before], self.peaks[owner]))
         at = self.levels.size - 1 - self.levels.searchsorted(np.concatenate(reached))
-        sums = np.bincount(at, weights=np.concatenate(worth), minlength=self.levels.size)
+        sums = np.bincount(at, weights=np.concatenate(weight), minlength=self.levels.size)
         total: Floats = np.cumsum(sums)
         return total
 
@@ -107,7 +107,7 @@ def _members(first: Ints, stop: Ints) -> tuple[Ints, Ints]:
     return np.arange(owner.size) - offset[owner] + first[owner], owner
 
 
-def _lighter(scores: Scores) -> Floats:
+def _weight_drops(scores: Scores) -> Floats:
     """Return by how much each point of an event, once predicted, reduces the missed weight.
 
     In a detected event of length L whose first predicted run has d points, a missed point x > d
@@ -116,9 +116,9 @@ def _lighter(scores: Scores) -> Floats:
     size = scores.size
     order = np.argsort(scores)[::-1].tolist()
     weights = _weights_of_missed(order, size)
-    lighter = np.empty(size)
-    lighter[order] = -np.diff(weights)
-    return lighter
+    drops = np.empty(size)
+    drops[order] = -np.diff(weights)
+    return drops
 
 
 def _weights_of_missed(order: list[int], size: int) -> Floats:
@@ -132,14 +132,14 @@ def _weights_of_missed(order: list[int], size: int) -> Floats:
         seen.add(x)
         next_unseen[x] = x + 1
         begin = min(begin, x)
-        length = _followed(next_unseen, begin) - begin
+        length = _chain_end(next_unseen, begin) - begin
         count, total = seen.unseen_beyond(length)
         late = (length + 1) * (total - count * length / 2)
         weights.append(size - seen.count - late / whole)
     return np.array(weights)
 
 
-def _followed(links: list[int], start: int) -> int:
+def _chain_end(links: list[int], start: int) -> int:
     """Return the end of a chain of links; shorten the chain on the way."""
     end = start
     while links[end] != end:

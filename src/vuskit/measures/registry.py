@@ -757,7 +757,7 @@ def register_measure(
 
     def decorate(function: Function) -> Function:
         known = _MEASURES.get(name)
-        if known is not None and not _is_again(function, known.function):
+        if known is not None and not _is_same_definition(function, known.function):
             raise InvalidInputError(
                 f"`name` must be new, got {name!r}, which is registered; choose another name"
             )
@@ -790,7 +790,7 @@ def _check_name(name: Any) -> None:
         )
 
 
-def _is_again(new: Callable[..., float], old: Callable[..., float]) -> bool:
+def _is_same_definition(new: Callable[..., float], old: Callable[..., float]) -> bool:
     """Whether two functions come from the same definition, executed twice."""
     if new is old:
         return True

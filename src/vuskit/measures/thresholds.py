@@ -221,11 +221,11 @@ _RULES: dict[str, Callable[[NDArray[Any]], float]] = {
     "cascade": Cascade(),
 }
 _BEST = "best"
-_OURS = (*_RULES, _BEST)
+_BUILT_IN = (*_RULES, _BEST)
 
 
 def _accept_plugin(name: str, loaded: Any) -> bool:
-    if name in _OURS or not callable(loaded) or isinstance(loaded, type):
+    if name in _BUILT_IN or not callable(loaded) or isinstance(loaded, type):
         return False
     _RULES[name] = loaded
     return True
@@ -248,7 +248,7 @@ def list_threshold_rules() -> tuple[str, ...]:
     ('sigma', 'quantile', 'cascade', 'best')
     """
     _PLUGINS.load_all(_RULES)
-    return (*_OURS, *(name for name in _RULES if name not in _OURS))
+    return (*_BUILT_IN, *(name for name in _RULES if name not in _BUILT_IN))
 
 
 def rule_description(name: str) -> str:
@@ -267,7 +267,7 @@ def rule_description(name: str) -> str:
 def rule_text(rule: ThresholdRule) -> str:
     """Return a rule as text; for plug-ins, with the distribution and version."""
     if isinstance(rule, str):
-        provider = _PLUGINS.provider(rule) if rule not in _OURS else ""
+        provider = _PLUGINS.provider(rule) if rule not in _BUILT_IN else ""
         return f"{rule} ({provider})" if provider else rule
     return str(getattr(rule, "__name__", rule))
 

@@ -24,7 +24,7 @@ Floats = NDArray[np.float64]
 
 _NEVER = np.iinfo(np.intp).max // 4
 _BLOCK = 1 << 14  # maximum size of temporary arrays
-_REMEMBERED = 1 << 15  # maximum size of a weight table that is cached between calls
+_CACHED = 1 << 15  # maximum size of a weight table that is cached between calls
 _MOST_WEIGHTS = 1 << 21  # maximum size of a weight table by (width, code)
 
 
@@ -80,10 +80,10 @@ class BufferPlan:
         the sum is TP, and a point adds its soft label (1 inside events).
         """
         longest = min(int(self.longest), self.n)
-        if self.widths.size * self.n_codes > _REMEMBERED:
+        if self.widths.size * self.n_codes > _CACHED:
             return _weight_table(self.definition, self.ramps, self.widths, longest)
         widths = self.widths.tobytes()
-        return _remembered_table(self.definition, self.ramps, widths, longest)
+        return _cached_table(self.definition, self.ramps, widths, longest)
 
     def parts(self, columns: int = 1, most: int | None = None) -> Iterator[slice]:
         """Yield runs of widths for which the table and arrays of `columns` columns stay small."""
@@ -259,7 +259,7 @@ def _weight_table(definition: Definition, ramps: Ramps, widths: Ints, longest: i
 
 
 @lru_cache(maxsize=4)
-def _remembered_table(definition: Definition, ramps: Ramps, widths: bytes, longest: int) -> Floats:
+def _cached_table(definition: Definition, ramps: Ramps, widths: bytes, longest: int) -> Floats:
     """Return a cached table for series with the same buffers."""
     table = _weight_table(definition, ramps, np.frombuffer(widths, dtype=np.intp), longest)
     table.flags.writeable = False

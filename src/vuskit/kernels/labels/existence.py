@@ -57,7 +57,7 @@ class ExistencePlan:
         for stretch in self.stretches:
             grown = np.repeat(peak[None, :], stretch.n_rows, axis=0)
             for points, count in stretch.sides:
-                _raise(grown, scores, points, count)
+                _raise_peaks(grown, scores, points, count)
             flat = grown.ravel()
             peak = grown[-1]
             if stretch.peek is not None:
@@ -71,7 +71,7 @@ class ExistencePlan:
                 peak = np.maximum.reduceat(peak, stretch.carried)
 
 
-def _raise(grown: Scores, scores: Scores, points: Ints, count: Ints) -> None:
+def _raise_peaks(grown: Scores, scores: Scores, points: Ints, count: Ints) -> None:
     """Raise every row to the running peak of the ``count[row]`` points added to each event."""
     added = scores[points]
     peaks = added[0] if len(added) == 1 else np.maximum(*added)
