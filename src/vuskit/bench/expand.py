@@ -146,7 +146,7 @@ class ExpandedPlan:
         return [job for job in self.jobs if job.key not in self.finished]
 
     def skipped(self) -> dict[str, ScoreJob]:
-        """Jobs by key whose detector cannot score the series, for example several channels."""
+        """Jobs, by key, that are skipped because their detector cannot score the series."""
         scored = (job for job in self.jobs if isinstance(job, ScoreJob))
         return {job.key: job for job in scored if job.obstacle is not None}
 

@@ -167,7 +167,7 @@ def write_pack(
     partial: bool = False,
     progress: Progress | None = None,
 ) -> PackSummary:
-    """Write a run into one file; see `Run.pack`."""
+    """Write a run to one file; see `Run.pack`."""
     state = run.status(failures=0).run["state"]
     if state != "finished" and not partial:
         raise InvalidInputError(
@@ -225,7 +225,7 @@ def write_pack(
 
 
 class _Writer:
-    """Adds members with a fixed time stamp and records their digests."""
+    """Adds members with a fixed timestamp and records their digests."""
 
     def __init__(self, archive: zipfile.ZipFile) -> None:
         self._archive = archive
@@ -558,7 +558,7 @@ class PackedScores:
 
 
 class Pack(Run):
-    """A pack, read-only, with the methods of `Run`.
+    """Read-only pack with the methods of `Run`.
 
     Parameters
     ----------
