@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import os
 
 import numpy as np
 import pytest
@@ -73,11 +74,13 @@ def test_a_dropped_csv_file_is_evaluated(page, example):
     labels, scores = example
     page.evaluate(DROP, ["mine.csv", csv_text(labels, scores)])
     expect(page.locator("#roles-title")).to_have_text("mine.csv: 400 points")
-    expect(page.locator("#role-buffer")).to_have_value("20")  # the median length
+    expect(page.locator("#role-buffer")).to_have_value("15")
+    expect(page.locator("#role-buffer-reason")).to_have_text("auto: median anomaly length")
     evaluate(page)
     expect(page.locator("#name")).to_have_text("mine.csv")
     expect(page.locator("#summary")).to_contain_text("400 points, 2 anomalies")
-    expect_values(page, labels, scores, 20)
+    expect(page.locator("#settings")).to_contain_text("buffer=15 (auto: median anomaly length)")
+    expect_values(page, labels, scores, 15)
     page.locator("#lag").fill("5")
     expect(page.locator("#state")).to_have_text("live values, exact")
     # Another file takes its place.
@@ -105,6 +108,80 @@ def test_columns_are_chosen(page, example):
     )
 
 
+def series_to_estimate():
+    """Series of all kinds, by name: with and without a period, with gaps, short, extreme."""
+    rng = np.random.default_rng(5)
+    t = np.arange(3000)
+    sine = np.sin(2 * np.pi * t / 37.5)
+    gaps = np.where(rng.random(3000) < 0.2, np.nan, sine)
+    gaps[:40] = np.nan
+    return {
+        "sine": sine,
+        "noisy": sine + 0.4 * rng.standard_normal(3000),
+        "square": (t % 40 < 20).astype(float),
+        "spikes": np.tile([0.0, 0.0, 1.0, 0.0, 5.0], 100),
+        "long period": np.sin(2 * np.pi * np.arange(25_000) / 900),
+        "season": np.sin(2 * np.pi * np.arange(25_000) / 1500),  # longer than 1,000 points
+        "gaps": gaps,
+        "infinite": np.where(t == 100, np.inf, sine),
+        "huge": 1e200 * sine,
+        "tiny": 1e-200 * sine,
+        "noise": rng.standard_normal(1000),
+        "walk": np.cumsum(rng.standard_normal(2000)),
+        "ramp": np.arange(100.0),
+        "constant": np.full(50, 0.1),
+        "zeros": np.zeros(50),
+        "unknown": np.full(50, np.nan),
+        "one": np.array([3.0]),
+        "two": np.array([1.0, 2.0]),
+        "seven": np.array([1.0, 2.0, 1.0, 2.0, 1.0, 2.0, 1.0]),
+    }
+
+
+AUTO = """([values, bounds]) => buffers.auto(values.map((value) => value ?? NaN), bounds)"""
+
+
+def test_buffers_are_those_of_python(page, request):
+    cases = series_to_estimate()
+    if "VUSKIT_TEST_DATA" in os.environ:
+        folder = request.getfixturevalue("test_data") / "data" / "scores"
+        real = [sorted(one.glob("*.gz"))[0] for one in sorted(folder.iterdir()) if one.is_dir()]
+        cases |= {str(path): read_score_file(path).values for path in real}
+    for name, values in cases.items():
+        labels = np.zeros(max(len(values), 12), dtype=int)
+        labels[1:3] = labels[5:10] = 1  # lengths 2 and 5: a median of 3.5
+        finite = [float(value) if np.isfinite(value) else None for value in values]
+        expected = vuskit.choose_buffer("auto", values=values, y_true=labels)
+        found = page.evaluate(AUTO, [finite, [[1, 3], [5, 10]]])
+        assert found["length"] == expected.length, name
+        period = expected.reason.startswith("the values repeat")
+        assert found["strategy"] == ("period" if period else "median_anomaly"), name
+
+
+def test_the_buffer_follows_the_columns(page, example):
+    labels, scores = example
+    t = np.arange(400)
+    columns = {"value": np.sin(2 * np.pi * t / 40), "other": np.sin(2 * np.pi * t / 25)}
+    page.evaluate(DROP, ["mine.csv", csv_text(labels, scores, **columns)])
+    reason, buffer = page.locator("#role-buffer-reason"), page.locator("#role-buffer")
+    expect(reason).to_have_text("auto: period of value")
+    expect(buffer).to_have_value(str(vuskit.estimate_period(columns["value"])))
+    page.locator("#role-values").get_by_label("value").uncheck()
+    expect(reason).to_have_text("auto: median anomaly length")
+    expect(buffer).to_have_value("15")
+    page.locator("#role-values").get_by_label("other").check()
+    expect(reason).to_have_text("auto: period of other")
+    period = str(vuskit.estimate_period(columns["other"]))
+    expect(buffer).to_have_value(period)
+    buffer.fill("7")
+    expect(reason).to_have_text(f"your choice; auto: {period}, period of other")
+    page.locator("#role-values").get_by_label("other").uncheck()
+    expect(reason).to_have_text("your choice; auto: 15, median anomaly length")
+    expect(buffer).to_have_value("7")
+    evaluate(page)
+    expect(page.locator("#settings")).to_contain_text("buffer=7 (your choice)")
+
+
 def test_npy_files_and_gzip(page, example, tmp_path):
     labels, scores = example
     np.save(tmp_path / "label.npy", labels.astype(np.uint8))
@@ -115,12 +192,12 @@ def test_npy_files_and_gzip(page, example, tmp_path):
         f"scores {k}": score.astype(np.float32).astype(float)
         for k, score in enumerate(scores.values(), start=1)
     }
-    expect_values(page, labels, single, 20)
+    expect_values(page, labels, single, 15)
     packed = tmp_path / "packed.csv.gz"
     packed.write_bytes(gzip.compress(csv_text(labels, scores, header=False).encode()))
     page.set_input_files("#files", packed)
     evaluate(page)
-    expect_values(page, labels, {"column 2": scores["one"]}, 20)
+    expect_values(page, labels, {"column 2": scores["one"]}, 15)
 
 
 @pytest.mark.parametrize(
@@ -178,5 +255,6 @@ def test_real_file(page, test_data):
     page.set_input_files("#files", path)
     expect(page.locator("#roles")).to_be_visible()
     buffer = int(page.input_value("#role-buffer"))
+    assert buffer == vuskit.choose_buffer("auto", values=scored.values, y_true=scored.labels).length
     evaluate(page)
     expect_values(page, scored.labels, scored.scores, buffer)

@@ -1,6 +1,6 @@
 "use strict";
-/* The page without data: reads csv and npy files that the reader drops on it, asks which column is which, and starts
-   the page of that series (series.js). Everything happens in the browser.                                              */
+/* The page without data: reads csv and npy files dropped on it, asks for the roles of their columns, and starts the
+   page of that series (series.js). Everything happens in the browser.                                                  */
 (() => {
   const { element } = vuskit;
 
@@ -18,7 +18,7 @@
     }
     return [...cells, cell];
   };
-  // Columns {name, texts} of a text file; a first row without numbers is the header.
+  // Columns {name, texts} of a text file; the first row is a header if it has a text that is no number.
   const readCsv = (name, text) => {
     const rows = text.replace(/^\uFEFF/, "").split(/\r?\n/).filter((line) => line.trim() !== "" && !line.startsWith("#"));
     if (rows.length < 2) throw new Error(`${name} must have one row per point, got ${rows.length} rows`);
@@ -109,10 +109,24 @@
     let columns = [], fileName = "", running = null;
     const fail = (error) => { byId("drop-error").textContent = error.message; };
     const usual = (kinds, pool) => pool.find((column) => kinds.includes(column.name.toLowerCase()));
-    const median = (values) => { const rising = [...values].sort((a, b) => a - b); return rising[rising.length >> 1] ?? 0; };
+    const chosen = (kind) => [...place.querySelectorAll(`[name=${kind}]:checked`)].map((input) => columns[Number(input.value)]);
+    // As `vuskit evaluate`: the period of the first chosen channel, or the median length of the anomalies.
+    let automatic = null; // {length, reason}
     const suggestBuffer = () => {
-      const column = columns[Number(byId("role-label").value)];
-      try { byId("role-buffer").value = String(median(boundsOf(labelsOf(column)).map(([a, b]) => b - a))); } catch (error) { fail(error); }
+      const before = automatic?.length;
+      const [value] = chosen("value");
+      try {
+        const found = buffers.auto(value ? numbersOf(value) : null, boundsOf(labelsOf(columns[Number(byId("role-label").value)])));
+        automatic = found && { length: found.length, reason: found.strategy === "period" ? `auto: period of ${value.name}` : "auto: median anomaly length" };
+      } catch (error) { fail(error); return; }
+      const input = byId("role-buffer");
+      if (input.value === "" || Number(input.value) === before) input.value = String(automatic?.length ?? 0);
+      explainBuffer();
+    };
+    const bufferReason = () => automatic && Number(byId("role-buffer").value) === automatic.length ? automatic.reason : "your choice";
+    const explainBuffer = () => {
+      const own = bufferReason() === "your choice" && automatic;
+      byId("role-buffer-reason").textContent = own ? `your choice; ${automatic.reason.replace("auto:", `auto: ${automatic.length},`)}` : bufferReason();
     };
     const box = (kind, column, k, checked) => {
       const input = element("input", { type: "checkbox", name: kind, value: k });
@@ -132,6 +146,7 @@
       byId("role-values").replaceChildren(...rest.map(({ column, k }) => box("value", column, k, column === value)));
       byId("roles-title").textContent = `${fileName}: ${columns[0].numbers?.length ?? columns[0].texts.length} points`;
       byId("roles").hidden = false;
+      byId("role-buffer").value = "";
       suggestBuffer();
       byId("roles").querySelector("[type=submit]").focus();
     };
@@ -148,7 +163,6 @@
       } catch (error) { fail(error); }
     };
     const evaluate = () => {
-      const chosen = (kind) => [...place.querySelectorAll(`[name=${kind}]:checked`)].map((input) => columns[Number(input.value)]);
       const labels = labelsOf(columns[Number(byId("role-label").value)]);
       const scores = chosen("score");
       if (!scores.length) throw new Error("There must be a score, got none; tick one.");
@@ -169,7 +183,7 @@
           return { name: column.name, data, threshold: found.threshold, values: found.values };
         }),
         summary: `${n.toLocaleString("en")} points, ${events.length.toLocaleString("en")} ${events.length === 1 ? "anomaly" : "anomalies"} (${anomalous.toLocaleString("en")} points, ${(100 * anomalous / n).toFixed(2)}%), ${scores.length} ${scores.length === 1 ? "detector" : "detectors"}`,
-        about: `buffer=${buffer}, thresholds=all, definition=${definitions[0].name}; evaluated in the browser`,
+        about: `buffer=${buffer} (${bufferReason()}), thresholds=all, definition=${definitions[0].name}; evaluated in the browser`,
       };
     };
     byId("roles").addEventListener("submit", (event) => {
@@ -190,7 +204,8 @@
         byId("name").focus();
       } catch (error) { fail(error); }
     });
-    byId("role-label").addEventListener("change", suggestBuffer);
+    for (const id of ["role-label", "role-values"]) byId(id).addEventListener("change", suggestBuffer);
+    byId("role-buffer").addEventListener("input", explainBuffer);
     byId("files").addEventListener("change", (event) => open(event.target.files));
     for (const name of ["dragenter", "dragover"]) document.addEventListener(name, (event) => { event.preventDefault(); byId("drop").classList.add("over"); });
     for (const name of ["dragleave", "drop"]) document.addEventListener(name, () => byId("drop").classList.remove("over"));
