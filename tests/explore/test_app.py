@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import base64
 import html
+import json
+import re
 import shutil
 
 import numpy as np
@@ -46,6 +48,17 @@ def test_status_tells_progress_and_causes(ask, run_folder):
     by_name = {one["name"]: one for one in found["detectors"]}
     assert by_name["never"]["failed"] == 12
     assert by_name["good"] == {"name": "good", "ok": 12, "failed": 0, "skipped": 0}
+
+
+def test_detectors_keep_their_colors(ask, run_folder):
+    """On the page of a series a detector has its place in the run, also if others failed."""
+    page = ask(f"/series/{identity(ask, 'beta/two')}").body.decode()
+    data = json.loads(re.search(r'id="data-series">(.*?)</script>', page, re.DOTALL)[1])
+    run = RunReport.read(run_folder)
+    assert run.detectors == tuple(sorted(run.detectors))
+    places = {score["name"]: score["place"] for score in data["scores"]}
+    assert "flaky" not in places
+    assert places == {name: run.detectors.index(name) for name in places}
 
 
 def test_unchanged_data_is_not_sent_again(ask):

@@ -1,4 +1,4 @@
-"""A local server for runs and saved scores that do not fit into one page."""
+"""A local server for runs and saved scores that are too large for one page."""
 
 from __future__ import annotations
 

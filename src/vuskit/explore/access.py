@@ -1,4 +1,4 @@
-"""Who may ask the server: only pages with its token, from this machine, reading."""
+"""Access control: only reading requests from this machine that carry the token."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ Application = Callable[
 ]
 
 _METHODS = ("GET", "HEAD")
-_NO_TOKEN = "Open the address that `vuskit explore` printed: it holds the token."
+_NO_TOKEN = "Open the address that `vuskit explore` printed: it contains the token."
 _POLICY = b"default-src 'none'; frame-ancestors 'none'"
-# A page may state a stricter or wider policy; see `vuskit.explore.app`.
+# Pages send their own policy instead; see `vuskit.explore.app`.
 _HEADERS = [
     (b"x-content-type-options", b"nosniff"),
     (b"x-frame-options", b"DENY"),
@@ -31,11 +31,11 @@ _HEADERS = [
 
 
 class AccessControl:
-    """Wrapper of an application that refuses requests it should not answer.
+    """ASGI middleware that rejects requests from elsewhere.
 
-    A request must read (GET or HEAD), name this server in ``Host``, come from one of its own pages
-    if it has an ``Origin``, and carry the token: in the header ``x-vuskit-token``, in a cookie, or
-    once in the address ``/?token=...``, which sets the cookie and leads to ``/``.
+    A request must use GET or HEAD, name this server in ``Host``, have no foreign ``Origin``, and
+    carry the token: in the header ``x-vuskit-token``, in the cookie, or in the first address
+    ``/?token=...``, which sets the cookie and redirects to ``/``.
 
     Parameters
     ----------
@@ -44,18 +44,18 @@ class AccessControl:
     token : str
         Secret of this server.
     port : int
-        Where it listens.
+        Port of this server.
     """
 
     def __init__(self, app: Application, *, token: str, port: int) -> None:
         self._app = app
         self._token = token
         self._hosts = tuple(f"{name}:{port}" for name in ("127.0.0.1", "localhost"))
-        # Cookies belong to a host, whatever its port: another server must not replace this one's.
+        # Cookies ignore the port: without it in the name, two servers would share one cookie.
         self.cookie = f"vuskit-{port}"
 
     async def __call__(self, scope: Message, receive: Any, send: Any) -> None:
-        """Answer a request, or refuse it."""
+        """Forward a request, or reject it."""
         if scope["type"] != "http":
             return
         headers = {k.decode("latin-1"): v.decode("latin-1") for k, v in scope["headers"]}
@@ -78,28 +78,28 @@ class AccessControl:
             await self._app(scope, receive, answer)
 
     def _refusal(self, scope: Message, headers: dict[str, str]) -> tuple[int, str] | None:
-        """Status and text for a request that gets no other answer."""
+        """Return status and text if the request must be rejected."""
         host = headers.get("host", "").lower()
         if host not in self._hosts:
-            return 403, f"This server answers as {self._hosts[0]} only."
+            return 403, f"The host must be {self._hosts[0]}: open the printed address."
         origin = headers.get("origin")
         if origin is not None and origin.lower() != f"http://{host}":
-            return 403, "Other sites may not ask this server."
-        # A reader may follow a link to the address with the token from anywhere.
+            return 403, "Requests from other sites are not allowed."
+        # Users may follow a link to the address with the token from anywhere.
         visited = headers.get("sec-fetch-mode") == "navigate"
         if not visited and headers.get("sec-fetch-site", "none") not in ("none", "same-origin"):
-            return 403, "Other sites may not ask this server."
+            return 403, "Requests from other sites are not allowed."
         if not self._has_token(scope, headers):
             return 403, _NO_TOKEN
         if scope["method"] not in _METHODS:
-            return 405, "This server only reads: use GET."
+            return 405, "This server is read-only: use GET."
         return None
 
     def _has_token(self, scope: Message, headers: dict[str, str]) -> bool:
         given = [headers.get("x-vuskit-token", ""), _cookie(headers, self.cookie)]
         if scope["path"] == "/":
             given += _query(scope).get("token", [])
-        # All are compared, so that the time does not tell which one is there.
+        # Compare all of them, so that timing does not reveal which one is present.
         return sum([self._is_token(one) for one in given]) > 0
 
     def _is_token(self, given: str) -> bool:

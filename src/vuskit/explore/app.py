@@ -1,4 +1,4 @@
-"""The application of the server: one page, and the data that it asks for."""
+"""ASGI application of the server: one page, and the data it requests."""
 
 from __future__ import annotations
 
@@ -36,15 +36,15 @@ _IDENTITY = "{identity:str}"
 
 
 def create_app(content: Content, studies: Callable[[], list[Any]] = list) -> Starlette:
-    """Make the application; it checks nothing, see `vuskit.explore.access.AccessControl`.
+    """Create the application, without access control; see `vuskit.explore.access.AccessControl`.
 
     Parameters
     ----------
     content : Content
-        What it shows.
+        A run or saved scores.
     studies : callable, optional
-        Returns results of studies, which become further sections; the same list as long as nothing
-        changed.
+        Returns results of studies to show as further sections. It must return the same list until
+        something changes.
     """
     routing = require("starlette.routing", purpose="vuskit explore", extra="explore")
     applications = require("starlette.applications", purpose="vuskit explore", extra="explore")
@@ -65,14 +65,14 @@ def create_app(content: Content, studies: Callable[[], list[Any]] = list) -> Sta
 
 
 class _Views:
-    """One method per address; each reads the content in a separate thread."""
+    """One method per route; each reads the content in a separate thread."""
 
     def __init__(self, content: Content, studies: Callable[[], list[Any]]) -> None:
         self._content = content
         self._studies = studies
         self._kept: tuple[list[Any], list[Section]] | None = None
-        # One thread reads: connections to a store belong to the thread that opened them. Pages of
-        # single series take seconds, so that they have another one.
+        # SQLite connections belong to the thread that opened them, so one thread reads the store.
+        # Evaluation pages take seconds and get their own thread.
         self._reader = ThreadPoolExecutor(1, thread_name_prefix="vuskit-explore")
         self._slow = ThreadPoolExecutor(1, thread_name_prefix="vuskit-explore-page")
 
@@ -83,7 +83,7 @@ class _Views:
         return explore_page(self._content, self._study_sections())
 
     def _study_sections(self) -> list[Section]:
-        """Sections of the studies; making them takes seconds, so that they are kept."""
+        """Return the sections of the studies, cached because creating them takes seconds."""
         results = self._studies()
         if self._kept is None or self._kept[0] is not results:
             self._kept = results, study_sections(results) if results else []
@@ -145,10 +145,11 @@ class _Views:
 
     async def evaluation(self, request: Request) -> Response:
         identity = request.path_params["identity"]
-        return await self._html(
-            self._slow,
-            lambda: series_page_html(self._content.evaluation(identity)),
-        )
+        return await self._html(self._slow, lambda: self._evaluation(identity))
+
+    def _evaluation(self, identity: str) -> str:
+        report = self._content.evaluation(identity)
+        return series_page_html(report, detectors=self._content.report().detectors)
 
     # -- answers ---------------------------------------------------------------------------------
 
@@ -178,7 +179,7 @@ class _Views:
 async def _attempt(
     executor: ThreadPoolExecutor, read: Callable[[], dict[str, Any]]
 ) -> tuple[int, dict[str, Any]]:
-    """Status and data; an error that a reader can understand is data."""
+    """Return status and data; expected errors become data with a message."""
     try:
         return 200, await asyncio.get_running_loop().run_in_executor(executor, read)
     except UnknownSeriesError as error:
@@ -195,7 +196,7 @@ def _runs(scored: Any, name: str) -> tuple[str, ...]:
 def _number(asked: Mapping[str, str], name: str, default: int) -> int:
     text = asked.get(name, str(default))
     if not re.fullmatch(r"\d{1,12}", text, re.ASCII):
-        raise InvalidInputError(f"`{name}` must be a number, got {text[:40]!r}")
+        raise InvalidInputError(f"`{name}` must be a whole number, got {text[:40]!r}")
     return int(text)
 
 
@@ -214,7 +215,7 @@ def _places(text: str, size: int) -> list[int]:
 
 
 def status_data(status: RunStatus) -> dict[str, Any]:
-    """Progress and failures, ready for JSON."""
+    """Return progress and failures, ready for JSON."""
     progress = status.progress
     version = values_version(status)
     found = {
@@ -245,7 +246,7 @@ def status_data(status: RunStatus) -> dict[str, Any]:
 
 
 def _by_detector(status: RunStatus) -> list[dict[str, Any]]:
-    """Finished jobs of each detector: successful, failed and skipped."""
+    """Count the finished jobs of each detector: successful, failed and skipped."""
     found: dict[str, dict[str, int]] = {}
     for (name, _, ended), count in status.by_detector.items():
         row = found.setdefault(name, {"ok": 0, "failed": 0, "skipped": 0})

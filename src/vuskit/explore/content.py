@@ -1,4 +1,4 @@
-"""What the server shows: a benchmark run, also while it goes on, or saved scores."""
+"""Content of the server: a benchmark run, possibly still running, or saved scores."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ __all__ = [
 ]
 
 _MOST_CAUSES = 50
-_MOST_KEPT = 512 * 2**20  # bytes of series in memory
-_FILTERS_LOCK = threading.Lock()  # the filters of warnings belong to all threads
+_MOST_KEPT = 512 * 2**20  # bytes of cached series
+_FILTERS_LOCK = threading.Lock()  # warning filters are global to the process
 _STARTED = "%Y-%m-%dT%H:%M:%S"
 
 
@@ -47,7 +47,7 @@ class UnknownSeriesError(InvalidInputError):
 
 
 class Content(Protocol):
-    """What the server shows; several threads may call its methods."""
+    """A run or saved scores; several threads may call its methods."""
 
     @property
     def title(self) -> str:
@@ -57,19 +57,19 @@ class Content(Protocol):
         """Progress and failures."""
 
     def report(self) -> RunReport:
-        """All values so far."""
+        """All values known so far."""
 
     def read(self, identity: str) -> ScoredSeries:
-        """A series and its scores, by its identity."""
+        """Series with its scores, by identity."""
 
     def evaluation(self, identity: str) -> EvaluationReport:
-        """Evaluation of a series, for a separate page."""
+        """Evaluation of a series, for its evaluation page."""
 
     def start(self) -> None:
-        """Begin background work, if there is any."""
+        """Start background work, if any."""
 
     def stop(self) -> None:
-        """End background work."""
+        """Stop background work."""
 
 
 def open_content(target: str | Path) -> Content:
@@ -78,12 +78,13 @@ def open_content(target: str | Path) -> Content:
     Parameters
     ----------
     target : str or Path
-        Saved scores are evaluated as ``vuskit evaluate`` does, once the server starts.
+        Run folder, pack, or csv files of saved scores (see `vuskit.datasets.read_scores`). Saved
+        scores are evaluated with the settings of ``vuskit evaluate`` when the server starts.
 
     Raises
     ------
     InvalidInputError
-        If it is none of these.
+        If the target does not exist or holds no run and no scores.
 
     Examples
     --------
@@ -99,8 +100,8 @@ def open_content(target: str | Path) -> Content:
     return ScoresContent(place, open_scores(place))
 
 
-class _Kept:
-    """Series that were read last, as many as fit into memory."""
+class _SeriesCache:
+    """The series read last, limited by their size in memory."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -135,7 +136,7 @@ class RunContent:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self._kept = _Kept()
+        self._cache = _SeriesCache()
         self._report: tuple[str, RunReport] | None = None
 
     @property
@@ -144,7 +145,7 @@ class RunContent:
         return self.folder.resolve().name
 
     def start(self) -> None:
-        """Do nothing: the run is another process."""
+        """Do nothing: the run is a separate process."""
 
     def stop(self) -> None:
         """Do nothing."""
@@ -154,29 +155,29 @@ class RunContent:
         return open_run(self.folder).status(failures=_MOST_CAUSES)
 
     def report(self) -> RunReport:
-        """Read all values; again only after jobs have finished."""
+        """Read all values; cached until another job finishes."""
         version = values_version(self.status())
         if self._report is None or self._report[0] != version:
             self._report = version, RunReport.read(self.folder)
         return self._report[1]
 
     def read(self, identity: str) -> ScoredSeries:
-        """Read a series and its scores and check that they are those of the run.
+        """Read a series and its scores, and check that they did not change since the run.
 
         Raises
         ------
         InvalidInputError
             If there is no such series, or it or its scores cannot be read.
         """
-        kept = self._kept.get(identity)
+        kept = self._cache.get(identity)
         if kept is not None:
             return kept
         run = open_run(self.folder)
         for source in run.scored_series():
             if source.series.hash == identity:
-                return self._kept.add(identity, source.read())
+                return self._cache.add(identity, source.read())
         if any(one.hash == identity for one in run.series()):
-            raise InvalidInputError("no detector has scores of this series yet")
+            raise InvalidInputError("no detector has scored this series yet")
         raise UnknownSeriesError("there is no such series")
 
     def evaluation(self, identity: str) -> EvaluationReport:
@@ -185,7 +186,7 @@ class RunContent:
         Raises
         ------
         InvalidInputError
-            If it has none, or cannot be read.
+            If the series was not evaluated or cannot be read.
         """
         scored = self.read(identity)
         report = RunReport.read(self.folder)
@@ -195,14 +196,14 @@ class RunContent:
 
 
 def values_version(status: RunStatus) -> str:
-    """Digest that changes when a job finishes or the run starts again."""
+    """Return a digest that changes when a job finishes or the run starts again."""
     facts = [status.run.get("started"), status.n_values]
     facts += sorted((str(kind), str(one), n) for (kind, one), n in status.counts.items())
     return content_digest(facts)
 
 
 def content_digest(facts: Any) -> str:
-    """Short digest of plain data."""
+    """Return a short digest of plain data."""
     return hashlib.sha256(json.dumps(facts, default=str).encode()).hexdigest()[:20]
 
 
@@ -211,23 +212,23 @@ def content_digest(facts: Any) -> str:
 
 @dataclasses.dataclass
 class _Evaluated:
-    """Values of one file of scores."""
+    """Values of one series, by detector and measure."""
 
     series: RunSeries
     values: dict[str, dict[str, float]]
 
 
 class ScoresContent:
-    """Files of saved scores; a thread evaluates them one by one.
+    """Series with saved scores; a thread evaluates them one by one.
 
     Parameters
     ----------
     place : Path
-        File or folder.
+        File or folder of the scores; its name is the title.
     sources : sequence of Source
         The series with their scores.
     measures : "paper", names, or iterable of these
-        What to compute.
+        Measures to compute.
     settings : EvaluationSettings, optional
         By default those of ``vuskit evaluate``.
     """
@@ -244,7 +245,7 @@ class ScoresContent:
         self._sources = tuple(sources)
         self._wanted = measures
         self._settings = settings or EvaluationSettings(buffer="auto")
-        self._kept = _Kept()
+        self._cache = _SeriesCache()
         self._lock = threading.Lock()
         self._evaluated: dict[int, _Evaluated] = {}
         self._failures: dict[int, Failure] = {}
@@ -259,11 +260,11 @@ class ScoresContent:
         return self.place.resolve().name
 
     def start(self) -> None:
-        """Start to evaluate."""
+        """Start the evaluation."""
         self._thread.start()
 
     def stop(self) -> None:
-        """Stop after the series that is being evaluated."""
+        """Stop after the current series."""
         self._stopped.set()
         if self._thread.is_alive():
             self._thread.join()
@@ -296,7 +297,7 @@ class ScoresContent:
 
     def _table(self, scored: ScoredSeries) -> Any:
         with _FILTERS_LOCK, warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # undefined measures are missing values on the page
+            warnings.simplefilter("ignore")  # the page shows undefined measures as missing values
             return evaluate_many(
                 scored.series.labels,
                 scored.scores,
@@ -306,7 +307,7 @@ class ScoresContent:
             )
 
     def status(self) -> RunStatus:
-        """Return how many files are evaluated, and which failed."""
+        """Return how many series are evaluated, and which failed."""
         with self._lock:
             done, failures = dict(self._evaluated), tuple(self._failures.values())
         finished = len(done) + len(failures)
@@ -340,7 +341,7 @@ class ScoresContent:
         )
 
     def report(self) -> RunReport:
-        """Return all values so far."""
+        """Return all values known so far."""
         with self._lock:
             found = [self._evaluated[place] for place in sorted(self._evaluated)]
             known = dict(self._measures)
@@ -367,24 +368,24 @@ class ScoresContent:
         )
 
     def read(self, identity: str) -> ScoredSeries:
-        """Read a file again.
+        """Read a series and its scores.
 
         Raises
         ------
         InvalidInputError
             If there is no such series, or it cannot be read.
         """
-        kept = self._kept.get(identity)
+        kept = self._cache.get(identity)
         if kept is not None:
             return kept
         with self._lock:
             places = [at for at, one in self._evaluated.items() if one.series.hash == identity]
         if not places:
             raise UnknownSeriesError("there is no such series")
-        return self._kept.add(identity, self._sources[places[0]].read())
+        return self._cache.add(identity, self._sources[places[0]].read())
 
     def evaluation(self, identity: str) -> EvaluationReport:
-        """Evaluate a series again, with its chance level."""
+        """Evaluate a series again."""
         scored = self.read(identity)
         table = self._table(scored)
         return EvaluationReport(

@@ -1,4 +1,4 @@
-"""Lines of a series for a screen: the lowest and highest value under each pixel."""
+"""Lines reduced to the screen: the lowest and highest value under each pixel."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ Floats = NDArray[np.float64]
 def envelope(line: Floats, start: int, stop: int, pixels: int) -> tuple[Floats, Floats]:
     """Return the lowest and the highest value under each pixel.
 
-    Pixel ``p`` covers the points from ``start + p * size // pixels`` up to, but without,
-    ``start + (p + 1) * size // pixels``, where ``size = stop - start``. NaN is ignored; a pixel
-    without any number is NaN.
+    Pixel ``p`` covers the points from ``start + p * size // pixels`` (included) to
+    ``start + (p + 1) * size // pixels`` (excluded), where ``size = stop - start``. NaN is ignored;
+    a pixel with only NaN is NaN.
 
     Parameters
     ----------
     line : ndarray of shape (n,)
         The whole line.
     start, stop : int
-        First point, and one past the last; at least `pixels` points.
+        First point, and one past the last. The range must hold at least `pixels` points.
     pixels : int
         Width of the drawing.
 
@@ -58,22 +58,23 @@ def line_data(line: Floats, start: int, stop: int, pixels: int) -> dict[str, Any
     start, stop : int
         First point, and one past the last.
     pixels : int
-        Width of the drawing; up to twice as many points are sent as they are.
+        Width of the drawing. Up to twice as many points are returned unchanged.
 
     Returns
     -------
     dict
         ``points``, or ``low`` and ``high``: little-endian single precision in base64, relative to
-        ``base``. ``range``: lowest and highest value of the whole line; None without any number.
+        ``base``. ``range``: lowest and highest value of the whole line, or None if all are NaN.
 
     Raises
     ------
     InvalidInputError
-        If the part is empty or outside the line, or the width is not usable.
+        If the part is empty or outside the line, or the width is out of range.
     """
     if not 0 <= start < stop <= line.size:
         raise InvalidInputError(
-            f"`start` and `stop` must be within 0 and {line.size}, got {start} and {stop}"
+            f"`start` and `stop` must satisfy 0 <= start < stop <= {line.size}, "
+            f"got {start} and {stop}"
         )
     if not 1 <= pixels <= MOST_PIXELS:
         raise InvalidInputError(f"`pixels` must be from 1 to {MOST_PIXELS}, got {pixels}")
@@ -81,7 +82,7 @@ def line_data(line: Floats, start: int, stop: int, pixels: int) -> dict[str, Any
     if not known.any():
         return {"range": None}
     low, high = float(np.fmin.reduce(line)), float(np.fmax.reduce(line))
-    # Single precision holds differences from the lowest value well, also of large numbers.
+    # Relative to the lowest value, single precision is enough even for large numbers.
     found: dict[str, Any] = {"range": [low, high], "base": low}
     if stop - start <= 2 * pixels:
         return {**found, "points": _packed(line[start:stop] - low)}

@@ -1,4 +1,4 @@
-"""The page that the server sends first: the views of a run page, with data that stays current."""
+"""The page of the server: the views of a run page, with data that stays current."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _ASSETS = (*RUN_ASSETS, "explore.css", "explore.js")
 
 
 def explore_data(report: RunReport) -> dict[str, Any]:
-    """Return the data of a run page, with identities of the series and a version."""
+    """Return the data of a run page, with the identities of the series and a version."""
     data = run_data(report, {})
     data["series"]["id"] = [one.hash for one in report.series]
     data["embedded"], data["not_drawn"] = {}, {}
@@ -29,7 +29,7 @@ def explore_page(content: Content, studies: Sequence[Section] = ()) -> str:
     Parameters
     ----------
     content : Content
-        What it shows.
+        A run or saved scores.
     studies : sequence of Section, optional
         Sections of studies.
     """

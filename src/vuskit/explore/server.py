@@ -1,4 +1,4 @@
-"""The server: an address on this machine, a token, and a clean end."""
+"""The server: an address on this machine, a token, and a clean shutdown."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ from vuskit.explore.content import Content
 __all__ = ["ExploreServer"]
 
 HOST = "127.0.0.1"
-_GRACE = 2  # seconds for open requests after Ctrl-C
+_GRACE = 2  # seconds that open requests get after Ctrl-C
 
 
 class ExploreServer:
-    r"""A server on 127.0.0.1 that shows a run or saved scores, and never writes.
+    r"""A read-only server on 127.0.0.1 that shows a run or saved scores.
 
     Parameters
     ----------
     content : Content
-        What it shows; see `vuskit.explore.open_content`.
+        A run or saved scores; see `vuskit.explore.open_content`.
     port : int, default=0
-        Where it listens; 0 takes a free port.
+        Port to listen on; 0 selects a free one.
     studies : callable, optional
-        Returns results of studies, which become further sections; the same list as long as nothing
-        changed.
+        Returns results of studies to show as further sections. It must return the same list until
+        something changes.
 
     Raises
     ------
     InvalidInputError
-        If the port is taken.
+        If the port is in use.
     MissingDependencyError
         If starlette or uvicorn is not installed.
 
@@ -48,7 +48,7 @@ class ExploreServer:
     >>> server = ExploreServer(open_content(path))
     >>> server.url.startswith(f"http://127.0.0.1:{server.port}/?token=")
     True
-    >>> server.close()  # or server.run(), which answers until Ctrl-C
+    >>> server.close()  # or server.run(), which blocks until Ctrl-C
     """
 
     def __init__(
@@ -74,7 +74,7 @@ class ExploreServer:
 
     @property
     def url(self) -> str:
-        """Address with the token."""
+        """Address that includes the token."""
         return f"http://{HOST}:{self.port}/?token={self.token}"
 
     def run(self) -> None:
@@ -86,12 +86,12 @@ class ExploreServer:
             self.close()
 
     def close(self) -> None:
-        """Give the port back; `run` does so at its end."""
+        """Release the port; `run` does so when it ends."""
         self._content.stop()
         self._socket.close()
 
     def stop(self) -> None:
-        """End `run`, from another thread."""
+        """Stop `run` from another thread."""
         self._server.should_exit = True
 
 
@@ -100,11 +100,11 @@ def _listen(port: int) -> socket.socket:
     found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         found.bind((HOST, port))
-        found.listen()  # a browser that asks early waits instead of failing
+        found.listen()  # an early request waits instead of failing
     except OSError as error:
         found.close()
         raise InvalidInputError(
             f"`--port` must be a free port of this machine, got {port}: {error.strerror}; "
-            "without --port a free one is chosen"
+            "omit it to use any free port"
         ) from error
     return found

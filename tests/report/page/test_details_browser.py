@@ -67,19 +67,21 @@ def test_figures_follow_the_data_set(open_page, path, run):
         found = {row["detector"]: float(row["mean_rank"]) for row in rows(page, "ranks")}
         assert found == pytest.approx(expected.summary["mean_rank"].to_dict(), abs=5e-5)
     page.select_option("#dataset", "lonely")
-    expect(note).to_have_text(re.compile("No diagram: tests need two series or more"))
+    expect(note).to_have_text(re.compile("No diagram: tests need two or more series"))
     expect(page.locator("#ranks")).to_be_hidden()
 
 
 def test_who_is_left_out_is_named(open_page, path):
     page = open_page(path)
-    expect(page.locator("#ranks-note")).to_contain_text("Left out, without any value here: none.")
+    expect(page.locator("#ranks-note")).to_contain_text(
+        "Detectors without values are excluded: none."
+    )
 
 
 def test_mean_over_data_sets(open_page, path, run):
     page = open_page(path)
-    page.select_option("#weigh", "dataset")
-    expect(page.locator("#board caption")).to_contain_text("mean over 3 data sets, of the mean")
+    expect(page.locator("#weigh option:checked")).to_have_text("series, then data sets")
+    expect(page.locator("#board caption")).to_contain_text("Mean over 3 data sets of the mean over")
     found = {(row["detector"], row["measure"]): row for row in rows(page, "board")}
     for m, measure in enumerate(run.measures):
         for d, detector in enumerate(run.detectors[:-1]):
@@ -96,13 +98,47 @@ def test_mean_over_data_sets(open_page, path, run):
             row = found[detector, measure]
             assert float(row["value"]) == pytest.approx(np.mean(means), abs=1e-6)
             assert row["over"] == "dataset"
+    page.select_option("#weigh", "series")
+    expect(page.locator("#board caption")).to_contain_text("Mean over the series of all data sets;")
+    assert "weigh=series" in page.url
+    for row in rows(page, "board"):
+        m, d = run.measures.index(row["measure"]), run.detectors.index(row["detector"])
+        if row["value"]:
+            assert float(row["value"]) == pytest.approx(np.mean(run.values[0, m, d]), abs=1e-6)
+    page.select_option("#weigh", "dataset")
     page.select_option("#summary", "rank")
     expect(page.locator("#board caption")).to_contain_text("of the mean rank over")
     ranked = {row["detector"]: float(row["value"]) for row in rows(page, "board") if row["value"]}
     assert sum(ranked.values()) == pytest.approx(6, abs=1e-5)
     page.select_option("#dataset", "middle")
     expect(page.locator("#weigh")).to_be_disabled()
-    expect(page.locator("#board caption")).to_contain_text("mean rank over the series of middle;")
+    expect(page.locator("#board caption")).to_contain_text("Mean rank over the series of middle;")
+
+
+SCROLLED = """(table, share) => {
+  const box = table.closest(".wide");
+  box.scrollLeft = share * (box.scrollWidth - box.clientWidth);
+}"""
+MASK = """(table) => getComputedStyle(table.closest(".wide")).maskImage"""
+
+
+def test_wide_tables_fade_where_they_continue(open_page, path):
+    page = open_page(path, width=390)
+    table = page.locator("#board")
+    box = page.locator(".wide", has=table)
+    before = table.bounding_box()
+    for share, more in ((0, "end"), (0.5, "start end"), (1, "start"), (0, "end")):
+        table.evaluate(SCROLLED, share)
+        expect(box).to_have_attribute("data-more", more)
+        assert (table.evaluate(MASK) == "none") == (more == "start")
+    assert table.bounding_box() == before
+    page.emulate_media(media="print")
+    assert table.evaluate(MASK) == "none"
+    page.emulate_media(media="screen")
+    go(page, "detectors")
+    expect(page.locator(".wide", has=page.locator("#sets"))).to_have_attribute("data-more", "end")
+    page.set_viewport_size({"width": 1800, "height": 900})
+    expect(page.locator(".wide", has=page.locator("#sets"))).to_have_attribute("data-more", "")
 
 
 def test_lower_may_be_better(open_page, path, run):
@@ -144,7 +180,7 @@ def test_choices_are_in_the_address(open_page, path, run):
     go(other, "table")
     go(other, address)
     expect(other.locator("#dataset")).to_have_value("middle")
-    expect(other.locator("#board caption")).to_contain_text("median over the series of middle")
+    expect(other.locator("#board caption")).to_contain_text("Median over the series of middle")
 
 
 def test_rounded_values_are_close(open_page, run, monkeypatch):

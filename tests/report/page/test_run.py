@@ -279,7 +279,7 @@ def test_a_start_that_has_nothing_to_do_is_not_when_the_run_began(tmp_path):
     moments = "UPDATE runs SET started = '2026-01-0' || id || 'T10:00:00.000+00:00'"
     ended = "UPDATE jobs SET finished = '2026-01-0{}T11:00:00.000+00:00'"
     assert told(moments, ended.format(1)) == "2026-01-01 10:00 UTC"
-    assert told(ended.format(2)) == "2026-01-01 10:00 UTC, continued 2026-01-02 10:00 UTC"
+    assert told(ended.format(2)) == "2026-01-01 10:00 UTC, resumed 2026-01-02 10:00 UTC"
 
 
 def test_series_say_which_measures_are_better_when_lower(run):
@@ -346,8 +346,8 @@ def test_wanted_series_come_first(run, page, monkeypatch):
     monkeypatch.setattr("vuskit.report.page.run._PAGE_BYTES", others + 3 * one // 2)
     small = run_page_html(run, series=["beta/two"])
     assert list(embedded(small, "run")["embedded"]) == [str(place)]
-    assert "Drawings of 1 of 6 series are in this file" in small
-    with pytest.raises(InvalidInputError, match="got 2, of which 1 fit; make several pages"):
+    assert "This page draws 1 of 6 series" in small
+    with pytest.raises(InvalidInputError, match="got 2, of which 1 fit; write several pages"):
         run_page_html(run, series=["beta/two", "alpha/one"])
 
 

@@ -67,10 +67,10 @@ def test_tests_of_a_data_set_are_those_of_compare(compared, dataset, measure, hi
 
 def test_too_few_to_test():
     found = run_comparisons(made_run())
-    told = "tests need two series or more with a value of every detector, and 1 of 1 has that here."
+    told = "tests need two or more series with values of all detectors, got 1 of 1."
     assert found["0,0,2"] == {"error": told}
     alone = run_comparisons(made_run(sizes={"all": 5}, detectors=("one", "none")))
-    assert alone["0,0"]["error"].startswith("tests compare two detectors or more, and 1 has")
+    assert alone["0,0"]["error"].startswith("tests need two or more detectors with values, got 1")
     assert alone["0,0,0"] == alone["0,0"]
 
 
@@ -110,7 +110,7 @@ def test_large_runs_are_rounded_and_say_so(monkeypatch):
     data = embedded(page)
     found = unpacked(data["values"], (2, run.values.size // 2)).reshape(run.values.shape)
     np.testing.assert_allclose(found, run.values, atol=1e-5)
-    assert "Values are rounded to the 65,534th part of each measure" in page
+    assert "Values are rounded to 1/65,534 of each measure" in page
     assert "Values are rounded" not in run_page_html(made_run(sizes={"few": 2}, measures=()))
 
 
@@ -137,7 +137,7 @@ def test_pages_of_very_large_runs(monkeypatch):
     )
     page = run_page_html(dataclasses.replace(run, values=run.values.round(2)))
     assert [one["name"] for one in embedded(page)["measures"]] == ["vus_pr"]
-    assert "There is no room for 2 measures: precision, auc_pr;" in page
+    assert "2 measures did not fit into the page: precision, auc_pr;" in page
 
 
 def test_size_of_a_very_large_run():

@@ -114,10 +114,10 @@ def test_pages_name_the_series_that_is_shown(robust, separable, tmp_path):
 
 def test_unknown_series_is_named(robust, separable, tmp_path):
     with pytest.raises(
-        InvalidInputError, match="`series` must name one series that is drawn, got 'nowhere'"
+        InvalidInputError, match="`series` must name a series with a figure, got 'nowhere'"
     ):
         write_study(robust, tmp_path, series="nowhere")
-    with pytest.raises(InvalidInputError, match="`series` must name one series that is drawn"):
+    with pytest.raises(InvalidInputError, match="`series` must name a series with a figure"):
         write_study(separable, tmp_path, series="nowhere")
 
 

@@ -1,4 +1,4 @@
-"""The page of a benchmark run: what the run found, its tests, and its sections."""
+"""The page of a benchmark run: its values, tests and sections."""
 
 from __future__ import annotations
 
@@ -97,35 +97,35 @@ _MOST_FAILURES = 200
 
 @dataclass(frozen=True, eq=False)
 class RunReport:
-    """What a benchmark run found so far; read it with :meth:`read`.
+    """Values of a benchmark run known so far; read them with :meth:`read`.
 
     Attributes
     ----------
     folder : Path
         The run folder.
     status : RunStatus
-        How far it is, and the latest failures.
+        Progress and the latest failures.
     settings, measures, detectors : tuple of str
-        Names along the axes of the values.
+        Names along the first three axes of the values. Detectors are sorted by name; their order
+        determines their colors on all pages.
     series : tuple of RunSeries
         The last axis of the values.
     values : ndarray, shape (settings, measures, detectors, series)
-        Means over the seeds; NaN where there is none.
+        Means over the seeds; NaN if missing.
     seconds : ndarray, shape (detectors, series)
-        Of fitting and scoring, the mean over the seeds; NaN where it was not measured.
+        Time of fitting and scoring, the mean over the seeds; NaN if not measured.
     outcomes : ndarray of str, shape (detectors, series)
-        Status of the scores, or of their evaluation, if none of it went well; empty where there
-        are none yet.
+        Status of the scores, or of their evaluation if that failed; empty if not run yet.
     seeds : int
-        Most seeds that a detector ran with.
+        Largest number of seeds of a detector.
     known : dict
-        What the run stored about its measures: title, family, bounds, direction.
+        Title, family, bounds and direction of the measures, as stored in the run.
     changes : dict
-        Series whose values or labels changed since the run, each with what changed.
+        Series whose values or labels changed since the run, with a description of the change.
     registered : dict
         Registered names of the detectors; imported scores have none.
     title, notes : str
-        Title of its page, if it is not the name of the folder, and a text below it.
+        Title of the page, if not the name of the folder, and a text below it.
     """
 
     folder: Path
@@ -146,7 +146,7 @@ class RunReport:
 
     @classmethod
     def read(cls, folder: str | Path) -> RunReport:
-        """Read the latest plan of a run folder, also while the run goes on.
+        """Read the results of the latest plan of a run folder, also during the run.
 
         Parameters
         ----------
@@ -171,7 +171,7 @@ class RunReport:
         status = run.status(failures=_MOST_FAILURES)
         table = run.values()
         jobs = run.score_records()
-        detectors = tuple(dict.fromkeys(job.detector for job in jobs))
+        detectors = run.detectors()
         series = run.series()
         known = run.measures()
         present = set(table["measure"])
@@ -196,7 +196,7 @@ class RunReport:
 
     @property
     def name(self) -> str:
-        """Of the folder."""
+        """Name of the folder."""
         return self.folder.resolve().name
 
     @property
@@ -206,7 +206,7 @@ class RunReport:
 
     @property
     def families(self) -> tuple[str, ...]:
-        """Family of each detector; nothing where it is unknown."""
+        """Family of each detector; empty if unknown."""
         return tuple(
             detector_family(self.registered.get(name, "")) or detector_family(name)
             for name in self.detectors
@@ -214,14 +214,14 @@ class RunReport:
 
     @property
     def failures(self) -> int:
-        """Jobs that failed, all of them."""
+        """Number of failed jobs."""
         return self.status.count(*FAILED)
 
     @property
     def state(self) -> str:
-        """How far the run is, in words.
+        """Progress of the run in words.
 
-        Jobs are counted as the run counts them: what waits for a score is added when it is there.
+        Evaluations count as jobs once their scores exist, as in the progress of the run.
         """
         done, total = self.status.progress.get("done", 0), self.status.progress.get("total", 0)
         state = self.status.run["state"]
@@ -232,12 +232,12 @@ class RunReport:
 
     @property
     def change_summary(self) -> str:
-        """How many series changed since the run, and what follows."""
+        """How many series changed since the run, and what to do."""
         return (
             f"Values or labels of {plural(len(self.changes), 'series', 'series')} changed since "
-            "the run. The page shows the values of the run and does not draw these series; start "
-            "the command that made the run (`vuskit bench run` or `vuskit evaluate`) again to "
-            "compute new values"
+            "the run. The page shows the values of the run and does not draw these series. Repeat "
+            "the command that created the run (`vuskit bench run` or `vuskit evaluate`) to compute "
+            "new values"
         )
 
     @cached_property
@@ -245,12 +245,12 @@ class RunReport:
         return {one.title: place for place, one in enumerate(self.series)}
 
     def find_series(self, name: str) -> int:
-        """Place of a series, by data set and name, or by its name if there is but one of it.
+        """Return the place of a series, by data set and name, or by its name if it is unique.
 
         Raises
         ------
         InvalidInputError
-            If there is none, or several.
+            If no series, or several, have this name.
         """
         if name in self._places:
             return self._places[name]
@@ -267,24 +267,24 @@ class RunReport:
         return found[0]
 
     def measure(self, name: str) -> Measure:
-        """What the run stored about one of its measures; see `vuskit.bench.Run.measures`."""
+        """Return a measure as stored in the run; see `vuskit.bench.Run.measures`."""
         return self.known.get(name) or measure_called(name)
 
     def without_values(self, settings: str, measure: str) -> tuple[str, ...]:
-        """Detectors without any value, which a comparison leaves out."""
+        """Return the detectors without any value, which a comparison excludes."""
         values = self.values[self.settings.index(settings), self.measures.index(measure)]
         missing = np.isnan(values).all(axis=1)
         return tuple(name for name, none in zip(self.detectors, missing, strict=True) if none)
 
     def comparison(self, settings: str, measure: str) -> TableComparison:
-        """Compare the detectors by a measure, over the series that all of them have a value for.
+        """Compare the detectors by a measure, on the series on which all of them have a value.
 
-        Detectors without any value are left out, see `without_values`.
+        Detectors without any value are excluded; see `without_values`.
 
         Raises
         ------
         InvalidInputError
-            If fewer than two detectors, or too few series, are left.
+            If fewer than two detectors, or too few series, remain.
         """
         from vuskit.studies.statistics.comparison import compare_columns
 
@@ -298,7 +298,7 @@ class RunReport:
         )
 
     def to_frame(self) -> pd.DataFrame:
-        """One row per settings, series, detector and measure with a value, means over seeds."""
+        """Return one row per value (settings, series, detector, measure), means over seeds."""
         pandas = require("pandas", purpose="a table of values")
         at = np.argwhere(np.isfinite(self.values))
         return pandas.DataFrame(
@@ -324,7 +324,7 @@ def _values(
     detectors: tuple[str, ...],
     series: tuple[RunSeries, ...],
 ) -> Floats:
-    """Means over the seeds."""
+    """Arrange the values as an array; means over the seeds."""
     shape = tuple(map(len, (settings, measures, detectors, series)))
     titles = zip(table["dataset"], table["series"], strict=True)
     of_series = _index(tuple((one.dataset, one.name) for one in series))
@@ -346,7 +346,7 @@ def _costs(
     detectors: tuple[str, ...],
     series: tuple[RunSeries, ...],
 ) -> tuple[Floats, NDArray[np.str_]]:
-    """Seconds and outcomes by detector and series."""
+    """Return seconds and outcomes by detector and series."""
     shape = len(detectors), len(series)
     warm: dict[tuple[int, int], list[float]] = {}
     cold: dict[tuple[int, int], list[float]] = {}
@@ -355,11 +355,11 @@ def _costs(
     of_series = _index(tuple((one.dataset, one.name) for one in series))
     for job in jobs:
         at = of_detector[job.detector], of_series[job.dataset, job.series]
-        # Scores of one seed are scores; the failures of the others are listed as such.
+        # One successful seed is enough; failures of other seeds are listed separately.
         if outcomes[at] != Status.OK:
             outcomes[at] = job.evaluated or job.status
         if job.fit_seconds is not None and job.score_seconds is not None:
-            # The first job of a detector in a worker holds imports and compilation.
+            # The first job of a detector in a worker includes imports and compilation.
             kept = cold if job.cold else warm
             kept.setdefault(at, []).append(job.fit_seconds + job.score_seconds)
     seconds = np.full(shape, np.nan)
@@ -381,23 +381,23 @@ def _most_seeds(jobs: tuple[ScoreRecord, ...]) -> int:
 def series_report(
     run: RunReport, place: int, settings: str, *, scored: ScoredSeries | None = None
 ) -> EvaluationReport:
-    """Evaluation of one series from what the run stored; nothing is scored or measured again.
+    """Return the evaluation of one series from stored scores and values; computes nothing.
 
     Parameters
     ----------
     run : RunReport
         The run.
     place : int
-        Of the series in ``run.series``.
+        Place of the series in ``run.series``.
     settings : str
         One of ``run.settings``.
     scored : ScoredSeries, optional
-        The series and its scores, if they have been read before.
+        The series and its scores, if already read.
 
     Raises
     ------
     InvalidInputError
-        If the series was not evaluated, or it or its scores cannot be read any more.
+        If the series was not evaluated, or it or its scores can no longer be read.
     """
     about = run.series[place]
     stored = open_run(run.folder)
@@ -440,20 +440,20 @@ def series_report(
 
 
 def first_channel(series: Series) -> Floats | None:
-    """First channel of a series; None if all values are missing, as in a pack."""
+    """Return the first channel of a series; None if all values are missing, as in a pack."""
     values = np.asarray(series.values, dtype=np.float64).reshape(series.n_points, -1)
     return None if np.isnan(values).all() else values[:, 0]
 
 
 def _channels(series: Series) -> dict[str, Floats]:
-    """Channels that hold a value, by name."""
+    """Return the channels with at least one value, by name."""
     values = np.asarray(series.values, dtype=np.float64).reshape(series.n_points, -1)
     named = zip(series.channels, values.T, strict=True)
     return {name: channel for name, channel in named if not np.isnan(channel).all()}
 
 
 def _why(run: RunReport, ended: dict[str, int]) -> str:
-    """How jobs of a series without values ended."""
+    """Explain why a series has no values."""
     if ended:
         listed = ", ".join(f"{count:,} {status}" for status, count in ended.items())
         return f": its jobs ended with {listed}"
@@ -464,7 +464,7 @@ def _why(run: RunReport, ended: dict[str, int]) -> str:
 
 
 MOST_BYTES = 600_000
-_RESAMPLES = 2  # the fewest there are: the page shows no intervals
+_RESAMPLES = 2  # the minimum, because the page shows no intervals
 
 
 def run_comparisons(
@@ -472,22 +472,21 @@ def run_comparisons(
 ) -> dict[str, Any]:
     """Compare the detectors by every measure, under every settings.
 
-    Browsers hold the values in single precision, in which differences tie that are not equal; so
-    the tests are made here, and the page chooses among them.
+    The page holds values in single precision, where distinct differences may tie. Therefore the
+    tests are computed here, and the page selects among them.
 
     Parameters
     ----------
     run : RunReport
         The run.
     progress : callable, optional
-        Called with the measures that are done and how many there are.
+        Called with the number of finished measures and their total.
 
     Returns
     -------
     dict
-        By ``"settings,measure"`` for all series and ``"settings,measure,dataset"`` for those of one
-        data set, all of them places. Data sets with many series come first; those of which there
-        is no room for every measure are not there.
+        Comparisons by ``"settings,measure"`` for all series and ``"settings,measure,dataset"`` for
+        one data set, all of them places. Small data sets are missing if they do not fit.
     """
     pairs = [(s, m) for s in range(len(run.settings)) for m in range(len(run.measures))]
     found: dict[str, Any] = {}
@@ -513,7 +512,7 @@ def run_comparisons(
 def compare_series(
     run: RunReport, settings: int, measure: int, series: NDArray[np.intp]
 ) -> dict[str, Any]:
-    """Compare the detectors by a measure on some series: ranks, groups and tests, or an error.
+    """Compare the detectors by a measure on some series; return ranks and tests, or an error.
 
     Parameters
     ----------
@@ -553,43 +552,42 @@ def compare_series(
 
 def _too_few(detectors: int, complete: int, series: int) -> str:
     if detectors < 2:
-        return f"tests compare two detectors or more, and {detectors or 'none'} has values here."
+        return f"tests need two or more detectors with values, got {detectors}."
     return (
-        f"tests need two series or more with a value of every detector, and {complete} of "
-        f"{series} {'has' if complete == 1 else 'have'} that here."
+        f"tests need two or more series with values of all detectors, got {complete} of {series}."
     )
 
 
 # -- numbers ---------------------------------------------------------------------------------------
 
 
-PAGE_BYTES = 5_500_000  # of the whole page; six million is what mail and browsers like
-_EXACT_BYTES = 2_000_000  # of numbers in single precision; more of them are rounded
+PAGE_BYTES = 5_500_000  # of the whole page, so that it can be sent by mail
+_EXACT_BYTES = 2_000_000  # of values in single precision; beyond, values are rounded
 _BASE64 = 4 / 3
 _OUTCOMES = ("", *(status.value for status in Status))
 
 
 def run_that_fits(run: RunReport, room: int) -> tuple[RunReport, tuple[str, ...]]:
-    """Leave out measures until the values of the others fit.
+    """Omit measures until the values of the others fit into a page.
 
     Parameters
     ----------
     run : RunReport
         The run.
     room : int
-        Bytes that the values may take, at two bytes each before they are encoded.
+        Bytes for the values; a value takes two bytes before encoding.
 
     Returns
     -------
     RunReport
-        The run, maybe with fewer measures; the main one stays longest, then the first.
+        The run, possibly with fewer measures. The main measure has priority, then the first ones.
     tuple of str
-        Measures that were left out.
+        Omitted measures.
 
     Raises
     ------
     InvalidInputError
-        If not even one measure fits.
+        If not a single measure fits.
     """
     if not run.values.size:
         return run, ()
@@ -612,14 +610,14 @@ def run_that_fits(run: RunReport, room: int) -> tuple[RunReport, tuple[str, ...]
 
 
 def fits_exactly(run: RunReport, room: int) -> bool:
-    """Whether values and seconds may be kept in single precision."""
+    """Return whether values and seconds fit in single precision."""
     return (run.values.size + run.seconds.size) * 4 * _BASE64 <= min(_EXACT_BYTES, room)
 
 
 def run_data(
     run: RunReport, comparisons: Mapping[str, Any], *, exact: bool = True
 ) -> dict[str, Any]:
-    """Everything that the views of a run show, ready for JSON.
+    """Return everything that the views of a run show, ready for JSON.
 
     Parameters
     ----------
@@ -628,7 +626,7 @@ def run_data(
     comparisons : mapping
         See `run_comparisons`.
     exact : bool, default=True
-        Keep values and seconds in single precision; otherwise two bytes each.
+        Store values and seconds in single precision; otherwise in two bytes each.
     """
     measures = [run.measure(name) for name in run.measures]
     families = dict.fromkeys(map(family_of, measures))
@@ -669,14 +667,14 @@ def run_data(
 
 
 def packed_rows(rows: Floats, *, log: bool = False) -> dict[str, Any]:
-    """Two bytes for each number, spread evenly between the least and the largest of its row.
+    """Encode numbers in two bytes each, evenly between the minimum and maximum of their row.
 
     Parameters
     ----------
     rows : ndarray of shape (n, size)
-        NaN is a gap; so is what has no logarithm, if those are taken.
+        NaN is a gap; with `log`, so are numbers that are not positive.
     log : bool, default=False
-        Spread the logarithms, for numbers of very different sizes.
+        Encode logarithms, for numbers of very different sizes.
 
     Examples
     --------
@@ -706,7 +704,7 @@ def _by_measure(run: RunReport) -> Floats:
 
 
 def _outcomes(run: RunReport) -> str:
-    """One letter for each detector and series: its place in the list of outcomes."""
+    """Encode the outcomes: one digit per detector and series."""
     letters = {name: str(place) for place, name in enumerate(_OUTCOMES)}
     return "".join(letters[str(outcome)] for outcome in run.outcomes.ravel())
 
@@ -736,23 +734,23 @@ def run_sections(
     others: Sequence[Section] = (),
     progress: Progress | None = None,
 ) -> list[Section]:
-    """Make the sections of a run.
+    """Create the sections of a run.
 
     Parameters
     ----------
     run : RunReport
         The run.
     series : sequence of str, optional
-        Series whose drawings the page holds in any case; others follow as far as there is room.
+        Series that the page must draw; others follow while they fit.
     others : sequence of Section, optional
-        Sections that belong on the same page.
+        Further sections of the page.
     progress : callable, optional
-        Called with the steps that are done and how many there are at most.
+        Called with the number of finished steps and their maximum.
 
     Raises
     ------
     InvalidInputError
-        If a series is not in the run or cannot be read any more, or they do not all fit.
+        If a series is not in the run or can no longer be read, or not all of them fit.
     """
     wanted = [run.find_series(name) for name in series]
     fixed = [*([_failures(run)] if run.failures else []), *others]
@@ -797,7 +795,7 @@ def view_sections(
     drawn: int | None = None,
     live: bool = False,
 ) -> list[Section]:
-    """Make the sections that show the values of a run, for its page and for a server.
+    """Create the sections that show the values of a run, for its page and for a server.
 
     Parameters
     ----------
@@ -806,13 +804,13 @@ def view_sections(
     data : dict
         See `run_data`.
     series_view : Section
-        What opens a series by its name; its key is ``series``.
+        Section that shows one series by its name; its key is ``series``.
     left_out : sequence of str, optional
-        Measures without room on the page.
+        Measures that do not fit into the page.
     drawn : int, optional
-        Number of series whose drawings are on the page; None: all can be drawn.
+        Number of series that the page draws; None: all.
     live : bool, default=False
-        Whether the data is replaced while the run goes on; ``#overview`` then tells how far it is.
+        Whether the data is updated during the run; ``#overview`` then shows the progress.
     """
     board = _run_html(run, data, left_out, live)
     return [
@@ -828,7 +826,7 @@ def _size(section: Section) -> int:
 
 
 def _room_for_values(run: RunReport, fixed: Sequence[Section]) -> int:
-    """Bytes of a page that other sections, comparisons and all that is listed once leave."""
+    """Return the bytes of a page that remain for values."""
     no_values = dataclasses.replace(run, values=run.values[:, :0], measures=())
     listed = len(safe_json(run_data(no_values, {}, exact=False))) + MOST_BYTES
     return PAGE_BYTES - _OTHER_BYTES - listed - sum(map(_size, fixed))
@@ -840,26 +838,26 @@ def _room_for_values(run: RunReport, fixed: Sequence[Section]) -> int:
 def _drawn(
     run: RunReport, wanted: list[int], room: int, reasons: dict[str, str]
 ) -> Iterator[Section]:
-    """Sections of series, those that are wanted first, as far as there is room.
+    """Yield sections of series while they fit, the requested ones first.
 
-    Those that cannot be drawn are left out, and why is noted.
+    Series that cannot be drawn are skipped, with the reason in `reasons`.
     """
     for place in dict.fromkeys([*wanted, *_in_turn(run)]):
         try:
             with warnings.catch_warnings():
-                # Coarse grids are the plan's choice, and drawings have their own.
+                # Warnings about coarse grids concern the plan, not the drawings.
                 warnings.simplefilter("ignore")
                 section = _series(run, place)
         except InvalidInputError as error:
             if place in wanted:
                 raise
             reasons[str(place)] = str(error)
-            continue  # the table of series still has its values
+            continue  # the table of series still shows its values
         room -= _size(section)
         if room < 0 and place in wanted:
             raise InvalidInputError(
                 f"`series` must fit into a page of {_PAGE_BYTES / 1e6:.1f} MB, got "
-                f"{len(wanted)}, of which {wanted.index(place)} fit; make several pages"
+                f"{len(wanted)}, of which {wanted.index(place)} fit; write several pages"
             )
         if room < 0:
             return
@@ -867,7 +865,7 @@ def _drawn(
 
 
 def _in_turn(run: RunReport) -> Iterator[int]:
-    """Places of the series, one of each data set, then the second of each, and so on."""
+    """Yield places of series: the first of each data set, then the second of each, and so on."""
     by_dataset: dict[str, list[int]] = {}
     for place, one in enumerate(run.series):
         by_dataset.setdefault(one.dataset, []).append(place)
@@ -878,13 +876,18 @@ def _in_turn(run: RunReport) -> Iterator[int]:
 def _series(run: RunReport, place: int) -> Section:
     report = series_report(run, place, run.settings[0] if run.settings else "")
     detail = Detail(score_bytes=_SCORE_BYTES * len(report.scores), line_bytes=_LINE_BYTES)
-    notes = [f"Of the run {run.name}."]
+    notes = [f"Series of the run {run.name}."]
     if not whole_scores(report, detail):
         notes.append("Scores are thinned to fit into the file; original values are exact.")
     if run.seeds > 1:
-        notes.append("Values are means over the seeds; the scores drawn are those of the first.")
+        notes.append("Values are means over the seeds; drawn scores are those of the first seed.")
     return series_section(
-        report, key=f"series-{place}", parent="table", detail=detail, note=" ".join(notes)
+        report,
+        key=f"series-{place}",
+        parent="table",
+        detail=detail,
+        note=" ".join(notes),
+        detectors=run.detectors,
     )
 
 
@@ -906,19 +909,19 @@ def _run_html(run: RunReport, data: dict[str, Any], left_out: Sequence[str], liv
     ]
     details = [f"Settings: {text}." for text in run.settings]
     if run.seeds > 1:
-        details.append(f"Values of up to {run.seeds} seeds of a detector are averaged.")
+        details.append(f"Values are means over up to {run.seeds} seeds per detector.")
     details.append(f"{_started(run.status.run)} with vuskit {run.status.run['vuskit']}.")
     if isinstance(data["values"], dict):
         details.append(
-            "Values are rounded to the 65,534th part of each measure's range, to fit into a page."
+            "Values are rounded to 1/65,534 of each measure's range, to fit into the page."
         )
     blank = [one.title for name, one in run.known.items() if name not in run.measures]
     if blank and run.measures:
         details.append(f"No value on any series: {', '.join(blank)}.")
     if left_out:
         details.append(
-            f"There is no room for {plural(len(left_out), 'measure')}: {', '.join(left_out)}; "
-            "`vuskit bench export` writes all values as a table."
+            f"{plural(len(left_out), 'measure')} did not fit into the page: "
+            f"{', '.join(left_out)}; `vuskit bench export` writes all values as a table."
         )
     if run.changes:
         details.append(f"{run.change_summary}.")
@@ -940,38 +943,39 @@ def _run_html(run: RunReport, data: dict[str, Any], left_out: Sequence[str], liv
 
 
 def _paragraphs(text: str) -> list[str]:
-    """Paragraphs of a text; empty lines separate them."""
+    """Split a text into paragraphs at empty lines."""
     return [one for part in re.split(r"\n\s*\n", text) if (one := part.strip())]
 
 
 def _started(facts: Mapping[str, Any]) -> str:
-    """When the run began, and when it was continued; a start that had nothing to do is none."""
+    """Return when the run started and when it was resumed, if that ran any job."""
     first, latest = (str(facts[name])[:16].replace("T", " ") for name in ("begun", "started"))
     if str(facts["last_job"] or "") <= str(facts["started"]) or first == latest:
         return f"Started {first} UTC"
-    return f"Started {first} UTC, continued {latest} UTC"
+    return f"Started {first} UTC, resumed {latest} UTC"
 
 
 def _table_html(run: RunReport, drawn: int | None) -> str:
     if drawn is None:
         text = "Click a name to open the series."
     elif drawn == len(run.series):
-        text = "Drawings of all series are in this file."
+        text = "This page draws all series. Click a name to open the series."
     else:
         text = (
-            f"Drawings of {drawn:,} of {len(run.series):,} series are in this file; "
-            "the others show their values and the command that draws them."
+            f"This page draws {drawn:,} of {len(run.series):,} series. The others show their "
+            "values and the commands that draw them."
         )
     return fill(part("run_table.html"), {"embedded": html.escape(text)})
 
 
 def _failures(run: RunReport) -> Section:
-    """Failures by cause; the table to copy has one row per job."""
+    """Create the section of failures by cause; the copied table has one row per job."""
     listed, causes = run.status.failures, run.status.causes
     shown = sum(one.n_jobs for one in causes)
-    told = f"{plural(len(causes), 'cause')}, the most frequent first; the latest job of each."
+    told = f"{plural(len(causes), 'cause')}, the most frequent first, each with its latest job."
     if shown < run.failures:
-        told += f" {plural(run.failures - shown, 'job')} with other causes: vuskit bench status."
+        rest = plural(run.failures - shown, "job")
+        told += f" {rest} failed for other causes; see `vuskit bench status`."
     pieces = {
         "summary": html.escape(f"{plural(run.failures, 'job')} of {run.name} failed."),
         "counts": _failure_counts(run),
@@ -989,7 +993,7 @@ def _failures(run: RunReport) -> Section:
 
 
 def _failure_counts(run: RunReport) -> str:
-    """Series of each detector by outcome: of its scores, or of their evaluation."""
+    """Return the table of series by detector and outcome (of scores or evaluation)."""
     shown = [Status.OK, *FAILED, Status.SKIPPED]
     rows = []
     for name, outcomes in zip(run.detectors, run.outcomes, strict=True):
@@ -1020,30 +1024,30 @@ def run_page_html(
     notes: str = "",
     progress: Progress | None = None,
 ) -> str:
-    """Write the page of a benchmark run.
+    """Return the page of a benchmark run.
 
-    It holds the leaderboard, critical differences, ranks, times, failures, all values, and the
-    drawings of as many series as fit into a page that can be sent.
+    It contains the leaderboard, critical differences, ranks, times, failures, all values, and
+    drawings of as many series as fit into a file that can be sent by mail.
 
     Parameters
     ----------
     report : RunReport
         The run, see `RunReport.read`.
     studies : sequence, optional
-        Results of studies, as further sections.
+        Results of studies to show as further sections.
     series : sequence of str, optional
-        Series whose drawings come first, by data set and name.
+        Series that the page must draw, by data set and name.
     title : str, optional
         Title of the page; the name of the run by default.
     notes : str, optional
         Plain text below the title; empty lines separate paragraphs.
     progress : callable, optional
-        Called with the steps that are done and how many there are at most.
+        Called with the number of finished steps and their maximum.
 
     Returns
     -------
     str
-        One HTML document that needs nothing else and uses no network.
+        One self-contained HTML document; it uses no network.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""The page of one evaluated series: its values as a table, its scores as data for the scripts."""
+"""The page of one evaluated series: a table of its values, and its scores for the scripts."""
 
 from __future__ import annotations
 
@@ -48,22 +48,22 @@ __all__ = [
 
 Floats = NDArray[np.float64]
 
-_GAP = 65535  # of two bytes
+_GAP = 65535  # two-byte code of a gap
 _BASE64 = 4 / 3  # letters per byte
-_MOST_LEVELS = 1 << 16  # that two bytes tell apart
-_KNOTS = 400  # of times that are not evenly spaced
+_MOST_LEVELS = 1 << 16  # distinct values that two bytes can encode
+_KNOTS = 400  # times to keep if they are not evenly spaced
 
 
 @dataclass(frozen=True)
 class Detail:
-    """How much of a series is kept.
+    """How many bytes of a series a page may hold.
 
     Attributes
     ----------
     score_bytes : int
-        Of all scores together, encoded. Scores that need more are thinned.
+        Limit for all scores together, encoded. Scores that need more are thinned.
     line_bytes : int
-        Of all channels together, encoded.
+        Limit for all channels together, encoded.
     """
 
     score_bytes: int
@@ -73,8 +73,21 @@ class Detail:
 WHOLE = Detail(score_bytes=4_600_000, line_bytes=1_000_000)
 
 
-def drawing_data(report: EvaluationReport, detail: Detail = WHOLE) -> dict[str, Any]:
-    """Everything that the scripts need, ready for JSON."""
+def drawing_data(
+    report: EvaluationReport, detail: Detail = WHOLE, detectors: Sequence[str] = ()
+) -> dict[str, Any]:
+    """Return everything the scripts need, ready for JSON.
+
+    Parameters
+    ----------
+    report : EvaluationReport
+        The series, its scores and their measures.
+    detail : Detail
+        How much of the series to keep.
+    detectors : sequence of str, optional
+        Detectors of the run in order, which determines their colors. By default the scores.
+    """
+    order = list(dict.fromkeys([*detectors, *report.scores]))
     settings = report.table.settings
     measures = _ordered(report.measures)
     chance = report.chance
@@ -106,6 +119,7 @@ def drawing_data(report: EvaluationReport, detail: Detail = WHOLE) -> dict[str, 
         "scores": [
             {
                 "name": name,
+                "place": order.index(name),
                 "data": encoded,
                 "threshold": _number(report.events[name].threshold),
                 "rules": _rule_thresholds(report.scores[name]),
@@ -117,7 +131,7 @@ def drawing_data(report: EvaluationReport, detail: Detail = WHOLE) -> dict[str, 
 
 
 def _ordered(measures: Sequence[Measure]) -> list[Measure]:
-    """The measures as columns: VUS-PR and VUS-ROC first, ranges before points."""
+    """Return the measures in the order of columns: VUS-PR and VUS-ROC first."""
     paper = [measure.name for measure in resolve_measures("paper")]
     order = {name: place for place, name in enumerate(reversed(paper))}
     return sorted(measures, key=lambda one: order.get(one.name, len(order)))
@@ -134,7 +148,7 @@ def _measure(measure: Measure) -> dict[str, Any]:
 
 
 def _rule_thresholds(score: Floats) -> dict[str, float | None]:
-    """Thresholds of rules that use all scores: thinned ones would give others."""
+    """Compute the thresholds that depend on all scores; thinned scores would change them."""
     return {"sigma": _number(Sigma()(score)), "quantile": _number(Quantile()(score))}
 
 
@@ -146,13 +160,13 @@ def _number(value: float) -> float | None:
 
 
 def _times(dates: NDArray[np.datetime64] | None) -> dict[str, Any] | None:
-    """Times in milliseconds: first and step where they are evenly spaced, else some of them."""
+    """Return times in milliseconds: first and step if evenly spaced, otherwise a sample."""
     if dates is None or dates.size < 2 or np.isnat(dates).any():
         return None
     ms = dates.astype("datetime64[ms]").astype(np.int64)
     steps = np.diff(ms)
     if (steps <= 0).any():
-        return None  # such an axis would run backwards
+        return None  # the axis would run backwards
     if steps.max() - steps.min() <= 1:
         return {"first": int(ms[0]), "step": float((ms[-1] - ms[0]) / (ms.size - 1))}
     index = np.unique(np.linspace(0, ms.size - 1, _KNOTS).astype(np.intp))
@@ -165,7 +179,7 @@ def _channels(channels: Mapping[str, Floats], most: int) -> list[dict[str, Any]]
 
 
 def _most_deviating(channels: Sequence[Floats], labels: NDArray[np.bool_]) -> int:
-    """Place of the channel that is furthest from normal during anomalies, in its deviations.
+    """Return the place of the channel that deviates most during anomalies, in standard deviations.
 
     Examples
     --------
@@ -189,7 +203,7 @@ def _most_deviating(channels: Sequence[Floats], labels: NDArray[np.bool_]) -> in
 
 def _line(line: Floats, room: int) -> dict[str, Any]:
     numbers, size = thinned(line, room)
-    # Two bytes lose what no picture shows.
+    # Two bytes are more precise than any screen.
     there = numbers[np.isfinite(numbers)]
     low, high = (float(there.min()), float(there.max())) if there.size else (0.0, 1.0)
     scale = high - low or 1.0
@@ -209,7 +223,7 @@ def _base64(numbers: NDArray[Any], kind: str) -> str:
 
 
 def encoded_scores(score: Floats) -> dict[str, str]:
-    """All digits of a score in the fewest bytes: single precision or codes where nothing is lost.
+    """Encode a score without loss, in the form that needs the fewest bytes.
 
     Examples
     --------
@@ -232,7 +246,7 @@ def encoded_scores(score: Floats) -> dict[str, str]:
 
 
 def _rounded_scores(score: Floats) -> dict[str, Any]:
-    """A score in single precision, and whether different scores become equal."""
+    """Encode a score in single precision; ``tied`` if distinct scores become equal."""
     with np.errstate(over="ignore"):
         rounded = score.astype(np.float32)
     encoded: dict[str, Any] = {"f4": _base64(np.nan_to_num(rounded), "<f4")}
@@ -242,7 +256,7 @@ def _rounded_scores(score: Floats) -> dict[str, Any]:
 
 
 def _thinned_scores(score: Floats, regions: list[tuple[int, int]], room: int) -> dict[str, Any]:
-    """Lowest and highest score of each bucket, and all scores near anomalies if there is room."""
+    """Keep the extremes of each bucket, and all scores near anomalies if they fit."""
     near = sum(stop - start for start, stop in regions)
     if near > room // 2:
         regions, near = [], 0
@@ -261,7 +275,7 @@ def _letters(encoded: Mapping[str, Any]) -> int:
 
 
 def _scores(report: EvaluationReport, most: int) -> list[tuple[str, dict[str, Any]]]:
-    """Names and encoded scores: all digits, the same order, or thinned, as there is room."""
+    """Return names and encoded scores: exact, in single precision, or thinned, as space permits."""
     whole = {name: encoded_scores(score) for name, score in report.scores.items()}
     if sum(map(_letters, whole.values())) <= most:
         return list(whole.items())
@@ -277,13 +291,13 @@ def _scores(report: EvaluationReport, most: int) -> list[tuple[str, dict[str, An
 
 
 def whole_scores(report: EvaluationReport, detail: Detail = WHOLE) -> bool:
-    """Whether a page would hold every score, so that live values are exact."""
+    """Return whether a page would hold every score, so that live values are exact."""
     encoded = [one for _, one in _scores(report, detail.score_bytes)]
     return not any("bucket" in one or "tied" in one for one in encoded)
 
 
 def _regions(report: EvaluationReport) -> list[tuple[int, int]]:
-    """Points within a buffer of an anomaly, as ranges."""
+    """Return the points within a buffer of an anomaly, as ranges."""
     margin, n = max(report.length, 50), int(report.labels.size)
     found: list[tuple[int, int]] = []
     for start, stop in report.bounds:
@@ -296,12 +310,12 @@ def _regions(report: EvaluationReport) -> list[tuple[int, int]]:
 
 
 def encoded_floats(numbers: Floats) -> str:
-    """Single precision in base64; NaN stays NaN."""
+    """Encode numbers in single precision and base64; NaN stays NaN."""
     return base64.b64encode(numbers.astype("<f4").tobytes()).decode("ascii")
 
 
 def encoded_shares(numbers: Floats) -> str:
-    """Numbers from 0 to 1 in two bytes each, in base64; NaN is a gap.
+    """Encode numbers from 0 to 1 in two bytes each and base64; NaN is a gap.
 
     Examples
     --------
@@ -322,7 +336,7 @@ _FORMS = {"csv": "csv", "latex": "LaTeX", "markdown": "Markdown"}
 
 
 def _copy(name: str, label: str, forms: Sequence[str] = tuple(_FORMS)) -> str:
-    """Buttons that copy a table in several forms."""
+    """Return buttons that copy a table in several formats."""
     buttons = "".join(
         f'<button type="button" data-copy="{name}" data-form="{form}" '
         f'aria-label="Copy {html.escape(label)} as {_FORMS[form]}">{_FORMS[form]}</button>'
@@ -338,21 +352,24 @@ def series_section(
     parent: str | None = None,
     detail: Detail = WHOLE,
     note: str = "",
+    detectors: Sequence[str] = (),
 ) -> Section:
-    """Make the section of one evaluated series.
+    """Create the section of one evaluated series.
 
     Parameters
     ----------
     report : EvaluationReport
         The series, its scores and their measures.
     key, parent : str
-        Of the section, see `Section`.
+        Key of the section and of its parent; see `Section`.
     detail : Detail
-        How much of the series is kept.
+        How much of the series to keep.
     note : str
         A sentence below the title.
+    detectors : sequence of str, optional
+        Detectors of the run in order, which determines their colors. By default the scores.
     """
-    data = drawing_data(report, detail)
+    data = drawing_data(report, detail, detectors)
     pieces = {
         "name": html.escape(report.name),
         "summary": html.escape(_summary(report)),
@@ -403,7 +420,7 @@ def _settings(report: EvaluationReport) -> str:
 
 
 def _measures_table(report: EvaluationReport) -> str:
-    """One row per detector; the scripts put a live one in its place."""
+    """Return one row per detector; the scripts replace it by a live table."""
     measures = _ordered(report.measures)
     arrows = ["" if measure.higher_is_better else " ↓" for measure in measures]
     titles = [measure.title + arrow for measure, arrow in zip(measures, arrows, strict=True)]
@@ -428,29 +445,31 @@ def _measures_table(report: EvaluationReport) -> str:
     return table("measures", f"Measures of {report.name}", ["detector", *titles], rows)
 
 
-def series_page_html(report: EvaluationReport) -> str:
-    """Write the page of one evaluated series.
+def series_page_html(report: EvaluationReport, *, detectors: Sequence[str] = ()) -> str:
+    """Return the page of one evaluated series.
 
     Parameters
     ----------
     report : EvaluationReport
         The series, its scores and their measures.
+    detectors : sequence of str, optional
+        Detectors of the run in order, which determines their colors. By default the scores.
 
     Returns
     -------
     str
-        One HTML document that needs nothing else and uses no network.
+        One self-contained HTML document; it uses no network.
     """
-    return page_document(report.name, [series_section(report)])
+    return page_document(report.name, [series_section(report, detectors=detectors)])
 
 
 def empty_page_html() -> str:
-    """Write the page without data: readers drop their own file on it.
+    """Return the page without data, which evaluates the files dropped on it.
 
     Returns
     -------
     str
-        One HTML document that needs nothing else and uses no network.
+        One self-contained HTML document; it uses no network.
 
     Examples
     --------
@@ -471,6 +490,6 @@ def empty_page_html() -> str:
             "measures": [_measure(one) for one in _ordered(resolve_measures("paper"))],
             "names": {"labels": LABEL_NAMES, "values": VALUE_NAMES, "times": TIME_NAMES},
         },
-        assets=(*SERIES_ASSETS, "try.js"),
+        assets=(*SERIES_ASSETS, "buffers.js", "try.js"),
     )
     return page_document("vuskit", [section])

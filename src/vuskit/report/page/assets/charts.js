@@ -2,14 +2,14 @@
 /* The chart layer of all pages: drawings with hover values, keyboard access, legends, linked zoom and export.
    Colors follow the theme; the page repaints when the size, the theme or the medium (print) changes.
 
-   SVG drawings. One stop of the Tab key; arrow keys walk over the marks and read out their values, as the
-   pointer does; Enter and clicks choose a mark's name.
+   SVG drawings. Each is one Tab stop; arrow keys step through the marks and announce their values, as hovering
+   does; Enter and clicks choose the name of a mark.
 
      const draw = charts.plot(holder, label, choose)
      draw(height, (canvas) => ...)              canvas: {root, width, height, mark, text, shape}
      charts.bars | boxes | ranks | lines | scatter | versus(draw, items, options)     forms that draw on a plot
        items are {name, title, color, ...}; see each form for the rest. charts.lit(name) and
-       charts.faint(name) tell which names stand out or back; replace these two functions to choose.
+       charts.faint(name) tell which names are emphasized or dimmed; replace these two functions to choose.
 
    Canvas drawings, where there are many points. A paint function takes a pen (CanvasRenderingContext2D, or a
    pen that writes SVG) and draws the whole picture; vuskit.prepare(canvas) gives {pen, width, height}.
@@ -46,7 +46,7 @@ const charts = (() => {
   ruler.font = FONT;
   const widthOf = (text) => ruler.measureText(text).width;
   const shortened = (text, room) => vuskit.fitted(ruler, text, room);
-  // Six digits, without the noise of binary fractions; infinite numbers come as text.
+  // Six digits, without rounding noise; infinite numbers arrive as text.
   const exact = (value) => value === null || value === undefined || Number.isNaN(value) ? "undefined"
     : typeof value === "number" ? String(Number(value.toPrecision(6))) : value.replace("inf", "infinite");
   const known = (value) => typeof value === "number" && Number.isFinite(value);
@@ -57,7 +57,7 @@ const charts = (() => {
   const escaped = (text) => String(text).replace(/[&<>"]/g, (letter) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" })[letter]);
   const document_ = (width, height, inside) => `<svg xmlns="${NS}" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" font-family="system-ui, sans-serif">`
     + `<rect width="${width}" height="${height}" fill="${vuskit.color("paper")}"/>${inside}</svg>`;
-  // A pen with the methods of a canvas that the drawings use; what it draws is SVG.
+  // A pen with the canvas methods that the drawings use; its output is SVG.
   const STYLE = { fillStyle: "#000000", strokeStyle: "#000000", lineWidth: 1, globalAlpha: 1, font: FONT, textAlign: "left", dash: [], moved: "", clipped: "" };
   class SvgPen {
     constructor(width, height) {
@@ -99,7 +99,7 @@ const charts = (() => {
     measureText(text) { ruler.font = this.font; const found = ruler.measureText(text); ruler.font = FONT; return found; }
     toString() { return document_(this.width, this.height, this.parts.join("\n")); }
   }
-  // SVG of a drawing that is in the page: what its style sheet says becomes part of it.
+  // SVG of a drawing in the page, with its styles included.
   const INHERITED = ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-dasharray", "opacity", "font-size", "font-weight", "paint-order", "stroke-linejoin", "stroke-linecap"];
   charts.svgText = (node) => {
     const copy = node.cloneNode(true);
@@ -113,7 +113,7 @@ const charts = (() => {
     });
     return document_(node.getAttribute("width"), node.getAttribute("height"), new XMLSerializer().serializeToString(copy));
   };
-  // Draw a canvas once more, with a pen that writes SVG.
+  // Draws a canvas again, with a pen that writes SVG.
   charts.recorded = (canvas, draw) => {
     const { width, height } = canvas.getBoundingClientRect();
     const pen = new SvgPen(Math.round(width), Math.round(height));
@@ -144,7 +144,7 @@ const charts = (() => {
     charts.download(file, blob);
     vuskit.tell(`${file} saved`);
   };
-  // Buttons above the corner of a drawing, seen while the pointer or the focus is there; or among those of `head`.
+  // Buttons above the corner of a drawing, visible on hover and focus; or in `head`.
   const saver = (holder, name, text, head = null) => {
     const button = (form) => element("button", { type: "button", text: form.toUpperCase(), "data-save": form, "aria-label": `Save ${name} as ${form.toUpperCase()}`, onclick: () => charts.save(name, text(), form) });
     if (head) { head.append(button("svg"), button("png")); return; }
@@ -184,7 +184,7 @@ const charts = (() => {
     saver(holder, label, () => charts.svgText(inner.querySelector("svg")));
     inner.addEventListener("pointerleave", hide);
     inner.addEventListener("blur", hide);
-    // The text of a mark may depend on the place under the pointer, as along a curve.
+    // The text of a mark may depend on the position of the pointer, as along a curve.
     const textOf = (mark, event) => typeof mark.text === "string" ? mark.text
       : mark.text(event ? event.clientX - inner.getBoundingClientRect().left : undefined);
     inner.addEventListener("pointermove", (event) => {
@@ -335,7 +335,7 @@ const charts = (() => {
             svg("path", { d: `M${a} ${middle}H${b}M${d} ${middle}H${e}M${a} ${middle - 4}V${middle + 4}M${e} ${middle - 4}V${middle + 4}`, class: "whisker" }),
             svg("rect", { x: b, y: middle - half, width: Math.max(d - b, 1), height: 2 * half, fill: color, class: "bar" }),
             svg("path", { d: `M${c} ${middle - half}V${middle + half}`, class: "median" }),
-            // Axes end at the whiskers, so that boxes can be seen; the label counts what is outside.
+            // The axis ends at the whiskers, so that boxes stay large; the label counts values beyond.
             ...outliers.filter((value) => x(value) >= left && x(value) <= right).map((value) => svg("circle", { cx: x(value), cy: middle, r: 1.5, class: "outlier" })),
           );
         }
@@ -346,10 +346,10 @@ const charts = (() => {
     });
   };
 
-  // ---- mean ranks, and bars over those that do not differ ----
+  // ---- mean ranks, with bars that join those that do not differ ----
   charts.ranks = (draw, items, groups) => {
     const sorted = items.map((item) => ({ ...item, lower: item.lower ?? item.rank, upper: item.upper ?? item.rank })).sort((one, other) => one.rank - other.rank);
-    // Of those that are shown; what is left of one group may be part of another.
+    // Groups of the shown items; a reduced group may be part of another.
     const shown = groups.map((group) => sorted.flatMap(({ name }, k) => group.includes(name) ? [k] : []));
     const apart = shown.filter((group, k) => !shown.some((other, j) => j !== k && (other.length > group.length || j < k) && group.every((place) => other.includes(place))));
     const linesOf = (bars) => Math.max(0, ...bars.map(({ line }) => line + 1));
@@ -377,7 +377,7 @@ const charts = (() => {
         const end = onLeft ? 0 : canvas.width;
         const group = canvas.shape("g", { class: "elbow" });
         const words = onLeft ? `${item.title} (${item.rank.toFixed(2)})` : `(${item.rank.toFixed(2)}) ${item.title}`;
-        const room = widthOf(words) * 1.1 + 12; // bold when chosen
+        const room = widthOf(words) * 1.1 + 12; // bold if chosen
         const edge = onLeft ? room : canvas.width - room;
         group.append(
           svg("path", { d: `M${x(item.rank)} ${axis}V${y}H${edge}`, class: tone(item, "whisker") }),
@@ -388,7 +388,7 @@ const charts = (() => {
         canvas.mark(group, told(item), item.name);
       });
     };
-    // Turned on its side where there is no room for names on both sides: one row for each measure.
+    // Narrow screens have no space for names on both sides: one row for each measure.
     const narrow = (canvas) => {
       const left = labelRoom(sorted, canvas.width);
       const right = canvas.width - 14 - linesOf(down) * 9;
@@ -417,7 +417,7 @@ const charts = (() => {
   const bent = ({ kind, low, high, from, to }) => {
     if (kind === "log") return vuskit.scale({ low, high, from, to, log: true });
     if (kind !== "symlog") return vuskit.scale({ low, high, from, to });
-    // Logarithmic far from 0, straight near it.
+    // Logarithmic far from 0, linear near it.
     const bend = (value) => Math.asinh(value / 5);
     const at = (value) => from + (bend(value) - bend(low)) / (bend(high) - bend(low) || 1) * (to - from);
     at.low = low;
@@ -452,7 +452,7 @@ const charts = (() => {
         canvas.shape("line", { x1: x(tick), x2: x(tick), y1: box.top, y2: box.bottom, class: "grid" });
         const words = power(tick);
         const half = widthOf(words) / 2;
-        const at = Math.min(x(tick), canvas.width - half - 1); // the last one stays inside
+        const at = Math.min(x(tick), canvas.width - half - 1); // keep the last label inside
         if (at - half < after) continue;
         after = at + half + 6;
         canvas.text(at, box.bottom + 15, words, { "text-anchor": "middle" });
@@ -472,7 +472,7 @@ const charts = (() => {
         if (dots.length) canvas.shape("path", { d: dots.map(([a, b]) => `M${x(a).toFixed(1)} ${y(b).toFixed(1)}h0`).join(""), stroke: curve.color, class: tone(curve, "dots") });
         canvas.shape("path", { d: path(fits), stroke: curve.color, "stroke-dasharray": curve.dash || null, class: tone(curve, charts.lit(curve.name) ? "line lit" : "line") });
         if (!marks) {
-          // A wide unseen stroke is easier to meet; the nearest point tells its value.
+          // A wide invisible stroke is easier to hit; the label shows the nearest point.
           const nearest = (px) => fits.reduce((best, point) => Math.abs(x(point[0]) - px) < Math.abs(x(best[0]) - px) ? point : best);
           const reach = canvas.shape("path", { d: path(fits), class: "reach" });
           const told = (px) => {
@@ -520,7 +520,7 @@ const charts = (() => {
       for (const item of shown) {
         const wide = widthOf(item.title);
         const [cx, cy, r] = [x(item.x), y(item.y), radius(item)];
-        // The first free place around the circle, ever farther out.
+        // The first free place around the circle, from near to far.
         const places = [0, 14, 28, 42, 56].flatMap((away) => [[cx + r + 3, cy + 4 - away], [cx - r - 3 - wide, cy + 4 - away],
           [cx + r + 3, cy + 4 + away], [cx - r - 3 - wide, cy + 4 + away], [cx - wide / 2, cy - r - 4 - away], [cx - wide / 2, cy + r + 13 + away]]);
         const free = ([px, py]) => px > box.left && px + wide < box.right && py - 11 > box.top && py < box.bottom
@@ -533,7 +533,7 @@ const charts = (() => {
     });
   };
 
-  // ---- one number against another: a point per item, and the diagonal where both are equal ----
+  // ---- one number against another: a point per item, and the diagonal of equal numbers ----
   charts.versus = (draw, items, { xTitle, yTitle, low, high, height }) => {
     const all = items.flatMap((item) => [item.x, item.y]).filter(known);
     const [least, most] = spread(all);
@@ -574,7 +574,7 @@ const charts = (() => {
     const stack = element("div", { class: "stack" }, axis);
     holder.replaceChildren(stack, cross);
     let left = 52;
-    let drawn = null; // part that is being selected
+    let drawn = null; // current selection
     const x = (point, width) => left + (point - zoom.range[0]) / (zoom.range[1] - zoom.range[0]) * (width - left);
     const pointAt = (px, width) => zoom.range[0] + Math.min(Math.max((px - left) / (width - left), 0), 1) * (zoom.range[1] - zoom.range[0]);
     const shade = (pen, width, height) => {
@@ -589,7 +589,7 @@ const charts = (() => {
       if (first > zoom.range[0]) pen.fillRect(left, 0, Math.max(Math.min(x(first, width), width) - left, 0), height);
       if (last < zoom.range[1]) pen.fillRect(Math.max(x(last, width), left), 0, width - Math.max(x(last, width), left), height);
     };
-    // From low to high, with room for a threshold above or below.
+    // From low to high, with space for a threshold above or below.
     const spanOf = (track) => {
       const { low, high } = track.line();
       const limit = track.threshold?.();
@@ -597,7 +597,7 @@ const charts = (() => {
       const room = high - low;
       return [Math.min(low, Math.max(limit, low - 0.25 * room)), Math.max(high, Math.min(limit, high + 0.25 * room))];
     };
-    // Labels of both ends; what is almost zero beside the other end is zero.
+    // Labels of both ends; an end that is almost zero compared to the other is shown as zero.
     const ends = (track) => {
       const [low, high] = spanOf(track), least = (high - low) / 2000;
       const [top, bottom] = [high, low].map((value) => Math.abs(value) < least ? 0 : value);
@@ -622,7 +622,7 @@ const charts = (() => {
           down = true;
         }
       } else {
-        // One upright stroke per pixel, from the lowest to the highest number under it.
+        // One vertical stroke per pixel, from the lowest to the highest number under it.
         for (let column = 0; column < width - left; column++) {
           let low = Infinity, high = -Infinity;
           const to = Math.min(Math.ceil(first + (column + 1) * perPixel) + 1, last);
@@ -669,7 +669,7 @@ const charts = (() => {
         pen.fillStyle = vuskit.color("ink");
         if (track.drag) { pen.beginPath(); pen.rect(width - 22, at - 3, 18, 6); pen.fill(); }
       }
-      // Marks that would cover each other are drawn once.
+      // Marks that would overlap are drawn once.
       const shown = { alarm: -Infinity, missed: -Infinity, found: -Infinity };
       for (const { at, kind } of track.marks?.() ?? []) {
         const px = x(at, width);
@@ -706,7 +706,7 @@ const charts = (() => {
         pen.fillText(text, px, 13);
       }
     };
-    let order = null; // of the tracks that are shown
+    let order = null; // tracks shown, in order
     const visible = () => order ?? tracks;
     const draw = () => {
       left = Math.max(...visible().flatMap(ends).map(widthOf), 36) + 12;
@@ -756,13 +756,13 @@ const charts = (() => {
       canvas.addEventListener("pointercancel", () => end(null));
       canvas.addEventListener("dblclick", zoom.all);
       canvas.addEventListener("wheel", (event) => {
-        if (!event.ctrlKey && !event.shiftKey) return; // the page scrolls
+        if (!event.ctrlKey && !event.shiftKey) return; // plain scrolling moves the page
         event.preventDefault();
         const [px, , box] = place(event);
         const at = pointAt(px, box.width), factor = (event.deltaY || event.deltaX) > 0 ? 1.25 : 0.8;
         zoom.set(at - (at - zoom.range[0]) * factor, at + (zoom.range[1] - at) * factor);
       }, { passive: false });
-      // Shift and the arrow keys move a cursor and read out the values at it.
+      // Shift and the arrow keys move a cursor and announce the values at it.
       canvas.addEventListener("keydown", (event) => {
         if (event.shiftKey && (event.key === "ArrowLeft" || event.key === "ArrowRight")) {
           const step = Math.max((zoom.range[1] - zoom.range[0]) / 200, 1) * (event.key === "ArrowLeft" ? -1 : 1);
@@ -800,7 +800,7 @@ const charts = (() => {
       charts.savable(canvas, () => paint(track), `${label}_${track.title()}`);
       return track;
     };
-    // Tracks in the order of a list; the others are hidden.
+    // Shows the tracks of a list in its order and hides the others.
     const show = (list) => {
       order = list;
       for (const track of tracks) track.box.hidden = !list.includes(track);
@@ -811,7 +811,7 @@ const charts = (() => {
   };
 
   // ---- surfaces ----
-  // Differences: one color for either sign, paper in between.
+  // Differences: one color per sign, the background in between.
   charts.diverging = (share) => {
     const [negative, middle, positive] = vuskit.theme() === "dark" ? [[120, 170, 255], [38, 42, 50], [255, 170, 90]] : [[33, 84, 176], [246, 246, 246], [190, 84, 0]];
     const at = Math.min(Math.max(share, -1), 1), end = at < 0 ? negative : positive;
@@ -860,7 +860,7 @@ const charts = (() => {
     write("buffer", 1.2, 0.5, 0); write(longest.toLocaleString("en"), 1.09, 1, 0);
     write(upward, 0, 1, 1.12); write(short(high), -0.05, -0.05, 1);
     if (low) write(short(low).replace("-", "−"), -0.1, 0.02, 0.06);
-    // Of the points near the pointer, the one in front.
+    // The front point among those near the pointer.
     const at = (px, py) => {
       let found = null, nearest = Infinity;
       for (let j = 0; j < rows; j++) for (let i = 0; i < columns; i++) {
@@ -872,12 +872,12 @@ const charts = (() => {
     };
     return { at };
   };
-  // The same from above; returns the place of the picture: {left, right, top, bottom, at(x, y) -> [column, row]}.
+  // The same from above; returns the bounds of the picture: {left, right, top, bottom, at(x, y) -> [column, row]}.
   charts.map = (pen, { width, height }, { heights, widths, columns, longest, paint, bottom }) => {
     const box = { left: Math.max(36, widthOf(longest.toLocaleString("en")) + 8), right: width - 8, top: 8, bottom: height - 32 };
     const up = vuskit.scale({ low: 0, high: Math.max(longest, 1), from: box.bottom, to: box.top });
     const w = (box.right - box.left) / columns;
-    // A row reaches half way to its neighbors: the last step may be shorter than the others.
+    // A row extends halfway to its neighbors: the last step may be shorter than the others.
     const edges = [box.bottom, ...widths.slice(1).map((wide, j) => up((wide + widths[j]) / 2)), box.top];
     widths.forEach((_, j) => {
       for (let i = 0; i < columns; i++) {

@@ -1,15 +1,15 @@
 "use strict";
-/* What all views of a page share. One global, `vuskit`; a view is a file that registers itself:
+/* Functions shared by all views of a page. One global, `vuskit`; a view is a file that registers itself:
 
      vuskit.view("name", (place, data, options) => ({ draw, show }))
 
-   The page holds sections (Section in section.py). Opening one puts its markup into the document,
-   parses its data and calls the function of its view. `draw()` paints all canvases and is called
-   once after starting, and again when the size or the theme changes. `show(options)`, if given, is
-   called when the address changes but the section stays. `refresh()`, if given, is called after
-   vuskit.refresh(), when the data changed. Only the open section is in the document,
-   so that identities are unique; find elements with place.querySelector("#id"). Sections with a
-   parent (not in the navigation) start anew each time; the others keep their state.
+   The page holds sections (Section in document.py). Opening one inserts its markup into the document,
+   parses its data and calls the function of its view. `draw()` paints all canvases; it is called after
+   the start, and again when the size or the theme changes. `show(options)`, if given, is called when
+   the address changes within the section. `refresh()`, if given, is called by vuskit.refresh() when
+   the data changed. Only the open section is in the document, so that ids are unique; find elements
+   with place.querySelector("#id"). Sections with a parent (not in the navigation) restart each time;
+   the others keep their state.
 
    Addresses:   vuskit.address(key, {a: 1}) -> "#key?a=1"; vuskit.go(key, options); vuskit.sections
    Data:        vuskit.data(key) (parsed once), vuskit.floats(base64), vuskit.doubles(base64), vuskit.codes(base64), vuskit.shares(base64), vuskit.numbers(packed), vuskit.unpacked(data)
@@ -39,8 +39,8 @@ const vuskit = (() => {
     made.append(...children);
     return made;
   };
-  // Four digits; what would need many zeros is written with a power of ten.
-  const formats = new Map(); // making one takes long
+  // Four digits; very small and very large numbers with a power of ten.
+  const formats = new Map(); // creating one is slow
   const formatter = (digits) => {
     if (!formats.has(digits)) formats.set(digits, new Intl.NumberFormat("en", digits ? { maximumSignificantDigits: digits } : {}));
     return formats.get(digits);
@@ -53,15 +53,15 @@ const vuskit = (() => {
       : Number(number.toPrecision(digits)).toExponential().replace("e+", "e");
     return text.replaceAll("-", "−");
   };
-  // Class of a header: long names take several lines, because cut off they may look the same.
+  // Class of a header: long names wrap, because truncated names may look the same.
   const wrapping = (name) => name.length > 24 ? "wrap" : null;
-  // Two numbers that differ, in as many digits as it takes to see that.
+  // Two numbers with enough digits to see that they differ.
   const formatPair = (one, other) => {
     let digits = Math.min(Math.abs(one), Math.abs(other)) < Math.max(Math.abs(one), Math.abs(other)) / 1000 ? 2 : 3;
     while (one !== other && digits < 15 && format(one, digits) === format(other, digits)) digits++;
     return [format(one, digits), format(other, digits)];
   };
-  // In as much room as there is; the middle goes first, because names often differ at their ends.
+  // Text shortened to fit; the middle is cut, because names often differ at their ends.
   const fitted = (pen, text, room) => {
     if (pen.measureText(text).width <= room) return text;
     let kept = text.length - 1;
@@ -69,7 +69,7 @@ const vuskit = (() => {
     while (kept > 1 && pen.measureText(shortened()).width > room) kept--;
     return shortened();
   };
-  // Names in as much room as there is, told apart: of those that would look the same, the part in which they differ.
+  // Names shortened to fit; names that would look the same keep the part in which they differ.
   const fittedNames = (pen, names, room) => {
     const texts = names.map((name) => fitted(pen, name, room));
     const alike = (text) => names.filter((_, i) => texts[i] === text);
@@ -115,7 +115,7 @@ const vuskit = (() => {
     for (let i = 0; i < found.length; i++) found[i] = view.getUint16(2 * i, true);
     return found;
   };
-  // Shares from 0 to 1 in two bytes; the largest number is a gap.
+  // Numbers from 0 to 1 in two bytes; the largest code is a gap.
   const shares = (text) => {
     const view = bytes(text);
     const found = new Float32Array(view.byteLength / 2);
@@ -125,7 +125,7 @@ const vuskit = (() => {
     }
     return found;
   };
-  // Floats, or rows of shares between the least and the largest number of each row.
+  // Floats, or rows of shares between the minimum and maximum of each row.
   const numbers = (packed) => {
     if (typeof packed === "string") return floats(packed);
     const found = shares(packed.data);
@@ -139,7 +139,7 @@ const vuskit = (() => {
     });
     return found;
   };
-  // Lists of numbers that Python packed, within any data: {f4: base64, columns}; see compact() of document.py.
+  // Replaces packed lists of numbers in any data: {f4: base64, columns}; see compact() in document.py.
   const unpacked = (value) => {
     if (Array.isArray(value)) return value.map(unpacked);
     if (value === null || typeof value !== "object") return value;
@@ -155,16 +155,17 @@ const vuskit = (() => {
   };
 
   // ---- colors ----
-  // Of lines: told apart by people with any kind of color vision, in either theme.
+  // Colors of detectors, by their order in the run or file; every page uses them. Twelve that differ clearly in hue or
+  // lightness, at least 3:1 against the background. Orange comes last: it also marks anomalies.
   const PALETTES = {
-    light: ["#0072b2", "#d55e00", "#00805c", "#a8487f", "#7a6a00", "#3a86b8", "#5b4bb5", "#6b6b6b"],
-    dark: ["#56b4e9", "#ff9c52", "#2fc69a", "#e59cc4", "#e8d83a", "#9ad0f5", "#b7a9ff", "#c2c2c2"],
+    light: ["#0068a8", "#a01a6c", "#008a63", "#8a6d00", "#6a4fd0", "#7b2d12", "#2b96c6", "#759a0a", "#0b3350", "#e0609e", "#6b6f76", "#c9480a"],
+    dark: ["#3f9fe0", "#f0509c", "#2fc69a", "#e8cc3c", "#9a7bff", "#c46a4a", "#a8e6ff", "#b4f05a", "#4a74c9", "#ffb0da", "#b0b5bd", "#f5803a"],
   };
-  // Even in lightness from dark to light, so that it also reads without color.
+  // Lightness rises evenly, so that the scale is readable without color.
   const STOPS = [[53, 42, 101], [46, 94, 140], [33, 145, 140], [94, 201, 98], [240, 229, 60]];
   const darkWanted = window.matchMedia("(prefers-color-scheme: dark)");
   const theme = () => root.dataset.theme;
-  const colors = new Map(); // of the theme; asking for a style takes long
+  const colors = new Map(); // of the current theme; reading computed styles is slow
   const setTheme = (name) => { root.dataset.theme = name; colors.clear(); };
   setTheme(darkWanted.matches ? "dark" : "light");
   const color = (name) => {
@@ -172,7 +173,7 @@ const vuskit = (() => {
     return colors.get(name);
   };
   const lineColor = (i) => PALETTES[theme()][i % PALETTES.light.length];
-  // Beyond the colors dashes tell lines apart.
+  // From the thirteenth detector on, colors repeat with another dash pattern.
   const lineDash = (i) => [[], [7, 3], [2, 3], [9, 3, 2, 3]][Math.floor(i / PALETTES.light.length) % 4];
   const heat = (share) => {
     const at = Math.min(Math.max(share, 0), 1) * (STOPS.length - 1);
@@ -182,7 +183,7 @@ const vuskit = (() => {
   };
 
   // ---- canvas ----
-  // While a canvas is recorded, another pen than its own draws: that of charts.js writes SVG.
+  // While a canvas is recorded, another pen replaces its own: the one in charts.js writes SVG.
   let recorded = null;
   const record = (canvas, pen) => { recorded = canvas && { canvas, pen }; };
   const prepare = (canvas) => {
@@ -196,7 +197,7 @@ const vuskit = (() => {
     pen.font = "12px system-ui, sans-serif";
     return { pen, width, height };
   };
-  // From numbers low..high to places from..to; ticks are round numbers between them.
+  // Maps numbers low..high to places from..to; ticks are round numbers between them.
   const scale = ({ low, high, from, to, log = false }) => {
     const bend = log ? Math.log10 : (value) => value;
     const [a, b] = [bend(low), bend(high)];
@@ -222,8 +223,8 @@ const vuskit = (() => {
     return at;
   };
   /* Bars of a diagram of mean ranks: groups are lists of places in `ranks`. Ends are on the scale, a
-     little beyond what a bar joins but never as far as the next rank; bars that would come close
-     stand on lines of their own. */
+     little beyond what a bar joins but never as far as the next rank; bars that would touch
+     get separate lines. */
   const rankBars = (groups, ranks) => {
     const span = Math.max(...ranks) - Math.min(...ranks) || 1;
     const near = (gaps) => Math.min(0.01 * span, ...gaps.filter((gap) => gap > 0).map((gap) => 0.4 * gap));
@@ -279,10 +280,32 @@ const vuskit = (() => {
     });
   };
 
+  // ---- scroll hints ----
+  // Content wider than its box fades at the side where it continues: [data-more] in page.css.
+  const hint = (box) => {
+    const rest = box.scrollWidth - box.clientWidth - box.scrollLeft;
+    const more = [box.scrollLeft > 1 ? "start" : "", rest > 1 ? "end" : ""].filter(Boolean).join(" ");
+    if (box.dataset.more !== more) box.dataset.more = more;
+  };
+  const resized = new ResizeObserver((entries) => {
+    for (const box of new Set(entries.map(({ target }) => target.closest(".wide")))) if (box) hint(box);
+  });
+  const hinted = new WeakSet();
+  const watchWide = () => {
+    for (const box of byId("views").querySelectorAll(".wide")) {
+      for (const one of [box, ...box.children]) if (!hinted.has(one)) { hinted.add(one); resized.observe(one); }
+    }
+  };
+  const beginHints = () => {
+    new MutationObserver(watchWide).observe(byId("views"), { childList: true, subtree: true });
+    document.addEventListener("scroll", ({ target }) => { if (target.classList?.contains("wide")) hint(target); }, { capture: true, passive: true });
+    watchWide();
+  };
+
   // ---- tables and copying ----
   const valueOf = (cell) => cell.dataset.value ?? cell.textContent;
   const tableRows = (table) => [...table.rows].map((row) => [...row.cells].map(valueOf));
-  // Numbers before texts before nothing.
+  // Numbers first, then texts, then empty cells.
   const comparing = (one, other) => {
     const [a, b] = [Number(one), Number(other)];
     if (one === "" || other === "") return (one === "") - (other === "");
@@ -323,7 +346,7 @@ const vuskit = (() => {
     }
   };
   const tell = (text) => { byId("told").textContent = text; };
-  // Numbers in as many digits as people read; csv keeps all.
+  // Numbers rounded for readers; csv keeps all digits.
   const rounded = (value) => typeof value === "number" ? (Number.isInteger(value) ? String(value) : String(Number(value.toPrecision(4)))) : /^-?\d+\.\d{5,}$/.test(value) ? Number(value).toFixed(4) : String(value);
   const LATEX = { "\\": "\\textbackslash{}", "&": "\\&", "%": "\\%", $: "\\$", "#": "\\#", _: "\\_", "{": "\\{", "}": "\\}", "~": "\\textasciitilde{}", "^": "\\textasciicircum{}", "−": "$-$", "–": "--" };
   const texts = {
@@ -339,7 +362,7 @@ const vuskit = (() => {
       return [line(header), `| --- |${" ---: |".repeat(header.length - 1)}`, ...body.map(line)].join("\n") + "\n";
     },
   };
-  // A button says for a moment that it was done.
+  // The button shows for a moment that the text was copied.
   const confirm = (button, text) => {
     tell(text);
     if (button.dataset.before) return;
@@ -381,7 +404,7 @@ const vuskit = (() => {
     place.append(...siblings(section), byId(`html-${section.key}`).content.cloneNode(true));
     return place;
   };
-  // Links to the sections before and after one that the navigation does not show.
+  // Links to the previous and next section of the same parent.
   const siblings = (section) => {
     if (!section.parent) return [];
     const all = sections.filter((one) => one.parent === section.parent && one.view === section.view);
@@ -400,11 +423,11 @@ const vuskit = (() => {
     const active = document.activeElement;
     open?.running.draw?.();
     if (!active || active.isConnected) return;
-    // What had the focus was drawn anew.
+    // The focused element was redrawn.
     const [name, value] = [["data-column", active.dataset.column], ["href", active.getAttribute("href")]].find(([, one]) => one) ?? [];
     if (name) open.place.querySelector(`[${name}="${CSS.escape(value)}"]`)?.focus({ preventScroll: true });
   };
-  // The data of views changed: each takes over what is new in it, and the open one shows it.
+  // The data changed: all views update their state, and the open one is redrawn.
   const refresh = () => {
     for (const { running } of new Set([...kept.values(), ...(open ? [open] : [])])) running.refresh?.();
     drawOpen();
@@ -449,6 +472,7 @@ const vuskit = (() => {
     window.addEventListener("resize", () => { cancelAnimationFrame(waiting); waiting = requestAnimationFrame(drawOpen); });
     window.addEventListener("scroll", () => { if (open) open.scroll = window.scrollY; }, { passive: true });
     window.addEventListener("hashchange", route);
+    beginHints();
     route();
     root.dataset.ready = "yes";
   };

@@ -2,7 +2,7 @@
 /* Detectors of a run against each other: means by data set with intervals, box plots, one detector
    against another, families. Markup: run_detectors.html; data: run_data() of run.py.             */
 benchmark.RESAMPLES = 1000;
-// A small generator with a seed: intervals are the same whenever a page shows them.
+// A small seeded generator, so that intervals are reproducible.
 benchmark.randomPlaces = (seed) => {
   let state = seed >>> 0;
   return (n) => {
@@ -12,8 +12,8 @@ benchmark.randomPlaces = (seed) => {
     return Math.floor(((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296 * n);
   };
 };
-/* Mean of each row, with the 2.5 % and 97.5 % quantiles of the means of bootstrap samples. Rows are
-   numbers of detectors over the same series, and share the samples. One number has no interval.  */
+/* Mean of each row, and the 2.5 % and 97.5 % quantiles of its bootstrap means. Rows are values of
+   detectors on the same series and share the samples. A single value has no interval.            */
 benchmark.intervals = (rows, seed = 0) => {
   const n = rows[0]?.length ?? 0;
   const means = rows.map((row) => benchmark.mean(row));
@@ -35,14 +35,14 @@ benchmark.intervals = (rows, seed = 0) => {
     return { mean: means[d], low: benchmark.quantile(samples, 0.025), high: benchmark.quantile(samples, 0.975), n };
   });
 };
-// Of sorted numbers, between neighbors as NumPy does by default.
+// Quantile of sorted numbers, interpolated as in NumPy.
 benchmark.quantile = (sorted, share) => {
   const at = share * (sorted.length - 1);
   const low = Math.floor(at);
   const high = Math.min(low + 1, sorted.length - 1);
   return sorted[low] + (at - low) * (sorted[high] - sorted[low]);
 };
-// Quartiles, whiskers at the last values within 1.5 times their distance, and what lies beyond.
+// Quartiles, whiskers at the last values within 1.5 times the interquartile range, and outliers.
 benchmark.boxOf = (numbers) => {
   const sorted = Float64Array.from(numbers).sort();
   if (!sorted.length) return { box: [NaN, NaN, NaN, NaN, NaN], outliers: [] };
@@ -67,31 +67,37 @@ vuskit.view("detectors", (place, _, options) => {
   };
 
   const valuesOf = (d, series) => series.map((i) => valueOf(d, i)).filter((value) => !Number.isNaN(value));
-  // Measures between 0 and 1 keep this axis, so that pictures can be compared.
+  // Measures between 0 and 1 keep the full axis, so that figures can be compared.
   const axisOf = (numbers) => numbers.every((value) => value >= 0 && value <= 1) ? { low: 0, high: 1 } : {};
 
   // ---- means by data set ----
   // Over the series on which all detectors have a value, as in the leaderboard.
+  const weighing = benchmark.weighing(byId("weigh"), run, () => change());
   let layout = "";
-  let known = null; // resampling takes time: not again for another size or theme
+  let known = null; // resampling is slow: cached for other sizes and themes
   const summaries = () => {
-    const key = JSON.stringify([filters.chosen(), filters.measure(), filters.settings()]);
+    const key = JSON.stringify([filters.chosen(), filters.measure(), filters.settings(), weighing.value()]);
     if (known?.key !== key) known = { key, ...summarized() };
     return known;
   };
   const summarized = () => {
     const series = filters.series();
-    const mean = new Map(detectors().map((d) => [d, benchmark.mean(valuesOf(d, series))]));
-    const used = [...mean.keys()].sort((one, other) => (higher() ? -1 : 1) * (mean.get(one) - mean.get(other)));
-    const missing = { mean: NaN, low: NaN, high: NaN, n: 0 };
-    const row = (name, own, seed) => {
-      const present = used.filter((d) => own.some((i) => !Number.isNaN(valueOf(d, i))));
-      const complete = own.filter((i) => present.every((d) => !Number.isNaN(valueOf(d, i))));
-      const found = benchmark.intervals(present.map((d) => complete.map((i) => valueOf(d, i))), seed);
-      return { name, n: complete.length, cells: used.map((d) => found[present.indexOf(d)] ?? missing) };
+    const present = (own) => detectors().filter((d) => own.some((i) => !Number.isNaN(valueOf(d, i))));
+    const row = (name, own, seed, weigh = "series") => {
+      const there = present(own);
+      const complete = own.filter((i) => there.every((d) => !Number.isNaN(valueOf(d, i))));
+      const groups = run.datasets.map((_, k) => complete.filter((i) => run.series.dataset[i] === k)).filter((group) => group.length);
+      const numbers = (d) => weigh === "dataset" ? groups.map((group) => benchmark.mean(group.map((i) => valueOf(d, i)))) : complete.map((i) => valueOf(d, i));
+      const found = benchmark.intervals(there.map(numbers), seed);
+      return { name, n: complete.length, cells: new Map(there.map((d, k) => [d, found[k]])) };
     };
+    const overall = row(weighing.value() === "dataset" ? "mean of data sets" : "all series", series, 0, weighing.value());
+    const mean = (d) => overall.cells.get(d)?.mean ?? NaN;
+    const used = detectors().sort((one, other) => Number.isNaN(mean(one)) - Number.isNaN(mean(other)) || (higher() ? -1 : 1) * (mean(one) - mean(other)) || one - other);
+    const missing = { mean: NaN, low: NaN, high: NaN, n: 0 };
     const rows = run.datasets.map((name, k) => row(name, series.filter((i) => run.series.dataset[i] === k), k + 1)).filter((one) => one.n);
-    return { used, rows: rows.length > 1 ? [...rows, row("all data sets", series, 0)] : rows };
+    const listed = rows.length > 1 ? [...rows, overall] : rows;
+    return { used, rows: listed.map((one) => ({ ...one, cells: used.map((d) => one.cells.get(d) ?? missing) })) };
   };
   const drawSets = () => {
     const { used, rows } = summaries();
@@ -101,7 +107,7 @@ vuskit.view("detectors", (place, _, options) => {
       shown(mean), element("small", { text: Number.isNaN(low) ? "–" : `${shown(low)} to ${shown(high)}` }));
     const name = (text) => element("th", { scope: "row", text, title: text });
     const head = (texts) => element("thead", {}, element("tr", {}, ...texts.map((text) => element("th", { scope: "col", text, class: vuskit.wrapping(text) }))));
-    // Unless the reader chooses, the shorter list is in columns.
+    // By default the shorter list is in columns.
     if (!layout) byId("layout").value = rows.length < used.length ? "rows" : "columns";
     const across = byId("layout").value === "columns";
     const body = across
@@ -112,7 +118,7 @@ vuskit.view("detectors", (place, _, options) => {
       across ? head(["data set", "series", ...used.map((d) => run.detectors[d])]) : head(["detector", ...lists.map((one) => `${one.name} (${one.n})`)]),
       element("tbody", {}, ...body));
     byId("sets-note").textContent = rows.length
-      ? `Means over the series of a data set on which all detectors have a value; a detector without any value there does not count. Intervals: 2.5% and 97.5% quantiles of ${benchmark.RESAMPLES.toLocaleString("en")} bootstrap means over these series. Bold: best of the data set. The best mean over all series is first.${higher() ? "" : " Lower is better."}`
+      ? `Means over the series of a data set on which all detectors have a value; a detector without any value there does not count. ${rows.length > 1 ? (weighing.value() === "dataset" ? "Mean of data sets: every data set has the same weight. " : "All series: every series has the same weight. ") : ""}Intervals: 2.5% and 97.5% quantiles of ${benchmark.RESAMPLES.toLocaleString("en")} bootstrap means over the series${rows.length > 1 && weighing.value() === "dataset" ? ", or over the data sets" : ""}. Bold: best of the data set. The detector with the best overall mean comes first.${higher() ? "" : " Lower is better."}`
       : "No series has values of all detectors.";
   };
 
@@ -129,15 +135,13 @@ vuskit.view("detectors", (place, _, options) => {
     charts.boxes(drawBoxPlot, found.map(({ name, title, d, numbers, box, outliers }) => ({
       name, title, boxes: [{ box, outliers, color: vuskit.lineColor(d), text: `${numbers.length} series` }],
     })), { title: measure().title, ...axisOf(found.flatMap((one) => one.numbers)) });
-    byId("boxes-note").textContent = "One box per detector, over all of its series: median, quartiles, whiskers to the last value within 1.5 times the distance of the quartiles, and the values beyond. The best median is at the top. Click a box to list the series.";
+    byId("boxes-note").textContent = "One box per detector, over all of its series: median and quartiles; whiskers end at the last value within 1.5 interquartile ranges, dots lie beyond. The best median is at the top. Click a box to list the series.";
   };
 
   // ---- X versus Y ----
-  const picked = { x: "", y: "" }; // by the reader; otherwise the best two, also while a run goes on
-  const listDetectors = (series = filters.series()) => {
-    const means = run.detectors.map((name, d) => ({ name, mean: benchmark.mean(valuesOf(d, series)) }))
-      .filter((one) => !Number.isNaN(one.mean)).sort((one, other) => (higher() ? -1 : 1) * (one.mean - other.mean));
-    const best = means.map((one) => one.name);
+  const picked = { x: "", y: "" }; // chosen by the reader; otherwise the best two, also during a run
+  const listDetectors = () => {
+    const best = summaries().used.map((d) => run.detectors[d]);
     ["x", "y"].forEach((id, k) => {
       const kept = picked[id];
       benchmark.fillSelect(byId(id), run.detectors.map((name) => [name, name]), kept || best[1 - k] || run.detectors[k]);
@@ -149,14 +153,14 @@ vuskit.view("detectors", (place, _, options) => {
     return filters.series().map((i) => ({ i, x: valueOf(x, i), y: valueOf(y, i) })).filter((one) => !Number.isNaN(one.x) && !Number.isNaN(one.y));
   };
   const tint = (i) => vuskit.lineColor(run.series.dataset[i]);
-  const few = () => run.datasets.length > 1 && run.datasets.length <= 8;
+  const few = () => run.datasets.length > 1 && run.datasets.length <= 12;
   const drawVersusPlot = charts.plot(byId("versus"), "X versus Y", (name) => { window.location.hash = run.link(run.place(name)); });
   const drawVersus = () => {
     const found = pairs();
     const [x, y] = [byId("x").value, byId("y").value];
     byId("versus").hidden = !found.length;
     byId("versus-legend").replaceChildren(...(few() ? run.datasets.map((name, k) => element("span", { text: name }, element("i", { style: `--ink: ${vuskit.lineColor(k)}` }))) : []));
-    if (!found.length) { byId("versus-note").textContent = "No series has values of both."; return; }
+    if (!found.length) { byId("versus-note").textContent = "No series has values of both detectors."; return; }
     charts.versus(drawVersusPlot, found.map((one) => ({
       name: run.title(one.i), x: one.x, y: one.y, color: few() ? tint(one.i) : vuskit.lineColor(0),
       text: `${run.title(one.i)}\n${x} ${shown(one.x)}\n${y} ${shown(one.y)}`,
@@ -190,7 +194,7 @@ vuskit.view("detectors", (place, _, options) => {
     byId("families-note").textContent = `Best detector of each family on each series: ${found.map(({ name, own }) => `${name} (${own.map((d) => run.detectors[d]).join(", ")})`).join("; ")}. More detectors give a family more chances.`;
   };
 
-  const chosen = () => ({ ...picked, layout });
+  const chosen = () => ({ ...picked, layout, weigh: weighing.address() });
   const draw = () => {
     listDetectors();
     const n = filters.series().length;
@@ -208,6 +212,7 @@ vuskit.view("detectors", (place, _, options) => {
   byId("swap").addEventListener("click", () => { [byId("x").value, byId("y").value] = [byId("y").value, byId("x").value]; pick(); change(); });
   const take = (given) => {
     filters.take(given);
+    weighing.take(given.weigh);
     listDetectors();
     for (const id of ["x", "y", "layout"]) if ([...byId(id).options].some((one) => one.value === given[id])) byId(id).value = given[id];
     if (given.x || given.y) pick();
@@ -231,5 +236,5 @@ vuskit.view("detectors", (place, _, options) => {
     families: () => [["family", "detectors", "measure", "series", "low_whisker", "q1", "median", "q3", "high_whisker"],
       ...families().map((one) => [one.name, one.own.map((d) => run.detectors[d]).join(" "), measure()?.name, one.numbers.length, ...one.box.map(run.exact)])],
   });
-  return { draw, show: (given) => { take(given); draw(); }, refresh: () => { known = null; filters.fill(); } };
+  return { draw, show: (given) => { take(given); draw(); }, refresh: () => { known = null; filters.fill(); weighing.show(); } };
 });

@@ -1,10 +1,10 @@
 "use strict";
 /* Views of `vuskit explore`: progress of a run, and any series on demand. The other views are those
-   of the run page; here their data is replaced while the run goes on.
+   of the run page; here their data is updated during the run.
 
-     explore.get(path)      data of the server, or {error}; paths begin at the address of the page   */
+     explore.get(path)      data of the server, or {error}; paths are relative to the page           */
 const explore = (() => {
-  const LIVE = 2000; // milliseconds between two questions
+  const LIVE = 2000; // milliseconds between two requests
   const IDLE = 15000;
   const explore = { status: null, error: "" };
   const get = async (path, version) => {
@@ -15,7 +15,7 @@ const explore = (() => {
       if (answer.headers.get("content-type")?.startsWith("application/json")) return await answer.json();
       return { error: (await answer.text()).trim() };
     } catch {
-      return { error: "The server does not answer: `vuskit explore` has ended. Start it again and open its new address." };
+      return { error: "The server does not respond: `vuskit explore` has stopped. Start it again and open its new address." };
     }
   };
   let shown = null;
@@ -30,11 +30,11 @@ const explore = (() => {
       else { shown = data.version; explore.compared.clear(); benchmark.update(data); }
     }
     if (found) vuskit.refresh();
-    // Large runs take longer to read: the run itself needs the machine more.
+    // Large runs take longer to read: leave the machine to the run.
     const live = explore.status?.state === "running" && !explore.error;
     setTimeout(ask, live ? Math.min(Math.max(LIVE, 3 * (performance.now() - begun)), IDLE) : IDLE);
   };
-  // Tests of any selection of series, by the server; drawn when they arrive.
+  // The server computes tests for any selection of series; they are drawn when they arrive.
   explore.compared = new Map();
   benchmark.compare = (run, settings, measure, filters) => {
     const asked = new URLSearchParams({ settings, measure, ...filters }).toString();
@@ -61,18 +61,21 @@ vuskit.view("explore-overview", (place) => {
   const STATES = { running: "Running", finished: "Finished", killed: "Killed", failed: "Stopped by an error", stopped: "Stopped" };
   const duration = (seconds) => seconds >= 5400 ? `${(seconds / 3600).toFixed(1)} hours` : seconds >= 90 ? `${Math.round(seconds / 60)} minutes` : `${Math.round(seconds)} seconds`;
   const drawLeaders = charts.plot(byId("leaders"), "Leaderboard", (name) => vuskit.go("table", { measure: run.favorite, sort: name }));
+  const weighing = benchmark.weighing(byId("weigh"), run, () => leaders());
   const leaders = () => {
+    weighing.show();
     const measure = run.measures.findIndex((one) => one.name === run.favorite);
     byId("leaders").hidden = measure < 0;
     if (measure < 0) { byId("leaders-note").textContent = "There are no values yet."; return; }
     const { title, higher } = run.measures[measure];
-    const found = benchmark.summarize(run, { settings: 0, measure, series: run.chosen(), summary: "mean", basis: "common", weigh: "series" });
+    const found = benchmark.summarize(run, { settings: 0, measure, series: run.chosen(), summary: "mean", basis: "common", weigh: weighing.value() });
     const items = run.detectors.map((name, d) => ({ name, title: name, color: vuskit.lineColor(d), value: found[d].value, text: `mean ${title} ${benchmark.shown(found[d].value)}, ${found[d].n} series` }))
       .filter((one) => !Number.isNaN(one.value)).sort((one, other) => (higher ? -1 : 1) * (one.value - other.value));
     const n = Math.max(0, ...found.map((one) => one.n));
     byId("leaders").hidden = !items.length;
     if (items.length) charts.bars(drawLeaders, items, { title: `mean ${title}`, high: items.every((one) => one.value <= 1) ? 1 : undefined });
-    byId("leaders-note").textContent = n ? `Mean ${title} over the ${n.toLocaleString("en")} of ${run.S.toLocaleString("en")} series on which all detectors have a value.` : "No series has values of all detectors yet.";
+    const over = weighing.value() === "dataset" ? "over the data sets, each the mean of its series; uses" : "over";
+    byId("leaders-note").textContent = n ? `Mean ${title} ${over} the ${n.toLocaleString("en")} of ${run.S.toLocaleString("en")} series on which all detectors have a value.` : "No series has values of all detectors yet.";
   };
   const cause = (one) => element("details", { class: "failure" },
     element("summary", {}, element("strong", { class: "missed", text: one.status }), ` ${one.title}${one.jobs > 1 ? ` and ${(one.jobs - 1).toLocaleString("en")} other ${one.jobs === 2 ? "job" : "jobs"}` : ""}`, element("br"), one.message),
@@ -103,8 +106,8 @@ vuskit.view("explore-overview", (place) => {
       element("thead", {}, element("tr", {}, ...["detector", "successful", "failed", "skipped"].map((text) => element("th", { scope: "col", text })))),
       element("tbody", {}, ...status.detectors.map((one) => element("tr", {}, element("th", { scope: "row", text: one.name }),
         ...[one.ok, one.failed, one.skipped].map((n, k) => element("td", { text: n.toLocaleString("en"), class: k === 1 && n ? "missed" : null }))))));
-    byId("causes-note").textContent = status.causes.length ? "By cause, the most frequent first; the latest job of each." : "No job failed.";
-    // Only what changed is drawn again: a reader may have one open.
+    byId("causes-note").textContent = status.causes.length ? "By cause, the most frequent first, each with its latest job." : "No job failed.";
+    // Redraw only after a change: the reader may have opened an entry.
     const listed = JSON.stringify(status.causes);
     if (listed === causes) return;
     causes = listed;
@@ -115,21 +118,22 @@ vuskit.view("explore-overview", (place) => {
   return { draw };
 });
 
-// ---- one series: the server sends what fits on the screen, and more of it where one looks closer ----
+// ---- one series: the server sends as much detail as the screen shows ----
 vuskit.view("explore-series", (place, _, options) => {
   const run = benchmark.model();
   const { element, color, lineColor, formatPair } = vuskit;
   const byId = (id) => place.querySelector(`#${id}`);
-  const FEW = 6; // scores that are shown at first
+  const FEW = 6; // scores shown at first
   let [at, about, zoom, tracks] = [-1, null, null, null];
   let lines = []; // tracks: {score, line, track}
-  let part = null; // what the server sent last
+  let part = null; // latest answer of the server
   let [asked, sent] = [0, 0];
   const path = (rest = "") => `data/series/${run.series.id[at]}${rest}`;
   const problem = (text) => { byId("problem").hidden = !text; byId("problem").textContent = text; };
   const draw = () => {
     if (!about) return;
     tracks.draw();
+    for (const swatch of byId("choices").querySelectorAll(".swatch")) swatch.style.borderColor = colorOf(Number(swatch.dataset.score));
     const [from, to] = zoom.range.map((point) => Math.round(point).toLocaleString("en"));
     byId("range").textContent = `Points ${from} to ${to} of ${about.n.toLocaleString("en")}.`;
   };
@@ -152,14 +156,14 @@ vuskit.view("explore-series", (place, _, options) => {
     return k >= 0 && 2 * k < line.numbers.length ? formatPair(line.numbers[2 * k], line.numbers[2 * k + 1]).join(" to ") : "–";
   };
   const pixels = () => Math.min(Math.max(Math.round((byId("tracks").clientWidth - tracks.left) * (window.devicePixelRatio || 1)), 50), 4000);
-  // In the order of the list: the best first.
+  // In the order of the list, best first.
   const chosen = () => [...byId("choices").querySelectorAll("input:checked")].map((box) => Number(box.value));
   const load = async () => {
     const mine = ++asked;
     sent = pixels();
     const [start, stop] = [Math.max(Math.floor(zoom.range[0]), 0), Math.min(Math.ceil(zoom.range[1]), about.n)];
     const found = await explore.get(path(`/lines?${new URLSearchParams({ start, stop, pixels: sent, channel: byId("channel").value || 0, scores: chosen().join(",") })}`));
-    if (mine !== asked) return; // a later question is under way
+    if (mine !== asked) return; // a later request is pending
     problem(found.error ?? "");
     if (found.error) return;
     part = found;
@@ -189,6 +193,7 @@ vuskit.view("explore-series", (place, _, options) => {
   }
 
   // ---- tracks ----
+  const colorOf = (score) => lineColor(Math.max(run.detectors.indexOf(about.detectors[about.scores[score]]), 0));
   const channel = () => about.channels[Number(byId("channel").value || 0)];
   const makeTracks = () => {
     zoom = charts.zoom(0, about.n, Math.min(10, about.n));
@@ -200,10 +205,9 @@ vuskit.view("explore-series", (place, _, options) => {
     });
     lines = [-1, ...about.scores.keys()].map((score) => {
       const one = { score, line: EMPTY };
-      const detector = Math.max(run.detectors.indexOf(about.detectors[about.scores[score]]), 0);
       one.track = tracks.add({
         title: () => score < 0 ? channel() : about.scores[score],
-        color: score < 0 ? () => color("ink") : () => lineColor(detector),
+        color: score < 0 ? () => color("ink") : () => colorOf(score),
         line: () => one.line, text: (point) => valueText(one.line, point), height: 96,
       });
       return one;
@@ -236,7 +240,7 @@ vuskit.view("explore-series", (place, _, options) => {
     byId("name").textContent = given.name ?? "Series";
     for (const section of place.querySelectorAll("section")) section.hidden = i < 0;
     byId("evaluation").parentElement.hidden = i < 0;
-    if (i < 0) { at = -1; about = null; byId("facts").textContent = "The run has no series of this name, or has not come to it yet."; return; }
+    if (i < 0) { at = -1; about = null; byId("facts").textContent = "The run has no series of this name, or has not reached it yet."; return; }
     const zoomed = wanted.every(Number.isFinite);
     if (i === at && about) { if (zoomed) zoom.set(...wanted); return; }
     at = i;
@@ -260,7 +264,7 @@ vuskit.view("explore-series", (place, _, options) => {
     const few = new Set(order.slice(0, FEW));
     byId("choices").hidden = about.scores.length < 2;
     byId("choices").replaceChildren(byId("choices").querySelector("legend"), ...order.map((k) => element("label", {},
-      element("input", { type: "checkbox", value: k, checked: few.has(k) }), about.scores[k])));
+      element("input", { type: "checkbox", value: k, checked: few.has(k) }), element("i", { class: "swatch", "data-score": k }), about.scores[k])));
     makeTracks();
     if (zoomed) zoom.range = [Math.max(wanted[0], 0), Math.min(wanted[1], about.n)];
     showTracks();
@@ -272,7 +276,7 @@ vuskit.view("explore-series", (place, _, options) => {
   show(options);
   let settled = 0;
   return {
-    // After a change of the size the server sends as many pixels as there are now.
+    // After a resize, request lines for the new width.
     draw: () => { draw(); clearTimeout(settled); if (about && part && sent !== pixels()) settled = setTimeout(load, 200); },
     show,
     refresh: () => { at = run.place(byId("name").textContent); if (at >= 0) { neighbors(); fillValues(); } },

@@ -3,9 +3,9 @@
    Markup: run*.html; data: run_data() of run.py.                                                 */
 const benchmark = (() => {
   let found = null;
-  // One run per page, read when a view asks for it first.
+  // One run per page, read on first use.
   const model = () => { found ??= read(vuskit.data("run")); return found; };
-  // New data of a run that goes on: views keep the object, and find what is new in it.
+  // New data of a running benchmark: views keep the object, whose content is replaced.
   const update = (data) => { Object.assign(model(), read(data)); vuskit.refresh(); };
   const read = (data) => {
     const values = vuskit.numbers(data.values);
@@ -29,7 +29,7 @@ const benchmark = (() => {
     return {
       ...data, D, S, M, value, outcome, title, chosen,
       place: (name) => titles.get(name) ?? -1,
-      // All digits that the file holds.
+      // All digits in the file.
       exact: (number) => Number.isNaN(number) ? "" : String(Number(number.toPrecision(data.digits))),
       second: (detector, series) => seconds[detector * S + series],
       command: (series) => `${data.command} ${shell(title(series))}`,
@@ -44,7 +44,7 @@ const benchmark = (() => {
     const middle = sorted.length >> 1;
     return sorted.length % 2 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
   };
-  // Ranks from 1, the best first, ties share their mean; NaN has none.
+  // Ranks from 1 (best); ties share their mean rank; NaN has no rank.
   const ranks = (numbers, higher) => {
     const order = numbers.map((_, i) => i).filter((i) => !Number.isNaN(numbers[i]))
       .sort((i, j) => higher ? numbers[j] - numbers[i] : numbers[i] - numbers[j]);
@@ -57,10 +57,11 @@ const benchmark = (() => {
     }
     return given;
   };
-  /* One number per detector for a measure: {value, n} each, n the series it rests on: those on
-     which all detectors have a value of the measure (common_series() of vuskit.bench), or with the
-     basis "own" each detector's own. Detectors without any value do not count among "all".
-     `weigh` is "series", or "dataset": a number of each data set first, then the mean of those.  */
+  /* One {value, n, sets} per detector for a measure. It uses the n series on which all detectors
+     have a value of the measure (common_series() of vuskit.bench), or with the basis "own" all
+     series of the detector. Detectors without any value do not count among "all".
+     `weigh` is "series", or "dataset": a number of each data set first, then the mean of those, as
+     in publication tables. `sets`: number of data sets used.                                      */
   const summarize = (run, { settings, measure, series, summary, basis, weigh }) => {
     const rows = Array.from({ length: run.D }, (_, d) => series.map((i) => run.value(settings, measure, d, i)));
     const present = rows.filter((row) => row.some((value) => !Number.isNaN(value)));
@@ -70,10 +71,11 @@ const benchmark = (() => {
     const one = summary === "median" ? median : mean;
     return ranked.map((row) => {
       const used = series.map((_, k) => k).filter((k) => !Number.isNaN(row[k]) && (!common || shared[k]));
-      if (weigh !== "dataset") return { value: one(used.map((k) => row[k])), n: used.length };
       const groups = run.datasets.map(() => []);
       for (const k of used) groups[run.series.dataset[series[k]]].push(row[k]);
-      return { value: mean(groups.filter((group) => group.length).map(one)), n: used.length };
+      const filled = groups.filter((group) => group.length);
+      const value = weigh === "dataset" ? mean(filled.map(one)) : one(used.map((k) => row[k]));
+      return { value, n: used.length, sets: filled.length };
     });
   };
   const rankRows = (rows, shared, higher) => {
@@ -84,12 +86,30 @@ const benchmark = (() => {
     return ranked;
   };
 
+  /* Control for means over several data sets. All views share its value, and hide it if there is
+     only one data set.                                                                            */
+  const WEIGHTS = { dataset: "series, then data sets", series: "all series" };
+  let weight = "dataset";
+  const weighing = (select, run, changed) => {
+    const show = () => {
+      select.value = weight;
+      select.parentElement.hidden = run.datasets.length < 2;
+    };
+    fillSelect(select, Object.entries(WEIGHTS), weight);
+    select.addEventListener("change", () => { weight = select.value; changed(); });
+    return {
+      show,
+      take: (given) => { if (given in WEIGHTS) weight = given; show(); },
+      value: () => run.datasets.length < 2 ? "series" : weight,
+      address: () => weight === "dataset" ? undefined : weight,
+    };
+  };
   const fillSelect = (select, entries, value) => {
     select.replaceChildren(...entries.map(([key, text]) => new Option(text, key)));
     if (entries.some(([key]) => key === value)) select.value = value;
   };
-  /* Filters that the views of a run share: a reader who goes to another view takes them along.
-     `filters.fill()` lists what the run has by now, `take(options)` reads an address, `remember`
+  /* Filters that the views of a run share: they stay when the reader opens another view.
+     `filters.fill()` lists the current content of the run, `take(options)` reads an address, `remember`
      writes one, of the shared filters and those of the view.                                     */
   const SHARED = ["dataset", "kind", "number", "length", "measure", "settings"];
   const TITLES = { kind: "anomalies", number: "how many", length: "length" };
@@ -147,9 +167,9 @@ const benchmark = (() => {
     const size = Math.abs(value);
     return size === 0 || (size >= 0.0005 && size < 1000) ? value.toFixed(3).replace("-", "−") : vuskit.format(value);
   };
-  // Of a measure, for headers and lists: an arrow where less is better.
+  // Title of a measure for headers and lists; an arrow if lower is better.
   const titled = (measure) => measure.higher ? measure.title : `${measure.title} ↓`;
-  return { model, update, ranks, mean, median, summarize, fillSelect, makeFilters, shown, titled };
+  return { model, update, ranks, mean, median, summarize, weighing, fillSelect, makeFilters, shown, titled };
 })();
 
 vuskit.view("failures", (place, data) => {
@@ -178,10 +198,10 @@ benchmark.figures = (place, run, state) => {
     const { settings, measure, filters } = state();
     if (!run.M) return { error: "There are no values yet." };
     if (benchmark.compare) return benchmark.compare(run, settings, measure, filters);
-    if (filters.kind || filters.number || filters.length) return { error: "the file holds tests over all series of a data set; `vuskit explore` tests any selection." };
+    if (filters.kind || filters.number || filters.length) return { error: "this file contains tests for whole data sets only; `vuskit explore` tests any selection." };
     const place = run.datasets.indexOf(filters.dataset);
     return run.comparisons[`${settings},${measure}${place < 0 ? "" : `,${place}`}`]
-      ?? { error: "the file holds the comparisons of the largest data sets only." };
+      ?? { error: "this file contains the comparisons of the largest data sets only; `vuskit explore` tests any selection." };
   };
   const drawRanks = () => {
     const found = compared();
@@ -194,7 +214,7 @@ benchmark.figures = (place, run, state) => {
       return;
     }
     const count = found.detectors.length;
-    // Where there is no room for names on both sides, every detector has a row, and bars stand beside.
+    // Without space for names on both sides, every detector gets a row, with the bars beside them.
     const rows = canvas.parentElement.clientWidth < 560 && count > 8;
     const groups = found.groups.map((group) => group.map((detector) => found.detectors.indexOf(detector)));
     const bars = vuskit.rankBars(groups, rows ? found.ranks.map((_, k) => k) : found.ranks);
@@ -255,15 +275,15 @@ benchmark.figures = (place, run, state) => {
   const listed = (names) => names.length > 12 ? `${names.slice(0, 12).join(", ")} and ${names.length - 12} more` : names.join(", ");
   const ranksNote = (found, now, measure) => {
     const missing = run.detectors.filter((_, d) => !found.detectors.includes(d));
-    const used = found.n === now.series.length ? "" : `, the ${found.n} of ${now.series.length} on which all detectors have a value`;
+    const used = found.n === now.series.length ? "" : ` (${found.n} of ${now.series.length}: those with values of all detectors)`;
     return [`Mean ranks by ${measure.title}${measure.higher ? "" : " (lower is better)"} over ${found.n} series of ${where(now)}${used}; 1 is best. Bars join detectors whose ranks do not differ significantly.`,
-      found.tests, missing.length ? `Left out, without any value here: ${listed(missing)}.` : ""].filter(Boolean).join(" ");
+      found.tests, missing.length ? `Detectors without values are excluded: ${listed(missing)}.` : ""].filter(Boolean).join(" ");
   };
 
   // ---- heat map ----
   let grid = null;
   let cursor = null;
-  // Of each detector over the series that all detectors have, whatever the leaderboard shows.
+  // Always over the series that all detectors have, independent of the leaderboard's choices.
   const common = (now, series, summary) => run.M
     ? benchmark.summarize(run, { ...now, series, summary, basis: "common", weigh: "series" })
     : run.detectors.map(() => ({ value: NaN, n: 0 }));
@@ -303,7 +323,7 @@ benchmark.figures = (place, run, state) => {
     const short = (column) => column.series === undefined ? column.name : run.series.name[column.series];
     const { pen: ruler } = prepare(canvas);
     const longest = Math.max(0, ...(named ? columns.map((column) => ruler.measureText(short(column)).width) : []));
-    const level = longest <= cell - 8; // names lie flat where they can
+    const level = longest <= cell - 8; // horizontal names if they fit
     const foot = Math.min(longest, room < 600 ? 110 : 190);
     const bottom = named ? (level ? 20 : foot + 12) : 8;
     canvas.style.width = `${left + cell * columns.length}px`;
@@ -423,11 +443,11 @@ benchmark.figures = (place, run, state) => {
     canvas.hidden = points.length === 0;
     dots = [];
     const rank = now.summary === "rank";
-    const up = !rank && run.measures[now.measure]?.higher !== false; // the best are always above
+    const up = !rank && run.measures[now.measure]?.higher !== false; // the best are always at the top
     const title = `${rank ? "mean rank by" : now.summary} ${run.measures[now.measure]?.title ?? ""}`;
     byId("time-note").textContent = points.length
-      ? `Median seconds of fitting and scoring over ${now.series.length} series of ${where(now)}, against ${title}${up ? "" : " (lower is better)"}, over ${used(points)}; fast and good is at the top left. Jobs that include imports or compilation count only if there is no other.`
-      : "No diagram: no seconds were measured. Imported scores have none.";
+      ? `Median seconds of fitting and scoring over ${now.series.length} series of ${where(now)}, against ${title}${up ? "" : " (lower is better)"}, over ${used(points)}; fast and accurate detectors are at the top left. Jobs that include imports or compilation count only if there are no others.`
+      : "No diagram: no times were measured. Imported scores have none.";
     if (!points.length) return;
     const { pen, width, height } = prepare(canvas);
     const box = { left: 52, right: width - 12, top: 10, bottom: height - 40 };
@@ -454,7 +474,7 @@ benchmark.figures = (place, run, state) => {
       const boxes = places.map(([dx, dy]) => [dot.px + dx, dot.py + dy - 11, dot.px + dx + wide, dot.py + dy + 2]);
       const free = boxes.findIndex((one) => one[0] >= box.left && one[2] <= width && one[1] >= 0 && one[3] <= box.bottom
         && !taken.some((other) => one[0] < other[2] && other[0] < one[2] && one[1] < other[3] && other[1] < one[3]));
-      if (free < 0) continue; // its label follows the pointer
+      if (free < 0) continue; // only a tooltip
       taken.push(boxes[free]);
       pen.fillText(text, boxes[free][0], boxes[free][3] - 2);
     }
@@ -498,26 +518,29 @@ vuskit.view("run", (place, _, options) => {
   const filters = benchmark.makeFilters(place, run, "run");
   const fill = () => {
     benchmark.fillSelect(byId("family"), [["", "all"], ...Object.entries(run.families)], byId("family").value);
-    for (const id of ["columns", "weigh"]) byId(id).parentElement.hidden = run.datasets.length < 2;
+    byId("columns").parentElement.hidden = run.datasets.length < 2;
+    weighing.show();
   };
+  const weighing = benchmark.weighing(byId("weigh"), run, () => {});
   fill();
   byId("columns").value = run.S > 200 ? "dataset" : "series";
-  // The best first: of ranks, and of some measures, that is the lowest.
+  // Best first: for ranks and some measures, that is the lowest.
   const bestFirst = (column) => {
     const measure = run.measures.find((one) => `measure ${one.name}` === column);
     return { column, falling: column !== "detector" && (!measure || (byId("summary").value !== "rank" && measure.higher)) };
   };
   let order = null;
-  // What was chosen is in the address, so that a link to the page can show it.
-  const CHOICES = { summary: "mean", weigh: "series", basis: "common" };
+  // The address contains all choices, so that links can share them.
+  const CHOICES = { summary: "mean", basis: "common" };
   const take = (given) => {
     filters.take(given);
     for (const id of Object.keys(CHOICES)) if ([...byId(id).options].some((one) => one.value === given[id])) byId(id).value = given[id];
+    weighing.take(given.weigh);
     byId("weigh").disabled = byId("dataset").value !== "";
     if (order === null || given.measure !== undefined) order = bestFirst(`measure ${byId("measure").value}`);
   };
-  const remember = () => filters.remember(Object.fromEntries(
-    Object.keys(CHOICES).filter((id) => byId(id).value !== CHOICES[id]).map((id) => [id, byId(id).value])));
+  const remember = () => filters.remember({ weigh: weighing.address(), ...Object.fromEntries(
+    Object.keys(CHOICES).filter((id) => byId(id).value !== CHOICES[id]).map((id) => [id, byId(id).value])) });
   take(options);
 
   const state = () => ({
@@ -527,11 +550,11 @@ vuskit.view("run", (place, _, options) => {
     measure: filters.measure(),
     summary: byId("summary").value,
     basis: byId("basis").value,
-    weigh: byId("dataset").value ? "series" : byId("weigh").value,
+    weigh: byId("dataset").value ? "series" : weighing.value(),
     series: filters.series(),
     columns: byId("columns").value,
   });
-  // The chosen measure first: it is what the figures show, and the narrowest screen has it.
+  // The chosen measure first: the figures show it, and it fits on the narrowest screen.
   const listedMeasures = () => run.measures.map((one, m) => ({ ...one, m }))
     .filter((one) => !byId("family").value || one.family === byId("family").value)
     .sort((one, other) => (other.m === state().measure) - (one.m === state().measure) || one.m - other.m);
@@ -597,31 +620,32 @@ vuskit.view("run", (place, _, options) => {
     const first = bestFirst(order.column);
     byId("board").classList.toggle("placed", order.column.startsWith("measure ") && order.falling === first.falling);
     byId("board").replaceChildren(
-      element("caption", {}, element("span", { text: caption(now) })),
+      element("caption", {}, element("span", { text: caption(now, board) })),
       element("thead", {}, head), element("tbody", {}, ...body), element("tfoot", {}, foot));
     byId("board-note").textContent = note(now, columns);
   };
-  // A bar behind the number, where numbers are shares.
+  // A bar behind the number, if values range from 0 to 1.
   const bar = (value, measure) => byId("summary").value === "rank" || !measure.higher || !(value >= 0 && value <= 1)
     ? null : `--share: ${(100 * value).toFixed(1)}%`;
-  const caption = (now) => {
+  const caption = (now, { rows }) => {
     const what = byId("summary").selectedOptions[0].text;
     const over = now.dataset || (run.datasets.length > 1 ? "all data sets" : run.datasets[0] ?? "");
-    const each = now.weigh === "dataset" ? `mean over ${run.datasets.length} data sets, of the ${what} over the series of each` : `${what} over the series of ${over}`;
-    return `${each}; ${run.settings[now.settings] ?? ""}`;
+    const sets = Math.max(0, ...rows.flatMap((row) => row.cells.map((cell) => cell.sets)));
+    const each = now.weigh === "dataset" ? `mean over ${sets} data ${sets === 1 ? "set" : "sets"} of the ${what} over the series of each` : `${what} over the series of ${over}`;
+    return `${each[0].toUpperCase()}${each.slice(1)}; ${run.settings[now.settings] ?? ""}`;
   };
   const note = (now, columns) => {
     if (!run.detectors.length) return "No job has finished yet.";
-    if (!run.measures.length) return "There are no values: no scores have been evaluated.";
-    const basis = now.basis === "common" ? "Each number uses the series on which all detectors have a value of the measure; the last row counts them. A detector without any value of it does not count."
-      : "Each number uses the series for which the detector has a value; numbers may not be comparable.";
-    return ["Bold: the best.", columns.some((one) => !one.higher) ? "↓: lower is better." : "",
-      `A missing value never counts as zero. ${basis}`,
+    if (!run.measures.length) return "There are no values: no scores have been evaluated yet.";
+    const basis = now.basis === "common" ? "Each number uses the series on which all detectors have a value of the measure; the last row counts them. Detectors without any value are ignored."
+      : "Each number uses all series on which the detector has a value, so numbers may not be comparable.";
+    return ["Bold: best in column.", columns.some((one) => !one.higher) ? "↓: lower is better." : "",
+      `Missing values never count as zero. ${basis}`,
       now.summary === "rank" ? "Mean ranks use the series on which all detectors have a value of the measure; 1 is best." : "",
       now.weigh === "dataset" ? "Every data set has the same weight." : "",
       "Click a number to list its series."].filter(Boolean).join(" ");
   };
-  // A run that goes on may get its first measures now.
+  // A running benchmark may have its first measures only now.
   const refresh = () => {
     filters.fill();
     fill();
@@ -657,7 +681,7 @@ vuskit.view("table", (place, _, options) => {
   const filters = benchmark.makeFilters(place, run, "table");
   let order = { column: "series", falling: false };
   let first = 0;
-  let lead = 0; // the detector that was asked for stands first
+  let lead = 0; // the requested detector comes first
   const detectors = () => [lead, ...run.detectors.keys()].filter((d, k) => k === 0 ? d < run.D : d !== lead);
 
   const { measure } = filters;
@@ -734,7 +758,7 @@ vuskit.view("table", (place, _, options) => {
   return { draw, show: (given) => { take(given); draw(); }, refresh: filters.fill };
 });
 
-// ---- one series: its address is its name, whether the file holds its drawings or not ----
+// ---- one series, by its name, whether the file contains its drawings or not ----
 benchmark.valuesTable = (run, i) => {
   const { element } = vuskit;
   return [
@@ -770,7 +794,7 @@ vuskit.view("series-values", (place, _, options) => {
     byId("name").textContent = run.title(i);
     byId("facts").textContent = benchmark.facts(run, i);
     const reason = run.not_drawn[i];
-    byId("why").textContent = reason ? `This series cannot be drawn: ${reason}.` : "The drawings of this series are not in this file. These commands show it, in a browser or in a page of its own:";
+    byId("why").textContent = reason ? `This series cannot be drawn: ${reason}.` : "This file does not contain the drawings of this series. These commands show it in a browser, or write its page:";
     byId("command").textContent = reason ? "" : `${run.explore}\n${run.command(i)}`;
     byId("values").replaceChildren(...benchmark.valuesTable(run, i));
   };

@@ -1,9 +1,9 @@
 "use strict";
-/* The page of one series: controls, and everything that answers them. Markup: series.html; data: drawing_data() of
-   series.py, or what a file gives that was dropped on the empty page (try.js).
+/* The page of one series: controls, and everything that depends on them. Markup: series.html; data: drawing_data() of
+   series.py, or a file dropped on the empty page (try.js).
 
-   A model computes, the view draws. Moving a control changes the model's state; the next frame evaluates the detectors
-   that are shown and repaints. What costs more (other detectors, chance, surfaces) follows when the controls rest.       */
+   A model computes, the view draws. Moving a control changes the model's state; the next frame evaluates and repaints
+   the detectors shown. Slower parts (other detectors, chance, surfaces) follow when the controls rest.                    */
 const living = {};
 
 // ---- data: scores in full, or thinned ----
@@ -34,18 +34,18 @@ living.isWhole = (packed) => !packed.bucket && !packed.tied;
 // ---- model ----
 living.model = (data) => {
   const { n } = data;
-  const detectors = data.scores.map((score, k) => ({ ...score, k, raw: living.unpack(score.data, n), whole: living.isWhole(score.data), kept: new Map() }));
+  const detectors = data.scores.map((score, k) => ({ place: k, ...score, k, raw: living.unpack(score.data, n), whole: living.isWhole(score.data), kept: new Map() }));
   const original = Object.freeze({
     rule: ["sigma", "quantile", "best"].includes(data.settings.threshold) ? data.settings.threshold : "given",
     count: null, buffer: data.settings.buffer, lag: 0, noise: 0, from: 0, to: n, definition: data.settings.definition.name, side: data.settings.side,
   });
   const model = { data, n, detectors, original, state: { ...original }, own: new Map() };
   model.isOriginal = () => model.own.size === 0 && Object.keys(original).every((key) => model.state[key] === original[key]);
-  // Whether the scores, or the points that count, differ from those that Python evaluated.
+  // Whether the scores, or the points used, differ from those that Python evaluated.
   const changed = () => model.state.lag !== 0 || model.state.noise !== 0 || model.state.from !== 0 || model.state.to !== n;
   model.isExact = (detector) => detector.whole || model.isOriginal();
 
-  // Remembered by a key; only the last one, which a moving control makes useless soon.
+  // Cache by key; only the last value, because a moving control invalidates it soon.
   const remembered = (detector, name, key, make) => {
     const before = detector.kept.get(name);
     if (before?.key === key) return before.value;
@@ -91,7 +91,7 @@ living.model = (data) => {
     planned = { key: planKey(), plan: measures.plan(measures.fromBounds(bounds, to - from), settingsOf()) };
     return planned.plan;
   };
-  // Soft labels do not end where a crop does.
+  // Soft labels extend beyond a crop.
   let whole = null;
   model.wholePlan = () => {
     const key = [model.state.buffer, model.state.definition, model.state.side].join();
@@ -110,12 +110,12 @@ living.model = (data) => {
   model.ruleThreshold = (detector, rule) => {
     if (rule === original.rule && !changed()) return detector.threshold;
     if (rule === "best" && !hasBoth()) return Infinity;
-    // Thinned scores have another spread than all scores; a lag hardly changes it.
+    // Thinned scores differ in spread from all scores; a lag hardly changes it.
     const { noise, from, to } = model.state;
     if (!detector.whole && !noise && from === 0 && to === n && Number.isFinite(detector.rules?.[rule])) return detector.rules[rule];
     return remembered(detector, `rule ${rule}`, `${scoreKey()},${rule === "best" ? planKey() : ""}`, () => byRule[rule](detector));
   };
-  // The score that `count` points reach.
+  // The threshold that `count` points reach.
   const atCount = (detector, count) => remembered(detector, "at count", `${scoreKey()},${count}`, () => {
     const scores = cut(detector);
     return measures.atRanks(scores, [Math.max(scores.length - Math.max(count, 1), 0)])[0];
@@ -127,7 +127,7 @@ living.model = (data) => {
     for (let i = 0; i < scores.length; i++) if (scores[i] >= threshold) count++;
     return count;
   };
-  // One step of the threshold of one detector: to the next score, at least so many points further.
+  // Moves the threshold of one detector by one step, at least to the next score.
   model.stepThreshold = (detector, sign) => {
     const rising = ordered(detector), size = Math.max(Math.round(rising.length / 500), 1);
     const at = measures.countBelow(rising, model.threshold(detector)) + sign * size;
@@ -192,7 +192,7 @@ living.clock = (times) => {
     const step = STEPS.find((one) => (high - low) / one <= most) ?? STEPS.at(-1);
     const found = [];
     for (let ms = Math.ceil(low / step) * step; ms <= high && found.length < 50; ms += step) {
-      // The point with that time: times rise, so halving finds it.
+      // Find the point with that time by bisection.
       let [a, b] = [from, to];
       for (let i = 0; i < 40; i++) { const middle = (a + b) / 2; if (at(middle) < ms) a = middle; else b = middle; }
       found.push({ at: b, text: text(ms, step) });
@@ -231,10 +231,9 @@ living.start = (place, data) => {
   const placeOfPair = (k) => pair.includes(k) ? pair.indexOf(k) : 2;
   const byPair = (list) => [...list].sort((a, b) => placeOfPair(a.k) - placeOfPair(b.k) || a.k - b.k);
   const visible = () => byPair(detectors.filter(({ k }) => shown.has(k)));
-  // A and B have the same two colors whoever they are; the others share the rest. Orange means anomalies here.
-  const PAIR = [0, 3], OTHERS = [2, 4, 6, 5, 7];
-  const lineColor = (k) => vuskit.lineColor(placeOfPair(k) < 2 ? PAIR[placeOfPair(k)] : OTHERS[k % OTHERS.length]);
-  const lineDash = (k) => placeOfPair(k) < 2 ? [] : vuskit.lineDash(8 * Math.floor(k / OTHERS.length));
+  // Colors follow the order of the detectors in the run, as on all pages.
+  const lineColor = (k) => vuskit.lineColor(detectors[k].place);
+  const lineDash = (k) => vuskit.lineDash(detectors[k].place);
 
   // ---- headline: A versus B ----
   const HEADLINE = ["vus_pr", "vus_roc", "f_score"].filter((name) => data.measures.some((one) => one.name === name));
@@ -312,7 +311,7 @@ living.start = (place, data) => {
     byId("threshold-value").textContent = `${format(threshold)} · ${share === 0 ? "0" : share < 0.001 ? "< 0.1" : (100 * share).toFixed(1)} % of points`;
     byId("threshold").setAttribute("aria-valuetext", `${named(pair[0])} ${format(threshold)}, ${whole(count)} points`);
     const marks = rules.map((rule) => ({ rule, at: placeOf(model.predictedAt(detector, model.ruleThreshold(detector, rule))) })).sort((a, b) => a.at - b.at);
-    // Of labels that would overlap, that of the rule in use stays.
+    // If labels would overlap, keep the one of the current rule.
     const labeled = [];
     for (const one of [...marks].sort((a, b) => (b.rule === state.rule) - (a.rule === state.rule))) if (labeled.every((other) => Math.abs(other.at - one.at) > 130)) labeled.push(one);
     byId("threshold-ticks").replaceChildren(...marks.map(({ rule, at }) => {
@@ -412,7 +411,7 @@ living.start = (place, data) => {
     title: () => `soft label, buffer ${whole(state.buffer)}`, color: () => color("soft"), height: 56, labels: ["1", "0"],
     line: () => softLine(), text: (point) => format(measures.softLabel(model.wholePlan(), point, state.buffer)),
   });
-  // Only around anomalies the soft label differs from zero: enough is drawn there, and the ends elsewhere.
+  // The soft label is zero except around anomalies.
   let soft = null;
   const softLine = () => {
     const plan = model.wholePlan();
@@ -433,7 +432,7 @@ living.start = (place, data) => {
   const drawLegend = () => charts.legend(byId("legend"), detectors.map(({ name, k }) => ({
     name: k, title: pair.includes(k) ? `${"AB"[pair.indexOf(k)]}  ${name}` : name, color: lineColor(k), dash: lineDash(k).join(" "), shown: shown.has(k),
   })), (k) => { if (!shown.delete(k)) shown.add(k); refill(); update(); });
-  // What depends on which detectors are shown.
+  // Updates everything that depends on which detectors are shown.
   const refill = () => {
     lines.show([...(valueTrack ? [valueTrack] : []), ...visible().map(({ k }) => scoreTracks[k]), softTrack]);
     drawLegend();
@@ -549,7 +548,7 @@ living.start = (place, data) => {
     select.replaceChildren(...list);
     if (list.some(({ value }) => value === before)) select.value = before;
   };
-  // Heights of what is chosen: one detector, or the difference of A and B.
+  // Heights of the selection: one detector, or the difference of A and B.
   const surface = () => {
     const widths = surfaceWidths(), chosen = byId("surface-score").value;
     const heights = (k) => model.heights(detectors[k], widths, places);
@@ -559,7 +558,7 @@ living.start = (place, data) => {
     const other = difference ? heights(pair[1]) : null;
     const of = (field) => other ? one[field].map((value, i) => value - other[field][i]) : one[field];
     const value = (name) => { const v = (k) => model.values(detectors[k])[name]; return difference ? v(pair[0]) - v(pair[1]) : v(Number(chosen)); };
-    // Differences are mostly small: their scale ends at the next tenth.
+    // Differences are usually small: their scale ends at the next tenth.
     const [roc, pr] = [of("roc"), of("pr")];
     let most = 0;
     if (difference) for (const values of [roc, pr]) for (const value of values) most = Math.max(most, Math.abs(value));
@@ -700,13 +699,13 @@ living.start = (place, data) => {
   });
 
   // ---- repainting ----
-  const BUDGET = 45; // milliseconds of one step for detectors that are not shown
+  const BUDGET = 45; // milliseconds per step for detectors that are not shown
   let frame = 0, resting = 0, run = 0;
   const drawStep = () => {
     const begin = performance.now();
     for (const detector of visible()) model.values(detector);
     for (const detector of detectors) if (!shown.has(detector.k) && performance.now() - begin < BUDGET) model.values(detector);
-    // What reads sizes comes first, so that the browser lays the page out once.
+    // Drawings that read sizes come first, so that the browser computes the layout once.
     lines.draw();
     drawAreas();
     headings();
@@ -721,7 +720,7 @@ living.start = (place, data) => {
     drawMeasures();
     drawSurfaces();
     if (model.isOriginal() || !model.hasBoth()) { [chances.values, chances.fresh] = [model.isOriginal() ? data.chance?.mean ?? null : null, true]; drawDuel(); drawMeasures(); if (data.chance || !model.hasBoth()) return; }
-    // Random scores, one at a time, so that the page answers meanwhile.
+    // One random score at a time, so that the page stays responsive.
     const mine = ++run, level = model.chance(lead());
     const step = () => {
       if (mine !== run || !place.isConnected) return;

@@ -18,7 +18,7 @@ const figures = (() => {
   return { add, make };
 })();
 
-// ---- what is chosen, on the whole page ----
+// ---- choices that apply to the whole page ----
 const chosen = { lit: new Set(), hidden: new Set() };
 charts.lit = (name) => chosen.lit.has(name);
 charts.faint = (name) => chosen.lit.size > 0 && !chosen.lit.has(name);
@@ -90,7 +90,7 @@ vuskit.view("study", (place, data) => {
     const families = Object.entries(data.families).map(([name, { title, color }]) =>
       choice(title, color, !chosen.hidden.has(name), () => {
         toggle(chosen.hidden, name);
-        if (!shown().length) toggle(chosen.hidden, name); // something stays to be seen
+        if (!shown().length) toggle(chosen.hidden, name); // one family stays visible
         draw();
       }));
     const measures = shown().map(({ name, title, color }) => choice(title, color, chosen.lit.has(name), () => view.choose(name)));
@@ -101,7 +101,7 @@ vuskit.view("study", (place, data) => {
       element("div", { class: "choices", role: "group", "aria-label": "Measures highlighted" }, element("span", { text: "highlight", class: "quiet" }), ...measures, clear),
     );
   });
-  // Plots are made once for each place and kept, so that focus stays where it was.
+  // Each place keeps its plot, so that the focus stays.
   const made = new Map();
   const plots = (holder, titles, choose = view.choose) => {
     if (made.get(holder)?.titles.join("\n") !== titles.join("\n")) {
@@ -148,7 +148,7 @@ vuskit.view("study", (place, data) => {
   const MOST_PANELS = 60;
   const numbers = (values) => values.filter(known);
 
-  // A figure that only matplotlib draws: Python put its picture into the page.
+  // A figure that only matplotlib draws: the page contains its picture.
   figures.add("picture", (place, data) => {
     place.replaceChildren(element("img", { src: data.picture, alt: data.title }));
     return { draw: () => {}, rows: () => data.rows ?? [["figure"], [data.title]] };
@@ -169,7 +169,7 @@ vuskit.view("study", (place, data) => {
       if (names.includes(before)) select.value = before;
     });
     list(0);
-    // Made anew for each choice: what was drawn before makes room.
+    // Each choice replaces the previous drawing.
     let current = null;
     const make = () => {
       const { figure } = data.choices.find(({ key }) => key.every((name, j) => name === selects[j].value));
