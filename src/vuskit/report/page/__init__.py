@@ -1,4 +1,4 @@
-"""Pages: one self-contained HTML file of a series, of a run, or of studies; folders of studies."""
+"""Self-contained HTML pages of a series, a run or studies; folders with results of studies."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sections, and the document they are put together to: style, scripts and data in one file."""
+"""Sections, and the HTML document that combines them with styles, scripts and data."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ __all__ = [
     "wrapped",
 ]
 
-CHART_ASSETS = ("charts.css", "charts.js")  # before the scripts that draw with them
+CHART_ASSETS = ("charts.css", "charts.js")  # list them before the scripts that use them
 
 
 @dataclass(frozen=True)
@@ -43,19 +43,18 @@ class Section:
     key : str
         Unique on the page; letters, digits, ``-`` and ``_``.
     view : str
-        Name of the function that starts it, as a script registered it: ``vuskit.view(name, ...)``.
+        Name under which a script registered its function: ``vuskit.view(name, ...)``.
     title : str
-        Its name in the navigation and in the browser's title, as plain text.
+        Plain text for the navigation and the title of the browser window.
     html : str
-        Its markup; everything that comes from files must be escaped in it. It should begin with a
-        header that holds an ``h1``.
+        Markup. It should begin with a header that contains an ``h1``. Text from files must be
+        escaped.
     data : Any
-        What its script needs, ready for JSON. Parsed when the section is opened first.
+        Data of the script, ready for JSON. The page parses it when the section is first opened.
     assets : tuple of str
-        Scripts (``.js``) and styles (``.css``) among the assets that it needs, core.js and page.css
-        aside.
+        Scripts (``.js``) and styles (``.css``) that the section needs besides core.js and page.css.
     parent : str or None
-        Key of the section it is reached from; only sections without one are in the navigation.
+        Key of the section that links to this one. The navigation lists sections without a parent.
     """
 
     key: str
@@ -77,7 +76,7 @@ _FEWEST_PACKED = 8
 
 
 def element(tag: str, text: str, **attributes: str) -> str:
-    """Write an element that holds a text; ``class_`` is class, ``data_x`` is data-x.
+    """Return an element that contains a text; ``class_`` is class, ``data_x`` is data-x.
 
     Examples
     --------
@@ -92,7 +91,7 @@ def element(tag: str, text: str, **attributes: str) -> str:
 
 
 def number_cell(value: float, **attributes: str) -> str:
-    """Write a cell that shows three digits and holds all of them; an en dash marks NaN.
+    """Return a cell that shows three decimals and stores all digits; an en dash marks NaN.
 
     Examples
     --------
@@ -105,7 +104,7 @@ def number_cell(value: float, **attributes: str) -> str:
 
 
 def table(identity: str, caption: str, header: Sequence[str], rows: Sequence[str]) -> str:
-    """Write a table; the rows are markup of cells."""
+    """Return a table; the rows are markup of cells."""
     head = "".join(element("th", cell, scope="col", **_wrapping(cell)) for cell in header)
     body = "\n".join(f"<tr>{row}</tr>" for row in rows)
     return (
@@ -115,12 +114,12 @@ def table(identity: str, caption: str, header: Sequence[str], rows: Sequence[str
 
 
 def _wrapping(name: str) -> dict[str, str]:
-    """Long names take several lines: cut off, they may look the same."""
+    """Let long names wrap: truncated, they may look the same."""
     return {"class_": "wrap"} if len(name) > _LONG else {}
 
 
 def wrapped(markup: str, label: str) -> str:
-    """Let something wide scroll by itself."""
+    """Wrap wide markup in a box that scrolls sideways."""
     name = html.escape(label)
     return f'<div class="wide" tabindex="0" role="region" aria-label="{name}">{markup}</div>'
 
@@ -129,14 +128,14 @@ def wrapped(markup: str, label: str) -> str:
 
 
 def content_policy(script: str, *, served: bool = False) -> str:
-    """Return the content security policy of a page: no script but its own.
+    """Return the content security policy of a page: only its own script may run.
 
     Parameters
     ----------
     script : str
         The script of the page.
     served : bool, default=False
-        Whether the page may ask the server that it came from.
+        Whether the page may send requests to its server.
 
     Examples
     --------
@@ -149,21 +148,21 @@ def content_policy(script: str, *, served: bool = False) -> str:
 
 
 def page_document(title: str, sections: Sequence[Section], *, served: bool = False) -> str:
-    """Write a page of some sections; the first one is open.
+    """Return a page with some sections; the first one is open.
 
     Parameters
     ----------
     title : str
-        Of the page, as plain text.
+        Title of the page, as plain text.
     sections : sequence of Section
-        At least one, with different keys.
+        At least one, with unique keys.
     served : bool, default=False
-        Whether a server of `vuskit explore` gives the page more data.
+        Whether the page requests data from a server of `vuskit explore`.
 
     Returns
     -------
     str
-        One HTML document that needs nothing else and uses no network.
+        One self-contained HTML document; it uses no network.
 
     Examples
     --------
@@ -192,7 +191,7 @@ def page_document(title: str, sections: Sequence[Section], *, served: bool = Fal
 
 
 def fill(template: str, pieces: Mapping[str, str]) -> str:
-    """Replace the markers of a template; what is put in is not searched for further markers.
+    """Replace the markers of a template; markers in the inserted text stay.
 
     Examples
     --------
@@ -203,12 +202,12 @@ def fill(template: str, pieces: Mapping[str, str]) -> str:
 
 
 def part(name: str) -> str:
-    """Text of a file in the folder of assets."""
+    """Return the text of an asset."""
     return (resources.files("vuskit.report.page") / "assets" / name).read_text(encoding="utf-8")
 
 
 def safe_json(data: Any) -> str:
-    r"""JSON that can stand in a script element: no text in it can end the element.
+    r"""Return JSON for a script element: no text in it can close the element.
 
     Examples
     --------
@@ -222,7 +221,7 @@ def safe_json(data: Any) -> str:
 
 
 def compact(data: Any) -> Any:
-    """Pack lists of many numbers in single precision; the scripts unpack them (``unpacked``).
+    """Pack lists of many numbers in single precision, to be read by ``vuskit.unpacked``.
 
     Lists of rows of equal length are packed too. Null becomes NaN.
 
@@ -247,7 +246,7 @@ def compact(data: Any) -> Any:
 
 
 def _number(value: Any) -> float | None:
-    """What a display's dictionary holds for a number, as a number; None for anything else."""
+    """Convert a number of a display's dictionary to a float; None for anything else."""
     if value is None:
         return math.nan
     if isinstance(value, bool) or value in ("inf", "-inf"):

@@ -31,7 +31,7 @@ FILTERS: dict[str, dict[str, str]] = {
         f"{_LENGTHS[-1]}-": f"{_LENGTHS[-1]:,} points or more",
     },
 }
-"""Classes of each filter, with their names."""
+"""Classes of each filter, with their titles."""
 
 
 def series_class(series: RunSeries, name: str) -> str:
@@ -42,7 +42,7 @@ def series_class(series: RunSeries, name: str) -> str:
     series : RunSeries
         The series.
     name : {"kind", "number", "length"}
-        The filter. A series whose anomalies all have one point has the kind ``point``.
+        The filter. The kind is ``point`` if all anomalies of the series have length 1.
 
     Examples
     --------
@@ -62,7 +62,8 @@ def series_class(series: RunSeries, name: str) -> str:
 def filter_data(series: Sequence[RunSeries]) -> dict[str, Any]:
     """Return the filters of a page: the classes that occur, and the class of each series.
 
-    A digit of ``series`` is the place of a series' class. It is empty if all have the same class.
+    ``series`` has one digit per series, the place of its class. It is empty if all series have the
+    same class.
     """
     found: dict[str, Any] = {}
     for name, titles in FILTERS.items():
@@ -83,12 +84,12 @@ def select_series(series: Sequence[RunSeries], filters: Mapping[str, str]) -> ND
     series : sequence of RunSeries
         All series.
     filters : mapping from str to str
-        Classes by filter, and the data set by ``dataset``; an empty one selects everything.
+        Class to select by filter, and the data set by ``dataset``. An empty text selects all.
 
     Raises
     ------
     InvalidInputError
-        If there is no such filter.
+        If a filter is unknown.
     """
     chosen = np.ones(len(series), dtype=bool)
     for name, wanted in filters.items():

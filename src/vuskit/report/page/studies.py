@@ -1,6 +1,6 @@
 """Studies as sections of a page, and as folders of tables, figures and Markdown.
 
-Both are made from what every result offers: tables, figures, and what it says about itself.
+Both use the interface of every result: tables, figures, and a description.
 """
 
 from __future__ import annotations
@@ -70,14 +70,14 @@ DRAWN_KINDS = frozenset(
         "timing_sweeps",
     }
 )
-"""Kinds of displays that studies.js draws; of others the page holds matplotlib's picture."""
+"""Kinds of displays that studies.js draws; others are embedded as pictures by matplotlib."""
 
 STUDY_ASSETS = (*CHART_ASSETS, "studies.css", "studies.js")
 _PICTURE_DPI = 110
-_SHARED = ("measures", "families")  # once for all displays of a choice
-_MOST_ROWS = 400  # of a table in a page
+_SHARED = ("measures", "families")  # stored once for all displays of a choice
+_MOST_ROWS = 400  # longer tables are not part of a page
 _MOST_MARKDOWN_ROWS = 40
-_MOST_LATEX_ROWS = 200  # more are for a computer to read
+_MOST_LATEX_ROWS = 200  # longer tables are not for print
 _MOST_FAILURES = 50
 _LISTED = 20
 
@@ -86,7 +86,7 @@ _LISTED = 20
 
 
 def studies_page_html(results: Sequence[Any]) -> str:
-    """Write the page of some studies.
+    """Return the page of some studies.
 
     Parameters
     ----------
@@ -96,18 +96,18 @@ def studies_page_html(results: Sequence[Any]) -> str:
     Returns
     -------
     str
-        One HTML document that needs nothing else and uses no network.
+        One self-contained HTML document; it uses no network.
     """
     return page_document("Studies", study_sections(results))
 
 
 def study_sections(results: Iterable[Any]) -> list[Section]:
-    """Make one section for each result of a study.
+    """Create one section for each result of a study.
 
     Parameters
     ----------
     results : iterable
-        What studies returned, or :func:`vuskit.studies.load_study_results` read.
+        Results of studies, also those read by :func:`vuskit.studies.load_study_results`.
 
     Returns
     -------
@@ -117,7 +117,7 @@ def study_sections(results: Iterable[Any]) -> list[Section]:
     Raises
     ------
     InvalidInputError
-        If there is none, or one is not the result of a study.
+        If there are none, or one is not the result of a study.
 
     Examples
     --------
@@ -149,7 +149,7 @@ def study_sections(results: Iterable[Any]) -> list[Section]:
 
 
 def _section_data(result: StudyResult) -> dict[str, Any]:
-    """Dictionaries of displays and tables, with the measures that they name."""
+    """Return the data of all displays and tables, and the measures they show."""
     displays, frames = result.figures(), result.tables()
     slugs = _slugs(displays)
     figures = [{"name": slugs[name], **figure_data(display)} for name, display in displays.items()]
@@ -168,7 +168,7 @@ def _section_data(result: StudyResult) -> dict[str, Any]:
 
 
 def measures_of(figures: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
-    """Measures and families that figures show, for the legend."""
+    """Return the measures and families that figures show, for the legend."""
     measures: dict[str, Any] = {}
     families: dict[str, Any] = {}
     for figure in figures:
@@ -182,7 +182,7 @@ def measures_of(figures: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def figure_data(display: Display) -> dict[str, Any]:
-    """Dictionary of a display, of a size to send; a picture where the page cannot draw it."""
+    """Return the data of a display, limited in size; a picture if the page cannot draw it."""
     if isinstance(display, ChoiceDisplay):
         first = display.display(display.keys[0])
         if first.kind not in DRAWN_KINDS:
@@ -210,7 +210,7 @@ def _picture(display: Display) -> dict[str, Any]:
 
 
 def _section_html(result: StudyResult, data: Mapping[str, Any]) -> str:
-    """Headings, explanations, and the places of figures and tables; all names are escaped."""
+    """Return headings, captions and placeholders of figures and tables; names are escaped."""
     study = get_study(result.kind)
     header = [element("h1", study.title), element("p", study.question)]
     about = " ".join([result.about(), *_remarks(result)])
@@ -227,12 +227,12 @@ def _section_html(result: StudyResult, data: Mapping[str, Any]) -> str:
     }
     if long:
         listed = ", ".join(f"{name} ({count:,} rows)" for name, count in long.items())
-        parts.append(element("p", f"Too long for a page: {listed}.", class_="quiet"))
+        parts.append(element("p", f"Too long for this page: {listed}.", class_="quiet"))
     return "\n".join([*parts, _failures_html(result.failures)])
 
 
 def _place(identity: str, title: str, caption: str, labels: Sequence[str] = ()) -> str:
-    """Heading, choices, button to copy, explanation and the place of a figure or table."""
+    """Return heading, controls, caption and placeholder of a figure or table."""
     choices = "".join(
         f'<label>{html.escape(label)} <select id="{identity}-{label.replace(" ", "-")}"></select>'
         "</label>"
@@ -261,18 +261,18 @@ def _failures_html(failures: Sequence[Any]) -> str:
 
 
 def _remarks(result: StudyResult) -> list[str]:
-    """Buffer and notes of a result, in sentences."""
+    """Return the buffer and the notes of a result as sentences."""
     remarks = [] if result.buffers is None else [f"Buffer: {result.buffers}."]
     return remarks + [f"{note[:1].upper()}{note[1:]}." for note in result.notes()]
 
 
 def _options(result: StudyResult) -> list[str]:
-    """Options of a result, in a sentence; none for a result without a study."""
+    """Return the options of a result as a sentence; nothing for a result without a study."""
     return [] if result.study is None else [f"O{result.options_line[1:]}."]
 
 
 def _slugs(names: Iterable[str]) -> dict[str, str]:
-    """Names that can be part of an address or a file name, different for different names.
+    """Return unique names that are valid in addresses and file names.
 
     Examples
     --------
@@ -291,7 +291,7 @@ def _slugs(names: Iterable[str]) -> dict[str, str]:
 
 
 def _spoken(name: str) -> str:
-    """A table's name in words."""
+    """Return the name of a table in words."""
     words = name.replace("_", " ")
     return words[:1].upper() + words[1:]
 
@@ -308,23 +308,23 @@ def write_study(
     table_format: str = "csv",
     latex: bool = False,
 ) -> list[Path]:
-    """Write a study: a Markdown page, tables, figures, and the result to be read again.
+    """Write a study: a Markdown page, tables, figures, and the saved result.
 
     Parameters
     ----------
     result : StudyResult
-        Of any study.
+        Result of any study.
     folder : str or Path
-        Made if it does not exist.
+        Output folder; created if it does not exist.
     series : str, optional
-        The series that is drawn where there is one figure for each, by its name with or without
-        its data set; the first by default.
+        Series to draw if there is one figure per series: its name, with or without the data set.
+        The first by default.
     figure_format : {"png", "pdf", "svg"}, default="png"
-        Of the figures.
+        Format of the figures.
     table_format : {"csv", "parquet"}, default="csv"
-        Of the tables.
+        Format of the tables.
     latex : bool, default=False
-        Write tables of up to 200 rows as ``.tex`` too, beside the others.
+        Also write tables of up to 200 rows as ``.tex``.
 
     Returns
     -------
@@ -341,7 +341,7 @@ def write_study(
     study, measures = get_study(result.kind), () if result.study is None else result.measures
     keys = {name: _key_of(one, series) for name, one in figures.items()}
     if series is not None and not any(keys.values()):
-        raise InvalidInputError(f"`series` must name one series that is drawn, got {series!r}")
+        raise InvalidInputError(f"`series` must name a series with a figure, got {series!r}")
     page = [f"# {study.title}", study.question, result.about()]
     page += [*_remarks(result), *_options(result)]
     page = list(map(escape_markdown, page))
@@ -385,7 +385,7 @@ def write_comparison(
     Parameters
     ----------
     comparison : TableComparison
-        Of :func:`vuskit.studies.compare`.
+        Result of :func:`vuskit.studies.compare`.
     folder, figure_format, latex
         As for :func:`write_study`.
     """
@@ -404,7 +404,7 @@ def write_comparison(
 
 
 class _Folder:
-    """Files of one study, gathered before anything is written."""
+    """Files of one study, collected before anything is written."""
 
     def __init__(
         self,
@@ -424,11 +424,11 @@ class _Folder:
         self.figures: dict[str, Display] = {}
 
     def _file(self, name: str, among: Iterable[str], form: str) -> str:
-        """File of a table or figure."""
+        """Return the file name of a table or figure."""
         return f"{self.name}_{_slugs(among)[name]}.{form}"
 
     def figure(self, name: str, display: Display, key: tuple[str, ...] | None) -> str:
-        """Keep a figure; return the Markdown that shows it."""
+        """Add a figure; return the Markdown that shows it."""
         if isinstance(display, ChoiceDisplay):
             key = display.keys[0] if key is None else key
             shown, title = display.display(key), ", ".join(key)
@@ -438,11 +438,11 @@ class _Folder:
         return _picture_link(title, self._file(name, self.figures, self.figure_format))
 
     def table(self, name: str, frame: pd.DataFrame) -> None:
-        """Keep a table."""
+        """Add a table."""
         self.tables[name] = frame
 
     def write(self, page: Sequence[str]) -> list[Path]:
-        """Write everything; the page is the first of the files."""
+        """Write all files; the page comes first."""
         self.place.mkdir(parents=True, exist_ok=True)
         written = [self.place / f"{self.name}.md"]
         written[0].write_text("\n\n".join(page) + "\n", encoding="utf-8")
@@ -461,7 +461,7 @@ class _Folder:
 
 
 def _key_of(display: Display, series: str | None) -> tuple[str, ...] | None:
-    """First key of a series, named with or without its data set."""
+    """Return the first key of a series, named with or without its data set."""
     if series is None or not isinstance(display, ChoiceDisplay) or display.labels[0] != "series":
         return None
     return next(
@@ -474,7 +474,7 @@ def _capital(text: str) -> str:
 
 
 def _picture_link(title: str, file: str) -> str:
-    r"""Markdown that shows a figure; browsers do not show a pdf within a page, so it is linked.
+    r"""Return the Markdown of a figure; a pdf is linked, because browsers do not embed it.
 
     Examples
     --------
