@@ -1,10 +1,8 @@
-"""Put the studies in both settings next to the published values, for the documentation.
+"""Put two runs of `vuskit paper`, in both settings, next to the published values, for the docs.
 
-    vuskit study all SCORES --output out/default
-    vuskit study robustness SCORES --as-published --output out/published
-    vuskit study consistency SCORES --as-published --output out/published
-    vuskit study separability SCORES --series 'ECG/MBA*' --as-published --output out/published
-    python benchmarks/reproducing.py SCORES out/default out/published --published FOLDER
+    vuskit paper SCORES --published FOLDER --output paper
+    vuskit paper SCORES --as-published --published FOLDER --output paper-as-published
+    python benchmarks/reproducing.py SCORES paper paper-as-published --published FOLDER
 
 SCORES is a folder of saved scores, FOLDER one of published tables. ``--docs PAGE`` rewrites the
 blocks of the page, ``--block NAME`` only some of them. The block ``definitions`` computes
@@ -43,8 +41,9 @@ RANGE_AWARE = ("range_auc_roc", "range_auc_pr", "vus_roc", "vus_pr")
 TITLES = {one.name: one.title for one in list_measures()}
 
 
-def results_in(folder: Path) -> dict[str, Any]:
-    return {name: load_study_result(folder / f"{name}_result.npz") for name in STUDIES}
+def results_in(paper: Path) -> dict[str, Any]:
+    studies = paper / "work" / "studies"
+    return {name: load_study_result(studies / f"{name}_result.npz") for name in STUDIES}
 
 
 def number(value: float) -> str:
@@ -127,56 +126,23 @@ def definitions(scores: Path, folder: Path, kept: Path, processes: int) -> Itera
             }
 
 
-def order(values: pd.Series, *, ascending: bool) -> list[str]:
-    return list(values.sort_values(ascending=ascending).index)
-
-
-def conclusions(results: dict[str, Any]) -> list[str]:
-    """What the paper concludes, checked by numbers; one answer for each conclusion."""
-    means = results["robustness"].averages(over="series")
-    z = results["separability"].averages()["mean"]
-    entropy = results["consistency"].by_family()
-    ranks = pd.concat(
-        [means.rank(), z.rank(ascending=False), results["consistency"].score().rank()], axis=1
+def findings(default: Path, published: Path) -> pd.DataFrame:
+    """Statements of the paper with the verdicts of both runs."""
+    first, second = (pd.read_csv(folder / "findings.csv") for folder in (default, published))
+    return pd.DataFrame(
+        {
+            "the paper states": first["number"].astype(str) + ". " + first["paper"],
+            "as published": second["verdict"] + ": " + second["measured"],
+            "default": first["verdict"] + ": " + first["measured"],
+        }
     )
-    answers = []
-    for kind in ("lag", "noise"):
-        first = order(means[kind], ascending=True)[:4]
-        others = [TITLES[name] for name in first if name not in RANGE_AWARE]
-        answers.append("yes" if not others else f"no: {', '.join(others)} among the first four")
-    first = [TITLES[name] for name in order(means["ratio"], ascending=True)]
-    place = {title: str(at) for at, title in enumerate(first, 1)}
-    roc, pr = (
-        ", ".join(place[one] for one in titles)
-        for titles in (("AUC-ROC", "R-AUC-ROC", "VUS-ROC"), ("AUC-PR", "R-AUC-PR", "VUS-PR"))
-    )
-    is_so = max(map(int, roc.split(", "))) <= 3 < min(map(int, pr.split(", ")))
-    answers.append(f"{'yes' if is_so else 'no'}: places {roc} against {pr}")
-    best = max(RANGE_AWARE, key=lambda name: z[name])
-    answers.append(f"{TITLES[best]}: {z[best] / z['auc_roc']:.2f} times AUC-ROC")
-    listed = ", ".join(f"{name} {value:.2f}" for name, value in entropy.items())
-    falls = entropy["threshold"] > entropy["auc"] > entropy["vus"]
-    answers.append(f"{'yes' if falls else 'no'}: {listed}")
-    mean = ranks.mean(axis=1).sort_values()[:2]
-    answers.append(", then ".join(f"{TITLES[name]} ({rank:.1f})" for name, rank in mean.items()))
-    return answers
-
-
-CONCLUSIONS = (
-    "the four range-aware measures are the most robust to lag",
-    "they are the most robust to noise",
-    "ROC measures are robust to the ratio, PR measures are not",
-    "range-aware measures separate up to twice as well as AUC-ROC (mean z)",
-    "entropy falls from threshold-based measures over AUC to VUS",
-    "VUS-ROC is the best measure overall (mean rank)",
-)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("scores", type=Path)
-    parser.add_argument("default", type=Path, help="results with default settings")
-    parser.add_argument("as_published", type=Path, help="results with --as-published")
+    parser.add_argument("default", type=Path, help="folder of `vuskit paper`")
+    parser.add_argument("as_published", type=Path, help="the same with --as-published")
     parser.add_argument("--published", type=Path, required=True, help="folder of published tables")
     parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--docs", type=Path, help="page whose blocks are rewritten")
@@ -189,25 +155,21 @@ def main() -> None:
     blocks = {
         "agreement": lambda: agreements({"as published": second, "default": first}),
         "series": lambda: all_series(default["robustness"], published["robustness"]),
-        "conclusions": lambda: pd.DataFrame(
-            {
-                "conclusion of the paper": CONCLUSIONS,
-                "as published": conclusions(published),
-                "default": conclusions(default),
-            }
-        ),
+        "findings": lambda: findings(arguments.default, arguments.as_published),
         **{name: partial(both, first, second, name) for name in second.quantities},
         "definitions": lambda: pd.DataFrame(
             definitions(
                 arguments.scores,
                 arguments.published,
-                arguments.as_published / "series",
+                arguments.as_published / "work" / "series",
                 arguments.processes,
             )
         ),
     }
     for mark in arguments.block or blocks:
         text = markdown_table(blocks[mark]())
+        if mark == "findings":
+            text = text.replace("---:", "---")  # sentences start at the left
         print(f"{mark}\n\n{text}\n", flush=True)
         if arguments.docs is not None:
             replace_block(arguments.docs, mark, text)
