@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -110,9 +112,9 @@ class Environment:
             if not target.exists():
                 target.symlink_to(found.locate_file(top))
 
-    def run(self, *arguments):
+    def run(self, *arguments, folder=None):
         environment = {k: v for k, v in os.environ.items() if not k.startswith("PYTHON")}
-        return run(self.python, *arguments, cwd=self.folder, env=environment)
+        return run(self.python, *arguments, cwd=folder or self.folder, env=environment)
 
 
 @pytest.fixture(scope="module")
@@ -142,6 +144,37 @@ def test_commands_of_the_wheel_work_with_their_extra(environment):
     assert json.loads(text)["settings"]["buffer"] == 4
     doctor = json.loads(environment.run("-m", "vuskit", "doctor", "--json"))
     assert all(check["passed"] for check in doctor["self_test"])
+
+
+# Short forms of commands that would take minutes or wait for the reader.
+SHORTER = {"paper": ["--only", "fig-11", "--processes", "1"], "explore": ["--help"]}
+
+
+def readme_commands():
+    """Commands of the README's table for users, one list of words each."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    table = text.partition("| you have | run |")[2].partition("\n\n")[0]
+    found = [shlex.split(line)[1:] for line in re.findall(r"`(vuskit [^`]+)`", table)]
+    assert len(found) >= 7
+    return found
+
+
+def test_commands_of_the_readme_work_in_their_order(environment):
+    for name in sorted(needed(["vuskit"], "explore") | {"numpy"}):
+        environment.add(name)
+    place = environment.folder / "readme"
+    for series in ("one", "two", "three"):
+        path = place / "scores" / "plant" / f"{series}.csv"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        rows = (f"{i % 9},{int(20 <= i < 30)},{i % 7},{i % 25}\n" for i in range(120))
+        path.write_text("value,label,A,B\n" + "".join(rows))
+    shutil.copy(place / "scores" / "plant" / "one.csv", place / "scores.csv")
+    names = {"RUN": "bench-run", "SCORES": "scores"}
+    for words in readme_commands():
+        words = [names.get(word, word) for word in words]
+        environment.run("-m", "vuskit", *words, *SHORTER.get(words[0], []), folder=place)
+    assert (place / "page.html").stat().st_size > 100_000
+    assert (place / "bench-run" / "page.html").is_file()
 
 
 # --- workflows and metadata ----------------------------------------------------------------------

@@ -9,6 +9,7 @@ import warnings
 __all__ = [
     "BufferNotFoundError",
     "ChangedInputError",
+    "ClusterError",
     "InvalidInputError",
     "InvertedScoreWarning",
     "MeasureError",
@@ -36,6 +37,10 @@ class BufferNotFoundError(InvalidInputError):
 
 class ChangedInputError(InvalidInputError):
     """A file changed since it was read; the message names it and says what to do."""
+
+
+class ClusterError(InvalidInputError):
+    """A Dask cluster cannot run tasks: no connection, or no worker with the same versions."""
 
 
 class MeasureError(VuskitError, RuntimeError):

@@ -60,6 +60,15 @@ def test_a_dask_cluster_gives_the_same_numbers(command, scores, tmp_path):
         assert (tmp_path / "remote" / name).read_text() == (tmp_path / "local" / name).read_text()
 
 
+def test_an_unreachable_cluster_stops_the_command(command, scores, tmp_path, monkeypatch):
+    monkeypatch.setattr("vuskit.engine.executors._CONNECT_SECONDS", 1)
+    address = ("--executor", "dask", "--address", "tcp://127.0.0.1:9")
+    outcome = command("paper", scores, "--only", "fig-11", *address)
+    assert outcome.code == 2
+    assert "must be a reachable Dask scheduler" in " ".join(outcome.err.split())
+    assert not (tmp_path / "paper" / "index.html").exists()
+
+
 def test_reasons_are_told(command, scores):
     one = next(scores.rglob("s0.csv"))
     outcome = command("paper", one, "--only", "fig-01", "--processes", 1)

@@ -24,7 +24,7 @@ from vuskit.engine._pickling import PackedValue, unpack
 from vuskit.engine._process import allow_children, outcome_of, run_action, warm_up_action
 from vuskit.engine._worker import PackedTask, Worker, lost_task
 from vuskit.engine.tasks import UNLIMITED, Limits, Outcome, Status, Task
-from vuskit.errors import InvalidInputError, warn
+from vuskit.errors import ClusterError, InvalidInputError, warn
 
 __all__ = [
     "EXECUTOR_KINDS",
@@ -332,7 +332,7 @@ class DaskExecutor(Executor):
                 **place, timeout=_CONNECT_SECONDS, set_as_default=False
             )
         except (OSError, TimeoutError, ValueError) as error:
-            raise InvalidInputError(
+            raise ClusterError(
                 f"`executor.address` must be a reachable Dask scheduler, got {address!r}: {error}; "
                 "check that the scheduler is running"
             ) from error
@@ -381,7 +381,7 @@ class DaskExecutor(Executor):
         self._had_fitting |= bool(self._fitting)
         # After a suitable worker was seen once, wait for it to return instead.
         if workers and not self._had_fitting and workers <= set(self._unfit):
-            raise InvalidInputError(
+            raise ClusterError(
                 "the Dask cluster must have a worker with the library versions of this machine, "
                 f"got none: {'; '.join(self._unfit[one] for one in sorted(workers))}; install "
                 "the same versions there"
@@ -458,7 +458,7 @@ class DaskExecutor(Executor):
             if isinstance(error, KeyboardInterrupt):
                 raise
             if self._client.status != "running":
-                raise InvalidInputError(
+                raise ClusterError(
                     "`executor.address` must be a reachable Dask scheduler, but the connection was "
                     f"lost: {error}; restart the scheduler and run the same command again"
                 ) from error
@@ -499,12 +499,13 @@ def _function_to_find_versions() -> Callable[[list[str]], dict[str, str | None]]
         found: dict[str, str | None] = {}
         for name in names:
             try:
-                found[name] = metadata.version(name)
-            except metadata.PackageNotFoundError:
-                try:  # a package in a source folder, not installed
+                # The metadata of an editable install may belong to an older version.
+                if name == "vuskit":
                     found[name] = import_module(name).__version__
-                except Exception:
-                    found[name] = None
+                else:
+                    found[name] = metadata.version(name)
+            except Exception:
+                found[name] = None
         return found
 
     return find_versions

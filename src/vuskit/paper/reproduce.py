@@ -1,4 +1,4 @@
-"""Reproduce the paper: run what is needed, make every exhibit, check every statement."""
+"""Reproduce the paper: compute the results, make the exhibits, check the statements."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from vuskit._util.files import write_atomically
 from vuskit._util.optional import require
 from vuskit._util.text import plural
 from vuskit.engine import ExecutorSettings, Limits
-from vuskit.errors import InvalidInputError, VuskitError
+from vuskit.errors import ClusterError, InvalidInputError, VuskitError
 from vuskit.inputs import check_int
 from vuskit.measures.registry import Measures, resolve_measures
 from vuskit.paper.examples import Choice
-from vuskit.paper.exhibits import RESULTS, Exhibit, select_exhibits
+from vuskit.paper.exhibits import Exhibit, select_exhibits
 from vuskit.paper.files import MadeExhibit, make_exhibit
 from vuskit.paper.findings import FindingTable, check_statements, list_statements
 from vuskit.paper.inputs import PaperInput, open_input, run_detectors, usable_detectors
@@ -23,6 +23,7 @@ from vuskit.paper.material import Material
 from vuskit.paper.page import paper_page_html
 from vuskit.paper.progress import PaperProgress, Tracker
 from vuskit.paper.results import STUDIES, Work, digest_of, needed_results
+from vuskit.paper.settings_text import describe_settings
 from vuskit.paper.words import series_count
 from vuskit.report.tables import write_table
 from vuskit.studies import (
@@ -46,7 +47,7 @@ _DETECTORS, _EXHIBITS, _PAGE = "detectors", "exhibits", "page"
 
 @dataclass(frozen=True)
 class PaperResult:
-    """What a reproduction made.
+    """Result of a reproduction.
 
     Attributes
     ----------
@@ -55,15 +56,15 @@ class PaperResult:
     page : Path
         The page with all exhibits and findings.
     exhibits : tuple of MadeExhibit
-        Figures and tables with captions and files, or the reason why there is none.
+        Figures and tables with captions and files, or the reason why one is missing.
     findings : FindingTable
-        Statements of the paper, what was measured here, and verdicts.
+        Statements of the paper, measurements on this data, and verdicts.
     published : PublishedComparison or None
         Published values next to those of this data.
     notes : tuple of str
-        What a reader should know besides.
+        Failures and other messages.
     failed : bool
-        Whether a series failed in a detector, a study or a timing.
+        Whether a detector, a study or a timing failed on a series.
     """
 
     folder: Path
@@ -80,7 +81,7 @@ class PaperResult:
         return tuple(one for one in self.exhibits if not one.made)
 
     def to_frame(self) -> pd.DataFrame:
-        """One row for each exhibit: caption, files, and the reason why one is missing."""
+        """Return one row for each exhibit: caption, files, and the reason if it is missing."""
         rows = [
             {
                 "exhibit": one.exhibit.key,
@@ -123,42 +124,43 @@ def reproduce(
     Parameters
     ----------
     source : path, ScoredSeries, or iterable of these
-        Folder of saved scores, of a benchmark run, or of series, whose detectors run first.
+        Folder of saved scores, of a benchmark run, or of series. Detectors run first on series
+        without scores.
     output : str or Path, default="paper"
-        Folder of the files and the page. Finished work is kept below it: the same call resumes.
+        Output folder. It also holds finished work: the same call resumes.
     only : str or iterable of str, optional
         Exhibits to make, such as ``"fig-11,table-1"``; all by default.
     detectors : sequence of str, optional
         Detectors to run on series without scores; by default those of the paper whose libraries
         are installed.
     example : str or iterable of str, optional
-        Series of the figures that show one series; by default those of the paper, or those on
-        which measures disagree most clearly.
+        Series for the figures that show a single series; by default those of the paper, or those
+        on which measures disagree most.
     pairs : iterable of (str, str), optional
-        Detectors of these figures: two to compare; accurate and inaccurate.
+        Pairs of detectors: compared in Figure 8, accurate and inaccurate in Figure 13.
     datasets : iterable of str, optional
-        Data sets with panels of their own; by default those of the paper, or the largest.
+        Data sets with separate panels; by default those of the paper, or the largest.
     measures : "paper", "extra", "all", name, or iterable of names and measures, default="paper"
-        What is studied.
+        The measures to study.
     options : mapping from str to mapping, optional
         Options of the studies by name, such as ``{"robustness": {"count": 20}}``.
     as_published : bool, default=False
         Follow the procedure of the authors' code where it differs from the text of the paper.
     published : str or Path, optional
-        Folder of published tables, as :func:`vuskit.studies.compare_with_published` reads them;
-        their values are shown next to those of this data.
+        Folder of published tables for :func:`vuskit.studies.compare_with_published`. The page
+        shows their values next to those of this data.
     budget : float, default=300.0
-        Seconds for timing; what is most expensive is left out.
+        Seconds for timing; the most expensive cells are skipped.
     processes : int, default=1
         Number of local processes.
     executor : ExecutorSettings, optional
-        Where to run instead, such as a Dask cluster. Timing always runs here.
+        Where to run instead, such as a Dask cluster. Timing always runs on this machine.
     limits : Limits, optional
         Time and memory of each series in a study.
     seed : int, default=0
         Seed of detectors and of generated series.
     quick : bool, default=False
-        Fewer values in the timing of generated series.
+        Whether to time fewer settings of generated series.
     title : str, optional
         Heading of the page.
     progress : callable, optional
@@ -172,7 +174,7 @@ def reproduce(
     Raises
     ------
     InvalidInputError
-        If the source cannot be used, or an option is unknown.
+        If the source or an option is invalid.
 
     Examples
     --------
@@ -213,7 +215,7 @@ def reproduce(
         quick,
     )
     if published is not None:
-        read_published(published)  # a folder without tables is refused before the work
+        read_published(published)  # fails early if the folder has no tables
     return _Reproduction(
         open_input(source),
         usable_detectors(detectors),
@@ -229,7 +231,7 @@ def reproduce(
 
 @dataclass(frozen=True, eq=False)
 class _Reproduction:
-    """A reproduction with everything checked."""
+    """A reproduction with checked options."""
 
     opened: PaperInput
     detectors: tuple[str, ...]
@@ -242,7 +244,7 @@ class _Reproduction:
     complete: bool
 
     def needs(self) -> tuple[str, ...]:
-        """Results to compute: of the exhibits, and of all statements unless some were chosen."""
+        """Return the results to compute; statements add theirs unless exhibits were chosen."""
         needs = [name for one in self.exhibits for name in one.needs]
         if self.complete:
             needs += [name for one in list_statements() for name in one.needs]
@@ -262,23 +264,29 @@ class _Reproduction:
             failures += _failures_of(name, found)
         refused = [f"{name}: {found}" for name, found in results.items() if isinstance(found, str)]
         notes = [*self.opened.notes, *failures, *refused]
-        missing = dict.fromkeys(RESULTS, "not computed for the chosen exhibits")
-        material = Material(sources, {**missing, **results}, self.choice)
+        material = Material(sources, results, self.choice)
         made = self._exhibits(material, results, tracker)
         with tracker.step(_PAGE):
             findings = check_statements(material)
             _write_forms(findings, self.folder / "findings")
             compared = self._compare(results, notes)
-            about = _about(material, notes)
             page = self.folder / PAGE
-            html = paper_page_html(self.title, made, findings, about, compared)
+            html = paper_page_html(
+                self.title,
+                made,
+                findings,
+                about=_about(material),
+                notes=notes,
+                settings=describe_settings(results),
+                published=compared,
+            )
             write_atomically(page, html)
         return PaperResult(
             self.folder, page, made, findings, compared, tuple(notes), bool(failures)
         )
 
     def _compare(self, results: Mapping[str, Any], notes: list[str]) -> PublishedComparison | None:
-        """Put published values next to ours, and write the tables."""
+        """Compare with published values and write the tables."""
         if self.published is None:
             return None
         usable = [one for name, one in results.items() if name in STUDIES]
@@ -294,7 +302,7 @@ class _Reproduction:
         return found
 
     def _sources(self, tracker: Tracker) -> tuple[tuple[Source, ...], list[str]]:
-        """Return series with scores, and sentences about detectors that failed."""
+        """Return series with scores, and messages about failed detectors."""
         if self.opened.series is None:
             return self.opened.sources, []
         with tracker.step(_DETECTORS) as update:
@@ -313,6 +321,8 @@ class _Reproduction:
         with tracker.step(name) as update:
             try:
                 return self.work.run(name, sources, update)
+            except ClusterError:
+                raise  # says nothing about the data; the same command resumes
             except VuskitError as error:
                 return str(error)
 
@@ -340,23 +350,19 @@ def _failures_of(name: str, found: Any) -> list[str]:
     if not failed:
         return []
     what = plural(len(failed), "cell") if name.startswith("timing") else series_count(len(failed))
-    return [f"{name}: {what} failed, such as {failed[0].name}: {failed[0].reason}"]
+    return [f"{name}: {what} failed, for example {failed[0].name}: {failed[0].reason}"]
 
 
-def _about(material: Material, notes: Sequence[str]) -> list[str]:
-    """Return sentences about the data and the settings."""
-    about = []
-    found = material.results.get("consistency")
-    if found is not None and not isinstance(found, str):
+def _about(material: Material) -> str:
+    """Return a sentence about the data; empty if no series was studied."""
+    for name in ("consistency", "robustness"):
+        found = material.results.get(name)
+        if found is None or isinstance(found, str):
+            continue
         names = sorted({str(name) for one in found.values for name in one.axes["detector"]})
-        about.append(
-            f"{plural(len(found.values), 'series', 'series')} of "
+        return (
+            f"{series_count(len(found.values))} of "
             f"{plural(len(set(found.datasets)), 'data set')}, "
-            f"{plural(len(names), 'detector')} ({', '.join(names)}). Buffer: {found.buffers}. "
-            f"Definition: {found.study.settings.definition}."
+            f"{plural(len(names), 'detector')}: {', '.join(names)}."
         )
-    for name in STUDIES:
-        one = material.results.get(name)
-        if one is not None and not isinstance(one, str):
-            about.append(f"{name.capitalize()}, {one.study.options_line()}.")
-    return [*about, *(f"{note[:1].upper()}{note[1:]}." for note in notes)]
+    return ""
