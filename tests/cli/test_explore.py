@@ -55,7 +55,7 @@ def test_what_cannot_be_explored(command, tmp_path):
     (tmp_path / "empty").mkdir()
     outcome = command("explore", "empty")
     assert outcome.code == 2
-    assert "a folder of scores must hold files" in outcome.err
+    assert "empty: a score folder must contain files" in outcome.err
 
 
 @pytest.fixture
@@ -79,8 +79,8 @@ def test_labels_may_be_elsewhere(explored, command, tmp_path):
     rng, values = np.random.default_rng(1), np.sin(np.arange(200) / 5)
     labels = np.arange(200) // 20 == 4
     (tmp_path / "data").mkdir()
-    for name in ("a", "b"):
-        text = "\n".join(f"{v},{int(y)}" for v, y in zip(values, labels, strict=True))
+    for k, name in enumerate("ab"):
+        text = "\n".join(f"{v},{int(y)}" for v, y in zip(values + k, labels, strict=True))
         (tmp_path / "data" / f"{name}.csv").write_text(f"value,label\n{text}\n")
         for detector in ("LOF", "PCA"):
             (tmp_path / "scores" / detector).mkdir(parents=True, exist_ok=True)
@@ -91,7 +91,8 @@ def test_labels_may_be_elsewhere(explored, command, tmp_path):
     report = content.report()
     assert [one.title for one in report.series] == ["scores/a", "scores/b"]
     assert report.detectors == ("LOF", "PCA")
-    table = json.loads(command("evaluate", *options, "--json").out)["values"]
+    run = ("--processes", 1, "--output", "run", "--json")
+    table = json.loads(command("evaluate", *options, *run).out)["values"]
     assert len(table) == report.values.size
     for row in table:
         place = (
@@ -103,13 +104,7 @@ def test_labels_may_be_elsewhere(explored, command, tmp_path):
         assert report.values[place] == pytest.approx(row["value"], abs=1e-12)
     outcome, _ = explored("scores", "--labels", "data", "--align", "start")
     assert "`--align` must be used with --window" in outcome.err
-
-
-def test_a_run_has_its_own_labels(command, tmp_path, scores_csv):
-    evaluated = command("evaluate", scores_csv, "-o", "run", "--measure", "auc_pr")
-    assert evaluated.code == 0
-    outcome = command("explore", "run", "--labels", scores_csv)
-    assert outcome.code == 2
+    outcome, _ = explored("run", "--labels", "data")  # a run has its own labels
     assert "`--labels` must be used with saved scores, got 'run', which is a run" in outcome.err
 
 

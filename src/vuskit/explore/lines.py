@@ -73,8 +73,7 @@ def line_data(line: Floats, start: int, stop: int, pixels: int) -> dict[str, Any
     """
     if not 0 <= start < stop <= line.size:
         raise InvalidInputError(
-            f"`start` and `stop` must satisfy 0 <= start < stop <= {line.size}, "
-            f"got {start} and {stop}"
+            f"`start` and `stop` must be a range within 0 to {line.size}, got {start} to {stop}"
         )
     if not 1 <= pixels <= MOST_PIXELS:
         raise InvalidInputError(f"`pixels` must be from 1 to {MOST_PIXELS}, got {pixels}")

@@ -124,7 +124,8 @@ MASK = """(table) => getComputedStyle(table.closest(".wide")).maskImage"""
 
 def test_wide_tables_fade_where_they_continue(open_page, path):
     page = open_page(path, width=390)
-    table = page.locator("#board")
+    go(page, "table")
+    table = page.locator("#table")
     box = page.locator(".wide", has=table)
     before = table.bounding_box()
     for share, more in ((0, "end"), (0.5, "start end"), (1, "start"), (0, "end")):
@@ -143,6 +144,7 @@ def test_wide_tables_fade_where_they_continue(open_page, path):
 
 def test_lower_may_be_better(open_page, path, run):
     page = open_page(path)
+    page.select_option("#weigh", "series")
     page.select_option("#measure", LATE.name)
     values = run.values[0, 1, :-1]
     order = [run.detectors[d] for d in np.argsort(values.mean(axis=1))]
@@ -186,6 +188,8 @@ def test_choices_are_in_the_address(open_page, path, run):
 def test_rounded_values_are_close(open_page, run, monkeypatch):
     monkeypatch.setattr("vuskit.report.page.run._EXACT_BYTES", 100)
     page = open_page(run_page_html(run))
+    page.select_option("#weigh", "series")
+    expect(page.locator("#board caption")).to_contain_text("Mean over the series of all data sets")
     means = np.mean(run.values[0, :, :-1], axis=2)
     found = {
         (row["detector"], row["measure"]): float(row["value"])

@@ -290,6 +290,7 @@ const charts = (() => {
   });
   const tone = (item, more = "") => `${charts.faint(item.name) ? "faint " : ""}${more}`.trim() || null;
 
+  // Items hold `value`, and `shown` if its text should not be the rounded value.
   charts.bars = (draw, items, { low = 0, high, title = "", row = ROW } = {}) => {
     const bottom = items.length * row + 6;
     draw(bottom + (title ? 36 : 20), (canvas) => {
@@ -303,7 +304,7 @@ const charts = (() => {
         const length = known(item.value) ? Math.max(x(Math.max(item.value, low)) - left, 0.5) : 0;
         const bar = canvas.shape("rect", { x: left, y: y + 2, width: length, height: row - 5, fill: item.color, class: tone(item, "bar") });
         canvas.mark(bar, `${item.title}\n${item.text ?? exact(item.value)}`, item.name);
-        canvas.text(left + length + 5, y + row / 2 + 3, short(item.value), { class: "value" });
+        canvas.text(left + length + 5, y + row / 2 + 3, item.shown ?? short(item.value), { class: "value" });
       });
       names(canvas, items, left, (k) => 4 + k * row + row / 2 - 1);
     });

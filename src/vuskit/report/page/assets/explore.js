@@ -39,7 +39,7 @@ const explore = (() => {
   benchmark.compare = (run, settings, measure, filters) => {
     const asked = new URLSearchParams({ settings, measure, ...filters }).toString();
     if (!explore.compared.has(asked)) {
-      explore.compared.set(asked, { error: "the tests are being computed" });
+      explore.compared.set(asked, { error: "the tests are being computed.", pending: true });
       get(`data/comparison?${asked}`).then((found) => { explore.compared.set(asked, found); vuskit.drawOpen(); });
     }
     return explore.compared.get(asked);
@@ -69,7 +69,7 @@ vuskit.view("explore-overview", (place) => {
     if (measure < 0) { byId("leaders-note").textContent = "There are no values yet."; return; }
     const { title, higher } = run.measures[measure];
     const found = benchmark.summarize(run, { settings: 0, measure, series: run.chosen(), summary: "mean", basis: "common", weigh: weighing.value() });
-    const items = run.detectors.map((name, d) => ({ name, title: name, color: vuskit.lineColor(d), value: found[d].value, text: `mean ${title} ${benchmark.shown(found[d].value)}, ${found[d].n} series` }))
+    const items = run.detectors.map((name, d) => ({ name, title: name, color: vuskit.lineColor(d), value: found[d].value, shown: benchmark.shown(found[d].value), text: `mean ${title} ${benchmark.shown(found[d].value)}, ${found[d].n} series` }))
       .filter((one) => !Number.isNaN(one.value)).sort((one, other) => (higher ? -1 : 1) * (one.value - other.value));
     const n = Math.max(0, ...found.map((one) => one.n));
     byId("leaders").hidden = !items.length;
@@ -133,7 +133,10 @@ vuskit.view("explore-series", (place, _, options) => {
   const draw = () => {
     if (!about) return;
     tracks.draw();
-    for (const swatch of byId("choices").querySelectorAll(".swatch")) swatch.style.borderColor = colorOf(Number(swatch.dataset.score));
+    for (const swatch of byId("choices").querySelectorAll("[data-score]")) {
+      const detector = detectorOf(Number(swatch.dataset.score));
+      swatch.replaceChildren(charts.swatch(lineColor(detector), vuskit.lineDash(detector).join(" ")));
+    }
     const [from, to] = zoom.range.map((point) => Math.round(point).toLocaleString("en"));
     byId("range").textContent = `Points ${from} to ${to} of ${about.n.toLocaleString("en")}.`;
   };
@@ -193,7 +196,7 @@ vuskit.view("explore-series", (place, _, options) => {
   }
 
   // ---- tracks ----
-  const colorOf = (score) => lineColor(Math.max(run.detectors.indexOf(about.detectors[about.scores[score]]), 0));
+  const detectorOf = (score) => Math.max(run.detectors.indexOf(about.detectors[about.scores[score]]), 0);
   const channel = () => about.channels[Number(byId("channel").value || 0)];
   const makeTracks = () => {
     zoom = charts.zoom(0, about.n, Math.min(10, about.n));
@@ -207,7 +210,7 @@ vuskit.view("explore-series", (place, _, options) => {
       const one = { score, line: EMPTY };
       one.track = tracks.add({
         title: () => score < 0 ? channel() : about.scores[score],
-        color: score < 0 ? () => color("ink") : () => colorOf(score),
+        color: score < 0 ? () => color("ink") : () => lineColor(detectorOf(score)),
         line: () => one.line, text: (point) => valueText(one.line, point), height: 96,
       });
       return one;
@@ -264,7 +267,7 @@ vuskit.view("explore-series", (place, _, options) => {
     const few = new Set(order.slice(0, FEW));
     byId("choices").hidden = about.scores.length < 2;
     byId("choices").replaceChildren(byId("choices").querySelector("legend"), ...order.map((k) => element("label", {},
-      element("input", { type: "checkbox", value: k, checked: few.has(k) }), element("i", { class: "swatch", "data-score": k }), about.scores[k])));
+      element("input", { type: "checkbox", value: k, checked: few.has(k) }), element("i", { "data-score": k }), about.scores[k])));
     makeTracks();
     if (zoomed) zoom.range = [Math.max(wanted[0], 0), Math.min(wanted[1], about.n)];
     showTracks();

@@ -210,7 +210,7 @@ benchmark.figures = (place, run, state) => {
     const canvas = byId("ranks");
     canvas.hidden = Boolean(found.error);
     if (found.error) {
-      byId("ranks-note").textContent = `No diagram: ${found.error}${found.error.endsWith(".") ? "" : "."}`;
+      byId("ranks-note").textContent = found.pending ? "Computing the tests…" : `No diagram: ${found.error}${found.error.endsWith(".") ? "" : "."}`;
       return;
     }
     const count = found.detectors.length;
@@ -462,7 +462,10 @@ benchmark.figures = (place, run, state) => {
     const taken = dots.map(({ px, py }) => [px - 6, py - 6, px + 6, py + 6]);
     for (const dot of dots) {
       pen.fillStyle = lineColor(dot.d);
-      pen.beginPath(); pen.arc(dot.px, dot.py, 5, 0, 7); pen.fill();
+      pen.beginPath();
+      // Squares where colors repeat.
+      if (vuskit.lineDash(dot.d).length) pen.rect(dot.px - 4.5, dot.py - 4.5, 9, 9); else pen.arc(dot.px, dot.py, 5, 0, 7);
+      pen.fill();
     }
     pen.fillStyle = color("ink");
     pen.textAlign = "left";

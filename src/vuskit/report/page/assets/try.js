@@ -144,7 +144,7 @@
       const rest = columns.map((column, k) => ({ column, k })).filter(({ column }) => column !== label && isNumeric(column));
       byId("role-scores").replaceChildren(...rest.map(({ column, k }) => box("score", column, k, column !== value && column !== index && column !== time)));
       byId("role-values").replaceChildren(...rest.map(({ column, k }) => box("value", column, k, column === value)));
-      byId("roles-title").textContent = `${fileName}: ${columns[0].numbers?.length ?? columns[0].texts.length} points`;
+      byId("roles-title").textContent = `${fileName}: ${(columns[0].numbers?.length ?? columns[0].texts.length).toLocaleString("en")} points`;
       byId("roles").hidden = false;
       byId("role-buffer").value = "";
       suggestBuffer();
