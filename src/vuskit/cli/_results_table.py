@@ -254,8 +254,8 @@ def _measures(frame: pd.DataFrame) -> list[str]:
     found = [str(name) for name in numbers if name not in _NOT_MEASURES]
     if not found:
         raise InvalidInputError(
-            "`table` must have a numeric column of values, got only "
-            f"{quoted([str(name) for name in frame.columns])}; add one"
+            "`table` must have a column of values, got only "
+            f"{quoted([str(name) for name in frame.columns])}; add a numeric column"
         )
     return found
 
