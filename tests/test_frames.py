@@ -336,7 +336,7 @@ def test_names_must_be_unique():
             "score": range(6),
         }
     )
-    with pytest.raises(vuskit.InvalidInputError, match="unique texts, got 'a/b/c'"):
+    with pytest.raises(vuskit.InvalidInputError, match="a unique name, got 'a/b/c'"):
         vuskit.evaluate_frame(rows, by=["one", "two"], buffer=2)
 
 

@@ -163,7 +163,7 @@ class SeriesMetric(Loggable):
             means[measure.name] = float(np.mean(numbers)) if numbers else float("nan")
             if not numbers:
                 warn(
-                    f"{measure.name} is undefined for all {len(found)} series; returning NaN.",
+                    f"{measure.name} is undefined for every series ({len(found)}); returning NaN.",
                     UndefinedMeasureWarning,
                 )
         return means

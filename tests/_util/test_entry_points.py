@@ -83,7 +83,7 @@ def test_wrong_objects_are_refused(install, group):
 def test_lists_leave_a_broken_plugin_out_and_warn_once(install, group):
     before = len(LISTS[group]())
     install("absent-parts", {group: "lost = nowhere_at_all:thing"})
-    with pytest.warns(PluginWarning, match="left out: entry point 'lost'"):
+    with pytest.warns(PluginWarning, match="skipped a plug-in: entry point 'lost'"):
         assert len(LISTS[group]()) == before
     with warnings.catch_warnings():
         warnings.simplefilter("error")
