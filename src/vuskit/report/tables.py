@@ -1,4 +1,4 @@
-"""Tables for reading, as text and Markdown, and as files."""
+"""Tables as text, Markdown and files."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ TABLE_FORMATS = tuple(_WRITERS)
 
 
 def markdown_table(frame: pd.DataFrame) -> str:
-    r"""Lay out a table in Markdown, numbers to three digits; bars and HTML in a cell are escaped.
+    r"""Return a table in Markdown, with three digits per number; bars and HTML are escaped.
 
     Examples
     --------
@@ -48,22 +48,33 @@ def markdown_table(frame: pd.DataFrame) -> str:
 
 
 def plain_table(report: EvaluationReport, *, width: int = 80) -> str:
-    """Lay the measures out as text: values and chance, then values set against chance."""
+    """Return the measures as text: values and chance, then values adjusted for chance."""
     names = list(report.table)
     if len(names) == 1:
         return "\n".join([_single(report, names[0]), *footnotes(report)])
-    chance, adjusted = report.chance, report.adjusted
-    rows = []
-    for measure in report.measures:
-        values = [f"{report.table[name][measure.name]:.3f}" for name in names]
-        extra = [] if chance is None else [f"{chance.mean[measure.name]:.3f}"]
-        rows.append([measure.title, *values, *extra])
-    header = ["measure", *names] + ["chance"] * (chance is not None)
-    parts = [TableLayout(header, rows).to_text(width)]
-    if adjusted is not None:
-        rows = [[m.title, *(f"{adjusted[n][m.name]:.3f}" for n in names)] for m in report.measures]
-        parts.append(TableLayout(["adjusted", *names], rows).to_text(width))
+    values = {name: report.table[name].to_dict() for name in names}
+    if report.chance is not None:
+        values["chance"] = report.chance.mean
+    parts = [_by_measure_or_score("measure", report, values, width)]
+    if report.adjusted is not None:
+        parts.append(_by_measure_or_score("adjusted", report, report.adjusted, width))
     return "\n".join(["\n\n".join(parts), *footnotes(report)])
+
+
+def _by_measure_or_score(
+    corner: str, report: EvaluationReport, values: Mapping[str, Mapping[str, float]], width: int
+) -> str:
+    """Table with one row per measure, or one per score if only that fits the width."""
+    header = [corner, *values]
+    rows = [
+        [measure.title, *(f"{column[measure.name]:.3f}" for column in values.values())]
+        for measure in report.measures
+    ]
+    table = TableLayout(header, rows)
+    turned, *lines = (list(column) for column in zip(header, *rows, strict=True))
+    other = TableLayout([corner.replace("measure", "detector"), *turned[1:]], lines)
+    widths = [len(one.to_text().partition("\n")[0]) for one in (table, other)]
+    return (other if widths[1] <= width < widths[0] else table).to_text(width)
 
 
 def _single(report: EvaluationReport, name: str) -> str:
@@ -76,7 +87,7 @@ def _single(report: EvaluationReport, name: str) -> str:
 
 
 def footnotes(report: EvaluationReport) -> list[str]:
-    """Settings and chance, as lines below a table of measures."""
+    """Return lines for below a table of measures: settings and chance."""
     notes = [f"({report.table.settings})"]
     if report.chance is not None:
         notes.append(f"(chance: mean of {report.chance.draws} random scores)")
@@ -84,7 +95,7 @@ def footnotes(report: EvaluationReport) -> list[str]:
 
 
 def titled_table(frame: pd.DataFrame, measures: Iterable[Measure]) -> pd.DataFrame:
-    """Return a table by measure with the titles of the measures in a column, for reading.
+    """Return a table indexed by measure with the titles of the measures as first column.
 
     Examples
     --------
@@ -100,7 +111,7 @@ def titled_table(frame: pd.DataFrame, measures: Iterable[Measure]) -> pd.DataFra
 
 
 def with_titles(frame: pd.DataFrame, titles: Mapping[str, str]) -> pd.DataFrame:
-    """Return a table with titles of measures for their names, in headings and columns.
+    """Replace names of measures by their titles, in column names and columns.
 
     Examples
     --------
@@ -116,11 +127,11 @@ def with_titles(frame: pd.DataFrame, titles: Mapping[str, str]) -> pd.DataFrame:
 
 
 def write_table(frame: pd.DataFrame, path: Path) -> None:
-    """Write a table as csv or parquet, by the ending of the name.
+    """Write a table as csv or parquet, depending on the extension.
 
     Raises
     ------
     InvalidInputError
-        If the name ends with something else.
+        If the extension is another one.
     """
     _WRITERS[check_choice("path", path.suffix.lstrip("."), TABLE_FORMATS)](frame, path)
