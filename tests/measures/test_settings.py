@@ -243,7 +243,9 @@ def test_whole_numbers_beyond_double_precision_keep_their_order():
     ],
 )
 def test_buffers_without_end_are_refused(call, name):
-    with pytest.raises(vuskit.InvalidInputError, match=rf"^`{name}` must be at most \d+, got 10+; use less"):
+    with pytest.raises(
+        vuskit.InvalidInputError, match=rf"^`{name}` must be at most \d+, got 10+; use less"
+    ):
         call()
     assert 0 < vuskit.range_auc_pr(LABELS, SCORE, buffer=10**13) <= 1
 
