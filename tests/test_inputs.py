@@ -643,7 +643,7 @@ BAD_OPTIONS = [
     ("precision_at_k", {"k": 61}, "`k` must be at most the number of points 60, got 61"),
     ("precision", {"threshold": "sgima"}, "got 'sgima'; did you mean 'sigma'?"),
     ("precision", {"threshold": None}, "`threshold` must be or return a number, got None"),
-    ("precision", {"threshold": lambda s: s.max() * np.nan}, "must be or return a number, got nan"),
+    ("precision", {"threshold": lambda s: s.max() * np.nan}, "must be or return a number, got"),
     ("precision", {"threshold": vuskit.Quantile(2)}, "`q` must be a number from 0 to 1, got 2"),
 ]
 
