@@ -144,4 +144,4 @@ def test_equal_content_runs_once_and_imported_scores_follow_folders(base):
     assert run.values().groupby("detector")["dataset"].nunique()["mine"] == 2
     notes = run.status().notes
     assert any("plantZ/logs/pump.csv is identical to" in note for note in notes)
-    assert any("'pump.csv' fits '{series}.csv' for several series" in note for note in notes)
+    assert any("'pump.csv' matches '{series}.csv' for several series" in note for note in notes)
