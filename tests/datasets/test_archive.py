@@ -270,9 +270,9 @@ def test_zip_with_an_unknown_compression(home):
         (
             "a.tgz",
             gzip.compress(b"no tar", mtime=0),
-            "is not readable: the archive is cut or damaged",
+            "is not readable: the archive is truncated or damaged",
         ),
-        ("a.tar", b"", "is not readable: the archive is cut or damaged"),
+        ("a.tar", b"", "is not readable: the archive is truncated or damaged"),
     ],
 )
 def test_what_is_no_archive(name, content, message, home):

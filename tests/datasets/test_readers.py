@@ -314,7 +314,7 @@ def test_missing_values_are_nan(missing, tmp_path):
         ("a.out.gz", b"not gzip", "not a readable csv file"),
         ("a.out.gz", gzip.compress(b"1,0\n" * 5000, mtime=0)[:-12], "not a readable csv file"),
         ("a.csv", b"x,label\n", "at least one row"),
-        ("a.csv", b"x,x,label\n1,2,0\n", "must be distinct"),
+        ("a.csv", b"x,x,label\n1,2,0\n", "must be unique"),
         ("a.csv", b"time,label\n1,0\n", "there must be a column of values besides 'label'"),
         ("a.parquet", b"PAR1", "not a readable parquet file"),
         ("a_1_2_3.txt", b"", "at least one value"),

@@ -105,7 +105,7 @@ def test_lengths_have_the_asked_mean_and_deviation(mean, std):
         ({"mean_length": np.nan}, "`mean_length` must be a number >= 1, got nan"),
         ({"std_length": -1}, "`std_length` must be a number >= 0, got -1"),
         ({"mean_length": 1, "std_length": 2}, "`std_length` must be 0 when `mean_length` is 1"),
-        ({"n": 109}, "`n` must be >= 119 to hold 20 anomalies with 100 points in all"),
+        ({"n": 109}, "`n` must be >= 119 to hold 20 anomalies with 100 points in total"),
     ],
 )
 def test_labels_that_cannot_be(changes, message):
