@@ -1,4 +1,4 @@
-"""Every statement of the paper: agreement, disagreement, and what leaves it undecided."""
+"""Every statement of the paper: agrees, disagrees, undecided, or not checked."""
 
 from __future__ import annotations
 
@@ -6,13 +6,22 @@ import numpy as np
 import pytest
 from paper import made_results as made
 
-from vuskit.paper import Material, Verdict, check_statements, list_statements
+from vuskit.paper import (
+    Material,
+    Statement,
+    Verdict,
+    check_statements,
+    list_exhibits,
+    list_statements,
+    select_exhibits,
+)
+from vuskit.paper.exhibits import RESULTS
 
 BEST, WORST = 0.01, 0.2
 
 
 def verdict(number, **results):
-    """Finding of a statement from some results; the others are missing."""
+    """Finding of a statement from some results; the others were not requested."""
     findings = check_statements(Material(results=results)).findings
     return next(one for one in findings if one.number == number)
 
@@ -41,11 +50,32 @@ def test_all_eleven_statements_are_there():
     assert [one.number for one in list_statements()] == list(range(1, 12))
 
 
-def test_without_results_everything_is_undecided_with_a_reason():
-    for one in check_statements(Material()).findings:
+def test_statements_whose_results_were_not_requested_are_not_checked():
+    keys = {one.key for one in list_exhibits()}
+    for one, found in zip(list_statements(), check_statements(Material()).findings, strict=True):
+        assert found.verdict is Verdict.NOT_CHECKED
+        assert found.n_series == 0
+        assert found.measured == f"not requested; needs {one.exhibit}"
+        assert one.exhibit in keys
+
+
+@pytest.mark.parametrize("one", list_statements(), ids=lambda one: str(one.number))
+def test_the_named_exhibit_computes_what_the_statement_needs(one):
+    (exhibit,) = select_exhibits(one.exhibit)
+    assert set(one.needs) <= set(exhibit.needs)
+
+
+def test_statements_that_the_data_does_not_allow_are_undecided():
+    refused = dict.fromkeys(RESULTS, "all series failed")
+    for one in check_statements(Material(results=refused)).findings:
         assert one.verdict is Verdict.UNDECIDED
         assert one.n_series == 0
-        assert one.measured.startswith("not measured: ")
+        assert one.measured == "not measured: all series failed"
+
+
+def test_without_an_exhibit_the_results_are_named():
+    own = Statement(12, "Mine.", ("robustness", "timing"), lambda material: None)
+    assert own.not_requested == "not requested; needs robustness, timing"
 
 
 def test_orders_of_detectors():
@@ -193,4 +223,6 @@ def test_forms():
     assert len(table.to_frame()) == 11
     assert "| 11 |" in table.to_markdown()
     assert "\\begin{tabular}" in table.to_latex()
-    assert table.count(Verdict.UNDECIDED) == 11
+    assert table.count(Verdict.NOT_CHECKED) == 11
+    assert "| not checked |" in table.to_markdown()
+    assert "not checked" in table.to_latex()

@@ -9,6 +9,7 @@ from report.browser import await_section, expect, low_contrast, scrolls_sideways
 from vuskit.paper import Material, check_statements, select_exhibits
 from vuskit.paper.files import MadeExhibit, make_exhibit
 from vuskit.paper.page import paper_page_html
+from vuskit.paper.settings_text import describe_settings
 
 LONG = "a_series_with_a_very_long_name_that_has_no_place_to_break_" * 3
 
@@ -30,7 +31,14 @@ def page(tmp_path_factory):
     (missing,) = select_exhibits("fig-01")
     shown.append(MadeExhibit(missing, "", reason=f"{LONG} <b>is</b> too short"))
     findings = check_statements(material)
-    return paper_page_html("The <paper>", shown, findings, [f"About {LONG}."])
+    return paper_page_html(
+        "The <paper>",
+        shown,
+        findings,
+        about=f"About {LONG}.",
+        notes=[f"lag: <b>{LONG}</b> failed"],
+        settings=describe_settings(results),
+    )
 
 
 @pytest.mark.parametrize("width", [1366, 390])
@@ -42,6 +50,8 @@ def test_the_page_fits_and_draws(open_page, page, width):
     expect(shown.locator("#table-1 table")).to_be_visible()
     expect(shown.locator("#fig-01 .reason")).to_contain_text("<b>is</b> too short")
     assert shown.locator("#findings tbody tr").count() == 11
+    assert shown.locator("#findings td.not-checked").count() == 5
+    expect(shown.locator("#notes li")).to_contain_text("<b>a_series")
     assert low_contrast(shown) == []
 
 
@@ -59,3 +69,18 @@ def test_the_contents_lead_to_the_exhibits(open_page, page):
         }"""
     )
     assert not covered
+
+
+def test_settings_are_collapsed_at_the_end(open_page, page):
+    shown = open_page(page, width=1366)
+    await_section(shown, "paper")
+    headings = shown.locator("h2, summary").all_inner_texts()
+    assert headings[0] == "Findings"
+    assert headings[-1] == "Settings"
+    text = shown.locator("#settings li").first
+    expect(text).not_to_be_visible()
+    shown.get_by_role("link", name="Settings").click()
+    shown.locator("#settings summary").click()
+    expect(text).to_be_visible()
+    assert not scrolls_sideways(shown)
+    assert "volume_factor" not in shown.locator("#settings").inner_text()

@@ -66,7 +66,8 @@ def test_findings_are_checked_with_what_was_computed(made):
     by_number = {one.number: one for one in made.findings.findings}
     assert by_number[5].n_series == 6
     assert by_number[2].verdict is Verdict.UNDECIDED
-    assert "not computed for the chosen exhibits" in by_number[11].measured
+    assert by_number[11].verdict is Verdict.NOT_CHECKED
+    assert by_number[11].measured == "not requested; needs fig-17"
     assert (made.folder / "findings.csv").is_file()
 
 
@@ -193,7 +194,7 @@ def test_series_beside_scores_are_told(tmp_path):
     one = make_scored(7).series
     one.to_frame().to_csv(tmp_path / "data" / "alone.csv", index=False)
     found = reproduce(tmp_path / "data", output=tmp_path / "paper", only="table-3")
-    assert found.notes == ("1 series without scores left out",)
+    assert found.notes == ("1 series without scores ignored",)
 
 
 def test_published_values(tmp_path):

@@ -199,7 +199,7 @@ def test_values_without_data_sets_or_seeds():
         (
             lambda one: one[(one["detector"] == "LOF") == (one["dataset"] == "ECG")],
             {},
-            "with a value of all detectors, got none. Detectors with their series: LOF 4, ",
+            "with values of all detectors, got none. Series by detector: LOF 4, ",
         ),
         (lambda one: one.assign(value=np.nan), {}, "`values` must have at least one value"),
         (lambda one: 3, {}, "`values` must be a data frame or a Run, got int"),

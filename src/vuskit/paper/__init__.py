@@ -1,8 +1,8 @@
-"""The paper from one command: every figure and table, and what this data says of its findings."""
+"""Reproduce the VUS paper: every figure and table, and a check of its findings."""
 
 from __future__ import annotations
 
-# Registering is importing, in the order of the paper.
+# Importing these modules registers the exhibits, in the order of the paper.
 from vuskit.paper import concept_figures as _concept_figures  # noqa: F401 - registers
 from vuskit.paper import study_figures as _study_figures  # noqa: F401 - registers
 from vuskit.paper import tables as _tables  # noqa: F401 - registers

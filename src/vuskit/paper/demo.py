@@ -11,18 +11,19 @@ from vuskit.datasets.synthetic import make_series
 __all__ = ["DEMO_DETECTORS", "DEMO_OPTIONS", "write_demo_series"]
 
 DEMO_DETECTORS = ("iforest", "lof", "ocsvm", "pca", "poly", "random")
-"""Fast detectors of the paper, and random scores, which every measure should call inaccurate."""
+"""Fast detectors of the paper, and random scores as an inaccurate detector."""
 
 DEMO_OPTIONS = {"separability": {"count": 20}}
 """Fewer perturbations than in the paper."""
 
 _FAMILIES = ("ecg", "kpi", "telemetry", "vibration")
 _DIFFICULTIES = (0.2, 0.35, 0.5, 0.65)
-_N_POINTS, _N_ANOMALIES, _ANOMALY_LENGTH = 3000, 3, 30  # sparse, so that crops differ in density
+# Anomalies are rare, so that crops differ in their share of anomalous points.
+_N_POINTS, _N_ANOMALIES, _ANOMALY_LENGTH = 3000, 3, 30
 
 
 def write_demo_series(folder: str | Path, *, seed: int = 0) -> Path:
-    """Write synthetic series: four families, four series each; files that exist are kept.
+    """Write four synthetic series of each of four families; existing files are kept.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Choice of the series, detectors, pairs and data sets that single figures show."""
+"""Choose the series, detectors, pairs and data sets that figures show as examples."""
 
 from __future__ import annotations
 
@@ -25,22 +25,22 @@ MBA_805, MBA_806 = (re.compile(rf"(mba|ecg)\D*{number}(?!\d)", re.I) for number 
 _PAPER_DETECTOR = "iforest"
 _PAPER_DATASETS = ("yahoo", "kdd21")
 _FIRST_DATASET = "kdd21"
-_FEWEST_SERIES = 3  # of a data set whose detectors are ranked
+_FEWEST_SERIES = 3  # that a data set needs for ranking its detectors
 _POINT, _RANGE = "auc_pr", "range_auc_pr"
 
 
 @dataclass(frozen=True)
 class Choice:
-    """What the user chose; everything else follows from the data.
+    """Examples that the user chose; the others are derived from the data.
 
     Attributes
     ----------
     series : tuple of str
         Names or patterns of the example series, such as ``"ECG/MBA_ECG805_data"``.
     pairs : tuple of tuple of str
-        Two detectors each: compared in Figure 8; accurate and inaccurate in Figure 13.
+        Pairs of detectors: compared in Figure 8, accurate and inaccurate in Figure 13.
     datasets : tuple of str
-        Data sets with panels of their own.
+        Data sets with separate panels.
     """
 
     series: tuple[str, ...] = ()
@@ -59,7 +59,7 @@ class Example:
     detectors : tuple of str
         The two detectors.
     reason : str
-        Why this example was chosen, in words.
+        Why this example was chosen.
     """
 
     series: str
@@ -68,7 +68,7 @@ class Example:
 
 
 def find_detector(name: str, known: list[str]) -> str | None:
-    """Return the detector of a name in any spelling; None if there is none.
+    """Return the detector with a name in any spelling; None if there is none.
 
     Examples
     --------
@@ -83,20 +83,20 @@ def _same(name: str) -> str:
 
 
 def find_series(pattern: re.Pattern[str], known: list[str]) -> str | None:
-    """Return the first series whose name a pattern matches; None if there is none."""
+    """Return the first series whose name matches a pattern; None if there is none."""
     return next((one for one in known if pattern.search(one.rpartition("/")[2])), None)
 
 
 @dataclass(frozen=True, eq=False)
 class Examples:
-    """Examples for single figures; the same for the same values and choice.
+    """Examples for figures; the same values and choice give the same examples.
 
     Parameters
     ----------
     values : DataFrame
-        One row for each series, detector and measure, of the consistency study.
+        One row for each series, detector and measure, from the consistency study.
     choice : Choice
-        What the user chose.
+        Examples that the user chose.
     """
 
     values: pd.DataFrame
@@ -117,14 +117,14 @@ class Examples:
         return list(dict.fromkeys(self.values["dataset"] + "/" + self.values["series"]))
 
     def detectors_of(self, series: str) -> list[str]:
-        """Detectors of a series."""
+        """Return the detectors of a series."""
         return list(self.table.loc[series].index)
 
     # -- series with two detectors ---------------------------------------------------------------
 
     @cached_property
     def compared(self) -> tuple[Example, ...]:
-        """One or two examples of two detectors on a series, for Figure 8.
+        """One or two examples for Figure 8, each with two detectors on a series.
 
         Raises
         ------
@@ -156,7 +156,7 @@ class Examples:
             if detectors is not None:
                 found.append(Example(name, detectors, "as chosen"))
         if not found:
-            raise NotPossibleError(f"{', '.join(names)}: fewer than two detectors have scores")
+            raise NotPossibleError(f"{', '.join(names)}: needs scores of two detectors")
         return tuple(found[:2])
 
     def _pair_on(self, series: str, pair: tuple[str, str]) -> tuple[str, str]:
@@ -172,16 +172,16 @@ class Examples:
         return str(first), str(second)
 
     def pairs_on(self, series: str) -> tuple[tuple[str, str], ...]:
-        """Return the chosen pairs, by the names of the detectors of a series."""
+        """Return the chosen pairs, with the detector names of a series."""
         return tuple(self._pair_on(series, pair) for pair in self.choice.pairs)
 
     def find(self, name: str) -> str:
-        """Return the series of a name or pattern; endings such as ``.out`` may be left out.
+        """Return the series that matches a name or pattern; extensions are optional.
 
         Raises
         ------
         InvalidInputError
-            If there is none.
+            If no series matches.
         """
         known = self.series
         for one in known:
@@ -204,12 +204,12 @@ class Examples:
         first, second = (find_detector(name, known) for name in pair)
         if first is None or second is None:
             return None
-        return Example(series, (first, second), "the example of the paper")
+        return Example(series, (first, second), "an example of the paper")
 
     def clearest_pair(self, series: str) -> tuple[str, str] | None:
-        """Return the two detectors that AUC-PR and R-AUC-PR order most clearly differently.
+        """Return the two detectors on whose order AUC-PR and R-AUC-PR disagree most.
 
-        Without such detectors: the best and the second best by R-AUC-PR.
+        Without a disagreement, return the two best detectors by R-AUC-PR.
         """
         found = self._clearest(series)
         if found is not None:
@@ -227,7 +227,7 @@ class Examples:
         point, buffered = rows.to_numpy().T
         by_point = point[:, None] - point[None, :]
         by_range = buffered[None, :] - buffered[:, None]
-        clear = np.minimum(by_point, by_range)  # both positive: the order changes
+        clear = np.minimum(by_point, by_range)  # positive if the measures disagree on the order
         first, second = np.unravel_index(int(clear.argmax()), clear.shape)
         if clear[first, second] <= 0:
             return None
@@ -235,18 +235,18 @@ class Examples:
         return float(clear[first, second]), (names[second], names[first])
 
     def _disagreements(self) -> list[Example]:
-        """Return series on which two measures order two detectors differently, clearest first."""
+        """Return series on which AUC-PR and R-AUC-PR disagree, clearest disagreement first."""
         ranked = []
         for name in self.series:
             found = self._clearest(name)
             if found is not None:
                 ranked.append((-found[0], name, found[1]))
-        reason = "the clearest disagreement of AUC-PR and R-AUC-PR"
+        reason = "where AUC-PR and R-AUC-PR disagree most"
         examples = [Example(name, pair, reason) for _, name, pair in sorted(ranked)]
         if examples:
             return examples
         pairs = ((name, self.clearest_pair(name)) for name in self.series)
-        reason = "the two best detectors by R-AUC-PR; no two measures disagree"
+        reason = "the two best detectors by R-AUC-PR, as AUC-PR agrees with it"
         return [Example(name, pair, reason) for name, pair in pairs if pair is not None]
 
     # -- one detector ----------------------------------------------------------------------------
@@ -262,7 +262,7 @@ class Examples:
 
     @cached_property
     def sizes(self) -> dict[str, int]:
-        """Number of series of each data set, the largest first."""
+        """Number of series by data set, largest first."""
         counts = self.values.groupby("dataset")["series"].nunique()
         return {str(name): int(counts[name]) for name in sorted(counts.index, key=_by_size(counts))}
 
@@ -281,12 +281,12 @@ class Examples:
         name = paper or next(iter(self.sizes))
         if self.sizes[name] < _FEWEST_SERIES:
             raise NotPossibleError(
-                f"no data set has {_FEWEST_SERIES} series, the largest has {self.sizes[name]}"
+                f"no data set has {_FEWEST_SERIES} series; the largest has {self.sizes[name]}"
             )
         return name
 
     def datasets(self, count: int) -> list[str]:
-        """Return data sets for panels: those chosen, else the paper's, else the largest.
+        """Return data sets for panels: those chosen, or the paper's and then the largest.
 
         Raises
         ------

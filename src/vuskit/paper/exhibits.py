@@ -1,7 +1,7 @@
-"""Exhibits: the numbered figures and tables of the paper, each declared once.
+"""Registry of exhibits: the numbered figures and tables of the paper.
 
-A builder takes the `Material` of a reproduction and returns what to show with a caption about this
-data. Files, the page and the command line are made from the registry.
+Each exhibit has a builder, which takes a `Material` and returns figures or a table with a caption
+about this data. The output files, the page and the command line use the registry.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ __all__ = [
     "Built",
     "Exhibit",
     "NotPossibleError",
+    "NotRequestedError",
     "Part",
     "exhibit",
     "list_exhibits",
@@ -43,25 +44,29 @@ RESULTS = (
     "timing",
     "timing_series",
 )
-"""What exhibits can need: results of studies, and the timing of generated and of real series."""
+"""Results that exhibits can need: studies, and timings of generated and of given series."""
 
 _KEY = re.compile(r"(fig|table)-0*(\d+)(?:-[\w-]+)?")
 
 
 class NotPossibleError(VuskitError):
-    """Raised by a builder or finding that cannot work on the given data; the text is the reason."""
+    """Raised by a builder or check that cannot work on the given data; the message says why."""
+
+
+class NotRequestedError(NotPossibleError):
+    """Raised where a result is missing because no chosen exhibit needs it."""
 
 
 @dataclass(frozen=True)
 class Part:
-    """A figure of an exhibit, in files of its own.
+    """One figure of an exhibit, written to separate files.
 
     Attributes
     ----------
     display : Display
-        What is drawn.
+        The figure.
     heading : str
-        Tells the parts of an exhibit apart.
+        Heading that distinguishes the parts of an exhibit.
     """
 
     display: Display
@@ -70,18 +75,18 @@ class Part:
 
 @dataclass(frozen=True)
 class Built:
-    """What a builder returns.
+    """Result of a builder.
 
     Attributes
     ----------
     caption : str
-        States what is visible in this data.
+        Defines the terms and states what is visible in this data.
     table : DataFrame
-        The numbers, as they are written to csv.
+        The numbers, written to csv.
     parts : tuple of Part
-        The figures; none for a table.
+        The figures; empty for a table.
     layout : TableForms, optional
-        The table as it is read, for Markdown, LaTeX and the page; made from `table` by default.
+        Layout of a table for Markdown, LaTeX and the page; derived from `table` by default.
     """
 
     caption: str
@@ -97,17 +102,17 @@ class Exhibit:
     Attributes
     ----------
     kind : {"fig", "table"}
-        What it is.
+        Figure or table.
     number : int
-        Its number in the paper.
+        Number in the paper.
     name : str
-        Short name in file names.
+        Short name, used in file names.
     title : str
         Heading.
     needs : tuple of str
-        Results that it is made from, see `RESULTS`.
+        Results that it shows, see `RESULTS`.
     build : callable
-        Makes it from a `Material`.
+        Builder; takes a `Material` and returns a `Built`.
     """
 
     kind: str
@@ -124,12 +129,12 @@ class Exhibit:
 
     @property
     def stem(self) -> str:
-        """Name of its files without ending, such as ``"fig-08-quality"``."""
+        """File name without extension, such as ``"fig-08-quality"``."""
         return f"{self.key}-{self.name}"
 
     @property
     def label(self) -> str:
-        """As a paper refers to it, such as ``"Figure 8"``."""
+        """Kind and number in words, such as ``"Figure 8"``."""
         return f"{KINDS[self.kind]} {self.number}"
 
 
@@ -140,20 +145,20 @@ Builder = Callable[["Material"], Built]
 def exhibit(
     kind: str, number: int, name: str, *, title: str, needs: Iterable[str] = ()
 ) -> Callable[[Builder], Builder]:
-    """Register the builder of a figure or table, by decoration.
+    """Decorator that registers the builder of a figure or table.
 
     Parameters
     ----------
     kind : {"fig", "table"}
-        What it is.
+        Figure or table.
     number : int
-        Its number in the paper.
+        Number in the paper; must be unique for the kind.
     name : str
-        Short name in file names.
+        Short name, used in file names.
     title : str
         Heading.
     needs : iterable of str
-        Results that it is made from, see `RESULTS`.
+        Results that it shows, see `RESULTS`.
 
     Raises
     ------
@@ -167,7 +172,7 @@ def exhibit(
     def decorate(build: Builder) -> Builder:
         made = Exhibit(kind, number, name, title, tuple(needs), build)
         if made.key in _EXHIBITS:
-            raise InvalidInputError(f"`number` must be new, got {made.key} twice")
+            raise InvalidInputError(f"`number` must be unique, got {made.key} twice")
         _EXHIBITS[made.key] = made
         return build
 
@@ -175,7 +180,7 @@ def exhibit(
 
 
 def list_exhibits() -> tuple[Exhibit, ...]:
-    """Return all exhibits: the figures by number, then the tables.
+    """Return all exhibits: figures by number, then tables by number.
 
     Examples
     --------
@@ -189,17 +194,18 @@ def list_exhibits() -> tuple[Exhibit, ...]:
 
 
 def select_exhibits(only: Any = None) -> tuple[Exhibit, ...]:
-    """Return the exhibits of some names; all of them without names.
+    """Return the named exhibits, or all of them.
 
     Parameters
     ----------
     only : str or iterable of str, optional
-        Such as ``"fig-11,table-1"``; ``"fig-8"`` and ``"fig-08-quality"`` name the same exhibit.
+        Names, such as ``"fig-11,table-1"``. ``"fig-8"`` and ``"fig-08-quality"`` name the same
+        exhibit.
 
     Raises
     ------
     InvalidInputError
-        If there is no such exhibit.
+        If an exhibit is unknown, or there is no name.
 
     Examples
     --------

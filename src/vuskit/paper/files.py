@@ -1,4 +1,4 @@
-"""Files of exhibits: figures as pdf and png, tables as LaTeX and Markdown, numbers as csv."""
+"""Write the files of exhibits: figures as pdf and png, tables as LaTeX and Markdown, and csv."""
 
 from __future__ import annotations
 
@@ -44,15 +44,15 @@ class MadeExhibit:
     exhibit : Exhibit
         The figure or table.
     caption : str
-        What is visible in this data; empty if it could not be made.
+        Caption about this data; empty if the exhibit could not be made.
     files : tuple of str
-        Names of the files in the output folder.
+        File names in the output folder.
     reason : str
-        Why it could not be made; empty if it was.
-    page : dict
-        What the page shows: ``figures`` as data and ``table`` as markup.
+        Why the exhibit could not be made; empty otherwise.
+    page : dict or None
+        Content for the page: ``figures`` as data and ``table`` as markup.
     reused : bool
-        Whether an earlier run made it.
+        Whether the files come from an earlier run.
     """
 
     exhibit: Exhibit
@@ -64,30 +64,30 @@ class MadeExhibit:
 
     @property
     def made(self) -> bool:
-        """Whether it could be made."""
+        """Whether the exhibit could be made."""
         return not self.reason
 
 
 def make_exhibit(
     exhibit: Exhibit, material: Material, folder: Path, *, results: Mapping[str, str]
 ) -> MadeExhibit:
-    """Build an exhibit and write its files, unless an earlier run did.
+    """Build an exhibit and write its files, or reuse those of an earlier run.
 
     Parameters
     ----------
     exhibit : Exhibit
-        What to make.
+        The figure or table.
     material : Material
-        What it is made from.
+        Series, scores and results.
     folder : Path
-        Output folder; records are below ``work``.
+        Output folder; records are kept in ``work``.
     results : mapping from str to str
         Digests of the results by name.
 
     Returns
     -------
     MadeExhibit
-        With a reason instead of files if it cannot be made from this data.
+        Has a reason instead of files if this data does not allow the exhibit.
     """
     used = [results.get(name, "") for name in exhibit.needs]
     key = short_digest([exhibit.stem, code_digest(), repr(material.choice), used])
@@ -96,7 +96,7 @@ def make_exhibit(
         return found
     try:
         with warnings.catch_warnings():
-            # Examples may show a detector below chance; studies count what is undefined.
+            # Examples may show a detector below chance, and studies count undefined values.
             for expected in _EXPECTED_WARNINGS:
                 warnings.simplefilter("ignore", expected)
             built = exhibit.build(material)
@@ -105,7 +105,7 @@ def make_exhibit(
             files = tuple(sorted(path.name for path in temporary.iterdir()))
         page = _page(exhibit, built)
     except VuskitError as error:
-        # Not recorded: more data or another option may allow it.
+        # Not recorded, since more data or other options may allow the exhibit.
         return MadeExhibit(exhibit, "", reason=str(error))
     made = MadeExhibit(exhibit, built.caption, files, page=page)
     record = {"key": key, "caption": made.caption, "files": files, "page": page}
@@ -116,7 +116,7 @@ def make_exhibit(
 
 
 def read_made(exhibit: Exhibit, folder: Path, key: str) -> MadeExhibit | None:
-    """Return an exhibit that an earlier run made from the same; None if there is none."""
+    """Return an exhibit of an earlier run with the same key; None if there is none."""
     try:
         record = json.loads(_record(exhibit, folder).read_text(encoding="utf-8"))
         files = tuple(record["files"])
@@ -133,7 +133,10 @@ def _record(exhibit: Exhibit, folder: Path) -> Path:
 
 @functools.cache
 def code_digest() -> str:
-    """Digest of the code that makes exhibits: versions stay the same while code is worked on."""
+    """Return a digest of the code that makes exhibits.
+
+    The version is not enough: it stays the same during development.
+    """
     package = Path(vuskit.__file__).parent
     digest = hashlib.sha256()
     for name in ("paper", "report", "studies", "datasets", "measures"):
@@ -145,7 +148,7 @@ def code_digest() -> str:
 def _write(exhibit: Exhibit, built: Built, folder: Path) -> None:
     write_table(built.table, folder / f"{exhibit.stem}.csv")
     for place, part in enumerate(built.parts):
-        # The first figure has the plain name; further ones are b, c, ...
+        # The first figure has no letter; the others have b, c, ...
         suffix = f"-{ascii_lowercase[place]}" if place else ""
         for form in _FIGURE_FORMATS:
             part.display.save(folder / f"{exhibit.stem}{suffix}.{form}", dpi=PAGE_DPI)
@@ -169,7 +172,7 @@ def _forms(built: Built) -> TableForms:
 
 
 def _page(exhibit: Exhibit, built: Built) -> dict[str, Any]:
-    """Return what the page shows of an exhibit, ready for JSON."""
+    """Return the content of an exhibit for the page, ready for JSON."""
     figures = []
     for part in built.parts:
         if isinstance(part.display, PanelsDisplay):

@@ -1,4 +1,4 @@
-"""Findings: statements of the paper, what was measured here, and whether both agree."""
+"""Findings: statements of the paper, measurements on this data, and whether they agree."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from vuskit.errors import InvalidInputError, VuskitError
 from vuskit.inputs import check_choice
 from vuskit.paper.concept_figures import compare_detectors
 from vuskit.paper.examples import MBA_805, MBA_806, find_detector, find_series
-from vuskit.paper.exhibits import RESULTS, NotPossibleError
+from vuskit.paper.exhibits import RESULTS, NotPossibleError, NotRequestedError
 from vuskit.paper.material import Material
 from vuskit.paper.timing_exhibits import speed_on_longest
 from vuskit.paper.words import (
@@ -23,6 +23,7 @@ from vuskit.paper.words import (
     AREA_ROC,
     RANGE_AWARE,
     in_order,
+    listed,
     number,
     plural,
     title_of,
@@ -46,32 +47,37 @@ __all__ = [
 ]
 
 _FEWEST_SERIES = 5
-"""Fewer series do not decide about means over series."""
+"""Statements about means over series need this many series."""
 _LONG_SERIES = 50_000
-"""Points from which a generated series counts as long."""
+"""Number of points of a long series."""
 _MUCH_FASTER = 5.0
-"""The paper says "up to ten times"; half of that still counts as agreement."""
+"""The paper states "up to ten times"; half of that counts as agreement."""
 
 
 class Verdict(enum.StrEnum):
-    """Whether a measurement agrees with a statement of the paper."""
+    """Whether a measurement agrees with a statement of the paper.
+
+    A statement is undecided if the data does not allow an answer. It is not checked if the results
+    it needs were not requested.
+    """
 
     AGREES = "agrees"
     DISAGREES = "disagrees"
     UNDECIDED = "undecided"
+    NOT_CHECKED = "not checked"
 
 
 class Checked(NamedTuple):
-    """What a check found.
+    """Outcome of a check.
 
     Attributes
     ----------
     measured : str
-        The numbers, in words.
+        The measured numbers, as a sentence.
     agrees : bool
         Whether they agree with the statement.
     n_series : int
-        Number of series that they are from.
+        Number of series measured.
     """
 
     measured: str
@@ -86,35 +92,45 @@ class Statement:
     Attributes
     ----------
     number : int
-        Its place in the table.
+        Position in the table.
     text : str
-        What the paper states, in our words.
+        The paper's statement, in our words.
     needs : tuple of str
-        Results that it is checked with.
+        Results that the check uses.
     check : callable
-        Returns a `Checked` from a `Material`; a `NotPossibleError` tells why it cannot.
+        Returns a `Checked` from a `Material`, or raises a `NotPossibleError` with the reason.
+    exhibit : str
+        Exhibit that shows the same results, such as ``"fig-11"``; may be empty.
     """
 
     number: int
     text: str
     needs: tuple[str, ...]
     check: Callable[[Material], Checked]
+    exhibit: str = ""
+
+    @property
+    def not_requested(self) -> str:
+        """What to request so that the statement is checked."""
+        return f"not requested; needs {self.exhibit or listed(self.needs)}"
 
 
 @dataclass(frozen=True)
 class Finding:
-    """A statement with what was measured here.
+    """A statement of the paper, the measurement on this data, and the verdict.
 
     Attributes
     ----------
     number : int
         Number of the statement.
-    paper, measured : str
-        What the paper states and what was measured here.
+    paper : str
+        The statement.
+    measured : str
+        The measurement, or the reason why there is none.
     verdict : Verdict
         Whether they agree.
     n_series : int
-        Number of series that decide; 0 where nothing could be measured.
+        Number of series measured; 0 if nothing was measured.
     """
 
     number: int
@@ -170,8 +186,22 @@ _STATEMENTS: dict[int, Statement] = {}
 Check = Callable[[Material], Checked]
 
 
-def statement(number: int, text: str, *, needs: Iterable[str]) -> Callable[[Check], Check]:
-    """Register the check of a statement, by decoration.
+def statement(
+    number: int, text: str, *, needs: Iterable[str], exhibit: str = ""
+) -> Callable[[Check], Check]:
+    """Decorator that registers the check of a statement.
+
+    Parameters
+    ----------
+    number : int
+        Position in the table; must be unique.
+    text : str
+        The paper's statement.
+    needs : iterable of str
+        Results that the check uses, see `vuskit.paper.exhibits.RESULTS`.
+    exhibit : str, optional
+        Exhibit that shows the same results, such as ``"fig-11"``. The table of findings names it
+        when the statement is not checked.
 
     Raises
     ------
@@ -183,8 +213,8 @@ def statement(number: int, text: str, *, needs: Iterable[str]) -> Callable[[Chec
 
     def decorate(check: Check) -> Check:
         if number in _STATEMENTS:
-            raise InvalidInputError(f"`number` must be new, got {number} twice")
-        _STATEMENTS[number] = Statement(number, text, tuple(needs), check)
+            raise InvalidInputError(f"`number` must be unique, got {number} twice")
+        _STATEMENTS[number] = Statement(number, text, tuple(needs), check, exhibit)
         return check
 
     return decorate
@@ -213,7 +243,8 @@ def check_statements(material: Material) -> FindingTable:
     Returns
     -------
     FindingTable
-        Statements that cannot be checked are undecided, with the reason.
+        Statements that the data cannot decide are undecided. Statements whose results were not
+        requested are not checked. Both come with the reason.
     """
     return FindingTable(tuple(_checked(one, material) for one in list_statements()))
 
@@ -221,6 +252,8 @@ def check_statements(material: Material) -> FindingTable:
 def _checked(one: Statement, material: Material) -> Finding:
     try:
         found = one.check(material)
+    except NotRequestedError:
+        return Finding(one.number, one.text, one.not_requested, Verdict.NOT_CHECKED, 0)
     except VuskitError as error:
         return Finding(one.number, one.text, f"not measured: {error}", Verdict.UNDECIDED, 0)
     verdict = Verdict.AGREES if found.agrees else Verdict.DISAGREES
@@ -234,7 +267,7 @@ def _enough(count: int) -> int:
 
 
 def _present(names: Iterable[str], known: Any) -> list[str]:
-    """Return names of measures, all of which must be known.
+    """Return the names as a list if the measures of all of them are known.
 
     Raises
     ------
@@ -256,6 +289,7 @@ def _present(names: Iterable[str], known: Any) -> list[str]:
     "On one data set (KDD21), F and RF order the detectors differently, and the groups without "
     "significant differences change.",
     needs=["consistency"],
+    exhibit="fig-01",
 )
 def _orders_differ(material: Material) -> Checked:
     dataset = material.examples.ranked_dataset()
@@ -269,9 +303,13 @@ def _orders_differ(material: Material) -> Checked:
     common = [name for name in orders[0] if name in orders[1]]
     moved = sum(orders[0].index(name) != orders[1].index(name) for name in common)
     changed = groups[0] != groups[1]
+    first, second = orders[0][0], orders[1][0]
+    leaders = (
+        f"both rank {first} first" if first == second else f"F ranks {first} first, RF {second}"
+    )
     text = (
-        f"{dataset}: {moved} of {len(common)} detectors change places; F puts {orders[0][0]} "
-        f"first, RF {orders[1][0]}; the groups {'change' if changed else 'stay the same'}"
+        f"{dataset}: {moved} of {len(common)} detectors change places; {leaders}; the groups "
+        f"{'change' if changed else 'stay the same'}"
     )
     return Checked(text, moved > 0 and changed, found[0].pairs.n)
 
@@ -279,7 +317,7 @@ def _orders_differ(material: Material) -> Checked:
 def _two_on(
     material: Material, pattern: Any, name: str, pair: tuple[str, str]
 ) -> tuple[dict[str, float], dict[str, float]]:
-    """Values of two detectors on a series of the paper.
+    """Return the values of two detectors on a series of the paper.
 
     Raises
     ------
@@ -302,7 +340,7 @@ def _two_on(
 
 
 def _reach(material: Material) -> str:
-    """Buffers of VUS, where they differ from those of `vuskit evaluate`."""
+    """Name the buffers of VUS if they differ from the default of `vuskit evaluate`."""
     factor = material.consistency.study.settings.volume_factor
     return f" (VUS over buffers 0 to {factor:g} L)" if factor != 1 else ""
 
@@ -315,6 +353,7 @@ def _over(measure: str, first: dict[str, float], second: dict[str, float]) -> st
     2,
     "MBA(805): AUC-PR prefers OCSVM (.73 over .57), R-AUC-PR prefers AE (.89 over .83).",
     needs=["consistency"],
+    exhibit="fig-08",
 )
 def _mba_805(material: Material) -> Checked:
     ae, ocsvm = _two_on(material, MBA_805, "MBA(805)", ("AE", "OCSVM"))
@@ -328,6 +367,7 @@ def _mba_805(material: Material) -> Checked:
     3,
     "MBA(806): AUC-PR prefers OCSVM; AUC-ROC and the four range-aware measures prefer LOF.",
     needs=["consistency"],
+    exhibit="fig-08",
 )
 def _mba_806(material: Material) -> Checked:
     lof, ocsvm = _two_on(material, MBA_806, "MBA(806)", ("LOF", "OCSVM"))
@@ -340,17 +380,18 @@ def _mba_806(material: Material) -> Checked:
 
 @statement(
     4,
-    "A prediction just before the anomaly (S1) gets nothing from F and AUC-PR, but credit from "
+    "A prediction just before the anomaly (S1) gets no credit from F and AUC-PR, but some from "
     "VUS.",
     needs=["scenarios"],
+    exhibit="fig-09",
 )
 def _near_miss(material: Material) -> Checked:
     credit = material.scenarios.at_first_touch()["credit"]
     none = _present(("f_score", "auc_pr"), credit.index)
     some = _present(("vus_roc", "vus_pr"), credit.index)
     text = (
-        f"share of the way from a miss to the exact match: {with_values(credit[[*none, *some]])} "
-        "(synthetic series)"
+        "credit as a share of the way from a clear miss to the exact match: "
+        f"{with_values(credit[[*none, *some]])} (synthetic series)"
     )
     agrees = bool((credit[none] < 0.01).all() and (credit[some] > 0.1).all())
     return Checked(text, agrees, 1)
@@ -360,40 +401,51 @@ def _most_robust(material: Material, kind: str) -> Checked:
     found = material.robustness
     averages = found.averages()
     if kind not in averages:
-        raise NotPossibleError(f"{kind} was not studied")
+        raise NotPossibleError(f"the study has no results for {kind}")
     four = _present(RANGE_AWARE, averages.index)
     order = in_order(averages[kind])
     places = {name: list(order.index).index(name) + 1 for name in four if name in order.index}
     said = ", ".join(f"{title_of(name)} {place}" for name, place in places.items())
-    text = f"places of the four: {said}; lowest mean standard deviation: {with_values(order, 4)}"
+    text = f"places of the four: {said}; lowest mean standard deviations: {with_values(order, 4)}"
     count = _enough(len(found.values))
     return Checked(text, set(map(str, order.index[:4])) == set(four), count)
 
 
-@statement(5, "The four range-aware measures are the most robust to lag.", needs=["robustness"])
+@statement(
+    5,
+    "The four range-aware measures are the most robust to lag.",
+    needs=["robustness"],
+    exhibit="fig-11",
+)
 def _robust_to_lag(material: Material) -> Checked:
     return _most_robust(material, "lag")
 
 
-@statement(6, "The four range-aware measures are the most robust to noise.", needs=["robustness"])
+@statement(
+    6,
+    "The four range-aware measures are the most robust to noise.",
+    needs=["robustness"],
+    exhibit="fig-11",
+)
 def _robust_to_noise(material: Material) -> Checked:
     return _most_robust(material, "noise")
 
 
 @statement(
     7,
-    "Under another share of anomalous points the ROC measures are robust and the PR measures are "
-    "not.",
+    "When the share of anomalous points changes, the ROC measures are robust and the PR measures "
+    "are not.",
     needs=["robustness"],
+    exhibit="fig-11",
 )
 def _robust_to_ratio(material: Material) -> Checked:
     averages = material.robustness.averages()
     if "ratio" not in averages:
-        raise NotPossibleError("ratio was not studied")
+        raise NotPossibleError("the study has no results for ratio")
     ratio = averages["ratio"]
     roc, pr = (_present(names, ratio.index) for names in (AREA_ROC, AREA_PR))
     if ratio[[*roc, *pr]].isna().any():
-        raise NotPossibleError("no crop of the series has the shares that the study asks for")
+        raise NotPossibleError("no crop of the series has the required share of anomalous points")
     text = f"mean standard deviation: {with_values(in_order(ratio[[*roc, *pr]]))}"
     agrees = bool(ratio[roc].max() < ratio[pr].min())
     return Checked(text, agrees, _enough(len(material.robustness.values)))
@@ -404,6 +456,7 @@ def _robust_to_ratio(material: Material) -> Checked:
     "Range-aware measures separate accurate from inaccurate detectors better than AUC-ROC, up to "
     "twice as well.",
     needs=["separability"],
+    exhibit="fig-14",
 )
 def _separable(material: Material) -> Checked:
     found = material.separability
@@ -415,7 +468,7 @@ def _separable(material: Material) -> Checked:
     for average in ("mean", "median"):
         z = averages[average]
         ratios = in_order(z[four] / z["auc_roc"], lowest_first=False)
-        said.append(f"{average} z in parts of AUC-ROC's: {with_values(ratios)}")
+        said.append(f"{average} z divided by that of AUC-ROC: {with_values(ratios)}")
         better.append(bool(z["auc_roc"] > 0 and len(ratios) == len(four) and ratios.min() > 1))
     return Checked("; ".join(said), better[0], used)
 
@@ -429,8 +482,9 @@ _STAGES = (
 
 @statement(
     9,
-    "The entropy of the ranks decreases from threshold-based measures over AUC to VUS.",
+    "The entropy of the ranks decreases from threshold-based measures to AUC to VUS.",
     needs=["consistency"],
+    exhibit="fig-16",
 )
 def _consistent(material: Material) -> Checked:
     averages = material.consistency.averages()
@@ -440,7 +494,7 @@ def _consistent(material: Material) -> Checked:
     }
     missing = [name for name, mean in means.items() if mean != mean]
     if missing:
-        raise NotPossibleError(f"no measure is of the kind {missing[0]}")
+        raise NotPossibleError(f"there is no {missing[0]} measure")
     text = f"mean entropy: {', '.join(f'{name} {number(mean)}' for name, mean in means.items())}"
     first, middle, last = means.values()
     return Checked(text, first > middle > last, _enough(len(material.consistency.values)))
@@ -450,14 +504,15 @@ def _consistent(material: Material) -> Checked:
     10,
     "VUS-ROC is the best measure overall.",
     needs=["robustness", "separability", "consistency"],
+    exhibit="fig-19",
 )
 def _best(material: Material) -> Checked:
     ranks, other = (material.summary(average).ranks["mean"] for average in ("mean", "median"))
     _present(("vus_roc",), ranks.index)
     place = list(ranks.index).index("vus_roc") + 1
     text = (
-        f"VUS-ROC has place {place}; best mean ranks: {with_values(ranks, 3)}; with the median "
-        f"z: {with_values(other, 3)}"
+        f"place of VUS-ROC: {place}; best mean ranks with the mean z: {with_values(ranks, 3)}; "
+        f"with the median z: {with_values(other, 3)}"
     )
     best = bool(ranks["vus_roc"] <= ranks.min())
     return Checked(text, best, _enough(len(material.robustness.values)))
@@ -465,16 +520,15 @@ def _best(material: Material) -> Checked:
 
 @statement(
     11,
-    "opt is up to ten times as fast as naive on long series, and depends less on the length and "
-    "on the longest buffer.",
+    "VUS opt is up to ten times as fast as VUS on long series, and its time depends less on the "
+    "length and on the longest buffer.",
     needs=["timing"],
+    exhibit="fig-17",
 )
 def _faster(material: Material) -> Checked:
     longest, seconds = speed_on_longest(material.timing)
     if longest < _LONG_SERIES:
-        raise NotPossibleError(
-            f"naive was measured on at most {longest:,} points; raise the budget"
-        )
+        raise NotPossibleError(f"VUS was measured on at most {longest:,} points; raise the budget")
     ratio = seconds["naive"] / seconds["opt"]
     slopes = {
         (row.contestant, row.parameter): row.to_naive for row in single_slopes(material.timing).rows
@@ -486,8 +540,9 @@ def _faster(material: Material) -> Checked:
     }
     said = ", ".join(f"{title} {number(value)}" for title, value in kept.items())
     text = (
-        f"{number(ratio, 1)} times as fast on {longest:,} points; slopes of opt in parts of "
-        f"naive's: {said or 'too few values'} ({plural(len(material.timing.samples), 'run')})"
+        f"{number(ratio, 1)} times as fast on {longest:,} points; slopes of VUS opt divided by "
+        f"those of VUS: {said or 'too few values'} "
+        f"({plural(len(material.timing.samples), 'timed run')})"
     )
     agrees = ratio >= _MUCH_FASTER and all(value < 1 for value in kept.values())
     return Checked(text, agrees, 1)

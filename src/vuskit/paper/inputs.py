@@ -1,4 +1,4 @@
-"""Input of a reproduction: saved scores, a run, or series whose detectors run first."""
+"""Input of a reproduction: saved scores, a benchmark run, or series without scores."""
 
 from __future__ import annotations
 
@@ -38,23 +38,23 @@ _NEEDS = {
     "norma": "sklearn",
 }
 _PLAN = "plan.toml"
-_SECONDS_PER_SCORE = 2.0  # a guess, for the progress only
+_SECONDS_PER_SCORE = 2.0  # rough, for the progress bar only
 
 
 @dataclass(frozen=True)
 class PaperInput:
-    """What a reproduction works on.
+    """Data of a reproduction.
 
     Attributes
     ----------
     sources : tuple of Source
-        Series with scores; empty before the detectors have run.
+        Series with scores; empty if the detectors must run first.
     series : Path or None
-        Folder of series whose detectors have to run first.
+        Folder of series without scores, on which the detectors must run first.
     n_series : int
         Number of series.
     notes : tuple of str
-        Sentences for the user.
+        Messages for the user.
     """
 
     sources: tuple[Source, ...]
@@ -63,24 +63,25 @@ class PaperInput:
     notes: tuple[str, ...] = ()
 
     def seconds(self, detectors: Sequence[str], workers: int) -> float:
-        """Rough guess of the time that the detectors take."""
+        """Estimate how long the detectors take."""
         if self.series is None:
             return 0.0
         return _SECONDS_PER_SCORE * self.n_series * len(detectors) / workers
 
 
 def open_input(source: Any) -> PaperInput:
-    """Look at the input of a reproduction; nothing is computed.
+    """Detect the kind of input; computes nothing.
 
     Parameters
     ----------
     source : path, ScoredSeries, or iterable of these
-        Folder of saved scores, of a run, or of series; a plan; or series with scores in memory.
+        Folder of saved scores, of a benchmark run, or of series; a plan; or scored series in
+        memory.
 
     Raises
     ------
     InvalidInputError
-        If there is nothing that can be used.
+        If there are no usable series.
     """
     if not isinstance(source, (str, Path)):
         sources = open_scores(source)
@@ -94,17 +95,20 @@ def open_input(source: Any) -> PaperInput:
     files = read_collection(path).files
     scored = sum(file.format.name == "scores" for file in files)
     if not files:
-        raise InvalidInputError(f"`source` must hold series or saved scores, got none in {path}")
+        raise InvalidInputError(
+            f"`source` must hold series or saved scores, got none in {path}; "
+            "`vuskit paper --demo` runs without data"
+        )
     if not scored:
         return PaperInput((), path, len(files))
     others = len(files) - scored
-    notes = (f"{plural(others, 'series', 'series')} without scores left out",) if others else ()
+    notes = (f"{plural(others, 'series', 'series')} without scores ignored",) if others else ()
     sources = open_scores(path)
     return PaperInput(sources, None, len(sources), notes)
 
 
 def usable_detectors(chosen: Sequence[str] | None = None) -> tuple[str, ...]:
-    """Return the detectors to run: those chosen, or those of the paper that can run here.
+    """Return the chosen detectors, or those of the paper whose libraries are installed.
 
     Raises
     ------
@@ -134,32 +138,33 @@ def run_detectors(
     seed: int,
     progress: Callable[..., None],
 ) -> tuple[tuple[Source, ...], tuple[str, ...]]:
-    """Run detectors on a folder of series; finished ones are reused.
+    """Run detectors on a folder of series; finished jobs are reused.
 
     Parameters
     ----------
     series : Path
-        The series.
+        Folder of the series.
     folder : Path
-        Keeps the run.
+        Folder of the benchmark run.
     detectors : sequence of str
-        Names of detectors.
+        Names of the detectors.
     executor : ExecutorSettings
         Where to run.
     seed : int
         Seed of the detectors.
     progress : callable
-        Called with the number done, the total, a name, and how many earlier runs have done.
+        Called with the number of finished jobs, the total, a name, and the number of jobs that
+        earlier runs finished.
 
     Returns
     -------
     tuple
-        Series with scores, and sentences about what failed.
+        Scored series, and messages about failures.
 
     Raises
     ------
     InvalidInputError
-        If no detector could score any series.
+        If all detectors failed on all series.
     """
     folder.mkdir(parents=True, exist_ok=True)
     plan = folder / _PLAN
@@ -173,7 +178,7 @@ def run_detectors(
     status = Run(summary.folder).status(failures=3)
     notes = [*summary.notes, *summary.not_computed]
     notes += [
-        f"{plural(cause.n_jobs, 'job')} failed, such as {cause.example.title}: "
+        f"{plural(cause.n_jobs, 'job')} failed, for example {cause.example.title}: "
         f"{cause.example.message}"
         for cause in status.causes
     ]

@@ -1,4 +1,4 @@
-"""Material: the series, scores and results that exhibits and findings are made from."""
+"""Material: the series, scores and results that exhibits and findings use."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from vuskit.datasets import ScoredSeries
 from vuskit.errors import InvalidInputError
 from vuskit.measures.settings import EvaluationSettings
 from vuskit.paper.examples import Choice, Examples
-from vuskit.paper.exhibits import NotPossibleError
+from vuskit.paper.exhibits import NotPossibleError, NotRequestedError
 from vuskit.studies import (
     ConsistencyResult,
     RobustnessResult,
@@ -31,14 +31,15 @@ __all__ = ["Material"]
 
 @dataclass(eq=False)
 class Material:
-    """Everything that a reproduction has to show.
+    """Series, scores and results of a reproduction.
 
     Attributes
     ----------
     sources : tuple of Source
         Series with scores.
     results : mapping from str to result or str
-        Results by name, see `vuskit.paper.exhibits.RESULTS`; a text tells why one is missing.
+        Results by name, see `vuskit.paper.exhibits.RESULTS`. A string states why the data does not
+        allow a result. Results that were not requested are left out.
     choice : Choice
         Examples that the user chose.
     """
@@ -54,10 +55,14 @@ class Material:
 
         Raises
         ------
+        NotRequestedError
+            If it was not computed because no chosen exhibit needs it.
         NotPossibleError
-            If it is missing; the text tells why.
+            If the data does not allow it; the message says why.
         """
-        found = self.results.get(name, f"the result of {name} is missing")
+        if name not in self.results:
+            raise NotRequestedError(f"the result of {name} was not requested")
+        found = self.results[name]
         if isinstance(found, str):
             raise NotPossibleError(found)
         return found
@@ -82,7 +87,7 @@ class Material:
 
     @property
     def scenarios(self) -> ScenarioResult:
-        """Values of a prediction that moves over an anomaly."""
+        """Values of predictions in several positions around an anomaly."""
         found: ScenarioResult = self.result("scenarios")
         return found
 
@@ -99,7 +104,12 @@ class Material:
         return found
 
     def summary(self, average: str = "mean") -> Summary:
-        """Ranks in all studies; separability by the mean z, as in the paper, or the median.
+        """Return the ranks in all studies.
+
+        Parameters
+        ----------
+        average : {"mean", "median"}
+            Average of z that stands for separability; the paper uses the mean.
 
         Raises
         ------
@@ -125,7 +135,7 @@ class Material:
 
     @cached_property
     def examples(self) -> Examples:
-        """The series, detectors, pairs and data sets of single figures."""
+        """Series, detectors, pairs and data sets shown as examples."""
         return Examples(self.values, self.choice)
 
     def buffer(self, series: str) -> int:
@@ -149,18 +159,18 @@ class Material:
             names = [one.name for one in self.consistency.inputs]
             known = dict(zip(names, self.sources_used, strict=True))
             if series not in known:
-                raise NotPossibleError(f"{series} is not among the series that were studied")
+                raise NotPossibleError(f"{series} is not among the studied series")
             self._read[series] = known[series].read()
         return self._read[series]
 
     @cached_property
     def sources_used(self) -> tuple[Source, ...]:
-        """Sources of the series that were studied, in the order of the results."""
+        """Sources of the studied series, in the order of the results."""
         failed = {one.name for one in self.consistency.failures}
         used = tuple(one for one in self.sources if one.name not in failed)
         if len(used) != len(self.consistency.inputs):
             raise InvalidInputError(
-                f"`sources` must be those of the results, got {len(used)} and "
-                f"{len(self.consistency.inputs)}"
+                f"`sources` must match the results, got {len(used)} sources and results of "
+                f"{len(self.consistency.inputs)} series"
             )
         return used

@@ -1,4 +1,4 @@
-"""The page of a reproduction: contents, findings, and all exhibits with captions and downloads."""
+"""The page of a reproduction: contents, findings, exhibits with captions, and settings."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 from vuskit._util.text import plural
 from vuskit.paper.files import MadeExhibit
 from vuskit.paper.findings import FindingTable, Verdict
+from vuskit.paper.settings_text import SettingsText
 from vuskit.report.page.document import Section, element, page_document, wrapped
 from vuskit.report.page.studies import STUDY_ASSETS, measures_of
 from vuskit.studies import PublishedComparison
@@ -20,10 +21,13 @@ def paper_page_html(
     title: str,
     made: Sequence[MadeExhibit],
     findings: FindingTable,
-    about: Sequence[str] = (),
+    *,
+    about: str = "",
+    notes: Sequence[str] = (),
+    settings: Sequence[SettingsText] = (),
     published: PublishedComparison | None = None,
 ) -> str:
-    """Write the page.
+    """Return the page as an HTML document.
 
     Parameters
     ----------
@@ -33,15 +37,19 @@ def paper_page_html(
         The exhibits in order.
     findings : FindingTable
         Statements and verdicts.
-    about : sequence of str
-        Sentences about the data and the settings.
+    about : str, optional
+        Sentence about the data, below the heading.
+    notes : sequence of str, optional
+        Failures and other messages; shown after the findings.
+    settings : sequence of SettingsText, optional
+        Settings of the studies; collapsed at the end of the page.
     published : PublishedComparison, optional
         Published values next to those of this data.
 
     Returns
     -------
     str
-        One HTML document; it links to the files of the exhibits beside it.
+        One HTML document. It links to the files of the exhibits, which are in the same folder.
     """
     figures = [
         {**figure, "name": _place(one, place)}
@@ -51,12 +59,14 @@ def paper_page_html(
     ]
     data = {**measures_of(figures), "figures": figures, "tables": []}
     parts = [
-        f"<header>{element('h1', title)}{''.join(element('p', text) for text in about)}</header>",
-        _contents(made, published),
+        f"<header>{element('h1', title)}{element('p', about) if about else ''}</header>",
+        _contents(made, published, settings),
         _findings(findings),
+        _notes(notes),
         _published(published),
         '<div class="legend"></div>',
         *map(_exhibit, made),
+        _settings(settings),
     ]
     section = Section("paper", "study", title, "\n".join(parts), data, (*STUDY_ASSETS, "paper.css"))
     return page_document(title, [section])
@@ -66,20 +76,26 @@ def _place(one: MadeExhibit, place: int) -> str:
     return f"{one.exhibit.key}-{place}"
 
 
-def _contents(made: Sequence[MadeExhibit], published: PublishedComparison | None) -> str:
-    """Table of contents: the findings, then figures and tables; missing ones are marked."""
-    items = ['<li><a href="#findings">What the paper states, and what was measured here</a></li>']
+def _contents(
+    made: Sequence[MadeExhibit],
+    published: PublishedComparison | None,
+    settings: Sequence[SettingsText],
+) -> str:
+    """Table of contents: findings, figures, tables and settings; missing exhibits are marked."""
+    items = ['<li><a href="#findings">Findings: the paper and this data compared</a></li>']
     if published is not None:
-        items.append('<li><a href="#published">Published values next to ours</a></li>')
+        items.append('<li><a href="#published">Published values and values of this data</a></li>')
     for one in made:
         text = html.escape(f"{one.exhibit.label}: {one.exhibit.title}")
         missing = "" if one.made else ' <span class="quiet">(not made)</span>'
         items.append(f'<li><a href="#{one.exhibit.key}">{text}</a>{missing}</li>')
+    if settings:
+        items.append('<li><a href="#settings">Settings</a></li>')
     return f'<nav class="contents" aria-label="Contents"><ol>{"".join(items)}</ol></nav>'
 
 
 def _findings(findings: FindingTable) -> str:
-    counts = ", ".join(f"{one}: {findings.count(one)}" for one in Verdict)
+    counts = ", ".join(f"{one}: {findings.count(one)}" for one in Verdict if findings.count(one))
     names = ("paper", "here", "verdict")
     titles = ("the paper states", "measured here", "verdict")
     head = element("th", "", scope="col")
@@ -90,7 +106,7 @@ def _findings(findings: FindingTable) -> str:
         + element("th", str(one.number), scope="row")
         + element("td", one.paper, class_="words", data_label=names[0])
         + element("td", one.measured, class_="words", data_label=names[1])
-        + element("td", str(one.verdict), class_=f"verdict {one.verdict}", data_label=names[2])
+        + element("td", str(one.verdict), class_=_verdict_class(one.verdict), data_label=names[2])
         + element("td", f"{one.n_series:,}" if one.n_series else "\N{EN DASH}", data_label="series")
         + "</tr>"
         for one in findings.findings
@@ -100,8 +116,33 @@ def _findings(findings: FindingTable) -> str:
         '<section id="findings" aria-labelledby="h-findings">'
         f'<div class="head">{element("h2", "Findings", id="h-findings")}'
         f"{_downloads(('findings.csv', 'findings.md', 'findings.tex'))}</div>"
-        f"{element('p', f'{counts}.', class_='quiet')}{wrapped(table, 'Findings')}</section>"
+        f"{element('p', f'{counts.capitalize()}.', class_='quiet')}"
+        f"{wrapped(table, 'Findings')}</section>"
     )
+
+
+def _verdict_class(verdict: Verdict) -> str:
+    return f"verdict {verdict.replace(' ', '-')}"
+
+
+def _notes(notes: Sequence[str]) -> str:
+    if not notes:
+        return ""
+    items = "".join(element("li", f"{note[:1].upper()}{note[1:].rstrip('.')}.") for note in notes)
+    return (
+        '<section id="notes" aria-labelledby="h-notes">'
+        f"{element('h2', 'Notes', id='h-notes')}<ul>{items}</ul></section>"
+    )
+
+
+def _settings(settings: Sequence[SettingsText]) -> str:
+    if not settings:
+        return ""
+    parts = ""
+    for one in settings:
+        items = "".join(element("li", text) for text in one.sentences)
+        parts += f"{element('h3', one.heading)}<ul>{items}</ul>"
+    return f'<details id="settings" class="settings"><summary>Settings</summary>{parts}</details>'
 
 
 def _published(found: PublishedComparison | None) -> str:
@@ -145,11 +186,11 @@ def _figure(name: str, figure: dict[str, Any]) -> str:
 
 
 def _downloads(files: Sequence[str]) -> str:
-    """Links to files beside the page; figures and numbers of one exhibit."""
+    """Links to the files of one exhibit."""
     if not files:
         return ""
     order = {"pdf": 0, "png": 1, "tex": 2, "md": 3, "csv": 4}
-    # The plain name, which is the shortest, comes before those of further parts.
+    # The first part has the shortest name: "fig-08-quality" comes before "fig-08-quality-b".
     names = sorted(files, key=lambda name: (order.get(_form(name), 9), len(name), name))
     links = " ".join(
         f'<a href="{html.escape(name)}" download>{html.escape(_form(name))}'
@@ -165,7 +206,7 @@ def _form(name: str) -> str:
 
 
 def _letter(name: str, names: Sequence[str]) -> str:
-    """Tell files of the same format apart: a, b, c."""
+    """Return the letter of a part, if several files have the same format."""
     stem, _, form = name.rpartition(".")
     same = [one for one in names if one.endswith(f".{form}")]
     if len(same) == 1:

@@ -1,4 +1,4 @@
-"""One progress over all work of a reproduction."""
+"""Overall progress of a reproduction."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ class PaperProgress:
     Attributes
     ----------
     share : float
-        Share of the work that is done, from 0 to 1.
+        Finished share of the work, from 0 to 1.
     step : str
-        What is done now, such as ``"robustness"``.
+        Current step, such as ``"robustness"``.
     done, total : int
-        Parts of this step: series, cells or exhibits.
+        Finished and total parts of this step: series, cells or exhibits.
     name : str
-        The part that finished last.
+        Part that finished last.
     seconds_left : float or None
-        Forecast for all that is left; None at the beginning.
+        Estimated remaining time; None at the beginning.
     """
 
     share: float
@@ -37,7 +37,7 @@ class PaperProgress:
 
 
 class Tracker:
-    """Adds up the progress of steps.
+    """Sum up the progress of all steps.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Results that exhibits need: studies and timings, run once and reused."""
+"""Results that the exhibits need: studies and timings, computed once and reused."""
 
 from __future__ import annotations
 
@@ -31,19 +31,19 @@ from vuskit.studies.timing import (
 __all__ = ["STUDIES", "Work", "digest_of", "needed_results"]
 
 STUDIES = ("consistency", "scenarios", "robustness", "separability")
-"""Studies in the order of running: those that may reject the data come before the long ones."""
+"""Studies in the order in which they run: fast ones, which may reject the data, come first."""
 
 _SECONDS_PER_SERIES = {"consistency": 0.06, "robustness": 0.8, "separability": 1.0}
-_GENERATED_SHARE = 0.6  # of the budget; the rest is for real series
-_LONG_BUDGET = 1800.0  # seconds, from which each cell is timed ten times, as in the paper
+_GENERATED_SHARE = 0.6  # share of the budget for generated series; the rest is for the given ones
+_LONG_BUDGET = 1800.0  # seconds; from here on, each cell is timed ten times, as in the paper
 _REPEATS = {True: 10, False: 3}
-_CLOCK = "cpu"  # steadier than wall time where other processes run; one thread is measured
+_CLOCK = "cpu"  # less affected by other processes than wall time; one thread is measured
 _MOST_SERIES_TIMED = 100
 _TIMINGS = ("timing", "timing_series")
 
 
 def needed_results(needs: Iterable[str]) -> tuple[str, ...]:
-    """Return the results to compute, in order.
+    """Return the results to compute, in the order in which they run.
 
     Examples
     --------
@@ -56,26 +56,26 @@ def needed_results(needs: Iterable[str]) -> tuple[str, ...]:
 
 @dataclass(frozen=True, eq=False)
 class Work:
-    """How results are computed.
+    """Settings for computing results.
 
     Attributes
     ----------
     folder : Path
-        Keeps finished series, results and timings.
+        Folder of finished series, results and timings.
     measures : tuple of Measure
-        What is studied.
+        The studied measures.
     options : mapping from str to mapping
-        Options of each study, and ``settings``.
+        Options of each study.
     executor : ExecutorSettings
-        Where studies run.
+        Where the studies run.
     limits : Limits or None
-        Of each series.
+        Time and memory limits of each series.
     budget : float
         Seconds for both timings together.
     seed : int
         Seed of generated series.
     quick : bool
-        Fewer values in the timing of generated series.
+        Whether to time fewer settings of generated series.
     """
 
     folder: Path
@@ -88,7 +88,7 @@ class Work:
     quick: bool = False
 
     def seconds(self, name: str, n_series: int) -> float:
-        """Rough guess of the time that a result takes."""
+        """Estimate how long a result takes."""
         if name in _TIMINGS:
             return self._budget_of(name)
         per_series = _SECONDS_PER_SERIES.get(name, 0.0)
@@ -101,16 +101,17 @@ class Work:
     def run(
         self, name: str, sources: tuple[Source, ...], progress: Callable[..., None]
     ) -> StudyResult:
-        """Compute a result, or read what an earlier run computed.
+        """Compute a result, or read it if an earlier run computed it.
 
         Parameters
         ----------
         name : str
-            One of `vuskit.paper.exhibits.RESULTS`, the summary aside.
+            One of `vuskit.paper.exhibits.RESULTS` except the summary.
         sources : tuple of Source
             Series with scores.
         progress : callable
-            Called with the number done, the total, a name, and how many were done before.
+            Called with the number of finished parts, the total, a name, and the number of parts
+            that earlier runs finished.
 
         Raises
         ------
@@ -144,7 +145,7 @@ class Work:
     def _time(
         self, name: str, cases: tuple[Case, ...], progress: Callable[..., None]
     ) -> StudyResult:
-        """Time cases within the budget; the same call with the same budget reads the result."""
+        """Time cases within the budget; a result with the same budget and cases is reused."""
         if not cases:
             raise InvalidInputError("no series has both normal and anomalous points")
         repeats = _REPEATS[self.budget >= _LONG_BUDGET]
@@ -161,12 +162,12 @@ class Work:
         def tell(state: Progress) -> None:
             progress(state.done, state.total, state.job.title if state.job else "")
 
-        # Times are taken one at a time on this machine: workers of a cluster may differ.
+        # Timing runs here, one case at a time, since the workers of a cluster may differ.
         result = timing_study(
             cases, repeats=repeats, clock=_CLOCK, budget=budget, store=store, progress=tell
         )
         if not result.samples:
-            raise InvalidInputError("the budget is too short for any cell; give a larger budget")
+            raise InvalidInputError("the budget is too short to time anything; raise the budget")
         result = replace(result, study=None)
         result.save(folder)
         write_atomically(mark, json.dumps(wanted))
@@ -181,7 +182,7 @@ def _read_json(path: Path) -> Any:
 
 
 def digest_of(result: Any) -> str:
-    """Digest of a result, or of the reason why there is none."""
+    """Return a digest of a result, or of the reason why it is missing."""
     if isinstance(result, str):
         return hashlib.sha256(result.encode()).hexdigest()
     return hashlib.sha256(pack(result)).hexdigest()

@@ -1,4 +1,4 @@
-"""Figures 9 to 16 and 19: what the studies found about the measures."""
+"""Figures 9 to 16 and 19: results of the studies about the measures."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def _concat(tables: Any, **options: Any) -> pd.DataFrame:
 
 
 def _long(table: pd.DataFrame, value: str) -> pd.DataFrame:
-    """One row for each cell of a table whose columns are measures."""
+    """Return a long table with one row for each cell; the columns of `table` are measures."""
     table = table.rename_axis(columns="measure")
     found: pd.DataFrame = table.stack(future_stack=True).rename(value).reset_index()
     return found
@@ -68,10 +68,13 @@ def scenarios(material: Material) -> Built:
     nothing = [str(name) for name, value in credit.items() if value < 0.005]
     some = credit[credit >= 0.005]
     caption = (
-        f"A synthetic series of {found.n_points:,} points with one anomaly of {found.length} and a "
-        f"buffer of {found.buffer}. Of the way from a clear miss to the exact match, a prediction "
-        f"just before the anomaly gets: {with_values(some)}"
-        + (f"; nothing from {titles(nothing)}." if nothing else ".")
+        f"Values for {len(found.scenarios)} predictions on a synthetic series of "
+        f"{found.n_points:,} points with one anomaly of {found.length} points and a buffer of "
+        f"{found.buffer}. Credit of a prediction that ends just before the anomaly, as a share of "
+        f"the way from a clear miss to the exact match: {with_values(some) or 'none'}"
+        + (f"; no credit from {titles(nothing)}" if nothing else "")
+        + ". Line: first prediction that touches the anomaly. Shaded: near misses that a measure "
+        "ignores."
     )
     return Built(caption, found.to_frame(), (Part(found.figures()["values"]),))
 
@@ -83,7 +86,7 @@ def scenarios(material: Material) -> Built:
     "fig",
     10,
     "lag",
-    title="Values of every detector under lag, on one series",
+    title="Values of the measures under lag, on one series",
     needs=["consistency", "robustness"],
 )
 def lag(material: Material) -> Built:
@@ -94,11 +97,12 @@ def lag(material: Material) -> Built:
     display = centered_values(material.robustness, series, detectors=detectors)
     spread = in_order(centered.std(ddof=0))
     caption = (
-        f"{plural(len(detectors), 'detector')} on {series}: values of each measure under "
-        f"{plural(int(material.robustness.study.count), 'lag')}, less their mean. Standard "
-        f"deviation over all detectors: smallest {with_values(spread, 3)}; largest "
-        f"{with_values(spread.iloc[::-1], 2)}. Box: quartiles and median. Whiskers: last value "
-        "within one and a half boxes."
+        f"Values of each measure under {plural(int(material.robustness.study.count), 'lag')} of "
+        f"the scores of {plural(len(detectors), 'detector')} on {series}, minus the mean of the "
+        "detector. A narrow box is robust. Standard deviation over all detectors: smallest "
+        f"{with_values(spread, 3)}; largest {with_values(spread.iloc[::-1], 2)}. Boxes: quartiles "
+        "and median. Whiskers: last value within 1.5 interquartile ranges of the box. Scales of "
+        "the panels differ."
     )
     return Built(caption, _long(centered, "centered_value"), (Part(display),))
 
@@ -107,7 +111,7 @@ def lag(material: Material) -> Built:
     "fig",
     11,
     "robustness",
-    title="Mean standard deviation under lag, noise and ratio",
+    title="Robustness to lag, noise and ratio",
     needs=["robustness"],
 )
 def robustness(material: Material) -> Built:
@@ -115,7 +119,8 @@ def robustness(material: Material) -> Built:
     found = material.robustness
     averages, by_dataset = found.averages(), found.by_dataset()
     measures = found.measures
-    overall = RobustnessBarsDisplay(averages, own_measures=measures)
+    # Each perturbation has its own scale: noise changes the measures much less than ratio.
+    overall = RobustnessBarsDisplay(averages, shares_axis=False, own_measures=measures)
     parts = [Part(overall, "all data sets")]
     said = []
     for kind in found.study.perturbations:
@@ -127,8 +132,9 @@ def robustness(material: Material) -> Built:
             f"{kind}: lowest {with_values(order, 3)}; highest {with_values(order.iloc[::-1], 1)}"
         )
     caption = (
+        "Standard deviation of each measure under lag, noise and a changed share of anomalous "
+        f"points (ratio), {_spread_text(found)}; lower is more robust. "
         f"{series_count(len(found.values))} of {plural(len(set(found.datasets)), 'data set')}. "
-        f"{_spread_text(found)}, then mean over series, then data sets; low is robust. "
         f"{'. '.join(one[:1].upper() + one[1:] for one in said)}."
     )
     whole = averages.T.rename_axis("perturbation").assign(dataset="all").set_index(
@@ -140,14 +146,16 @@ def robustness(material: Material) -> Built:
 
 def _spread_text(found: RobustnessResult) -> str:
     pooled = found.study.spread == "pooled"
-    return "Deviation pooled over detectors" if pooled else "Mean over detectors"
+    if pooled:
+        return "pooled over detectors, then averaged over series and data sets"
+    return "averaged over detectors, series and data sets"
 
 
 @exhibit(
     "fig",
     12,
     "robustness-ranks",
-    title="Critical differences of the measures' robustness",
+    title="Measures ranked by robustness",
     needs=["robustness"],
 )
 def robustness_ranks(material: Material) -> Built:
@@ -168,13 +176,14 @@ def robustness_ranks(material: Material) -> Built:
         said.append(
             f"{kind}: {title_of(best[0])} has the best mean rank "
             f"({number(one.summary['mean_rank'].iloc[0])} on {series_count(one.pairs.n)})"
-            + (f", not significantly better than {titles(equal)}" if equal else ", significantly")
+            + (f", not significantly better than {titles(equal)}" if equal else "")
         )
     alpha = next(iter(compared.values())).pairs.alpha
     caption = (
-        f"{'. '.join(one[:1].upper() + one[1:] for one in said)}. Friedman test, then "
-        f"Wilcoxon with Holm's correction, alpha = {alpha:g}. Bars join measures whose ranks do "
-        "not differ significantly."
+        "Mean ranks of the measures by their standard deviation; 1 is most robust. "
+        f"{'. '.join(one[:1].upper() + one[1:] for one in said)}. Bars join measures whose ranks "
+        f"do not differ significantly (Friedman test, then Wilcoxon\N{EN DASH}Holm, "
+        f"\N{GREEK SMALL LETTER ALPHA} = {alpha:g})."
     )
     return Built(caption, _concat(tables, ignore_index=True), (Part(PanelsDisplay(rows)),))
 
@@ -203,12 +212,14 @@ def pairs(material: Material) -> Built:
         tables.append(z)
         means = in_order(by_pair.groupby("measure").mean(), lowest_first=False)
         said.append(
-            f"({letter}) {series}, {plural(len(own), 'pair')} studied, {len(chosen)} shown: "
-            f"highest mean z {with_values(means, 3)}; lowest {with_values(means.iloc[::-1], 1)}"
+            f"({letter}) {series}, {len(chosen)} of {plural(len(own), 'pair')} shown: highest "
+            f"mean z over all pairs {with_values(means, 3)}; lowest "
+            f"{with_values(means.iloc[::-1], 1)}"
         )
     caption = (
-        f"{'. '.join(said)}. Upper box: accurate detector. Lower box: inaccurate detector. z: "
-        f"difference of the means in {_z_unit(found)}."
+        "Values of pairs of an accurate and an inaccurate detector under random lag and noise. "
+        f"{'. '.join(said)}. Upper box: accurate detector. Lower, hatched box: inaccurate "
+        f"detector. z: difference of their means in {_z_unit(found)}; higher is more separable."
     )
     return Built(caption, _concat(tables, ignore_index=True), tuple(parts))
 
@@ -218,20 +229,20 @@ def _z_unit(found: SeparabilityResult) -> str:
 
 
 def _spread(items: list[tuple[str, str]], count: int) -> list[tuple[str, str]]:
-    """Return evenly spaced items, so that most detectors occur."""
+    """Return evenly spaced items, so that most detectors are shown."""
     if len(items) <= count:
         return items
     return [items[round(place * (len(items) - 1) / (count - 1))] for place in range(count)]
 
 
 def _paired_series(material: Material) -> list[str]:
-    """Series of Figure 13: chosen ones, else the paper's, else those with the widest gaps."""
+    """Return the series of Figure 13: those chosen, the paper's, or those with the widest gaps."""
     examples, found = material.examples, material.separability
     if material.choice.series or material.choice.pairs:
         return [one.series for one in examples.compared]
     usable = {one.name: one for one in found.values if one.notes["pairs"]}
     if not usable:
-        raise NotPossibleError("on no series is a detector clearly better than another")
+        raise NotPossibleError("no series has a detector that is clearly better than another")
     gaps = {
         name: max(one.notes["criterion"].values()) - min(one.notes["criterion"].values())
         for name, one in usable.items()
@@ -241,7 +252,7 @@ def _paired_series(material: Material) -> list[str]:
     ordered = ordered or list(usable)
     paper = find_series(MBA_805, list(usable))
     first = [paper] if paper is not None else []
-    # The second is of another data set if there is one.
+    # The second series comes from another data set if possible.
     used = {name.rpartition("/")[0] for name in first or ordered[:1]}
     others = [name for name in ordered if name.rpartition("/")[0] not in used]
     return list(dict.fromkeys([*first, *ordered[: 1 - len(first)], *others, *ordered]))[
@@ -250,7 +261,10 @@ def _paired_series(material: Material) -> list[str]:
 
 
 def _pairs_on(material: Material, series: str) -> tuple[SeparabilityResult, list[tuple[str, str]]]:
-    """Return the pairs of a series and the result that holds them; chosen pairs run now."""
+    """Return the pairs of a series and the result with their values.
+
+    Pairs that the user chose are evaluated here, since the study uses other pairs.
+    """
     chosen = material.examples.pairs_on(series)
     if not chosen:
         found = material.separability
@@ -267,7 +281,7 @@ def _pairs_on(material: Material, series: str) -> tuple[SeparabilityResult, list
 
 
 @exhibit(
-    "fig", 14, "separability", title="z of accurate and inaccurate detectors",
+    "fig", 14, "separability", title="Separability of accurate and inaccurate detectors",
     needs=["consistency", "separability"],
 )  # fmt: skip
 def separability(material: Material) -> Built:
@@ -282,11 +296,12 @@ def separability(material: Material) -> Built:
     median = in_order(averages["median"], lowest_first=False)
     used = len(found.values) - len(found.series_without_pairs)
     caption = (
-        f"{int(averages['pairs'].iloc[0]):,} pairs of {series_count(used)}. Highest mean z: "
-        f"{with_values(mean, 3)}; highest median z: {with_values(median, 3)}; AUC-ROC "
-        f"{_of(averages['mean'], 'auc_roc')} and {_of(averages['median'], 'auc_roc')}. Mean: over "
-        "the series of their mean of finite z, as in the paper; a few pairs that hardly vary can "
-        "decide it. Median: over all pairs."
+        f"z of {int(averages['pairs'].iloc[0]):,} pairs of an accurate and an inaccurate detector "
+        f"on {series_count(used)}: difference of their means in {_z_unit(found)}; higher is more "
+        f"separable. Highest mean z: {with_values(mean, 3)}. Highest median z: "
+        f"{with_values(median, 3)}. AUC-ROC: mean {_of(averages['mean'], 'auc_roc')}, median "
+        f"{_of(averages['median'], 'auc_roc')}. Bars: mean over series of their mean finite z, as "
+        "in the paper; a few pairs that hardly vary can dominate it. Diamonds: median over pairs."
     )
     means = {f"mean z, {name}": by_series.loc[name].mean() for name in shown}
     table = averages.assign(**means).reset_index()
@@ -301,16 +316,16 @@ def _of(values: Any, name: str) -> str:
     "fig",
     15,
     "global",
-    title="Robustness against separability",
+    title="Robustness and separability",
     needs=["robustness", "separability", "consistency"],
 )
 def robustness_separability(material: Material) -> Built:
-    """Circles of all measures, by mean z as in the paper and by median z."""
+    """One circle for each measure, by mean z as in the paper and by median z."""
     rows, tables, said = [], [], []
     for letter, average in zip("ab", ("mean", "median"), strict=True):
         summary = material.summary(average)
         if not summary.has_scatter:
-            raise NotPossibleError("lag, noise, ratio and separability are needed together")
+            raise NotPossibleError("needs lag, noise, ratio and separability")
         points = summary.scatter()
         display = ScatterDisplay(points, f"{average} z", own_measures=summary.measures)
         rows.append([Panel(f"({letter}) {average} z", display)])
@@ -319,13 +334,12 @@ def robustness_separability(material: Material) -> Built:
             (points["deviation"] <= points["deviation"].median())
             & (points["z"] >= points["z"].median())
         ]
-        said.append(
-            f"({letter}) robust and separable, better than the median measure in both: "
-            f"{titles(map(str, good.index)) or 'none'}"
-        )
+        said.append(f"({letter}) {titles(map(str, good.index)) or 'none'}")
     caption = (
-        f"{'. '.join(said)}. Left: robust to lag and noise. Up: separable. The larger the circle, "
-        "the more the measure depends on the share of anomalous points."
+        "Robustness: mean standard deviation under lag and noise; left is robust. Separability: z "
+        "of accurate and inaccurate detectors, as (a) mean and (b) median; up is separable. Circle "
+        "area: mean standard deviation under ratio. Measures better than the median measure in "
+        f"both: {'; '.join(said)}."
     )
     return Built(caption, _concat(tables, ignore_index=True), (Part(PanelsDisplay(rows)),))
 
@@ -333,14 +347,14 @@ def robustness_separability(material: Material) -> Built:
 # -- Figure 16: consistency ------------------------------------------------------------------------
 
 
-@exhibit("fig", 16, "consistency", title="Ranks and their entropy", needs=["consistency"])
+@exhibit("fig", 16, "consistency", title="Consistency of the ranks", needs=["consistency"])
 def consistency(material: Material) -> Built:
-    """Entropies by measure; ranks and entropies of detectors overall and on chosen data sets."""
+    """Entropy by measure; ranks and entropies of the detectors, overall and by data set."""
     found = material.consistency
-    measures, entropies = found.measures, found.entropies()
-    families = found.by_family()
-    whole = EntropyDisplay(found.averages()["entropy"], families, own_measures=measures)
-    overall = [[Panel("(a) entropy by measure and family", whole)]]
+    measures, entropies, unit = found.measures, found.entropies(), found.study.entropy
+    averages, families = found.averages()["entropy"], found.by_family()
+    whole = EntropyDisplay(averages, families, unit, wide=True, own_measures=measures)
+    overall = [[Panel("(a) mean entropy", whole)]]
     overall.append(_rank_row(material, None, "", measures))
     studied = list(dict.fromkeys(entropies.index.get_level_values("dataset")))
     chosen = material.examples.datasets(_DATASETS["consistency"])
@@ -352,7 +366,7 @@ def consistency(material: Material) -> Built:
     parts = [Part(PanelsDisplay(overall), "all data sets")]
     # Two rows fill a page.
     parts += [Part(PanelsDisplay(rows[at : at + 2]), "data sets") for at in range(0, len(rows), 2)]
-    order = in_order(found.averages()["entropy"])
+    order = in_order(averages)
     ranks = found.rank_table()
     first = {name: str(ranks[name].idxmin()) for name in ranks.columns if ranks[name].notna().any()}
     leaders = dict.fromkeys(first.values())
@@ -361,10 +375,12 @@ def consistency(material: Material) -> Built:
         for leader in leaders
     )
     caption = (
-        f"{series_count(len(found.values))} of {plural(len(studied), 'data set')} with enough "
+        "Entropy: how much the rank of a detector varies over the series of a data set, in "
+        f"{unit}; lower is more consistent. (a) Mean entropy by measure and by family of measures. "
+        "(b) Mean rank of each detector; 1 is best. (c) Mean entropy of each detector. "
+        f"{series_count(len(found.values))}; {plural(len(studied), 'data set')} with enough "
         f"series for an entropy. Lowest mean entropy: {with_values(order, 3)}; highest: "
-        f"{with_values(order.iloc[::-1], 2)}. Best mean rank over all series: {led}. "
-        f"Panels of data sets: {', '.join(shown) or 'none is large enough'}."
+        f"{with_values(order.iloc[::-1], 2)}. Best mean rank over all series: {led}."
     )
     table = found.to_frame()
     mean_ranks = table.groupby(["dataset", "detector", "measure"], sort=False)["rank"].mean()
@@ -381,15 +397,16 @@ def _rank_row(
     entropies = found.entropies()
     own = entropies.groupby(level="detector", sort=False).mean()
     own = own if dataset is None else entropies.loc[dataset]
-    where = dataset or "all data sets"
     return [
         Panel(
-            f"(b{suffix}) mean rank, {where}",
+            f"(b{suffix}) mean rank",
             RankLinesDisplay(ranks, "rank", dataset, own_measures=measures),
         ),
         Panel(
-            f"(c{suffix}) entropy, {where}",
-            RankLinesDisplay(own, "entropy", dataset, own_measures=measures),
+            f"(c{suffix}) entropy",
+            RankLinesDisplay(
+                own, "entropy", dataset, unit=found.study.entropy, own_measures=measures
+            ),
         ),
     ]
 
@@ -405,7 +422,7 @@ def _rank_row(
     needs=["robustness", "separability", "consistency"],
 )
 def summary(material: Material) -> Built:
-    """Rank of every measure in every study, and on average."""
+    """Rank of every measure in every test, and the mean rank."""
     found, by_median = material.summary("mean"), material.summary("median")
     ranks = found.ranks.join(
         by_median.ranks[["separability", "mean"]].rename(
@@ -420,10 +437,11 @@ def summary(material: Material) -> Built:
         f"{title_of(name)} {place}" for name, place in zip(proposed, places, strict=True)
     )
     caption = (
-        f"Best mean rank of {len(found.ranks)} measures: {title_of(best)} "
-        f"({number(found.ranks['mean'].iloc[0])}) with the mean z, {title_of(other)} "
-        f"({number(by_median.ranks['mean'].iloc[0])}) with the median z. Places of the range-aware "
-        f"measures: {said}. 1 is best; every test counts the same."
+        f"Ranks of {len(found.ranks)} measures in every test, and their mean; 1 is best, and all "
+        f"tests have equal weight. Best mean rank: {title_of(best)} "
+        f"({number(found.ranks['mean'].iloc[0])}) with the mean z as separability, as shown; "
+        f"{title_of(other)} ({number(by_median.ranks['mean'].iloc[0])}) with the median z. Places "
+        f"of the range-aware measures: {said}."
     )
     table = ranks.join(found.scores.add_suffix("_value")).reset_index()
     return Built(caption, table, (Part(display),))

@@ -26,6 +26,11 @@ if TYPE_CHECKING:
 __all__ = ["speed_on_longest"]
 
 _ALGORITHMS = ("naive", "opt", "opt_mem")
+_TITLES = {name: CONTESTANTS[name].title for name in _ALGORITHMS}
+_LEGEND = (
+    f"{_TITLES['naive']}, {_TITLES['opt']} and {_TITLES['opt_mem']} are the algorithms of the "
+    "paper, VUS fast those of vuskit. Processor time of one thread."
+)
 _RANGE = ("default", "least", "greatest")
 
 
@@ -45,7 +50,7 @@ class _Laid(TableForms):
 
 
 def speed_on_longest(result: TimingResult) -> tuple[int, dict[str, float]]:
-    """Return the greatest length that all three algorithms ran on, and their median seconds.
+    """Return the longest series measured with all three algorithms, and their median seconds.
 
     Raises
     ------
@@ -55,7 +60,7 @@ def speed_on_longest(result: TimingResult) -> tuple[int, dict[str, float]]:
     cells = rows_of_sweep(result.summary(), "n_points")
     wide = cells.pivot_table(index="n_points", columns="contestant", values="median")
     if not set(_ALGORITHMS) <= set(wide.columns):
-        raise NotPossibleError("the three algorithms were not all measured; raise the budget")
+        raise NotPossibleError("not all three algorithms were measured; raise the budget")
     common = wide[list(_ALGORITHMS)].dropna()
     if common.empty:
         raise NotPossibleError("no length was measured with all algorithms; raise the budget")
@@ -65,14 +70,15 @@ def speed_on_longest(result: TimingResult) -> tuple[int, dict[str, float]]:
 
 def _left_out(result: TimingResult) -> str:
     count = len(result.dropped)
-    return f" {plural(count, 'cell')} did not fit the budget." if count else ""
+    return f" {plural(count, 'cell')} did not fit into the budget." if count else ""
 
 
 def _speed_text(result: TimingResult) -> str:
     longest, seconds = speed_on_longest(result)
     return (
-        f"On {longest:,} points opt is {number(seconds['naive'] / seconds['opt'], 1)} and opt_mem "
-        f"{number(seconds['naive'] / seconds['opt_mem'], 1)} times as fast as naive."
+        f"On {longest:,} points, {_TITLES['opt']} is "
+        f"{number(seconds['naive'] / seconds['opt'], 1)} times and {_TITLES['opt_mem']} "
+        f"{number(seconds['naive'] / seconds['opt_mem'], 1)} times as fast as {_TITLES['naive']}."
     )
 
 
@@ -83,15 +89,18 @@ def timing(material: Material) -> Built:
     figures = found.figures()
     cells = len({sample.key for sample in found.samples})
     caption = (
-        f"{plural(cells, 'cell')}, {plural(len(found.samples), 'timed run')}; each panel varies "
-        f"one parameter of Table 4. {_speed_text(found)}{_left_out(found)} Processor time of one "
-        "thread. Second figure: peak memory."
+        "Execution time, and peak memory in the second figure, while one parameter of Table 4 "
+        "varies. Lines: medians. Bands: quartiles. "
+        f"{_speed_text(found)} {plural(cells, 'cell')} (algorithm and setting), "
+        f"{plural(len(found.samples), 'timed run')}.{_left_out(found)} {_LEGEND}"
     )
     parts = (Part(figures["seconds"], "time"), Part(figures["memory"], "peak memory"))
     return Built(caption, found.summary(), parts)
 
 
-@exhibit("fig", 18, "timing-series", title="Execution time on the series", needs=["timing_series"])
+@exhibit(
+    "fig", 18, "timing-series", title="Execution time on the given series", needs=["timing_series"]
+)
 def timing_series(material: Material) -> Built:
     """Seconds and memory on the given series."""
     found = material.timing_series
@@ -102,14 +111,15 @@ def timing_series(material: Material) -> Built:
         ratios = (wide["naive"] / wide["opt"]).dropna()
         if len(ratios):
             said = (
-                f" naive takes {number(float(ratios.median()), 1)} times as long as opt in the "
-                f"median over {series_count(len(ratios))}, at most "
-                f"{number(float(ratios.max()), 1)} times."
+                f" {_TITLES['naive']} takes {number(float(ratios.median()), 1)} times as long as "
+                f"{_TITLES['opt']} (median of {series_count(len(ratios))}; maximum "
+                f"{number(float(ratios.max()), 1)})."
             )
     caption = (
+        "Execution time, and peak memory in the second figure, on "
         f"{series_count(summary['series'].nunique())} of {int(summary['n_points'].min()):,} to "
-        f"{int(summary['n_points'].max()):,} points.{said}{_left_out(found)} Processor time of one "
-        "thread. Every series is a dot; lines join the medians of series that are alike."
+        f"{int(summary['n_points'].max()):,} points. Dots: series. Lines and bands: medians and "
+        f"quartiles of groups of similar series.{said}{_left_out(found)} {_LEGEND}"
     )
     parts = (Part(figures["seconds"], "time"), Part(figures["memory"], "peak memory"))
     return Built(caption, summary, parts)
@@ -148,18 +158,18 @@ def parameters(material: Material) -> Built:
     ]
     layout = TableLayout(header, cells, groups=[("", 1), ("here", 4), ("paper", 3)])
     caption = (
-        "Generated series of the timing study: one parameter varies, the others keep their "
-        f"default, which gives {sum(row['values'] for row in rows)} settings."
+        "Parameters of the generated series in Figure 17. One parameter varies at a time while the "
+        f"others keep their default: {sum(row['values'] for row in rows)} settings in total."
     )
     return Built(caption, frame, layout=_Laid(frame, layout))
 
 
-@exhibit("table", 5, "slopes", title="Time against each parameter by itself", needs=["timing"])
+@exhibit("table", 5, "slopes", title="Dependence of time on each parameter", needs=["timing"])
 def slopes(material: Material) -> Built:
-    """Slopes of a line through the medians of each sweep, beside the paper's."""
+    """Slope of the median time against each parameter, next to the paper's."""
     found = single_slopes(material.timing)
     if not found.rows:
-        raise NotPossibleError("a line needs three values of a parameter; raise the budget")
+        raise NotPossibleError("needs three values of a parameter; raise the budget")
     frame = found.to_frame()
     shown = [row for row in found.rows if row.contestant in _ALGORITHMS]
     cells = [
@@ -171,7 +181,8 @@ def slopes(material: Material) -> Built:
         ]
         for row in shown
     ]
-    header = ["algorithm", "parameter", "slope", "R²", "to naive", "slope", "R²", "to naive"]
+    relative = f"of {_TITLES['naive']}"
+    header = ["algorithm", "parameter", "slope", "R²", relative, "slope", "R²", relative]
     layout = TableLayout(
         header,
         cells,
@@ -181,27 +192,28 @@ def slopes(material: Material) -> Built:
     )
     by_key = {(row.contestant, row.parameter): row for row in shown}
     less = [
-        f"{PARAMETERS[name].title} ({number(by_key['opt', name].to_naive)} of naive)"
+        f"{PARAMETERS[name].title} ({number(by_key['opt', name].to_naive)})"
         for name in ("n_points", "max_buffer", "n_thresholds")
         if ("opt", name) in by_key and by_key["opt", name].to_naive < 1
     ]
     caption = (
-        "Slope of the time against each parameter, all others at their default. "
-        + (f"opt depends less than naive on: {', '.join(less)}." if less else "")
+        "Slope of a line fitted to the median times against one parameter, the others at their "
+        f'default. Column "{relative}": slope divided by that of {_TITLES["naive"]}.'
+        + (f" {_TITLES['opt']} depends less on: {', '.join(less)}." if less else "")
         + _left_out(material.timing)
     )
-    return Built(caption.strip(), frame, layout=_Laid(frame, layout))
+    return Built(caption, frame, layout=_Laid(frame, layout))
 
 
 @exhibit(
     "table",
     6,
     "joint-slopes",
-    title="Time against all properties of the series together",
+    title="Joint dependence of time on the properties of the series",
     needs=["timing_series"],
 )
 def slopes_together(material: Material) -> Built:
-    """Slopes of the number of anomalies, the length and the anomaly length together."""
+    """Joint regression of the time on number of anomalies, length and anomaly length."""
     found = joint_slopes(material.timing_series)
     if not found.rows:
         count = material.timing_series.summary()["series"].nunique()
@@ -238,10 +250,14 @@ def slopes_together(material: Material) -> Built:
     said = ""
     if {"naive", "opt"} <= set(by_name):
         said = (
-            f" Per point of the series naive takes {_cell(by_name['naive'].n_points)} ms and opt "
-            f"{_cell(by_name['opt'].n_points)} ms."
+            f" Each additional point of the series costs {_cell(by_name['naive'].n_points)} ms "
+            f"with {_TITLES['naive']} and {_cell(by_name['opt'].n_points)} ms with "
+            f"{_TITLES['opt']}."
         )
-    caption = f"Linear regression over {series_count(count)}.{said}"
+    caption = (
+        "Slopes of a linear regression of the time on number of anomalies, length and mean anomaly "
+        f"length, over {series_count(count)}.{said}"
+    )
     return Built(caption, frame, layout=_Laid(frame, layout))
 
 

@@ -1,4 +1,4 @@
-"""Numbers and names in the sentences of captions and findings."""
+"""Format numbers and names for captions and findings."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ __all__ = [
     "AREA_ROC",
     "RANGE_AWARE",
     "in_order",
+    "joined",
     "listed",
     "number",
     "plural",
@@ -25,13 +26,13 @@ __all__ = [
 ]
 
 RANGE_AWARE = ("range_auc_roc", "range_auc_pr", "vus_roc", "vus_pr")
-"""The four measures that the paper proposes."""
+"""The four measures that the paper proposes: R-AUC and VUS, each for ROC and PR."""
 AREA_ROC = ("auc_roc", "range_auc_roc", "vus_roc")
 AREA_PR = ("auc_pr", "range_auc_pr", "vus_pr")
 
 
 def title_of(measure: str) -> str:
-    """Title of a measure; its name if it is not registered.
+    """Return the title of a measure, or its name if it is not registered.
 
     Examples
     --------
@@ -42,13 +43,25 @@ def title_of(measure: str) -> str:
     return get_measure(measure).title if measure in known else measure
 
 
+def joined(names: Iterable[str]) -> str:
+    """Join names for a sentence.
+
+    Examples
+    --------
+    >>> joined(["A"]), joined(["A", "B"]), joined(["A", "B", "C"])
+    ('A', 'A and B', 'A, B and C')
+    """
+    *first, last = list(names) or [""]
+    return f"{', '.join(first)} and {last}" if first else last
+
+
 def titles(measures: Iterable[str]) -> str:
-    """Titles of measures as a list in a sentence."""
-    return listed([title_of(name) for name in measures])
+    """Join the titles of measures for a sentence."""
+    return joined([title_of(name) for name in measures])
 
 
 def number(value: float, digits: int = 2) -> str:
-    """Short form of a number; small ones keep significant digits.
+    """Format a number briefly; small numbers keep significant digits.
 
     Examples
     --------
@@ -60,23 +73,23 @@ def number(value: float, digits: int = 2) -> str:
     if abs(value) >= 100:
         return f"{value:,.0f}"
     if value and abs(value) < 0.095:
-        return f"{value:.{digits}g}"
+        return f"{value:#.{digits}g}"
     return f"{value:.{digits}f}"
 
 
 def with_values(values: Mapping[str, float] | Any, count: int | None = None) -> str:
-    """Titles with values, in the given order, such as ``"VUS-ROC 0.02, AUC-ROC 0.03"``."""
+    """List titles with values, such as ``"VUS-ROC 0.02, AUC-ROC 0.03"``."""
     items = list(values.items())[:count]
     return ", ".join(f"{title_of(str(name))} {number(float(value))}" for name, value in items)
 
 
 def in_order(values: Any, *, lowest_first: bool = True) -> Any:
-    """Sort a pandas Series by value, undefined ones left out; equal values keep their order."""
+    """Sort a pandas Series by value without its NaN; equal values keep their order."""
     return values.dropna().sort_values(ascending=lowest_first, kind="stable")
 
 
 def series_count(count: int) -> str:
-    """Number of series in words.
+    """Return a number of series as text.
 
     Examples
     --------

@@ -1,1 +1,1 @@
-"""Tables, figures and pages made from results; nothing is computed here."""
+"""Tables, figures and pages of results; computes no measures."""

@@ -1,4 +1,4 @@
-"""One evaluated series: its scores and their measures, as tables and the page need them."""
+"""Evaluation of one series: scores and measures, for tables and the page."""
 
 from __future__ import annotations
 
@@ -40,32 +40,32 @@ RECORD_FIELDS = (
 
 @dataclass(frozen=True)
 class EvaluationReport:
-    """Scores of one series, evaluated.
+    """Evaluated scores of one series.
 
     Attributes
     ----------
     name : str
-        Of the series; mostly its file.
+        Name of the series, usually its file.
     labels : ndarray of bool
-        One per point.
+        One label per point.
     values : ndarray or None
-        The series itself.
+        The series.
     scores : dict of str to ndarray
-        By name.
+        Scores by name.
     table : Comparison
-        The measures.
+        Values of the measures.
     buffer : BufferChoice or None
-        The buffer and why; None if none was found.
+        The buffer and how it was chosen; None if none was found.
     threshold : str, number or callable
         Rule of the threshold-based measures.
     draws : int
-        Random scores behind the chance level; 0 leaves it out.
+        Number of random scores for the chance level; 0 for none.
     times : tuple of str or None
         First and last time.
     channels : dict of str to ndarray
-        All channels of the series by name, where there are several or the name is known.
+        All channels of the series by name, if there are several or the name is known.
     dates : ndarray of datetime64 or None
-        Time of each point, rising.
+        Time of each point, in ascending order.
     """
 
     name: str
@@ -87,7 +87,7 @@ class EvaluationReport:
 
     @property
     def buffer_reason(self) -> tuple[str, str]:
-        """Strategy of the buffer, and why it was chosen or is missing."""
+        """Strategy of the buffer, and why its length was chosen or is missing."""
         if self.buffer is not None:
             return self.buffer.strategy, self.buffer.reason
         reasons = iter(self.table.without_buffer.values())
@@ -95,26 +95,26 @@ class EvaluationReport:
 
     @property
     def measures(self) -> tuple[Measure, ...]:
-        """What was computed."""
+        """The computed measures."""
         return self.table.measures
 
     @cached_property
     def chance(self) -> ChanceLevel | None:
-        """Values of random scores; None if they were not wanted."""
+        """Values of random scores; None if `draws` is 0."""
         if not self.draws:
             return None
         return chance_of(self.table._evaluator, self.draws, n_predicted=self.table.n_predicted)
 
     @cached_property
     def adjusted(self) -> dict[str, dict[str, float]] | None:
-        """Values set against chance, by score and measure."""
+        """Values adjusted for chance, by score and measure."""
         if self.chance is None:
             return None
         return {name: self.chance.adjust(values) for name, values in self.table.items()}
 
     @cached_property
     def events(self) -> dict[str, EventTable]:
-        """Which anomaly each score found, with the buffer of the evaluation."""
+        """Anomalies that each score detects, with the buffer of the evaluation."""
         return {
             name: events(
                 self.labels,
@@ -133,7 +133,7 @@ class EvaluationReport:
         return list(zip(checked.starts.tolist(), checked.stops.tolist(), strict=True))
 
     def best(self, measure: Measure) -> set[str]:
-        """Scores with the best value of a measure; none if all values are alike."""
+        """Return the scores with the best value of a measure; none if all values are equal."""
         values = {name: self.table[name][measure.name] for name in self.table}
         defined = {value for value in values.values() if not math.isnan(value)}
         if len(defined) < 2:
@@ -142,7 +142,7 @@ class EvaluationReport:
         return {name for name, value in values.items() if value == top}
 
     def records(self) -> Iterator[tuple[Any, ...]]:
-        """One row per score and measure, see ``RECORD_FIELDS``; None where there is no value."""
+        """Yield one row per score and measure, see ``RECORD_FIELDS``; None for missing values."""
         for name, values in self.table.items():
             for measure in self.measures:
                 yield (
@@ -160,7 +160,7 @@ class EvaluationReport:
                 )
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything that was found, as plain data; see ``vuskit list schemas evaluation``."""
+        """Return everything as plain data; see ``vuskit list schemas evaluation``."""
         chance = self.chance
         return {
             "schema": SCHEMA,

@@ -1,4 +1,4 @@
-"""Tables for LaTeX (package booktabs)."""
+"""LaTeX tables (package booktabs)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["latex_frame", "latex_table"]
 
 
 def latex_frame(frame: pd.DataFrame, *, notes: Sequence[str] = ()) -> str:
-    r"""Lay out a table for LaTeX (package booktabs), numbers to three digits.
+    r"""Return a table in LaTeX (package booktabs), with three digits per number.
 
     Examples
     --------
@@ -35,7 +35,7 @@ def latex_frame(frame: pd.DataFrame, *, notes: Sequence[str] = ()) -> str:
 
 
 def latex_table(report: EvaluationReport) -> str:
-    """Lay the measures out as a LaTeX table (package booktabs), the best value of each bold."""
+    """Return the measures as a LaTeX table (package booktabs); the best values are bold."""
     names = list(report.table)
     chance = report.chance
     rows: list[list[str | Cell]] = []

@@ -44,10 +44,10 @@ __all__ = [
 ]
 
 COLUMNS = ("dataset", "measure")
-"""What the columns of a table can be."""
+"""Allowed columns of a table."""
 
 SPREADS = ("std", "bootstrap", "none")
-"""What can follow a mean."""
+"""Allowed spreads next to a mean."""
 
 _RESAMPLES = 1000
 _LEVEL = 0.95
@@ -81,20 +81,21 @@ class PublicationTable(TableForms, Loggable):
     ----------
     cells : pandas.DataFrame
         One row per detector, measure and data set: ``mean``, ``std``, ``lower`` and ``upper``
-        (missing unless asked for), ``series`` (how many count) and ``mean_rank``. Means over data
-        sets have an empty ``dataset``. Chance has an empty ``detector``.
+        (missing unless requested), ``series`` (number of series) and ``mean_rank``. Means over
+        data sets have an empty ``dataset``. Chance has an empty ``detector``.
     detectors : tuple of str
-        Rows, the best first; those without any value last.
+        Rows, best first; detectors without any value come last.
     measures : dict
         Titles of the measures by name.
     higher_is_better : dict
         Directions of the measures by name.
     columns : {"dataset", "measure"}
-        What the columns are.
+        Whether the columns are data sets or measures.
     datasets : tuple of str
         Data sets in order.
     failures : dict
-        Series without a value of a shown measure by detector, and why, such as ``"3 ERROR"``.
+        By detector: number and status of series without a value of a shown measure, such as
+        ``"3 ERROR"``.
     notes : tuple of str
         Failures, settings and buffers.
     by, spread, rank, digits, seed
@@ -120,7 +121,7 @@ class PublicationTable(TableForms, Loggable):
         return self.cells.copy()
 
     def _metrics(self) -> dict[str, float]:
-        """Means by detector, data set (where there are several) and measure."""
+        """Return means by detector, data set (if there are several) and measure."""
         rows = self.cells[["detector", "dataset", "measure", "mean"]].itertuples(index=False)
         return {
             "/".join(filter(None, (detector or "chance", dataset, measure))): mean
@@ -147,7 +148,7 @@ class PublicationTable(TableForms, Loggable):
             Characters per line; by default those of a one-column article. Wider tables are split
             into parts, one below the other. Use about 130 for a ``table*`` over two columns.
         """
-        # What follows a mean is in smaller type.
+        # The spread is printed in smaller type.
         usual = None if self.spread == "none" else _LATEX_WIDTH
         return super().to_latex(width=width or usual)
 
@@ -156,7 +157,7 @@ class PublicationTable(TableForms, Loggable):
 
     @property
     def caption(self) -> str:
-        """What the table shows, and what its columns mean."""
+        """Caption that defines the columns."""
         titles = list(self.measures.values())
         titles = ["values" if title == _UNNAMED else title for title in titles]
         what = ", ".join(titles) if len(titles) <= _MOST_TITLES else f"{len(titles)} measures"
@@ -177,7 +178,7 @@ class PublicationTable(TableForms, Loggable):
             said.append(f"Mean: over the {_UNITS[self.by]}.")
         if self._has_ranks and self.rank is not None:
             said.append(f"Rank: mean rank over the {_UNITS[self.rank]}.")
-        said.append("Only series on which all detectors have a value count.")
+        said.append("Only series with values of all detectors are included.")
         if not all(self.higher_is_better.values()):
             said.append(f"{_LOWER}: lower is better.")
         if self._has_chance:
@@ -191,7 +192,7 @@ class PublicationTable(TableForms, Loggable):
 
     @property
     def _has_ranks(self) -> bool:
-        """Whether there is a column of mean ranks: those of one measure."""
+        """Whether there is a column of mean ranks; only tables of one measure have one."""
         return len(self.measures) == 1 and bool(self.cells["mean_rank"].notna().any())
 
     # -- layout ----------------------------------------------------------------------------------
@@ -254,7 +255,7 @@ class PublicationTable(TableForms, Loggable):
         return found
 
     def _column(self, dataset: str, measure: str) -> dict[str, Cell]:
-        """Cells by detector, the best two marked; chance has the name ""."""
+        """Return the cells by detector, the best two marked; chance has the name ""."""
         rows = self._records[dataset, measure]
         texts = {name: self._number(row["mean"]) for name, row in rows.items()}
         best, second = _best_two(
@@ -301,7 +302,7 @@ class PublicationTable(TableForms, Loggable):
 
 
 def _best_two(texts: Iterable[str], *, higher: bool) -> tuple[str | None, str | None]:
-    """Return the best printed numbers: none if all are equal, no second if two share the best."""
+    """Return the two best printed numbers; None if all are equal, no second if the best tie."""
     known = [text for text in texts if text != _MISSING]
     order = sorted(set(known), key=float, reverse=higher)
     if len(order) < 2:
@@ -311,7 +312,7 @@ def _best_two(texts: Iterable[str], *, higher: bool) -> tuple[str | None, str | 
 
 
 def table_page(tables: Sequence[TableForms], *, title: str) -> str:
-    """Return an HTML page with some tables; it loads nothing from elsewhere.
+    """Return a self-contained HTML page with some tables.
 
     Parameters
     ----------
@@ -345,29 +346,28 @@ def publication_table(
     digits: int = 3,
     seed: int = 0,
 ) -> PublicationTable:
-    """Make the table of a paper: detectors as rows, data sets or measures as columns.
+    """Make a table for a paper: detectors as rows, data sets or measures as columns.
 
     Means are taken over the seeds of a series, then over the series of a data set, then over data
-    sets. Only series count on which all detectors have a value of the measure, as in
+    sets. Only series with values of all detectors are included, as in
     :func:`vuskit.bench.leaderboard`.
 
     Parameters
     ----------
     values : pandas.DataFrame or Run
-        One row per value with the columns ``series``, ``detector``, ``measure`` and ``value``;
-        also ``dataset``, ``seed``, ``settings``, ``status``, ``buffer``, ``higher_is_better`` and
-        ``measure_title``, if there are any. A benchmark run has them all.
+        One row per value with the columns ``series``, ``detector``, ``measure`` and ``value``.
+        Optional columns are ``dataset``, ``seed``, ``settings``, ``status``, ``buffer``,
+        ``higher_is_better`` and ``measure_title``. A benchmark run has all of them.
     measures : str or sequence of str, optional
         Names or titles. By default all measures for ``columns="measure"``, otherwise VUS-PR if
         it is there.
     columns : {"dataset", "measure"}, optional
-        What the columns are. Data sets with several measures are groups of columns. By default
-        data sets if there are several, otherwise measures.
+        Whether the columns are data sets or measures. Data sets with several measures are groups
+        of columns. By default data sets if there are several, otherwise measures.
     by : {"dataset", "series"}, default="dataset"
-        What counts once in the mean over everything.
+        Whether data sets or series have equal weight in the overall mean.
     spread : {"std", "bootstrap", "none"} or None, default="std"
-        What follows a mean: the standard deviation, or a 95% bootstrap interval of the mean, over
-        what the mean is taken over.
+        Spread next to each mean: the standard deviation, or a 95% bootstrap interval of the mean.
     chance : bool, int or pandas.DataFrame, optional
         Adds a row with the means of random scores. For a run: True, or the number of random scores
         per series. Otherwise a table with the columns ``series``, ``measure`` and ``value``, and
@@ -377,9 +377,10 @@ def publication_table(
     settings : str, optional
         Settings to use; needed if the values have several.
     rank : {"series", "dataset"} or None, default="series"
-        Rows of the mean rank, which a table of one measure has as its last column.
+        Whether detectors are ranked on series or data sets. The mean rank is the last column of a
+        table of one measure.
     digits : int, default=3
-        Printed decimals. Ties are ties of printed numbers.
+        Printed decimals. Equal printed numbers are ties.
     seed : int, default=0
         Seed of the bootstrap.
 
@@ -391,7 +392,7 @@ def publication_table(
     Raises
     ------
     InvalidInputError
-        If the values lack a column, a name is unknown, or no series has values of all detectors.
+        If a column is missing, a name is unknown, or no series has values of all detectors.
     MissingDependencyError
         If pandas is not installed.
 
@@ -404,8 +405,8 @@ def publication_table(
     ...     "value": [0.9, 0.5, 0.8, 0.6, 0.3, 0.4, 0.2, 0.3]})
     >>> print(publication_table(values, spread=None).to_text(72))
     VUS-PR of 2 detectors: mean over the series of each data set. Mean: over
-      the data sets. Rank: mean rank over the series. Only series on which
-      all detectors have a value count.
+      the data sets. Rank: mean rank over the series. Only series with
+      values of all detectors are included.
     detector     ECG     KPI    mean  rank
     LOF       0.850*  0.250   0.550*  1.50
     PCA       0.550   0.350*  0.450   1.50
@@ -455,7 +456,7 @@ def publication_table(
 
 @dataclass(frozen=True, eq=False)
 class _Maker:
-    """Means, spreads, counts and ranks of all measures."""
+    """Computes means, spreads, counts and ranks of all measures."""
 
     rows: pd.DataFrame
     detectors: tuple[str, ...]
@@ -484,7 +485,7 @@ class _Maker:
         parts = dict(iter(table.groupby(level="dataset", sort=False)))
         for dataset in self.datasets:
             yield self._summary(parts.get(dataset, table[:0]), dataset, measure)
-        # Of one data set, the series say how much values differ.
+        # With one data set, the spread is that of its series.
         by = self.by if len(self.datasets) > 1 else "series"
         overall = self._summary(rows_of_mean(table, by), "", measure)
         overall["series"] = len(table)
@@ -495,7 +496,7 @@ class _Maker:
         yield overall
 
     def _summary(self, table: pd.DataFrame, dataset: str, measure: str) -> pd.DataFrame:
-        """Means over the rows of a table, with their spread."""
+        """Return means over the rows of a table, with their spread."""
         pandas = require("pandas", purpose="a table of means")
         found = pandas.DataFrame(
             {
@@ -518,7 +519,7 @@ class _Maker:
 
 
 def _common(values: pd.Series, measure: str, names: list[str]) -> pd.DataFrame:
-    """Values of the series that count; no rows for a measure without any value."""
+    """Return values of the included series; no rows for a measure without any value."""
     known = values.index.get_level_values("measure")
     if measure in known:
         return common_values(values, measure, names)
@@ -526,7 +527,7 @@ def _common(values: pd.Series, measure: str, names: list[str]) -> pd.DataFrame:
 
 
 def _bootstrap(table: _Numbers, seed: int) -> tuple[_Numbers, _Numbers]:
-    """Interval of each column's mean; all columns use the same resamples of the rows."""
+    """Return the interval of each column's mean; all columns use the same resamples."""
     n = len(table)
     counts = np.random.default_rng(seed).multinomial(n, np.full(n, 1 / n), size=_RESAMPLES)
     means = counts @ table / n
@@ -539,8 +540,8 @@ def _no_common_series(values: pd.Series, detectors: Sequence[str]) -> str:
     counts = values.index.droplevel("measure").drop_duplicates().get_level_values("detector")
     listed = ", ".join(f"{name} {(counts == name).sum()}" for name in detectors)
     return (
-        "`values` must have at least one series with a value of all detectors, got none. "
-        f"Detectors with their series: {listed}. Choose some with `detectors`"
+        "`values` must have at least one series with values of all detectors, got none. "
+        f"Series by detector: {listed}. Choose some with `detectors`"
     )
 
 
@@ -568,7 +569,7 @@ def _checked(values: Any) -> pd.DataFrame:
         frame[name] = frame[name].astype(str)
     if not frame["value"].notna().any():
         raise InvalidInputError(
-            "`values` must have at least one value, got none; look at the failed jobs"
+            "`values` must have at least one value, got none; check the failed jobs"
         )
     return frame
 
@@ -660,10 +661,10 @@ def _best_first(
 def chance_values(
     run: Run, *, settings: str, measures: Sequence[str], draws: int = 20, seed: int = 0
 ) -> pd.DataFrame:
-    """Return what random scores reach on the series of a run, by measure.
+    """Return the values of random scores on the series of a run, by measure.
 
-    Reads the labels of every series. A measure without a chance level, such as one that is not
-    registered or one with a number as threshold, has no value.
+    Reads the labels of every series. Measures without a chance level have no value: those that are
+    not registered, and those with a number as threshold.
 
     Parameters
     ----------
@@ -672,9 +673,9 @@ def chance_values(
     settings : str
         Settings of the run.
     measures : sequence of str
-        Names.
+        Names of measures.
     draws, seed : int
-        Random scores per series, and their seed.
+        Number of random scores per series, and their seed.
 
     Returns
     -------
@@ -740,7 +741,7 @@ def _failures(rows: pd.DataFrame, detectors: Sequence[str]) -> dict[str, str]:
         if "status" in rows.columns:
             own = rows[(rows["detector"] == name) & rows["value"].isna()]
             own = own.assign(status=own["status"].astype(str).replace(_OK, _UNDEFINED))
-            # Of several measures, one that failed says more than one that is undefined.
+            # With several measures, a failure is more informative than an undefined value.
             own = own.sort_values("status", key=lambda kind: kind == _UNDEFINED, kind="stable")
             kinds = own.drop_duplicates(place)["status"].value_counts()
             said = ", ".join(f"{count:,} {kind}" for kind, count in kinds.items()) or said

@@ -30,7 +30,7 @@ def test_detector_comparison_holds_all_parts():
         assert display.roc[name].buffered_area == found["range_auc_roc"]
         assert display.pr_surface[name].volume == found["vus_pr"]
     five = {str(place): score() for place in range(5)}
-    with pytest.raises(InvalidInputError, match="`scores` must be at most 4, got 5"):
+    with pytest.raises(InvalidInputError, match="`scores` must hold at most 4 scores, got 5"):
         figures.DetectorComparisonDisplay.from_scores(labels(), five, buffer=2)
     with pytest.raises(InvalidInputError, match="`scores` must be a mapping from names to scores"):
         figures.SeriesDisplay.from_scores(labels(), score())

@@ -102,5 +102,5 @@ def test_labelings_are_evaluated_each():
     assert f"VUS-PR {display.values['later']['vus_pr']:.2f}" in shown
     with pytest.raises(InvalidInputError, match="`labels` must hold at least one labeling"):
         figures.LabelingDisplay.from_labels(score(), score(), {}, buffer=2)
-    with pytest.raises(InvalidInputError, match="`series` must be of shape"):
+    with pytest.raises(InvalidInputError, match="`series` must have the shape"):
         figures.LabelingDisplay.from_labels([1, 2], score(), {"a": labels()}, buffer=2)

@@ -32,5 +32,5 @@ def test_scatter_and_summary():
     np.testing.assert_array_equal(image.images[0].get_array(), summary().ranks)
     with pytest.raises(InvalidInputError, match="`points` must be a table with the columns"):
         figures.ScatterDisplay(pd.DataFrame({"z": [1.0]}))
-    with pytest.raises(InvalidInputError, match="`ranks` must be a table"):
+    with pytest.raises(InvalidInputError, match="`ranks` must be a non-empty table"):
         figures.SummaryDisplay(pd.DataFrame())

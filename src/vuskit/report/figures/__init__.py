@@ -1,8 +1,8 @@
-"""Figures for papers: each is a display that holds its data and draws on a given axis.
+"""Figures for papers: displays that hold their data and draw it.
 
-Every display is made by a ``from_...`` constructor and drawn by :meth:`plot`, on an axis or on a
-figure of its own at the width of a column or of a page, and saved by :meth:`save` as png, pdf or
-svg. pyplot is never needed, and nothing global is changed.
+Create a display with a ``from_...`` constructor, draw it with :meth:`plot` and save it with
+:meth:`save` as png, pdf or svg. :meth:`plot` draws on a given axis or makes a new figure at the
+width of a column or of a page. pyplot is not needed, and no global state changes.
 
 >>> from vuskit.report.figures import SurfaceDisplay
 >>> labels, score = [0, 0, 1, 1, 0, 0], [0.1, 0.2, 0.6, 0.9, 0.8, 0.3]
@@ -23,7 +23,7 @@ from vuskit.report.figures.base import (
 from vuskit.report.figures.choice import ChoiceDisplay
 from vuskit.report.figures.panels import Panel, PanelsDisplay
 
-# The displays put themselves on the list in the order of a paper.
+# Importing these modules registers the displays, in the order of a paper.
 from vuskit.report.figures.critical_difference import (  # isort: skip
     CriticalDifferenceDisplay,
     DifferencePanelsDisplay,

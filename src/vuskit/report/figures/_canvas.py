@@ -1,4 +1,4 @@
-"""Where a display draws: a new figure, one given axis, or several."""
+"""Canvas of a display: a new figure, one given axis, or several."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ __all__ = [
     "open_canvas",
 ]
 
-COLUMN, PAGE = 3.33, 7.0  # inches: one column, and both columns of a page
+COLUMN, PAGE = 3.33, 7.0  # width of one column and of a page with two columns, in inches
 SMALL, TEXT = 7.0, 8.0  # points
 _LINE = 0.6
 HATCH_LINE = 0.3
-_LINE_HEIGHT = 1.2  # in sizes of the letters
+_LINE_HEIGHT = 1.2  # relative to the font size
 _GAP = 4.0  # points between a title and the next panel
-_HANDLE = 0.45  # inches of a legend beside its longest name
+_HANDLE = 0.45  # inches of a legend next to its longest name
 
 
 class Cell(NamedTuple):
-    """Where a panel stands in the grid, counted in rows and columns."""
+    """Position and size of a panel in the grid, in rows and columns."""
 
     top: int
     left: int
@@ -49,7 +49,7 @@ class Cell(NamedTuple):
 
 
 def grid_cells(count: int, columns: int) -> list[Cell]:
-    """So many panels, row by row.
+    """Return the cells of `count` panels, row by row.
 
     Examples
     --------
@@ -66,13 +66,13 @@ class Canvas:
     Attributes
     ----------
     figure : Figure
-        Of matplotlib; where an axis was given, what it belongs to.
+        The new figure, or the figure of the given axis.
     ax : Axes
-        The axis that was given, else the first panel.
+        The given axis, or the first panel.
     panels : list of Axes
         One for each cell.
     own : bool
-        Whether the figure was made here, so that its margins may be used.
+        Whether the figure is new, so that its margins can be used.
     """
 
     figure: Figure | SubFigure
@@ -83,17 +83,16 @@ class Canvas:
     _label: str = ""
 
     def title(self, panel: Axes, text: str) -> None:
-        """Title of a panel, at its left end.
+        """Set the title of a panel, left-aligned.
 
-        One that is too wide for its panel is made smaller or wrapped; one of many lines is
-        shortened.
+        A title that is too wide is set smaller, wrapped, and finally shortened.
         """
         self._titles.append((panel, text))
-        # The panels get their widths under titles of the right height that are in nobody's way.
+        # A placeholder of the right height: the layout must not depend on the width of titles.
         panel.set_title(text[:1], fontsize=TEXT, loc="left", pad=3)
 
     def label_bottoms(self, text: str) -> None:
-        """Name the horizontal axis once, below the middle of the last row of panels."""
+        """Label the horizontal axis once, below the middle of the last row of panels."""
         self._label = text
         self._middle_panel().set_xlabel(text, fontsize=TEXT)
 
@@ -107,22 +106,22 @@ class Canvas:
         panel: Axes | None = None,
         **options: Any,
     ) -> None:
-        """Legend below a figure of our own, which grows by it; else within a panel.
+        """Add a legend: below a new figure, which grows by its height, else within a panel.
 
         Parameters
         ----------
         handles : sequence of artists
-            What is named.
+            Artists to name.
         names : sequence of str, optional
             The names; the labels of the handles by default.
         columns : int, optional
-            At most so many; fewer where the names need the room.
+            Largest number of columns; long names reduce it.
         where : str
-            Place within the panel, as matplotlib calls it.
+            Location within the panel, as for matplotlib.
         panel : Axes, optional
-            The first by default.
+            Panel of the legend; the first by default.
         **options
-            Of the legend.
+            Options of the legend.
         """
         place: Any = self.figure if self.own else panel or self.panels[0]
         room = place.bbox.width / self.figure.dpi
@@ -137,15 +136,15 @@ class Canvas:
             **options,
         }
         if not self.own and place.get_legend() is not None:
-            place.add_artist(place.get_legend())  # stays beside the new one
+            place.add_artist(place.get_legend())  # keeps the earlier legend
         height = _widest_legend(place, len(handles), columns or len(handles), style)
         if self.own:
             self.grow(height / self.figure.dpi)
 
     def grow(self, inches: float) -> None:
-        """Make a figure of our own so much higher, for what is not part of the panels.
+        """Increase the height of a new figure, for parts outside of the panels.
 
-        A part of a figure was given the height that its display needs.
+        A subfigure keeps its height, which was chosen for its display.
         """
         figure: Any = self.figure
         if figure is not _whole(figure):
@@ -153,7 +152,7 @@ class Canvas:
         figure.set_size_inches(figure.get_figwidth(), figure.get_figheight() + inches)
 
     def settle(self) -> None:
-        """Fit titles and label to the panels, which have their widths when all else is drawn."""
+        """Fit titles and label to the panels, whose widths are known after drawing."""
         if not self._titles and not self._label:
             return
         self.lay_out()
@@ -163,13 +162,13 @@ class Canvas:
             self._center_label()
 
     def lay_out(self) -> None:
-        """Give the panels of a figure of our own their places; given axes stay where they are."""
+        """Lay out the panels of a new figure; given axes stay where they are."""
         if self.own:
             figure: Any = _whole(self.figure)
             figure.get_layout_engine().execute(figure)
 
     def _fit_titles(self) -> None:
-        """All in the size of the one that has to be smallest."""
+        """Set all titles in the size that the longest one needs."""
         rooms = [self._room(panel) / self.figure.dpi for panel, _ in self._titles]
         smallest = min(
             fit_text(text, room, sizes=(TEXT, SMALL)).size
@@ -184,7 +183,7 @@ class Canvas:
             self.grow(sum(more.values()) * _LINE_HEIGHT * smallest / POINTS_PER_INCH)
 
     def _room(self, panel: Axes) -> float:
-        """Pixels from the left end of a panel to the next, or to the right edge."""
+        """Return the pixels from the left end of a panel to the next one or the right edge."""
         box = panel.bbox
         ends = [_left_end(other, panel) for other in self.panels if _is_right_of(panel, other)]
         edge = self.figure.bbox.x1 if self.own else box.x1
@@ -203,16 +202,16 @@ class Canvas:
         row, panel = self._last_row(), self._middle_panel()
         middle = (row[0].bbox.x0 + row[-1].bbox.x1) / 2
         box = self.figure.bbox
-        # Names of measures on the left move the middle; the label must not reach beyond an edge.
+        # Names of measures on the left shift the middle; the label must stay within the figure.
         room = 2 * min(middle - box.x0, box.x1 - middle) / self.figure.dpi
         fitted = fit_text(self._label, room, sizes=(TEXT, SMALL))
-        # At the end of a panel instead of between two, which would be pushed apart for it.
+        # Within a panel, since a label between two panels would push them apart.
         place = min((middle - panel.bbox.x0) / panel.bbox.width, 1 - 1 / panel.bbox.width)
         panel.set_xlabel(fitted.text, fontsize=fitted.size, x=place)
 
 
 def _whole(figure: Any) -> Any:
-    """Return the figure that a part of a figure belongs to, or the figure itself."""
+    """Return the figure that a subfigure belongs to, or the figure itself."""
     return figure.canvas.figure
 
 
@@ -222,33 +221,33 @@ def _row(panel: Axes) -> int:
 
 
 def _is_right_of(panel: Axes, other: Axes) -> bool:
-    """Whether the title of a panel, which is at its upper end, may run into another panel."""
+    """Whether the title of a panel could overlap another panel."""
     level = other.bbox.y0 < panel.bbox.y1 <= other.bbox.y1 + 1
     return bool(level and other.bbox.x0 > panel.bbox.x0)
 
 
 def _left_end(other: Axes, panel: Axes) -> float:
-    """Where another panel begins at the height of a title."""
+    """Return the left end of another panel at the height of a title."""
     box = other.bbox
-    if box.y1 > panel.bbox.y1 + 1:  # the title is beside it, not beside the other's title
+    if box.y1 > panel.bbox.y1 + 1:  # the title is next to the other panel, not to its title
         box = other.get_tightbbox() or box
     return float(box.x0)
 
 
 def _thin_hatches(legend: Any) -> None:
-    """As of the bars that it explains; matplotlib copies the hatches, not how thin they are."""
+    """Set the line width of hatches in a legend, which matplotlib does not copy from the bars."""
     for patch in legend.findobj(lambda artist: hasattr(artist, "set_hatch_linewidth")):
         patch.set_hatch_linewidth(HATCH_LINE)
 
 
 def _widest_legend(place: Any, entries: int, most: int, style: dict[str, Any]) -> float:
-    """Make the legend of the most columns that are no wider than its place; returns its height."""
+    """Make the legend with as many columns as fit; return its height."""
     rows = 0
     for columns in range(min(most, entries), 0, -1):
         if -(-entries // columns) == rows:
-            continue  # fewer rows would have been possible
+            continue  # the same number of rows did not fit
         rows = -(-entries // columns)
-        # As many rows of fewer columns leave fewer holes.
+        # For the same number of rows, fewer columns leave fewer gaps.
         legend = place.legend(ncols=-(-entries // rows), **style)
         extent = legend.get_window_extent()
         if columns == 1 or extent.width <= place.bbox.width:
@@ -272,26 +271,25 @@ def open_canvas(
     Parameters
     ----------
     ax : Axes, sequence of Axes, SubFigure, or None
-        Where to draw. One axis is drawn on if one flat panel is wanted; else it is switched off
-        and its place divided. Several must be as many as there are cells. A part of a figure is
-        filled, with its margins. None: a new figure, which belongs to no window.
+        Where to draw. One axis is used for a single panel, and divided for several. Several axes
+        must match the number of cells. A subfigure is filled. None: a new figure without window.
     cells : sequence of Cell
         The panels.
     size : tuple of float
-        Of a new figure, in inches.
+        Size of a new figure, in inches.
     widths, heights : sequence of float, optional
-        Of columns and rows, relatively.
+        Relative widths of columns and heights of rows.
     share : str
-        The axes that the panels share: ``"x"``, ``"y"`` or ``"xy"``.
+        Axes that the panels share: ``"x"``, ``"y"`` or ``"xy"``.
 
     Raises
     ------
     InvalidInputError
-        If `ax` is something else.
+        If `ax` is invalid.
     """
     module = require("matplotlib.figure", purpose="a figure")
     if ax is None or isinstance(ax, module.SubFigure):
-        # Figure itself instead of pyplot: nothing global is touched, no display is needed.
+        # Figure instead of pyplot: no global state, and no display is needed.
         figure = module.Figure(figsize=size, layout="constrained") if ax is None else ax
         ratios = {"width_ratios": widths, "height_ratios": heights}
         grid = figure.add_gridspec(*_extent(cells), **ratios)
@@ -359,7 +357,7 @@ def _filled(figure: Any, grid: GridSpecBase, cells: Sequence[Cell], share: str) 
             sharex=first if "x" in share else None,
             sharey=first if "y" in share else None,
         )
-        # Numbers stand once, at the outer panels of an axis that is shared.
+        # Tick labels of a shared axis are only at the outer panels.
         if "y" in share and cell.left > 0:
             panel.tick_params(which="both", labelleft=False)
         if "x" in share and any(

@@ -1,4 +1,4 @@
-"""What is drawn in more than one figure: bars and boxes by measure, lines, shaded events."""
+"""Drawing functions shared by figures: bars and boxes by measure, lines, shaded events."""
 
 from __future__ import annotations
 
@@ -46,9 +46,9 @@ Floats = NDArray[np.float64]
 Item = Mapping[str, Any]
 
 ANOMALY = "#CC79A7"
-# Okabe and Ito's palette: told apart by people with any kind of color vision.
+# Okabe and Ito's palette, distinguishable with any kind of color vision.
 CURVES = ("#0072B2", "#E69F00", "#009E73", "#000000", "#CC79A7", "#56B4E9", "#D55E00")
-# Far apart in gray as well.
+# Distinct in gray print as well.
 BEFORE, AFTER = "#0072B2", "#F0C05A"
 ACCURATE, INACCURATE = "#007A52", "#F28E7A"
 _HATCHES = {
@@ -60,21 +60,21 @@ _HATCHES = {
     "proximity": "||||||",
     "custom": "++++++",
 }
-# Neither as many as the colors nor as the markers: the pairs of both repeat late.
+# Their number differs from those of colors and markers, so that combinations repeat late.
 _FILLS = ("", "/////", ".....", "\\\\\\\\\\", "xxxxx", "-----", "|||||", "+++++")
 _DASHES = ("-", "--", ":", "-.")
 MARKERS = "os^Dvx+*<>"
-_MOST_POINTS = 4000  # of one line; more cannot be told apart in print
+_MOST_POINTS = 4000  # of one line; more would be indistinguishable in print
 
 
 def thinned(line: NDArray[np.float64], room: int) -> tuple[NDArray[np.float64], int]:
-    """Keep the lowest and highest point of every bucket, if there is no room for all.
+    """Keep the lowest and highest point of each bucket if there are more points than `room`.
 
     Returns
     -------
     tuple
-        The numbers, and the points in a bucket: 1 if nothing was thinned, else the numbers are
-        pairs.
+        The numbers, and the number of points per bucket. It is 1 if all points were kept;
+        otherwise the numbers are pairs.
 
     Examples
     --------
@@ -85,13 +85,13 @@ def thinned(line: NDArray[np.float64], room: int) -> tuple[NDArray[np.float64], 
         return line, 1
     size = -(-2 * line.size // room)
     padded = np.concatenate([line, np.full(-line.size % size, line[-1])]).reshape(-1, size)
-    # A bucket without any number stays a gap.
+    # A bucket of NaN remains a gap.
     low, high = np.fmin.reduce(padded, axis=1), np.fmax.reduce(padded, axis=1)
     return np.stack([low, high], axis=1).ravel(), size
 
 
 def measure_rows(axis: Axes, measures: Sequence[Item]) -> None:
-    """One row for each measure, from the top, with its title."""
+    """Make one row for each measure, labeled with its title, from the top."""
     titles = [measure["title"] for measure in measures]
     axis.set_yticks(range(len(titles)), titles, fontsize=SMALL)
     axis.set_ylim(len(titles) - 0.4, -0.6)
@@ -101,7 +101,7 @@ def measure_rows(axis: Axes, measures: Sequence[Item]) -> None:
 
 
 def few_ticks(axis: Axes, most: int = 3) -> None:
-    """At most so many numbers along the horizontal axis, without zeros at their ends."""
+    """Use at most `most` ticks on the horizontal axis, without trailing zeros."""
     ticker = require("matplotlib.ticker", purpose="a figure")
     axis.xaxis.set_major_locator(ticker.MaxNLocator(nbins=most, steps=[1, 2, 5, 10]))
     axis.xaxis.set_major_formatter(ticker.FuncFormatter(_short))
@@ -111,8 +111,8 @@ def _short(value: float, _: Any) -> str:
     return f"{value:g}".replace("-", "\N{MINUS SIGN}")
 
 
-def measure_bars(axis: Axes, values: ArrayLike, measures: Sequence[Item]) -> None:
-    """One bar for each measure, in the color and hatch of its family."""
+def measure_bars(axis: Axes, values: ArrayLike, measures: Sequence[Item]) -> Any:
+    """Draw and return one bar for each measure, in the color and hatch of its family."""
     bars = axis.barh(
         range(len(measures)),
         np.asarray(values, dtype=np.float64),
@@ -124,28 +124,29 @@ def measure_bars(axis: Axes, values: ArrayLike, measures: Sequence[Item]) -> Non
     for bar, measure in zip(bars, measures, strict=True):
         thin_hatch(bar, family_hatch(measure))
     measure_rows(axis, measures)
+    return bars
 
 
 def family_hatch(measure: Item) -> str:
-    """Hatch of the measure's family, as distinct as its color."""
+    """Return the hatch of the measure's family."""
     return _HATCHES.get(measure["family"], "")
 
 
 def thin_hatch(patch: Any, hatch: str) -> None:
-    """Hatch with lines so thin that the color is still seen."""
+    """Hatch with thin lines, so that the color remains visible."""
     patch.set_hatch(hatch)
-    if hasattr(patch, "set_hatch_linewidth"):  # not all that matplotlib 3.10 hatches
+    if hasattr(patch, "set_hatch_linewidth"):  # matplotlib 3.10 lacks it for some artists
         patch.set_hatch_linewidth(HATCH_LINE)
 
 
 def box_numbers(values: Floats) -> Floats:
-    """Five numbers of a box plot along the last axis; undefined values are left out.
+    """Return the five numbers of a box plot along the last axis; NaN are ignored.
 
     Returns
     -------
     array
         Lower whisker, lower quartile, median, upper quartile, upper whisker. A whisker ends at the
-        last value within one and a half times the box.
+        last value within 1.5 interquartile ranges of the box.
 
     Examples
     --------
@@ -198,9 +199,9 @@ def draw_boxes(
     offset: float = 0.0,
     width: float = 0.65,
 ) -> dict[str, list[Any]]:
-    """Horizontal box plots, one in each row, from what :func:`box_data` returned.
+    """Draw horizontal box plots, one per row, from the result of :func:`box_data`.
 
-    Returns what is drawn, as matplotlib calls it.
+    Returns the artists by name, as matplotlib's ``bxp``.
     """
     boxes = np.array(data["boxes"], dtype=object).astype(np.float64)
     names = ("whislo", "q1", "med", "q3", "whishi")
@@ -228,7 +229,7 @@ def draw_boxes(
 
 
 def family_legend(canvas: Canvas, data: Item, *, legend: bool | None) -> None:
-    """Legend of the families; the names are there anyway, so only where there is a margin."""
+    """Add a legend of the families; by default only to a new figure, which has a margin."""
     if legend is False or (legend is None and not canvas.own):
         return
     patches = require("matplotlib.patches", purpose="a figure")
@@ -243,7 +244,7 @@ def family_legend(canvas: Canvas, data: Item, *, legend: bool | None) -> None:
 
 
 def line_styles(measures: Iterable[Item]) -> list[dict[str, Any]]:
-    """Color of the family; dashes and markers tell its members apart."""
+    """Return line styles: color by family; dashes and markers distinguish its members."""
     seen: dict[str, int] = {}
     styles = []
     for measure in measures:
@@ -262,7 +263,7 @@ def line_styles(measures: Iterable[Item]) -> list[dict[str, Any]]:
 
 
 def group_styles(names: Iterable[Any]) -> list[dict[str, Any]]:
-    """Color, dashes and marker for each of several detectors or other names."""
+    """Return color, dashes and marker for each name, such as detectors."""
     return [
         {
             "color": CURVES[place % len(CURVES)],
@@ -277,7 +278,7 @@ def group_styles(names: Iterable[Any]) -> list[dict[str, Any]]:
 
 
 def group_fills(count: int) -> list[dict[str, Any]]:
-    """Color and hatch of the bars of each of several detectors or other names."""
+    """Return color and hatch of the bars of `count` groups, such as detectors."""
     fills = []
     for place in range(count):
         color = CURVES[place % len(CURVES)]
@@ -285,7 +286,7 @@ def group_fills(count: int) -> list[dict[str, Any]]:
             {
                 "facecolor": color,
                 "hatch": _FILLS[place % len(_FILLS)],
-                # Hatches have the color of the edge, and have to be seen on black as well.
+                # Hatches have the color of the edge and must be visible on black.
                 "edgecolor": "white" if color == "#000000" else "black",
                 "linewidth": 0.4,
             }
@@ -294,7 +295,7 @@ def group_fills(count: int) -> list[dict[str, Any]]:
 
 
 def event_bounds(y_true: ArrayLike) -> list[list[int]]:
-    """First point of each event, and one past its last.
+    """Return the first point of each event, and one past its last.
 
     Examples
     --------
@@ -306,14 +307,14 @@ def event_bounds(y_true: ArrayLike) -> list[list[int]]:
 
 
 def shade(axis: Axes, events: Iterable[Sequence[int]], *, start: int = 0, **style: Any) -> None:
-    """Shade events, given by their bounds from a first point on."""
+    """Shade events, given by their bounds relative to `start`."""
     options = {"color": ANOMALY, "alpha": 0.35, "linewidth": 0, **style}
     for first, stop in events:
         axis.axvspan(start + first - 0.5, start + stop - 0.5, **options)
 
 
 def line_data(values: ArrayLike, *, start: int = 0) -> dict[str, Any]:
-    """Points of a line against its index; long ones by the extremes of equal stretches.
+    """Return the points of a line by index; long lines are reduced to extremes of buckets.
 
     Examples
     --------
@@ -332,7 +333,7 @@ def line_data(values: ArrayLike, *, start: int = 0) -> dict[str, Any]:
 
 
 def draw_line(axis: Axes, line: Item, **style: Any) -> None:
-    """Draw what :func:`line_data` returned."""
+    """Draw the result of :func:`line_data`."""
     numbers = np.array(line["y"], dtype=object).astype(np.float64)
     axis.plot(line["x"], numbers, **{"linewidth": 0.7, "color": "0.2", **style})
     axis.set_xlim(line["start"] - 0.5, line["stop"] - 0.5)

@@ -1,4 +1,4 @@
-"""Measures in figures: titles, families and their colors, the same in every figure and page."""
+"""Titles, families and colors of measures, the same in all figures and pages."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = [
     "titles_of",
 ]
 
-# Okabe and Ito's palette: told apart by people with any kind of color vision.
+# Okabe and Ito's palette, distinguishable with any kind of color vision.
 _COLORS = {
     "threshold": "#999999",
     "range": "#E69F00",
@@ -44,7 +44,7 @@ FAMILY_TITLES = {
 
 
 def family_of(measure: Measure) -> str:
-    """Family of the measure, as far as it has a color; all others are the user's own.
+    """Return the family of a measure; families without a color are ``"custom"``.
 
     Examples
     --------
@@ -56,12 +56,12 @@ def family_of(measure: Measure) -> str:
 
 
 def family_color(measure: Measure) -> str:
-    """Color of the measure's family."""
+    """Return the color of the measure's family."""
     return _COLORS[family_of(measure)]
 
 
 def titles_of(measures: Iterable[Measure]) -> dict[str, str]:
-    """Title of each measure by its name."""
+    """Return the titles of measures by name."""
     return {measure.name: measure.title for measure in measures}
 
 
@@ -93,7 +93,7 @@ def describe_measures(measures: Iterable[Measure]) -> dict[str, Any]:
 
 
 def describe_names(names: Iterable[str], own: Iterable[Measure] = ()) -> dict[str, Any]:
-    """Describe measures by their names; names of anything else have neither family nor color.
+    """Describe measures by name; other names have neither family nor color.
 
     Examples
     --------
@@ -108,11 +108,11 @@ def describe_names(names: Iterable[str], own: Iterable[Measure] = ()) -> dict[st
 
 
 def measures_named(names: Iterable[str], own: Iterable[Measure] = ()) -> tuple[Measure, ...]:
-    """Own or registered measures, or entries of their own for names that are neither."""
+    """Return own or registered measures by name; unknown names get a placeholder."""
     known = {entry.name: entry for entry in (*list_measures(), *own)}
     known |= {entry.title: entry for entry in known.values()}
     return tuple(known.get(name, Measure(name, name, _unknown)) for name in names)
 
 
 def _unknown(y_true: ArrayLike, y_score: ArrayLike) -> float:
-    raise InvalidInputError("`measure` must be registered to be computed, got a name only")
+    raise InvalidInputError("`measure` must be registered to be computed, got only a name")

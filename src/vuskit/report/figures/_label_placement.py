@@ -1,4 +1,4 @@
-"""Names beside circles such that no name is on another, on a circle or on the frame."""
+"""Place names next to circles without overlaps with names, circles or the frame."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ if TYPE_CHECKING:
 __all__ = ["spread_labels"]
 
 Floats = NDArray[np.float64]
-# Points between a circle and its name, and what that costs in areas of the name. Names of the rings
-# from the third on are tied to their circles.
+# Distance between a circle and its name in points, and its cost in areas of the name. From the
+# third distance on, a line joins the name to its circle.
 _RINGS = {2.0: 0.0, 4.0: 0.1, 8.0: 0.5, 14.0: 0.7, 21.0: 0.9, 29.0: 1.2, 38.0: 1.5}
 _NEAR = 2
 _ANGLES = 16
-_APART = 2.0  # points between a name and anything else
+_APART = 2.0  # points around a name
 _ROUNDS = 4
 _SAMPLES = 25  # points of a line
-_TURN = 0.05  # what all the way from beside a circle to above it costs, in areas of the name
+_TURN = 0.05  # cost of a name above instead of next to a circle, in areas of the name
 _ON_NAME, _ON_CIRCLE = 10.0, 5.0
 
 
 def spread_labels(
     axis: Axes, names: Sequence[str], x: Floats, y: Floats, *, radii: Floats, fontsize: float
 ) -> None:
-    """Write each name beside its circle, where it covers neither names nor circles.
+    """Write each name next to its circle, where it covers neither names nor circles.
 
-    The panel must have its place already. Names stay within it as far as they can; those that had
-    to move away from their circle are tied to it by a thin line.
+    The layout of the panel must be final. Names stay within the panel if possible. A thin line
+    joins distant names to their circles.
     """
     centers = _in_points(axis, axis.transData.transform(np.column_stack([x, y])))
     shown: list[int] = np.flatnonzero(np.isfinite(centers).all(axis=1)).tolist()
@@ -48,7 +48,7 @@ def spread_labels(
         place: _fixed_costs(boxes[place], frame, np.delete(circles[shown], row, axis=0))
         for row, place in enumerate(shown)
     }
-    # From the top, each for itself at first; then every name again, as the others are now.
+    # Place names from top to bottom, in several rounds, since each placement affects the others.
     chosen: dict[int, int] = {}
     for place in sorted(shown, key=lambda place: -centers[place, 1]) * _ROUNDS:
         rest = [boxes[other][turn] for other, turn in chosen.items() if other != place]
@@ -76,16 +76,17 @@ def _width(name: str, fontsize: float) -> float:
 
 
 def _offers(size: Floats, radius: float) -> Floats:
-    """Lower left corners of a name around a circle, near ones first, right and left before others.
+    """Return candidate positions (lower left corners) of a name around a circle.
 
-    The name touches a ring around the circle, from outside.
+    Near positions come first, right and left before others. The name touches a ring around the
+    circle from outside.
     """
     turns = np.arange(_ANGLES) * 2 * np.pi / _ANGLES
     turns = turns[np.argsort(np.round(np.abs(np.sin(turns)), 6), kind="stable")]
     towards = np.column_stack([np.cos(turns), np.sin(turns)])
-    # The corner or side of the name that looks at the circle.
+    # The corner or side of the name that faces the circle.
     corners = np.where(np.abs(towards) < 1e-6, -0.5, np.where(towards > 0, 0.0, -1.0)) * size
-    # Names above and below stand over the circle as far as they lean to a side.
+    # Names above and below are shifted sideways with the angle.
     corners[:, 0] = np.where(
         np.abs(towards[:, 1]) > 0.8, (towards[:, 0] - 1) / 2 * size[0], corners[:, 0]
     )
@@ -100,7 +101,7 @@ def _boxes(center: Floats, offers: Floats, size: Floats) -> Floats:
 
 
 def _fixed_costs(boxes: Floats, frame: Floats, circles: Floats) -> Floats:
-    """What each place costs, wherever the other names are."""
+    """Return the cost of each position, without regard to other names."""
     area = float(np.prod(boxes[0, 2:] - boxes[0, :2]))
     outside = area - _shared(boxes, frame[None], apart=0.0)
     covered = _shared(boxes, circles)
@@ -111,7 +112,7 @@ def _fixed_costs(boxes: Floats, frame: Floats, circles: Floats) -> Floats:
 
 
 def _crossed(center: Floats, boxes: Floats, names: Floats) -> Floats:
-    """On how many other names the line would be that ties each place to the circle."""
+    """Return how many other names the line from the circle to each position crosses."""
     middles = (boxes[:, :2] + boxes[:, 2:]) / 2
     along = np.linspace(0, 1, _SAMPLES)[:, None, None, None]
     points = center + along * (middles[:, None] - center)
@@ -127,7 +128,7 @@ def _in_points(axis: Axes, pixels: Any) -> Floats:
 
 
 def _shared(boxes: Floats, others: Floats, *, apart: float = _APART) -> Floats:
-    """Area that each box, with some room around it, shares with others."""
+    """Return the area that each box, with a margin, shares with others."""
     if not len(others):
         return np.zeros(len(boxes))
     low = np.maximum(boxes[:, None, :2] - apart, others[None, :, :2])

@@ -1,4 +1,4 @@
-"""Text as wide as there is room for it: measured, made smaller, wrapped, at last shortened."""
+"""Fit text into a width: set it smaller, wrap it, and finally shorten it."""
 
 from __future__ import annotations
 
@@ -11,27 +11,27 @@ from vuskit._util.optional import require
 __all__ = ["POINTS_PER_INCH", "Fitted", "fit_text", "text_width", "wrapped"]
 
 POINTS_PER_INCH = 72.0
-# Renderers set letters on whole pixels, which makes lines a little longer than they are.
+# Renderers place letters on whole pixels, which makes lines slightly longer than computed.
 _SLACK = 1.04
 _ELLIPSIS = "\N{HORIZONTAL ELLIPSIS}"
-# Lines break behind these; the names of data sets and detectors have few spaces.
+# Lines break after these characters, since names of data sets and detectors have few spaces.
 _PIECES = re.compile(r"[^\s_/|,;:=(-]*[\s_/|,;:=(-]+|[^\s_/|,;:=(-]+")
 
 
 class Fitted(NamedTuple):
-    """A text with its line breaks, and the size that it is set in."""
+    """A text with line breaks, and its font size."""
 
     text: str
     size: float
 
     @property
     def lines(self) -> int:
-        """How many lines it has."""
+        """Number of lines."""
         return self.text.count("\n") + 1
 
 
 def text_width(text: str, size: float) -> float:
-    """Width of a line in inches.
+    """Return the width of a line in inches.
 
     Examples
     --------
@@ -47,7 +47,7 @@ def text_width(text: str, size: float) -> float:
 
 
 def wrapped(text: str, room: float, size: float) -> list[str]:
-    """Break a text into lines that are no wider than the room, within words if it must be.
+    """Break a text into lines no wider than `room` inches, within words if necessary.
 
     Examples
     --------
@@ -74,13 +74,14 @@ def fit_text(text: str, room: float, *, sizes: Sequence[float], most: int = 3) -
     Parameters
     ----------
     text : str
-        Without line breaks.
+        Text without line breaks.
     room : float
         Width in inches.
     sizes : sequence of float
-        Sizes in points to be tried on one line, the largest first; lines are broken in the last.
+        Font sizes to try on one line, largest first; a text that is still too wide is wrapped in
+        the last size.
     most : int, default=3
-        So many lines at most; the middle of a text that needs more is left out.
+        Largest number of lines; the middle of a longer text is replaced by an ellipsis.
 
     Examples
     --------
@@ -93,7 +94,7 @@ def fit_text(text: str, room: float, *, sizes: Sequence[float], most: int = 3) -
         if text_width(text, size) <= room:
             return Fitted(text, size)
     lines = wrapped(text, room, sizes[-1])
-    # Hardly more letters than these can have room, however they are wrapped.
+    # Upper bound of the letters that fit, however they are wrapped.
     kept = min(int(1.2 * len(text) * most * room / text_width(text, sizes[-1])), len(text) - 1)
     while len(lines) > most and kept > 0:
         head, tail = text[: (kept + 1) // 2], text[len(text) - kept // 2 :]

@@ -1,9 +1,9 @@
-"""Bars by measure, one panel for each column of a table: robustness and separability."""
+"""Bars by measure for robustness and separability, one panel for each column of a table."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -22,7 +22,7 @@ __all__ = ["RobustnessBarsDisplay", "SeparabilityBarsDisplay"]
 
 
 def _panel_columns(count: int, columns: int | None) -> int:
-    """So many that no row is nearly empty."""
+    """Return the number of panels per row, so that no row is nearly empty."""
     return columns or (count if count <= 4 else -(-count // -(-count // 5)))
 
 
@@ -32,7 +32,8 @@ class _MeasureBars(Display):
     label: str = ""
     marks: pd.DataFrame | None = None
     mark_label: str = "median"
-    shares_axis: ClassVar[bool] = True
+    shares_axis: bool | None = field(default=None, kw_only=True)
+    shares_axis_by_default: ClassVar[bool] = True
     default_label: ClassVar[str] = "value"
 
     def __post_init__(self) -> None:
@@ -43,6 +44,8 @@ class _MeasureBars(Display):
                 f"got {found}{' without rows' if hasattr(self.table, 'columns') else ''}"
             )
         self.label = self.label or self.default_label
+        if self.shares_axis is None:
+            self.shares_axis = self.shares_axis_by_default
 
     @property
     def measures(self) -> tuple[Measure, ...]:
@@ -50,7 +53,7 @@ class _MeasureBars(Display):
         return measures_named(self.table.index, self.own_measures)
 
     def data(self) -> dict[str, Any]:
-        """Measures, and values of each panel."""
+        """Return the measures, and the values of each panel."""
         return {
             **describe_measures(self.measures),
             "panels": [
@@ -81,9 +84,9 @@ class _MeasureBars(Display):
         ax : Axes or as many as there are panels, optional
             Where to draw; one axis is divided. A new figure by default.
         columns : int, optional
-            Panels in a row.
+            Panels per row.
         legend : bool, optional
-            Whether the families are named; by default where there is a margin.
+            Whether to name the families; by default only in a new figure.
         """
         data = self.to_dict()
         count, measures = len(data["panels"]), data["measures"]
@@ -109,7 +112,7 @@ class _MeasureBars(Display):
 
 
 def _draw_marks(axis: Any, panel: Mapping[str, Any]) -> None:
-    """Diamonds on the bars; infinite ones are left out."""
+    """Draw diamonds on the bars; infinite values are skipped."""
     marks = to_array(panel["marks"])
     places = np.flatnonzero(np.isfinite(marks))
     axis.plot(
@@ -124,14 +127,16 @@ def _draw_marks(axis: Any, panel: Mapping[str, Any]) -> None:
     source="the robustness study, or a table of deviations",
 )
 class RobustnessBarsDisplay(_MeasureBars):
-    """Mean standard deviations; short bars are robust measures.
+    """Mean standard deviations; robust measures have short bars.
 
     Attributes
     ----------
     table : pandas.DataFrame
         One row for each measure, one column for each panel.
     label : str
-        Of the horizontal axis.
+        Label of the horizontal axis.
+    shares_axis : bool
+        Whether all panels have the same scale; True by default.
 
     Raises
     ------
@@ -155,18 +160,21 @@ class RobustnessBarsDisplay(_MeasureBars):
     source="the separability study, or a table of z statistics",
 )
 class SeparabilityBarsDisplay(_MeasureBars):
-    """z statistics; long bars are measures that tell accurate detectors from others.
+    """z statistics; measures with long bars separate accurate from inaccurate detectors.
 
     Attributes
     ----------
     table : pandas.DataFrame
         One row for each measure, one column for each panel.
     label : str
-        Of the horizontal axis; every panel has its own, since a z may be hundreds of times another.
+        Label of the horizontal axis.
     marks : pandas.DataFrame or None
         Other numbers in the form of the table, drawn as diamonds.
     mark_label : str
-        What the diamonds are.
+        Meaning of the diamonds.
+    shares_axis : bool
+        Whether all panels have the same scale. False by default, since z can differ by orders of
+        magnitude between data sets.
 
     Raises
     ------
@@ -181,5 +189,5 @@ class SeparabilityBarsDisplay(_MeasureBars):
     SeparabilityBarsDisplay(2 measures: ECG)
     """
 
-    shares_axis = False
+    shares_axis_by_default = False
     default_label = "z statistic"

@@ -1,4 +1,4 @@
-"""Displays: the data of a figure, drawn by matplotlib and by the page; and the list of them."""
+"""Base class of displays, and the registry of figures."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ __all__ = [
     "to_array",
 ]
 
-# Pixels to an inch: what journals ask for, and what is enough to look at on a page.
+# Pixels per inch for print, as journals require, and for pages.
 PRINT_DPI, PAGE_DPI = 300, 200
 FIGURE_FORMATS = ("png", "pdf", "svg")
 _TEXT_AS_TEXT = {"pdf.fonttype": 42, "ps.fonttype": 42, "svg.fonttype": "none"}
-# Without dates and random names the same figure is the same bytes.
+# Without dates and random names, the same figure gives the same bytes.
 _REPRODUCIBLE = {"svg.hashsalt": "vuskit"}
 _NO_DATE: dict[str, dict[str, Any]] = {
     ".pdf": {"CreationDate": None},
@@ -50,23 +50,23 @@ _NO_DATE: dict[str, dict[str, Any]] = {
 
 
 def check_figure_format(figure_format: str) -> str:
-    """Return the format of the figures.
+    """Return the format if it is ``png``, ``pdf`` or ``svg``.
 
     Raises
     ------
     InvalidInputError
-        If it is none of ``png``, ``pdf`` and ``svg``.
+        If the format is another one.
     """
     return check_choice("figure_format", figure_format, FIGURE_FORMATS)
 
 
 def save_figure(figure: Figure, path: Path, *, dpi: int = PRINT_DPI) -> None:
-    """Save a figure in the format that its name ends with; text stays text.
+    """Save a figure in the format of the extension; text remains selectable.
 
     Raises
     ------
     InvalidInputError
-        If `dpi`, the pixels to an inch of a png, is not a positive number.
+        If `dpi` is not a positive integer.
     """
     check_int("dpi", dpi, minimum=1)
     matplotlib = require("matplotlib", purpose="a figure")
@@ -75,7 +75,7 @@ def save_figure(figure: Figure, path: Path, *, dpi: int = PRINT_DPI) -> None:
 
 
 def json_ready(value: Any) -> Any:
-    """Return data as JSON knows it: lists, null for NaN, text for infinite numbers.
+    """Convert data for JSON: lists for arrays, None for NaN, strings for infinite numbers.
 
     Examples
     --------
@@ -96,7 +96,7 @@ def json_ready(value: Any) -> Any:
 
 
 def to_array(values: Iterable[Any]) -> Any:
-    """Return the array behind numbers that :func:`json_ready` made, of any depth.
+    """Convert numbers from :func:`json_ready` back into an array of any depth.
 
     Examples
     --------
@@ -108,25 +108,25 @@ def to_array(values: Iterable[Any]) -> Any:
 
 @dataclass(eq=False, repr=False)
 class Display(abc.ABC):
-    """A figure: holds the data it shows, and draws it.
+    """A figure that holds its data and draws it.
 
-    :meth:`to_dict` returns everything that is drawn. Matplotlib (:meth:`plot`) and the pages draw
-    from it; ``kind`` selects the page's renderer.
+    :meth:`to_dict` returns all drawn data. Both matplotlib (:meth:`plot`) and the pages draw from
+    it; ``kind`` selects the renderer of the page.
 
     Attributes
     ----------
     title : str
-        Heading on a page; that of the kind of figure by default.
+        Heading on a page; by default the title of the kind of figure.
     caption : str
-        Defines the terms of the figure, below its heading on a page.
+        Definitions of the terms, shown below the heading on a page.
     own_measures : sequence of Measure
-        Measures that the data names and that are not registered.
+        Measures in the data that are not registered.
     ax_ : Axes
-        After :meth:`plot`: the axis that was given, or the first panel.
+        After :meth:`plot`: the given axis, or the first panel.
     axes_ : list of Axes
         After :meth:`plot`: all panels.
     figure_ : Figure
-        After :meth:`plot`: what the axis belongs to.
+        After :meth:`plot`: the figure of the axis.
     """
 
     kind: ClassVar[str] = "figure"
@@ -139,7 +139,7 @@ class Display(abc.ABC):
     figure_: Figure | SubFigure = field(init=False)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything that is drawn, ready for JSON.
+        """Return all drawn data, ready for JSON.
 
         Examples
         --------
@@ -158,34 +158,34 @@ class Display(abc.ABC):
 
     @abc.abstractmethod
     def data(self) -> dict[str, Any]:
-        """Return what is drawn, by name; :meth:`to_dict` makes it ready for JSON."""
+        """Return the drawn data by name; :meth:`to_dict` converts it for JSON."""
 
     @abc.abstractmethod
     def plot(self, ax: Any = None) -> Any:
-        """Draw; displays say what they take besides the axis."""
+        """Draw the display; subclasses add options."""
 
     def save(self, path: str | Path, *, dpi: int = PRINT_DPI) -> Path:
-        """Save as png, pdf or svg, by the ending of the name; text stays text.
+        """Save as png, pdf or svg, depending on the extension; text remains selectable.
 
-        Draws a new figure if nothing was drawn yet.
+        Draws a new figure if :meth:`plot` was not called before.
 
         Parameters
         ----------
         path : str or Path
-            Where to; pdf and svg are sharp at any size.
+            File to write; pdf and svg are sharp at any size.
         dpi : int, default=300
-            Pixels to an inch of a png.
+            Pixels per inch of a png.
 
         Raises
         ------
         InvalidInputError
-            If the name ends with something else, or `dpi` is not a positive number.
+            If the extension is another one, or `dpi` is not a positive integer.
         """
         place = Path(path)
         check_choice("path", place.suffix.lstrip(".").lower(), FIGURE_FORMATS)
         if not hasattr(self, "figure_"):
             self.plot()
-        # Whatever the axis is part of, the whole figure is saved.
+        # The axis may belong to a subfigure; save the whole figure.
         save_figure(self.ax_.figure.canvas.figure, place, dpi=dpi)
         return place
 
@@ -195,7 +195,7 @@ class Display(abc.ABC):
         return self
 
     def _about(self) -> str:
-        """What the display holds, in a few words."""
+        """Describe the display briefly, for ``repr``."""
         return self.title
 
     def __repr__(self) -> str:
@@ -209,13 +209,13 @@ class FigureEntry:
     Attributes
     ----------
     name : str
-        Such as ``"critical_difference"``.
+        Name, such as ``"critical_difference"``.
     title : str
-        What it shows, in words.
+        What the figure shows.
     source : str
-        What it is made from.
+        What the figure is made from.
     display : type
-        The class that holds and draws it.
+        Class of the display.
     """
 
     name: str
@@ -229,7 +229,7 @@ Kind = TypeVar("Kind", bound=type[Display])
 
 
 def register_figure(*, name: str, title: str, source: str) -> Callable[[Kind], Kind]:
-    """Put a display on the list of figures, by decoration."""
+    """Decorator that registers a display as a kind of figure."""
 
     def decorate(display: Kind) -> Kind:
         display.kind = name
@@ -240,7 +240,7 @@ def register_figure(*, name: str, title: str, source: str) -> Callable[[Kind], K
 
 
 def list_figures() -> list[FigureEntry]:
-    """All figures, in the order in which a paper would show them.
+    """Return all figures, in the order of a paper.
 
     Examples
     --------
@@ -254,12 +254,12 @@ def list_figures() -> list[FigureEntry]:
 
 
 def get_figure(name: str) -> FigureEntry:
-    """Return the figure of that name.
+    """Return the figure with a name.
 
     Raises
     ------
     InvalidInputError
-        If there is none; the text proposes the nearest name.
+        If the name is unknown; the message suggests the nearest name.
 
     Examples
     --------

@@ -35,8 +35,9 @@ if TYPE_CHECKING:
 __all__ = ["CenteredBoxDisplay", "SeparabilityBoxDisplay"]
 
 _MOST_ACROSS = 4
-_HATCH = "/////"  # of inaccurate detectors, for print without color
-_SMALLEST = 1e-9  # differences of values below this are those of rounding
+_HATCH = "/////"  # of inaccurate detectors, for gray print
+_INACCURATE_LINE = "#B8402A"
+_SMALLEST = 1e-9  # smaller differences are rounding errors
 
 
 def _said(outside: int) -> str:
@@ -44,12 +45,12 @@ def _said(outside: int) -> str:
 
 
 def _limit_to_whiskers(axis: Any, panel: Mapping[str, Any]) -> int:
-    """Let an axis end a little beyond the whiskers; returns how many points are outside."""
+    """Limit an axis to the whiskers plus a margin; return the number of points outside."""
     ends = to_array(panel["boxes"])[:, [0, 4]]
-    ends = ends[np.isfinite(ends)]  # a measure that is undefined throughout has none
+    ends = ends[np.isfinite(ends)]  # a measure without any value has no whiskers
     points = np.array([point for row in panel["outliers"] for point in row], dtype=np.float64)
     low, high = (ends.min(), ends.max()) if ends.size else (0.0, 0.0)
-    if high - low < _SMALLEST:  # without any box to be seen the points are all there is
+    if high - low < _SMALLEST:  # no visible box: keep all points
         return 0
     low, high = low - 0.05 * (high - low), high + 0.05 * (high - low)
     axis.set_xlim(low, high)
@@ -58,19 +59,19 @@ def _limit_to_whiskers(axis: Any, panel: Mapping[str, Any]) -> int:
 
 @register_figure(
     name="centered_boxes",
-    title="values of one series under perturbations, less the mean of the detector",
+    title="values on one series under perturbations, minus the mean of the detector",
     source="the robustness study, or tables of centered values",
 )
 @dataclass(eq=False, repr=False)
 class CenteredBoxDisplay(Display):
-    """One box for each measure; wide boxes are measures that notice the perturbation.
+    """One box for each measure; robust measures have narrow boxes.
 
     Attributes
     ----------
     series : str
-        Its name.
+        Name of the series.
     panels : dict of DataFrame
-        Values less the mean over the repeats, one column for each measure, by the panel's title.
+        Values minus their mean, one column for each measure, by the title of the panel.
 
     Examples
     --------
@@ -89,14 +90,14 @@ class CenteredBoxDisplay(Display):
         return measures_named(next(iter(self.panels.values())).columns, self.own_measures)
 
     def data(self) -> dict[str, Any]:
-        """Measures, and boxes with outliers of each panel."""
+        """Return the measures, and boxes and outliers of each panel."""
         return {
             **describe_measures(self.measures),
             "panels": [
                 {"title": name, **box_data(table.to_numpy(dtype=float).T)}
                 for name, table in self.panels.items()
             ],
-            "label": f"value on {self.series} less the detector's mean",
+            "label": f"value on {self.series} minus the detector's mean",
         }
 
     def plot(
@@ -109,10 +110,10 @@ class CenteredBoxDisplay(Display):
         ax : Axes or as many as there are panels, optional
             Where to draw; one axis is divided. A new figure by default.
         legend : bool, optional
-            Whether the families are named; by default where there is a margin.
+            Whether to name the families; by default only in a new figure.
         outliers : bool, default=False
-            Whether the axes reach as far as the outliers. By default they reach as far as the
-            whiskers, so that the boxes can be seen, and the titles say how many points are outside.
+            Whether the axes include all outliers. By default they end at the whiskers, so that the
+            boxes are visible, and the titles give the number of points outside.
         """
         data = self.to_dict()
         count, measures = len(data["panels"]), data["measures"]
@@ -140,20 +141,20 @@ class CenteredBoxDisplay(Display):
 @register_figure(
     name="separability_boxes",
     title="values of accurate and inaccurate detectors under lag and noise, in pairs",
-    source="the separability study, or tables of values of pairs; their scores if at hand",
+    source="the separability study, or tables of values of pairs; optionally their scores",
 )
 @dataclass(eq=False, repr=False)
 class SeparabilityBoxDisplay(Display):
-    """Two boxes for each measure; apart if the measure separates the two detectors.
+    """Two boxes for each measure; they are apart if the measure separates the detectors.
 
     Attributes
     ----------
     series : str
-        Its name.
+        Name of the series.
     pairs : sequence of tuple
-        Accurate and inaccurate detector.
+        Pairs of an accurate and an inaccurate detector.
     values : sequence of DataFrame
-        Of each pair, by detector and repeat, one column for each measure.
+        Values of each pair, by detector and repeat, one column for each measure.
     z : sequence of sequences of float, optional
         z statistic of each pair and measure; shown on pages.
     scores : SeriesDisplay or None
@@ -184,7 +185,7 @@ class SeparabilityBoxDisplay(Display):
         return measures_named(self.values[0].columns, self.own_measures)
 
     def data(self) -> dict[str, Any]:
-        """Measures, and two rows of boxes for each pair; series and scores if they are there."""
+        """Return the measures, two rows of boxes for each pair, and the scores if given."""
         panels = []
         for place, ((good, bad), table) in enumerate(zip(self.pairs, self.values, strict=True)):
             boxes = [box_data(table.loc[name].to_numpy(dtype=float).T) for name in (good, bad)]
@@ -261,7 +262,7 @@ class SeparabilityBoxDisplay(Display):
 
 
 def _detectors(data: Mapping[str, Any]) -> dict[bool, dict[str, str]]:
-    """Colors of the accurate and of the inaccurate detectors by name."""
+    """Return the colors of accurate and inaccurate detectors, by name."""
     return {
         accurate: {
             one["name"]: one["color"]
@@ -274,7 +275,7 @@ def _detectors(data: Mapping[str, Any]) -> dict[bool, dict[str, str]]:
 
 
 def _draw_scores(canvas: Canvas, panels: list[Any], data: Mapping[str, Any]) -> None:
-    """Draw the series, then the scores of each kind of detector above each other."""
+    """Draw the series, then the scores of accurate and of inaccurate detectors."""
     lines = {line["name"]: line for line in data["scores"]["lines"]}
     draw_line(panels[0], lines["series"])
     panels[0].set_yticks([])
@@ -283,11 +284,13 @@ def _draw_scores(canvas: Canvas, panels: list[Any], data: Mapping[str, Any]) -> 
         for row, (name, color) in enumerate(detectors.items()):
             score = to_array(lines[name]["y"])
             share = (score - score.min()) / (np.ptp(score) or 1.0)
-            style = {"linestyle": "-" if accurate else (0, (4, 1)), "linewidth": 0.6}
-            draw_line(axis, {**lines[name], "y": 0.9 * share - row}, color=color, **style)
+            # The fill of the boxes is too light for thin lines in gray print.
+            style: dict[str, Any] = {"color": color if accurate else _INACCURATE_LINE}
+            style |= {"linestyle": "-" if accurate else (0, (4, 1)), "linewidth": 0.6}
+            draw_line(axis, {**lines[name], "y": 0.9 * share - row}, **style)
         axis.set_yticks([0.3 - row for row in range(len(detectors))], detectors, fontsize=SMALL)
         axis.tick_params(axis="y", length=0)
-        canvas.title(axis, f"{'' if accurate else 'in'}accurate scores")
+        canvas.title(axis, f"scores of {'' if accurate else 'in'}accurate detectors")
     for axis in panels:
         shade(axis, data["scores"]["events"])
         axis.tick_params(labelbottom=axis is panels[-1])

@@ -1,4 +1,4 @@
-"""A choice of displays: one for each series, detector or data set, shown one at a time."""
+"""A choice of displays: one per series, detector or data set, shown one at a time."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ Item = TypeVar("Item")
 class ChoiceDisplay(Display):
     """Displays of the same kind, chosen by one or more names.
 
-    Each is made when it is needed first. :meth:`plot` draws the first, or the one of a given key;
+    Displays are created on first use. :meth:`plot` draws the first display or that of a given key;
     pages let the reader choose.
 
     Attributes
     ----------
     labels : tuple of str
-        What the parts of a key are, such as ``("series", "detector")``.
+        Names of the parts of a key, such as ``("series", "detector")``.
     keys : sequence of tuple of str
-        One key for each display, the first is drawn by default.
+        One key for each display; the first is drawn by default.
     make : callable
         Returns the display of a key.
     total : int
-        How many there were before some were left out; 0 if none were.
+        Number of displays before :meth:`limited` dropped some; 0 if none were dropped.
 
     Raises
     ------
@@ -77,7 +77,7 @@ class ChoiceDisplay(Display):
         return self._made[key]
 
     def data(self) -> dict[str, Any]:
-        """Keys, what all displays share, and what is different in each."""
+        """Return the keys, the data that all displays share, and the rest of each display."""
         held = [self.display(key).to_dict() for key in self.keys]
         first, *others = held
         shared = {
@@ -99,9 +99,9 @@ class ChoiceDisplay(Display):
         }
 
     def limited(self, count: int) -> ChoiceDisplay:
-        """Keep at most so many displays, evenly from every data set of the first label.
+        """Keep at most `count` displays, evenly from all data sets of the first label.
 
-        All choices of one first name are kept together.
+        Displays with the same first name are kept or dropped together.
         """
         names = list(dict.fromkeys(key[0] for key in self.keys))
         each = max(len(self.keys) / len(names), 1)
@@ -113,16 +113,16 @@ class ChoiceDisplay(Display):
         )
 
     def plot(self, ax: Any = None, *, key: Key | None = None, **options: Any) -> Display:
-        """Draw one of the displays, and return it.
+        """Draw one of the displays and return it.
 
         Parameters
         ----------
         ax : Axes or several, optional
-            As the display takes it.
+            Where to draw, as for the display.
         key : tuple of str, optional
-            Which display; the first by default.
+            Key of the display; the first by default.
         **options
-            Of the display.
+            Options of the display.
         """
         chosen = self.display(self.keys[0] if key is None else key)
         drawn: Display = chosen.plot(ax, **options)
@@ -136,7 +136,7 @@ class ChoiceDisplay(Display):
 def sampled(
     items: Sequence[Item], count: int, group: Callable[[Item], Hashable] = lambda item: None
 ) -> list[Item]:
-    """Keep at most ``count`` items, evenly from every group, in their order.
+    """Keep at most ``count`` items, evenly from all groups, in their order.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Consistency: entropy of the ranks, and the ranks themselves."""
+"""Consistency: ranks of the detectors and their entropy."""
 
 from __future__ import annotations
 
@@ -42,12 +42,16 @@ __all__ = ["ConsistencyPanelsDisplay", "EntropyDisplay", "RankLinesDisplay"]
 )
 @dataclass(eq=False, repr=False)
 class EntropyDisplay(Display):
-    """Short bars are measures that rank the detectors alike on series of the same kind.
+    """Bars of entropies; measures with short bars rank the detectors consistently.
 
     Attributes
     ----------
     by_measure, by_family : pandas.Series
-        Mean entropy in bits.
+        Mean entropy.
+    unit : str
+        Unit of the entropy.
+    wide : bool
+        Whether the panels are next to each other, at the width of a page.
 
     Examples
     --------
@@ -58,6 +62,8 @@ class EntropyDisplay(Display):
 
     by_measure: pd.Series
     by_family: pd.Series
+    unit: str = "bits"
+    wide: bool = False
 
     @property
     def measures(self) -> tuple[Measure, ...]:
@@ -65,7 +71,7 @@ class EntropyDisplay(Display):
         return measures_named(self.by_measure.index, self.own_measures)
 
     def data(self) -> dict[str, Any]:
-        """Measures with their entropies, and those of the families."""
+        """Return the entropies of measures and families."""
         known = describe_measures(self.measures)
         examples = {measure.family: measure for measure in self.measures}
         families = [examples[str(name)] for name in self.by_family.index]
@@ -81,7 +87,7 @@ class EntropyDisplay(Display):
                 }
                 for measure, value in zip(families, self.by_family, strict=True)
             ],
-            "label": "mean entropy of the ranks, bits",
+            "label": f"mean entropy of the ranks, {self.unit}",
         }
 
     def plot(self, ax: Any = None, *, legend: bool | None = None) -> EntropyDisplay:
@@ -92,22 +98,30 @@ class EntropyDisplay(Display):
         ax : Axes or two of them, optional
             Where to draw; one axis is divided. A new figure by default.
         legend : bool, optional
-            Whether the families are named; by default where there is a margin.
+            Whether to name the families; by default only in a new figure.
         """
         data = self.to_dict()
         measures, families = data["measures"], data["by_family"]
-        heights = [len(measures), len(families) + 1]
-        size = (COLUMN, 0.135 * sum(heights) + 1.1)
-        canvas = open_canvas(ax, [Cell(0, 0), Cell(1, 0)], size=size, heights=heights, share="x")
-        above, below = canvas.panels
-        above.tick_params(labelbottom=False)
-        measure_bars(above, to_array(data["values"]), measures)
-        canvas.title(above, "by measure")
-        measure_bars(below, to_array([one["value"] for one in families]), families)
+        if self.wide:
+            size = (PAGE, 0.145 * len(measures) + 0.6)
+            canvas = open_canvas(ax, [Cell(0, 0), Cell(0, 1)], size=size)
+        else:
+            heights = [len(measures), len(families) + 1]
+            size = (COLUMN, 0.135 * sum(heights) + 1.1)
+            cells = [Cell(0, 0), Cell(1, 0)]
+            canvas = open_canvas(ax, cells, size=size, heights=heights, share="x")
+            canvas.panels[0].tick_params(labelbottom=False)
+        first, second = canvas.panels
+        bars = measure_bars(first, to_array(data["values"]), measures)
+        _write_values(first, bars)
+        canvas.title(first, "by measure")
+        bars = measure_bars(second, to_array([one["value"] for one in families]), families)
+        _write_values(second, bars)
         names = [one["title"] for one in families]
-        below.set_yticks(range(len(names)), names, fontsize=SMALL)
-        canvas.title(below, "by family of measures")
-        below.set_xlabel(data["label"], fontsize=TEXT)
+        second.set_yticks(range(len(names)), names, fontsize=SMALL)
+        canvas.title(second, "by family of measures")
+        for axis in canvas.panels if self.wide else [second]:
+            axis.set_xlabel(data["label"], fontsize=TEXT)
         if legend:
             family_legend(canvas, data, legend=legend)
         self._drawn(canvas)
@@ -117,7 +131,13 @@ class EntropyDisplay(Display):
         return f"{len(self.by_measure)} measures, {len(self.by_family)} families"
 
 
-_QUANTITIES = {"rank": "mean rank (1 is best)", "entropy": "entropy of the ranks, bits"}
+def _write_values(axis: Any, bars: Any) -> None:
+    """Write the values, since entropies hardly differ compared with their distance from 0."""
+    axis.bar_label(bars, fmt="%.2f", fontsize=SMALL, padding=1.5)
+    axis.margins(x=0.12)
+
+
+_QUANTITIES = {"rank": "mean rank (1 is best)", "entropy": "entropy of the ranks"}
 
 
 @register_figure(
@@ -127,7 +147,7 @@ _QUANTITIES = {"rank": "mean rank (1 is best)", "entropy": "entropy of the ranks
 )
 @dataclass(eq=False, repr=False)
 class RankLinesDisplay(Display):
-    """A line for each detector over the measures.
+    """One line for each detector over the measures.
 
     Attributes
     ----------
@@ -136,7 +156,9 @@ class RankLinesDisplay(Display):
     quantity : str
         ``"rank"`` or ``"entropy"``.
     dataset : str or None
-        Which data set; None for all.
+        Name of the data set; None for all.
+    unit : str
+        Unit of the entropy.
 
     Raises
     ------
@@ -153,6 +175,7 @@ class RankLinesDisplay(Display):
     table: pd.DataFrame
     quantity: str = "rank"
     dataset: str | None = None
+    unit: str = "bits"
 
     def __post_init__(self) -> None:
         check_choice("quantity", self.quantity, _QUANTITIES)
@@ -163,12 +186,12 @@ class RankLinesDisplay(Display):
         return measures_named(self.table.columns, self.own_measures)
 
     def data(self) -> dict[str, Any]:
-        """Measures, detectors, and one row of numbers for each detector."""
+        """Return measures, detectors, and one row of numbers for each detector."""
         return {
             **describe_measures(self.measures),
             "detectors": list(map(str, self.table.index)),
             "values": self.table.to_numpy(dtype=float),
-            "label": _QUANTITIES[self.quantity],
+            "label": _QUANTITIES[self.quantity] + f", {self.unit}" * (self.quantity == "entropy"),
             "dataset": self.dataset or "all series",
         }
 
@@ -180,7 +203,7 @@ class RankLinesDisplay(Display):
         ax : Axes, optional
             Where to draw; a new figure by default.
         legend : bool, default=True
-            Whether the detectors are named.
+            Whether to name the detectors.
         """
         data = self.to_dict()
         measures = data["measures"]
@@ -214,19 +237,19 @@ class RankLinesDisplay(Display):
 )
 @dataclass(eq=False, repr=False)
 class ConsistencyPanelsDisplay(Display):
-    """Whether the ranks of detectors depend on the measure, and how much they vary.
+    """Entropy by family of measures; ranks and entropies of the detectors by data set.
 
     Attributes
     ----------
     entropy : EntropyDisplay
-        Mean entropies; those of the families are shown.
+        Mean entropies; only those of the families are drawn.
     ranks, entropies : sequence of RankLinesDisplay
-        Of all data sets together first, then of single ones; equally many.
+        First over all data sets, then one for each data set. Both have the same length.
 
     Raises
     ------
     InvalidInputError
-        If there are not equally many, or none.
+        If they are empty or differ in length.
     """
 
     entropy: EntropyDisplay
@@ -236,12 +259,12 @@ class ConsistencyPanelsDisplay(Display):
     def __post_init__(self) -> None:
         if not self.ranks or len(self.ranks) != len(self.entropies):
             raise InvalidInputError(
-                "`ranks` and `entropies` must be equally many, at least one, got "
+                "`ranks` and `entropies` must have the same length, at least 1, got "
                 f"{len(self.ranks)} and {len(self.entropies)}"
             )
 
     def data(self) -> dict[str, Any]:
-        """Data of all parts."""
+        """Return the data of all parts."""
         return {
             "entropy": self.entropy.to_dict(),
             "ranks": [one.to_dict() for one in self.ranks],
@@ -249,7 +272,7 @@ class ConsistencyPanelsDisplay(Display):
         }
 
     def plot(self, ax: Any = None) -> ConsistencyPanelsDisplay:
-        """Draw families above, then a row of ranks and entropies for each data set.
+        """Draw the families on top, then a row of ranks and entropies for each data set.
 
         Parameters
         ----------
@@ -282,7 +305,7 @@ class ConsistencyPanelsDisplay(Display):
 
 
 def _mark_families(axis: Any, measures: list[dict[str, Any]]) -> None:
-    """Mark each measure with the color of its family, between its name and the axis."""
+    """Mark each measure with its family's color, between its name and the axis."""
     transforms = require("matplotlib.transforms", purpose="a figure")
     beside = transforms.offset_copy(
         axis.get_yaxis_transform(), fig=axis.figure, x=-5, units="points"

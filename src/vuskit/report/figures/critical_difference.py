@@ -21,17 +21,17 @@ if TYPE_CHECKING:
 __all__ = ["CriticalDifferenceDisplay", "DifferencePanelsDisplay"]
 
 _INCH = 72  # points
-_HEAD, _ROW = 0.45, 0.15  # inches: what stands above the scale, and a name
+_HEAD, _ROW = 0.45, 0.15  # heights of the part above the scale and of a name, in inches
 _BAR_ROW = 0.55  # of a row
 _BAR, _THIN, _DOT = 1.8, 0.5, 2.5  # points: widths of lines, size of a mean rank
-_OVERHANG = 2.5  # points that a bar reaches beyond its ends
-_APART = 0.04  # of the scale: bars on one line are never closer
+_OVERHANG = 2.5  # points by which a bar extends beyond its ends
+_APART = 0.04  # smallest distance of bars on one line, relative to the scale
 _GAP = 4.0  # points between lines and words
 _MOST_FOR_NAMES = 0.8  # of the width
 _TICK = 14.0  # points between two numbers, at least
 _BRACKET = 20.0  # points above the scale
-_LETTER = 0.56  # of the height: the width of a letter of a note
-# A name is no formula.
+_LETTER = 0.56  # width of a letter of a note, relative to its height
+# Names may contain dollar signs and must not be parsed as formulas.
 _WORDS: dict[str, Any] = {"fontsize": SMALL, "va": "center", "parse_math": False}
 _SCALE = "mean rank (1 is best)"
 
@@ -39,29 +39,29 @@ _SCALE = "mean rank (1 is best)"
 @register_figure(
     name="critical_difference",
     title="mean ranks, and which do not differ significantly",
-    source="mean ranks and groups of names, as `compare` finds them",
+    source="mean ranks and groups of names, from `compare`",
 )
 @dataclass(eq=False, repr=False)
 class CriticalDifferenceDisplay(Display):
     """Mean ranks on a line; bars join names whose ranks do not differ significantly.
 
-    A bar covers everything between its ends. ``compare(table).figure()`` makes the display of a
+    A bar joins all names between its ends. ``compare(table).figure()`` makes the display of a
     table of results.
 
     Attributes
     ----------
     ranks : pandas.Series
-        Mean rank by name, the best first; measures are shown under their titles.
+        Mean ranks by name, best first; measures are shown with their titles.
     groups : sequence of sequences of str
         Names that share a bar.
     test : str
-        The test in words.
+        Description of the test.
     intervals : pandas.DataFrame or None
-        Columns ``lower`` and ``upper`` of each mean rank's interval; shown on pages.
+        Columns ``lower`` and ``upper`` of the interval of each mean rank; shown on pages.
     critical_difference : float or None
-        Difference of mean ranks that is significant, where the test has one; drawn as a bracket.
+        Significant difference of mean ranks, if the test has one; drawn as a bracket.
     notes : tuple of str
-        Written below: a test of all that is not significant, series too few for any difference.
+        Notes below the diagram, such as too few series for a significant difference.
 
     Examples
     --------
@@ -79,7 +79,7 @@ class CriticalDifferenceDisplay(Display):
     notes: tuple[str, ...] = ()
 
     def data(self) -> dict[str, Any]:
-        """Names with mean ranks and intervals, places of the names of each group, and words."""
+        """Return names with mean ranks and intervals, indices of each group, and texts."""
         names = [str(name) for name in self.ranks.index]
         known = describe_names(names, self.own_measures)
         items = [
@@ -108,7 +108,7 @@ class CriticalDifferenceDisplay(Display):
         ax : Axes, optional
             Where to draw; a new figure by default.
         title : str, optional
-            Above the diagram; the test in words by default, ``""`` for none.
+            Title above the diagram; by default the description of the test, ``""`` for none.
         """
         data = self.to_dict()
         drawn = _Diagram([(one["title"], one["rank"]) for one in data["items"]], data)
@@ -148,12 +148,12 @@ class CriticalDifferenceDisplay(Display):
 )
 @dataclass(eq=False, repr=False)
 class DifferencePanelsDisplay(Display):
-    """Diagrams below each other: whether order and groups depend on the measure.
+    """Diagrams by measure, one below the other.
 
     Attributes
     ----------
     panels : dict of CriticalDifferenceDisplay
-        By the title of the measure.
+        Diagrams by the title of the measure.
 
     Raises
     ------
@@ -168,7 +168,7 @@ class DifferencePanelsDisplay(Display):
             raise InvalidInputError("`panels` must hold at least one diagram, got none")
 
     def data(self) -> dict[str, Any]:
-        """Data of each diagram by its title."""
+        """Return the data of each diagram by its title."""
         return {"panels": {name: panel.to_dict() for name, panel in self.panels.items()}}
 
     def plot(self, ax: Any = None) -> DifferencePanelsDisplay:
@@ -184,7 +184,7 @@ class DifferencePanelsDisplay(Display):
         height = 2 * _HEAD + _ROW * (math.ceil(most / 2) + _BAR_ROW * lines + 1.5)
         cells = [Cell(row, 0) for row in range(len(self.panels))]
         canvas = open_canvas(ax, cells, size=(PAGE, height * len(cells)))
-        canvas.lay_out()  # a diagram is drawn for the width of its axis
+        canvas.lay_out()  # the diagrams depend on the width of their axes
         pairs = zip("abcdefgh", self.panels.items(), canvas.panels, strict=False)
         for letter, (name, panel), axis in pairs:
             panel.plot(axis, title=f"({letter}) {name}: {panel.test}")
@@ -196,43 +196,43 @@ class DifferencePanelsDisplay(Display):
 
 
 class _Diagram(NamedTuple):
-    """Layout of one diagram: names and ranks, the best first, and the display's dictionary."""
+    """Layout of one diagram: names and ranks, best first, and the data of the display."""
 
     ranks: list[tuple[str, float]]
     data: dict[str, Any]
 
     def lines(self, width: float) -> list[str]:
-        """The notes in lines of so many points."""
+        """Return the notes wrapped to a width in points."""
         letters = max(int(width / (_LETTER * SMALL)), 1)
         return [line for note in self.data["notes"] for line in wrap(note, letters)]
 
     def scale(self) -> tuple[int, int]:
-        """Whole ranks around all mean ranks."""
+        """Return the integer ranks around all mean ranks."""
         ranks = [rank for _, rank in self.ranks]
         low = min(math.floor(min(ranks)), len(ranks) - 1)
         return low, max(math.ceil(max(ranks)), low + 1)
 
     def ends(self, group: Sequence[int]) -> tuple[float, float]:
-        """Lowest and highest rank of a group."""
+        """Return the lowest and highest rank of a group."""
         ranks = [self.ranks[place][1] for place in group]
         return min(ranks), max(ranks)
 
     def reaching(self, bar: _Bar, overhang: float) -> tuple[float, float]:
-        """Ends of a bar a little beyond those it joins, and never as far as the next ones."""
+        """Return the ends of a bar, slightly beyond its names but not up to the next ones."""
         before = [bar.start - rank for _, rank in self.ranks if rank < bar.start]
         after = [rank - bar.stop for _, rank in self.ranks if rank > bar.stop]
         left, right = (min([overhang, *(0.4 * gap for gap in gaps)]) for gaps in (before, after))
         return bar.start - left, bar.stop + right
 
     def sides(self) -> tuple[list[tuple[str, float]], list[tuple[str, float]]]:
-        """Words and mean ranks: the better half, the best first; the others, the worst first."""
+        """Return texts and ranks of the better half, best first, and of the rest, worst first."""
         half = math.ceil(len(self.ranks) / 2)
         left = [(f"{name} ({rank:.2f})", rank) for name, rank in self.ranks[:half]]
         right = [(f"({rank:.2f}) {name}", rank) for name, rank in self.ranks[half:]]
         return left, right[::-1]
 
     def draw_scale(self, axis: Axes, width: float) -> float:
-        """Draw it with room for names on both sides; return how much of it is a point wide."""
+        """Draw the scale between the names; return how many ranks one point is wide."""
         low, high = self.scale()
         left, right = ([words for words, _ in side] for side in self.sides())
         words = ([*left, _SCALE, self.difference()], right)
@@ -250,12 +250,12 @@ class _Diagram(NamedTuple):
         return point
 
     def difference(self) -> str:
-        """Name of the bracket."""
+        """Return the label of the bracket."""
         length = self.data["critical_difference"]
         return "" if length is None else f"critical difference {length:.2f}"
 
     def draw_bracket(self, axis: Axes, length: float) -> None:
-        """The critical difference above the scale and as long as on it, if there is room."""
+        """Draw the critical difference above the scale, to scale, if there is room."""
         start = self.scale()[0]
         _write(axis, self.difference(), (start, 0), -2 * _GAP, above=_BRACKET)
         if start + length <= axis.get_xlim()[1]:
@@ -265,7 +265,7 @@ class _Diagram(NamedTuple):
             axis.plot((start, start + length), (0, 0), transform=place, clip_on=False, **line)
 
     def draw_names(self, axis: Axes, first: float) -> None:
-        """Lines from the ranks to the names on both sides."""
+        """Draw the names on both sides and lines to their ranks."""
         for side, edge, sign in zip(self.sides(), self.scale(), (-1, 1), strict=True):
             for row, (words, rank) in enumerate(side):
                 height = first + row
@@ -282,8 +282,8 @@ class _Bar(NamedTuple):
 
 
 def _packed(ends: Sequence[tuple[float, float]], apart: float) -> list[_Bar]:
-    """Bars, given from left to right, on as few lines as keep them apart."""
-    last: dict[int, float] = {}  # where the last bar of a line ends
+    """Place bars, sorted from left to right, on as few lines as possible without overlap."""
+    last: dict[int, float] = {}  # end of the last bar of each line
     bars = []
     for start, stop in ends:
         line = next((line for line in last if start - last[line] > apart), len(last))
@@ -295,7 +295,7 @@ def _packed(ends: Sequence[tuple[float, float]], apart: float) -> list[_Bar]:
 def _write(
     axis: Axes, words: str, place: tuple[float, float], aside: float, *, above: float = 0.0
 ) -> None:
-    """Words so many points to the left or to the right of a place."""
+    """Write a text `aside` points to the right of a place, or to the left if negative."""
     axis.annotate(
         words,
         place,
@@ -308,7 +308,7 @@ def _write(
 
 
 def _text_width(words: str) -> float:
-    """Width in points."""
+    """Return the width of a text in points."""
     paths = require("matplotlib.textpath", purpose="a figure").text_to_path
     fonts = require("matplotlib.font_manager", purpose="a figure")
     return float(
@@ -317,5 +317,5 @@ def _text_width(words: str) -> float:
 
 
 def _width(axis: Axes) -> float:
-    """Width of an axis in points."""
+    """Return the width of an axis in points."""
     return float(axis.get_window_extent().width) * _INCH / float(axis.figure.dpi)

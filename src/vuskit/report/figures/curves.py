@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -38,6 +38,8 @@ _ALL_SCORES = 20_000  # up to here every distinct score is a threshold of the pi
 _THRESHOLDS = 5_000
 _PLACES = 61
 _BETWEEN_MARKERS = 0.17  # diagonals of the panel
+_BRIGHTEST = 1.2  # height of the brightest color of a surface
+_LABEL, _SOFT = "#0072B2", "#F4B183"  # label, and soft label next to it
 _BUFFERS = 40
 
 
@@ -54,17 +56,17 @@ def _rates(y_true: ArrayLike, y_score: ArrayLike, longest: int, step: int, **opt
 
 
 def _curve(found: Surface, curve: str, row: int) -> tuple[Floats, Floats]:
-    """Points of one curve, from left to right; a PR curve falls in steps."""
+    """Return the points of one curve, from left to right."""
     tpr = found.tpr[row]
     if curve == "roc":
         return np.concatenate([[0], found.fpr[row], [1]]), np.concatenate([[0], tpr, [1]])
-    # The rate can fall a little where a lower threshold adds to P' more than to TP.
+    # The rate can decrease slightly where a lower threshold adds more to P' than to TP.
     order = np.argsort(tpr, kind="stable")
     return tpr[order], found.precision[row][order]
 
 
 def _plain_curve(y_true: ArrayLike, y_score: ArrayLike, curve: str) -> tuple[Floats, Floats]:
-    """Points of the curve of the hard label, as many as the picture needs."""
+    """Return the points of the curve without a buffer, thinned for drawing."""
     labels, scores = check_pair(y_true, y_score)
     order = np.argsort(-doubles_in_order("y_score", scores), kind="stable")
     ranked = scores[order]
@@ -80,14 +82,14 @@ def _plain_curve(y_true: ArrayLike, y_score: ArrayLike, curve: str) -> tuple[Flo
 
 
 def surface_heights(found: Surface, curve: str, places: Floats) -> Floats:
-    """Heights of a surface at some places of its axis, one row for each buffer.
+    """Return the heights of a surface at given rates, one row for each buffer.
 
     Parameters
     ----------
     found : Surface
         Rates by buffer and threshold.
     curve : {"roc", "pr"}
-        Which surface.
+        ROC or PR surface.
     places : ndarray
         False-positive rates, or recalls.
     """
@@ -107,7 +109,7 @@ def surface_heights(found: Surface, curve: str, places: Floats) -> Floats:
 )
 @dataclass(eq=False, repr=False)
 class RangeCurveDisplay(Display):
-    """The curve of the hard label (dashed) and of the soft one.
+    """Curves of the label without (dashed) and with a buffer.
 
     Attributes
     ----------
@@ -116,11 +118,11 @@ class RangeCurveDisplay(Display):
     plain, buffered : tuple of two ndarrays
         Horizontal and vertical coordinates without and with the buffer.
     plain_area, buffered_area : float
-        The areas; exact, whatever the picture leaves out.
+        Exact areas, even if the drawn curve is thinned.
     buffer : int
-        Its length.
+        Buffer length.
     name : str
-        Of the score.
+        Name of the score.
     """
 
     curve: str
@@ -151,16 +153,16 @@ class RangeCurveDisplay(Display):
         buffer : int
             Buffer length.
         curve : {"roc", "pr"}
-            Which curve.
+            ROC or PR curve.
         name : str
-            Of the score, for the legend.
+            Name of the score, for the legend.
         **options
             ``definition`` and ``side``, as for :func:`vuskit.range_auc_roc`.
 
         Raises
         ------
         InvalidInputError
-            If the arrays or a parameter cannot be evaluated, or only one class is present.
+            If an array or a parameter is invalid, or only one class is present.
 
         Examples
         --------
@@ -173,12 +175,12 @@ class RangeCurveDisplay(Display):
         found = _rates(y_true, y_score, length, max(length, 1), **options)
         names = [f"auc_{curve}", f"range_auc_{curve}"]
         areas = evaluate(y_true, y_score, buffer=length, measures=names, **options)
-        # Not the first row of the surface: without a buffer it still counts events found.
+        # Not the first row of the surface, which weights by detected events even without a buffer.
         plain, buffered = _plain_curve(y_true, y_score, curve), _curve(found, curve, -1)
         return cls(curve, plain, buffered, areas[names[0]], areas[names[1]], length, name)
 
     def data(self) -> dict[str, Any]:
-        """Coordinates and areas of both curves."""
+        """Return coordinates and areas of both curves."""
         return {
             "curve": self.curve,
             "buffer": self.buffer,
@@ -201,15 +203,15 @@ class RangeCurveDisplay(Display):
         Parameters
         ----------
         ax : Axes, optional
-            Where to draw; a new figure by default. Several may share an axis.
+            Where to draw; a new figure by default. Several displays can share an axis.
         color : str, optional
-            Of both curves.
+            Color of both curves.
         marker : str, optional
-            At some places of both curves, to tell the curves of several displays apart.
+            Marker on both curves, to distinguish several displays.
         fill : bool, default=True
-            Whether the area under the buffered curve is shaded.
+            Whether to shade the area under the buffered curve.
         legend : bool, default=True
-            Whether the areas are written.
+            Whether to write the areas.
         """
         data = self.to_dict()
         canvas = open_canvas(ax, size=(2.6, 2.6))
@@ -239,7 +241,7 @@ class RangeCurveDisplay(Display):
         axis.set_ylabel(y_label, fontsize=TEXT)
         if legend:
             where = "lower right" if data["curve"] == "roc" else "lower left"
-            # The curve may pass behind.
+            # The curve may pass behind the legend.
             axis.legend(fontsize=SMALL, facecolor="white", edgecolor="none", framealpha=0.8,
                         loc=where)  # fmt: skip
         self._drawn(canvas)
@@ -251,25 +253,25 @@ class RangeCurveDisplay(Display):
 
 @register_figure(
     name="surface",
-    title="the ROC or PR surface over all buffers, in three dimensions",
+    title="ROC or PR surface over all buffers, in three dimensions",
     source="labels, a score and the longest buffer",
 )
 @dataclass(eq=False, repr=False)
 class SurfaceDisplay(Display):
-    """The surface under which VUS is the volume.
+    """Surface over all buffers; VUS is the volume under it.
 
     Attributes
     ----------
     curve : str
         ``"roc"`` or ``"pr"``.
     buffers : ndarray of shape (B,)
-        Buffer lengths that are drawn.
+        Drawn buffer lengths.
     places : ndarray of shape (P,)
         False-positive rates, or recalls.
     heights : ndarray of shape (B, P)
-        True-positive rates, or precisions, there.
+        True-positive rates, or precisions.
     volume : float
-        VUS; exact, whatever the picture leaves out.
+        Exact VUS, even if only some buffers are drawn.
     """
 
     curve: str
@@ -288,7 +290,7 @@ class SurfaceDisplay(Display):
         curve: str = "roc",
         **options: Any,
     ) -> SurfaceDisplay:
-        """Compute the surface, at 40 buffer lengths or fewer.
+        """Compute the surface at no more than 40 buffer lengths.
 
         Parameters
         ----------
@@ -297,14 +299,14 @@ class SurfaceDisplay(Display):
         max_buffer : int
             Longest buffer.
         curve : {"roc", "pr"}
-            Which surface.
+            ROC or PR surface.
         **options
             ``definition`` and ``side``, as for :func:`vuskit.vus_roc`.
 
         Raises
         ------
         InvalidInputError
-            If the arrays or a parameter cannot be evaluated, or only one class is present.
+            If an array or a parameter is invalid, or only one class is present.
 
         Examples
         --------
@@ -322,7 +324,7 @@ class SurfaceDisplay(Display):
         return cls(curve, found.buffers, places, surface_heights(found, curve, places), volume)
 
     def data(self) -> dict[str, Any]:
-        """Buffers, places, and the height at each of both."""
+        """Return buffers, rates, and heights by buffer and rate."""
         return {
             "curve": self.curve,
             "buffers": self.buffers,
@@ -337,10 +339,9 @@ class SurfaceDisplay(Display):
         Parameters
         ----------
         ax : Axes, optional
-            Where to draw; a flat one is replaced by one of three dimensions. A figure of its own
-            by default.
+            Where to draw; a two-dimensional axis is replaced. A new figure by default.
         title : str, optional
-            The volume by default.
+            Title; the volume by default.
         """
         canvas = open_canvas(ax, [Cell(0, 0, projection="3d")], size=(COLUMN, 3.0))
         data = self.to_dict()
@@ -357,17 +358,21 @@ class SurfaceDisplay(Display):
 
 
 def draw_surface(axis: Any, data: Mapping[str, Any], *, zoom: float = 0.92) -> None:
-    """Draw a surface on an axis of three dimensions; wide panels have room for more zoom."""
+    """Draw a surface on a three-dimensional axis; wide panels have room for more zoom."""
     x, y = np.meshgrid(data["places"], data["buffers"])
     heights = to_array(data["heights"])
+    # The brightest color of the map would look white in gray print.
     axis.plot_surface(
-        x, y, heights, cmap="cividis", vmin=0, vmax=1, rcount=_BUFFERS + 1,
+        x, y, heights, cmap="cividis", vmin=0, vmax=_BRIGHTEST, rcount=_BUFFERS + 1,
         ccount=_PLACES, linewidth=0.1, edgecolor=(1, 1, 1, 0.25), antialiased=True,
     )  # fmt: skip
-    # A frame at some buffers, so that the shape is seen in gray as well.
+    # Lines at some buffers and along the edges show the shape in gray print.
     axis.plot_wireframe(x, y, heights, rcount=5, ccount=0, color="black", linewidth=0.5)
+    for column in (0, -1):
+        axis.plot(x[:, column], y[:, column], heights[:, column], color="black", linewidth=0.5)
     axis.set(xlim=(0, 1), zlim=(0, 1), xticks=[0, 0.5, 1], zticks=[0, 0.5, 1])
-    axis.set_yticks(np.linspace(0, data["buffers"][-1], 3).round().astype(int))
+    # Buffer 0 is at the corner of the axes, where it would overlap the label of the rate 1.
+    axis.set_yticks(np.linspace(0, data["buffers"][-1], 3)[1:].round().astype(int))
     axis.view_init(elev=24, azim=-60)
     axis.tick_params(labelsize=SMALL, pad=-3)
     axis.set_box_aspect((1, 1, 0.75), zoom=zoom)
@@ -379,12 +384,12 @@ def draw_surface(axis: Any, data: Mapping[str, Any], *, zoom: float = 0.92) -> N
 
 @register_figure(
     name="volume",
-    title="from AUC over R-AUC to VUS: label, curve, surface",
+    title="from AUC to R-AUC to VUS: label, curve, surface",
     source="labels, a score and the longest buffer",
 )
 @dataclass(eq=False, repr=False)
 class VolumeDisplay(Display):
-    """Above the labels, below what they lead to: a curve, a buffered curve, a surface.
+    """Labels above; below them the curve, the curve with a buffer, and the surface.
 
     Attributes
     ----------
@@ -393,11 +398,11 @@ class VolumeDisplay(Display):
     score : ndarray
         The score.
     soft : ndarray of shape (B, n)
-        Soft labels of growing buffers; the last is that of the curve.
+        Soft labels of growing buffers; the last has the buffer of the curve.
     curve : RangeCurveDisplay
-        Without and with the buffer.
+        Curves without and with the buffer.
     surface : SurfaceDisplay
-        Over all buffers.
+        Surface over all buffers.
     """
 
     label: NDArray[np.bool_]
@@ -437,7 +442,7 @@ class VolumeDisplay(Display):
         return cls(labels.as_array(), score, np.array(soft), lines, over)
 
     def data(self) -> dict[str, Any]:
-        """Label, score, soft labels, and the data of curve and surface."""
+        """Return label, score, soft labels, and the data of curve and surface."""
         return {
             "label": self.label.astype(int),
             "score": line_data(self.score),
@@ -447,7 +452,7 @@ class VolumeDisplay(Display):
         }
 
     def plot(self, ax: Any = None) -> VolumeDisplay:
-        """Draw three columns, for AUC, R-AUC and VUS.
+        """Draw three columns: AUC, R-AUC and VUS.
 
         Parameters
         ----------
@@ -466,11 +471,12 @@ class VolumeDisplay(Display):
             (data["soft"], names[3], surface["volume"]),
         )
         for letter, axis, (soft, name, value) in zip("abc", panels[:3], parts, strict=True):
-            _draw_labels(axis, data, soft)
+            _draw_labels(axis, data, to_array(soft))
             canvas.title(axis, f"({letter}) {name} = {value:.3f}")
         for axis, points in zip(panels[3:5], (curve["plain"], curve["buffered"]), strict=True):
             _draw_area(axis, points, curve["curve"])
-        draw_surface(panels[5], surface)
+        draw_surface(panels[5], surface, zoom=0.97)
+        canvas.legend(panels[1].get_legend_handles_labels()[0])
         self._drawn(canvas)
         return self
 
@@ -481,14 +487,18 @@ class VolumeDisplay(Display):
         )
 
 
-def _draw_labels(axis: Any, data: Mapping[str, Any], soft: Sequence[Sequence[float]]) -> None:
-    at = np.arange(len(data["label"]))
-    for one in soft:
-        axis.fill_between(at, one, step="mid", color="#D55E00", alpha=0.55 / len(soft), linewidth=0)
-    axis.fill_between(at, data["label"], step="mid", color="#0072B2", alpha=0.55, linewidth=0)
+def _draw_labels(axis: Any, data: Mapping[str, Any], soft: Floats) -> None:
+    label = to_array(data["label"])
+    at = np.arange(label.size)
+    fill: dict[str, Any] = {"step": "mid", "linewidth": 0}
+    outside = np.where(label > 0, 0.0, soft)
+    for row, one in enumerate(outside):
+        name = "soft label" if row == 0 else None
+        axis.fill_between(at, one, color=_SOFT, alpha=max(1 / len(soft), 0.3), label=name, **fill)
+    axis.fill_between(at, label, color=_LABEL, alpha=0.7, label="label", **fill)
     score = to_array(data["score"]["y"])
     share = (score - score.min()) / (np.ptp(score) or 1.0)
-    axis.plot(data["score"]["x"], share, color="black", linewidth=0.6)
+    axis.plot(data["score"]["x"], share, color="black", linewidth=0.6, label="score")
     axis.set(xlim=(-0.5, at.size - 0.5), ylim=(0, 1.05), yticks=[])
     axis.set_xlabel("point", fontsize=SMALL, labelpad=1)
 

@@ -33,7 +33,7 @@ from vuskit.report.figures.curves import RangeCurveDisplay, SurfaceDisplay, draw
 __all__ = ["DetectorComparisonDisplay", "SeriesDisplay"]
 
 Floats = NDArray[np.float64]
-_TALLEST = 8.0  # inches; a page has some more, for legend and caption
+_TALLEST = 8.0  # inches; leaves room for legend and caption on a page
 _MOST = 4  # detectors in one figure
 
 
@@ -53,7 +53,7 @@ def _named_scores(scores: Mapping[str, ArrayLike]) -> dict[str, ArrayLike]:
 )
 @dataclass(eq=False, repr=False)
 class SeriesDisplay(Display):
-    """Lines above each other, the anomalies shaded.
+    """Series and scores one below the other, with shaded anomalies.
 
     Attributes
     ----------
@@ -74,7 +74,7 @@ class SeriesDisplay(Display):
         *,
         series: ArrayLike | None = None,
     ) -> SeriesDisplay:
-        """Take a series and scores.
+        """Make the display from a series and scores.
 
         Parameters
         ----------
@@ -104,12 +104,12 @@ class SeriesDisplay(Display):
             if line.size != label.size:
                 raise InvalidInputError(
                     f"`{name}` must have one number for each label, "
-                    f"got {line.size} and {label.size}"
+                    f"got {line.size} numbers and {label.size} labels"
                 )
         return cls(label, lines)
 
     def data(self) -> dict[str, Any]:
-        """Anomalies by their bounds, and the lines."""
+        """Return the bounds of the anomalies, and the lines."""
         return {
             "events": event_bounds(self.label),
             "lines": [{"name": name, **line_data(line)} for name, line in self.lines.items()],
@@ -151,7 +151,7 @@ class DetectorBarsDisplay(Display):
     Attributes
     ----------
     values : dict of dict
-        Value of each measure by detector.
+        Values of the measures by detector.
     measures : tuple of Measure
         The measures.
     settings : str
@@ -178,12 +178,12 @@ class DetectorBarsDisplay(Display):
 
     @classmethod
     def from_evaluations(cls, evaluations: Any) -> DetectorBarsDisplay:
-        """Make it from what :func:`vuskit.evaluate_many` gives.
+        """Make the display from a result of :func:`vuskit.evaluate_many`.
 
         Raises
         ------
         InvalidInputError
-            If it is something else.
+            If `evaluations` is something else.
         """
         if not hasattr(evaluations, "measures") or not hasattr(evaluations, "to_dict"):
             raise InvalidInputError(
@@ -194,7 +194,7 @@ class DetectorBarsDisplay(Display):
         return cls(values, tuple(evaluations.measures), str(evaluations.settings))
 
     def data(self) -> dict[str, Any]:
-        """Measures, and the values of each detector."""
+        """Return the measures, and the values of each detector."""
         return {
             **describe_measures(self.measures),
             "detectors": [
@@ -212,7 +212,7 @@ class DetectorBarsDisplay(Display):
         ax : Axes, optional
             Where to draw; a new figure by default.
         legend : bool, default=True
-            Whether the detectors are named.
+            Whether to name the detectors.
         """
         data = self.to_dict()
         count, measures = len(data["detectors"]), data["measures"]
@@ -251,7 +251,7 @@ class DetectorBarsDisplay(Display):
 )
 @dataclass(eq=False, repr=False)
 class DetectorComparisonDisplay(Display):
-    """Whether the measures agree with what one sees.
+    """Scores, curves, surfaces and all measures of a few detectors on one series.
 
     Attributes
     ----------
@@ -294,16 +294,16 @@ class DetectorComparisonDisplay(Display):
         buffer : int
             Buffer length of R-AUC.
         measures : "paper", "extra", "all", name, or iterable of names and measures, default="paper"
-            What the bars show.
+            Measures of the bars.
         volume_factor : float, default=1
-            Longest buffer of VUS, in buffers.
+            Longest buffer of VUS, in multiples of `buffer`.
         **options
             ``definition`` and ``side``, as for :func:`vuskit.vus_roc`.
 
         Raises
         ------
         InvalidInputError
-            If there are more scores than can be drawn, or the arrays cannot be evaluated.
+            If there are more than four scores, or an array is invalid.
 
         Examples
         --------
@@ -313,7 +313,9 @@ class DetectorComparisonDisplay(Display):
         """
         named = _named_scores(scores)
         if len(named) > _MOST:
-            raise InvalidInputError(f"`scores` must be at most {_MOST}, got {len(named)}")
+            raise InvalidInputError(
+                f"`scores` must hold at most {_MOST} scores, got {len(named)}; choose some"
+            )
 
         longest = round(volume_factor * buffer)
 
@@ -350,7 +352,7 @@ class DetectorComparisonDisplay(Display):
         )
 
     def data(self) -> dict[str, Any]:
-        """Data of all parts; curves and surfaces by detector."""
+        """Return the data of all parts; curves and surfaces by detector."""
         parts: dict[str, Mapping[str, Display]] = {
             "roc": self.roc,
             "pr": self.pr,
@@ -396,7 +398,8 @@ class DetectorComparisonDisplay(Display):
         for axis, letter, curves in ((roc, "b", self.roc), (pr, "c", self.pr)):
             for name, color, marker in zip(names, CURVES, MARKERS, strict=False):
                 curves[name].plot(axis, color=color, marker=marker, fill=False, legend=False)
-            canvas.title(axis, f"({letter}) dashed: no buffer")
+            kind = next(iter(curves.values())).curve.upper()
+            canvas.title(axis, f"({letter}) {kind}, dashed: no buffer")
         surfaces = canvas.panels[count + 3 :]
         for row, name in enumerate(names):
             for axis, letter, held in zip(
@@ -407,11 +410,11 @@ class DetectorComparisonDisplay(Display):
             ):
                 draw_surface(axis, held, zoom=1.02)
                 kind = f"VUS-{held['curve'].upper()}"
-                canvas.title(axis, f"({letter}) {kind} {held['volume']:.3f} of {name}")
+                canvas.title(axis, f"({letter}) {name}: {kind} {held['volume']:.3f}")
         self.bars.plot(bars, legend=False)
         canvas.title(bars, "(f) all measures")
         handlers = require("matplotlib.legend_handler", purpose="a figure")
-        # In the margin, or where a ROC curve hardly ever is.
+        # In the margin, or in the corner that ROC curves rarely reach.
         canvas.legend(
             _lines_and_bars(count), names=names, panel=roc, where="lower right", handlelength=3.6,
             handler_map={tuple: handlers.HandlerTuple(ndivide=None)},
@@ -426,7 +429,7 @@ class DetectorComparisonDisplay(Display):
 
 
 def _lines_and_bars(count: int) -> list[tuple[Any, Any]]:
-    """For each detector what its curves and what its bars look like."""
+    """Return legend handles of each detector: its line and its bar."""
     lines = require("matplotlib.lines", purpose="a figure")
     patches = require("matplotlib.patches", purpose="a figure")
     found = []

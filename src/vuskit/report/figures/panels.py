@@ -1,4 +1,4 @@
-"""Several displays in one figure, each with a letter."""
+"""Several displays in one figure."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ class Panel(NamedTuple):
     Attributes
     ----------
     heading : str
-        Such as ``"(a) lag"``.
+        Heading, such as ``"(a) lag"``.
     display : Display
-        What is drawn below it.
+        The display below it.
     """
 
     heading: str
@@ -33,7 +33,7 @@ class Panel(NamedTuple):
 
 @dataclass(eq=False, repr=False)
 class PanelsDisplay(Display):
-    """Rows of displays that belong together; each keeps the size that it has alone.
+    """Rows of displays; each keeps its own size.
 
     Attributes
     ----------
@@ -43,7 +43,7 @@ class PanelsDisplay(Display):
     Raises
     ------
     InvalidInputError
-        If there is nothing to draw.
+        If there are no panels.
 
     Examples
     --------
@@ -67,7 +67,7 @@ class PanelsDisplay(Display):
         return [panel for row in self.rows for panel in row]
 
     def data(self) -> dict[str, Any]:
-        """Headings, and the data of the displays."""
+        """Return headings and data of the displays."""
         return {
             "rows": [
                 [{"heading": panel.heading, "display": panel.display.to_dict()} for panel in row]
@@ -81,7 +81,7 @@ class PanelsDisplay(Display):
         Parameters
         ----------
         ax : None
-            Panels fill a whole figure.
+            Panels need a whole figure.
 
         Raises
         ------
@@ -93,7 +93,7 @@ class PanelsDisplay(Display):
                 f"`ax` must be None for several displays, got {type(ax).__name__}; "
                 "draw them one by one"
             )
-        # Drawn alone first: a display grows by its legend and by long titles.
+        # Draw each display alone to find its size, which depends on its legend and titles.
         sizes = [[_size_alone(panel.display) for panel in row] for row in self.rows]
         width = max(sum(size[0] for size in row) for row in sizes)
         heights = [max(size[1] for size in row) + _HEADING for row in sizes]

@@ -1,4 +1,4 @@
-"""The scenarios: where the prediction is, and what each measure gives it."""
+"""Scenarios: positions of a prediction, and the values of the measures."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Floats = NDArray[np.float64]
 _PREDICTION = "#0072B2"
 _TOUCH = "#D55E00"
 _PROBLEM = "#D00000"
-_DARK = 0.45  # values below are on a dark ground
+_DARK = 0.45  # cells of lower values are dark
 
 
 class Prediction(NamedTuple):
@@ -37,25 +37,26 @@ class Prediction(NamedTuple):
 
 @register_figure(
     name="scenarios",
-    title="a prediction in several places, and what each measure gives it",
+    title="a prediction in several positions, and the values of all measures",
     source="the scenario study",
 )
 @dataclass(eq=False, repr=False)
 class ScenarioDisplay(Display):
-    """Geometry on the left, values on the right; a line where the prediction first touches.
+    """Positions on the left, values on the right, and a line at the first touch.
 
-    The problem region is shaded: scenarios around the first touch, for measures that ignore lags.
+    The problem region is shaded: scenarios around the first touch, for measures that ignore near
+    misses.
 
     Attributes
     ----------
     predictions : sequence of Prediction
         One for each scenario.
     values : ndarray of shape (S, M)
-        Of each scenario and measure.
+        Values by scenario and measure.
     measures : tuple of Measure
         The measures.
     length, buffer : int
-        Of the anomaly, and of the buffer around it.
+        Lengths of the anomaly and of the buffer around it.
     touching : str or None
         Name of the first scenario whose prediction touches the anomaly.
     problem_scenarios, problem_measures : sequence of str
@@ -79,7 +80,7 @@ class ScenarioDisplay(Display):
     problem_measures: Sequence[str] = ()
 
     def data(self) -> dict[str, Any]:
-        """Measures, predictions, anomaly and values."""
+        """Return measures, predictions, anomaly and values."""
         return {
             **describe_measures(self.measures),
             "scenarios": [one._asdict() for one in self.predictions],
@@ -161,7 +162,7 @@ def _problem_rows(data: dict[str, Any]) -> list[int]:
 
 
 def _shade_cell(axis: Any, row: int, column: int) -> None:
-    """Shade in red, and hatch for print without color."""
+    """Shade in red, and hatch for gray print."""
     patches = require("matplotlib.patches", purpose="a figure")
     place, size = (column - 0.5, row - 0.5), (1, 1)
     axis.add_patch(patches.Rectangle(place, *size, facecolor=_PROBLEM, alpha=0.45, linewidth=0))
@@ -177,14 +178,14 @@ def _shade_cell(axis: Any, row: int, column: int) -> None:
 )
 @dataclass(eq=False, repr=False)
 class SweepDisplay(Display):
-    """One panel for each family of measures; a measure that jumps at the touch ignores near misses.
+    """One panel for each family; a measure that jumps at the first touch ignores near misses.
 
     Attributes
     ----------
     positions : ndarray of shape (P,)
         End of the prediction, in points from the anomaly.
     values : ndarray of shape (P, M)
-        Of each position and measure.
+        Values by position and measure.
     measures : tuple of Measure
         The measures.
     last : str
@@ -204,11 +205,11 @@ class SweepDisplay(Display):
 
     @property
     def families(self) -> list[str]:
-        """Families of the measures: one panel each."""
+        """Families of the measures; each has a panel."""
         return list(dict.fromkeys(measure.family for measure in self.measures))
 
     def data(self) -> dict[str, Any]:
-        """Measures, families that have a panel, positions and values."""
+        """Return measures, families, positions and values."""
         return {
             **describe_measures(self.measures),
             "panels": [

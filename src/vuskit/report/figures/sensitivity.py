@@ -57,20 +57,20 @@ Bools = NDArray[np.bool_]
 )
 @dataclass(eq=False, repr=False)
 class SensitivityDisplay(Display):
-    """Every measure as a line against what varies.
+    """One line for each measure while one condition varies.
 
     Attributes
     ----------
     vary : str
-        What varies.
+        What varies: threshold, lag, noise or ratio.
     at : ndarray of shape (V,)
         Its values.
     values : ndarray of shape (V, M)
-        Of the measures; NaN where a series has no stretch with that share of anomalies.
+        Values of the measures; NaN if the series has no crop with that share of anomalies.
     measures : tuple of Measure
         The measures.
     label : str
-        Of the horizontal axis.
+        Label of the horizontal axis.
 
     Examples
     --------
@@ -87,7 +87,7 @@ class SensitivityDisplay(Display):
     label: str
 
     def data(self) -> dict[str, Any]:
-        """Measures, what varies, and one row of values for each of its values."""
+        """Return the measures, the values of the condition, and one row of values for each."""
         return {
             **describe_measures(self.measures),
             "at": self.at,
@@ -103,7 +103,7 @@ class SensitivityDisplay(Display):
         ax : Axes, optional
             Where to draw; a new figure by default.
         legend : bool, default=True
-            Whether the measures are named.
+            Whether to name the measures.
         """
         data = self.to_dict()
         canvas = open_canvas(ax, size=(COLUMN, 2.5))
@@ -130,15 +130,15 @@ class Case:
     Attributes
     ----------
     name : str
-        Of the variant.
+        Name of the variant.
     y_true, y_score : ndarray
-        Its labels and scores.
+        Labels and scores.
     threshold : float
-        Where a score becomes a prediction.
+        Points with a score at or above it are predicted.
     values : ndarray
-        Of the measures.
+        Values of the measures.
     start : int
-        Its first point in the whole series, for crops.
+        For crops, the first point in the whole series.
     """
 
     name: str
@@ -151,14 +151,14 @@ class Case:
 
 @register_figure(
     name="cases",
-    title="two variants of a score, and what each measure makes of the difference",
-    source="labels and a score, by `vuskit.studies.sensitivity`; the series if at hand",
+    title="two variants of a score, and the values of all measures",
+    source="labels and a score, by `vuskit.studies.sensitivity`; optionally the series",
 )
 @dataclass(eq=False, repr=False)
 class CasesDisplay(Display):
     """Two variants of a score side by side, their measures, and the differences.
 
-    Crops are drawn where they are in the whole series.
+    Crops are drawn at their place in the whole series.
 
     Attributes
     ----------
@@ -167,9 +167,9 @@ class CasesDisplay(Display):
     measures : tuple of Measure
         The measures.
     label : ndarray of bool
-        Of the whole series.
+        Label of the whole series.
     series : ndarray or None
-        The series behind the score.
+        The series.
 
     Raises
     ------
@@ -184,20 +184,20 @@ class CasesDisplay(Display):
 
     def __post_init__(self) -> None:
         if len(self.cases) != 2:
-            raise InvalidInputError(f"`cases` must be two, got {len(self.cases)}")
+            raise InvalidInputError(f"`cases` must hold two variants, got {len(self.cases)}")
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Of the variants."""
+        """Names of the variants."""
         return tuple(case.name for case in self.cases)
 
     @property
     def values(self) -> Floats:
-        """Of each variant and measure."""
+        """Values by variant and measure."""
         return np.array([case.values for case in self.cases])
 
     def data(self) -> dict[str, Any]:
-        """Measures, series, and score, anomalies, threshold and values of each variant."""
+        """Return measures and series; score, anomalies, threshold and values of each variant."""
         return {
             **describe_measures(self.measures),
             "series": None if self.series is None else line_data(self.series),
@@ -238,11 +238,11 @@ class CasesDisplay(Display):
 
 
 _CASE_WIDTHS = (1.5, 1, 0.8)
-_LINES = 3  # rows of a part: the series, and two variants of the score
+_LINES = 3  # rows of a part: the series and two variants of the score
 
 
 def _case_cells(data: Mapping[str, Any], top: int) -> list[Cell]:
-    """Places of lines, values and differences, from a row on."""
+    """Return the cells of lines, values and differences, starting at a row."""
     rows = 2 + (data["series"] is not None)
     lines = [Cell(top + row, 0) for row in range(rows)]
     return [*lines, Cell(top, 1, rows), Cell(top, 2, rows)]
@@ -293,7 +293,7 @@ class CasePanelsDisplay(Display):
     Attributes
     ----------
     panels : dict of CasesDisplay
-        By what varies; all with a series, or all without.
+        Panels by condition; all with a series, or all without.
 
     Raises
     ------
@@ -308,7 +308,7 @@ class CasePanelsDisplay(Display):
             raise InvalidInputError("`panels` must hold at least one pair of variants, got none")
 
     def data(self) -> dict[str, Any]:
-        """Data of each pair by what varies."""
+        """Return the data of each pair, by condition."""
         return {"panels": {name: panel.to_dict() for name, panel in self.panels.items()}}
 
     def plot(self, ax: Any = None) -> CasePanelsDisplay:
@@ -341,21 +341,21 @@ class CasePanelsDisplay(Display):
 
 @register_figure(
     name="labeling",
-    title="one score under several ways to label the same anomaly",
-    source="a series, a score and several labels of it",
+    title="one score, several labelings of the same anomaly",
+    source="a series, a score and several labelings",
 )
 @dataclass(eq=False, repr=False)
 class LabelingDisplay(Display):
-    """Series, score, and the labels of several strategies with what measures make of them.
+    """Series, score, and several labelings with the values of the measures.
 
     Attributes
     ----------
     series, score : ndarray of shape (n,)
         The series and its score.
     labels : dict of ndarray of bool
-        By the name of the strategy.
+        Labels by the name of the labeling.
     values : dict of dict
-        Value of each measure by strategy.
+        Values of the measures by labeling.
     measures : tuple of Measure
         The measures.
     """
@@ -383,16 +383,16 @@ class LabelingDisplay(Display):
         series, y_score : array-like of shape (n,)
             The series and its score.
         labels : mapping from str to array-like of shape (n,)
-            Labels by the name of the strategy.
+            Labels by the name of the labeling.
         buffer : int
             Buffer length of R-AUC and longest buffer of VUS.
         measures : "paper", "extra", "all", name, or iterable of names and measures
-            What to write beside each label; AUC-PR and VUS-PR by default.
+            Measures to write next to each labeling; AUC-PR and VUS-PR by default.
 
         Raises
         ------
         InvalidInputError
-            If there are no labels, or an array cannot be used.
+            If there are no labels, or an array is invalid.
 
         Examples
         --------
@@ -414,13 +414,13 @@ class LabelingDisplay(Display):
         line = check_series(series)
         if line.shape != score.shape:
             raise InvalidInputError(
-                f"`series` must be of shape {score.shape}, got shape {line.shape}"
+                f"`series` must have the shape of the score, {score.shape}, got {line.shape}"
             )
         arrays = {name: one.as_array() for name, one in checked.items()}
         return cls(line, score, arrays, values, chosen)
 
     def data(self) -> dict[str, Any]:
-        """Series, score, and each labeling with the values of the measures."""
+        """Return series, score, and each labeling with the values of the measures."""
         return {
             "series": line_data(self.series),
             "score": line_data(self.score),
@@ -439,7 +439,7 @@ class LabelingDisplay(Display):
         }
 
     def plot(self, ax: Any = None) -> LabelingDisplay:
-        """Draw series, score and labels above each other.
+        """Draw the series above the score and the labelings.
 
         Parameters
         ----------
@@ -476,7 +476,7 @@ class LabelingDisplay(Display):
                 textcoords="offset points", fontsize=SMALL, va="bottom",
             )  # fmt: skip
         below.set_ylim(count - 0.5, -0.7)
-        canvas.title(below, "(3) labels, and what they make of the score")
+        canvas.title(below, "(3) labelings and values")
         for axis in (above, middle):
             shade(axis, data["events"])
         for axis in canvas.panels:

@@ -1,4 +1,4 @@
-"""What the buffer does to the label: soft labels, static and dynamic sections."""
+"""Soft labels, and the sections of a series that a buffer reaches."""
 
 from __future__ import annotations
 
@@ -21,7 +21,13 @@ from vuskit.inputs import (
 from vuskit.measures.settings import EvaluationSettings
 from vuskit.measures.workspace import PreparedLabels
 from vuskit.report.figures._canvas import COLUMN, SMALL, TEXT, grid_cells, open_canvas
-from vuskit.report.figures._drawing import draw_line, event_bounds, line_data, shade
+from vuskit.report.figures._drawing import (
+    draw_line,
+    event_bounds,
+    line_data,
+    shade,
+    thin_hatch,
+)
 from vuskit.report.figures.base import Display, register_figure, to_array
 
 __all__ = [
@@ -34,8 +40,9 @@ __all__ = [
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
-_DYNAMIC, _STATIC = "#009E73", "#999999"
+_DYNAMIC, _STATIC = "#009E73", "#444444"
 _LABEL, _SOFT = "#0072B2", "#D55E00"
+_SOFT_FILL = "#F4B183"  # opaque, so that it looks the same on every background
 
 
 def soft_label(
@@ -46,7 +53,7 @@ def soft_label(
     definition: str = EvaluationSettings.definition,
     side: str = "both",
 ) -> Floats:
-    """Soft label of every point: 1 in events, falling over the buffer around them.
+    """Return the soft label of every point: 1 in events, decreasing over the buffer around them.
 
     Parameters
     ----------
@@ -55,14 +62,14 @@ def soft_label(
     buffer : int
         Buffer length.
     y_pred : array-like of shape (n,), optional
-        Prediction of 0 and 1: the buffer counts only where something is predicted.
+        Prediction of 0 and 1. Buffer points that are not predicted get 0.
     definition, side : str
         As for :func:`vuskit.range_auc_roc`.
 
     Raises
     ------
     InvalidInputError
-        If labels, prediction or a parameter cannot be used.
+        If the labels, the prediction or a parameter is invalid.
 
     Examples
     --------
@@ -91,12 +98,12 @@ def _steps(axis: Any, values: Sequence[float], **style: Any) -> None:
 
 @register_figure(
     name="soft_label",
-    title="how the label is extended by the buffer, where something is predicted",
-    source="labels and a buffer; a prediction if at hand",
+    title="extension of the label by the buffer, at predicted points",
+    source="labels and a buffer; optionally a prediction",
 )
 @dataclass(eq=False, repr=False)
 class SoftLabelDisplay(Display):
-    """Label, soft label and the part of it that a prediction makes count.
+    """Label, soft label, and the part of the soft label that is predicted.
 
     Attributes
     ----------
@@ -105,11 +112,11 @@ class SoftLabelDisplay(Display):
     soft : ndarray of shape (n,)
         The soft label.
     counted : ndarray of shape (n,) or None
-        The soft label where something is predicted.
+        The soft label at predicted points, 0 elsewhere in the buffer.
     prediction : ndarray of bool or None
         The prediction.
     buffer : int
-        Its length.
+        Buffer length.
     """
 
     label: Bools
@@ -138,7 +145,7 @@ class SoftLabelDisplay(Display):
         return cls(labels.as_array(), soft, counted, predicted, int(buffer))
 
     def data(self) -> dict[str, Any]:
-        """Label, soft label, prediction, and the part of the soft label that counts."""
+        """Return label, soft label, prediction, and the predicted part of the soft label."""
         return {
             "buffer": self.buffer,
             "label": self.label.astype(int),
@@ -155,7 +162,7 @@ class SoftLabelDisplay(Display):
         ax : Axes, optional
             Where to draw; a new figure by default.
         legend : bool, default=True
-            Whether the lines are named.
+            Whether to name the lines.
         """
         data = self.to_dict()
         canvas = open_canvas(ax, size=(COLUMN, 1.55))
@@ -164,7 +171,7 @@ class SoftLabelDisplay(Display):
         if data["counted"] is not None and data["prediction"] is not None:
             axis.fill_between(
                 at, data["counted"], step="mid", color=_SOFT, alpha=0.3, linewidth=0,
-                label="counts, as it is predicted",
+                label="part that counts",
             )  # fmt: skip
             axis.fill_between(
                 at, -0.22, -0.08, where=[bool(one) for one in data["prediction"]], step="mid",
@@ -176,6 +183,7 @@ class SoftLabelDisplay(Display):
         axis.set_ylim(-0.3, 1.08)
         axis.set_yticks([0, 0.5, 1])
         axis.set_xlabel("point", fontsize=TEXT)
+        axis.set_ylabel("label", fontsize=TEXT)
         if legend:
             canvas.legend(axis.get_legend_handles_labels()[0], columns=2)
         self._drawn(canvas)
@@ -216,7 +224,7 @@ class SectionsDisplay(Display):
     def from_scores(
         cls, y_true: ArrayLike, y_score: ArrayLike, *, max_buffer: int, **options: Any
     ) -> SectionsDisplay:
-        """Find the sections.
+        """Compute the sections.
 
         Parameters
         ----------
@@ -230,7 +238,7 @@ class SectionsDisplay(Display):
         Raises
         ------
         InvalidInputError
-            If the arrays or a parameter cannot be used.
+            If an array or a parameter is invalid.
 
         Examples
         --------
@@ -245,7 +253,7 @@ class SectionsDisplay(Display):
         return cls(labels.as_array(), score, soft > 0, soft)
 
     def data(self) -> dict[str, Any]:
-        """Score, label, soft label, and the bounds of dynamic and static sections."""
+        """Return score, label, soft label, and the bounds of the sections."""
         return {
             "score": line_data(self.score),
             "label": self.label.astype(int),
@@ -255,24 +263,22 @@ class SectionsDisplay(Display):
         }
 
     def plot(self, ax: Any = None, *, legend: bool = True) -> SectionsDisplay:
-        """Draw score and label above each other.
+        """Draw the score above the label.
 
         Parameters
         ----------
         ax : Axes, optional
             Where to draw, divided into two panels; a new figure by default.
         legend : bool, default=True
-            Whether the sections are named.
+            Whether to name the sections.
         """
         data = self.to_dict()
         canvas = open_canvas(ax, grid_cells(2, 1), size=(COLUMN, 1.85), share="x")
         above, below = canvas.panels
         draw_line(above, data["score"])
         canvas.title(above, "(a) score")
-        below.fill_between(
-            np.arange(len(data["soft"])), data["soft"], step="mid", color=_SOFT, alpha=0.35,
-            linewidth=0, label="soft label at the longest buffer",
-        )  # fmt: skip
+        _steps(below, data["soft"], color=_SOFT, linewidth=1.0, linestyle="--",
+               label="soft label, longest buffer")  # fmt: skip
         _steps(below, data["label"], color=_LABEL, linewidth=1.0, label="label")
         canvas.title(below, "(b) label")
         for axis in canvas.panels:
@@ -292,14 +298,17 @@ class SectionsDisplay(Display):
 
 def _shade_sections(axis: Any, data: Mapping[str, Any]) -> None:
     shade(axis, data["dynamic"], color=_DYNAMIC, alpha=0.22, label="dynamic section")
-    # Hatched as well: a light green is a light gray in print.
-    shade(axis, data["static"], facecolor="none", edgecolor=_STATIC, color=None, alpha=0.6,
-          hatch="///", label="static section")  # fmt: skip
+    # Static sections are hatched: in gray print, light green is hard to tell from white.
+    before = len(axis.patches)
+    shade(axis, data["static"], facecolor="none", edgecolor=_STATIC, color=None,
+          label="static section")  # fmt: skip
+    for patch in axis.patches[before:]:
+        thin_hatch(patch, "///")
 
 
 @register_figure(
     name="label_evolution",
-    title="the label as the buffer grows",
+    title="the soft label as the buffer grows",
     source="labels and buffer lengths",
 )
 @dataclass(eq=False, repr=False)
@@ -338,7 +347,7 @@ class LabelEvolutionDisplay(Display):
         Raises
         ------
         InvalidInputError
-            If the labels or a length cannot be used, or there is no length.
+            If the labels or a length is invalid, or there is no length.
 
         Examples
         --------
@@ -352,7 +361,7 @@ class LabelEvolutionDisplay(Display):
         return cls(lengths, np.array(soft), check_labels(y_true).as_array())
 
     def data(self) -> dict[str, Any]:
-        """Label, one soft label for each buffer, and the sections that any of them reaches."""
+        """Return the label, one soft label for each buffer, and the bounds of the sections."""
         dynamic = self.soft.max(axis=0) > 0
         return {
             "buffers": list(self.buffers),
@@ -362,13 +371,15 @@ class LabelEvolutionDisplay(Display):
             "static": event_bounds(~dynamic),
         }
 
-    def plot(self, ax: Any = None) -> LabelEvolutionDisplay:
-        """Draw one row for each length; what any of them reaches is shaded.
+    def plot(self, ax: Any = None, *, legend: bool = True) -> LabelEvolutionDisplay:
+        """Draw one row for each length; the points that any buffer reaches are shaded.
 
         Parameters
         ----------
         ax : Axes, optional
             Where to draw; a new figure by default.
+        legend : bool, default=True
+            Whether to name labels and sections.
         """
         data = self.to_dict()
         count, label = len(data["buffers"]), to_array(data["label"])
@@ -376,20 +387,21 @@ class LabelEvolutionDisplay(Display):
         axis = canvas.ax
         at = np.arange(label.size)
         _shade_sections(axis, data)
+        fill: dict[str, Any] = {"step": "mid", "linewidth": 0}
         for row, soft in enumerate(to_array(data["soft"])):
             base = 1.25 * (count - 1 - row)
-            axis.fill_between(
-                at, base, base + soft, step="mid", color=_SOFT, alpha=0.45, linewidth=0
-            )
-            axis.fill_between(
-                at, base, base + label, step="mid", color=_LABEL, alpha=0.9, linewidth=0
-            )
+            names = ("soft label", "label") if row == 0 else (None, None)
+            axis.fill_between(at, base, base + soft, color=_SOFT_FILL, label=names[0], **fill)
+            axis.fill_between(at, base, base + label, color=_LABEL, label=names[1], **fill)
             axis.axhline(base, color="black", linewidth=0.4)
         bases = 1.25 * np.arange(count)[::-1]
         axis.set_yticks(bases + 0.5, [f"L = {one}" for one in data["buffers"]], fontsize=SMALL)
         axis.tick_params(axis="y", length=0)
         axis.set_xlim(-0.5, at.size - 0.5)
-        axis.set_xlabel("point (green: within reach of a buffer; hatched: static)", fontsize=SMALL)
+        axis.set_xlabel("point", fontsize=TEXT)
+        if legend:
+            named = {str(one.get_label()): one for one in axis.get_legend_handles_labels()[0]}
+            canvas.legend(list(named.values()), columns=2)
         self._drawn(canvas)
         return self
 

@@ -1,4 +1,4 @@
-"""All studies together: the scatter of robustness and separability, and the table of ranks."""
+"""Summary of all studies: scatter of robustness and separability, and table of ranks."""
 
 from __future__ import annotations
 
@@ -25,31 +25,31 @@ __all__ = ["ScatterDisplay", "SummaryDisplay"]
 
 Floats = NDArray[np.float64]
 
-_AREA = 300.0  # of the largest circle, in square points
+_AREA = 300.0  # largest circle, in square points
 _SMALLEST = 6.0
 _COLUMNS = ["deviation", "z", "ratio"]
-_KEY = (0.2, 0.5, 1.0)  # circles that are explained, in parts of the largest
+_KEY = (0.2, 0.5, 1.0)  # circles in the legend, relative to the largest
 
 
 @register_figure(
     name="scatter",
-    title="robustness against separability; the circle grows with the effect of the ratio",
+    title="robustness and separability; the circle area shows the effect of the ratio",
     source="the summary of the studies, or a table of deviation, z and ratio",
 )
 @dataclass(eq=False, repr=False)
 class ScatterDisplay(Display):
-    """Good measures are at the upper left, and small.
+    """One circle for each measure; good measures have small circles at the upper left.
 
     Attributes
     ----------
     points : pandas.DataFrame
         ``deviation``, ``z`` and ``ratio``; one row for each measure.
     z : str
-        What ``z`` is, in words.
+        Name of ``z``.
     other_z : pandas.Series or None
-        Another average of z by measure, drawn as a dash that a thin line joins to the circle.
+        Another average of z by measure, drawn as a dash with a thin line to the circle.
     other : str
-        What ``other_z`` is, in words.
+        Name of ``other_z``.
 
     Raises
     ------
@@ -74,7 +74,7 @@ class ScatterDisplay(Display):
         if missing:
             raise InvalidInputError(
                 f"`points` must be a table with the columns {_COLUMNS}, "
-                f"got none named {missing[0]!r}"
+                f"got one without {missing[0]!r}"
             )
 
     @property
@@ -83,7 +83,7 @@ class ScatterDisplay(Display):
         return measures_named(self.points.index, self.own_measures)
 
     def data(self) -> dict[str, Any]:
-        """Measures, and the coordinates and size of each circle."""
+        """Return the measures, and the coordinates and size of each circle."""
         deviation, z, ratio = self.points[_COLUMNS].to_numpy(dtype=np.float64).T
         return {
             **describe_measures(self.measures),
@@ -92,7 +92,7 @@ class ScatterDisplay(Display):
             "ratio": ratio,
             "x_label": "mean standard deviation under lag and noise (left: robust)",
             "y_label": f"{self.z} (up: separable)",
-            "size_label": "circle: mean standard deviation under ratio",
+            "size_label": "circle area: mean standard deviation under ratio",
             **self._other(),
         }
 
@@ -103,14 +103,14 @@ class ScatterDisplay(Display):
         return {"other_z": values, "other_label": self.other}
 
     def plot(self, ax: Any = None, *, legend: bool | None = None) -> ScatterDisplay:
-        """Draw the circles and name them.
+        """Draw the circles with their names.
 
         Parameters
         ----------
         ax : Axes, optional
             Where to draw; a new figure by default.
         legend : bool, optional
-            Whether families and sizes of circles are explained; by default where there is a margin.
+            Whether to explain families and circle sizes; by default only in a new figure.
         """
         data = self.to_dict()
         measures = data["measures"]
@@ -119,7 +119,7 @@ class ScatterDisplay(Display):
         x, y, ratio = (to_array(data[name]) for name in _COLUMNS)
         largest = float(np.nanmax(ratio)) if np.isfinite(ratio).any() else 0.0
         areas = _areas(ratio, largest)
-        # Small ones last, so that no circle is hidden.
+        # Small circles come last, so that none is hidden.
         for place in np.argsort(-areas, kind="stable"):
             measure = measures[place]
             circle = axis.scatter(
@@ -150,7 +150,7 @@ class ScatterDisplay(Display):
 
 
 def _draw_other(axis: Any, x: Floats, y: Floats, other: Floats) -> None:
-    """Dashes, each joined to its circle; infinite ones are left out."""
+    """Draw dashes joined to their circles; infinite values are skipped."""
     for place in np.flatnonzero(np.isfinite(x) & np.isfinite(y) & np.isfinite(other)):
         ends = (y[place], other[place])
         axis.plot((x[place],) * 2, ends, color="0.4", linewidth=0.5, zorder=0.9)
@@ -160,12 +160,12 @@ def _draw_other(axis: Any, x: Floats, y: Floats, other: Floats) -> None:
 
 
 def _areas(ratio: Floats, largest: float) -> Floats:
-    """Of the circles, in square points; those of hardly any ratio can still be seen."""
+    """Return the circle areas in square points; the smallest circles stay visible."""
     return np.maximum(np.nan_to_num(ratio) / (largest or 1.0) * _AREA, _SMALLEST)
 
 
 def _explain_circles(canvas: Canvas, largest: float, title: str) -> None:
-    """Say what some sizes of circles mean."""
+    """Add a legend of circle sizes."""
     lines = require("matplotlib.lines", purpose="a figure")
     values = np.unique([float(f"{part * largest:.1g}") for part in _KEY])
     diameters = 2 * np.sqrt(_areas(values, largest) / np.pi)
@@ -176,7 +176,7 @@ def _explain_circles(canvas: Canvas, largest: float, title: str) -> None:
         )
         for value, diameter in zip(values, diameters, strict=True)
     ]  # fmt: skip
-    # Above a figure of our own, since the families are below it.
+    # In a new figure the legend is above the panel, since the families are below it.
     above: dict[str, Any] = {"loc": "outside upper center"} if canvas.own else {}
     canvas.legend(
         handles, where="upper right", title=title,
@@ -192,7 +192,7 @@ def _explain_circles(canvas: Canvas, largest: float, title: str) -> None:
 )
 @dataclass(eq=False, repr=False)
 class SummaryDisplay(Display):
-    """A table in shades; the best measure on top.
+    """Shaded table of ranks, with the best measure on top.
 
     Attributes
     ----------
@@ -202,7 +202,7 @@ class SummaryDisplay(Display):
     Raises
     ------
     InvalidInputError
-        If it is not a table, or empty.
+        If `ranks` is not a table, or empty.
 
     Examples
     --------
@@ -217,7 +217,7 @@ class SummaryDisplay(Display):
     def __post_init__(self) -> None:
         if not hasattr(self.ranks, "columns") or self.ranks.empty:
             raise InvalidInputError(
-                f"`ranks` must be a table that is not empty, got {type(self.ranks).__name__}"
+                f"`ranks` must be a non-empty table, got {type(self.ranks).__name__}"
             )
 
     @property
@@ -226,7 +226,7 @@ class SummaryDisplay(Display):
         return measures_named(self.ranks.index, self.own_measures)
 
     def data(self) -> dict[str, Any]:
-        """Measures, studies, and one row of ranks for each measure."""
+        """Return measures, studies, and one row of ranks for each measure."""
         return {
             **describe_measures(self.measures),
             "columns": list(map(str, self.ranks.columns)),

@@ -1,4 +1,4 @@
-"""Execution time and memory: one curve for each algorithm, one panel for each property."""
+"""Execution time and memory: one curve per algorithm, one panel per property of the series."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ __all__ = [
     "alike_groups",
 ]
 
-# Okabe and Ito's palette; markers and dashes tell the curves apart in gray. By turns.
+# Okabe and Ito's palette; markers and dashes distinguish the curves in gray print.
 _STYLES = (
     {"color": "#000000", "marker": "x", "linestyle": ":"},
     {"color": "#E69F00", "marker": "+", "linestyle": ":"},
@@ -37,27 +37,27 @@ _STYLES = (
     {"color": "#009E73", "marker": "D", "linestyle": "--"},
     {"color": "#56B4E9", "marker": "v", "linestyle": "--"},
 )
-# What is drawn: a column, the columns of its envelope, and its name.
+# Column of the line, columns of the band around it, and axis label of each quantity.
 QUANTITIES = {
     "seconds": ("median", ("lower_quartile", "upper_quartile"), "seconds"),
     "mean_seconds": ("mean", ("below_mean", "above_mean"), "seconds"),
     "memory": ("peak_bytes", ("peak_bytes", "peak_bytes"), "peak memory (bytes)"),
 }
-_LETTERS = 17  # of a label to an inch
+_LETTERS = 17  # of an axis label per inch
 _ACROSS = 3
 
 
 class TimingPanel(NamedTuple):
-    """One property of the series, and the cells that are drawn against it.
+    """One property of the series, and the timed cells by this property.
 
     Attributes
     ----------
     column : str
-        The property's column.
+        Column of the property.
     title, symbol : str
-        In words, and as TeX.
+        Name in words, and TeX symbol.
     scale : str
-        ``"log"``, ``"symlog"`` where 0 is among the values, or ``"linear"``.
+        ``"log"``, ``"symlog"`` if 0 is among the values, or ``"linear"``.
     cells : pandas.DataFrame
         One row for each algorithm (``contestant``) and value or series, with the columns of
         ``QUANTITIES``.
@@ -83,7 +83,7 @@ class _TimingDisplay(Display):
             raise InvalidInputError("`panels` must hold at least one panel, got none")
 
     def data(self) -> dict[str, Any]:
-        """Algorithms with their styles, and the curves of each panel."""
+        """Return the algorithms with their styles, and the curves of each panel."""
         named = {
             name: {"name": name, "title": title, **_STYLES[place % len(_STYLES)]}
             for place, (name, title) in enumerate(self.contestants.items())
@@ -138,14 +138,14 @@ class _TimingDisplay(Display):
     source="the execution-time study of generated series",
 )
 class TimingSweepDisplay(_TimingDisplay):
-    """Averages with envelopes, one curve for each algorithm.
+    """One curve with a band for each algorithm.
 
     Attributes
     ----------
     panels : sequence of TimingPanel
-        One for each parameter; its cells differ in that parameter only.
+        One for each parameter; cells differ only in that parameter.
     contestants : mapping from str to str
-        Titles of all algorithms by name, in order; the place of a name decides its style.
+        Titles of all algorithms by name. The order determines the style.
     quantity : str
         ``"seconds"`` (median and quartiles), ``"mean_seconds"`` (mean and standard deviation) or
         ``"memory"``.
@@ -172,14 +172,14 @@ class TimingSweepDisplay(_TimingDisplay):
     source="the execution-time study of real series",
 )
 class TimingSeriesDisplay(_TimingDisplay):
-    """Every series is a dot; lines join the medians of series that are alike.
+    """One dot for each series; lines join the medians of groups of similar series.
 
     Attributes
     ----------
     panels : sequence of TimingPanel
-        One for each property; the cells are one row for each series and algorithm.
+        One for each property, with one cell for each series and algorithm.
     contestants : mapping from str to str
-        Titles of all algorithms by name, in order; the place of a name decides its style.
+        Titles of all algorithms by name. The order determines the style.
     quantity : str
         ``"seconds"`` (median and quartiles), ``"mean_seconds"`` (mean and standard deviation) or
         ``"memory"``.
@@ -209,11 +209,13 @@ def _draw_curve(axis: Axes, curve: Mapping[str, Any], style: Mapping[str, Any]) 
         axis.scatter(at, seconds, s=3, alpha=0.25, color=style["color"], linewidth=0)
     look = {name: style[name] for name in ("color", "marker", "linestyle")}
     axis.plot(x, middle, label=style["title"], markersize=3, linewidth=1.0, **look)
-    axis.fill_between(x, lower, upper, color=style["color"], alpha=0.2, linewidth=0)
+    # Bands of series are wide and overlap.
+    alpha = 0.12 if "dots" in curve else 0.2
+    axis.fill_between(x, lower, upper, color=style["color"], alpha=alpha, linewidth=0)
 
 
 def alike_groups(x: Any, y: Any) -> tuple[Any, Any, Any, Any]:
-    """Median x, and median and quartiles of y, in at most eight groups of equally many x.
+    """Return median x, and median and quartiles of y, in at most eight groups of equal size.
 
     Examples
     --------
@@ -246,7 +248,7 @@ def _name_axis(axis: Axes, letter: str, panel: Mapping[str, Any]) -> None:
 
 
 def _ticks_from_zero(axis: Axes) -> None:
-    """Numbers at 0 and at the decades from 10 on: 0 and 1 would stand in each other's way."""
+    """Put ticks at 0 and at the decades from 10 on; labels of 0 and 1 would overlap."""
     ticker = require("matplotlib.ticker", purpose="a figure")
     highest = max(float(axis.dataLim.intervalx[1]), 10.0)
     decades = 10.0 ** np.arange(1, np.floor(np.log10(highest)) + 1)
@@ -254,16 +256,20 @@ def _ticks_from_zero(axis: Axes) -> None:
 
 
 def _plain_ticks(axis: Axes) -> None:
-    """Numbers at decades; at both ends of the data where there are too few decades."""
+    """Put ticks at decades, or at 1, 2 and 5 times a decade if there are too few decades."""
     ticker = require("matplotlib.ticker", purpose="a figure")
     axis.xaxis.set_minor_formatter(ticker.NullFormatter())
     low, high = axis.dataLim.intervalx
     if not 0 < low < high:  # an empty panel has no limits
         return
     if np.floor(np.log10(high)) - np.ceil(np.log10(low)) < 1:
-        axis.xaxis.set_major_locator(ticker.FixedLocator([low, high]))
+        decades = 10.0 ** np.arange(np.floor(np.log10(low)), np.ceil(np.log10(high)) + 1)
+        places = [step * one for one in decades for step in (1, 2, 5)]
+        shown = [one for one in places if low <= one <= high]
+        shown = shown if len(shown) > 1 else [low, high]
+        axis.xaxis.set_major_locator(ticker.FixedLocator(shown))
         axis.xaxis.set_major_formatter(
-            ticker.FuncFormatter(lambda value, _: f"{float(f'{value:.3g}'):g}")
+            ticker.FuncFormatter(lambda value, _: f"{float(f'{value:.3g}'):,g}")
         )
 
 
