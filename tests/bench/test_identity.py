@@ -170,7 +170,7 @@ def test_the_program_itself_cannot_be_reloaded(tmp_path):
     command = [sys.executable, str(script)]
     output = subprocess.run(command, capture_output=True, text=True, check=False).stderr
     assert "`__main__:f` must match the code in" in output
-    assert "start it again" in output
+    assert "restart the program" in output
 
 
 @pytest.mark.parametrize(

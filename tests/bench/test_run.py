@@ -215,8 +215,8 @@ def test_jobs_are_found_by_the_beginning_of_their_key(workshop):
     for (key,) in workshop.query("SELECT key FROM jobs"):
         action, status = run.action(key[:12], allow_code=True)
         assert (action.job.key, status) == (key, Status.OK)
-    for wrong, reason in (("", "more than one"), ("zz", "none")):
-        with pytest.raises(InvalidInputError, match=f"{reason} does"):
+    for wrong, reason in (("", "several jobs"), ("zz", "no job")):
+        with pytest.raises(InvalidInputError, match=f"which matches {reason}"):
             run.action(wrong)
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from vuskit.bench import Kind, Run, Status, Store, leaderboard
 from vuskit.bench.expand import expand_plan
-from vuskit.bench.store import DATABASE, find_damages, open_store
+from vuskit.bench.store import DATABASE, find_damages, open_store, writer
 from vuskit.bench.store.schema import SCHEMA_VERSION
 from vuskit.datasets.synthetic import make_series
 from vuskit.measures import registry
@@ -244,8 +244,9 @@ def test_a_run_goes_on_from_an_earlier_store_and_names_follow_its_plan(third, mo
     monkeypatch.setattr("vuskit.bench.jobs.make_series", make_series_as_stored)
     for module in ("vuskit", "vuskit.bench.jobs"):
         monkeypatch.setattr(f"{module}.__version__", "0.1.0")
-    # The real function caches the version of an earlier test.
+    # The real functions cache versions across tests.
     monkeypatch.setattr("vuskit._util.code_digest._installed_version", lambda name: "0.1.0")
+    monkeypatch.setattr(writer, "_versions_of", writer._versions_of.__wrapped__)
     monkeypatch.setattr(registry, "_MEASURES", dict(registry._MEASURES))
     third.path.write_text(Run(third.folder).plan(allow_code=True).text)
     # Code of the user's own was tracked by its file only: that runs again, and nothing else.
