@@ -381,7 +381,7 @@ def test_warnings_are_one_line(command, scores_csv):
 
 
 CASES = {
-    "no labels.csv": ("late,A\n0,1\n1,2\n", [], "among 'late', 'A'; name it with --label"),
+    "no labels.csv": ("late,A\n0,1\n1,2\n", [], "got columns 'late', 'A'; name it with --label"),
     "load.csv": (
         "label,A\n0,1\n1,2\n",
         ["--load=load.csv"],

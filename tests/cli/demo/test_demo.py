@@ -156,7 +156,8 @@ def test_foreign_folders_are_left_alone(command, tmp_path, content):
     assert result.code == 2
     assert result.out == ""
     assert result.err == (
-        "vuskit: `--output` must be a new or empty folder, or that of an earlier demo, got 'mine'\n"
+        "vuskit: `--output` must be a new or empty folder, or that of an earlier demo, "
+        "got 'mine'; choose another\n"
     )
     assert {path.name: path.read_text() for path in folder.iterdir()} == content
 
@@ -290,7 +291,7 @@ def test_detectors_that_failed_everywhere_are_left_out():
 
 def test_nothing_to_compare_is_told():
     run = FakeRun(np.array([[[0.9, np.nan], [np.nan, 0.5]]]), ("A", "B"))
-    with pytest.raises(VuskitError, match=r"no series has values of .* of all detectors"):
+    with pytest.raises(VuskitError, match=r"no series has values of .* for all detectors"):
         Findings(run).leaderboard()
 
 
