@@ -10,7 +10,7 @@ from matplotlib.colors import to_rgb
 from studies.scored import make_several
 
 from vuskit.errors import InvalidInputError
-from vuskit.report.figures._drawing import ACCURATE, INACCURATE
+from vuskit.report.figures._drawing import ACCURATE, INACCURATE, INACCURATE_LINE
 from vuskit.studies import compare, consistency_study, robustness_study, separability_study
 from vuskit.studies.exhibits import (
     centered_values,
@@ -105,7 +105,7 @@ def test_scores_of_the_pairs_stand_above_their_boxes(separable, several):
     np.testing.assert_array_equal(display.z[0], own["z"])
     _, good, bad, boxes = display.plot().axes_
     assert to_rgb(good.lines[0].get_color()) == to_rgb(ACCURATE)
-    assert to_rgb(bad.lines[0].get_color()) == to_rgb(INACCURATE)
+    assert to_rgb(bad.lines[0].get_color()) == to_rgb(INACCURATE_LINE)
     assert good.lines[0].get_linestyle() != bad.lines[0].get_linestyle()
     hatches = {patch.get_hatch() for patch in boxes.patches}
     assert len(hatches) == 2  # told apart without color

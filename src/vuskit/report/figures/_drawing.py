@@ -22,6 +22,7 @@ __all__ = [
     "BEFORE",
     "CURVES",
     "INACCURATE",
+    "INACCURATE_LINE",
     "MARKERS",
     "box_data",
     "box_numbers",
@@ -51,6 +52,7 @@ CURVES = ("#0072B2", "#E69F00", "#009E73", "#000000", "#CC79A7", "#56B4E9", "#D5
 # Distinct in gray print as well.
 BEFORE, AFTER = "#0072B2", "#F0C05A"
 ACCURATE, INACCURATE = "#007A52", "#F28E7A"
+INACCURATE_LINE = "#B8402A"  # the color of the boxes is too light for thin lines in gray print
 _HATCHES = {
     "range": "//////",
     "auc": "......",

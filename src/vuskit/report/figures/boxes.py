@@ -16,6 +16,7 @@ from vuskit.report.figures._canvas import COLUMN, PAGE, SMALL, Canvas, Cell, gri
 from vuskit.report.figures._drawing import (
     ACCURATE,
     INACCURATE,
+    INACCURATE_LINE,
     box_data,
     draw_boxes,
     draw_line,
@@ -36,7 +37,6 @@ __all__ = ["CenteredBoxDisplay", "SeparabilityBoxDisplay"]
 
 _MOST_ACROSS = 4
 _HATCH = "/////"  # of inaccurate detectors, for gray print
-_INACCURATE_LINE = "#B8402A"
 _SMALLEST = 1e-9  # smaller differences are rounding errors
 
 
@@ -284,8 +284,7 @@ def _draw_scores(canvas: Canvas, panels: list[Any], data: Mapping[str, Any]) -> 
         for row, (name, color) in enumerate(detectors.items()):
             score = to_array(lines[name]["y"])
             share = (score - score.min()) / (np.ptp(score) or 1.0)
-            # The fill of the boxes is too light for thin lines in gray print.
-            style: dict[str, Any] = {"color": color if accurate else _INACCURATE_LINE}
+            style: dict[str, Any] = {"color": color if accurate else INACCURATE_LINE}
             style |= {"linestyle": "-" if accurate else (0, (4, 1)), "linewidth": 0.6}
             draw_line(axis, {**lines[name], "y": 0.9 * share - row}, **style)
         axis.set_yticks([0.3 - row for row in range(len(detectors))], detectors, fontsize=SMALL)
