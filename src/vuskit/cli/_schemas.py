@@ -1,4 +1,4 @@
-"""Types of everything that commands write with ``--json``, and the JSON schemas made from them."""
+"""Types of all ``--json`` output, and the JSON schemas generated from them."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ class OutputSchema:
     name : str
         Short name.
     title : str
-        What the document is.
+        Title of the document.
     command : str
-        The command that writes it, or the file.
+        Command that writes the document, or description of the file.
     make : callable
         Returns the schema without title and description.
     """
@@ -57,14 +57,14 @@ class OutputSchema:
 
 
 class _Table(Struct, forbid_unknown_fields=True):
-    """A part of a document; it has no other keys."""
+    """Part of a document; unknown keys are invalid."""
 
 
 # -- bench -------------------------------------------------------------------------------------
 
 
 class ScoreSummary(_Table):
-    """Scores that a job gave."""
+    """Summary of the scores of a job."""
 
     points: Count
     lowest: Number
@@ -85,7 +85,7 @@ class BenchJob(_Table):
 
 
 class BoardMeasure(_Table):
-    """A measure of a leaderboard, and how many series (and data sets) its means rest on."""
+    """Measure of a leaderboard, with the number of series (and data sets) in its means."""
 
     name: str
     title: str
@@ -105,12 +105,12 @@ class BoardDetector(_Table):
 
 
 class BoardCell(_Table):
-    """A mean of a detector over the series of a data set, or over everything."""
+    """Mean of a detector over the series of one data set, or of all."""
 
     detector: Annotated[str | None, Meta(description="null: chance.")]
     dataset: Annotated[str | None, Meta(description="null: over all data sets.")]
     measure: str
-    series: Annotated[int, Meta(ge=0, description="Series that count.")]
+    series: Annotated[int, Meta(ge=0, description="Number of series used.")]
     mean: Number
     std: Number
     lower: Number
@@ -119,7 +119,7 @@ class BoardCell(_Table):
 
 
 class Board(_Table):
-    """Means under one kind of settings; `series` is null where it differs between measures."""
+    """Means for one setting; `series` is null if it differs between measures."""
 
     settings: str
     ordered_by: str
@@ -129,13 +129,14 @@ class Board(_Table):
     without_values: list[str]
     cells: list[BoardCell]
     failures: Annotated[
-        dict[str, str], Meta(description="Series without a value by detector, and why.")
+        dict[str, str],
+        Meta(description="Number of series without a value, with the status, by detector."),
     ]
     datasets: Count | UnsetType | None = UNSET
 
 
 class BenchLeaderboard(_Table):
-    """Means of detectors."""
+    """Leaderboards of a run, one per setting."""
 
     schema: Literal["vuskit-bench-leaderboard-1"]
     vuskit: str
@@ -214,7 +215,7 @@ class BenchPlan(_Table):
 
 
 class BenchRun(_Table):
-    """How a run ended."""
+    """Summary of a run."""
 
     schema: Literal["vuskit-bench-run-1"]
     vuskit: str
@@ -258,7 +259,7 @@ class DetectorCounts(_Table):
 
 
 class LatestStart(Struct):
-    """The latest start of a run; more facts may follow."""
+    """Latest start of a run; may have further keys."""
 
     id: int
     state: str
@@ -270,7 +271,7 @@ class LatestStart(Struct):
 
 
 class RecordedProgress(Struct, omit_defaults=True):
-    """What a run recorded last; empty before the first job."""
+    """Last recorded progress of a run; empty before the first job."""
 
     total: Count | UnsetType = UNSET
     done: Count | UnsetType = UNSET
@@ -303,7 +304,7 @@ class FailureCause(_Table):
 
 
 class BenchStatus(_Table):
-    """How far a run is."""
+    """Progress and failures of a run."""
 
     schema: Literal["vuskit-bench-status-1"]
     vuskit: str
@@ -350,31 +351,31 @@ class EvaluatedSeries(_Table):
     anomalies: Count
     anomalous_points: Count
     times: Annotated[
-        tuple[str, str] | None, Meta(description="First and last time; null: not known.")
+        tuple[str, str] | None, Meta(description="First and last time; null: unknown.")
     ]
 
 
 class UsedSettings(_Table):
     """Settings of an evaluation."""
 
-    buffer: Annotated[int, Meta(ge=0, description="null: none was found.")] | None
+    buffer: Annotated[int, Meta(ge=0, description="null: no buffer was found.")] | None
     buffer_strategy: str
     buffer_reason: str
     thresholds: Annotated[int, Meta(ge=2, description="null: every distinct score.")] | None
     definition: Literal["journal", "pvldb2022", "timeeval"]
-    step: Annotated[int, Meta(ge=1, description="Distance between the buffer lengths of VUS.")]
-    side: Annotated[Literal["both", "before", "after"], Meta(description="Where the buffers are.")]
+    step: Annotated[int, Meta(ge=1, description="Step between the buffer lengths of VUS.")]
+    side: Annotated[Literal["both", "before", "after"], Meta(description="Sides with a buffer.")]
     threshold: str | float
     k: (
         Annotated[
-            int, Meta(ge=1, description="Of Precision@k; null: the number of anomalous points.")
+            int, Meta(ge=1, description="k of Precision@k; null: the number of anomalous points.")
         ]
         | None
     )
 
 
 class Chance(_Table):
-    """Random scores that an evaluation is compared with."""
+    """Random scores for the chance level."""
 
     draws: Positive
     seed: Count
@@ -411,7 +412,7 @@ class EvaluationOutput(_Table):
 
 
 class SavedValue(_Table):
-    """A value of a score on one of several series; null where it failed or is undefined."""
+    """Value of a score on one of several series; null if it failed or is undefined."""
 
     dataset: str
     series: str
@@ -481,7 +482,7 @@ class ComparisonOutput(_Table):
     rows: Count
     rows_dropped: Count
     rows_in_means: Annotated[
-        int, Meta(ge=0, description="Rows with a value of all detectors: of mean and median.")
+        int, Meta(ge=0, description="Rows with a value of all detectors; used for mean and median.")
     ]
     alpha: Share
     test: str
@@ -492,12 +493,13 @@ class ComparisonOutput(_Table):
         Meta(
             ge=0,
             le=1,
-            description="No table with as many rows and columns has a smaller corrected p-value; "
-            "from alpha on, no pair can be significant.",
+            description="Smallest corrected p-value that this number of rows and columns allows; "
+            "if it is not below alpha, no pair can be significant.",
         ),
     ]
     rows_needed: Annotated[
-        int | None, Meta(description="Rows from which on a pair can be significant.")
+        int | None,
+        Meta(description="Smallest number of rows with which a pair can be significant."),
     ]
     friedman: Friedman | None
     detectors: Annotated[list[ComparedDetector], Meta(min_length=2)]
@@ -518,7 +520,7 @@ class StudiedMeasure(_Table):
 
 
 class StudyFailure(_Table):
-    """A series that a study could not use."""
+    """Series on which a study failed."""
 
     name: str
     reason: str
@@ -536,7 +538,7 @@ class StudyOutput(_Table):
 
 
 class PublishedOutput(_Table):
-    """Published values next to those of studies."""
+    """Comparison of studies with published values."""
 
     means: list[dict[str, Any]]
     agreement: list[dict[str, Any]]
@@ -577,23 +579,23 @@ class PaperExhibit(_Table):
 
     exhibit: str
     title: str
-    caption: Annotated[str, Meta(description="What is visible in this data.")]
+    caption: Annotated[str, Meta(description="Caption about this data.")]
     reason: Annotated[str, Meta(description="Why it could not be made; empty if it was.")]
     files: list[str]
 
 
 class PaperFinding(_Table):
-    """A statement of the paper and what was measured."""
+    """Statement of the paper and its check."""
 
     number: Positive
     paper: str
     measured: str
-    verdict: Literal["agrees", "disagrees", "undecided"]
+    verdict: Literal["agrees", "disagrees", "undecided", "not checked"]
     n_series: Count
 
 
 class PaperOutput(_Table):
-    """What a reproduction of the paper made."""
+    """Exhibits and findings of a reproduction of the paper."""
 
     schema: Literal["vuskit-paper-1"]
     vuskit: str
@@ -611,11 +613,11 @@ class DemoDetector(_Table):
     detector: str
     means: Annotated[dict[str, float], Meta(description="Over the series, by measure.")]
     wins: Annotated[int, Meta(ge=0, description="Series on which its VUS-PR is highest.")]
-    seconds: Annotated[Number, Meta(description="Median time of fitting and scoring.")]
+    seconds: Annotated[Number, Meta(description="Median time to fit and score.")]
 
 
 class DemoFiles(_Table):
-    """Where the demo wrote what it found."""
+    """Paths of the files of the demo."""
 
     folder: str
     page: str
@@ -627,11 +629,13 @@ class DemoFiles(_Table):
 
 
 class DemoOutput(_Table):
-    """What the demo found."""
+    """Results of the demo."""
 
     schema: Literal["vuskit-demo-1"]
     vuskit: str
-    series: Annotated[int, Meta(ge=1, description="Series in the means of a measure, at least.")]
+    series: Annotated[
+        int, Meta(ge=1, description="Smallest number of series in the means of a measure.")
+    ]
     failed: Annotated[int, Meta(ge=0, description="Jobs that failed.")]
     detectors: Annotated[
         list[DemoDetector],
@@ -713,7 +717,7 @@ class MeasureRecord(_Table):
 
 
 class PropertyRecord(_Table):
-    """What a measure depends on; null where it was not declared."""
+    """Properties of a measure; null if not declared."""
 
     name: str
     title: str
@@ -784,7 +788,7 @@ class CacheRecord(_Table):
 
 
 class SelfTest(_Table):
-    """Values computed again."""
+    """Self-test of one setting."""
 
     settings: str
     values: Count
@@ -864,7 +868,7 @@ class WrongAnswerRecord(_Table):
 
 
 class ConformanceReportOutput(_Table):
-    """How an implementation compares with the suite."""
+    """Comparison of an implementation with the suite."""
 
     schema: Literal["vuskit-conformance-check-1"]
     vuskit: str
@@ -893,8 +897,13 @@ _OUTPUTS: tuple[tuple[str, str, str, Any], ...] = (  # name, command, title, typ
         BenchLeaderboard,
     ),
     ("bench_plan", "vuskit bench plan PLAN --json", "What a benchmark would run", BenchPlan),
-    ("bench_run", "vuskit bench run PLAN --json, and of retry", "How a run ended", BenchRun),
-    ("bench_status", "vuskit bench status RUN --json", "How far a run is", BenchStatus),
+    ("bench_run", "vuskit bench run PLAN --json, also bench retry", "Summary of a run", BenchRun),
+    (
+        "bench_status",
+        "vuskit bench status RUN --json",
+        "Progress and failures of a run",
+        BenchStatus,
+    ),
     (
         "bench_table",
         "vuskit bench export RUN --json; the columns depend on --shape",
@@ -912,7 +921,7 @@ _OUTPUTS: tuple[tuple[str, str, str, Any], ...] = (  # name, command, title, typ
     (
         "conformance_check",
         "vuskit conformance check RESULTS --json",
-        "Answers of an implementation, compared",
+        "Comparison of an implementation with the suite",
         ConformanceReportOutput,
     ),
     (
@@ -923,7 +932,7 @@ _OUTPUTS: tuple[tuple[str, str, str, Any], ...] = (  # name, command, title, typ
     ),
     ("dataset", "vuskit data show NAME --json", "A data set", DatasetRecord),
     ("datasets", "vuskit data list --json", "Data sets", Some[DatasetRecord]),
-    ("demo", "vuskit demo --json", "What the demo found and where it is", DemoOutput),
+    ("demo", "vuskit demo --json", "Results and files of the demo", DemoOutput),
     ("detectors", "vuskit list detectors --json", "Detectors", Some[DetectorRecord]),
     ("doctor", "vuskit doctor --json", "State of an installation", DoctorOutput),
     ("evaluation", "vuskit evaluate FILE --json", "An evaluation", EvaluationOutput),
@@ -957,7 +966,7 @@ _OUTPUTS: tuple[tuple[str, str, str, Any], ...] = (  # name, command, title, typ
 
 
 def list_schemas() -> tuple[OutputSchema, ...]:
-    """All schemas by name: those of plans and of everything that commands write with --json.
+    """Return the schemas of plans and of all ``--json`` output, sorted by name.
 
     Examples
     --------
