@@ -140,7 +140,7 @@ def test_a_run_that_has_failed_jobs_says_so_again(folder):
     assert again.exit_code == 3
     assert "nothing left to run; the run has 6 of 6 jobs done" in again.stdout
     assert "Failed earlier: 2\nSee: vuskit bench status" in again.stderr
-    assert "again with: vuskit bench retry bench.toml --status ERROR\n" in again.stderr
+    assert "retry with: vuskit bench retry bench.toml --status ERROR\n" in again.stderr
     assert "Next: vuskit bench leaderboard" in again.stderr
     found = json.loads(invoke("run", "--plain", "--json").stdout)
     assert (found["failed"], found["failed_before"], found["before"]) == (0, 2, 6)

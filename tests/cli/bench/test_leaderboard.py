@@ -147,7 +147,7 @@ def test_a_missing_value_on_a_hard_series_does_not_improve_a_mean(place):
 
 def test_compare_and_page_use_the_same_series(place):
     told = vuskit(place, "compare", "run", "--measure", "top_share", "--json")
-    assert "over 2 of 3 series" in told.stderr
+    assert "use 2 of 3 series" in told.stderr
     assert "fewer than 3: own:failing 2, own:undefined 2" in told.stderr
     found = json.loads(told.stdout)
     assert (found["rows"], found["rows_dropped"], found["rows_in_means"]) == (2, 1, 2)

@@ -137,7 +137,7 @@ def test_a_pack_without_scores(place, tmp_path):
     [
         ("bench pack first results.tar", "`FILE` must end in .zip"),
         ("bench pack first nowhere/a.zip", "there is no folder 'nowhere'"),
-        ("bench pack first.vuskit.zip", "is a pack already"),
+        ("bench pack first.vuskit.zip", "is already a pack"),
         ("bench retry first.vuskit.zip", "holds only results and cannot run"),
         ("bench run-job first.vuskit.zip 0a", "holds only results and cannot run"),
         ("bench verify first.vuskit.zip --repair", "`--repair` must be used with a run folder"),
