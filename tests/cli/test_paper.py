@@ -30,8 +30,8 @@ def test_findings_for_reading(command, scores):
     outcome = command("paper", scores, "--only", "fig-09,table-1", "--processes", 1)
     assert outcome.code == 0
     assert " 4. agrees, 1 series" in outcome.out
-    assert " 5. not checked\n" in outcome.out
-    assert "here  not requested; needs fig-11" in outcome.out
+    assert "not checked, because `--only` leaves out their exhibits: 1 (fig-01)" in outcome.out
+    assert "5, 6, 7 (fig-11)" in " ".join(outcome.out.split())
     assert "2 exhibits in paper: paper/index.html" in outcome.err
     assert max(map(len, outcome.out.splitlines())) <= 80
     again = command("paper", scores, "--only", "fig-09,table-1", "--processes", 1)

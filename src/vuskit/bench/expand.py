@@ -316,7 +316,7 @@ def _note_training_parts(plan: Plan, jobs: Iterable[Job]) -> list[str]:
             f"{plural(len(declared), 'series starts', 'series start')} with training data, "
             f"according to the file name, and this part is evaluated too ({declared[0].title}: "
             f"{declared[0].source.declared_train_length:,} points); "
-            'train_length = "auto" leaves it out, 0 hides this note'
+            'train_length = "auto" leaves it out, train_length = 0 hides this note'
         )
     if AUTO in asked:
         # Other formats reveal the training part only when the file is read.

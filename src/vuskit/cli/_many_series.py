@@ -652,7 +652,7 @@ def _as_options(note: str) -> str:
     for field, option in (
         ('train_length = "auto"', "--train-length auto"),
         ("`train_length`", "`--train-length`"),
-        ("leaves it out, 0 hides", "leaves it out, none hides"),
+        ("train_length = 0", "--train-length none"),
     ):
         note = note.replace(field, option)
     return note

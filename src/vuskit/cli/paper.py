@@ -242,9 +242,14 @@ def _pair(text: str) -> tuple[str, str]:
 
 def _write_text(result: PaperResult) -> None:
     """Write the findings as text."""
+    from vuskit.paper import Verdict
+
     width = terminal_width()
     lines = []
+    skipped = [one for one in result.findings.findings if one.verdict is Verdict.NOT_CHECKED]
     for one in result.findings.findings:
+        if one in skipped:
+            continue
         count = f", {plural(one.n_series, 'series', 'series')}" if one.n_series else ""
         lines.append(f"{one.number:>2}. {one.verdict}{count}")
         for name, text in (("paper", one.paper), ("here", one.measured)):
@@ -257,6 +262,13 @@ def _write_text(result: PaperResult) -> None:
                     break_on_hyphens=False,
                 )
             )
+    if skipped:
+        by_need: dict[str, list[str]] = {}
+        for one in skipped:
+            by_need.setdefault(one.measured.partition("needs ")[2], []).append(str(one.number))
+        needs = "; ".join(f"{', '.join(numbers)} ({need})" for need, numbers in by_need.items())
+        text = f"not checked, because `--only` leaves out their exhibits: {needs}"
+        lines.append(textwrap.fill(text, width, subsequent_indent="    ", break_on_hyphens=False))
     write("\n".join(lines))
 
 

@@ -315,7 +315,7 @@ class Study(Generic[Result]):
     settings: EvaluationSettings = PUBLISHED
     measure_options: tuple[str, ...] = option(
         (),
-        "Option of a measure, such as range_recall.alpha=0.2. May be repeated.",
+        "Option of a measure, such as range_recall.alpha=0.2. Repeat for several.",
         flag="--measure-option",
         metavar="NAME.OPTION=X",
     )
@@ -604,7 +604,7 @@ class DetectorStudy(Study[Result]):
 
     detectors: tuple[str, ...] = option(
         (),
-        "Detector to study; published selects those of the paper. May be repeated.",
+        "Detector to study; published selects those of the paper. Repeat for several.",
         flag="--detector",
     )
     section: str = option(

@@ -455,7 +455,7 @@ class Robustness(DetectorStudy[RobustnessResult]):
     )
     perturbations: tuple[str, ...] = option(
         ("lag", "noise", "ratio"),
-        "Perturbation to apply: lag, noise or ratio. May be repeated.",
+        "Perturbation to apply: lag, noise or ratio. Repeat for several.",
         choices=("lag", "noise", "ratio"),
         flag="--perturbation",
     )
