@@ -130,32 +130,33 @@ def test_convolutions_take_any_window(window):
     assert np.isfinite(scores).all()
 
 
-def test_the_convolutional_network_sees_windows_scaled_with_the_next_point():
-    detector = CNN(window=16, epochs=2).fit(wave())
+@pytest.mark.parametrize(("cls", "shape"), [(CNN, (1, 1, 16)), (LSTMAD, (1, 16, 1))])
+def test_forecasters_see_windows_scaled_with_the_next_point(cls, shape):
+    detector = cls(window=16, epochs=2).fit(wave())
     series = wave(50, seed=3)
     expected = []
     for i in range(16, 50):
         around = series[i - 16 : i + 1]
         scaled = ((around - around.min()) / np.ptp(around)).astype(np.float32)
         with torch.inference_mode():
-            predicted = detector._network(torch.from_numpy(scaled[None, None, :-1]))
+            predicted = detector._network(torch.from_numpy(scaled[:-1].reshape(shape)))
         expected.append(abs(scaled[-1] - float(predicted)))
     np.testing.assert_allclose(detector.score(series)[16:], expected, atol=1e-5)
 
 
 @pytest.mark.parametrize("n", [33, 47, 48, 49, 100])
-def test_stretches_cover_every_point_with_a_window_of_context(n):
-    """A prediction is the network's answer to its stretch, up to the point before."""
-    detector = LSTMAD(window=16, epochs=1).fit(wave(100))
+def test_segments_cover_every_point_with_a_window_of_context(n):
+    """A prediction is the network's answer to its segment, up to the point before."""
+    detector = LSTMAD(window=16, epochs=1, context="segment").fit(wave(100))
     series = wave(n, seed=5)[:, None]
     scaled = detector._standardized(series)
     predicted = detector._standardized(detector._predict(series))
     assert predicted.shape == (n - 16, 1)
     length = min(32, n - 1)
-    per_stretch = length - 15
-    starts = [min(start, n - 1 - length) for start in range(0, n - 16, per_stretch)]
+    per_segment = length - 15
+    starts = [min(start, n - 1 - length) for start in range(0, n - 16, per_segment)]
     for target in range(16, n):
-        start = max(s for s in starts if s + 16 <= target < s + 16 + per_stretch)
+        start = max(s for s in starts if s + 16 <= target < s + 16 + per_segment)
         expected = predict(detector._network, scaled[start:target][None], device="cpu")[0, -1, 0]
         assert predicted[target - 16, 0] == pytest.approx(expected, abs=1e-5)
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import abc
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from vuskit._util.optional import require
-from vuskit.detectors._windows import center_on_points, window_view
+from vuskit.detectors._windows import CHUNK_VALUES, center_on_points, window_view
 from vuskit.detectors.base import ModelDetector, Progress, Windowed
 from vuskit.detectors.parameters import at_least, none_or, one_of, parameter, positive, share
 
@@ -153,6 +153,25 @@ class Forecaster(NeuralDetector):
         low, spread = self._units(segments)
         scaled: Singles = ((segments - low[..., None]) / spread[..., None]).astype(np.float32)
         return scaled
+
+    def _windows_and_targets(self, train: Floats) -> tuple[Singles, Singles]:
+        """Return scaled training windows of shape (m, d, window) and the points after them."""
+        rows = self._sampled(len(train) - self.window_)
+        scaled = self._scaled(window_view(train, self.window_ + 1)[rows])
+        return np.ascontiguousarray(scaled[..., :-1]), np.ascontiguousarray(scaled[..., -1])
+
+    def _predict_from_windows(
+        self, values: Floats, predict_next: Callable[[Singles], Singles]
+    ) -> Floats:
+        """Predict each point from the scaled window before it, a chunk of windows at a time."""
+        view = window_view(values, self.window_ + 1)
+        step = max(1, CHUNK_VALUES // view[0].size)
+        parts = []
+        for start in range(0, len(view), step):
+            chunk = view[start : start + step]
+            low, spread = self._units(chunk)
+            parts.append(low + spread * predict_next(self._scaled(chunk)[..., :-1]))
+        return np.asarray(np.concatenate(parts), dtype=np.float64)
 
     def _sampled(self, n_windows: int) -> NDArray[np.int64]:
         """Return the indices of the training windows, in time order."""

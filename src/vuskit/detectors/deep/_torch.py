@@ -166,11 +166,24 @@ def predict(network: torch.nn.Module, inputs: NDArray[Any], *, device: str) -> N
 
 
 def _initialize_like_keras(network: nn.Module) -> nn.Module:
-    """Initialize weights as in the published experiments: Glorot uniform, zero biases."""
+    """Initialize weights as in the published experiments: Glorot uniform, zero biases.
+
+    Recurrent weights are orthogonal, and the biases of forget gates are 1.
+    """
     for layer in network.modules():
         if isinstance(layer, nn.Linear | nn.Conv1d):
             nn.init.xavier_uniform_(layer.weight)
             nn.init.zeros_(cast(torch.Tensor, layer.bias))
+        elif isinstance(layer, nn.LSTM):
+            for name, weights in layer.named_parameters():
+                if name.startswith("bias"):
+                    nn.init.zeros_(weights)
+                    if name.startswith("bias_ih"):  # both biases are added
+                        nn.init.ones_(weights.data[layer.hidden_size : 2 * layer.hidden_size])
+                elif name.startswith("weight_hh"):
+                    nn.init.orthogonal_(weights)
+                else:
+                    nn.init.xavier_uniform_(weights)
     return network
 
 
@@ -239,4 +252,4 @@ class _RecurrentForecaster(nn.Module):
 
 def recurrent_forecaster(n_channels: int, window: int, units: int, layers: int) -> nn.Module:
     """Return LSTM layers that predict each point from at least one window before it."""
-    return _RecurrentForecaster(n_channels, window, units, layers)
+    return _initialize_like_keras(_RecurrentForecaster(n_channels, window, units, layers))

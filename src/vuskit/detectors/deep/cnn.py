@@ -8,7 +8,6 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from vuskit.detectors._windows import CHUNK_VALUES, window_view
 from vuskit.detectors.deep._base import Forecaster
 from vuskit.detectors.parameters import at_least, parameter
 from vuskit.detectors.registry import register_detector
@@ -48,19 +47,11 @@ class CNN(Forecaster):
         return convolutional_forecaster(n_channels, self.window_, self.dropout)
 
     def _training_pairs(self, train: Floats) -> tuple[Singles, Singles]:
-        rows = self._sampled(len(train) - self.window_)
-        scaled = self._scaled(window_view(train, self.window_ + 1)[rows])
-        return np.ascontiguousarray(scaled[..., :-1]), np.ascontiguousarray(scaled[..., -1])
+        return self._windows_and_targets(train)
 
     def _predict(self, values: Floats) -> Floats:
         from vuskit.detectors.deep._torch import predict
 
-        view = window_view(values, self.window_ + 1)
-        step = max(1, CHUNK_VALUES // view[0].size)
-        parts = []
-        for start in range(0, len(view), step):
-            chunk = view[start : start + step]
-            low, spread = self._units(chunk)
-            scaled = self._scaled(chunk)[..., :-1]
-            parts.append(low + spread * predict(self._network, scaled, device=self.device))
-        return np.concatenate(parts)
+        return self._predict_from_windows(
+            values, lambda windows: predict(self._network, windows, device=self.device)
+        )
