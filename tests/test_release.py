@@ -114,6 +114,8 @@ class Environment:
 
     def run(self, *arguments, folder=None):
         environment = {k: v for k, v in os.environ.items() if not k.startswith("PYTHON")}
+        # Compiled kernels have other tests; here each process would compile them anew.
+        environment["VUSKIT_NUMBA"] = "0"
         return run(self.python, *arguments, cwd=folder or self.folder, env=environment)
 
 
