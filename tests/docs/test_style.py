@@ -1,11 +1,13 @@
-"""The style of all pages: line and paragraph length, standard terms, and proselint."""
+"""The style of all pages and sources: line and paragraph length, standard terms, proselint."""
 
 from __future__ import annotations
 
+import io
 import json
 import re
 import subprocess
 import sys
+import tokenize
 from pathlib import Path
 
 import pytest
@@ -116,6 +118,32 @@ def test_pages_use_standard_terms_and_american_spelling(page):
         for line in map(plain, text.splitlines())
         for pattern in (STILTED, BRITISH)
         for match in pattern.finditer(line)
+    ]
+    assert found == []
+
+
+SOURCES = sorted(
+    path for path in (ROOT / "src").rglob("*") if path.suffix in (".py", ".js", ".html")
+)
+
+
+def wording_of(source):
+    """Strings and comments of a Python module as (line, text); of other files all lines."""
+    text = source.read_text(encoding="utf-8")
+    if source.suffix != ".py":
+        return list(enumerate(text.splitlines(), 1))
+    tokens = tokenize.generate_tokens(io.StringIO(text).readline)
+    names = {"STRING", "COMMENT", "FSTRING_MIDDLE"}
+    return [(one.start[0], one.string) for one in tokens if tokenize.tok_name[one.type] in names]
+
+
+def test_sources_use_standard_terms_and_american_spelling():
+    found = [
+        f"{source.relative_to(ROOT)}:{line}: {match.group(0)!r}"
+        for source in SOURCES
+        for line, text in wording_of(source)
+        for pattern in (STILTED, BRITISH)
+        for match in pattern.finditer(text)
     ]
     assert found == []
 

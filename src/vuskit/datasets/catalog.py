@@ -182,7 +182,7 @@ def fetch(
         Allow unencrypted http, including redirects to it. Others on the network can change such
         downloads.
     context : ssl.SSLContext, optional
-        Settings of https connections, for example to trust the certificate of your own server.
+        Settings of https connections, for example to trust the certificate of a private server.
 
     Returns
     -------

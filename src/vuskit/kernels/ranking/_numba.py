@@ -1,7 +1,7 @@
 """Compiled version of ``ranking``: the levels of the dynamic points from one pass over the scores.
 
 Scores are sorted into equal-width buckets, which preserve the order. A score is compared only with
-the needles (queried scores) of its own bucket, by bisection if there are many. An uneven
+the needles (queried scores) in the same bucket, by bisection if there are many. An uneven
 distribution costs time but never gives a wrong rank. Scores are contiguous doubles. Levels go from
 the highest score down.
 """
