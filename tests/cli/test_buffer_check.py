@@ -32,6 +32,13 @@ def test_buffers_show_whether_the_ranking_depends_on_them(command, tmp_path, mon
     calm = command("compare", "bench-run", "--buffers", "0.9,1", "--json")
     assert json.loads(calm.out)["rows"] == 8
     assert "the ranking does not depend on the buffer" in calm.err
+    assert "the ranks by buffer are not part of json; add --output FOLDER" in calm.err
+    latex = command("compare", "bench-run", "--buffers", "0.9,1", "--latex", "--html", "page.html")
+    assert latex.out.count(r"\toprule") >= 2
+    assert "Kendall" in (tmp_path / "page.html").read_text()
+    kept = command("compare", "bench-run", "--buffers", "0.9,1", "--csv", "--output", "out")
+    assert "not part of csv" not in kept.err
+    assert "0.9" in (tmp_path / "out" / "buffers.csv").read_text()
     assert command("bench", "pack", "bench-run", "run.zip").code == 0
     pack = command("compare", "run.zip", "--buffers", "0.5,1,16")
     assert pack.code == 0, pack.err

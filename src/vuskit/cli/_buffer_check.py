@@ -14,7 +14,7 @@ from vuskit.errors import InvalidInputError
 if TYPE_CHECKING:
     from vuskit.studies import BufferDependence
 
-__all__ = ["BufferCheck"]
+__all__ = ["BufferCheck", "write_buffer_ranks"]
 
 
 class BufferCheck:
@@ -80,22 +80,13 @@ class BufferCheck:
             )
         self.scores = given if self.is_folder_of_scores else None
 
-    def write(
-        self,
-        form: str,
-        measure: str | None,
-        detectors: Sequence[str] | None,
-        settings: str | None,
-        *,
-        beside: bool = False,
-    ) -> None:
-        """Print the ranks, and warn if they depend on the buffer.
-
-        With `beside`, another output is printed as well: csv, JSON and LaTeX are skipped.
-        """
+    def run(
+        self, measure: str | None, detectors: Sequence[str] | None, settings: str | None
+    ) -> BufferDependence:
+        """Rank the detectors with each multiple of the buffer."""
         from vuskit.studies import buffer_dependence
 
-        found = buffer_dependence(
+        return buffer_dependence(
             self.source if self.scores is None else list(scored_series(self.scores)),
             factors=self.factors,
             measure=measure or "vus_pr",
@@ -104,14 +95,28 @@ class BufferCheck:
             alpha=self.alpha,
             test=self.test,
         )
-        if form == "table":
-            write(("\n" if beside else "") + found.to_text(terminal_width()))
-        elif not beside:
-            write(_in_form(found, form))
-        for warning in found.warnings:
-            say(f"warning: {warning}")
-        if not found.warnings:
-            say(found.verdict)
+
+
+def write_buffer_ranks(
+    found: BufferDependence, form: str, *, beside: bool = False, saved: bool = False
+) -> None:
+    """Print the ranks by buffer, and warn if they depend on it.
+
+    With `beside`, another output was printed before. JSON and csv hold only that one; the message
+    is omitted if the ranks were `saved` to a file.
+    """
+    if form == "table":
+        write(("\n" if beside else "") + found.to_text(terminal_width()))
+    elif not beside:
+        write(_in_form(found, form))
+    elif form in ("latex", "markdown"):
+        write("\n" + _in_form(found, form))
+    elif not saved:
+        say(f"the ranks by buffer are not part of {form}; add --output FOLDER or --html FILE")
+    for warning in found.warnings:
+        say(f"warning: {warning}")
+    if not found.warnings:
+        say(found.verdict)
 
 
 def _in_form(found: BufferDependence, form: str) -> str:

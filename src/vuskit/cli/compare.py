@@ -126,7 +126,7 @@ def compare(
     Example: vuskit compare results.csv --figure ranks.pdf
     """
     from vuskit.bench import AVERAGES
-    from vuskit.cli._buffer_check import BufferCheck
+    from vuskit.cli._buffer_check import BufferCheck, write_buffer_ranks
     from vuskit.cli._results_table import chosen_measure, selected
     from vuskit.cli._sources import read_sources
     from vuskit.report.publication import COLUMNS, SPREADS, table_page
@@ -155,7 +155,8 @@ def compare(
             table, buffers, labels=labels, align=align, window=window, alpha=alpha, test=test
         )
     if check is not None and check.is_folder_of_scores:
-        check.write(form, named[0] if named else None, split_list(detector), settings)
+        found_ranks = check.run(named[0] if named else None, split_list(detector), settings)
+        write_buffer_ranks(found_ranks, form)
         return
     results, notes = read_sources(table, measure=named[0] if named else None, settings=settings)
     for note in notes:
@@ -195,17 +196,23 @@ def compare(
     options = {"columns": columns, "spread": spread, "rank": unit, "seed": seed}
     means = _means(results.frame, chosen, shown, settings, found.higher_is_better, options)
     write(_WRITERS[form](found, means))
+    by_buffer = None
     if check is not None:
-        ranked = [str(name) for name in found.summary.index]
-        check.write(form, main, ranked, settings, beside=True)
+        by_buffer = check.run(main, [str(name) for name in found.summary.index], settings)
+        saved = html is not None or output is not None
+        write_buffer_ranks(by_buffer, form, beside=True, saved=saved)
     if html is not None:
-        page = table_page([one for one in (means, found) if one], title=f"By {found.title}")
-        write_file(html, page)
+        tables = [one for one in (means, found, by_buffer) if one is not None]
+        write_file(html, table_page(tables, title=f"By {found.title}"))
         say(f"page: {html}")
     if figure is not None:
         _save_figure(found, figure)
     if output is not None:
         _write_page(found, output, latex=as_latex)
+    if output is not None and by_buffer is not None:
+        write_file(output / "buffers.csv", frame_csv(by_buffer.to_frame()))
+        if as_latex:
+            write_file(output / "buffers.tex", by_buffer.to_latex() + "\n")
 
 
 def _means(

@@ -96,8 +96,10 @@ def open_input(source: Any) -> PaperInput:
     scored = sum(file.format.name == "scores" for file in files)
     if not files:
         raise InvalidInputError(
-            f"`source` must hold series or saved scores, got none in {path}; "
-            "`vuskit paper --demo` runs without data"
+            f"`source` must hold series or saved scores with labels, got none in {path}; if the "
+            "labels are elsewhere or scores need alignment, first run `vuskit evaluate "
+            f"{path} --labels PATH --output RUN`, then `vuskit paper RUN`; `vuskit paper --demo` "
+            "runs without data"
         )
     if not scored:
         return PaperInput((), path, len(files))
