@@ -84,6 +84,7 @@ _BEST, _SECOND = "*", "+"
 _LATEX_LINE = 56  # characters per line of an article in normal size, with room for rules
 _LATEX_SMALL_LINE = 72  # characters per line in small size
 _SOURCE_LINE = 98
+_LATEX_SENTENCE = 60  # characters; longer texts are wrapped
 _LATEX_ROWS, _LATEX_PAGE = 36, 46  # rows per part, and lines per page
 _NUMBER = re.compile(r"(?<![\w.-])(-?)(inf|\d[\d,]*(?:\.\d+)?)(?:e([+-]?\d+))?(?![\w.])")
 
@@ -348,7 +349,7 @@ class TableLayout:
     def _tabular(self, start: int, stop: int, rows: range) -> list[str]:
         shown = [*range(self.left), *range(start, stop)]
         lines = [
-            rf"\begin{{tabular}}{{{'l' * self.left}{'r' * (stop - start)}}}",
+            rf"\begin{{tabular}}{{{self._latex_left()}{'r' * (stop - start)}}}",
             r"\toprule",
             *self._latex_groups(start, stop),
             _latex_row(escape_latex(self.header[place]) for place in shown),
@@ -361,6 +362,13 @@ class TableLayout:
                 _latex_row(_in_latex(cells[number][k], numeric=k >= self.left) for k in shown)
             )
         return [*lines, r"\bottomrule", r"\end{tabular}"]
+
+    def _latex_left(self) -> str:
+        """Return the column types of the texts; sentences are wrapped and share most of a line."""
+        texts = [[row[place].text for row in self._cells()] for place in range(self.left)]
+        long = [max(map(len, column), default=0) > _LATEX_SENTENCE for column in texts]
+        share = f"{0.7 / max(sum(long), 1):.2f}"
+        return "".join(rf"p{{{share}\linewidth}}" if one else "l" for one in long)
 
     def _latex_groups(self, start: int, stop: int) -> list[str]:
         labels = self._labels(start, stop)

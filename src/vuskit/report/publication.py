@@ -766,7 +766,7 @@ def _notes(
     if "settings" in rows.columns and rows["settings"].notna().any():
         yield f"Settings: {rows['settings'].dropna().iloc[0]}."
     if alignments:
-        yield f"Scores aligned at: {'; '.join(alignments)}."
+        yield f"Scores of windows aligned at: {'; '.join(alignments)}."
     if "buffer" in rows.columns and rows["buffer"].notna().any():
         lengths = rows["buffer"].dropna().astype(int)
         low, high = lengths.min(), lengths.max()

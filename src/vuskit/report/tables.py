@@ -51,14 +51,14 @@ def plain_table(report: EvaluationReport, *, width: int = 80) -> str:
     """Return the measures as text: values and chance, then values adjusted for chance."""
     names = list(report.table)
     if len(names) == 1:
-        return "\n".join([_single(report, names[0]), *footnotes(report)])
+        return "\n".join([_single(report, names[0]), *_text_notes(report)])
     values = {name: report.table[name].to_dict() for name in names}
     if report.chance is not None:
         values["chance"] = report.chance.mean
     parts = [_by_measure_or_score("measure", report, values, width)]
     if report.adjusted is not None:
         parts.append(_by_measure_or_score("adjusted", report, report.adjusted, width))
-    return "\n".join(["\n\n".join(parts), *footnotes(report)])
+    return "\n".join(["\n\n".join(parts), *_text_notes(report)])
 
 
 def _by_measure_or_score(
@@ -84,6 +84,11 @@ def _single(report: EvaluationReport, name: str) -> str:
         columns += [report.chance.mean, report.adjusted[name]]
     rows = [[m.title, *(f"{column[m.name]:.4f}" for column in columns)] for m in report.measures]
     return TableLayout(header, rows).to_text()
+
+
+def _text_notes(report: EvaluationReport) -> list[str]:
+    adjusted = "(adjusted: 0 for random scores, 1 for the best possible value)"
+    return [*footnotes(report), *([] if report.adjusted is None else [adjusted])]
 
 
 def footnotes(report: EvaluationReport) -> list[str]:

@@ -648,7 +648,7 @@ living.start = (place, data) => {
       element("b", { text: detector.name }), ` finds ${whole(tables[j].found)} of ${whole(tables[j].rows.length)} with ${tables[j].alarms.length === 1 ? "1 false alarm" : `${whole(tables[j].alarms.length)} false alarms`} at ${format(model.threshold(detector))}.`)));
     const base = tables[0]?.rows ?? [];
     byId("events").replaceChildren(
-      element("caption", {}, element("span", { text: "Points from the start of each anomaly to its alarm; rank of its highest score" })),
+      element("caption", {}, element("span", { text: "found, −5: the alarm starts 5 points before the anomaly. Peak rank: place of the highest score within the anomaly among all points." })),
       element("thead", {}, element("tr", {}, ...["anomaly", "points", ...(clock ? ["start"] : []), "length", ...chosen.flatMap(({ name }) => [name, `${name}: peak rank`])].map((text) => element("th", { scope: "col", text, class: vuskit.wrapping(text) })))),
       element("tbody", {}, ...base.slice(0, MOST_EVENTS).map((row, i) => {
         const k = data.events.findIndex(([a, b]) => a < row.stop && b > row.start);
