@@ -33,7 +33,7 @@ class LSTMAD(Forecaster):
     context : {"window", "segment"}, default="window"
         What the network reads before a prediction. "window" predicts each point from the window
         before it, as published. "segment" reads two windows at once and predicts every point of the
-        second. It costs about a twentieth and scales inputs by the training part. Train it with
+        second. It is several times cheaper and scales inputs by the training part. Train it with
         ``batch_size=32, learning_rate=0.01, max_train_windows=256``.
 
     Examples
