@@ -42,6 +42,7 @@ SHRINK_SECONDS = 5.0
 HUGE = 1.7e308
 TINY = 5e-324
 DOCUMENTED = (
+    vuskit.InvertedScoreWarning,
     vuskit.ThresholdResolutionWarning,
     vuskit.PredictionAsScoreWarning,
     vuskit.UndefinedMeasureWarning,

@@ -8,6 +8,7 @@ import fuzz
 import numpy as np
 import pytest
 
+import vuskit
 from vuskit.kernels.sweep import plain_areas
 from vuskit.measures import workspace
 
@@ -58,6 +59,14 @@ def test_a_leaking_warning_is_found(capsys, monkeypatch):
     monkeypatch.setattr(workspace, "plain_areas", leaking)
     assert run("--seed", 2, "--cases", 3, "--only", "inversion") == 1
     assert "MismatchError: RuntimeWarning leaks: overflow (test_fuzz.py:" in capsys.readouterr().out
+
+
+def test_documented_warnings_are_no_failures():
+    labels = np.arange(200) % 10 == 0
+    settings = {"buffer": 2, "measures": ["auc_roc"]}
+    with pytest.warns(vuskit.InvertedScoreWarning):
+        vuskit.evaluate(labels, ~labels * 1.5, **settings)
+    assert fuzz.failure_of("order", fuzz.Case(labels, ~labels * 1.5, settings)) is None
 
 
 def test_one_case_again(capsys):

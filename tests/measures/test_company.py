@@ -54,3 +54,20 @@ def test_values_do_not_depend_on_other_measures(n, buffer, definition):
             for name in names:
                 same = alone[name] == together[name] or math.isnan(alone[name] + together[name])
                 assert same, (name, names, variant, alone[name] - together[name])
+
+
+@pytest.mark.filterwarnings("ignore::vuskit.ThresholdResolutionWarning")
+@pytest.mark.usefixtures("backend")
+@pytest.mark.parametrize("thresholds", [None, 26])
+@pytest.mark.parametrize("n", [70, 300, 600])
+def test_range_auc_does_not_depend_on_the_step_of_the_volume(n, thresholds):
+    """The lengths are around that from which compiled kernels are used."""
+    labels, (scores, _) = labels_and_scores(n, seed=0)
+    for buffer, step in itertools.product((12, 60), (3, 7)):
+        settings = {"buffer": buffer, "thresholds": thresholds}
+        for function in (vuskit.range_auc_roc, vuskit.range_auc_pr):
+            name = function.__name__
+            alone = function(labels, scores, **settings)
+            for names in ([name], NAMES):
+                found = vuskit.evaluate(labels, scores, measures=names, step=step, **settings)
+                assert found[name] == alone, (name, names, settings, step)

@@ -22,10 +22,8 @@ from typing import Any
 
 from vuskit._util.optional import is_installed, require
 
-__all__ = ["LANE", "MOST_WIDTHS", "Kernels", "backend_name", "compiled_kernels", "warm_up"]
+__all__ = ["Kernels", "backend_name", "compiled_kernels", "warm_up"]
 
-MOST_WIDTHS = 128  # maximum number of widths of one compiled sweep
-LANE = 8  # widths that the processor handles together
 # Equivalent number of NumPy steps: measured were 80 million steps per second, 11 seconds for
 # compiling, and half a second for loading compiled code from disk.
 _COMPILING = 1.2e9

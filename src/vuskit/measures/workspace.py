@@ -174,9 +174,10 @@ class AreaSettings:
     def n_worth(self) -> int:
         """Number of buffer lengths that decides whether to use compiled kernels.
 
-        It is the same with and without the volume.
+        For R-AUC, it is the same with and without the volume, and for every step of the volume.
         """
-        return self.buffer // self.step + 1 if self.longest is None else self.widths.size
+        for_range_auc = self.longest is None or self.shares_ranks
+        return self.buffer + 1 if for_range_auc else self.widths.size
 
     @property
     def without_volume(self) -> AreaSettings:

@@ -200,3 +200,34 @@ def test_few_values_are_counted(kind):
     needles = np.unique(scores)
     ranks = np.arange(0, N, 500)
     check(scores, ranking.rank_table(scores, needles, ranks), needles, ranks)
+
+
+# --- near the ends of the range of doubles -------------------------------------------------------
+
+
+def huge_and_some_tiny(rng):
+    return np.append(1e308 * rng.random(N - 100), 10.0 ** rng.uniform(-320, -3, 100))
+
+
+def from_tiny_to_huge(rng):
+    return 10.0 ** rng.uniform(-320, 308, N)
+
+
+@pytest.mark.parametrize("kind", [huge_and_some_tiny, from_tiny_to_huge])
+def test_numpy_may_raise_when_ranks_are_counted(kind):
+    """Scaled to buckets, a tiny score underflows to zero, which is its bucket."""
+    scores = kind(np.random.default_rng(0))
+    needles, ranks = np.unique(scores[-60:]), np.arange(0, N, 500)
+    with np.errstate(all="raise"):
+        table = ranking.rank_table(scores, needles, ranks)
+        check(scores, table, needles, ranks)
+    assert (table.shift is not None) == (kind is huge_and_some_tiny)
+
+
+@pytest.mark.parametrize("kind", [huge_and_some_tiny, from_tiny_to_huge])
+def test_numpy_may_raise_when_positions_are_found(kind):
+    scores = kind(np.random.default_rng(0))
+    marks = np.unique(scores[-60:])
+    with np.errstate(all="raise"):
+        found = ranking.position_among(marks, scores)
+    assert found.tolist() == marks.searchsorted(scores, side="right").tolist()

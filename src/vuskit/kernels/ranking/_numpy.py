@@ -121,10 +121,16 @@ def rank_table(scores: Scores, needles: Scores, ranks: Ints) -> RankTable:
     quantizer = _Quantizer.spanning(scores, buckets)
     if quantizer is None:
         return _by_sorting(scores)
+    return _by_buckets(scores, quantizer, needles, ranks)
+
+
+@np.errstate(under="ignore")  # see ``_Quantizer``; once for all chunks, because it takes time
+def _by_buckets(scores: Scores, quantizer: _Quantizer, needles: Scores, ranks: Ints) -> RankTable:
+    n = scores.size
     placed = _Placed(scores, quantizer)
     counts = placed.count()
     ends = counts.cumsum()
-    wanted = np.zeros(buckets, dtype=np.bool_)
+    wanted = np.zeros(quantizer.buckets, dtype=np.bool_)
     for part in quantizer.chunks(needles):
         wanted[quantizer(part)] = True
     wanted[ends.searchsorted(n - 1 - ranks, side="right")] = True
@@ -152,6 +158,11 @@ def position_among(marks: Scores, values: Scores) -> Ints:
     quantizer = _Quantizer.spanning(values, min(_FEWEST_BUCKETS + 16 * marks.size, _MOST_BUCKETS))
     if quantizer is None:
         return marks.searchsorted(values, side="right")
+    return _among_buckets(marks, values, quantizer)
+
+
+@np.errstate(under="ignore")  # as for ``_by_buckets``
+def _among_buckets(marks: Scores, values: Scores, quantizer: _Quantizer) -> Ints:
     # Only marks within the span of the values fall into buckets.
     inner = marks[(marks >= values.min()) & (marks <= values.max())]
     in_bucket = np.zeros(quantizer.buckets, dtype=np.intp)
@@ -180,7 +191,11 @@ def _of_discrete(values: Scores, counts: Ints) -> RankTable:
 
 
 class _Quantizer:
-    """Monotone map from scores to bucket numbers, applied in chunks."""
+    """Monotone map from scores to bucket numbers, applied in chunks.
+
+    Scores close to the lowest may underflow, which is harmless: they fall into the first bucket.
+    Callers switch that error of NumPy off.
+    """
 
     def __init__(self, low: float, scale: float, buckets: int) -> None:
         self.low = low

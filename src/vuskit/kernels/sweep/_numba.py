@@ -12,10 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vuskit.kernels._numba_types import FLAG, INT, INTS, TABLE, jit
-from vuskit.kernels.backend import LANE, MOST_WIDTHS
 
-__all__ = ["sweep"]
+__all__ = ["LANE", "MOST_WIDTHS", "sweep"]
 
+# Defined in this file, because numba compiles them in, and its cache only notices changes of the
+# file of a function.
+MOST_WIDTHS = 128  # maximum number of widths of one sweep
+LANE = 8  # widths that the processor handles together
 _EXISTENCE, _RATE, _INVERSE, _ROC, _PR, _END = (np.uintp(i * MOST_WIDTHS) for i in range(1, 7))
 _NONE = np.iinfo(np.intp).max  # past every level
 

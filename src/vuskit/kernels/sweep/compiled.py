@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vuskit.intervals import Ints
-from vuskit.kernels.backend import LANE, MOST_WIDTHS, Kernels, compiled_kernels
+from vuskit.kernels.backend import Kernels, compiled_kernels
 from vuskit.kernels.labels.buffers import BufferPlan
 from vuskit.kernels.labels.definitions import Definition
 from vuskit.kernels.ranking import Scores
@@ -85,12 +85,16 @@ class CompiledPlan:
         return _part(self.plan, self.plan.last_row)
 
     def _made_parts(self) -> Iterator[tuple[Any, ...]]:
+        from vuskit.kernels.sweep._numba import MOST_WIDTHS  # already loaded, with the kernels
+
         for widths in self.plan.parts(most=MOST_WIDTHS):
             yield _part(self.plan, widths)
 
 
 def _part(plan: BufferPlan, widths: slice) -> tuple[Any, ...]:
     """Return the weights and rows of some widths as arguments of ``sweep``."""
+    from vuskit.kernels.sweep._numba import LANE  # already loaded, with the kernels
+
     part = plan.part(widths)
     size = part.widths.size
     first_width = np.clip(plan.active_from - widths.start, 0, size)
