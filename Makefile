@@ -22,7 +22,7 @@ MKDOCS := NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo check test ready lint types layers compiled tests test-core workflows dist release-check bench fuzz chaos docs docs-serve pictures clean
+.PHONY: help demo check test ready lint types layers compiled tests test-core workflows dist release-check bench fuzz chaos interrupts docs docs-serve pictures clean
 
 help: ## Show what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -45,6 +45,9 @@ bench: $(VENV)/.dev ## Compare the speed with scikit-learn and the peers
 
 chaos: $(VENV)/.dev ## Disturb a benchmark run with kills, faults and edits; compare with an undisturbed one
 	$(BIN)/python benchmarks/bench_chaos.py $(ARGS)
+
+interrupts: $(VENV)/.dev ## Press Ctrl-C at 200 moments of four commands; takes half an hour
+	$(BIN)/python benchmarks/interrupts.py $(ARGS)
 
 fuzz: $(VENV)/.dev ## Fuzz all measures; ARGS="--seed 7 --seconds 600" for other cases
 	$(ONE_THREAD) $(BIN)/python benchmarks/fuzz.py $(ARGS)

@@ -51,7 +51,8 @@ from vuskit.bench import Run
 from vuskit.bench.changes import BEFORE
 from vuskit.engine import Status
 
-COMMAND = [sys.executable, "-c", "from vuskit.cli.main import run; run()", "bench"]
+START = "import sys; sys.argv[0] = 'vuskit'; from vuskit.cli.main import run; run()"
+COMMAND = [sys.executable, "-c", START, "bench"]
 NAMESPACE = "VUSKIT_CHAOS_NAMESPACE"
 LOCAL_EXECUTOR = 'kind = "local"\nworkers = 2\n'
 DASK_EXECUTOR = 'kind = "dask"\naddress = "scheduler.json"\n'

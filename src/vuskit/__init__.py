@@ -8,7 +8,7 @@
 
 from __future__ import annotations
 
-from vuskit._util import early_interrupt as _early_interrupt  # noqa: F401 (before slow imports)
+from vuskit._util import interrupts as _interrupts  # noqa: F401 (before slow imports)
 from vuskit.alignment import align_scores
 from vuskit.buffers import BufferChoice, choose_buffer, estimate_period, list_buffer_strategies
 from vuskit.errors import (

@@ -19,6 +19,39 @@ COMMAND = [
     "sys.argv[0] = 'vuskit'; from vuskit.cli.main import run; run()",
 ]
 
+# The same command, which waits for the file `go` after some calls of a function: it is there for
+# certain when a test presses Ctrl-C.
+_HOLD = """
+import importlib, pathlib, signal, sys, time
+signal.signal(signal.SIGINT, signal.default_int_handler)
+sys.argv[0] = "vuskit"
+module, path, left = sys.argv.pop(1).split(":")
+*parents, name = path.split(".")
+owner = importlib.import_module(module)
+for parent in parents:
+    owner = getattr(owner, parent)
+function, left, place = getattr(owner, name), int(left), pathlib.Path.cwd()
+
+def held(*arguments, **options):
+    global left
+    result = function(*arguments, **options)
+    left -= 1
+    if not left:
+        (place / "held").touch()
+        while not (place / "go").exists():
+            time.sleep(0.01)
+    return result
+
+setattr(owner, name, held)
+from vuskit.cli.main import run
+run()
+"""
+
+
+def holding(place, calls=1):
+    """Command that writes the file `held` after some calls of `place` (module:name), and waits."""
+    return [sys.executable, "-c", _HOLD, f"{place}:{calls}"]
+
 
 @dataclass(frozen=True)
 class Shown:
@@ -27,20 +60,16 @@ class Shown:
     terminal: str
 
 
-def press_ctrl_c(process):
-    process.send_signal(signal.SIGINT)
+def on_terminal(folder, *arguments, press_at=None, press=None, command=COMMAND):
+    """Run a command in a folder; call `press` once the terminal shows what matches `press_at`.
 
-
-def on_terminal(folder, *arguments, press_at=None, press=press_ctrl_c):
-    """Run a command in a folder; press Ctrl-C once the terminal shows what matches `press_at`.
-
-    Or do something else then: `press` is called with the process.
+    It gets the process. The default presses Ctrl-C.
     """
     import pty  # not there on Windows, where `COMMAND` is wanted all the same
 
     reader, writer = pty.openpty()
     process = subprocess.Popen(
-        [*COMMAND, *arguments],
+        [*command, *arguments],
         stdout=subprocess.PIPE,
         stderr=writer,
         cwd=folder,
@@ -49,6 +78,7 @@ def on_terminal(folder, *arguments, press_at=None, press=press_ctrl_c):
     )
     os.close(writer)
     try:
+        press = press or (lambda process: process.send_signal(signal.SIGINT))
         shown = _read(reader, press_at, lambda: press(process))
         out, _ = process.communicate(timeout=PATIENCE)
     finally:

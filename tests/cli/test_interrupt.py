@@ -11,7 +11,7 @@ import threading
 import numpy as np
 import pandas as pd
 import pytest
-from cli.terminal import COMMAND, on_terminal
+from cli.terminal import COMMAND, holding, on_terminal
 from waiting import PATIENCE, eventually
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="signals are other ones there")
@@ -38,61 +38,88 @@ def slow(values):
 """
 
 
-def interrupted(folder, arguments, ready):
-    """Start a command, press Ctrl-C when it is ready, and say how it ended."""
-    process = subprocess.Popen(
-        [*COMMAND, *arguments],
+def start(folder, command, arguments):
+    return subprocess.Popen(
+        [*command, *arguments],
         cwd=folder,
         env={**os.environ, "VUSKIT_NUMBA": "0", "VUSKIT_CACHE": str(folder / "cache")},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        start_new_session=True,
     )
+
+
+def interrupted(folder, command, arguments, ready=None):
+    """Start a command, press Ctrl-C when it is ready, and return its messages."""
+    process = start(folder, command, arguments)
     try:
-        assert eventually(lambda: ready(process)), "it does not begin"
-        process.send_signal(signal.SIGINT)
+        assert eventually(ready or (folder / "held").exists), "it does not begin"
+        os.killpg(process.pid, signal.SIGINT)  # as a terminal does
         out, err = process.communicate(timeout=PATIENCE)
     finally:
         process.kill()
     assert process.returncode == 130, err
     assert out == ""
     assert "Traceback" not in err
+    assert "topped" in err.splitlines()[-1]
+    assert err.count("topped") == 1
     return err
 
 
-def test_evaluate(tmp_path):
-    rng = np.random.default_rng(0)
-    labels = (rng.random(100_000) < 0.01).astype(int)
-    pd.DataFrame({"label": labels, "A": rng.random(100_000)}).to_csv(
-        tmp_path / "scores.csv", index=False
-    )
+@pytest.fixture
+def scores_file(tmp_path):
+    labels = np.arange(600) % 100 < 9
+    scores = np.random.default_rng(0).random(600)
+    frame = pd.DataFrame({"label": labels.astype(int), "A": scores})
+    frame.to_csv(tmp_path / "scores.csv", index=False)
+    return tmp_path / "scores.csv"
+
+
+@pytest.mark.parametrize("place", ["evaluate_many", "EvaluationReport"])
+def test_evaluate(tmp_path, scores_file, place):
     page = tmp_path / "page.html"
     page.write_text("the page of yesterday")
-    arguments = ["evaluate", "scores.csv", "--chance", "5000", "--html", "page.html"]
-    # The buffer is told when everything is read and the measures begin.
-    err = interrupted(tmp_path, arguments, lambda process: "buffer" in process.stderr.readline())
+    arguments = ["evaluate", scores_file.name, "--html", "page.html"]
+    err = interrupted(tmp_path, holding(f"vuskit.cli.evaluate:{place}"), arguments)
     assert err.splitlines()[-1] == "vuskit: stopped"
     assert page.read_text() == "the page of yesterday"
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["page.html", "scores.csv"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["held", "page.html", "scores.csv"]
+
+
+def test_a_result_that_is_written_is_completed(tmp_path, scores_file):
+    arguments = ["evaluate", scores_file.name, "--csv", "--html", "page.html"]
+    process = start(tmp_path, holding("vuskit.cli._output:begin_result"), arguments)
+    try:
+        assert eventually((tmp_path / "held").exists), "it does not begin"
+        process.send_signal(signal.SIGINT)
+        (tmp_path / "go").touch()
+        out, err = process.communicate(timeout=PATIENCE)
+    finally:
+        process.kill()
+    assert process.returncode == 0, err
+    assert len(out.splitlines()) == 14
+    assert err.endswith("page: page.html\n")
+    assert (tmp_path / "page.html").exists()
 
 
 def test_bench_run_says_how_to_go_on(tmp_path):
     (tmp_path / "bench.toml").write_text(PLAN)
     (tmp_path / "slow.py").write_text(SLOW)
-    started = tmp_path / "started"
-    err = interrupted(tmp_path, ["bench", "run"], lambda _: started.exists())
-    assert "Stopped. Finished work is in" in err
-    assert "Resume with: vuskit bench run bench.toml" in err
+    err = interrupted(tmp_path, COMMAND, ["bench", "run"], (tmp_path / "started").exists)
+    assert err.splitlines()[-1] == (
+        f"Stopped. Finished work is in {tmp_path / 'bench-run'}. "
+        "Resume with: vuskit bench run bench.toml"
+    )
 
 
 def test_bench_verify(tmp_path):
-    plan = PLAN.replace("slow:slow", "values").replace("1500", "200000")
-    plan = plan.replace("auc_pr", "vus_pr").replace("buffer = 5", "buffer = 2000")
-    (tmp_path / "bench.toml").write_text(plan)
+    (tmp_path / "bench.toml").write_text(PLAN.replace("slow:slow", "values"))
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     subprocess.run([*COMMAND, "bench", "run"], cwd=tmp_path, check=True, **quiet)
     # All three files are checked: it is a value that is computed when the key is pressed.
-    shown = on_terminal(tmp_path, "bench", "verify", press_at="[3-5]/6")
+    held = holding("vuskit.cli._progress:DelayedProgressBar.__call__", 4)
+    shown = on_terminal(tmp_path, "bench", "verify", press_at="4/6", command=held)
     assert (shown.code, shown.out) == (130, "")
     assert shown.terminal.rstrip().endswith("vuskit: stopped")
     assert "Traceback" not in shown.terminal
@@ -100,15 +127,14 @@ def test_bench_verify(tmp_path):
 
 def test_compare(tmp_path):
     rng = np.random.default_rng(0)
-    places = pd.MultiIndex.from_product([range(3000), map(str, range(60))])
+    places = pd.MultiIndex.from_product([range(9), list("abc")])
     table = pd.DataFrame(rng.random((len(places), 2)), columns=["vus_pr", "auc_pr"])
     table["series"], table["detector"] = places.get_level_values(0), places.get_level_values(1)
     table.to_parquet(tmp_path / "results.parquet")
     arguments = ["compare", "results.parquet", "--figure", "ranks.svg", "--output", "out"]
-    # The measure is told when the table is read and the tests begin.
-    err = interrupted(tmp_path, arguments, lambda process: "by vus" in process.stderr.readline())
-    assert err == "vuskit: stopped\n"
-    assert [path.name for path in tmp_path.iterdir()] == ["results.parquet"]
+    err = interrupted(tmp_path, holding("vuskit.studies:compare"), arguments)
+    assert err.splitlines()[-1] == "vuskit: stopped"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["held", "results.parquet"]
 
 
 def test_data_fetch_keeps_no_half_data_set(tmp_path):
@@ -129,7 +155,7 @@ def test_data_fetch_keeps_no_half_data_set(tmp_path):
         url = f"http://127.0.0.1:{server.getsockname()[1]}/plant.zip"
         arguments = ["data", "fetch", "Plant", "--url", url, "--sha256", "0" * 64, "--allow-http"]
         try:
-            err = interrupted(tmp_path, arguments, lambda _: asked.is_set())
+            err = interrupted(tmp_path, COMMAND, arguments, asked.is_set)
         finally:
             over.set()
             thread.join()
@@ -144,7 +170,7 @@ def test_study_summary_says_how_to_go_on(tmp_path):
     for scored in make_several():
         write_scored(tmp_path / "saved", scored)
     arguments = ["study", "summary", "saved", "--processes", "1", "--output", "out"]
-    done = tmp_path / "out" / "series"
-    err = interrupted(tmp_path, arguments, lambda _: any(done.glob("[!.]*.npz")))
+    err = interrupted(tmp_path, holding("vuskit.engine:ResultFolder.save"), arguments)
     assert "Resume with: vuskit study summary saved" in err
+    assert len(list((tmp_path / "out" / "series").glob("[!.]*.npz"))) == 1
     assert not list((tmp_path / "out").glob(".vuskit-*"))

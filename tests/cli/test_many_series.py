@@ -13,7 +13,7 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
-from cli.terminal import COMMAND
+from cli.terminal import COMMAND, holding
 from dask_cluster import scheduler
 from waiting import PATIENCE, eventually
 
@@ -342,21 +342,29 @@ def test_failures_are_told_and_the_others_are_shown(command, tables, tmp_path):
 
 def test_a_stopped_run_goes_on(tables, tmp_path):
     environment = {**os.environ, "VUSKIT_NUMBA": "0", "VUSKIT_CACHE": str(tmp_path / "cache")}
-    line = [*COMMAND, "evaluate", "scores", *FEW, "--csv"]
+    line = ["evaluate", "scores", *FEW, "--csv"]
     process = subprocess.Popen(
-        line, cwd=tmp_path, env=environment, stderr=subprocess.PIPE, stdout=subprocess.PIPE,
+        [*holding("vuskit.bench:Store.record", 3), *line],
+        cwd=tmp_path,
+        env=environment,
+        stderr=subprocess.PIPE,
+        stdout=subprocess.PIPE,
         text=True,
-    )  # fmt: skip
+    )
     try:
-        assert eventually(lambda: list(tmp_path.glob("cache/evaluate/*/*.sqlite*")))
+        assert eventually((tmp_path / "held").exists)
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=PATIENCE)
     finally:
         process.kill()
     assert process.returncode == 130, err
     assert out == ""
-    again = subprocess.run(line, cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert err.splitlines()[-1].endswith(f"Resume with: vuskit {' '.join(line)}")
+    again = subprocess.run(
+        [*COMMAND, *line], cwd=tmp_path, env=environment, capture_output=True, text=True
+    )
     assert again.returncode == 0, again.stderr
+    assert "3 of 16 jobs were already finished" in again.stderr
     rows = pd.read_csv(io.StringIO(again.stdout))
     assert len(rows) == 8
     assert len(list((tmp_path / "cache" / "evaluate").iterdir())) == 1

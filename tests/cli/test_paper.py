@@ -7,10 +7,10 @@ import io
 import os
 import signal
 import subprocess
-import sys
 
 import pytest
 from cli.schemas import assert_valid, strict_json
+from cli.terminal import holding
 from dask_cluster import scheduler
 from studies.scored import make_several, write_scored
 from waiting import PATIENCE, eventually
@@ -105,7 +105,8 @@ def test_an_unknown_example_is_the_reason(command, scores):
 def start(scores, folder, *options):
     words = ["paper", str(scores), "--output", str(folder), "--only", "fig-11", *options]
     return subprocess.Popen(
-        [sys.executable, "-m", "vuskit", *words, "--processes", "1"],
+        [*holding("vuskit.engine:ResultFolder.save", 2), *words, "--processes", "1"],
+        cwd=folder.parent,
         stderr=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
         text=True,
@@ -121,14 +122,14 @@ def finished(folder):
 def test_a_stopped_command_goes_on(command, scores, tmp_path, monkeypatch, number):
     folder = tmp_path / "stopped"
     process = start(scores, folder)
-    eventually(lambda: len(finished(folder)) >= 2 or process.poll() is not None)
+    assert eventually((tmp_path / "held").exists)
     process.send_signal(number)
     _, told = process.communicate(timeout=PATIENCE)
-    if number is signal.SIGINT and process.returncode == 130:
-        assert f"Resume with: vuskit paper {scores}" in told
+    assert process.returncode == (130 if number is signal.SIGINT else -number)
+    assert (f"Resume with: vuskit paper {scores}" in told) is (number is signal.SIGINT)
     before = {name: (folder / "work" / "series" / name).stat().st_mtime_ns
               for name in finished(folder)}  # fmt: skip
-    assert before
+    assert len(before) == 2
     monkeypatch.setenv("VUSKIT_NUMBA", "0")
     line = ("paper", scores, "--output", folder, "--only", "fig-11", "--processes", 1)
     assert command(*line).code == 0

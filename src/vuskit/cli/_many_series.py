@@ -599,18 +599,18 @@ def _run(plan: Plan, folder: Path) -> bool:
     from vuskit.bench.jobs import ScoreResult
     from vuskit.bench.runner import run_plan
     from vuskit.cli._progress import RunDisplay, stderr_console
-    from vuskit.cli.bench.run import report_changes, report_stale_jobs, stopped_by_signals
+    from vuskit.cli._stopping import resumable
+    from vuskit.cli.bench.run import report_changes, report_stale_jobs
 
     console = stderr_console()
     filled: list[str] = []
     try:
         with (
-            stopped_by_signals() as stop_if_asked,
+            resumable(folder),
             RunDisplay(console, plain=not console.is_terminal) as display,
         ):
 
             def observe(progress: Any, ended: list[tuple[Job, Outcome]]) -> None:
-                stop_if_asked()
                 display.update(progress, ended)
                 for job, outcome in ended:
                     if isinstance(outcome.value, ScoreResult) and outcome.value.filled:
@@ -621,10 +621,6 @@ def _run(plan: Plan, folder: Path) -> bool:
             )
     except InvalidInputError as error:
         raise InvalidInputError(_as_options(str(error))) from error
-    except KeyboardInterrupt:
-        with contextlib.suppress(OSError):  # the terminal may be closed
-            say(f"Stopped. Finished work is in {folder}. The same command resumes.")
-        raise typer.Exit(ExitCode.INTERRUPTED) from None
     if summary.progress.before:
         done = f"{summary.progress.before:,} of {plural(summary.progress.total, 'job')}"
         say(f"{done} were already finished")

@@ -17,6 +17,7 @@ import typer
 
 from vuskit import __version__
 from vuskit._util.escapes import escape_control
+from vuskit._util.interrupts import begin_result
 from vuskit._util.tables import TableLayout, csv_text, plain_data
 from vuskit._util.text import wrapped_table
 from vuskit.errors import InvalidInputError
@@ -58,8 +59,13 @@ def say(text: str) -> None:
 
 
 def write(text: str) -> None:
-    """Write data to standard output; control characters are escaped."""
-    typer.echo(escape_control(text))
+    """Write the result to standard output; control characters are escaped.
+
+    From now on, Ctrl-C does not stop the command.
+    """
+    data = escape_control(text)
+    begin_result()
+    typer.echo(data)
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import sys
@@ -12,7 +13,7 @@ import typer
 from typer.core import TyperGroup
 
 from vuskit import __version__
-from vuskit._util.early_interrupt import end_early_interrupts
+from vuskit._util.interrupts import begin_result, end_interrupts, raise_interrupts, was_interrupted
 from vuskit.cli import bench, conformance, data, list_, study
 from vuskit.cli._exit_codes import ExitCode, exit_codes_text
 from vuskit.cli._files import reason_of
@@ -47,14 +48,25 @@ class CommandGroup(TyperGroup):
     def invoke(self, ctx: Any) -> Any:
         """Run the command; with ``--debug``, errors show their traceback."""
         try:
-            end_early_interrupts()  # not earlier: while parsing, typer exits without a message
+            raise_interrupts()  # not earlier: while parsing, typer exits without a message
+            return self._invoke(ctx)
+        except KeyboardInterrupt:
+            raise _stopped() from None
+        except Exception as error:
+            # Code that was interrupted may fail in another way.
+            if was_interrupted() and getattr(error, "exit_code", None) != ExitCode.INTERRUPTED:
+                raise _stopped() from None
+            raise
+        finally:
+            end_interrupts()
+
+    def _invoke(self, ctx: Any) -> Any:
+        try:
             with clean_warnings():
                 result = super().invoke(ctx)
+            begin_result()  # of commands that write to no output
             sys.stdout.flush()  # reports a full disk or a closed pipe here, not when Python exits
             return result
-        except KeyboardInterrupt:
-            say("vuskit: stopped")
-            raise typer.Exit(ExitCode.INTERRUPTED) from None
         except VuskitError:
             _trace(ctx)
             raise
@@ -65,6 +77,12 @@ class CommandGroup(TyperGroup):
             _trace(ctx)
             _forget_stdout(error)
             raise VuskitError(sentence) from error
+
+
+def _stopped() -> typer.Exit:
+    with contextlib.suppress(OSError):  # the terminal may be closed
+        say("vuskit: stopped")
+    return typer.Exit(ExitCode.INTERRUPTED)
 
 
 def _trace(ctx: Any) -> None:

@@ -195,10 +195,11 @@ def compare(
     )
     options = {"columns": columns, "spread": spread, "rank": unit, "seed": seed}
     means = _means(results.frame, chosen, shown, settings, found.higher_is_better, options)
-    write(_WRITERS[form](found, means))
     by_buffer = None
     if check is not None:
         by_buffer = check.run(main, [str(name) for name in found.summary.index], settings)
+    write(_WRITERS[form](found, means))
+    if by_buffer is not None:
         saved = html is not None or output is not None
         write_buffer_ranks(by_buffer, form, beside=True, saved=saved)
     if html is not None:

@@ -5,18 +5,18 @@ from __future__ import annotations
 import threading
 import webbrowser
 from collections.abc import Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from vuskit._util.interrupts import end_interrupts
 from vuskit._util.optional import require
 from vuskit.alignment import ANCHORS
 from vuskit.cli._files import check_exists, plan_folder
 from vuskit.cli._many_series import Sources, saved_series
 from vuskit.cli._options import Align, LabelsPath, Load, Window, flag, load_file
-from vuskit.cli._output import say, write
+from vuskit.cli._output import say
 from vuskit.cli.study import DEFAULT_OUTPUT
 from vuskit.errors import InvalidInputError
 from vuskit.inputs import check_choice
@@ -79,12 +79,14 @@ def explore(
     read_studies = StudyReader(place, tuple(studies or ()))
     read_studies()  # report a folder without studies before the server starts
     server = ExploreServer(content, port=port, studies=read_studies)
-    write(server.url)
+    typer.echo(server.url)  # not `write`: Ctrl-C stops the server
     say("Press Ctrl-C to stop the server.")
     if not no_browser:
         threading.Timer(0.5, webbrowser.open, [server.url]).start()
-    with suppress(KeyboardInterrupt):
+    try:
         server.run()
+    except KeyboardInterrupt:
+        end_interrupts()
     say("stopped")
 
 

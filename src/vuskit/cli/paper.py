@@ -41,8 +41,8 @@ from vuskit.cli._output import (
     write,
 )
 from vuskit.cli._progress import overall_progress
-from vuskit.cli.bench.run import stopped_by_signals
-from vuskit.cli.study._command import AsPublished, Published, resumable
+from vuskit.cli._stopping import resumable
+from vuskit.cli.study._command import AsPublished, Published
 from vuskit.errors import InvalidInputError
 from vuskit.inputs import check_choice
 
@@ -158,7 +158,6 @@ def paper(
         options |= {"options": DEMO_OPTIONS, "quick": True}
         chosen = chosen or list(DEMO_DETECTORS)
     with (
-        stopped_by_signals(),
         resumable(output / "work"),
         overall_progress() as progress,
         _option_names(),

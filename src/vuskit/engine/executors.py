@@ -266,12 +266,19 @@ class LocalExecutor(Executor):
 
     def close(self, *, kill: bool) -> None:
         """End the processes."""
+        try:
+            self._end_workers(kill=kill)
+        except KeyboardInterrupt:  # do not leave threads that still end processes
+            self._end_workers(kill=True)
+            raise
+        if self._temporary is not None:
+            shutil.rmtree(self._temporary, ignore_errors=True)
+
+    def _end_workers(self, *, kill: bool) -> None:
         for worker in self._workers:
             worker.begin_close(kill=kill)
         for worker in self._workers:
             worker.join()
-        if self._temporary is not None:
-            shutil.rmtree(self._temporary, ignore_errors=True)
 
 
 class DaskExecutor(Executor):

@@ -11,11 +11,11 @@ import shlex
 import signal
 import sqlite3
 import subprocess
-import sys
 
 import numpy as np
 import pytest
 from cli.schemas import assert_valid, strict_json
+from cli.terminal import holding
 from rich.console import Console
 from waiting import PATIENCE, eventually
 
@@ -298,7 +298,7 @@ def test_nothing_to_compare_is_told():
 def test_interruption_leaves_a_demo_to_go_on_with(tmp_path):
     """Ctrl-C in a terminal reaches the whole group of processes."""
     process = subprocess.Popen(
-        [sys.executable, "-c", "from vuskit.cli.main import run; run()", "demo", "--quick"],
+        [*holding("vuskit.bench:Store.record"), "demo", "--quick"],
         cwd=tmp_path,
         env={**os.environ, "VUSKIT_NUMBA": "0"},
         stdout=subprocess.PIPE,
@@ -306,8 +306,7 @@ def test_interruption_leaves_a_demo_to_go_on_with(tmp_path):
         text=True,
         start_new_session=True,
     )
-    begun = tmp_path / "vuskit-demo/benchmark/bench.sqlite"
-    assert eventually(begun.exists), "the run does not begin"
+    assert eventually((tmp_path / "held").exists), "the run does not begin"
     os.killpg(process.pid, signal.SIGINT)
     out, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == 130, err

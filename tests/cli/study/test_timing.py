@@ -12,7 +12,7 @@ import sys
 
 import numpy as np
 import pytest
-from cli.terminal import COMMAND
+from cli.terminal import COMMAND, holding
 from typer.testing import CliRunner
 from waiting import PATIENCE, eventually
 
@@ -153,7 +153,7 @@ def test_ctrl_c_keeps_what_is_finished_and_says_how_to_go_on(tmp_path):
     arguments = ["study", "timing", "--only", "opt", "--output", "here"]
     samples = tmp_path / "here" / "samples.csv"
     process = subprocess.Popen(
-        [*COMMAND, *arguments],
+        [*holding("vuskit.studies.timing:TimingStore.add", 10), *arguments],
         cwd=tmp_path,
         env=NARROW,
         stdout=subprocess.PIPE,
@@ -161,7 +161,7 @@ def test_ctrl_c_keeps_what_is_finished_and_says_how_to_go_on(tmp_path):
         text=True,
     )
     try:
-        assert eventually(lambda: samples.exists() and samples.read_text().count("\n") > 10)
+        assert eventually((tmp_path / "held").exists)
         process.send_signal(signal.SIGINT)
         output, _ = process.communicate(timeout=PATIENCE)
     finally:
@@ -171,6 +171,7 @@ def test_ctrl_c_keeps_what_is_finished_and_says_how_to_go_on(tmp_path):
     assert "Resume with: vuskit study timing --only opt --output here" in output
     assert "Traceback" not in output
     finished = samples.read_text()
+    assert finished.count("\n") > 10
     subprocess.run(
         [*COMMAND, *arguments, "--repeats", "1", "--budget", "1s"],
         cwd=tmp_path,

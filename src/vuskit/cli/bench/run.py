@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import shlex
-import signal
-from collections.abc import Callable, Iterator
 from pathlib import Path
-from types import FrameType
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -18,6 +14,7 @@ from vuskit.cli._completion import complete_statuses
 from vuskit.cli._exit_codes import ExitCode
 from vuskit.cli._options import Detectors, series_option
 from vuskit.cli._output import AsCsv, AsJson, chosen_format, say, write
+from vuskit.cli._stopping import resumable
 from vuskit.cli.bench._arguments import (
     DEFAULT_PLAN,
     AllowCode,
@@ -30,14 +27,12 @@ from vuskit.cli.bench._arguments import (
 from vuskit.cli.bench._output import Content, Rows, emit, inverted_notes, say_list
 
 if TYPE_CHECKING:
-    from vuskit.bench import Plan, Progress
+    from vuskit.bench import Plan
     from vuskit.bench.expand import ExpandedPlan
     from vuskit.bench.runner import RunSummary
 
-__all__ = ["report_stale_jobs", "retry", "run", "stopped_by_signals"]
+__all__ = ["report_stale_jobs", "retry", "run"]
 
-# Sent by kill, and when the terminal or its connection closes.
-_STOP_SIGNALS = ("SIGTERM", "SIGHUP")
 _SHOWN_REASONS = 3
 
 
@@ -147,28 +142,17 @@ def _run(
     from vuskit.cli._progress import RunDisplay, stderr_console
 
     console = stderr_console()
-    try:
-        with (
-            stopped_by_signals() as stop_if_asked,
-            RunDisplay(console, plain=plain or not console.is_terminal) as display,
-        ):
-
-            def observe(progress: Progress, results: Any) -> None:
-                stop_if_asked()
-                display.update(progress, results)
-
-            summary = run_plan(
-                plan,
-                observer=observe,
-                reading=display.reading,
-                planned=report_stale_jobs,
-                reread=reread,
-            )
-    except KeyboardInterrupt:
-        with contextlib.suppress(OSError):  # the terminal may be closed
-            say(f"Stopped. Finished work is in {plan.folder}.")
-            say(f"Resume with: {shlex.join(['vuskit', 'bench', command, str(target)])}")
-        raise typer.Exit(ExitCode.INTERRUPTED) from None
+    with (
+        resumable(plan.folder, ["vuskit", "bench", command, str(target)]),
+        RunDisplay(console, plain=plain or not console.is_terminal) as display,
+    ):
+        summary = run_plan(
+            plan,
+            observer=display.update,
+            reading=display.reading,
+            planned=report_stale_jobs,
+            reread=reread,
+        )
     emit(form, "run", _content(summary), rows=_rows, text=_text)
     report_changes(summary)
     failed = _report_failures(summary, target)
@@ -225,37 +209,6 @@ def _report_failures(summary: RunSummary, target: Path) -> bool:
     again = shlex.join(["vuskit", "bench", "retry", str(target), *options])
     say(f"After fixing the code or raising limits, retry with: {again}")
     return True
-
-
-@contextlib.contextmanager
-def stopped_by_signals() -> Iterator[Callable[[], None]]:
-    """Treat other signals that end a program like Ctrl-C.
-
-    Yields a function that raises KeyboardInterrupt if a signal arrived. Call it regularly, because
-    an exception raised inside a finalizer is lost.
-    """
-    arrived: list[int] = []
-
-    def interrupt(number: int, frame: FrameType | None) -> None:
-        arrived.append(number)
-        handler = signal.getsignal(signal.SIGINT)
-        if callable(handler):  # records the signal for code that catches exceptions
-            handler(signal.SIGINT, frame)
-        raise KeyboardInterrupt
-
-    def stop_if_asked() -> None:
-        if arrived:
-            raise KeyboardInterrupt
-
-    known = [signal.Signals[name] for name in _STOP_SIGNALS if hasattr(signal, name)]
-    # Ignored signals stay ignored: under nohup, the run must outlive its terminal.
-    handled = [number for number in known if signal.getsignal(number) is not signal.SIG_IGN]
-    before = {number: signal.signal(number, interrupt) for number in handled}
-    try:
-        yield stop_if_asked
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 def _content(summary: RunSummary) -> dict[str, Any]:

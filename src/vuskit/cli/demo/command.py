@@ -33,6 +33,7 @@ from vuskit.cli._output import (
     write,
 )
 from vuskit.cli._progress import stderr_console
+from vuskit.cli._stopping import resumable
 from vuskit.cli.demo.files import DemoFolder, plan_text
 from vuskit.errors import MissingDependencyError
 
@@ -102,12 +103,8 @@ def demo(
     _check_installed()
     begin = time.monotonic()
     folder = DemoFolder(output)
-    again = _again(output, seed, quick)
-    try:
+    with resumable(output, _again(output, seed, quick)):
         findings, robustness = _make(folder, seed, _SIZES[quick], quick=quick)
-    except KeyboardInterrupt:
-        say(f"Stopped. Finished work is in {output}. Resume with: {again}")
-        raise typer.Exit(ExitCode.INTERRUPTED) from None
     say(f"Done in {time.monotonic() - begin:.0f} s.\n")
     write(_WRITERS[form](findings, robustness, folder))
     if open_page:
@@ -128,10 +125,10 @@ def _check_installed() -> None:
         )
 
 
-def _again(output: Path, seed: int, quick: bool) -> str:
+def _again(output: Path, seed: int, quick: bool) -> list[str]:
     given = ["--output", str(output)] if output != _DEFAULT_FOLDER else []
     given += ["--seed", str(seed)] if seed else []
-    return shlex.join([_program(), "demo", *given, *(["--quick"] if quick else [])])
+    return [_program(), "demo", *given, *(["--quick"] if quick else [])]
 
 
 def _program() -> str:

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import inspect
 import os
-import shlex
-import sys
 from collections import deque
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast, get_type_hints
@@ -45,6 +42,7 @@ from vuskit.cli._options import (
 )
 from vuskit.cli._output import AsCsv, AsJson, chosen_format, say
 from vuskit.cli._progress import study_progress
+from vuskit.cli._stopping import resumable
 from vuskit.cli.study import DEFAULT_OUTPUT
 from vuskit.cli.study._output import (
     PublishedOutcome,
@@ -257,17 +255,6 @@ def check_figure_format(name: str) -> str:
         If it is unknown.
     """
     return check_choice("--figure-format", name, complete_figures())
-
-
-@contextmanager
-def resumable(folder: Path) -> Iterator[None]:
-    """On Ctrl-C, print where finished work is and how to resume."""
-    try:
-        yield
-    except KeyboardInterrupt:
-        say(f"Stopped. Finished work is in {folder}.")
-        say(f"Resume with: {shlex.join(['vuskit', *sys.argv[1:]])}")
-        raise typer.Exit(ExitCode.INTERRUPTED) from None
 
 
 # -- commands ------------------------------------------------------------------------------------
