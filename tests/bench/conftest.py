@@ -33,6 +33,7 @@ class Workshop:
         self.path = base / "bench.toml"
         self.folder = base / "bench-run"
         shutil.copy(HERE / "misbehaving.py", base)
+        shutil.copy(HERE.parent / "waiting.py", base)
 
     def write(self, *, series=None, detectors=("fine",), evaluate=None, top="", tail=""):
         entries = [top, series or SERIES]
@@ -96,17 +97,23 @@ def workshop(tmp_path):
 @pytest.fixture
 def start(workshop, environment):
     """Start ``vuskit bench run`` on the plan, as another process."""
+    started = []
 
     def launch(shop=workshop):
-        return subprocess.Popen(
+        process = subprocess.Popen(
             [*COMMAND, "run", "--plain", str(shop.path)],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
             env=environment,
         )
+        started.append(process)
+        return process
 
-    return launch
+    yield launch
+    for process in started:  # of a failed test
+        process.kill()
+        process.communicate()
 
 
 @pytest.fixture

@@ -18,8 +18,11 @@ def fine(values, seed=0, factor=1.0):
     return factor * np.abs(values - values.mean()) + np.random.default_rng(seed).random(len(values))
 
 
-def slow(values, seconds=0.1, seed=0):
-    time.sleep(seconds)
+def gated(values, gate, seed=0):
+    """Passes a gate first."""
+    from waiting import Gate  # a copy is beside this file
+
+    Gate(gate).pass_through()
     return fine(values, seed)
 
 
@@ -67,16 +70,19 @@ def exits(values):
 _compiled = False
 
 
-def compile_slowly():
-    """As a library that compiles when it is first used in a process."""
+def compile_slowly(values=()):
+    """As a library that compiles when it is first used in a process, before any job."""
     global _compiled
     if not _compiled:
-        time.sleep(4.0)
+        if len(values) == 1500:
+            raise RuntimeError("time of the job is used to compile")
+        Path(__file__).with_name("compiling").write_text("now")
+        time.sleep(0.5)
     _compiled = True
 
 
 def compiles(values):
-    compile_slowly()
+    compile_slowly(values)
     return fine(values)
 
 
@@ -90,7 +96,7 @@ class Compiles(Detector):
         """Nothing is learnt."""
 
     def _score(self, values):
-        compile_slowly()
+        compile_slowly(values)
         return fine(values[:, 0])
 
 

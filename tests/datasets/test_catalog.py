@@ -6,12 +6,14 @@ import gzip
 import hashlib
 import io
 import multiprocessing
+import os
 import zipfile
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 import pytest
+from waiting import eventually
 
 from datasets.web import Site, serving, trusting
 from vuskit.datasets import (
@@ -161,21 +163,32 @@ def test_interrupted_fetch_goes_on_later(tmp_path):
     assert seen[-1] == (len(ARCHIVE), len(ARCHIVE))
 
 
-def fetch_in_process(url, cache):
+def fetch_in_process(url, cache, notes):
+    """Fetch, note that the lock is reached, and do not get it too early."""
+    lock = catalog._lock
+
+    def noted_lock(stream):
+        (notes / f"waiting-{os.getpid()}").touch()
+        lock(stream)
+        assert (notes / "free").exists()
+
+    catalog._lock = noted_lock
     fetch("mine", url=url, cache=cache)
 
 
 def test_processes_wait_for_each_other(tmp_path):
+    notes, cache = tmp_path / "notes", tmp_path / "cache"
+    notes.mkdir()
     with serving(Site(ARCHIVE)) as site:
         spawn = multiprocessing.get_context("spawn")
-        with _locked(tmp_path / "mine.lock"):
-            workers = [
-                spawn.Process(target=fetch_in_process, args=(site.url, tmp_path)) for _ in range(2)
-            ]
+        with _locked(cache / "mine.lock"):
+            arguments = (site.url, cache, notes)
+            workers = [spawn.Process(target=fetch_in_process, args=arguments) for _ in range(2)]
             for worker in workers:
                 worker.start()
-            workers[0].join(timeout=1.5)
+            assert eventually(lambda: len(list(notes.iterdir())) == 2)
             assert not site.requests
+            (notes / "free").touch()
         for worker in workers:
             worker.join()
     assert [worker.exitcode for worker in workers] == [0, 0]

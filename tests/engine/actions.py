@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from waiting import Gate
 
 from vuskit.engine import Action, NotApplicableError, StaleWorkerError, Task
 
@@ -61,9 +62,10 @@ def call(function, *args, key=None):
     return Task(name, f"call of {name}", Call(function, args))
 
 
-def numbers(seed, seconds=0.0):
-    """Sums that depend on their order, after a while."""
-    time.sleep(seconds)
+def numbers(seed, gate=None):
+    """Sums that depend on their order, when a gate is passed."""
+    if gate is not None:
+        Gate(gate).pass_through()
     draws = np.random.default_rng(seed).normal(size=(40, 30))
     return {"product": draws @ draws.T, "sum": float(draws.sum()), "seed": seed}
 
@@ -128,25 +130,25 @@ def returns_what_cannot_be_pickled():
     return (number for number in range(3))
 
 
-def _once(name, seconds):
-    """Take a while at the first call in a process, as a library that compiles or loads."""
-    # Modules sent by value have no state that their functions share; `sys` has.
-    done = vars(sys).setdefault("_done_once", set())
-    if name not in done:
-        time.sleep(seconds)
-    done.add(name)
+@dataclass(frozen=True)
+class Compiles(Action):
+    """Needs a library that takes its time to compile, and notes when it begins."""
 
+    note: Path
 
-def _compile_slowly():
-    _once("compiled", 3.0)
+    @property
+    def group(self):
+        return "compiles"
 
+    def run(self):
+        # Modules sent by value have no state that their functions share; `sys` has.
+        if "_compiled" not in vars(sys):
+            raise RuntimeError("time of the task is used to compile")
 
-def compiles(number):
-    _compile_slowly()
-    return number
-
-
-compiles.warm_up = _compile_slowly
+    def warm_up(self):
+        self.note.write_text("now")
+        time.sleep(0.5)
+        vars(sys)["_compiled"] = True
 
 
 def sleeps_when_warmed_up(number):
@@ -171,7 +173,10 @@ raises_when_warmed_up.warm_up = exits
 
 
 def _load_slowly():
-    _once("loaded", 1.5)
+    """Take a while at the first call in a process, as a library that loads."""
+    if "_loaded" not in vars(sys):
+        time.sleep(0.2)
+    vars(sys)["_loaded"] = True
 
 
 def loads(number):

@@ -8,23 +8,24 @@ import sys
 import pytest
 
 SCRIPT = """
-import ctypes, sys, threading, time
+import ctypes, signal, sys, threading
 from vuskit.engine._process import stack_dump_before
 
 path = sys.argv[1]
 
-def deep(n):
+def deep(n):  # not deeper than what is kept of a stack
     return 0 if n == 0 else deep(n - 1) + (lambda: 1)()
 
 def spin():
     while True:
-        deep(30)
+        deep(9)
 
 def python_code():
+    signal.setitimer(signal.ITIMER_REAL, 0)  # the alarm may not be faster than the second thread
     for _ in range(2):
         threading.Thread(target=spin, daemon=True).start()
     while not open(path).read():
-        deep(30)
+        deep(9)
 
 def compiled_code():
     ctypes.PyDLL(None).sleep(60)  # lets no Python code run until the alarm

@@ -7,14 +7,14 @@ import random
 import signal
 import subprocess
 import sys
-import time
+import threading
 
 import psutil
 import pytest
 from dask_cluster import kill_tree, scheduler
 from engine import actions
 from engine.actions import call
-from waiting import eventually
+from waiting import Gate, eventually
 
 from vuskit import InvalidInputError
 from vuskit.engine import (
@@ -36,21 +36,32 @@ def bytes_of(outcomes):
     return [(key, encode_value(outcome.value)) for key, outcome in outcomes.items()]
 
 
-def test_same_bytes_everywhere_also_if_a_worker_is_killed():
-    tasks = [call(actions.numbers, seed, 0.2) for seed in SEEDS]
+def gated(gate):
+    return [call(actions.numbers, seed, gate.folder, key=f"numbers-{seed}") for seed in SEEDS]
+
+
+def test_same_bytes_everywhere_also_if_a_worker_is_killed(tmp_path):
+    tasks = [call(actions.numbers, seed) for seed in SEEDS]
     expected = bytes_of(run_tasks(tasks))
     assert [key for key, _ in expected] == [task.key for task in tasks]
     assert bytes_of(run_tasks(tasks, executor=ExecutorSettings(workers=2))) == expected
+    gate, done, ready = Gate(tmp_path / "gate"), [], []
+    gate.admit(3)
     with scheduler(2) as (file, workers), DaskExecutor(address=file) as executor:
         assert eventually(lambda: executor.capacity >= 4)  # both workers are there
-        done = []
 
-        def kill_once(task, outcome):
-            done.append(task)
-            if len(done) == 3:
-                kill_tree(workers[0].pid)
+        def kill_while_both_work():
+            ready.append(eventually(lambda: len(done) == 3 and gate.count_waiting() == 2))
+            kill_tree(workers[0].pid)
+            gate.open()
 
-        found = run_tasks(tasks, executor=executor, on_outcome=kill_once)
+        killer = threading.Thread(target=kill_while_both_work)
+        killer.start()
+        found = run_tasks(
+            gated(gate), executor=executor, on_outcome=lambda task, _: done.append(task)
+        )
+        killer.join()
+        assert ready == [True]
         assert workers[0].wait() == -signal.SIGKILL
     assert len(done) == len(tasks)
     assert bytes_of(found) == expected
@@ -152,7 +163,9 @@ from engine.actions import call
 from vuskit.engine import ExecutorSettings, ResultFolder, run_tasks
 
 if __name__ == "__main__":
-    tasks = [call(actions.numbers, seed, 0.2) for seed in range(12)]
+    tasks = [
+        call(actions.numbers, seed, sys.argv[3], key=f"numbers-{seed}") for seed in range(12)
+    ]
     run_tasks(
         tasks, executor=ExecutorSettings(workers=2), results=ResultFolder(Path(sys.argv[2]))
     )
@@ -161,52 +174,67 @@ if __name__ == "__main__":
 
 @pytest.fixture
 def start(tmp_path, request):
-    """Start a script that runs twelve tasks."""
+    """Start a script that runs twelve tasks, each of which passes a gate."""
     path = tmp_path / "script.py"
     path.write_text(SCRIPT)
     tests = request.config.rootpath / "tests"
+    started = []
 
-    def launch(folder):
-        return subprocess.Popen(
-            [sys.executable, str(path), str(tests), str(folder)],
+    def launch(folder, gate):
+        process = subprocess.Popen(
+            [sys.executable, path, tests, folder, gate.folder],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
             start_new_session=True,
         )
+        started.append(process)
+        return process
 
-    return launch
+    yield launch
+    for process in started:  # of a failed test, at the gate
+        process.kill()
+        process.communicate()
+
+
+def none_runs(children):
+    return not any(child.is_running() for child in children)
 
 
 def test_killed_runs_end_like_an_undisturbed_one(start, tmp_path):
-    folder = tmp_path / "results"
+    folder, gate = tmp_path / "results", Gate(tmp_path / "gate")
     chance = random.Random(5)
-    children, finished = [], 0
+    finished = 0
     for _ in range(2):
-        process = start(folder)
+        # The others wait, so the run does not end before it is killed.
+        gate.admit(3)
+        process = start(folder, gate)
         aim = finished + chance.randrange(1, 4)
         assert eventually(lambda aim=aim: len(list(folder.glob("numbers*.npz"))) >= aim)
-        time.sleep(chance.random() * 0.2)
-        children += psutil.Process(process.pid).children(recursive=True)
+        children = psutil.Process(process.pid).children(recursive=True)
         process.kill()
         process.communicate()
+        assert process.returncode == -signal.SIGKILL
+        assert children
+        assert eventually(lambda children=children: none_runs(children))
         times = {path: path.stat().st_mtime_ns for path in folder.glob("numbers*.npz")}
         finished = len(times)
-    last = start(folder)
+    gate.open()
+    last = start(folder, gate)
     _, err = last.communicate()
     assert (last.returncode, err) == (0, "")
     assert all(path.stat().st_mtime_ns == time for path, time in times.items())
-    expected = run_tasks([call(actions.numbers, seed, 0.2) for seed in SEEDS])
+    expected = run_tasks([call(actions.numbers, seed) for seed in SEEDS])
     assert {path.stem: path.read_bytes() for path in folder.glob("numbers*.npz")} == {
         key: encode_value(outcome.value) for key, outcome in expected.items()
     }
-    assert eventually(lambda: not any(child.is_running() for child in children))
 
 
 def test_ctrl_c_ends_all_processes_with_one_traceback(start, tmp_path):
-    folder = tmp_path / "results"
-    process = start(folder)
-    assert eventually(lambda: list(folder.glob("numbers*.npz")))
+    folder, gate = tmp_path / "results", Gate(tmp_path / "gate")
+    gate.admit(1)
+    process = start(folder, gate)
+    assert eventually(lambda: list(folder.glob("numbers*.npz")) and gate.count_waiting() >= 2)
     children = psutil.Process(process.pid).children(recursive=True)
     os.killpg(process.pid, signal.SIGINT)  # as a terminal does
     out, err = process.communicate()
@@ -214,4 +242,4 @@ def test_ctrl_c_ends_all_processes_with_one_traceback(start, tmp_path):
     assert out == ""
     assert err.count("Traceback") == 1
     assert err.rstrip().endswith("KeyboardInterrupt")
-    assert eventually(lambda: not any(child.is_running() for child in children))
+    assert eventually(lambda: none_runs(children))

@@ -8,7 +8,7 @@ import threading
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from waiting import eventually
+from waiting import PATIENCE, eventually
 
 from vuskit.explore import ExploreServer
 
@@ -37,7 +37,7 @@ class Client:
         sent = {name.replace("_", "-"): value for name, value in headers.items()}
         if token:
             sent["x-vuskit-token"] = self.server.token
-        connection = http.client.HTTPConnection("127.0.0.1", self.server.port, timeout=60)
+        connection = http.client.HTTPConnection("127.0.0.1", self.server.port, timeout=PATIENCE)
         try:
             connection.request(method, path, headers=sent)
             found = connection.getresponse()
@@ -58,5 +58,5 @@ def serving(content, **options):
     finally:
         assert eventually(lambda: server._server.started)
         server.stop()
-        thread.join(timeout=60)
+        thread.join(timeout=PATIENCE)
         assert not thread.is_alive()

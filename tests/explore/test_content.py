@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from explore.serving import serving
 from report.runs import POINTS, run_inline, write_plan, write_series
-from waiting import eventually
+from waiting import PATIENCE, eventually
 
 from vuskit import evaluate_many
 from vuskit.bench import Run
@@ -71,23 +71,23 @@ def test_a_run_that_goes_on(tmp_path):
         finished.append(progress.done)
         if len(finished) in (20, 60):
             seen.release()
-            assert go_on.acquire(timeout=60)
+            go_on.acquire()
 
     runner = threading.Thread(target=run_inline, args=(plan,), kwargs={"observer": observe})
     runner.start()
     try:
-        assert seen.acquire(timeout=120)
+        assert seen.acquire(timeout=PATIENCE)
         with serving(open_content(plan.folder)) as ask:
             early, old = ask("/data/status").json, ask("/data/run").json
             go_on.release()
-            assert seen.acquire(timeout=120)
+            assert seen.acquire(timeout=PATIENCE)
             changed = ask("/data/status", if_none_match=f'"{early["version"]}"')
             go_on.release()
-            runner.join(120)
+            runner.join(PATIENCE)
             late, new = ask("/data/status").json, ask("/data/run").json
     finally:
         go_on.release(5)
-        runner.join(120)
+        runner.join(PATIENCE)
     assert early["state"] == "running"
     assert changed.status == 200
     assert changed.json["run"] != early["run"]

@@ -19,6 +19,7 @@ from report.browser import (
     scrolls_sideways,
 )
 from report.runs import EVIL, EVIL_SCORE, run_inline, write_plan, write_series
+from waiting import PATIENCE
 
 from vuskit.datasets import ScoredSeries, Series
 from vuskit.explore import open_content
@@ -117,12 +118,12 @@ def test_a_run_that_goes_on(open_page, tmp_path):
         finished.append(progress.done)
         if len(finished) == 1:  # there is no value yet
             waiting.release()
-            assert go_on.acquire(timeout=120)
+            go_on.acquire()
 
     runner = threading.Thread(target=run_inline, args=(plan,), kwargs={"observer": observe})
     runner.start()
     try:
-        assert waiting.acquire(timeout=120)
+        assert waiting.acquire(timeout=PATIENCE)
         with serving(open_content(plan.folder)) as ask:
             page = open_page(ask.server.url)
             expect(page.locator("#state")).to_have_text(re.compile("^Running"))
@@ -132,7 +133,7 @@ def test_a_run_that_goes_on(open_page, tmp_path):
             go(page, "detectors")
             expect(page.locator("#detectors-note")).to_have_text("There are no values yet.")
             go_on.release()
-            runner.join(120)
+            runner.join(PATIENCE)
             expect(page.locator("#versus circle")).to_have_count(3)
             go(page, "run")
             expect(page.locator("#board tbody tr")).to_have_count(6)
@@ -145,7 +146,7 @@ def test_a_run_that_goes_on(open_page, tmp_path):
             page.close()
     finally:
         go_on.release(5)
-        runner.join(120)
+        runner.join(PATIENCE)
 
 
 def test_intervals_and_boxes_agree_with_scipy_and_numpy(ask, open_page):

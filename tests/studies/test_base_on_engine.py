@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from dask_cluster import kill_tree, scheduler
 from studies.scored import SOME, make_scored, make_several, write_scored
-from waiting import eventually
+from waiting import eventually, time_stands_still_until
 
 from vuskit.engine import DaskExecutor, ExecutorSettings, Limits
 from vuskit.errors import InvalidInputError
@@ -39,16 +39,15 @@ class SlowResult(ValuesResult):
 
 @pytest.fixture
 def slow(monkeypatch):
-    """A study that takes its time with each series; workers cannot import it."""
+    """A study that never ends with one series; workers cannot import it."""
     monkeypatch.setattr("vuskit.studies.base._STUDIES", {})
 
     @study(title="Slow", question="How long?", better="lower")
     @dataclass(frozen=True)
     class Slow(Study[SlowResult]):
-        seconds: float = 0.3
-
         def per_series(self, scored):
-            time.sleep(self.seconds * (1 + 20 * (scored.series.name == "s3")))
+            while scored.series.name == "s3":
+                time.sleep(0.1)
             sums = np.array([score.sum() for score in scored.scores.values()])
             one = scored.series
             return SeriesValues(one.dataset, one.name, 5, {"detector": scored.detectors}, sums)
@@ -106,10 +105,16 @@ def test_a_killed_dask_worker_changes_nothing(tmp_path):
     assert local.read_bytes() == here
 
 
-def test_a_series_over_its_time_is_a_failure(slow):
-    several = make_several()
-    limits = Limits(seconds=2.0)
-    found = run_study(slow(seconds=0.15), several, processes=2, limits=limits)
+def test_a_series_over_its_time_is_a_failure(slow, tmp_path):
+    """The others have all the time that they need."""
+
+    def note(progress):
+        if progress.done == 5:
+            (tmp_path / "note").write_text("only one is left")
+
+    with time_stands_still_until(tmp_path / "note"):
+        limits = Limits(seconds=2.0)
+        found = run_study(slow, make_several(), processes=2, limits=limits, progress=note)
     assert [failure.name for failure in found.failures] == ["mill/s3"]
     assert "2" in found.failures[0].reason
     assert len(found.values) == 5
@@ -121,33 +126,47 @@ def test_executor_and_processes_exclude_each_other():
 
 
 SCRIPT = """
-import sys
+import sys, time
+from pathlib import Path
+from vuskit.measures import Measure
 from vuskit.studies import robustness_study
 
+GATE = Path(sys.argv[4])
+
+def mean(y_true, y_score):
+    while len(y_true) > 400 and not GATE.exists():
+        time.sleep(0.01)
+    return float(y_score.mean())
+
 if __name__ == "__main__":
+    measures = ["auc_pr", "vus_pr", Measure("own", "Own", mean)]
     found = robustness_study(
-        sys.argv[1], measures=["auc_pr", "vus_pr"], buffer=24, processes=2, folder=sys.argv[2]
+        sys.argv[1], measures=measures, buffer=24, processes=2, folder=sys.argv[2]
     )
     found.save(sys.argv[3])
 """
 
 
 def test_a_killed_study_resumes(tmp_path):
-    files, parts = tmp_path / "scores", tmp_path / "parts"
-    for seed in range(8):
-        write_scored(files, make_scored(seed, n=3000))
+    files, parts, gate = tmp_path / "scores", tmp_path / "parts", tmp_path / "gate"
+    for seed in range(6):  # half of the series wait at the gate
+        write_scored(files, make_scored(seed, n=400 if seed < 3 else 500))
     script = tmp_path / "script.py"
     script.write_text(SCRIPT)
 
     def start(folder, out):
-        return subprocess.Popen([sys.executable, script, files, folder, out])
+        return subprocess.Popen([sys.executable, script, files, folder, out, gate])
 
     process = start(parts, tmp_path)
-    assert eventually(lambda: len(list(parts.glob("[!.]*.npz"))) >= 2)
+    enough = eventually(lambda: len(list(parts.glob("[!.]*.npz"))) >= 2)
     process.kill()
+    assert enough
     assert process.wait() == -signal.SIGKILL
     kept = {path: path.stat().st_mtime_ns for path in parts.glob("[!.]*.npz")}
+    assert 2 <= len(kept) <= 3
+    gate.touch()
     assert start(parts, tmp_path / "resumed").wait() == 0
+    assert len(list(parts.glob("[!.]*.npz"))) == 6
     assert {path: path.stat().st_mtime_ns for path in kept} == kept
     assert start(tmp_path / "other", tmp_path / "fresh").wait() == 0
     resumed, fresh = (tmp_path / name / "robustness_result.npz" for name in ("resumed", "fresh"))
