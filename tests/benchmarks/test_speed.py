@@ -196,13 +196,30 @@ def test_worker_measures_beside_the_reference(tmp_path):
     assert one.other_cores is None or one.other_cores >= 0
 
 
-def test_call_over_the_limit_is_stopped(tmp_path):
-    pytest.importorskip("sklearn")
-    effort = Effort(fewest=1, most=1, budget=0.0, limit=1e-4, shortest=0.0)
+# A worker whose second call never ends, however slow the machine is.
+ENDLESS = """
+import json, sys, time
+sys.stdin.read()
+for event in (
+    {"event": "ready", "versions": {}},
+    {"event": "start", "contestant": "sklearn", "buffer": 0},
+    {"event": "sample", "contestant": "sklearn", "round": 0, "seconds": 0.5},
+    {"event": "start", "contestant": "sort", "buffer": 0},
+):
+    print(json.dumps(event), flush=True)
+time.sleep(3600)
+"""
+
+
+def test_call_over_the_limit_is_stopped(tmp_path, monkeypatch):
+    (tmp_path / "endless.py").write_text(ENDLESS)
+    monkeypatch.setattr("speed_run.WORKER", tmp_path / "endless.py")
+    effort = Effort(fewest=1, most=1, budget=0.0, limit=0.1, shortest=0.0)
     runner = Runner(Records(tmp_path / "samples.jsonl"), effort, tmp_path, {}, seed=0)
-    (one,) = runner.run(Job(Setting(4, 10, 0, 300_000), "numpy", (("sort", 0),)), "mark")
+    (one,) = runner.run(Job(SMALL, "numpy", (("sort", 0),)), "mark")
     assert one.status == OVER_LIMIT
-    assert one.ratio == pytest.approx(1e-4 / one.reference_seconds[0])
+    assert one.reason == "one call took more than 0.1 s"
+    assert one.ratio == pytest.approx(0.1 / 0.5)
 
 
 def test_broken_worker_leaves_its_reason(tmp_path):
