@@ -13,6 +13,7 @@ import sys
 import numpy as np
 import pytest
 from cli.terminal import COMMAND, holding
+from studies.timing.estimates import estimated_times
 from typer.testing import CliRunner
 from waiting import PATIENCE, eventually
 
@@ -100,7 +101,8 @@ def test_only_some_contestants(tmp_path, folder):
 
 def test_budget_says_what_is_left_out(tmp_path):
     arguments = ("study", "timing", "--quick", "--output", tmp_path, "--only", "naive")
-    result = invoke(*arguments, "--repeats", 1, "--budget", "2s")
+    with estimated_times():
+        result = invoke(*arguments, "--repeats", 1, "--budget", "2s")
     assert result.exit_code == 0, result.output
     assert "Skipped to stay within the budget:" in result.output
     assert "VUS, number of thresholds 1000" in result.output

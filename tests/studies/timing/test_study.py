@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from studies.timing.estimates import estimated_times
 from waiting import time_stands_still_until
 
 from vuskit.algorithms import DEFAULT_MEMORY_LIMIT
@@ -97,9 +98,10 @@ def test_contestants_of_a_case_follow_each_other():
 
 def test_budget_drops_the_most_expensive_and_says_which():
     settings = [SMALL, Setting(max_buffer=1000, n_thresholds=1000)]  # minutes for one naive run
-    result = timing_study(
-        synthetic_cases(settings), contestants=["naive", "opt"], repeats=1, budget=20
-    )
+    with estimated_times():
+        result = timing_study(
+            synthetic_cases(settings), contestants=["naive", "opt"], repeats=1, budget=20
+        )
     assert {sample.setting for sample in result.samples} == {SMALL}
     assert [(job.contestant.name, job.case.setting.max_buffer) for job in result.dropped] == [
         ("opt", 1000),
