@@ -84,7 +84,8 @@ def main() -> None:
     if arguments.leaderboard is not None:
         board = pd.read_csv(arguments.leaderboard, index_col=0).iloc[:, :-NOT_DETECTORS]
         cases.append({"name": "leaderboard", "alpha": 0.05, "autorank": answers(board, 0.05)})
-    content = {"autorank": importlib.metadata.version("autorank"), "cases": cases}
+    version = importlib.metadata.version("autorank")
+    content = {"autorank": version, "tolerance": 1e-9, "cases": cases}
     arguments.target.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
 
 

@@ -203,6 +203,7 @@ def agreed(case: Case, call: Call, values: dict[str, Any]) -> Call:
 def to_text(golden: Call) -> str:
     """JSON with one line per input and per call, so that a change can be read."""
     lines = ["{", f'"about": {json.dumps(golden["about"])},']
+    lines += [f'"tolerance": {golden["tolerance"]},']
     lines += [f'"versions": {json.dumps(golden["versions"])},', '"cases": [']
     for k, case in enumerate(golden["cases"]):
         lines += ["{", f'"name": {json.dumps(case["name"])},']
@@ -236,6 +237,7 @@ def freeze(target: Path, environments: Path) -> None:
     golden = {
         "about": "Values of other packages, made by benchmarks/freeze_golden.py. Measures by "
         "predictions take y_pred, all others y_score.",
+        "tolerance": 1e-12,
         "versions": {PEERS[name][0]: reply["version"] for name, reply in found.items()},
         "cases": cases,
     }

@@ -5,8 +5,8 @@
     python benchmarks/fuzz.py --seed 3 --only order --case 1729     # one case again
 
 Each case has its own random labels, scores and settings, made from the seed and its number. A
-relation compares two ways to the same values, for example NumPy with numba, or a score with its
-ranks. A failure prints the seed, the case and a reproducer with as few points as simple shrinking
+relation compares two ways to the same values, for example both cores, or a score with its ranks.
+A failure prints the seed, the case and a reproducer with as few points as simple shrinking
 finds. Warnings of NumPy and Python that a call lets through are failures as well. The exit code is
 1 after a failure.
 """
@@ -34,9 +34,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 import oracle
 
 import vuskit
-from vuskit.kernels import backend
+from vuskit.kernels.backend import native_core
 
 TOLERANCE = 1e-12
+ORACLE_TOLERANCE = 1e-11
+MOST_ORACLE_POINTS = 40
 MOST_FAILURES = 5
 SHRINK_SECONDS = 5.0
 HUGE = 1.7e308
@@ -251,28 +253,54 @@ def compare(found: dict[str, float], expected: dict[str, float], tolerance: floa
 
 
 @contextmanager
-def numba_kernels(mode: str) -> Iterator[None]:
-    """Use compiled kernels never ("0") or for series of any length ("1")."""
-    before, worth = os.environ.get("VUSKIT_NUMBA"), backend._WORTH_A_CALL
-    os.environ["VUSKIT_NUMBA"] = mode
-    backend._WORTH_A_CALL = 0 if mode == "1" else worth
+def numpy_core() -> Iterator[None]:
+    """Switch the native core off."""
+    before = os.environ.get("VUSKIT_CORE")
+    os.environ["VUSKIT_CORE"] = "numpy"
     try:
         yield
     finally:
-        backend._WORTH_A_CALL = worth
         if before is None:
-            del os.environ["VUSKIT_NUMBA"]
+            del os.environ["VUSKIT_CORE"]
         else:
-            os.environ["VUSKIT_NUMBA"] = before
+            os.environ["VUSKIT_CORE"] = before
 
 
-@relation("numba")
-def numba_equals_numpy(case: Case) -> None:
-    """Compiled kernels give the values of NumPy."""
-    with numba_kernels("0"):
+@relation("core")
+def native_core_equals_numpy(case: Case) -> None:
+    """The native core gives the values of NumPy, and both give those of the oracle."""
+    with numpy_core():
         expected = evaluate(case)
-    with numba_kernels("1"):
-        compare(evaluate(case), expected, TOLERANCE)
+        if case.n <= MOST_ORACLE_POINTS:
+            compare_with_oracle(case)
+    compare(evaluate(case), expected, TOLERANCE)
+    if case.n <= MOST_ORACLE_POINTS:
+        compare_with_oracle(case)
+
+
+@relation("instructions")
+def instruction_sets_agree(case: Case) -> None:
+    """The native core gives the same bits with every instruction set of this machine."""
+    first, *others = native_core().instruction_sets()
+    expected = evaluate_with(first, case)
+    for name in others:
+        found = evaluate_with(name, case)
+        for measure, value in found.items():
+            if value.hex() != expected[measure].hex():  # tells -0.0 from 0.0
+                raise MismatchError(
+                    f"{measure}: {value!r} with {name} differs from {expected[measure]!r} with "
+                    f"{first}"
+                )
+
+
+def evaluate_with(instruction_set: str, case: Case) -> dict[str, float]:
+    """All measures of a case, computed with one instruction set of the native core."""
+    core = native_core()
+    before = core.use(instruction_set)
+    try:
+        return {name: float(value) for name, value in evaluate(case).items()}
+    finally:
+        core.use(before)
 
 
 def package_measures():
@@ -318,6 +346,11 @@ def plain_areas_equal_sklearn(case: Case) -> None:
 @relation("oracle", small=True)
 def values_equal_the_oracles(case: Case) -> None:
     """Every measure equals its slow twin."""
+    compare_with_oracle(case)
+
+
+def compare_with_oracle(case: Case) -> None:
+    """Compare every measure with its slow twin, at the threshold of a random score."""
     labels, scores = case.labels.tolist(), list(case.scores)
     if case.scores.dtype != np.longdouble:
         scores = case.scores.tolist()
@@ -335,7 +368,8 @@ def values_equal_the_oracles(case: Case) -> None:
         found = measure.function(case.labels, case.scores, **taken)
         if "buffer" in taken and measure.family == "vus":
             taken["max_buffer"] = taken.pop("buffer")
-        compare({measure.name: found}, {measure.name: float(slow(labels, scores, **taken))}, 1e-11)
+        expected = float(slow(labels, scores, **taken))
+        compare({measure.name: found}, {measure.name: expected}, ORACLE_TOLERANCE)
 
 
 @relation("algorithms", small=True)
@@ -528,12 +562,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--case", type=int, help="check one case")
     options = parser.parse_args(arguments)
     names = options.only or list(RELATIONS)
-    for library in ("numba", "sklearn"):  # imported before the time of their relations begins
-        if library in names and not library_exists(library):
-            print(f"{library} is not installed: that relation is left out")
-            names = [name for name in names if name != library]
-    if "numba" in names:
-        vuskit.warm_up()
+    missing = {}
+    if native_core() is None:
+        missing |= dict.fromkeys(("core", "instructions"), "the native core is not in use")
+    if not library_exists("sklearn"):  # imported before the time of its relation begins
+        missing["sklearn"] = "scikit-learn is not installed"
+    for name in [name for name in names if name in missing]:
+        print(f"{name} is skipped: {missing[name]}")
+    names = [name for name in names if name not in missing]
     counts: Counter[str] = Counter()
     seconds: defaultdict[str, float] = defaultdict(float)
     failures = 0

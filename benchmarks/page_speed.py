@@ -21,7 +21,7 @@ import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
-os.environ["VUSKIT_NUMBA"] = "0"  # the comparison is with NumPy
+os.environ["VUSKIT_CORE"] = "numpy"  # the comparison is with NumPy
 
 import numpy as np
 import psutil

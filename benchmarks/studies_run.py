@@ -61,11 +61,11 @@ def timed(name: str, run: Callable[[], Any]) -> tuple[Any, dict[str, Any]]:
 
 def times_text(rows: list[dict[str, Any]], n_series: int, processes: int) -> str:
     machine = describe_environment()
-    numpy, numba = (machine["libraries"][name] for name in ("numpy", "numba"))
     return (
         f"{n_series} series in {processes} processes on {machine['cpus']} cores "
-        f"({machine['cpu']}), numpy {numpy}, numba {numba}; the load average, taken at the end, "
-        f"says how much else was running:\n\n{markdown_table(pd.DataFrame(rows))}"
+        f"({machine['cpu']}), numpy {machine['libraries']['numpy']}, {machine['core']} core; the "
+        "load average, taken at the end, says how much else was running:\n\n"
+        f"{markdown_table(pd.DataFrame(rows))}"
     )
 
 

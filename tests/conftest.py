@@ -41,9 +41,13 @@ def test_data() -> Path:
     return Path(folder)
 
 
-def pytest_runtest_setup():
-    """Count the work of each test by itself: when one loads compiled code depends on no other."""
-    backend._work = backend._Work()
+@pytest.fixture(params=["native", "numpy"])
+def each_core(request, monkeypatch) -> str:
+    """Run a test with each core; return the name of the core."""
+    if request.param == "native" and backend._library is None:
+        pytest.skip("the native core is not built")
+    monkeypatch.setenv("VUSKIT_CORE", request.param)
+    return request.param
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -45,12 +45,6 @@ def make_rows() -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True)
 
 
-@pytest.fixture(autouse=True)
-def only_numpy(monkeypatch):
-    """Values equal to the last bit need one backend throughout."""
-    monkeypatch.setenv("VUSKIT_NUMBA", "0")
-
-
 ROWS = make_rows()
 SHUFFLED = ROWS.sample(frac=1, random_state=0)
 
@@ -177,6 +171,64 @@ def test_duckdb_result_belongs_to_the_connection():
     joined = values.set_alias("v").join(points.set_alias("p"), "v.series = p.series")
     counted = joined.aggregate("count(*)")
     assert counted.fetchall() == [(2 * (2 * 60 + 90 + 2 * 75),)]
+
+
+# --- series evaluated together -------------------------------------------------------------------
+
+AREAS = ["auc_roc", "auc_pr", "range_auc_roc", "range_auc_pr", "vus_roc", "vus_pr"]
+
+
+def one_by_one(frame, **options):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(frames, "can_batch", lambda *arguments, **keywords: False)
+        return vuskit.evaluate_frame(frame, **options)
+
+
+@pytest.fixture
+def batches(monkeypatch):
+    """Number of series of each batch that was evaluated together."""
+    sizes = []
+
+    def counted(labels, scores, offsets, *others):
+        sizes.append(len(offsets) - 1)
+        return evaluate_batch(labels, scores, offsets, *others)
+
+    evaluate_batch = frames.evaluate_batch
+    monkeypatch.setattr(frames, "evaluate_batch", counted)
+    return sizes
+
+
+@every_kind
+@pytest.mark.parametrize("size", [1, 70, 1000])
+def test_together_equals_one_by_one(make, size, batches, monkeypatch):
+    monkeypatch.setattr(frames, "_BATCH", size)
+    rows = broken_rows()
+    for buffer in (5, "median_anomaly"):
+        options = {**OPTIONS, "scores": SCORES, "buffer": buffer, "measures": AREAS}
+        found = collected(vuskit.evaluate_frame(make(rows), **options))
+        pd.testing.assert_frame_equal(found, collected(one_by_one(make(rows), **options)))
+    assert batches  # "D1/a" is valid
+
+
+def test_whole_series_of_a_batch_are_evaluated_together(batches):
+    copies = [ROWS[:60].assign(series=f"copy {place}") for place in range(10)]
+    copies[4] = copies[4].iloc[::-1]
+    copies[6] = copies[6].assign(label=0)
+    rows = pd.concat(copies, ignore_index=True)
+    options = {"by": "series", "order": "time", "scores": SCORES, "buffer": 5, "measures": AREAS}
+    found = vuskit.evaluate_frame(rows, **options)
+    assert batches == [7, 1]  # the last series of a batch may continue in the next
+    pd.testing.assert_frame_equal(found, one_by_one(rows, **options))
+    assert found["status"].value_counts().to_dict() == {"OK": 9 * 2 * 6, "SKIPPED": 2 * 6}
+
+
+def test_errors_of_series_evaluated_together():
+    options = {"by": ["data", "series"], "scores": SCORES, "measures": "vus_pr", "buffer": 1 << 59}
+    found = vuskit.evaluate_frame(ROWS, **options)
+    assert set(found["status"]) == {"ERROR"}
+    pd.testing.assert_frame_equal(found, one_by_one(ROWS, **options))
+    with pytest.raises(vuskit.InvalidInputError, match=r"series 'D1/a', score 'forest'"):
+        vuskit.evaluate_frame(ROWS, errors="raise", **options)
 
 
 # --- columns -------------------------------------------------------------------------------------

@@ -61,7 +61,8 @@ def oracle_value(case, call):
 @pytest.mark.parametrize("case", GOLDEN["cases"], ids=lambda case: case["name"])
 def test_equals_peers(case):
     for call in case["calls"]:
-        assert oracle_value(case, call) == pytest.approx(flat(call["value"]), abs=1e-12), call
+        tolerance = GOLDEN["tolerance"]
+        assert oracle_value(case, call) == pytest.approx(flat(call["value"]), abs=tolerance), call
 
 
 def test_golden_data_covers_every_measure_and_definition():

@@ -1,4 +1,4 @@
-"""What is released: wheel and sdist, their metadata, and the workflows that publish them."""
+"""What is released: wheels and sdist, their metadata, and the workflows that publish them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ import shlex
 import shutil
 import subprocess
 import sys
+import sysconfig
 import tarfile
+import tomllib
 import venv
 import zipfile
 from importlib import metadata
@@ -20,6 +22,8 @@ import release_version
 import yaml
 
 ROOT = Path(__file__).parents[1]
+LIBRARY = "vuskit/kernels/" + ("_core.pyd" if os.name == "nt" else "_core.abi3.so")
+MOST_BYTES = 1_500_000
 WORKFLOWS = sorted(ROOT.glob(".github/workflows/*.yml"))
 
 
@@ -31,13 +35,23 @@ def run(*command, **options):
     return done.stdout
 
 
-@pytest.fixture(scope="module")
-def built(tmp_path_factory):
-    """Folder with the wheel and the sdist."""
+# A developer's settings must not change what is built here.
+BUILD_VARIABLES = {"CC", "CFLAGS", "LDFLAGS", "ARCHFLAGS", "VUSKIT_CORE"}
+
+
+def build(folder, *options, **variables):
     pytest.importorskip("build", reason="build is not installed")
     pytest.importorskip("hatchling", reason="hatchling is not installed")
+    usual = {name: value for name, value in os.environ.items() if name not in BUILD_VARIABLES}
+    command = [sys.executable, "-m", "build", "--no-isolation", *options, "--outdir", folder, ROOT]
+    return run(*command, env={**usual, **variables})
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
+    """Folder with the sdist and the wheel that is built from it."""
     folder = tmp_path_factory.mktemp("dist")
-    run(sys.executable, "-m", "build", "--no-isolation", "--outdir", folder, ROOT)
+    build(folder)
     return folder
 
 
@@ -47,32 +61,78 @@ def wheel(built):
     return path
 
 
-def test_files_pass_the_checks_of_the_index(built, wheel):
+@pytest.fixture(scope="module")
+def pure_wheel(tmp_path_factory):
+    """Wheel of a build that finds no compiler; PATH is an empty folder."""
+    folder = tmp_path_factory.mktemp("pure")
+    said = build(folder, "--wheel", PATH=str(tmp_path_factory.mktemp("path")))
+    assert "vuskit: NumPy core only: no C compiler found\n" in said
+    (path,) = folder.glob("*.whl")
+    return path
+
+
+def test_files_pass_the_checks_of_the_index(built, wheel, pure_wheel):
     pytest.importorskip("twine", reason="twine is not installed")
     pytest.importorskip("check_wheel_contents", reason="check-wheel-contents is not installed")
-    run(sys.executable, "-m", "twine", "check", "--strict", *built.iterdir())
-    run(sys.executable, "-m", "check_wheel_contents", wheel)
+    run(sys.executable, "-m", "twine", "check", "--strict", *built.iterdir(), pure_wheel)
+    run(sys.executable, "-m", "check_wheel_contents", wheel, pure_wheel)
 
 
-def test_wheel_holds_the_package_and_nothing_else(wheel):
-    packed = set(zipfile.ZipFile(wheel).namelist())
+def contents(wheel):
+    """Names of the files in a wheel, and the fields of its file ``WHEEL``."""
+    with zipfile.ZipFile(wheel) as archive:
+        names = archive.namelist()
+        (place,) = (name for name in names if name.endswith(".dist-info/WHEEL"))
+        lines = archive.read(place).decode().splitlines()
+    assert len(set(names)) == len(names)
+    return set(names), dict(line.split(": ") for line in lines if line)
+
+
+def test_wheel_without_a_compiler_is_pure(pure_wheel):
+    names, fields = contents(pure_wheel)
+    assert pure_wheel.name.endswith("-py3-none-any.whl")
+    assert fields["Tag"] == "py3-none-any"
+    assert fields["Root-Is-Purelib"] == "true"
+    assert not [name for name in names if name.endswith((".so", ".pyd", ".c", ".h"))]
+    assert pure_wheel.stat().st_size < MOST_BYTES
+
+
+def test_wheel_with_a_compiler_has_the_native_core(wheel, pure_wheel):
+    if not shutil.which("cc") or sysconfig.get_config_var("Py_GIL_DISABLED"):
+        pytest.skip("needs a C compiler and the stable ABI")
+    names, fields = contents(wheel)
+    assert re.fullmatch(r"vuskit-[\w.]+-cp311-abi3-\w+\.whl", wheel.name)
+    assert wheel.stem.endswith(f"-{fields['Tag']}")
+    assert fields["Root-Is-Purelib"] == "false"
+    assert names - contents(pure_wheel)[0] == {LIBRARY}
+    assert wheel.stat().st_size < MOST_BYTES
+
+
+def test_wheel_holds_the_package_and_nothing_else(pure_wheel):
+    packed = contents(pure_wheel)[0]
     source = ROOT / "src"
     tracked = run("git", "ls-files", "src", cwd=ROOT).split() if (ROOT / ".git").exists() else []
-    assert {path.removeprefix("src/") for path in tracked} <= packed
+    compiled = "src/vuskit/kernels/core/"
+    expected = {path.removeprefix("src/") for path in tracked if not path.startswith(compiled)}
+    assert expected <= packed
     assert {name.partition("/")[0] for name in packed} == {
         "vuskit",
-        wheel.name.replace("-py3-none-any.whl", ".dist-info"),
+        pure_wheel.name.replace("-py3-none-any.whl", ".dist-info"),
     }
     assert (source / "vuskit" / "py.typed").exists()
     assert {"vuskit/py.typed", "vuskit/conformance.json", "vuskit/cli/golden.json"} <= packed
 
 
-def test_sdist_can_be_tested(built):
+def test_sdist_can_be_built_and_tested(built):
     (path,) = built.glob("*.tar.gz")
     with tarfile.open(path) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}
     assert {"Makefile", "constraints.txt", "tests/conftest.py", "docs/index.md"} <= names
     assert "examples/conformance_reader.py" in names
+    sources = {str(path.relative_to(ROOT)) for path in ROOT.glob("src/vuskit/kernels/core/*.[ch]")}
+    assert {"hatch_build.py", "src/vuskit/kernels/core/module.c"} <= names
+    assert sources <= names
+    assert f"src/{LIBRARY}" not in names
 
 
 def needed(names, extra=""):
@@ -114,8 +174,6 @@ class Environment:
 
     def run(self, *arguments, folder=None):
         environment = {k: v for k, v in os.environ.items() if not k.startswith("PYTHON")}
-        # Compiled kernels have other tests; here each process would compile them anew.
-        environment["VUSKIT_NUMBA"] = "0"
         return run(self.python, *arguments, cwd=folder or self.folder, env=environment)
 
 
@@ -193,7 +251,9 @@ def test_workflows_run_targets_of_the_makefile(path):
     lines = [step["run"] for step in steps(path) if "run" in step]
     makes = [line.split()[1] for line in lines if line.startswith("make ")]
     assert set(makes) <= targets
-    assert all(line.startswith(("make ", "choco install make")) for line in lines)
+    tools = r"choco install make .*|python -m pip install cibuildwheel==[\d.]+"
+    wheels = r"(.*\n)*python -m cibuildwheel --output-dir dist\n?"
+    assert all(re.fullmatch(rf"make .*|{tools}|{wheels}", line) for line in lines)
     assert makes
 
 
@@ -222,6 +282,19 @@ def test_workflows_pass_their_linters():
     run(*check, "vendor.github-workflows", *WORKFLOWS)
 
 
+def test_release_has_a_wheel_per_platform_and_a_pure_one():
+    jobs = yaml.safe_load((ROOT / ".github/workflows/release.yml").read_text())["jobs"]
+    systems = jobs["wheels"]["strategy"]["matrix"]["os"]
+    kinds = [name.partition("-")[0] for name in systems]
+    assert kinds == ["ubuntu", "ubuntu", "macos", "macos", "windows"]
+    assert jobs["publish"]["needs"] == ["build", "wheels"]
+    uploads = [step["with"] for step in jobs["build"]["steps"] if "upload" in step.get("uses", "")]
+    assert [one["path"].split() for one in uploads] == [["dist/*.tar.gz", "dist/*-none-any.whl"]]
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["cibuildwheel"]
+    assert all(one.startswith("cp311-") for one in settings["build"])
+    assert settings["environment"] == {"VUSKIT_CORE": "native"}
+
+
 def test_versions_agree():
     assert release_version.problems(None) == []
     (tag,) = set(release_version.stated().values())
@@ -234,6 +307,8 @@ def test_recipe_needs_what_the_package_needs():
     project = (ROOT / "pyproject.toml").read_text()
     assert [one for one in requirements["run"] if not one.startswith("python ")] == ["numpy >=2"]
     assert 'dependencies = ["numpy>=2"]' in project
+    assert requirements["build"] == ["${{ compiler('c') }}", "${{ stdlib('c') }}"]
+    assert "noarch" not in recipe["build"]
     for line in requirements["run_constraints"]:
         assert f'"{line.replace(" ", "")}"' in project, line
 

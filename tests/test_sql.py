@@ -14,12 +14,6 @@ pytest.importorskip("pyarrow", reason="needs pyarrow")
 MEASURES = [measure.name for measure in vuskit.list_measures() if measure.group != "own"]
 
 
-@pytest.fixture(autouse=True)
-def only_numpy(monkeypatch):
-    """Values equal to the last bit need one backend throughout."""
-    monkeypatch.setenv("VUSKIT_NUMBA", "0")
-
-
 @pytest.fixture(scope="module")
 def connection():
     connection = duckdb.connect()

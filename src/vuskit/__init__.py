@@ -24,7 +24,6 @@ from vuskit.errors import (
     VuskitError,
 )
 from vuskit.frames import evaluate_frame
-from vuskit.kernels.backend import warm_up
 from vuskit.measures import (
     Cascade,
     ChanceLevel,
@@ -154,5 +153,4 @@ __all__ = [
     "volume",
     "vus_pr",
     "vus_roc",
-    "warm_up",
 ]

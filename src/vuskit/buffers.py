@@ -12,8 +12,10 @@ from vuskit._util.gaps import bridge_gaps
 from vuskit._util.names import did_you_mean
 from vuskit.errors import BufferNotFoundError, InvalidInputError
 from vuskit.inputs import check_choice, check_int, check_labels, check_series
+from vuskit.intervals import Ints
 
 __all__ = [
+    "LENGTH_RULES",
     "BufferChoice",
     "buffer_strategy_title",
     "check_buffer",
@@ -217,7 +219,10 @@ _METHODS: dict[str, Callable[[Floats, int], int | None]] = {
 }
 
 
-def _event_lengths(y_true: ArrayLike | None) -> NDArray[np.intp]:
+_Rule = Callable[[ArrayLike | None, ArrayLike | None], tuple[int, str]]
+
+
+def _event_lengths(y_true: ArrayLike | None) -> Ints:
     if y_true is None:
         raise BufferNotFoundError("`y_true` must be given for this strategy, got None; pass labels")
     labels = check_labels(y_true)
@@ -232,17 +237,26 @@ def _anomalies(count: int) -> str:
     return "1 anomaly" if count == 1 else f"{count} anomalies"
 
 
-def _median_anomaly(values: ArrayLike | None, y_true: ArrayLike | None) -> tuple[int, str]:
-    lengths = _event_lengths(y_true)
-    return round(float(np.median(lengths))), f"median length of {_anomalies(lengths.size)}"
+def _median_length(lengths: Ints) -> tuple[int, str]:
+    ordered = np.sort(lengths)
+    middle = int(ordered[(lengths.size - 1) // 2]) + int(ordered[lengths.size // 2])
+    return round(middle / 2), f"median length of {_anomalies(lengths.size)}"
 
 
-def _mean_anomaly(values: ArrayLike | None, y_true: ArrayLike | None) -> tuple[int, str]:
-    lengths = _event_lengths(y_true)
+def _mean_length(lengths: Ints) -> tuple[int, str]:
     return round(float(lengths.mean())), f"mean length of {_anomalies(lengths.size)}"
 
 
-def _by_period(method: str) -> Callable[[ArrayLike | None, ArrayLike | None], tuple[int, str]]:
+def _length_without_period(lengths: Ints, why: str = "there are no values") -> tuple[int, str]:
+    length, reason = _median_length(lengths)
+    return length, f"{reason}, as {why}"
+
+
+def _by_lengths(rule: Callable[[Ints], tuple[int, str]]) -> _Rule:
+    return lambda values, y_true: rule(_event_lengths(y_true))
+
+
+def _by_period(method: str) -> _Rule:
     def strategy(values: ArrayLike | None, y_true: ArrayLike | None) -> tuple[int, str]:
         if values is None:
             raise BufferNotFoundError(
@@ -267,21 +281,24 @@ def _automatic(values: ArrayLike | None, y_true: ArrayLike | None) -> tuple[int,
     why = "there are no values" if values is None else "the values show no period"
     if y_true is None:
         raise BufferNotFoundError(f"`y_true` must be given, as {why}, got None")
-    length, reason = _median_anomaly(values, y_true)
-    return length, f"{reason}, as {why}"
+    return _length_without_period(_event_lengths(y_true), why)
 
 
 _names = {"acf": "period", "fft": "fft", "authors": "authors"}
-
-_Rule = Callable[[ArrayLike | None, ArrayLike | None], tuple[int, str]]
 
 _STRATEGIES: dict[str, tuple[_Rule, str]] = {
     "auto": (_automatic, "the period, or the median length of the anomalies where there is none"),
     "period": (_by_period("acf"), "the period, by autocorrelation"),
     "fft": (_by_period("fft"), "the period, by the strongest frequency"),
     "authors": (_by_period("authors"), "the period, by the rule of the published experiments"),
-    "median_anomaly": (_median_anomaly, "the median length of the anomalies"),
-    "mean_anomaly": (_mean_anomaly, "the mean length of the anomalies"),
+    "median_anomaly": (_by_lengths(_median_length), "the median length of the anomalies"),
+    "mean_anomaly": (_by_lengths(_mean_length), "the mean length of the anomalies"),
+}
+# Rules of the strategies that need only the lengths of the anomalies, if there are no values.
+LENGTH_RULES: dict[str, Callable[[Ints], tuple[int, str]]] = {
+    "auto": _length_without_period,
+    "median_anomaly": _median_length,
+    "mean_anomaly": _mean_length,
 }
 
 

@@ -1,15 +1,15 @@
 """Evaluate every series of a long table from pandas, polars, pyarrow, DuckDB or Dask.
 
-Rows are read in batches and evaluated series by series. Besides the frame and the result, memory
-holds only one batch and one series at a time.
+Rows are read in batches. Valid series of a batch are evaluated together if the measures allow it,
+all others one by one. Besides the frame and the result, memory holds only one batch and one series
+at a time.
 """
 
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from typing import Any, Unpack
 
 import numpy as np
@@ -20,7 +20,9 @@ from vuskit._util.optional import require
 from vuskit.buffers import choose_buffer
 from vuskit.errors import InvalidInputError, VuskitError
 from vuskit.inputs import check_choice, check_labels
+from vuskit.intervals import Ints
 from vuskit.measures import EvaluationSettings, Evaluator, Measure, Measures, resolve_measures
+from vuskit.measures.batch import can_batch, evaluate_batch, find_valid_series
 from vuskit.measures.settings import SettingOptions, settings_from, with_setting_keywords
 
 __all__ = ["evaluate_frame"]
@@ -279,6 +281,41 @@ class _FrameEvaluation:
                     "the column, or use buffer='auto'"
                 ) from None
 
+    def add_group(self, table: _Values, group: _Group, roles: _Roles) -> None:
+        """Append the values of several series."""
+        together = self._evaluate_together(group, roles)
+        for place, name in enumerate(group.names):
+            if place not in together:
+                self.add_series(table, name, group.series(place), roles)
+                continue
+            values, (length, reason) = together[place]
+            for detector, numbers in zip(roles.scores, values, strict=True):
+                table.add(name, detector, numbers, length, reason, "OK", None)
+
+    def _evaluate_together(self, group: _Group, roles: _Roles) -> dict[int, tuple[Any, Any]]:
+        """Return the values and the buffer of each valid series, by its position in the group."""
+        if not can_batch(self.measures, self.settings, has_values=roles.value is not None):
+            return {}
+        labels, offsets = group.arrays[roles.label], group.offsets
+        scores = [group.arrays[detector] for detector in roles.scores]
+        valid = find_valid_series(labels, scores, offsets)
+        if roles.order is not None:
+            valid &= _are_sorted(group.arrays[roles.order], offsets)
+        if not valid.any():
+            return {}
+        if not valid.all():
+            lengths = np.diff(offsets)
+            is_valid = np.repeat(valid, lengths)
+            labels, scores = labels[is_valid], [score[is_valid] for score in scores]
+            offsets = np.append(0, np.cumsum(lengths[valid]))
+        names = [measure.name for measure in self.measures]
+        try:
+            found = evaluate_batch(labels != 0, scores, offsets, self.settings, names)
+        except VuskitError:
+            return {}  # series by series, so that the error of each is recorded
+        rows = zip(valid.nonzero()[0].tolist(), found.values.tolist(), found.buffers, strict=True)
+        return {place: (values, buffer) for place, values, buffer in rows}
+
     def add_series(self, table: _Values, name: Name, arrays: Arrays, roles: _Roles) -> None:
         """Append the values of one series."""
         try:
@@ -356,6 +393,16 @@ def _sort_points(arrays: Arrays, order: str) -> None:
             arrays[column] = arrays[column][rank]
 
 
+def _are_sorted(times: NDArray[Any], offsets: Ints) -> NDArray[np.bool_]:
+    """Whether the times of each series are known and ascending; False for objects."""
+    starts = offsets[:-1]
+    if times.dtype.kind == "O":
+        return np.zeros(starts.size, dtype=np.bool_)
+    rises = np.append(True, times[1:] > times[:-1])
+    rises[starts] = times[starts] == times[starts]  # False for NaN and NaT
+    return np.asarray(np.logical_and.reduceat(rises, starts))
+
+
 class _Values:
     """Result table, stored as one entry per series and detector."""
 
@@ -381,15 +428,13 @@ class _Values:
         for entries, entry in zip(self.entries.values(), row, strict=True):
             entries.append(entry)
 
-    def columns(self) -> dict[str, Any]:
-        """Columns of the result."""
-        n = len(self.measures)
-        columns: dict[str, Any] = {
-            name: list(chain.from_iterable([entry] * n for entry in entries))
-            for name, entries in self.entries.items()
-        }
-        columns["measure"] = self.measures * len(self.entries["series"])
-        columns["value"] = np.frombuffer(self.values) if self.values else np.zeros(0)
+    def columns(self, make: Callable[[str, list[Any]], Any]) -> dict[str, Any]:
+        """Return the columns of the result as arrays; `make(column, entries)` creates an array."""
+        # Convert entries before repeating them for each measure, because conversion takes longer.
+        entry, measure = np.divmod(np.arange(len(self.values)), len(self.measures))
+        columns = {name: make(name, entries).take(entry) for name, entries in self.entries.items()}
+        columns["measure"] = make("measure", self.measures).take(measure)
+        columns["value"] = np.array(self.values)
         return {name: columns[name] for name in _COLUMNS}
 
 
@@ -399,8 +444,8 @@ def _evaluate(source: _Source, roles: _Roles, evaluation: _FrameEvaluation) -> _
         table = _Values(evaluation.measures)
         batches = source.batches(roles, is_sorted)
         try:
-            for name, arrays in _series(batches, roles):
-                evaluation.add_series(table, name, arrays, roles)
+            for group in _groups(batches, roles):
+                evaluation.add_group(table, group, roles)
         except _ScatteredError as error:
             if is_sorted:
                 raise InvalidInputError(
@@ -428,10 +473,33 @@ class _ScatteredError(Exception):
         self.name = name
 
 
-def _series(batches: Iterator[Any], roles: _Roles) -> Iterator[tuple[Name, Arrays]]:
-    """Yield the name and arrays of each series from batches of rows."""
+@dataclass(frozen=True)
+class _Group:
+    """Series stored one after the other; ``offsets`` are their first rows and the end."""
+
+    names: list[Name]
+    offsets: Ints
+    arrays: Arrays
+
+    @classmethod
+    def single(cls, name: Name, parts: list[Arrays]) -> _Group:
+        """Return the group of one series, whose rows may come from several batches."""
+        arrays = _joined(parts)
+        return cls([name], np.array([0, len(next(iter(arrays.values())))]), arrays)
+
+    def series(self, place: int) -> Arrays:
+        """Return the arrays of one series."""
+        return _rows(self.arrays, self.offsets[place], self.offsets[place + 1])
+
+
+def _rows(arrays: Arrays, start: int, stop: int) -> Arrays:
+    return {column: values[start:stop] for column, values in arrays.items()}
+
+
+def _groups(batches: Iterator[Any], roles: _Roles) -> Iterator[_Group]:
+    """Yield the whole series of each batch; series of several batches are yielded separately."""
     seen: set[Name] = set()
-    current: Name | None = None
+    current: Name | None = None  # the last series, which may continue in the next batch
     parts: list[Arrays] = []
     for batch in batches:
         if len(batch) == 0:
@@ -443,15 +511,21 @@ def _series(batches: Iterator[Any], roles: _Roles) -> Iterator[tuple[Name, Array
                 raise _ScatteredError(name)
             seen.add(name)
         arrays = {column: _to_numpy(batch[column]) for column in roles.arrays}
-        stops = [*starts[1:], len(batch)]
-        for name, start, stop in zip(names, starts, stops, strict=True):
-            if name != current and current is not None:
-                yield current, _joined(parts)
-                parts = []
-            current = name
-            parts.append({column: values[start:stop] for column, values in arrays.items()})
+        bounds = [*starts, len(batch)]
+        first = 0
+        if names[0] == current:
+            parts.append(_rows(arrays, 0, bounds[1]))
+            first = 1
+        if first == len(names):
+            continue
+        if current is not None:
+            yield _Group.single(current, parts)
+        if whole := names[first:-1]:
+            offsets = np.array(starts[first:])
+            yield _Group(whole, offsets - offsets[0], _rows(arrays, starts[first], starts[-1]))
+        current, parts = names[-1], [_rows(arrays, *bounds[-2:])]
     if current is not None:
-        yield current, _joined(parts)
+        yield _Group.single(current, parts)
 
 
 def _runs(batch: Any, roles: _Roles) -> tuple[list[int], list[Name]]:
@@ -670,22 +744,23 @@ def _narwhals_result(values: _Values, backend: Any) -> Any:
     nw = _narwhals()
     schema = dict.fromkeys(_COLUMNS, nw.String)
     schema |= {"value": nw.Float64, "buffer": nw.Int64}
-    columns = values.columns()
+    columns = values.columns(lambda name, entries: np.array(entries, dtype=object))
     # Use missing values instead of NaN, because an average over NaN would be NaN.
     missing = np.isnan(columns["value"])
     if missing.any():
         columns["value"] = columns["value"].astype(object)
         columns["value"][missing] = None
-    columns["value"] = columns["value"].tolist()
-    return nw.from_dict(columns, schema=schema, backend=backend).to_native()
+    lists = {name: column.tolist() for name, column in columns.items()}
+    return nw.from_dict(lists, schema=schema, backend=backend).to_native()
 
 
 def _pandas_result(values: _Values, pandas: Any) -> Any:
-    frame = pandas.DataFrame(values.columns(), columns=list(_COLUMNS))
     # Before pandas 3, dtype "str" would turn None into the text "None".
     text = "str" if int(pandas.__version__.partition(".")[0]) >= 3 else object
-    dtypes = {"value": "float64", "buffer": "Int64", **dict.fromkeys(_TEXT, text)}
-    return frame.astype(dtypes)
+    dtypes = {**dict.fromkeys(_TEXT, text), "buffer": "Int64"}
+    return pandas.DataFrame(
+        values.columns(lambda name, entries: pandas.array(entries, dtype=dtypes[name]))
+    )
 
 
 # --- Dask ----------------------------------------------------------------------------------------

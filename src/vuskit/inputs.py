@@ -21,6 +21,7 @@ __all__ = [
     "Labels",
     "align_to_index",
     "align_to_labels",
+    "all_finite",
     "as_array",
     "check_choice",
     "check_fraction",
@@ -33,7 +34,9 @@ __all__ = [
     "check_scores",
     "check_series",
     "doubles_in_order",
+    "find_ones",
     "index_of",
+    "is_ordinary",
     "length_advice",
 ]
 
@@ -51,18 +54,19 @@ class Labels:
     inside: Ints
 
     @cached_property
-    def _bounds(self) -> tuple[Ints, Ints]:
+    def bounds(self) -> tuple[Ints, Ints]:
+        """Starts and stops of the events."""
         return event_bounds(self.inside)
 
     @property
     def starts(self) -> Ints:
         """First point of each event."""
-        return self._bounds[0]
+        return self.bounds[0]
 
     @property
     def stops(self) -> Ints:
         """One past the last point of each event."""
-        return self._bounds[1]
+        return self.bounds[1]
 
     @property
     def n_anomalous(self) -> int:
@@ -96,15 +100,28 @@ def check_labels(y_true: ArrayLike, name: str = "y_true") -> Labels:
     ([1], [3])
     """
     array = check_numbers(name, y_true)
+    return Labels(array.size, find_ones(array, name))
+
+
+def find_ones(labels: NDArray[Any], name: str = "y_true") -> Ints:
+    """Return the positions of the ones among labels of 0 and 1.
+
+    Raises
+    ------
+    InvalidInputError
+        If there is any other label.
+    """
+    if labels.dtype.kind == "b":
+        return labels.nonzero()[0]
     # Compare first, because NumPy searches booleans much faster than numbers.
-    inside = np.flatnonzero(array if array.dtype.kind == "b" else array != 0)
-    values = array[inside]
-    if array.dtype.kind != "b" and not (values == 1).all():
-        bad = int(inside[np.flatnonzero(values != 1)[0]])
+    inside: Ints = (labels != 0).nonzero()[0]
+    others = labels[inside] != 1
+    if np.count_nonzero(others):
+        bad = int(inside[others.argmax()])
         raise InvalidInputError(
-            f"`{name}` must contain only 0 and 1, got {_show(array[bad])} at index {bad}"
+            f"`{name}` must contain only 0 and 1, got {_show(labels[bad])} at index {bad}"
         )
-    return Labels(int(array.size), inside)
+    return inside
 
 
 def check_scores(y_score: ArrayLike, labels: Labels) -> NDArray[Any]:
@@ -121,9 +138,9 @@ def check_scores(y_score: ArrayLike, labels: Labels) -> NDArray[Any]:
             f"`y_true` and `y_score` must have equal length, got {labels.n} and {array.size}; "
             f"{length_advice(array.size, labels.n)}"
         )
-    array = array.view(np.uint8 if array.dtype.kind == "b" else array.dtype)
+    array = array.view(np.uint8) if array.dtype.kind == "b" else array.view()
     _check_finite("y_score", array)
-    array.flags.writeable = False  # custom measures and threshold rules receive this array
+    array.setflags(write=False)  # custom measures and threshold rules receive this array
     return array
 
 
@@ -175,9 +192,13 @@ def check_series(values: ArrayLike) -> NDArray[np.float64]:
     return doubles
 
 
+def all_finite(numbers: NDArray[Any]) -> bool:
+    """Whether no number is infinite or NaN."""
+    return numbers.dtype.kind != "f" or bool(np.isfinite(numbers).all())
+
+
 def _check_finite(name: str, array: NDArray[Any]) -> None:
-    # math.isfinite would treat extended-precision floats beyond the range of doubles as infinite.
-    if array.dtype.kind == "f" and not (np.isfinite(array.min()) and np.isfinite(array.max())):
+    if not all_finite(array):
         bad = int(np.flatnonzero(~np.isfinite(array))[0])
         raise InvalidInputError(f"`{name}` must be finite, got {_show(array[bad])} at index {bad}")
 
@@ -391,6 +412,8 @@ def check_numbers(name: str, values: ArrayLike) -> NDArray[Any]:
     >>> check_numbers("y_score", [2**53, 2**53 + 1, 0.5]).argsort().tolist()
     [2, 0, 1]
     """
+    if type(values) is np.ndarray and is_ordinary(values):
+        return values
     if np.ma.isMaskedArray(values) and np.ma.is_masked(values):
         _reject_masked(name, int(np.flatnonzero(np.ma.getmaskarray(values))[0]))
     if isinstance(values, (list, tuple)):
@@ -415,6 +438,12 @@ def check_numbers(name: str, values: ArrayLike) -> NDArray[Any]:
             f"`{name}` must be {kind}, got {_show(array[0])} at index 0 (dtype {array.dtype})"
         )
     return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
+
+
+def is_ordinary(array: NDArray[Any]) -> bool:
+    """Whether an array needs no conversion: 1-D, not empty, real numbers in native byte order."""
+    dtype = array.dtype
+    return array.ndim == 1 and array.size > 0 and dtype.kind in _NUMBERS and dtype.isnative
 
 
 def _reject_masked(name: str, index: int) -> None:

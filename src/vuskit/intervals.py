@@ -29,14 +29,11 @@ def event_bounds(inside: Ints) -> tuple[Ints, Ints]:
     >>> starts.tolist(), stops.tolist()
     ([2, 8], [5, 9])
     """
-    if inside.size == 0:
-        return inside[:0], inside[:0]
-    breaks = np.flatnonzero(inside[1:] - inside[:-1] > 1)
-    first = np.zeros(breaks.size + 2, dtype=np.intp)
-    first[1:-1] = breaks
-    first[1:-1] += 1
-    first[-1] = inside.size
-    return inside[first[:-1]], inside[first[1:] - 1] + 1
+    before, after = inside[:-1], inside[1:]
+    breaks = (after - before > 1).nonzero()[0]
+    starts = np.concatenate((inside[:1], after[breaks]))
+    stops = np.concatenate((before[breaks], inside[-1:])) + 1
+    return starts, stops
 
 
 def events_to_labels(starts: Ints, stops: Ints, n: int) -> NDArray[np.bool_]:

@@ -19,12 +19,6 @@ COMMAND = [sys.executable, "-c", "from vuskit.cli.main import run; run()", "benc
 HERE = Path(__file__).parent
 
 
-@pytest.fixture(autouse=True)
-def _interpreted(monkeypatch):
-    """Small cases need no compiled sweep, and each worker would load it."""
-    monkeypatch.setenv("VUSKIT_NUMBA", "0")
-
-
 class Workshop:
     """A folder with a plan, and what a run of it left."""
 
@@ -119,4 +113,4 @@ def start(workshop, environment):
 @pytest.fixture
 def environment():
     """Environment of commands that tests start."""
-    return {**os.environ, "VUSKIT_NUMBA": "0", "COLUMNS": "200"}
+    return {**os.environ, "COLUMNS": "200"}

@@ -31,8 +31,7 @@ def write_scores(folder, *, first_score):
 
 
 @pytest.fixture
-def plan(tmp_path, monkeypatch):
-    monkeypatch.setenv("VUSKIT_NUMBA", "0")
+def plan(tmp_path):
     write_scores(tmp_path / "scores", first_score=0)
     (tmp_path / "bench.toml").write_text(PLAN)
     return tmp_path / "bench.toml"

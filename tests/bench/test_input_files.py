@@ -200,7 +200,7 @@ run_plan(load_plan(base / "bench.toml"), executor=InProcessExecutor())
     done = subprocess.run(
         [sys.executable, "-c", script, str(base)],
         capture_output=True, text=True, check=False,
-        env={**os.environ, "PYTHONPATH": paths, "VUSKIT_NUMBA": "0"},
+        env={**os.environ, "PYTHONPATH": paths},
     )  # fmt: skip
     last = done.stderr.splitlines()[-1]
     assert "format 'plain' must read" in last

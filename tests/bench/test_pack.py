@@ -54,10 +54,8 @@ def shop(tmp_path_factory):
         top="seeds = [0, 1]",
         tail='[[scores]]\nfolder = "data"',
     )
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("VUSKIT_NUMBA", "0")
-        shop.run()
-        Run(shop.folder).pack(shop.base / "run.vuskit.zip")
+    shop.run()
+    Run(shop.folder).pack(shop.base / "run.vuskit.zip")
     return shop
 
 

@@ -9,6 +9,7 @@ import pytest
 
 from vuskit.bench.expand import expand_plan
 from vuskit.bench.store import open_store
+from vuskit.kernels.backend import core_name
 
 DETECTORS = """
 from stale_tools import scale
@@ -123,15 +124,24 @@ def test_several_changes_of_a_job_are_one_reason(finished):
     assert reasons(finished) == {}
 
 
-def test_results_of_other_library_versions_are_noted(finished, monkeypatch):
-    def notes():
-        with open_store(finished.folder) as store:
-            expanded = expand_plan(finished.plan(), store)
-        assert not expanded.stale
-        return [note for note in expanded.notes if "versions" in note]
+def version_notes(finished):
+    with open_store(finished.folder) as store:
+        expanded = expand_plan(finished.plan(), store)
+    assert not expanded.stale
+    return [note for note in expanded.notes if "versions" in note]
 
-    assert notes() == []
+
+def test_results_of_other_library_versions_are_noted(finished, monkeypatch):
+    assert version_notes(finished) == []
     monkeypatch.setattr("vuskit._util.environment._version", lambda name: "99.0")
-    (note,) = notes()
+    (note,) = version_notes(finished)
     assert "kept results from other library versions: 12 with numpy " in note
     assert "(now 99.0)" in note
+
+
+def test_results_of_another_core_are_noted(finished, monkeypatch):
+    now = core_name()
+    other = "numpy" if now == "native" else "native"
+    monkeypatch.setattr("vuskit.kernels.backend.core_name", lambda: other)
+    kept = f"12 with core {now} (now {other})"
+    assert version_notes(finished) == [f"kept results from other library versions: {kept}"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sqlite3
 import subprocess
 import sys
@@ -17,10 +16,8 @@ SCRIPT = Path(bench_chaos.__file__)
 
 
 def chaos(*arguments):
-    # Interpreted kernels start faster, and their speed does not matter here.
-    environment = {**os.environ, "VUSKIT_NUMBA": "0"}
     command = [sys.executable, SCRIPT, *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+    return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
 @pytest.mark.parametrize("dask", [False, True])

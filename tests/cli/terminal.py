@@ -73,7 +73,7 @@ def on_terminal(folder, *arguments, press_at=None, press=None, command=COMMAND):
         stdout=subprocess.PIPE,
         stderr=writer,
         cwd=folder,
-        env={**os.environ, "COLUMNS": "100", "TERM": "xterm", "VUSKIT_NUMBA": "0"},
+        env={**os.environ, "COLUMNS": "100", "TERM": "xterm"},
         text=True,
     )
     os.close(writer)

@@ -7,8 +7,7 @@ import json
 import numpy as np
 
 
-def test_buffers_show_whether_the_ranking_depends_on_them(command, tmp_path, monkeypatch):
-    monkeypatch.setenv("VUSKIT_NUMBA", "0")
+def test_buffers_show_whether_the_ranking_depends_on_them(command, tmp_path):
     (tmp_path / "scores").mkdir()
     labels = np.isin(np.arange(600) // 12, [9, 25, 40]).astype(int)
     for place in range(8):
@@ -52,8 +51,7 @@ def test_buffers_show_whether_the_ranking_depends_on_them(command, tmp_path, mon
         assert (failed.code, text in " ".join(failed.err.split())) == (2, True)
 
 
-def test_labels_of_a_folder_of_scores_may_be_elsewhere(command, tmp_path, monkeypatch):
-    monkeypatch.setenv("VUSKIT_NUMBA", "0")
+def test_labels_of_a_folder_of_scores_may_be_elsewhere(command, tmp_path):
     (tmp_path / "labels").mkdir()
     labels = np.isin(np.arange(300) // 10, [9, 20]).astype(int)
     for place in range(4):

@@ -361,9 +361,7 @@ def with_failures(tmp_path_factory):
     place = tmp_path_factory.mktemp("failures")
     (place / "failing.py").write_text(FAILING)
     (place / "bench.toml").write_text(FAILING_PLAN)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("VUSKIT_NUMBA", "0")
-        run_plan(load_plan(place / "bench.toml"))
+    run_plan(load_plan(place / "bench.toml"))
     for shape in ("values", "wide"):
         Run(place / "run").export(place / f"{shape}.csv", shape=shape)
     return place

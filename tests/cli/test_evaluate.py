@@ -614,9 +614,8 @@ def test_thresholds_beyond_memory_are_refused(command, small):
     assert "available memory, got 1000000000" in outcome.err.replace("\n", " ")
 
 
-def test_evaluate_and_bench_use_the_same_buffer(command, test_data, tmp_path, monkeypatch):
+def test_evaluate_and_bench_use_the_same_buffer(command, test_data, tmp_path):
     """One real file: the same value from both commands, without a word about the buffer."""
-    monkeypatch.setenv("VUSKIT_NUMBA", "0")
     source = min(
         (test_data / "data" / "scores").rglob("*.csv*"), key=lambda file: file.stat().st_size
     )

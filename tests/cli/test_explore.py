@@ -27,7 +27,6 @@ pytest.importorskip("uvicorn")
 def test_it_serves_until_interrupted(scores_csv):
     process = subprocess.Popen(
         [*COMMAND, "explore", str(scores_csv), "--no-browser"],
-        env={**os.environ, "VUSKIT_NUMBA": "0"},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -62,7 +61,6 @@ def test_what_cannot_be_explored(command, tmp_path):
 def explored(command, monkeypatch):
     """Run the command without serving; return its outcome, and the content once evaluated."""
     found = []
-    monkeypatch.setenv("VUSKIT_NUMBA", "0")
     monkeypatch.setattr(ExploreServer, "run", lambda self: found.append(self._content))
 
     def run(*arguments):

@@ -93,7 +93,6 @@ def folder(tmp_path_factory):
 def run(command, folder, monkeypatch):
     """Run a line in that folder; the benchmark has run before."""
     monkeypatch.chdir(folder)
-    monkeypatch.setenv("VUSKIT_NUMBA", "0")
     if not (folder / "bench-run").exists():
         first = command("bench", "run", "--plain", "--json")
         assert first.code == 3

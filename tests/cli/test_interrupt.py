@@ -42,7 +42,7 @@ def start(folder, command, arguments):
     return subprocess.Popen(
         [*command, *arguments],
         cwd=folder,
-        env={**os.environ, "VUSKIT_NUMBA": "0", "VUSKIT_CACHE": str(folder / "cache")},
+        env={**os.environ, "VUSKIT_CACHE": str(folder / "cache")},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

@@ -24,11 +24,6 @@ rng = np.random.default_rng(3)
 FEW = ("--measure", "auc_pr", "--buffer", "10", "--processes", "1")
 
 
-@pytest.fixture(autouse=True)
-def interpreted(monkeypatch):
-    monkeypatch.setenv("VUSKIT_NUMBA", "0")
-
-
 @pytest.fixture
 def scores_data():
     """Real scores; the tests are skipped where they are not at hand."""
@@ -341,7 +336,7 @@ def test_failures_are_told_and_the_others_are_shown(command, tables, tmp_path):
 
 
 def test_a_stopped_run_goes_on(tables, tmp_path):
-    environment = {**os.environ, "VUSKIT_NUMBA": "0", "VUSKIT_CACHE": str(tmp_path / "cache")}
+    environment = {**os.environ, "VUSKIT_CACHE": str(tmp_path / "cache")}
     line = ["evaluate", "scores", *FEW, "--csv"]
     process = subprocess.Popen(
         [*holding("vuskit.bench:Store.record", 3), *line],

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import os
 import signal
 import subprocess
 
@@ -110,7 +109,6 @@ def start(scores, folder, *options):
         stderr=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
         text=True,
-        env={**os.environ, "VUSKIT_NUMBA": "0"},
     )
 
 
@@ -119,7 +117,7 @@ def finished(folder):
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
-def test_a_stopped_command_goes_on(command, scores, tmp_path, monkeypatch, number):
+def test_a_stopped_command_goes_on(command, scores, tmp_path, number):
     folder = tmp_path / "stopped"
     process = start(scores, folder)
     assert eventually((tmp_path / "held").exists)
@@ -130,7 +128,6 @@ def test_a_stopped_command_goes_on(command, scores, tmp_path, monkeypatch, numbe
     before = {name: (folder / "work" / "series" / name).stat().st_mtime_ns
               for name in finished(folder)}  # fmt: skip
     assert len(before) == 2
-    monkeypatch.setenv("VUSKIT_NUMBA", "0")
     line = ("paper", scores, "--output", folder, "--only", "fig-11", "--processes", 1)
     assert command(*line).code == 0
     after = {name: (folder / "work" / "series" / name).stat().st_mtime_ns for name in before}

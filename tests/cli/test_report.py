@@ -12,9 +12,8 @@ from vuskit.studies import scenario_study
 
 
 @pytest.fixture
-def run_folder(tmp_path, monkeypatch):
+def run_folder(tmp_path):
     """A finished run beside its plan, in the folder where commands start."""
-    monkeypatch.setenv("VUSKIT_NUMBA", "0")
     write_series(tmp_path)
     return run_inline(write_plan(tmp_path))
 
@@ -94,8 +93,7 @@ def test_studies_beside_a_run_and_alone(command, run_folder, studies):
     assert keys(studies / "page.html") == ["scenarios"]
 
 
-def test_run_with_only_failures(command, tmp_path, monkeypatch):
-    monkeypatch.setenv("VUSKIT_NUMBA", "0")
+def test_run_with_only_failures(command, tmp_path):
     write_series(tmp_path)
     run_inline(write_plan(tmp_path, ONLY_FAILURES))
     outcome = command("report", "failed")

@@ -426,6 +426,23 @@ def parents(outcome):
     return {one.pid for one in psutil.Process(int(outcome.worker.rpartition(":")[2])).parents()}
 
 
+def test_dask_workers_with_another_core_get_no_tasks():
+    with contextlib.ExitStack() as stack:
+        file, _ = stack.enter_context(scheduler(0))
+        worker = start_worker(file, VUSKIT_CORE="numpy")
+        stack.callback(worker.wait)
+        stack.callback(worker.terminate)
+        with distributed.Client(scheduler_file=file, set_as_default=False) as client:
+            client.wait_for_workers(1)
+        with (
+            pytest.warns(RuntimeWarning, match="has core numpy instead of native and gets no"),
+            pytest.raises(InvalidInputError, match="has core numpy instead of native"),
+        ):
+            DaskExecutor(address=file, versions={"core": "native"})
+        with DaskExecutor(address=file, versions={"core": "numpy"}) as executor:
+            assert executor.capacity == 2
+
+
 def test_dask_workers_with_other_versions_get_no_tasks(tmp_path):
     expected = {"smalllib": "2.0", "vuskit": vuskit.__version__}
     gate, ended, ready = Gate(tmp_path / "gate"), [], []

@@ -18,10 +18,8 @@ pytest.importorskip("uvicorn")
 @pytest.fixture(scope="session")
 def run_folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("explored")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("VUSKIT_NUMBA", "0")
-        write_series(folder)
-        return run_inline(write_plan(folder))
+    write_series(folder)
+    return run_inline(write_plan(folder))
 
 
 @pytest.fixture(scope="module")

@@ -19,11 +19,6 @@ from vuskit.studies.sources import open_scores
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 
 
-@pytest.fixture(autouse=True)
-def _interpreted(monkeypatch):
-    monkeypatch.setenv("VUSKIT_NUMBA", "0")
-
-
 def test_a_folder_of_scores_is_evaluated(tmp_path):
     write_series(tmp_path)
     bad = tmp_path / "data" / "alpha" / "bad.csv"

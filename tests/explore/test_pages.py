@@ -28,11 +28,6 @@ from vuskit.measures.settings import EvaluationSettings
 from vuskit.studies.sources import open_scores
 
 
-@pytest.fixture(autouse=True)
-def _interpreted(monkeypatch):
-    monkeypatch.setenv("VUSKIT_NUMBA", "0")
-
-
 def test_from_the_overview_to_a_series(ask, open_page):
     page = open_page(ask.server.url, width=1366)
     assert page.url == f"http://127.0.0.1:{ask.server.port}/"  # the token is in a cookie now

@@ -29,11 +29,3 @@ def open_page(browser, tmp_path):
     yield opener
     opener.close()
     assert opener.complaints() == []
-
-
-@pytest.fixture(scope="module")
-def interpreted():
-    """Small cases need no compiled sweep."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("VUSKIT_NUMBA", "0")
-        yield

@@ -19,6 +19,7 @@ from typer.testing import CliRunner
 from vuskit import get_measure, register_measure
 from vuskit.cli.app import app
 from vuskit.datasets import ScoredSeries, Series
+from vuskit.kernels import backend
 from vuskit.measures import registry
 from vuskit.measures.thresholds import Sigma
 from vuskit.studies import (
@@ -391,14 +392,32 @@ def test_the_criterion_may_be_a_measure_of_ones_own_in_other_processes(monkeypat
     assert both[0].to_frame().equals(both[1].to_frame())
 
 
-@pytest.mark.parametrize("name", ["numpy", "numba"])
-def test_versions_of_numerical_libraries_count(monkeypatch, name):
+def test_versions_of_numerical_libraries_count(monkeypatch):
     first = study_digest(Robustness.create(**SOME))
-    if name == "numpy":
-        monkeypatch.setattr(identity, "installed_versions", lambda names: {"numpy": "99.0"})
-    else:
-        monkeypatch.setenv("VUSKIT_NUMBA", "0")
+    monkeypatch.setattr("vuskit._util.environment._version", lambda name: "99.0")
     assert study_digest(Robustness.create(**SOME)) != first
+
+
+def test_the_core_counts(monkeypatch):
+    digests = set()
+    for core in ("native", "numpy"):
+        monkeypatch.setattr(backend, "core_name", lambda core=core: core)
+        found = identity.identify_study(Robustness.create(**SOME))
+        assert found.libraries["core"] == core
+        digests.add(found.digest)
+    assert len(digests) == 2
+
+
+@pytest.mark.parametrize("name", ["core/sweep.c", "core/sweep.h", "_core.so", "_core.abi3.pyd"])
+def test_the_native_core_counts_as_code(monkeypatch, tmp_path, name):
+    monkeypatch.setattr(identity.vuskit, "__file__", str(tmp_path / "__init__.py"))
+    path = tmp_path / "kernels" / name
+    path.parent.mkdir(parents=True)
+    found = set()
+    for content in ("one", "two"):
+        path.write_text(content)
+        found.add(identity._vuskit_code.__wrapped__())
+    assert len(found) == 2
 
 
 def test_code_of_a_users_study_counts(level):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import re
 
@@ -14,6 +15,7 @@ import vuskit
 from vuskit import get_measure, register_measure
 from vuskit.datasets import ScoredSeries, Series
 from vuskit.errors import InvalidInputError
+from vuskit.kernels.backend import core_name
 from vuskit.measures import registry
 from vuskit.studies import (
     consistency_study,
@@ -175,8 +177,28 @@ def rewritten(path, change, **arrays):
 
 def test_a_file_of_a_later_version_is_refused(saved):
     rewritten(saved, lambda header: header.update(schema=SCHEMA_VERSION + 1, vuskit="99.0"))
-    with pytest.raises(InvalidInputError, match=r"'consistency' in schema 4, written by .* 99\.0"):
+    with pytest.raises(InvalidInputError, match=r"'consistency' in schema 5, written by .* 99\.0"):
         load_study_result(saved)
+
+
+def test_results_name_their_core(results, restored):
+    assert {kind: one.core for kind, one in results.items()} == dict.fromkeys(results, core_name())
+    assert {kind: one.core for kind, one in restored.items()} == dict.fromkeys(results, core_name())
+    robust, consistent = (results[name] for name in ("robustness", "consistency"))
+    both = [
+        dataclasses.replace(robust, core="numpy"),
+        dataclasses.replace(consistent, core="native"),
+    ]
+    assert summarize(both).core == "native, numpy"
+
+
+def test_results_of_schema_3_have_no_core(saved):
+    def remove_core(header):
+        header.update(schema=3)
+        del header["value"]["$type"][1]["core"]
+
+    found = load_study_result(rewritten(saved, remove_core))
+    assert (found.kind, found.core) == ("consistency", "")
 
 
 def test_an_unknown_kind_is_refused(saved):

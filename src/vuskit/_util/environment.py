@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 __all__ = [
+    "core_files",
     "describe_environment",
     "describe_machine",
     "digest_of_measured_code",
@@ -19,19 +20,21 @@ __all__ = [
 ]
 
 _MEASURED = ("*.py", "kernels/**/*.py", "measures/**/*.py", "algorithms/**/*.py")
-_LIBRARIES = ("numpy", "numba", "scipy", "pandas")
+_CORE = ("kernels/core/*.c", "kernels/core/*.h", "kernels/_core*.so", "kernels/_core*.pyd")
+_LIBRARIES = ("numpy", "scipy", "pandas")
 
 
 def describe_environment() -> dict[str, Any]:
-    """Return versions, machine and a digest of the measured code.
+    """Return versions, the core, the machine and a digest of the measured code.
 
     Examples
     --------
-    >>> sorted(describe_environment())[:3]
-    ['code', 'cpu', 'cpus']
+    >>> sorted(describe_environment())[:4]
+    ['code', 'core', 'cpu', 'cpus']
     """
     return {
         "vuskit": metadata.version("vuskit"),
+        "core": _core_name(),
         "code": digest_of_measured_code(),
         "python": platform.python_version(),
         "implementation": sys.implementation.name,
@@ -56,8 +59,13 @@ def describe_machine() -> dict[str, Any]:
     }
 
 
+def core_files(package: Path) -> list[Path]:
+    """Return the C sources and the compiled library of the native core that are present."""
+    return sorted(path for part in _CORE for path in package.glob(part))
+
+
 def digest_of_measured_code(package: Path | None = None) -> str:
-    """Return a hash of the modules that compute measures.
+    """Return a hash of the modules and the native core that compute measures.
 
     The version number does not identify the measured code, because code changes between releases.
 
@@ -68,13 +76,16 @@ def digest_of_measured_code(package: Path | None = None) -> str:
     """
     package = package or Path(__file__).parents[1]
     digest = hashlib.sha256()
-    for path in sorted(path for part in _MEASURED for path in package.glob(part)):
+    modules = sorted(path for part in _MEASURED for path in package.glob(part))
+    for path in (*modules, *core_files(package)):
         digest.update(path.read_bytes())
     return digest.hexdigest()[:16]
 
 
 def installed_versions(libraries: Iterable[str] = ()) -> dict[str, str]:
     """Return versions of vuskit, NumPy and other installed libraries by name.
+
+    The name of the core in use, as ``core``, is one of them: both cores round differently.
 
     Parameters
     ----------
@@ -84,11 +95,17 @@ def installed_versions(libraries: Iterable[str] = ()) -> dict[str, str]:
     Examples
     --------
     >>> list(installed_versions(["scipy", "no-such-library"]))
-    ['numpy', 'scipy', 'vuskit']
+    ['core', 'numpy', 'scipy', 'vuskit']
     """
     found = {name: _version(name) for name in {"numpy", *libraries}}
     found["vuskit"] = sys.modules["vuskit"].__version__
+    found["core"] = _core_name()
     return {name: version for name, version in sorted(found.items()) if version is not None}
+
+
+def _core_name() -> str:
+    # `import vuskit` has loaded the kernels, which this module is not allowed to import.
+    return str(sys.modules["vuskit.kernels.backend"].core_name())
 
 
 def _version(name: str) -> str | None:

@@ -136,7 +136,7 @@ class ExpandedPlan:
 
     @cached_property
     def library_versions(self) -> dict[str, str]:
-        """Installed versions of vuskit, NumPy and the libraries of detectors and measures."""
+        """Versions of vuskit, NumPy and the libraries of detectors and measures, and the core."""
         digests = [detector.digest for detector in self.plan.detectors]
         digests += [one.digest for entry in self.plan.evaluations for one in entry.measures]
         return installed_versions({name for digest in digests for name in digest.libraries})

@@ -21,7 +21,6 @@ from typing import Any, ClassVar, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-import vuskit
 from vuskit import __version__
 from vuskit._util.code_digest import CodeDigest, code_digest
 from vuskit._util.text import listed
@@ -61,7 +60,6 @@ from vuskit.errors import (
     MeasureError,
 )
 from vuskit.inputs import check_choice, length_advice
-from vuskit.kernels.backend import backend_name
 from vuskit.measures.evaluate import NO_BUFFER, Evaluator
 from vuskit.measures.registry import Measure, get_measure
 from vuskit.measures.settings import EvaluationSettings
@@ -1131,7 +1129,6 @@ def _warm_detector(job: ScoreJob) -> None:
 
 
 def _warm_measures(job: EvaluateJob) -> None:
-    _compile_once()
     labels = np.arange(_WARM_UP_POINTS) // 10 % 5 == 1
     buffer = BufferChoice(5, "number", "given")
     measures = tuple(measure.build() for measure in job.measures)
@@ -1249,7 +1246,6 @@ def evaluate_scores(job: EvaluateJob, scores: Scores, series: Series) -> Evaluat
     MeasureError
         If a measure fails.
     """
-    _compile_once()
     first = evaluated_from(series, job.train_length)
     if first:
         series, scores = series.after(first), scores[first:]
@@ -1275,11 +1271,3 @@ def evaluate_scores(job: EvaluateJob, scores: Scores, series: Series) -> Evaluat
             raise
     values = {name: value for name, value in found.items() if np.isfinite(value)}
     return EvaluateResult(values, *evaluator.buffer_record)
-
-
-@functools.cache
-def _compile_once() -> None:
-    # Compiled and interpreted sweeps differ in the last digits. Always using the compiled one, if
-    # available, makes values independent of earlier jobs of the worker.
-    if backend_name() == "numba":
-        vuskit.warm_up()

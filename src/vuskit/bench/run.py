@@ -84,7 +84,7 @@ FORMATS: dict[str, Callable[[Any, Path], None]] = {
 }
 """Writers of exported tables, by file suffix."""
 
-# Compiled and NumPy sweeps, and different machines, agree within this tolerance.
+# The native core, NumPy and different machines agree within this tolerance.
 _TOLERANCE = 1e-9
 _LONG = ("plan", "imports", "notes", "progress")
 _TRAIN_LENGTH = re.compile(r"\btrain_length=(\w+)")

@@ -206,7 +206,7 @@ def _changed_settings(old: str, new: str) -> str:
 
 
 def note_library_versions(expanded: ExpandedPlan, store: StoreReader) -> list[str]:
-    """Note in one line which finished results come from other library versions."""
+    """Note in one line which finished results come from another core or other versions."""
     known = store.library_versions()
     installed: dict[str, str] = {}
     found: dict[tuple[str, str], int] = {}

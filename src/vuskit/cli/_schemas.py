@@ -762,6 +762,14 @@ class SchemaRecord(_Table):
     command: str
 
 
+class CoreRecord(_Table):
+    """The core that computes the kernels; the hint says how to get the native one."""
+
+    name: Literal["native", "numpy"]
+    instruction_set: str | None
+    hint: str | None
+
+
 class PartRecord(_Table):
     """An optional library."""
 
@@ -802,6 +810,7 @@ class DoctorOutput(_Table):
     schema: Literal["vuskit-doctor-1"]
     vuskit: str
     versions: dict[str, str]
+    core: CoreRecord
     parts: list[PartRecord]
     cache: CacheRecord
     self_test: Some[SelfTest]

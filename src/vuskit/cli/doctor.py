@@ -1,4 +1,4 @@
-"""``vuskit doctor``: versions, optional packages, the cache and a self-test."""
+"""``vuskit doctor``: versions, the core, optional packages, the cache and a self-test."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import math
 import os
 import platform
 import re
+import sysconfig
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -32,11 +33,11 @@ from vuskit.cli._output import (
     terminal_width,
     write,
 )
+from vuskit.kernels.backend import core_name, native_core
 from vuskit.measures.evaluate import evaluate
 
 __all__ = ["doctor", "golden_case", "golden_values"]
 
-_TOLERANCE = 1e-9
 _REQUIREMENT = re.compile(r"^([A-Za-z0-9._-]+)[^;]*;.*extra\s*==\s*['\"]([a-z]+)['\"]")
 _NOT_PARTS = {"vuskit", "dev", "docs", "all"}
 
@@ -48,7 +49,7 @@ def doctor(
     as_json: AsJson = False,
     as_csv: AsCsv = False,
 ) -> None:
-    """Show versions, optional packages and the cache, and test the measures.
+    """Show versions, the core, optional packages and the cache, and test the measures.
 
     The exit code is 1 if a measure returns a wrong value.
 
@@ -60,6 +61,7 @@ def doctor(
         say(f"removed: {kept_text(len(removed), sum(run.size for run in removed))}")
     found: dict[str, Any] = {
         "versions": _versions(),
+        "core": _core(),
         "parts": list(_parts()),
         "cache": _cache(),
         "self_test": list(_self_test()),
@@ -76,6 +78,24 @@ def _versions() -> dict[str, str]:
         "NumPy": np.__version__,
         "platform": f"{platform.system()} {platform.machine()}",
     }
+
+
+def _core() -> dict[str, str | None]:
+    """Return the core in use, its instruction set, and how to get the native one."""
+    library = native_core()
+    if library is not None:
+        hint = None
+    elif os.environ.get("VUSKIT_CORE") == "numpy":
+        hint = "unset VUSKIT_CORE to use the native core"
+    elif sysconfig.get_config_var("Py_GIL_DISABLED"):
+        hint = "the native core does not support free-threaded Python"
+    else:
+        hint = (
+            "for the native core, install a C compiler and run "
+            "pip install --force-reinstall --no-deps --no-binary vuskit vuskit"
+        )
+    used = None if library is None else str(library.instruction_set())
+    return {"name": core_name(), "instruction_set": used, "hint": hint}
 
 
 def _parts() -> Iterator[dict[str, Any]]:
@@ -136,23 +156,24 @@ def golden_case() -> tuple[list[int], list[int]]:
     return labels, [(i * i * 31 + 7 * i) % 97 + raised[i] for i in range(300)]
 
 
-def golden_values() -> list[dict[str, Any]]:
-    """Return settings and the expected values of the measures."""
+def golden_values() -> dict[str, Any]:
+    """Return the cases of the self-test (settings and expected values), and their tolerance."""
     file = resources.files("vuskit.cli") / "golden.json"
-    cases: list[dict[str, Any]] = json.loads(file.read_text(encoding="utf-8"))
-    return cases
+    golden: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+    return golden
 
 
 def _self_test() -> Iterator[dict[str, Any]]:
     labels, scores = golden_case()
-    for case in golden_values():
+    golden = golden_values()
+    for case in golden["cases"]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the coarse grid is intended
             got = evaluate(labels, scores, **case["settings"], measures=list(case["values"]))
         wrong = {
             name: got[name]
             for name, wanted in case["values"].items()
-            if not math.isclose(got[name], wanted, rel_tol=0, abs_tol=_TOLERANCE)
+            if not math.isclose(got[name], wanted, rel_tol=0, abs_tol=golden["tolerance"])
         }
         yield {
             "settings": str(got.settings),
@@ -165,6 +186,9 @@ def _self_test() -> Iterator[dict[str, Any]]:
 def _text(found: dict[str, Any]) -> str:
     width = terminal_width()
     lines = [" ".join(pair) for pair in found["versions"].items()]
+    core = found["core"]
+    more = core["hint"] or f"instruction set {core['instruction_set']}"
+    lines += f"core {core['name']}: {more}".replace(" pip ", "\n  pip ").splitlines()
     parts = [
         [part["name"], part["version"] or "missing", "" if part["version"] else part["install"]]
         for part in found["parts"]
@@ -190,9 +214,11 @@ def _text(found: dict[str, Any]) -> str:
 
 
 def _csv(found: dict[str, Any]) -> str:
-    """Return one row per version, package, cache entry and self-test."""
+    """Return one row per version, core, package, cache entry and self-test."""
     cache = found["cache"]
     rows = [["version", name, version, None] for name, version in found["versions"].items()]
+    core = found["core"]
+    rows.append(["core", core["name"], core["instruction_set"], core["hint"]])
     rows += [["part", part["name"], part["version"], part["install"]] for part in found["parts"]]
     rows.append(["cache", cache["folder"], cache["writable"], " ".join(cache["datasets"])])
     kept = cache["evaluations"]

@@ -297,8 +297,9 @@ class DaskExecutor(Executor):
     limits : Limits
         Limits of each task.
     versions : mapping of str to str, optional
-        Expected library versions by distribution name. Workers with other versions are reported
-        and get no tasks, including workers that join later.
+        Expected library versions by distribution name; ``core`` is the name of vuskit's core.
+        Workers with other versions are reported and get no tasks, including workers that join
+        later.
 
     Raises
     ------
@@ -509,6 +510,8 @@ def _function_to_find_versions() -> Callable[[list[str]], dict[str, str | None]]
                 # The metadata of an editable install may belong to an older version.
                 if name == "vuskit":
                     found[name] = import_module(name).__version__
+                elif name == "core":
+                    found[name] = import_module("vuskit.kernels.backend").core_name()
                 else:
                     found[name] = metadata.version(name)
             except Exception:

@@ -111,8 +111,7 @@ class Action(Protocol):
     and classes from notebooks, scripts and modules that workers cannot import are sent by value.
 
     The value must not depend on earlier tasks of the process. `run` cannot rely on `warm_up`,
-    which may exceed its own time limit. If compiled and interpreted code round differently, `run`
-    has to load the compiled code itself, which costs nothing after a warm-up.
+    which may exceed its own time limit.
     """
 
     @property
@@ -145,6 +144,7 @@ class Action(Protocol):
 
         Errors are ignored here: they occur again in `run`.
         """
+        return None
 
     def load(self) -> Self:
         """Return the action with its inputs attached, for workers without access to our files."""

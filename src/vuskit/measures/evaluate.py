@@ -18,6 +18,7 @@ from vuskit.inputs import (
     Labels,
     align_to_index,
     align_to_labels,
+    check_int,
     check_labels,
     check_labels_beside,
     check_scores,
@@ -60,6 +61,9 @@ class Evaluator:
         Base settings; keywords override them.
     values : array-like of shape (n,) or (n, d), optional
         Values of the series, for buffer strategies based on the period.
+    threads : int, default=1
+        Threads over the buffer lengths of VUS, for long series with long buffers. Values do not
+        depend on it.
     buffer : int, str or BufferChoice
         Buffer length of R-AUC and longest buffer of VUS: a number of points, the name of a strategy
         or a BufferChoice. Required unless `settings` is given.
@@ -110,8 +114,10 @@ class Evaluator:
         measures: Measures = "paper",
         settings: EvaluationSettings | None = None,
         values: ArrayLike | None = None,
+        threads: int = 1,
         **options: Unpack[SettingOptions],
     ) -> None:
+        self._threads = check_int("threads", threads, minimum=1)
         y_true, values = align_to_labels(y_true, values=values)
         labels = y_true if isinstance(y_true, Labels) else check_labels(y_true)
         self._index = index_of(y_true)
@@ -162,23 +168,32 @@ class Evaluator:
 
     @property
     def _computed(self) -> tuple[Measure, ...]:
-        return tuple(one for one in self.measures if one.name not in self._without_buffer)
+        return tuple(one for one in self._measures if one.name not in self._without_buffer)
 
     def _find_without_buffer(self) -> dict[str, str]:
         """Return measures whose strategy finds no buffer; raise an error if all lack one."""
         found: dict[str, str] = {}
-        _ = self.buffer  # reject values of wrong length even if no measure needs a buffer
-        for measure in self.measures:
-            if not measure.uses_buffer:
-                continue
-            fixed = {name: measure.options[name] for name in ("buffer",) if name in measure.options}
-            try:
-                self._prepared.choose_buffer(self._settings.replace(**fixed))
-            except BufferNotFoundError as error:
-                found[measure.name] = str(error)
-        if found and len(found) == len(self.measures):
+        # Reject values of wrong length even if no measure needs a buffer.
+        general = self._missing_buffer(self._settings)
+        for measure in self._measures:
+            if "buffer" in measure.options:
+                fixed = self._settings.replace(buffer=measure.options["buffer"])
+                reason = self._missing_buffer(fixed)
+            else:
+                reason = general
+            if reason is not None and measure.uses_buffer:
+                found[measure.name] = reason
+        if found and len(found) == len(self._measures):
             raise BufferNotFoundError(next(iter(found.values())))
         return found
+
+    def _missing_buffer(self, settings: EvaluationSettings) -> str | None:
+        """Return why there is no buffer for some settings, or None if there is one."""
+        try:
+            self._prepared.choose_buffer(settings)
+        except BufferNotFoundError as error:
+            return str(error)
+        return None
 
     def __call__(self, y_score: ArrayLike) -> Evaluation:
         """Evaluate one score.
@@ -192,6 +207,8 @@ class Evaluator:
 
     def _aligned(self, y_score: ArrayLike) -> Any:
         """Return the score in the order of the labels' index."""
+        if self._index is None:
+            return y_score
         aligned = align_to_index(self._index, y_score, "y_true", "y_score")
         if aligned is not y_score and index_of(y_score).is_monotonic_increasing:
             raise InvalidInputError(
@@ -201,9 +218,8 @@ class Evaluator:
         return aligned
 
     def _evaluate(self, scores: NDArray[Any]) -> Evaluation:
-        labels = self._prepared.labels
-        names = [measure.name for measure in self.measures]
-        if not labels.has_both_classes:
+        if not self._prepared.labels.has_both_classes:
+            names = [measure.name for measure in self._measures]
             warn_undefined(", ".join(names))
             return Evaluation(dict.fromkeys(names, float("nan")), self)
         workspace = self._workspace(scores, self.settings)
@@ -212,14 +228,14 @@ class Evaluator:
         return Evaluation(values, self, workspace.n_predicted, _inverted(workspace))
 
     def _workspace(self, scores: NDArray[Any], settings: EvaluationSettings) -> Workspace:
-        return Workspace(self._prepared, scores, settings, self._needs)
+        return Workspace(self._prepared, scores, settings, self._needs, threads=self._threads)
 
     def _values(self, workspace: Workspace) -> dict[str, float]:
         return {
             measure.name: float("nan")
             if measure.name in self._without_buffer
             else measure.compute(workspace)
-            for measure in self.measures
+            for measure in self._measures
         }
 
     def _warn_without_buffer(self) -> None:
@@ -262,6 +278,7 @@ def evaluate(
     settings: EvaluationSettings | None = None,
     values: ArrayLike | None = None,
     chance: bool = False,
+    threads: int = 1,
     **options: Unpack[SettingOptions],
 ) -> Evaluation:
     """Compute many measures of one score; the score is ranked only once.
@@ -277,7 +294,7 @@ def evaluate(
         or a BufferChoice. Required unless `settings` is given.
     chance : bool, default=False
         Compute the chance level immediately instead of on first use.
-    measures, settings, values
+    measures, settings, values, threads
         As for :class:`Evaluator`.
     thresholds, definition, step, side, threshold, k, buffer_fallback, volume_factor
         As for :class:`Evaluator`.
@@ -315,7 +332,9 @@ def evaluate(
     y_true, y_score, values = align_to_labels(y_true, y_score=y_score, values=values)
     labels = check_labels_beside(y_true, y_score=y_score)
     scores = check_scores(y_score, labels)
-    evaluator = Evaluator(labels, measures=measures, settings=settings, values=values, **options)
+    evaluator = Evaluator(
+        labels, measures=measures, settings=settings, values=values, threads=threads, **options
+    )
     result = evaluator._evaluate(scores)
     if result._inverted is not None:
         warn_if_inverted({"`y_score`": result._inverted})
@@ -333,6 +352,7 @@ def evaluate_many(
     settings: EvaluationSettings | None = None,
     values: ArrayLike | None = None,
     chance: bool = False,
+    threads: int = 1,
     **options: Unpack[SettingOptions],
 ) -> Comparison:
     """Compute many measures of several scores of one series.
@@ -348,7 +368,7 @@ def evaluate_many(
         or a BufferChoice. Required unless `settings` is given.
     chance : bool, default=False
         Compute the chance level immediately instead of on first use.
-    measures, settings, values
+    measures, settings, values, threads
         As for :class:`Evaluator`.
     thresholds, definition, step, side, threshold, k, buffer_fallback, volume_factor
         As for :class:`Evaluator`.
@@ -386,7 +406,9 @@ def evaluate_many(
     names = _names(y_scores)
     y_true, y_scores, values = _aligned_scores(y_true, y_scores, values, names)
     labels = check_labels_beside(y_true, y_scores=y_scores[names[0]])
-    evaluator = Evaluator(labels, measures=measures, settings=settings, values=values, **options)
+    evaluator = Evaluator(
+        labels, measures=measures, settings=settings, values=values, threads=threads, **options
+    )
     evaluations: dict[str, Evaluation] = {}
     for name in names:
         if str(name) in evaluations:

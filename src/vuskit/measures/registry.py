@@ -253,7 +253,8 @@ class Measure:
 
     def takes(self, option: str) -> bool:
         """Whether the measure has this option and it is not fixed."""
-        known = self.parameters or inspect.signature(self.function).parameters
+        declared = self.declaration is not None
+        known = self.parameters if declared else inspect.signature(self.function).parameters
         return option in known and option not in self.options
 
     @property
@@ -506,22 +507,26 @@ class _Call:
     """Implementation of a public function: validate the arguments, then compute."""
 
     def __init__(self, measure: Measure, taken: tuple[str, ...]) -> None:
+        assert measure.declaration is not None
         self.measure = measure
+        self.declaration = measure.declaration
         self.taken = taken
+        self.takes_values = "values" in taken
+        self.takes_prediction = "y_pred" in taken
+        self.from_settings = frozenset(
+            name for name, one in measure.parameters.items() if one.from_settings
+        )
         self.needs: Needs = {(): frozenset((measure.needs,))}
 
     def __call__(
         self, y_true: Any, y_score: Any, options: dict[str, Any], y_pred: Any = None
     ) -> float:
-        measure = self.measure
-        declaration = measure.declaration
-        assert declaration is not None
-        values = options.pop("values", None) if "values" in self.taken else None
+        values = options.pop("values", None) if self.takes_values else None
         settings, own = self._checked(options)
-        if declaration.check is not None:
-            declaration.check(settings, own)
+        if self.declaration.check is not None:
+            self.declaration.check(settings, own)
         prediction = None
-        if "y_pred" in self.taken and (y_score is None) == (y_pred is None):
+        if self.takes_prediction and (y_score is None) == (y_pred is None):
             given = "neither" if y_score is None else "both"
             raise InvalidInputError(
                 f"`y_score` or `y_pred` must be given, got {given}; pass exactly one of them"
@@ -537,12 +542,12 @@ class _Call:
         if settings.k is not None:
             check_k(settings.k, labels.n)
         if not labels.has_both_classes:
-            warn_undefined(measure.name)
+            warn_undefined(self.measure.name)
             return float("nan")
         prepared = PreparedLabels(labels, values)
         workspace = Workspace(prepared, scores, settings, self.needs, prediction)
         workspace.warn_if_coarse()
-        value = float(declaration.compute(workspace, **own))
+        value = float(self.declaration.compute(workspace, **own))
         workspace.warn_if_predicted()
         return value
 
@@ -561,13 +566,11 @@ class _Call:
                 )
         if "buffer" in known and "buffer" not in options:
             raise TypeError(f"{self.measure.name}() missing a required keyword argument: 'buffer'")
-        changes = {name: options[name] for name in options if known[name].from_settings}
         own = {
-            name: known[name].check(name, value)
-            for name, value in options.items()
-            if name not in changes
+            name: known[name].check(name, options.pop(name))
+            for name in [name for name in options if name not in self.from_settings]
         }
-        settings = EvaluationSettings(**{"buffer": None, **changes}) if changes else _DEFAULTS
+        settings = EvaluationSettings(**{"buffer": None, **options}) if options else _DEFAULTS
         return settings, own
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import inspect
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import MISSING, dataclass, fields, is_dataclass, replace
+from dataclasses import MISSING, dataclass, fields, is_dataclass
 from numbers import Real
 from typing import TYPE_CHECKING, Any, TypedDict, TypeVar, get_args
 
@@ -153,23 +153,10 @@ class EvaluationSettings:
     volume_factor: float = 1.0
 
     def __post_init__(self) -> None:
-        if self.buffer is not None:
-            self._set("buffer", check_buffer(self.buffer))
-        for name, minimum in (("thresholds", 2), ("k", 1), ("buffer_fallback", 0)):
-            if getattr(self, name) is not None:
-                self._set(name, check_int(name, getattr(self, name), minimum=minimum))
-        check_choice("definition", self.definition, DEFINITIONS)
-        self._set("step", check_int("step", self.step, minimum=1))
-        check_choice("side", self.side, get_args(Side))
-        self._set("threshold", check_rule(self.threshold))
-        factor = self.volume_factor
-        if not isinstance(factor, Real) or not 0 < factor < float("inf"):
-            raise InvalidInputError(f"`volume_factor` must be a number > 0, got {factor!r}")
-        self._set("volume_factor", float(factor))
-
-    def _set(self, name: str, value: Any) -> None:
-        """Replace a value by its validated form; used only during validation."""
-        object.__setattr__(self, name, value)
+        values = self.__dict__  # the fields themselves are frozen
+        for name, check in _CHECKS.items():
+            if values[name] is not _DEFAULTS[name]:
+                values[name] = check(name, values[name])
 
     def choose_buffer(
         self, *, y_true: ArrayLike | None = None, values: ArrayLike | None = None
@@ -215,7 +202,7 @@ class EvaluationSettings:
         InvalidInputError
             If a value is invalid.
         """
-        return replace(self, **changes) if changes else self
+        return type(self)(**{**self.__dict__, **changes}) if changes else self
 
     def to_dict(self) -> dict[str, Any]:
         """Return the settings as JSON-compatible values; callables by their qualified name.
@@ -248,11 +235,10 @@ class EvaluationSettings:
         True
         """
         values = dict(found)
-        known = [field.name for field in fields(cls)]
         for name in values:
-            if name not in known:
+            if name not in _DEFAULTS:
                 raise InvalidInputError(
-                    f"settings must have known names, got {name!r}{did_you_mean(name, known)}"
+                    f"settings must have known names, got {name!r}{did_you_mean(name, _DEFAULTS)}"
                 )
         if isinstance(values.get("buffer"), Mapping):
             values["buffer"] = BufferChoice(**values["buffer"])
@@ -299,6 +285,32 @@ class EvaluationSettings:
         return ", ".join(f"{name}={text}" for name, text in self.texts().items())
 
 
+def _check_factor(name: str, value: Any) -> float:
+    factor = float(value) if isinstance(value, Real) else float("nan")
+    if not 0 < factor < float("inf"):
+        raise InvalidInputError(f"`{name}` must be a number > 0, got {value!r}")
+    return factor
+
+
+_SIDES = get_args(Side)
+# Validation of each setting, and the values that need none.
+_CHECKS: dict[str, Callable[[str, Any], Any]] = {
+    "buffer": lambda name, value: check_buffer(value, name=name),
+    "thresholds": lambda name, value: check_int(name, value, minimum=2),
+    "k": lambda name, value: check_int(name, value, minimum=1),
+    "buffer_fallback": lambda name, value: check_int(name, value, minimum=0),
+    "definition": lambda name, value: check_choice(name, value, DEFINITIONS),
+    "step": lambda name, value: check_int(name, value, minimum=1),
+    "side": lambda name, value: check_choice(name, value, _SIDES),
+    "threshold": lambda name, value: check_rule(value),
+    "volume_factor": _check_factor,
+}
+_DEFAULTS: dict[str, Any] = {
+    field.name: None if field.default is MISSING else field.default
+    for field in fields(EvaluationSettings)
+}
+
+
 def settings_from(
     settings: EvaluationSettings | None, options: Mapping[str, Any]
 ) -> EvaluationSettings:
@@ -311,10 +323,9 @@ def settings_from(
     InvalidInputError
         If a value is invalid.
     """
-    known = [field.name for field in fields(EvaluationSettings)]
     for name in options:
-        if name not in known:
-            hint = did_you_mean(name, [*known, "measures", "values", "settings"])
+        if name not in _DEFAULTS:
+            hint = did_you_mean(name, [*_DEFAULTS, "measures", "values", "settings", "threads"])
             raise TypeError(f"got an unexpected keyword argument {name!r}{hint}")
     if settings is None:
         if "buffer" not in options:

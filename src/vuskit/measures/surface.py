@@ -16,9 +16,10 @@ from vuskit.errors import InvalidInputError
 from vuskit.inputs import Labels, align_to_labels, check_choice, check_pair
 from vuskit.kernels.ranking import rank_table
 from vuskit.kernels.sweep import grid_ranks, grid_rates
+from vuskit.measures.areas import AreaSettings, BufferedLabels, rank_score
 from vuskit.measures.settings import Buffer, EvaluationSettings
 from vuskit.measures.vus import check_algorithm
-from vuskit.measures.workspace import AreaSettings, BufferedLabels, PreparedLabels, RankedScore
+from vuskit.measures.workspace import PreparedLabels
 
 __all__ = ["Surface", "Volume", "surface", "volume"]
 
@@ -202,7 +203,7 @@ def _fast(buffered: BufferedLabels, scores: NDArray[Any], thresholds: int | None
         levels, _ = rank_table(scores, scores[:0], ranks).at_rank(ranks)
     table = rank_table(scores, levels, np.zeros(0, dtype=np.intp))
     rates = RangeRates(levels, *grid_rates(scores, buffered.plan, table, levels))
-    found = RankedScore(buffered.labels, scores, buffered, thresholds, with_levels=False).areas
+    found = rank_score(buffered.labels, scores, buffered, thresholds, with_levels=False).areas
     return _surface(buffered.settings, rates, (found.roc, found.pr))
 
 

@@ -7,14 +7,13 @@ evaluation of all measures ranks the scores only once.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from vuskit._util.memory import available_memory
 from vuskit.algorithms import areas as areas_of_rates
 from vuskit.algorithms import range_rates
 from vuskit.buffers import BufferChoice
@@ -22,27 +21,12 @@ from vuskit.errors import (
     BufferNotFoundError,
     InvalidInputError,
     PredictionAsScoreWarning,
-    ThresholdResolutionWarning,
     warn,
 )
 from vuskit.inputs import Labels
 from vuskit.intervals import Ints, event_bounds
-from vuskit.kernels.labels import DEFINITIONS, BufferPlan, plan_buffers
-from vuskit.kernels.ranking import RankTable, Scores, rank_table
-from vuskit.kernels.sweep import (
-    CompiledPlan,
-    CompiledScore,
-    DynamicScores,
-    Levels,
-    ScoreOnGrid,
-    SweepInput,
-    grid_of,
-    grid_ranks,
-    perfect_pr_areas,
-    plain_areas,
-    sweep,
-    sweep_longest,
-)
+from vuskit.kernels.ranking import Scores
+from vuskit.measures.areas import Areas, AreaSettings, BufferedLabels, Ranks, rank_score
 from vuskit.measures.settings import EvaluationSettings
 from vuskit.measures.thresholds import (
     ThresholdRule,
@@ -54,20 +38,14 @@ from vuskit.measures.thresholds import (
 )
 
 __all__ = [
-    "AreaSettings",
-    "Areas",
-    "BufferedLabels",
     "Finder",
     "Needs",
     "Prediction",
     "PreparedLabels",
-    "RankedScore",
     "Workspace",
     "changes_key",
 ]
 
-Floats = NDArray[np.float64]
-Curve = Literal["roc", "pr"]
 Finder = Callable[..., Any]  # (scores, labels, **options) -> the best threshold
 Changes = tuple[tuple[str, Any], ...]
 # Required parts by changed settings: "levels" (AUC and Precision@k), "range_auc", "vus".
@@ -75,195 +53,6 @@ Needs = Mapping[Changes, frozenset[str]]
 
 _AREA_FIELDS = ("buffer", "thresholds", "definition", "step", "side", "volume_factor")
 _AREA_NEEDS = frozenset(("range_auc", "vus"))
-_COARSE = 4  # a grid is coarse when its step exceeds P / 4 points
-_MOST_WIDTHS = 1 << 28  # buffer lengths of one volume
-# Memory in bytes, measured with every definition and rounded up.
-_WIDTH_BYTES = 256  # per buffer length of a volume
-_THRESHOLD_BYTES = 128  # per threshold of a grid
-_LANE_BYTES = 96  # per threshold and buffer length swept together
-_ROW_BYTES = 32  # per threshold and set of buffered events
-_CELL_BYTES = 80  # per cell of a surface
-_LANES = 8  # buffer lengths swept together on a large grid
-_ALWAYS_THERE = 1 << 26  # bytes that are allocated without a check
-_ALMOST_ONE = 0.9995  # rounds to 1.000
-
-
-_SMALL_GRID = 1 << 14  # number of thresholds that needs no memory check
-_FEWER_THRESHOLDS = "or thresholds=None, which uses every distinct score"
-
-
-def _check_memory(name: str, number: int, bytes_each: float, otherwise: str) -> None:
-    """Reject a number of buffer lengths or thresholds that needs too much memory."""
-    needed = number * bytes_each
-    if needed <= _ALWAYS_THERE:
-        return
-    available = available_memory()
-    if needed > available:
-        raise InvalidInputError(
-            f"`{name}` must be at most {int(available / bytes_each)} with "
-            f"{available / 1e9:.3g} GB of available memory, got {number}; use less, {otherwise}"
-        )
-
-
-@dataclass(frozen=True)
-class AreaSettings:
-    """Settings of the buffered labels of one series.
-
-    ``longest`` is the longest buffer of VUS; None computes only R-AUC at ``buffer``.
-    """
-
-    buffer: int
-    longest: int | None
-    definition: str
-    step: int
-    side: str
-
-    @classmethod
-    def of(
-        cls, settings: EvaluationSettings, buffer: int, *, with_volume: bool = True
-    ) -> AreaSettings:
-        """Return the area settings for validated settings and a chosen buffer.
-
-        Raises
-        ------
-        InvalidInputError
-            If the volume would have too many buffer lengths.
-        """
-        longest = None
-        if with_volume:
-            longest = round(settings.volume_factor * buffer)
-            if longest > _MOST_WIDTHS * settings.step:
-                raise InvalidInputError(
-                    f"`buffer` must be at most {_MOST_WIDTHS * settings.step}, got {longest}; use "
-                    "less, or a larger `step`"
-                )
-            _check_memory("buffer", longest, _WIDTH_BYTES / settings.step, "or use a larger `step`")
-        return cls(buffer, longest, settings.definition, settings.step, settings.side)
-
-    @property
-    def n_volume(self) -> int:
-        """Number of buffer lengths of the volume."""
-        return 0 if self.longest is None else self.longest // self.step + 1
-
-    @cached_property
-    def widths(self) -> Ints:
-        """Buffer lengths 0, step, 2 step, ... of the volume and that of R-AUC, ascending."""
-        lengths = np.arange(self.n_volume, dtype=np.intp) * self.step
-        if self._buffer_is_in_volume:
-            return lengths
-        return np.insert(lengths, self.buffer_row, self.buffer)
-
-    @property
-    def _buffer_is_in_volume(self) -> bool:
-        row, rest = divmod(self.buffer, self.step)
-        return rest == 0 and row < self.n_volume
-
-    @property
-    def buffer_row(self) -> int:
-        """Index of R-AUC's buffer in ``widths``."""
-        if self._buffer_is_in_volume:
-            return self.buffer // self.step
-        return min(self.buffer // self.step + 1, self.n_volume)
-
-    @property
-    def shares_ranks(self) -> bool:
-        """Whether R-AUC's buffer is the longest of the volume; then both need the same ranks."""
-        return self._buffer_is_in_volume and self.buffer_row == self.n_volume - 1
-
-    @property
-    def n_worth(self) -> int:
-        """Number of buffer lengths that decides whether to use compiled kernels.
-
-        For R-AUC, it is the same with and without the volume, and for every step of the volume.
-        """
-        for_range_auc = self.longest is None or self.shares_ranks
-        return self.buffer + 1 if for_range_auc else self.widths.size
-
-    @property
-    def without_volume(self) -> AreaSettings:
-        """The same settings for R-AUC alone."""
-        return replace(self, longest=None)
-
-    def volume(self, areas: Floats) -> float:
-        """Return the mean area over the buffer lengths of the volume."""
-        if not self._buffer_is_in_volume:
-            row = self.buffer_row
-            areas = areas[:row] if row == self.n_volume else np.delete(areas, row)
-        # np.mean would take longer than the sum.
-        return float(areas.sum() / self.n_volume)
-
-
-@dataclass(frozen=True)
-class BufferedLabels:
-    """Labels of one series with the buffers around their events."""
-
-    labels: Labels
-    settings: AreaSettings
-
-    @cached_property
-    def plan(self) -> BufferPlan:
-        """Dynamic points and weights."""
-        labels, settings = self.labels, self.settings
-        return plan_buffers(
-            labels.inside,
-            labels.starts,
-            labels.stops,
-            labels.n,
-            settings.widths,
-            DEFINITIONS[settings.definition],
-            settings.side,  # type: ignore[arg-type]  # checked with the settings
-        )
-
-    @cached_property
-    def compiled(self) -> CompiledPlan:
-        """The plan for compiled kernels."""
-        return CompiledPlan(self.plan)
-
-    def check_grid(self, thresholds: int | None) -> None:
-        """Reject a grid of thresholds that does not fit into the available memory.
-
-        Raises
-        ------
-        InvalidInputError
-            If the grid is too large. The message gives the largest possible grid.
-        """
-        if thresholds is not None and thresholds > _SMALL_GRID:
-            lanes = min(self.settings.widths.size, _LANES)
-            rows = self.plan.existence.n_events.size
-            each = _THRESHOLD_BYTES + _LANE_BYTES * lanes + _ROW_BYTES * rows
-            _check_memory("thresholds", thresholds, each, _FEWER_THRESHOLDS)
-
-    def check_surface(self, thresholds: int) -> None:
-        """Reject a surface (buffer lengths x thresholds) that does not fit into memory.
-
-        Raises
-        ------
-        InvalidInputError
-            If the surface is too large. The message gives the largest number of thresholds.
-        """
-        each = _CELL_BYTES * self.settings.widths.size
-        _check_memory("thresholds", thresholds, each, "or use a larger `step`")
-
-    def warn_if_coarse(self, thresholds: int | None) -> None:
-        """Warn if one step of the grid exceeds a quarter of the anomalous points."""
-        labels = self.labels
-        if thresholds is None or not labels.has_both_classes:
-            return
-        step = labels.n / thresholds
-        if step * _COARSE <= labels.n_anomalous:
-            return
-        areas = perfect_pr_areas(self.plan, thresholds)
-        with_volume = self.settings.longest is not None
-        best = self.settings.volume(areas) if with_volume else float(areas[0])
-        if best > _ALMOST_ONE:
-            return
-        warn(
-            f"{thresholds} thresholds step over {step:.4g} points at a time, but only "
-            f"{labels.n_anomalous} points are anomalous: on this grid a perfect detector "
-            f"reaches {'VUS-PR' if with_volume else 'R-AUC-PR'} {best:.3f}; thresholds=None uses "
-            "every score.",
-            ThresholdResolutionWarning,
-        )
 
 
 class PreparedLabels:
@@ -321,136 +110,6 @@ class PreparedLabels:
 
 
 @dataclass(frozen=True)
-class Areas:
-    """R-AUC-ROC and R-AUC-PR of one score for every buffer length."""
-
-    settings: AreaSettings
-    roc: Floats
-    pr: Floats
-
-    def range_auc(self, curve: Curve) -> float:
-        """Return the area at R-AUC's buffer."""
-        return _within_bounds(getattr(self, curve)[self.settings.buffer_row])
-
-    def volume(self, curve: Curve) -> float:
-        """Return the mean area over the buffer lengths of the volume."""
-        return _within_bounds(self.settings.volume(getattr(self, curve)))
-
-
-def _within_bounds(area: float) -> float:
-    """Clip rounding errors beyond 0 or 1."""
-    return min(max(float(area), 0.0), 1.0)
-
-
-@dataclass(frozen=True)
-class RankedScore:
-    """Ranks of one score, as needed for areas and levels.
-
-    ``grid`` is the number of thresholds of the areas; None uses every distinct score. With
-    ``with_levels``, the same pass over the scores also finds the ranks of the anomalous points.
-    """
-
-    labels: Labels
-    scores: Scores
-    buffered: BufferedLabels | None = None
-    grid: int | None = None
-    with_levels: bool = True
-
-    @cached_property
-    def _compiled(self) -> CompiledScore | None:
-        """Ranks from compiled kernels; None if these are not used."""
-        if self.buffered is None:
-            return None
-        return self.buffered.compiled.rank(self.scores, self.grid, self.buffered.settings.n_worth)
-
-    @property
-    def _compiled_exactly(self) -> CompiledScore | None:
-        return self._compiled if self.grid is None else None
-
-    @cached_property
-    def _dynamic(self) -> DynamicScores | None:
-        """Order of the points near anomalies, if NumPy computes the exact areas."""
-        if self.buffered is None or self.grid is not None or self._compiled is not None:
-            return None
-        return DynamicScores.of(self.buffered.plan, self.scores)
-
-    @cached_property
-    def _inside_scores(self) -> Scores:
-        return np.sort(self.scores[self.labels.inside])
-
-    @cached_property
-    def _ranks(self) -> RankTable:
-        """All required ranks."""
-        needles = self.scores[:0]
-        if self._dynamic is not None:
-            needles = self._dynamic.levels
-        elif self.with_levels:
-            needles = self._inside_scores
-        ranks = np.zeros(0, dtype=np.intp)
-        if self.grid is not None and self._compiled is None:
-            ranks = grid_ranks(self.labels.n, self.grid)
-        return rank_table(self.scores, needles, ranks)
-
-    @cached_property
-    def _dynamic_levels(self) -> Levels:
-        assert self._dynamic is not None
-        return self._dynamic.count(self._ranks)
-
-    @cached_property
-    def levels(self) -> Levels:
-        """Counts at every score of an anomalous point, and possibly at others."""
-        if self._compiled_exactly is not None:
-            return self._compiled_exactly.levels
-        if self._dynamic is not None:
-            return self._dynamic_levels
-        inside = self._inside_scores
-        levels = inside[np.append(True, inside[1:] != inside[:-1])][::-1]
-        found = inside.size - np.searchsorted(inside, levels[::-1], side="left")[::-1]
-        return Levels(*self._ranks.counts(levels), found)
-
-    @cached_property
-    def plain_areas(self) -> tuple[float, float]:
-        """AUC-ROC and AUC-PR."""
-        return plain_areas(self.levels, self.labels.n)
-
-    @cached_property
-    def areas(self) -> Areas:
-        """R-AUC-ROC and R-AUC-PR for every buffer length."""
-        assert self.buffered is not None
-        if self._compiled is not None:
-            found = self._compiled.areas()
-        elif self._order is not None:
-            found = sweep(self.buffered.plan, self._order)
-        else:
-            found = self._on_grid.areas()
-        return Areas(self.buffered.settings, *found)
-
-    @cached_property
-    def buffer_areas(self) -> Areas:
-        """Areas at R-AUC's buffer, bit-identical to those without the volume."""
-        assert self.buffered is not None
-        if self._compiled is not None:
-            found = self._compiled.longest_areas()
-        elif self._order is not None:
-            found = sweep_longest(self.buffered.plan, self._order)
-        else:
-            found = self._on_grid.longest_areas()
-        return Areas(self.buffered.settings.without_volume, *found)
-
-    @cached_property
-    def _order(self) -> SweepInput | None:
-        if self._dynamic is None:
-            return None
-        return SweepInput.of(self.scores, self._dynamic, self._dynamic_levels)
-
-    @cached_property
-    def _on_grid(self) -> ScoreOnGrid:
-        assert self.buffered is not None
-        assert self.grid is not None
-        return grid_of(self.scores, self.buffered.plan, self._ranks, self.grid)
-
-
-@dataclass(frozen=True)
 class Prediction:
     """Points predicted at one threshold, or given as a prediction."""
 
@@ -503,6 +162,8 @@ class Workspace:
         Parts that will be needed, so that one pass over the scores computes all; see ``Needs``.
     prediction : ndarray of bool, optional
         A prediction instead of scores.
+    threads : int, default=1
+        Number of threads over the buffer lengths of VUS.
     """
 
     def __init__(
@@ -512,14 +173,16 @@ class Workspace:
         settings: EvaluationSettings,
         needs: Needs | None = None,
         prediction: NDArray[np.bool_] | None = None,
+        threads: int = 1,
     ) -> None:
+        self.threads = threads
         self.prepared = prepared
         self.labels = prepared.labels
         self.settings = settings
         self._scores = scores
         self._needs = needs or {}
         self._given = prediction
-        self._ranked: dict[Any, RankedScore] = {}
+        self._ranked: dict[Any, Ranks] = {}
         self._predictions: dict[Any, Prediction] = {}
 
     @property
@@ -543,21 +206,26 @@ class Workspace:
     # Ranks
 
     @cached_property
-    def ranked(self) -> RankedScore:
+    def ranked(self) -> Ranks:
         """Ranks at the anomalous points, and for the areas if these are needed too."""
         needs = self._needs.get((), frozenset())
         if "levels" in needs and needs & _AREA_NEEDS:
             return self._for_areas
-        return RankedScore(self.labels, self.scores)
+        return rank_score(self.labels, self.scores, threads=self.threads)
 
     @cached_property
-    def _for_areas(self) -> RankedScore:
+    def _for_areas(self) -> Ranks:
         return self._rank(self.settings, self._needs[()])
 
-    def _rank(self, settings: EvaluationSettings, needs: frozenset[str]) -> RankedScore:
+    def _rank(self, settings: EvaluationSettings, needs: frozenset[str]) -> Ranks:
         buffered = self.prepared.buffered(settings, with_volume="vus" in needs)
-        return RankedScore(
-            self.labels, self.scores, buffered, settings.thresholds, "levels" in needs
+        return rank_score(
+            self.labels,
+            self.scores,
+            buffered,
+            settings.thresholds,
+            with_levels="levels" in needs,
+            threads=self.threads,
         )
 
     def areas(
@@ -575,14 +243,9 @@ class Workspace:
         ranked = self._ranked_for(key, changes, needs)
         if need == "vus" or "vus" not in needs:
             return ranked.areas
-        assert ranked.buffered is not None
-        if ranked.buffered.settings.shares_ranks:
-            return ranked.buffer_areas
-        return self._ranked_for(key, changes, frozenset({need})).areas
+        return ranked.buffer_areas or self._ranked_for(key, changes, frozenset({need})).areas
 
-    def _ranked_for(
-        self, key: Changes, changes: Mapping[str, Any], needs: frozenset[str]
-    ) -> RankedScore:
+    def _ranked_for(self, key: Changes, changes: Mapping[str, Any], needs: frozenset[str]) -> Ranks:
         """Return the ranks for the areas of some settings."""
         if not key and needs == self._needs.get(key):
             return self._for_areas

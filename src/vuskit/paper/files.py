@@ -13,6 +13,7 @@ from string import ascii_lowercase
 from typing import Any
 
 import vuskit
+from vuskit._util.environment import core_files
 from vuskit._util.files import atomic_files, write_atomically
 from vuskit._util.tables import TableForms, TableLayout
 from vuskit.errors import (
@@ -21,6 +22,7 @@ from vuskit.errors import (
     UndefinedMeasureWarning,
     VuskitError,
 )
+from vuskit.kernels.backend import core_name
 from vuskit.paper.exhibits import Built, Exhibit
 from vuskit.paper.material import Material
 from vuskit.report.figures import PanelsDisplay
@@ -90,7 +92,8 @@ def make_exhibit(
         Has a reason instead of files if this data does not allow the exhibit.
     """
     used = [results.get(name, "") for name in exhibit.needs]
-    key = short_digest([exhibit.stem, code_digest(), repr(material.choice), used])
+    code = [code_digest(), core_name()]
+    key = short_digest([exhibit.stem, code, repr(material.choice), used])
     found = read_made(exhibit, folder, key)
     if found is not None:
         return found
@@ -139,9 +142,11 @@ def code_digest() -> str:
     """
     package = Path(vuskit.__file__).parent
     digest = hashlib.sha256()
-    for name in ("paper", "report", "studies", "datasets", "measures"):
+    for name in ("paper", "report", "studies", "datasets", "measures", "kernels"):
         for path in sorted((package / name).rglob("*.py")):
             digest.update(path.read_bytes())
+    for path in core_files(package):
+        digest.update(path.read_bytes())
     return digest.hexdigest()
 
 

@@ -51,7 +51,7 @@ from vuskit.errors import (
     VuskitError,
 )
 from vuskit.inputs import check_choice, check_int
-from vuskit.kernels.backend import backend_name, warm_up
+from vuskit.kernels.backend import core_name
 from vuskit.measures.evaluate import Evaluator
 from vuskit.measures.registry import Measure, Measures, resolve_measures
 from vuskit.measures.settings import EvaluationSettings
@@ -811,6 +811,9 @@ class StudyResult(TableForms, Loggable, abc.ABC):
         Series that could not be studied.
     inputs : tuple of StudyInput
         The series that were studied: names, digests of their content, and locations.
+    core : str
+        Core that computed the values, ``"native"`` or ``"numpy"``; empty if unknown. A summary of
+        results from both lists both.
     kind : str
         Name of the study.
     """
@@ -820,6 +823,7 @@ class StudyResult(TableForms, Loggable, abc.ABC):
     study: Any = field(default=None, kw_only=True)
     failures: tuple[Failure, ...] = field(default=(), kw_only=True)
     inputs: tuple[StudyInput, ...] = field(default=(), kw_only=True)
+    core: str = field(default="", kw_only=True)
 
     @abc.abstractmethod
     def tables(self) -> dict[str, pd.DataFrame]:
@@ -1117,7 +1121,7 @@ class BufferUse:
 
 # ---- saved results ----
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 """Incremented when earlier versions can no longer read the files."""
 
 _FORMAT = "vuskit study result"
@@ -1377,7 +1381,9 @@ def run_study(
         for (_, before), part in zip(found, named, strict=True)
     ]
     result = task.combine(values)
-    return replace(result, study=task, failures=tuple(failures), inputs=tuple(inputs))
+    return replace(
+        result, study=task, failures=tuple(failures), inputs=tuple(inputs), core=core_name()
+    )
 
 
 @dataclass(frozen=True)
@@ -1440,12 +1446,8 @@ class _SeriesAction(Action):
 
     @property
     def group(self) -> str:
-        """All studies use the same compiled code."""
+        """All series share a warm-up, which imports the study before limits apply."""
         return "studies"
-
-    def warm_up(self) -> None:
-        """Load the compiled code."""
-        _load_compiled_code()
 
     def run(self) -> _Part:
         """Read the series and evaluate the study on it.
@@ -1461,8 +1463,6 @@ class _SeriesAction(Action):
             raise InvalidInputError(self.error)
         if os.getpid() != self.main_process:
             check_code(self.study, self.identity)
-        # NumPy's sums round differently from those of the compiled code.
-        _load_compiled_code()
         scored = self.source.read()
         digest = content_of(scored)
         if self.digest not in ("", digest):
@@ -1482,11 +1482,6 @@ class _SeriesAction(Action):
     def load(self) -> _SeriesAction:
         """Return the action with the series itself instead of its file."""
         return self if self.error else replace(self, source=InMemory(self.source.read()))
-
-
-def _load_compiled_code() -> None:
-    if backend_name() == "numba":
-        warm_up()
 
 
 def _tasks(

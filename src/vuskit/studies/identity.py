@@ -21,11 +21,10 @@ import numpy as np
 
 import vuskit
 from vuskit._util.code_digest import code_digest
-from vuskit._util.environment import installed_versions
+from vuskit._util.environment import core_files, installed_versions
 from vuskit._util.local_source import is_local_module
 from vuskit._util.text import listed
 from vuskit.engine import StaleWorkerError
-from vuskit.kernels.backend import backend_name
 from vuskit.measures.registry import Measure
 
 if TYPE_CHECKING:
@@ -56,11 +55,11 @@ class StudyIdentity:
     digest : str
         Digest of code, options and versions. The code is that of the study and its measures, with
         the constants, functions and local modules that they use. Options of the stage ``"result"``
-        are excluded. The versions are those of vuskit and the libraries involved.
+        are excluded. The versions are those of vuskit, its core and the libraries involved.
     parts : mapping of str to str
         Digests of the user's functions, classes and constants by name.
     libraries : mapping of str to str
-        Versions of the libraries involved, by name.
+        Versions of the libraries involved, by name, and the name of the core.
     """
 
     digest: str
@@ -87,9 +86,8 @@ def identify_study(study: Study[Any]) -> StudyIdentity:
         if one.name not in excluded
     }
     code = found.code(type(study))
-    # Values are stored with all digits, and sums may round differently in other versions.
-    numba = {"numba"} if backend_name() == "numba" else set()
-    libraries = installed_versions({"vuskit", "numpy"} | numba | found.libraries)
+    # Values are stored with all digits; other versions and the other core may round differently.
+    libraries = installed_versions(found.libraries)
     digest = short_digest([study.name, code, options, _vuskit_code(), libraries])
     return StudyIdentity(digest, found.parts, libraries)
 
@@ -99,7 +97,7 @@ def _vuskit_code() -> str:
     """Digest of the code that computes values; during development it changes within a version."""
     package = Path(vuskit.__file__).parent
     digest = hashlib.sha256()
-    for path in sorted(package.rglob("*.py")):
+    for path in (*sorted(package.rglob("*.py")), *core_files(package)):
         place = path.relative_to(package)
         if place.parts[0] not in _WITHOUT_VALUES:
             digest.update(place.as_posix().encode())

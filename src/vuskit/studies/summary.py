@@ -145,7 +145,8 @@ class SummaryStudy(Study[Summary]):
             if all(getattr(one.study, name) == getattr(first, name) for one, _ in used)
         }
         study = replace(self, measures=first.measures, **common)
-        return replace(found, study=study, inputs=inputs)
+        core = ", ".join(sorted({result.core for result, _ in used if result.core}))
+        return replace(found, study=study, inputs=inputs, core=core)
 
     def _columns(self, result: StudyResult, score: Any) -> tuple[pd.DataFrame, str]:
         table = score if hasattr(score, "columns") else score.to_frame(result.kind)

@@ -38,10 +38,13 @@ def test_the_file_is_in_wal_mode_with_a_version_and_foreign_keys(tmp_path):
             connection.execute('INSERT INTO "values" VALUES (1, 1, 0.5)')
 
 
-def test_values_are_numbers_and_their_kernels_are_recorded(workshop):
+def test_values_are_numbers_and_their_core_is_recorded(workshop, monkeypatch):
+    monkeypatch.setenv("VUSKIT_CORE", "numpy")
     workshop.write().run()
     ((environment,),) = workshop.query("SELECT environment FROM runs")
-    assert json.loads(environment)["kernels"] == "numpy"  # VUSKIT_NUMBA=0 in these tests
+    assert json.loads(environment)["core"] == "numpy"
+    versions = workshop.query("SELECT versions FROM environments")
+    assert {json.loads(one)["core"] for (one,) in versions} == {"numpy"}
     connection = sqlite3.connect(workshop.folder / "bench.sqlite")
     with pytest.raises(sqlite3.IntegrityError, match="NOT NULL"):
         connection.execute('UPDATE "values" SET value = NULL')

@@ -57,7 +57,6 @@ def picky(values):
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     """A folder with a plan, one of whose detectors fails until it is mended."""
-    monkeypatch.setenv("VUSKIT_NUMBA", "0")
     monkeypatch.chdir(tmp_path)
     monkeypatch.delitem(sys.modules, "picky", raising=False)
     (tmp_path / "bench.toml").write_text(PLAN)
@@ -422,7 +421,6 @@ def hidden(values):
 
 def test_integers_that_floats_would_round_keep_their_order(tmp_path, monkeypatch):
     """Scores of detectors, NumPy files and texts; complex and masked scores are errors."""
-    monkeypatch.setenv("VUSKIT_NUMBA", "0")
     monkeypatch.chdir(tmp_path)
     (tmp_path / "bench.toml").write_text(LARGE_PLAN)
     (tmp_path / "large.py").write_text(LARGE)

@@ -32,8 +32,7 @@ def write_windows(base, **events):
 
 
 @pytest.fixture
-def run(tmp_path, monkeypatch):
-    monkeypatch.setenv("VUSKIT_NUMBA", "0")
+def run(tmp_path):
     (tmp_path / "nab").mkdir()
     for number, name in enumerate(("first", "second")):
         values = np.random.default_rng(number).random(N)

@@ -123,7 +123,6 @@ def kill_when_there(note):
 
 def test_hostile_detectors_cost_their_own_jobs_only(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("VUSKIT_NUMBA", "0")
     (tmp_path / "hostile.py").write_text(DETECTORS)
     plan = PLAN
     for number, name in enumerate([*FAILING, *HARMFUL]):

@@ -33,7 +33,6 @@ def command(tmp_path, monkeypatch):
     """Run a command in a folder and return its output; errors fail the test."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "200")
-    monkeypatch.setenv("VUSKIT_NUMBA", "0")
 
     def run(*arguments, code=0, **environment):
         outcome = subprocess.run(
@@ -182,7 +181,6 @@ def test_dask_workers_with_an_older_copy_refuse(command, tmp_path, monkeypatch):
     write_code(old)
     write_code(new)
     edit(new / "code_tools.py", "POWER = 1", "POWER = 2")
-    monkeypatch.setenv("VUSKIT_NUMBA", "0")
     monkeypatch.setenv("PYTHONPATH", str(old))
     with scheduler(1) as (file, _):
         write_plan(tmp_path, LABELS, f'kind = "dask"\naddress = "{file}"', seeds="[1]")

@@ -59,7 +59,7 @@ def vuskit(folder, *arguments):
     done = subprocess.run(
         [sys.executable, "-c", "from vuskit.cli.main import run; run()", *arguments],
         cwd=folder,
-        env={**os.environ, "COLUMNS": "200", "VUSKIT_NUMBA": "0"},
+        env={**os.environ, "COLUMNS": "200"},
         capture_output=True,
         text=True,
         check=False,

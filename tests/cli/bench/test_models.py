@@ -37,7 +37,6 @@ class Distance:
 
 @pytest.fixture
 def plan(tmp_path, monkeypatch):
-    monkeypatch.setenv("VUSKIT_NUMBA", "0")
     monkeypatch.setitem(os.environ, "PYTHONPATH", str(tmp_path))
     (tmp_path / "my_models.py").write_text(MODELS)
     wide = tmp_path / "data" / "wide"

@@ -47,7 +47,7 @@ def vuskit(folder, *arguments):
     return subprocess.run(
         [sys.executable, "-c", code, *map(str, arguments)],
         cwd=folder,
-        env={**os.environ, "VUSKIT_NUMBA": "0", "COLUMNS": "200", "NO_COLOR": "1"},
+        env={**os.environ, "COLUMNS": "200", "NO_COLOR": "1"},
         capture_output=True,
         text=True,
     )

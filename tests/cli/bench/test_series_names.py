@@ -35,8 +35,7 @@ def frame_of(number):
 
 
 @pytest.fixture
-def base(tmp_path, monkeypatch):
-    monkeypatch.setenv("VUSKIT_NUMBA", "0")
+def base(tmp_path):
     for number, plant in enumerate(PLANTS):
         folder = tmp_path / "data" / plant / "logs"
         folder.mkdir(parents=True)

@@ -72,7 +72,7 @@ def run(folder, *arguments, code=0):
         cwd=folder,
         capture_output=True,
         check=False,
-        env={**os.environ, "VUSKIT_NUMBA": "0", "COLUMNS": "120"},
+        env={**os.environ, "COLUMNS": "120"},
     )
     err = done.stderr.decode()  # valid UTF-8
     assert done.returncode == code, err

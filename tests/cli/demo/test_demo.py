@@ -33,7 +33,6 @@ DETECTORS = ('name = "pca"', 'name = "moving_zscore"\nwindow = 50', 'name = "ran
 @pytest.fixture
 def small(monkeypatch):
     """Two short series, three detectors, in one process for each part."""
-    monkeypatch.setenv("VUSKIT_NUMBA", "0")
     size = demo_module._Size(DETECTORS, 2, 500, in_processes=False)
     monkeypatch.setitem(demo_module._SIZES, True, size)
     every = demo_series
@@ -300,7 +299,6 @@ def test_interruption_leaves_a_demo_to_go_on_with(tmp_path):
     process = subprocess.Popen(
         [*holding("vuskit.bench:Store.record"), "demo", "--quick"],
         cwd=tmp_path,
-        env={**os.environ, "VUSKIT_NUMBA": "0"},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

@@ -18,9 +18,7 @@ from vuskit.datasets.synthetic import demo_series
 
 @pytest.fixture(scope="module")
 def path(tmp_path_factory):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("VUSKIT_NUMBA", "0")
-        return demo_page(tmp_path_factory.mktemp("demo"))
+    return demo_page(tmp_path_factory.mktemp("demo"))
 
 
 def each_section(page):

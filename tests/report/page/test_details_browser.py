@@ -14,8 +14,6 @@ import vuskit
 from vuskit.report.page import run_page_html, series_page_html
 from vuskit.studies.statistics.comparison import compare
 
-pytestmark = pytest.mark.usefixtures("interpreted")
-
 LONG = "a detector whose name tells all of its parameters(window=100, number=%d)"
 # Columns of pixels of a canvas on which something is drawn.
 INKED = """(canvas) => {

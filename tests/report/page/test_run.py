@@ -30,8 +30,6 @@ from vuskit.report.page.run import RunReport, measure_called, series_report
 from vuskit.report.page.series import series_section
 from vuskit.studies import compare
 
-pytestmark = pytest.mark.usefixtures("interpreted")
-
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):

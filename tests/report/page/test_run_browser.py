@@ -35,8 +35,6 @@ from vuskit.bench import Run, leaderboard
 from vuskit.report.page import run_page_html
 from vuskit.report.page.run import RunReport
 
-pytestmark = pytest.mark.usefixtures("interpreted")
-
 
 @pytest.fixture(scope="module")
 def base(tmp_path_factory):

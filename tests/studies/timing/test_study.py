@@ -10,7 +10,7 @@ from waiting import time_stands_still_until
 from vuskit.algorithms import DEFAULT_MEMORY_LIMIT
 from vuskit.engine import Limits
 from vuskit.errors import InvalidInputError
-from vuskit.kernels import backend
+from vuskit.studies import load_study_result
 from vuskit.studies.timing import (
     CONTESTANTS,
     Job,
@@ -222,10 +222,11 @@ def test_jobs_on_workers_run_under_limits(tmp_path):
     assert "took more than 1 s" in result.failures[0].reason
 
 
-def test_compiled_kernels_are_measured_where_numba_is_installed():
-    pytest.importorskip("numba")
-    timing_study(synthetic_cases([SMALL]), contestants=["fast_exact"], repeats=1)
-    assert backend._loaded
+def test_results_name_the_measured_core(tmp_path, monkeypatch):
+    monkeypatch.setenv("VUSKIT_CORE", "numpy")
+    result = timing_study(synthetic_cases([SMALL]), contestants=["fast_exact"], repeats=1)
+    assert (result.core, result.environment["core"]) == ("numpy", "numpy")
+    assert load_study_result(result.save(tmp_path)).core == "numpy"
 
 
 def test_job_has_a_title():

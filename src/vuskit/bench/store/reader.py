@@ -257,7 +257,7 @@ class StoreReader:
         return dict(rows.fetchall())
 
     def library_versions(self) -> dict[int, dict[str, str]]:
-        """Library versions that jobs were computed with, by job id."""
+        """Core and library versions that jobs were computed with, by job id."""
         known = {
             row["id"]: json.loads(row["versions"])
             for row in self._connection.execute("SELECT id, versions FROM environments")

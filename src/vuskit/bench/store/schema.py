@@ -101,7 +101,7 @@ CREATE TABLE code_parts (
     digest TEXT NOT NULL,
     PRIMARY KEY (version, part)
 ) WITHOUT ROWID;
--- Library versions that results were computed with, as JSON.
+-- Core and library versions that results were computed with, as JSON.
 CREATE TABLE environments (
     id INTEGER PRIMARY KEY,
     versions TEXT NOT NULL UNIQUE

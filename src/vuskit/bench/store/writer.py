@@ -50,7 +50,7 @@ from vuskit.bench.store.schema import (
 from vuskit.bench.store.score_files import ScoreFiles
 from vuskit.engine import Outcome, Status
 from vuskit.errors import VuskitError
-from vuskit.kernels.backend import backend_name
+from vuskit.kernels.backend import core_name
 
 __all__ = ["BenchStorageError", "Store", "is_gone"]
 
@@ -294,9 +294,9 @@ class Store(StoreReader):
         )
 
     def _environment_id(self, connection: sqlite3.Connection, job: Job) -> int:
-        """Id of the row with the library versions of a job."""
+        """Id of the row with the core and the library versions of a job."""
         libraries = sorted({x for one in job.code_digests().values() for x in one.libraries})
-        versions = _versions_of(tuple(libraries))
+        versions = canonical({**_versions_of(tuple(libraries)), "core": core_name()})
         if versions not in self._environment_ids:
             connection.execute(
                 "INSERT OR IGNORE INTO environments (versions) VALUES (?)", (versions,)
@@ -513,13 +513,13 @@ def _storage_errors(folder: Path) -> Iterator[None]:
 
 
 @functools.lru_cache(maxsize=256)
-def _versions_of(libraries: tuple[str, ...]) -> str:
-    return canonical(installed_versions(libraries))
+def _versions_of(libraries: tuple[str, ...]) -> dict[str, str]:
+    return installed_versions(libraries)
 
 
 def _environment() -> str:
-    """Versions of Python and of libraries that affect results, and the kernel backend."""
-    versions = {"python": platform.python_version(), "kernels": backend_name()}
+    """Versions of Python and of libraries that affect results, and the core."""
+    versions = {"python": platform.python_version(), "core": core_name()}
     for name in _LIBRARIES:
         with contextlib.suppress(metadata.PackageNotFoundError):
             versions[name] = metadata.version(name)

@@ -1,4 +1,4 @@
-"""Ranks of a few scores among many, with NumPy and with compiled kernels."""
+"""Ranks of a few scores among many."""
 
 from __future__ import annotations
 

@@ -1,9 +1,8 @@
-"""Areas from ranks, for all buffer widths at once, with NumPy and with compiled kernels."""
+"""Areas from ranks, for all buffer widths at once."""
 
 from __future__ import annotations
 
 from vuskit.kernels.sweep.areas import Levels, plain_areas
-from vuskit.kernels.sweep.compiled import CompiledPlan, CompiledScore
 from vuskit.kernels.sweep.exact import DynamicScores, SweepInput, sweep, sweep_longest
 from vuskit.kernels.sweep.grid import (
     ScoreOnGrid,
@@ -14,8 +13,6 @@ from vuskit.kernels.sweep.grid import (
 )
 
 __all__ = [
-    "CompiledPlan",
-    "CompiledScore",
     "DynamicScores",
     "Levels",
     "ScoreOnGrid",

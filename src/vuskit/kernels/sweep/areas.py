@@ -89,6 +89,11 @@ class AreaSums(abc.ABC):
         If ``existence`` has fewer levels, all events are found at the remaining ones.
         """
 
+    @property
+    @abc.abstractmethod
+    def is_complete(self) -> bool:
+        """Whether T is 1 for all widths; it stays 1, so the remaining levels add nothing."""
+
     @abc.abstractmethod
     def areas(self) -> tuple[Floats, Floats]:
         """Return the areas under the ROC and the PR curve for each width."""
@@ -177,6 +182,10 @@ class _FollowingPositives(AreaSums):
         np.subtract(self.last_miss, miss[:, 0], out=jump[:, 0])
         self.last_miss = miss[:, -1].copy()
 
+    @property
+    def is_complete(self) -> bool:
+        return bool((self.last_miss == 1.0).all())
+
     def areas(self) -> tuple[Floats, Floats]:
         # The jumps sum to 1, so the constant 2 of both FPRs adds 2 in total.
         return 1.0 - (2.0 + 0.5 * self.roc), self.pr
@@ -213,6 +222,10 @@ class _FixedPositives(AreaSums):
         fpr = (r - sums) * self.inverse_negatives
         fpr_before = (r_before - before) * self.inverse_negatives
         self.roc += 0.5 * np.einsum("ij,ij->i", jump, fpr + fpr_before)
+
+    @property
+    def is_complete(self) -> bool:
+        return bool((self.last_rate == 1.0).all())
 
     def areas(self) -> tuple[Floats, Floats]:
         return 1.0 - self.roc, self.pr

@@ -133,6 +133,8 @@ def _sweep_rows(plan: BufferPlan, order: SweepInput, rows: slice) -> tuple[Float
             at_levels = scratch("weights", (size, n_levels))
             sums = sums.take(ends[first:done] - start, axis=1, out=at_levels, mode="clip")
         running.add(sums, levels[first:done], existence.block(first, done))
+        if running.is_complete:
+            break
     return running.areas()
 
 

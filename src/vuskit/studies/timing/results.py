@@ -96,7 +96,7 @@ class TimingResult(StudyResult):
     dropped : tuple of Job
         Jobs that were dropped to keep the budget.
     environment : dict
-        Versions and machine.
+        Versions, core and machine.
     average : {"median", "mean"}
         Average in figures: median with quartiles, or mean with standard deviation as in the paper.
     failures : tuple of Failure
@@ -284,7 +284,9 @@ class TimingResult(StudyResult):
             for series, contestant, numbers, clock in saved["dropped"]
         )
         failures = tuple(Failure(**failure) for failure in saved.get("failures", ()))
-        return cls(tuple(samples), dropped, saved["environment"], failures=failures)
+        environment = saved["environment"]
+        core = environment.get("core", "")
+        return cls(tuple(samples), dropped, environment, failures=failures, core=core)
 
 
 def _environment_rows(environment: dict[str, Any]) -> list[list[str]]:

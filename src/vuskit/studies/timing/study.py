@@ -15,8 +15,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from vuskit._util.environment import describe_environment
-from vuskit._util.optional import is_installed
+from vuskit._util.environment import describe_environment, installed_versions
 from vuskit.engine import (
     UNLIMITED,
     Action,
@@ -28,7 +27,7 @@ from vuskit.engine import (
     run_tasks,
 )
 from vuskit.errors import InvalidInputError
-from vuskit.kernels.backend import warm_up
+from vuskit.kernels.backend import core_name
 from vuskit.studies.base import Failure, Study, study
 from vuskit.studies.timing.cases import PARAMETERS, Arrays, Case, Setting, is_generated
 from vuskit.studies.timing.contestants import Contestant, choose
@@ -224,13 +223,8 @@ class Measurement(Action):
 
     @property
     def group(self) -> str:
-        """All measurements share a warm-up."""
+        """All measurements share a warm-up, which imports the study before limits apply."""
         return "timing"
-
-    def warm_up(self) -> None:
-        """Load the compiled kernels if numba is installed."""
-        if is_installed("numba"):
-            warm_up()
 
     def load(self) -> Measurement:
         """Attach labels and scores."""
@@ -238,7 +232,6 @@ class Measurement(Action):
 
     def run(self) -> list[Sample]:
         """Warm up, take the samples, then run once more to measure the memory."""
-        self.warm_up()
         job, setting = self.job, self.job.case.setting
         labels, scores = self.arrays or job.case.load()
 
@@ -284,7 +277,8 @@ def timing_study(
         Time limit for the study, in seconds. Jobs that exceed it are dropped.
     executor : ExecutorSettings, optional
         Where to measure: in this process by default, or on workers, one job at a time. Workers of
-        a cluster must run on machines like this one.
+        a cluster must run on machines like this one; those with another version of vuskit or
+        NumPy, or with another core, get no jobs.
     limits : Limits, optional
         Time and memory limits per job. A job that exceeds them fails, and the study continues.
     store : TimingStore, optional
@@ -331,7 +325,9 @@ def timing_study(
             left = forecast.seconds_left(waiting)
             progress(Progress(total - len(waiting), total, left, job))
 
-    with make_executor(executor or ExecutorSettings(), limits or UNLIMITED) as workers:
+    with make_executor(
+        executor or ExecutorSettings(), limits or UNLIMITED, versions=installed_versions()
+    ) as workers:
         for job, runs in list(waiting.items()):
             if not forecast.allows(job, waiting):
                 dropped.append(job)
@@ -341,7 +337,6 @@ def timing_study(
             begin = time.perf_counter()
             task = Task(job.identity, job.title, Measurement(job, runs))
             outcome = run_tasks([task], executor=workers, one_at_a_time=True)[task.key]
-            # The engine excludes the one-time loading of the compiled kernels.
             forecast.learn(job, runs, outcome.seconds or time.perf_counter() - begin)
             del waiting[job]
             if outcome.status is not Status.OK:
@@ -352,4 +347,10 @@ def timing_study(
                 store.add(outcome.value)
     report(None)
     gathered = tuple(sample for job in jobs for sample in samples[job.key])
-    return TimingResult(gathered, tuple(dropped), describe_environment(), failures=tuple(failures))
+    return TimingResult(
+        gathered,
+        tuple(dropped),
+        describe_environment(),
+        failures=tuple(failures),
+        core=core_name(),
+    )
