@@ -76,6 +76,7 @@ def series(n, n_events, longest, kind):
 
 
 @pytest.mark.filterwarnings("ignore::vuskit.ThresholdResolutionWarning")
+@pytest.mark.usefixtures("each_core")
 @pytest.mark.parametrize("kind", ["distinct", "tied", "skewed", "bytes"])
 @pytest.mark.parametrize(("n", "n_events", "longest"), [(30_000, 8, 60), (12_000, 400, 9)])
 @pytest.mark.parametrize("thresholds", [None, 250])
@@ -87,25 +88,22 @@ def test_equals_the_twin(kind, n, n_events, longest, thresholds):
     ranks = None if thresholds is None else np.linspace(0, n - 1, thresholds).astype(int)
     step, buffer = 7, 91
     expected = np.array([areas(labels, plain, w, ranks) for w in range(0, buffer + 1, step)])
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("VUSKIT_NUMBA", "0")
-        found = vuskit.evaluate(
-            labels, scores, buffer=buffer, step=step, thresholds=thresholds, measures=MEASURES
-        )
+    found = vuskit.evaluate(
+        labels, scores, buffer=buffer, step=step, thresholds=thresholds, measures=MEASURES
+    )
     roc, pr = expected.mean(axis=0)
     last_roc, last_pr = expected[-1]
     assert list(found.values()) == pytest.approx([roc, pr, last_roc, last_pr], abs=1e-11)
 
 
+@pytest.mark.usefixtures("each_core")
 def test_one_tie_longer_than_a_block():
     """A level whose points fill several blocks."""
     rng = np.random.default_rng(0)
     labels = np.zeros(40_000, dtype=int)
     labels[::4] = 1
     scores = np.where(rng.random(40_000) < 0.9, 0.5, rng.random(40_000))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("VUSKIT_NUMBA", "0")
-        found = vuskit.evaluate(labels, scores, buffer=3, measures=MEASURES)
+    found = vuskit.evaluate(labels, scores, buffer=3, measures=MEASURES)
     expected = np.array([areas(labels, scores, w) for w in range(4)])
     assert found["vus_roc"] == pytest.approx(expected[:, 0].mean(), abs=1e-11)
     assert found["vus_pr"] == pytest.approx(expected[:, 1].mean(), abs=1e-11)

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 import vuskit
-from vuskit._util.optional import is_installed
 from vuskit.kernels.labels import DEFINITIONS
 
 NAMES = [measure.name for measure in vuskit.list_measures()]
@@ -28,20 +27,9 @@ def labels_and_scores(n, seed):
     return labels, (scores, scores.round(1))
 
 
-@pytest.fixture(params=["numpy", "numba"])
-def backend(request, monkeypatch):
-    if request.param == "numpy":
-        monkeypatch.setenv("VUSKIT_NUMBA", "0")
-        return
-    if not is_installed("numba"):
-        pytest.skip("numba is not installed")
-    monkeypatch.delenv("VUSKIT_NUMBA", raising=False)
-    vuskit.warm_up()
-
-
 @pytest.mark.filterwarnings("ignore::vuskit.UndefinedMeasureWarning")
 @pytest.mark.filterwarnings("ignore::vuskit.ThresholdResolutionWarning")
-@pytest.mark.usefixtures("backend")
+@pytest.mark.usefixtures("each_core")
 @pytest.mark.parametrize("definition", list(DEFINITIONS))
 @pytest.mark.parametrize(("n", "buffer"), [(300, 4), (5000, 100)])
 def test_values_do_not_depend_on_other_measures(n, buffer, definition):
@@ -57,11 +45,10 @@ def test_values_do_not_depend_on_other_measures(n, buffer, definition):
 
 
 @pytest.mark.filterwarnings("ignore::vuskit.ThresholdResolutionWarning")
-@pytest.mark.usefixtures("backend")
+@pytest.mark.usefixtures("each_core")
 @pytest.mark.parametrize("thresholds", [None, 26])
 @pytest.mark.parametrize("n", [70, 300, 600])
 def test_range_auc_does_not_depend_on_the_step_of_the_volume(n, thresholds):
-    """The lengths are around that from which compiled kernels are used."""
     labels, (scores, _) = labels_and_scores(n, seed=0)
     for buffer, step in itertools.product((12, 60), (3, 7)):
         settings = {"buffer": buffer, "thresholds": thresholds}

@@ -12,7 +12,8 @@ import pytest
 
 import vuskit
 from vuskit.inputs import check_pair
-from vuskit.measures import ranges, registry, workspace
+from vuskit.kernels.native import NativePlan
+from vuskit.measures import areas, ranges, registry, workspace
 
 LABELS = np.repeat([0, 1, 0], [40, 20, 60])
 SCORES = np.random.default_rng(0).random(120) + LABELS
@@ -237,15 +238,16 @@ def test_parameters_are_data():
         vuskit.get_measure("vus_pr").with_options(definition="jurnal")
 
 
+@pytest.mark.usefixtures("each_core")
 def test_work_is_shared_also_with_options(monkeypatch):
     """Measures of equal settings are computed from one sweep, predictions of one rule once."""
     sweeps, cuts = [], []
-    sweep, value = workspace.sweep, workspace.threshold_value
-    monkeypatch.setattr(workspace, "sweep", lambda *given: sweeps.append(given) or sweep(*given))
+    sweep, native, value = areas.sweep, NativePlan.sweep, workspace.threshold_value
+    monkeypatch.setattr(areas, "sweep", lambda *given: sweeps.append(given) or sweep(*given))
+    monkeypatch.setattr(NativePlan, "sweep", lambda *given: sweeps.append(given) or native(*given))
     monkeypatch.setattr(
         workspace, "threshold_value", lambda *given: cuts.append(given) or value(*given)
     )
-    monkeypatch.setenv("VUSKIT_NUMBA", "0")
     names = ["vus_roc", "vus_pr", "range_auc_roc", "range_auc_pr"]
     by_timeeval = [vuskit.get_measure(name).with_options(definition="timeeval") for name in names]
     by_quantile = [

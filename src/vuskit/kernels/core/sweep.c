@@ -111,6 +111,7 @@ typedef struct {
     const Geometry *g;
     const Ranking *ranking;
     double *table; /* weights of one block, if there is no table of all widths */
+    Index stride;  /* widths of a block in whole lanes */
     Index *merged; /* by half-length: number of events that are merged with the next */
     Ranking near;  /* all near points as one level, if P' is fixed */
     Hits hits;
@@ -143,8 +144,8 @@ static void start_block(Block *block, const Sweep *sweep, Index from, Index to)
         block->stride = widths->stride;
     } else {
         block->table = sweep->table;
-        block->stride = BLOCK;
-        weight_table(widths, from, to, BLOCK, sweep->table);
+        block->stride = sweep->stride;
+        weight_table(widths, from, to, sweep->stride, sweep->table);
     }
     for (Index w = 0; w < (block->size + LANE - 1) / LANE * LANE; w++) {
         const Index half = w < block->size ? smaller(widths->half[from + w], g->reach) : 0;
@@ -595,7 +596,8 @@ static void sweep(
     Sweep all = {.widths = widths, .g = g, .ranking = ranking};
     count_merged(job, &all);
     if (!widths->table) {
-        const Index entries = n_codes(g->rules, g->reach) * BLOCK;
+        all.stride = smaller(lane_up(to - from), BLOCK);
+        const Index entries = n_codes(g->rules, g->reach) * all.stride;
         all.table = arena_take(&job->scratch, (size_t)entries * sizeof *all.table);
     }
     if (fixed)
