@@ -12,7 +12,6 @@ from vuskit.bench import Kind, Run, Status, Store
 from vuskit.bench.expand import expand_plan
 from vuskit.bench.store import open_store_or_empty
 from vuskit.datasets.synthetic import make_series, three_scores
-from vuskit.detectors.baselines import Values
 
 
 def kinds(done):
@@ -110,17 +109,6 @@ def test_a_detector_whose_seed_does_not_matter_runs_once_and_has_none(workshop, 
     # Other seeds are no reason to run it again.
     workshop.write(detectors=[f'name = "{detector}"', "fine"], top="seeds = [6]")
     assert {job.label for job, _ in workshop.run()} == {"misbehaving:fine"}
-
-
-def test_what_earlier_versions_ran_once_per_seed_counts(workshop, monkeypatch):
-    workshop.write(detectors=['name = "values"'], top="seeds = [1, 2]")
-    with monkeypatch.context() as patch:
-        patch.setattr(Values, "stochastic", True)
-        assert kinds(workshop.run()) == {Kind.SCORE: 4, Kind.EVALUATE: 2}
-    assert workshop.run() == []
-    assert len(Run(workshop.folder).values()) == 4
-    workshop.write(detectors=['name = "values"'], top="seeds = [2, 7]")
-    assert workshop.run() == []
 
 
 def test_scores_that_an_earlier_plan_evaluated_are_in_the_table_of_a_later_one(workshop):

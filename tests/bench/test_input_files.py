@@ -15,7 +15,7 @@ from dask_cluster import scheduler
 from vuskit import auc_pr
 from vuskit.bench import Run, load_plan, run_plan
 from vuskit.bench.jobs import SeriesSource, describe_series
-from vuskit.bench.store import Store, open_store
+from vuskit.bench.store import open_store
 from vuskit.datasets.input_files import record_opened_files
 from vuskit.engine import DaskExecutor, Limits
 
@@ -222,16 +222,6 @@ def test_an_edit_that_keeps_size_and_time_is_noticed(base):
     assert path.stat().st_size == state.st_size
     assert ref.changed_files() == (str(path),)
     assert describe_series(source).hash != ref.hash
-
-
-def test_series_without_known_files_are_read_again(base):
-    ref = describe_series(SeriesSource.file(base / "nab/g/art.csv", "nab", {}))
-    with Store(base / "run") as store:
-        store.add_series([(ref, "vuskit")])
-        assert store.known_series()[ref.source.spec, "vuskit"].files == ref.files
-        with store.transaction() as connection:  # as earlier versions left them
-            connection.execute("UPDATE sources SET files = NULL")
-        assert store.known_series() == {}
 
 
 def test_companions_of_formats(base):

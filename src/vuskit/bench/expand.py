@@ -270,7 +270,7 @@ def expand_plan(
             job
             for ref in series
             for detector in plan.detectors
-            for job in _score_jobs(ref, detector, plan.seeds, finished)
+            for job in _score_jobs(ref, detector, plan.seeds)
         ]
         notes += series_notes(series, plan.detectors)
         for place, request in enumerate(plan.scores):
@@ -362,19 +362,11 @@ def _check_labels(
 
 
 def _score_jobs(
-    series: SeriesRef,
-    detector: DetectorSpec,
-    seeds: tuple[int, ...],
-    finished: dict[str, sqlite3.Row],
+    series: SeriesRef, detector: DetectorSpec, seeds: tuple[int, ...]
 ) -> list[ScoreJob]:
     """One job per seed, or a single job if the seed does not matter."""
-    if detector.stochastic:
-        return [ScoreJob(series, detector, seed) for seed in seeds]
-    # Earlier versions ran such detectors once per seed. Any of these results can be reused.
-    able = [ScoreJob(series, detector, seed) for seed in (None, *filter(None, seeds))]
-    known = [job for job in able if job.key in finished]
-    scored = [job for job in known if finished[job.key]["status"] == Status.OK]
-    return [*scored, *known, *able][:1]
+    used = seeds if detector.stochastic else (None,)
+    return [ScoreJob(series, detector, seed) for seed in used]
 
 
 def _all_series(

@@ -813,7 +813,6 @@ class _Check:
         self._skipped = 0
         self._values = 0
         self._checksums = 0
-        self._without_checksum = 0
         self._code: dict[str, None] = {}
         self._done = self._total = 0
         self._same_version = False
@@ -842,7 +841,6 @@ class _Check:
             problems=tuple(dict.fromkeys(self._problems)),
             broken=tuple(self._broken),
             n_checksums=self._checksums,
-            n_without_checksum=self._without_checksum,
             n_skipped=self._skipped,
             code=tuple(self._code),
             n_members=len(members),
@@ -931,9 +929,6 @@ class _Check:
     def _check_stored(self, store: StoreReader, row: sqlite3.Row) -> None:
         """Check the key and the checksum against the stored content."""
         key = row["key"]
-        if row["checksum"] is None:  # stored by an earlier version, whose keys may differ
-            self._without_checksum += 1
-            return
         self._checksums += 1
         if values_checksum(store.values_of(key)) != row["checksum"]:
             self._problems.append(f"job {key}: its values differ from their checksum")

@@ -230,8 +230,7 @@ class RunSeries:
     scores : tuple
         Detector and digest of the stored scores; for several seeds, those of the first.
     files : dict
-        Files that the series was read from, each with its state at that time; empty in runs of
-        earlier versions.
+        Files that the series was read from, each with its state at that time; empty in packs.
     """
 
     dataset: str
@@ -346,9 +345,8 @@ class Verification:
         One message per problem; empty if everything is correct.
     broken : tuple of str
         Digests of score files that are missing or changed; see `Store.forget_scores`.
-    n_checksums, n_without_checksum : int
-        Number of evaluations compared with their checksum, and of evaluations without a checksum,
-        from earlier versions.
+    n_checksums : int
+        Number of evaluations compared with their checksum.
     n_skipped : int
         Number of evaluations not recomputed, because that would run custom code.
     n_earlier : int
@@ -367,7 +365,6 @@ class Verification:
     problems: tuple[str, ...]
     broken: tuple[str, ...]
     n_checksums: int = 0
-    n_without_checksum: int = 0
     n_skipped: int = 0
     n_earlier: int = 0
     code: tuple[str, ...] = ()
@@ -955,7 +952,6 @@ class Run(Loggable):
             problems=tuple(found.problems),
             broken=tuple(found.broken),
             n_checksums=found.n_checksums,
-            n_without_checksum=found.n_without_checksum,
             n_skipped=found.n_skipped,
             n_earlier=found.n_earlier,
             code=tuple(found.code),
@@ -999,12 +995,9 @@ class Run(Loggable):
         self, store: StoreReader, key: str, found: _Findings, *, allow_code: bool
     ) -> None:
         row, stored = store.find_job(key), store.values_of(key)
-        if row["checksum"] is None:
-            found.n_without_checksum += 1
-        else:
-            found.n_checksums += 1
-            if values_checksum(stored) != row["checksum"]:
-                found.problems.append(f"job {key}: its values differ from their checksum")
+        found.n_checksums += 1
+        if values_checksum(stored) != row["checksum"]:
+            found.problems.append(f"job {key}: its values differ from their checksum")
         measures = store.current_measures_of(row)
         if not measures:
             found.n_earlier += 1
@@ -1121,11 +1114,8 @@ def _measures(store: StoreReader) -> dict[str, Measure]:
 
 
 def _stored_measure(row: sqlite3.Row) -> Measure:
-    known = measure_called(row["name"])
-    if row["title"] is None:  # stored by an earlier version without titles
-        return known
     return replace(
-        known,
+        measure_called(row["name"]),
         title=row["title"],
         family=row["family"],
         bounds=(row["lowest"], row["highest"]),
@@ -1160,7 +1150,6 @@ class _Findings:
     n_files: int = 0
     n_values: int = 0
     n_checksums: int = 0
-    n_without_checksum: int = 0
     n_skipped: int = 0
     n_earlier: int = 0
     problems: list[str] = field(default_factory=list)

@@ -326,7 +326,6 @@ class BenchVerify(_Table):
     files: Count
     values: Count
     checksums: Count
-    without_checksum: Count
     skipped: Count
     earlier: Count
     members: Count

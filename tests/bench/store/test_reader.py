@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import sqlite3
+
 from vuskit.bench import Run, Status, Store
+from vuskit.bench.store import reader
 
 
 def test_reading_goes_on_while_somebody_writes(workshop):
@@ -13,3 +16,28 @@ def test_reading_goes_on_while_somebody_writes(workshop):
         before = Run(workshop.folder).values()
     assert len(before) == 4
     assert len(Run(workshop.folder).values()) == 0
+
+
+def test_a_store_with_an_open_log_is_copied_where_nothing_can_be_written(workshop, monkeypatch):
+    """As on a read-only disk: the log of a killed run holds the last transactions."""
+    folder = workshop.write().folder
+    workshop.run()
+    writer = sqlite3.connect(folder / "bench.sqlite")
+    writer.execute("PRAGMA wal_autocheckpoint = 0")
+    writer.execute("UPDATE runs SET host = 'late'")
+    writer.commit()
+    real = reader._connected
+    refused = []
+
+    def connected(path, options):
+        if path.parent == folder and options == "mode=ro":
+            refused.append(path)
+            raise sqlite3.OperationalError("unable to open database file")
+        return real(path, options)
+
+    monkeypatch.setattr(reader, "_connected", connected)
+    assert Run(folder).status().run["host"] == "late"
+    writer.close()
+    # The log is gone: the file is all there is.
+    assert Run(folder).status().run["host"] == "late"
+    assert len(refused) == 2

@@ -54,20 +54,6 @@ def test_values_are_numbers_and_their_core_is_recorded(workshop, monkeypatch):
     connection.close()
 
 
-def test_a_store_of_another_version_is_refused(tmp_path):
-    Store(tmp_path).close()
-    connection = sqlite3.connect(tmp_path / "bench.sqlite")
-    connection.execute("PRAGMA user_version = 99")
-    connection.close()
-    for open_it in (Store, open_store):
-        with pytest.raises(InvalidInputError, match="or earlier, got 99; another version"):
-            open_it(tmp_path)
-    connection = sqlite3.connect(tmp_path / "bench.sqlite")
-    connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
-    connection.close()
-    Store(tmp_path).close()  # the refused store kept no lock
-
-
 def test_something_else_than_a_store_is_refused(tmp_path):
     (tmp_path / "bench.sqlite").write_text("not a database, and long enough to be read as one" * 9)
     with pytest.raises(InvalidInputError, match="must be a vuskit benchmark store"):

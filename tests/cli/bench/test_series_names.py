@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import shutil
-import sqlite3
 
 import numpy as np
 import pandas as pd
@@ -13,7 +12,6 @@ from report.runs import run_inline
 
 from vuskit import auc_pr
 from vuskit.bench import Run, load_plan
-from vuskit.bench.store import Store
 from vuskit.studies import load_study_results
 from vuskit.studies.sources import open_scores
 
@@ -113,19 +111,6 @@ def test_synthetic_series_that_differ_in_length_are_separate(base):
     (base / "bench.toml").write_text(plan)
     table = Run(run_inline(load_plan(base / "bench.toml"))).values()
     assert table.groupby(["detector", "measure"])["series"].nunique().eq(2).all()
-
-
-def test_equal_names_of_an_earlier_version_are_separated(base, run):
-    with sqlite3.connect(run / "bench.sqlite") as connection:
-        connection.execute("UPDATE planned_series SET dataset = 'logs', name = 'pump'")
-    connection.close()
-    assert {one.title for one in Run(run).series()} == TITLES
-    assert set(Run(run).values()["dataset"]) == {"plantA/logs", "plantB/logs"}
-    Store(run).close()
-    with sqlite3.connect(run / "bench.sqlite") as connection:
-        rows = connection.execute("SELECT dataset || '/' || name FROM planned_series").fetchall()
-    connection.close()
-    assert {title for (title,) in rows} == TITLES
 
 
 def test_equal_content_runs_once_and_imported_scores_follow_folders(base):

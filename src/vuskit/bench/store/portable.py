@@ -116,19 +116,19 @@ def load_tables(tables: Mapping[str, Rows], *, version: int) -> sqlite3.Connecti
     Parameters
     ----------
     tables : mapping from str to dict
-        From `portable_tables`. Columns missing in earlier versions are empty.
+        From `portable_tables`.
     version : int
         Schema version of the tables.
 
     Raises
     ------
     InvalidInputError
-        If the tables have a newer version or are invalid.
+        If the tables have another version or are invalid.
     """
-    if not isinstance(version, int) or not 1 <= version <= SCHEMA_VERSION:
+    if version != SCHEMA_VERSION:
         raise InvalidInputError(
-            f"tables must have schema version {SCHEMA_VERSION} or earlier, got {version!r}; "
-            "another version of vuskit wrote them: update vuskit"
+            f"tables must have schema version {SCHEMA_VERSION}, got {version!r} of another version "
+            "of vuskit; pack the run again with this version"
         )
     connection = sqlite3.connect(":memory:", check_same_thread=False)
     connection.row_factory = sqlite3.Row

@@ -7,12 +7,11 @@ import shutil
 import sqlite3
 import tempfile
 from collections.abc import Iterable, Iterator
-from contextlib import closing
 from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
-from vuskit._util.escapes import escape_surrogates, is_utf8
+from vuskit._util.escapes import is_utf8
 from vuskit._util.files import PRIVATE_PREFIX
 from vuskit._util.text import quoted
 from vuskit.bench.jobs import (
@@ -24,13 +23,7 @@ from vuskit.bench.jobs import (
     job_from_spec,
 )
 from vuskit.bench.store.portable import Rows, portable_tables
-from vuskit.bench.store.schema import (
-    SCHEMA_VERSION,
-    create_schema,
-    migrate_schema,
-    stored_version,
-)
-from vuskit.datasets.unique_names import SeriesName, unique_names
+from vuskit.bench.store.schema import create_schema, has_tables
 from vuskit.engine import Status
 from vuskit.errors import InvalidInputError
 from vuskit.measures.evaluate import NO_BUFFER
@@ -49,7 +42,6 @@ __all__ = [
     "open_store",
     "open_store_or_empty",
     "path_to_text",
-    "separate_names",
     "text_to_path",
 ]
 
@@ -193,21 +185,17 @@ class StoreReader:
     # -- earlier runs ---------------------------------------------------------------------------
 
     def known_series(self) -> dict[tuple[str, str], SeriesRef]:
-        """Series read in earlier runs, by source and stamp.
-
-        Does not include series stored by earlier versions, which did not record all input files
-        and used other columns as channels. These are read again.
-        """
+        """Series read in earlier runs, by source and stamp."""
         rows = self._connection.execute(
             "SELECT spec, stamp, hash, sources.dataset, sources.name, n_points, n_channels, "
             "n_anomalies, anomalous_points, n_missing, left_out, files FROM sources "
-            "JOIN series ON hash = series_hash WHERE n_missing IS NOT NULL AND files IS NOT NULL"
+            "JOIN series ON hash = series_hash"
         )
         return {
             (row["spec"], row["stamp"]): SeriesRef(
                 **{name: row[name] for name in SERIES_FACTS},
                 source=SeriesSource(row["spec"]),
-                left_out=tuple(json.loads(row["left_out"] or "[]")),
+                left_out=tuple(json.loads(row["left_out"])),
                 files=json.loads(row["files"]),
             )
             for row in rows
@@ -555,45 +543,13 @@ def find_damages(folder: Path) -> list[str]:
     return [line for line in lines if line != "ok"] + loose
 
 
-def separate_names(connection: sqlite3.Connection, *, keep: bool) -> None:
-    """Make the names of series unique, which they may not be in stores of earlier versions.
-
-    Parameters
-    ----------
-    connection : sqlite3.Connection
-        Connection to a store with the current schema.
-    keep : bool
-        Whether to change the stored names, or only what this connection reads.
-    """
-    rows = connection.execute(
-        "SELECT hash, dataset, name, source FROM planned_series ORDER BY dataset, name, hash"
-    ).fetchall()
-    if len({f"{dataset}/{name}" for _, dataset, name, _ in rows}) == len(rows):
-        return
-    names = unique_names(
-        [
-            SeriesName(dataset, name, SeriesSource(source).path, digest)
-            for digest, dataset, name, source in rows
-        ]
-    )
-    if not keep:  # a temporary table hides the one in the file
-        connection.execute("CREATE TEMP TABLE planned_series AS SELECT * FROM main.planned_series")
-    connection.executemany(
-        "UPDATE planned_series SET dataset = ?, name = ? WHERE hash = ?",
-        [(*map(escape_surrogates, name), row[0]) for name, row in zip(names, rows, strict=True)],
-    )
-    connection.commit()
-
-
 def open_store(folder: Path) -> StoreReader:
     """Open the store of a run folder for reading, also during a run.
-
-    A store of an earlier version is converted in memory; its file is not changed.
 
     Raises
     ------
     InvalidInputError
-        If the folder has no store.
+        If the folder has no store, or one of another version.
 
     Examples
     --------
@@ -635,9 +591,9 @@ def _has_tables(path: Path) -> bool:
     """Whether the file is a store with tables; an error if it is something else."""
     if not path.is_file():
         return False
-    connection, version = _opened(path)
+    connection, found = _opened(path)
     connection.close()
-    return version > 0
+    return found
 
 
 def open_store_or_empty(folder: Path) -> StoreReader:
@@ -666,31 +622,20 @@ def _open_if_any(folder: Path) -> sqlite3.Connection | None:
     path = folder / DATABASE
     if not path.is_file():
         return None
-    connection, version = _opened(path)
-    if not version:
+    connection, found = _opened(path)
+    if not found:
         connection.close()
         return None
-    if version < SCHEMA_VERSION:
-        connection = _converted(connection, version)
-    separate_names(connection, keep=False)
     connection.row_factory = sqlite3.Row
     return connection
-
-
-def _converted(connection: sqlite3.Connection, version: int) -> sqlite3.Connection:
-    """Copy a store of an earlier version into memory and convert it to the current schema."""
-    memory = sqlite3.connect(":memory:")
-    with closing(connection):
-        connection.backup(memory)
-    migrate_schema(memory, version)
-    return memory
 
 
 def _no_run(folder: Path) -> InvalidInputError:
     return InvalidInputError(f"`folder` must hold a benchmark run, got {str(folder)!r}")
 
 
-def _opened(path: Path) -> tuple[sqlite3.Connection, int]:
+def _opened(path: Path) -> tuple[sqlite3.Connection, bool]:
+    """Connection, and whether there are tables."""
     try:
         return _connected(path, "mode=ro")
     except sqlite3.OperationalError as reason:
@@ -705,24 +650,24 @@ def _opened(path: Path) -> tuple[sqlite3.Connection, int]:
             raise InvalidInputError(f"{path} must be a readable store, got: {reason}") from reason
 
 
-def _connected(path: Path, options: str) -> tuple[sqlite3.Connection, int]:
+def _connected(path: Path, options: str) -> tuple[sqlite3.Connection, bool]:
     connection = sqlite3.connect(
         f"{path.resolve().as_uri()}?{options}", uri=True, timeout=WAIT_SECONDS
     )
     try:
-        return connection, stored_version(connection, str(path))
+        return connection, has_tables(connection, str(path))
     except BaseException:
         connection.close()
         raise
 
 
-def _copied(path: Path, log: Path) -> tuple[sqlite3.Connection, int]:
+def _copied(path: Path, log: Path) -> tuple[sqlite3.Connection, bool]:
     """Read a store whose last transactions are still in the log of a killed run."""
     with tempfile.TemporaryDirectory() as folder:
         for file in (path, log):
             shutil.copyfile(file, Path(folder) / file.name)
-        copy, version = _connected(Path(folder) / path.name, "mode=rw")
+        copy, found = _connected(Path(folder) / path.name, "mode=rw")
         memory = sqlite3.connect(":memory:")
         copy.backup(memory)
         copy.close()
-    return memory, version
+    return memory, found

@@ -39,14 +39,8 @@ from vuskit.bench.store.reader import (
     StoreReader,
     check_run_folder,
     path_to_text,
-    separate_names,
 )
-from vuskit.bench.store.schema import (
-    SCHEMA_VERSION,
-    create_schema,
-    migrate_schema,
-    stored_version,
-)
+from vuskit.bench.store.schema import create_schema, has_tables
 from vuskit.bench.store.score_files import ScoreFiles
 from vuskit.engine import Outcome, Status
 from vuskit.errors import VuskitError
@@ -58,8 +52,8 @@ _LIBRARIES = ("numpy", "scipy", "scikit-learn", "numba", "stumpy", "torch")
 _FACTS = ("title", "family", "lowest", "highest", "higher_is_better", "reference")
 _CONTENT = tuple(fact for fact in SERIES_FACTS if fact not in ("dataset", "name"))
 _ENTER_SERIES = (
-    f"INSERT INTO series ({', '.join(_CONTENT)}) VALUES ({', '.join('?' for _ in _CONTENT)}) "
-    "ON CONFLICT (hash) DO UPDATE SET n_missing = excluded.n_missing"
+    f"INSERT OR IGNORE INTO series ({', '.join(_CONTENT)}) "
+    f"VALUES ({', '.join('?' for _ in _CONTENT)})"
 )
 _ENTER_MEASURE = (
     f"INSERT INTO measures (name, version, {', '.join(_FACTS)}) "
@@ -144,13 +138,9 @@ class Store(StoreReader):
         connection.row_factory = sqlite3.Row
         try:
             connection.execute("PRAGMA foreign_keys = ON")
-            version = stored_version(connection, str(path))
-            if not version:
+            if not has_tables(connection, str(path)):
                 connection.execute("PRAGMA journal_mode = WAL")
                 create_schema(connection)
-            elif version < SCHEMA_VERSION:
-                migrate_schema(connection, version)
-            separate_names(connection, keep=True)
         except BaseException:
             connection.close()
             raise

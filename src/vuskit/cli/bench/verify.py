@@ -103,7 +103,6 @@ def _content(found: Verification, again: int) -> dict[str, Any]:
         "files": found.n_files,
         "values": found.n_values,
         "checksums": found.n_checksums,
-        "without_checksum": found.n_without_checksum,
         "skipped": found.n_skipped,
         "earlier": found.n_earlier,
         "members": found.n_members,
@@ -130,9 +129,6 @@ def _text(content: Content) -> None:
     write("\n".join(lines))
     if content["without_scores"]:
         say("the pack holds no scores: only digests and checksums were checked")
-    if content["without_checksum"]:
-        said = plural(content["without_checksum"], "evaluation has", "evaluations have")
-        say(f"{said} no checksum: stored by an earlier version")
     if content["earlier"]:
         said = plural(content["earlier"], "evaluation belongs", "evaluations belong")
         say(f"{said} to earlier plans: only checksums were checked")
