@@ -175,9 +175,10 @@ def rewritten(path, change, **arrays):
     return path
 
 
-def test_a_file_of_a_later_version_is_refused(saved):
-    rewritten(saved, lambda header: header.update(schema=SCHEMA_VERSION + 1, vuskit="99.0"))
-    with pytest.raises(InvalidInputError, match=r"'consistency' in schema 5, written by .* 99\.0"):
+@pytest.mark.parametrize("change", [-1, 1])
+def test_a_file_of_another_version_is_refused(saved, change):
+    rewritten(saved, lambda header: header.update(schema=SCHEMA_VERSION + change))
+    with pytest.raises(InvalidInputError, match=r"got 'consistency' in schema .* study again"):
         load_study_result(saved)
 
 
@@ -190,15 +191,6 @@ def test_results_name_their_core(results, restored):
         dataclasses.replace(consistent, core="native"),
     ]
     assert summarize(both).core == "native, numpy"
-
-
-def test_results_of_schema_3_have_no_core(saved):
-    def remove_core(header):
-        header.update(schema=3)
-        del header["value"]["$type"][1]["core"]
-
-    found = load_study_result(rewritten(saved, remove_core))
-    assert (found.kind, found.core) == ("consistency", "")
 
 
 def test_an_unknown_kind_is_refused(saved):

@@ -1122,7 +1122,7 @@ class BufferUse:
 # ---- saved results ----
 
 SCHEMA_VERSION = 4
-"""Incremented when earlier versions can no longer read the files."""
+"""Incremented when the saved form changes; results in another schema are refused."""
 
 _FORMAT = "vuskit study result"
 _ENDING = "_result.npz"
@@ -1147,13 +1147,13 @@ def load_study_result(path: str | Path) -> Any:
     Raises
     ------
     InvalidInputError
-        If the file is not a saved result, is damaged, was written by a later version, or belongs
-        to a study that is not registered.
+        If the file is not a saved result, is damaged, has another schema, or belongs to a study
+        that is not registered.
     """
     place = Path(path)
     try:
         data = place.read_bytes()
-        header, arrays = read_archive(data)
+        header, _ = read_archive(data)
         if header["format"] != _FORMAT:
             raise ValueError(header["format"])
         schema, kind = int(header["schema"]), str(header["kind"])
@@ -1162,20 +1162,14 @@ def load_study_result(path: str | Path) -> Any:
             f"`path` must be a saved result of a study, got {str(place)!r}, which cannot be read "
             f"as one ({type(error).__name__})"
         ) from error
-    if schema > SCHEMA_VERSION:
+    if schema != SCHEMA_VERSION:
         raise InvalidInputError(
-            f"`path` must hold a result in schema {SCHEMA_VERSION} or earlier, got {kind!r} in "
-            f"schema {schema}, written by vuskit {header.get('vuskit')}: {place}; upgrade vuskit, "
-            f"this is {__version__}"
+            f"`path` must hold a result in schema {SCHEMA_VERSION}, got {kind!r} in schema "
+            f"{schema}, written by vuskit {header.get('vuskit')}: {place}; run the study again"
         )
     cls = get_study(kind)
     try:
-        if schema == 1:
-            from vuskit.studies._schema_1 import from_schema_1
-
-            result: Any = from_schema_1(kind, header, arrays)
-        else:
-            _, result = unpack(data, (*_KNOWN, cls, cls.result, *cls.known))
+        result: Any = unpack(data, (*_KNOWN, cls, cls.result, *cls.known))[1]
         if not isinstance(result, cls.result):
             raise TypeError(type(result).__name__)
     except UNREADABLE as error:

@@ -24,10 +24,8 @@ from vuskit.measures.registry import Measure, MeasureProperties, list_measures
 
 __all__ = [
     "UNREADABLE",
-    "NamedFunction",
     "pack",
     "read_archive",
-    "restored_measure",
     "unpack",
 ]
 
@@ -234,10 +232,10 @@ class _Decoder:
         return kind(**self.decode(values)) if restore is None else restore(self.decode(values))
 
     def _function(self, name: str) -> Any:
-        return self._known.get(name) or NamedFunction(name)
+        return self._known.get(name) or _NamedFunction(name)
 
     def _measure(self, values: Any) -> Measure:
-        return restored_measure(self.decode(values))
+        return _restored_measure(self.decode(values))
 
     def _frame(self, parts: Any) -> Any:
         import pandas as pd
@@ -273,7 +271,7 @@ def _is_missing(item: Any) -> bool:
     return item is None or (isinstance(item, float) and item != item)
 
 
-class NamedFunction:
+class _NamedFunction:
     """Placeholder for a function of which only the name was saved."""
 
     def __init__(self, name: str) -> None:
@@ -297,7 +295,7 @@ def _encode_measure(encoder: _Encoder, measure: Measure) -> Any:
     return {"$measure": {name: encoder.encode(getattr(measure, name)) for name in _MEASURE_FIELDS}}
 
 
-def restored_measure(parts: dict[str, Any]) -> Measure:
+def _restored_measure(parts: dict[str, Any]) -> Measure:
     """Return the measure; one that is not registered can be shown but not computed."""
     known = {measure.name: measure for measure in list_measures()}
     same = known.get(parts["name"].partition("(")[0])
