@@ -10,7 +10,6 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from vuskit._util.tracking import Loggable
 from vuskit.errors import InvalidInputError, UndefinedMeasureWarning, warn
 from vuskit.inputs import as_array
 from vuskit.measures.evaluate import evaluate
@@ -30,7 +29,7 @@ class _Chunks:
     values: list[NDArray[Any]] = field(default_factory=list)
 
 
-class SeriesMetric(Loggable):
+class SeriesMetric:
     """Compute measures from scores that arrive in batches, over one or many series.
 
     ``update`` collects batches, ``compute`` evaluates each series and returns the mean over the
@@ -167,12 +166,6 @@ class SeriesMetric(Loggable):
                     UndefinedMeasureWarning,
                 )
         return means
-
-    def _metrics(self) -> dict[str, float]:
-        return self._means()
-
-    def _parameters(self) -> dict[str, Any]:
-        return self.settings.to_dict()
 
     def reset(self) -> None:
         """Remove all batches."""

@@ -17,7 +17,6 @@ from vuskit._util.files import write_atomically
 from vuskit._util.optional import require
 from vuskit._util.tables import frame_csv
 from vuskit._util.text import plural
-from vuskit._util.tracking import Loggable
 from vuskit.bench._leaderboard import (
     AVERAGES,
     leaderboard,
@@ -372,7 +371,7 @@ class Verification:
     without_scores: bool = False
 
 
-class Run(Loggable):
+class Run:
     """Read-only access to a run folder; works during a run and on read-only disks.
 
     Names (of detectors, series, data sets) and the selection of values follow the plan of the
@@ -628,24 +627,6 @@ class Run(Loggable):
         return leaderboard(
             self.values(), by=by, detectors=self.detectors(), measures=self.measures()
         )
-
-    def _metrics(self) -> dict[str, float]:
-        """Leaderboard means by detector, settings (if several) and measure."""
-        table = self.leaderboard()
-        several = table["settings"].nunique() > 1
-        found: dict[str, float] = {}
-        for row in table.to_dict("records"):
-            place = [row["detector"], *([row["settings"]] if several else [])]
-            for measure in self.measures():
-                value = row.get(measure)
-                if value is not None and value == value:  # not missing
-                    found["/".join([*place, measure])] = float(value)
-        status = self.status()
-        found["failed_jobs"] = sum(status.counts.values()) - status.count(Status.OK)
-        return found
-
-    def _parameters(self) -> dict[str, Any]:
-        return {"settings": "; ".join(sorted(set(self.leaderboard()["settings"])))}
 
     def inverted_detectors(self) -> dict[str, float]:
         """Return the mean AUC-ROC of each detector whose scores look inverted.

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from vuskit._util.names import plain_name
 from vuskit._util.optional import require
 from vuskit._util.tables import Cell, TableForms, TableLayout
-from vuskit._util.tracking import Loggable
 
 if TYPE_CHECKING:
     from vuskit.measures.chance import ChanceLevel
@@ -29,7 +28,7 @@ def _frame(rows: list[dict[str, Any]]) -> Any:
     return frame if frame["buffer"].notna().all() else frame.astype({"buffer": "Int64"})
 
 
-class _WithSettings(TableForms, Loggable):
+class _WithSettings(TableForms):
     """Base class of results that expose the settings of their evaluator."""
 
     _evaluator: Evaluator
@@ -119,9 +118,6 @@ class _WithSettings(TableForms, Loggable):
         """Whether a measure is misleading without its chance level."""
         return any(measure.misleading_without_chance for measure in self.measures)
 
-    def _parameters(self) -> dict[str, Any]:
-        return self._columns
-
     def _table(self) -> tuple[list[str], list[list[str]]]:
         raise NotImplementedError
 
@@ -197,9 +193,6 @@ class Evaluation(_WithSettings, Mapping[str, float]):
         """Return the values by measure name as a plain dict."""
         return dict(self._values)
 
-    def _metrics(self) -> dict[str, float]:
-        return self._values
-
     def round(self, digits: int) -> dict[str, float]:
         """Return the rounded values by measure name."""
         return {name: round(value, digits) for name, value in self._values.items()}
@@ -261,13 +254,6 @@ class Comparison(_WithSettings, Mapping[str, Evaluation]):
     def to_dict(self) -> dict[str, dict[str, float]]:
         """Return the values by score and measure as plain dicts."""
         return {name: evaluation.to_dict() for name, evaluation in self._evaluations.items()}
-
-    def _metrics(self) -> dict[str, float]:
-        return {
-            f"{name}/{measure}": value
-            for name, evaluation in self._evaluations.items()
-            for measure, value in evaluation.items()
-        }
 
     @property
     def adjusted(self) -> dict[str, dict[str, float]]:

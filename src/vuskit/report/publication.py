@@ -16,7 +16,6 @@ from vuskit._util.names import did_you_mean, plain_name
 from vuskit._util.optional import require
 from vuskit._util.tables import Cell, TableForms, TableLayout
 from vuskit._util.text import plural, quoted
-from vuskit._util.tracking import Loggable
 from vuskit.bench import (
     AVERAGES,
     Run,
@@ -74,7 +73,7 @@ _Numbers = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class PublicationTable(TableForms, Loggable):
+class PublicationTable(TableForms):
     """Means of detectors, ready for a paper.
 
     Attributes
@@ -119,15 +118,6 @@ class PublicationTable(TableForms, Loggable):
     def to_frame(self) -> pd.DataFrame:
         """Return the numbers in full precision; see ``cells``."""
         return self.cells.copy()
-
-    def _metrics(self) -> dict[str, float]:
-        """Return means by detector, data set (if there are several) and measure."""
-        rows = self.cells[["detector", "dataset", "measure", "mean"]].itertuples(index=False)
-        return {
-            "/".join(filter(None, (detector or "chance", dataset, measure))): mean
-            for detector, dataset, measure, mean in rows
-            if mean == mean  # not missing
-        }
 
     def to_text(self, width: int | None = None) -> str:
         """Return the table as plain text.

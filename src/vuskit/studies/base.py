@@ -29,7 +29,6 @@ from vuskit._util.names import did_you_mean
 from vuskit._util.optional import require
 from vuskit._util.tables import TableForms, TableLayout
 from vuskit._util.text import plural
-from vuskit._util.tracking import Loggable
 from vuskit.buffers import BufferChoice, buffer_strategy_title
 from vuskit.datasets import ScoredSeries
 from vuskit.datasets.unique_names import SeriesName, unique_names
@@ -795,7 +794,7 @@ class Failure:
 
 
 @dataclass(frozen=True, eq=False)
-class StudyResult(TableForms, Loggable, abc.ABC):
+class StudyResult(TableForms, abc.ABC):
     """Base class of results; subclasses are frozen dataclasses.
 
     Fields hold plain data, arrays, pandas tables, measures, `SeriesValues`, or dataclasses that the
@@ -840,20 +839,6 @@ class StudyResult(TableForms, Loggable, abc.ABC):
         from the summary.
         """
         return None
-
-    def _metrics(self) -> dict[str, float]:
-        """Return the numbers of the overview by study, column and measure."""
-        found = {}
-        for column, values in self.overview().items():
-            for measure, value in values.items():
-                if isinstance(value, (int, float)) and value == value:  # not missing
-                    parts = [self.kind, *([] if column == self.kind else [column]), measure]
-                    found["/".join(map(str, parts))] = float(value)
-        return found
-
-    def _parameters(self) -> dict[str, Any]:
-        settings = getattr(self.study, "settings", None)
-        return {} if settings is None else {f"{self.kind}/settings": str(settings)}
 
     def overview(self) -> pd.DataFrame:
         """Return the table to print: one row for each measure, indexed by name."""
