@@ -387,7 +387,7 @@ def prints_much():
     for _ in range(400):
         sys.stdout.write(line)
         sys.stdout.flush()
-    while os.fstat(1).st_blocks * 512 > 8_000_000:
+    while os.fstat(1).st_size > 8_000_000:
         time.sleep(0.01)
     sys.stdout.write("last words \udcff\n")
     sys.stdout.flush()

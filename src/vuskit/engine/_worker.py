@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import dataclasses
 import enum
 import multiprocessing
 import os
 import queue
 import signal
-import sys
 import threading
 import time
 import uuid
@@ -42,8 +40,6 @@ __all__ = ["ATTEMPTS", "PackedTask", "Worker", "WorkerProcess", "lost_task"]
 ATTEMPTS = 3
 """Maximum attempts for a task whose process is killed from outside or cannot start."""
 
-_BLOCK = 512  # bytes per unit of st_blocks
-_KEEP_SIZE_AND_PUNCH_HOLE = 3
 _MOST_OUTPUT = 8_000_000  # bytes of output of a task on disk
 _OUTPUT_TAIL = 8_000  # bytes of output that are kept
 _POLL_SECONDS = 0.1
@@ -501,15 +497,8 @@ class _Output:
             os.ftruncate(self._file, 0)
 
     def cut(self) -> None:
-        """Keep only the end if the file takes too much space."""
-        if self._file is None:
-            return
-        state = os.fstat(self._file)
-        blocks = getattr(state, "st_blocks", state.st_size)  # Windows does not count them
-        if min(state.st_size, blocks * _BLOCK) <= _MOST_OUTPUT:
-            return
-        # Freeing the space at the start cannot lose output that the worker writes meanwhile.
-        if not _free_space(self._file, state.st_size - _OUTPUT_TAIL):
+        """Keep only the end if the file is too large; output written meanwhile may be lost."""
+        if self._file is not None and os.fstat(self._file).st_size > _MOST_OUTPUT:
             self._left_out, self._last = self._state()
             os.ftruncate(self._file, 0)
 
@@ -536,17 +525,6 @@ class _Output:
             self._file = None
         self._left_out, self._last = 0, b""
         self.path.unlink(missing_ok=True)
-
-
-def _free_space(file: int, length: int) -> bool:
-    """Free the disk space at the start of a file; False if the system cannot."""
-    if sys.platform != "linux":
-        return False
-    fallocate = getattr(ctypes.CDLL(None, use_errno=True), "fallocate", None)
-    if fallocate is None:
-        return False
-    fallocate.argtypes = (ctypes.c_int, ctypes.c_int, ctypes.c_int64, ctypes.c_int64)
-    return bool(fallocate(file, _KEEP_SIZE_AND_PUNCH_HOLE, 0, length) == 0)
 
 
 def _read_tail(path: Path) -> str:
