@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from vuskit._util.environment import describe_environment
-from vuskit._util.files import write_atomically
 from vuskit.engine import ExecutorSettings, Limits
 from vuskit.errors import InvalidInputError
 from vuskit.measures.registry import Measure, resolve_measures
@@ -153,9 +151,9 @@ class Work:
         settings = repr([(one.name, one.setting) for one in cases])
         parts = [describe_environment(), settings, _CLOCK]
         folder = self.folder / name.replace("_", "-") / short_digest(parts)[:12]
-        mark, wanted = folder / "finished.json", {"budget": budget, "repeats": repeats}
-        if _read_json(mark) == wanted:
-            found: StudyResult = load_study_result(folder / "timing_result.npz")
+        results = folder / f"{budget}-seconds-{repeats}-repeats"
+        if (finished := results / "timing_result.npz").is_file():
+            found: StudyResult = load_study_result(finished)
             return found
         store = TimingStore(folder)
 
@@ -169,16 +167,8 @@ class Work:
         if not result.samples:
             raise InvalidInputError("the budget is too short to time anything; raise the budget")
         result = replace(result, study=None)
-        result.save(folder)
-        write_atomically(mark, json.dumps(wanted))
+        result.save(results)
         return result
-
-
-def _read_json(path: Path) -> Any:
-    try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return None
 
 
 def digest_of(result: Any) -> str:
