@@ -128,7 +128,7 @@ def load_tables(tables: Mapping[str, Rows], *, version: int) -> sqlite3.Connecti
     if version != SCHEMA_VERSION:
         raise InvalidInputError(
             f"tables must have schema version {SCHEMA_VERSION}, got {version!r} of another version "
-            "of vuskit; pack the run again with this version"
+            "of vuskit; run the plan again with this version and pack the result"
         )
     connection = sqlite3.connect(":memory:", check_same_thread=False)
     connection.row_factory = sqlite3.Row
