@@ -1,7 +1,7 @@
-"""What the measures of other papers cost, as a multiple of ``np.sort`` of the same score.
+"""Cost of the measures of other papers as a multiple of ``np.sort`` of the same score.
 
-For each series, the median of some rounds of each measure, at the sigma threshold and at its best
-threshold (which looks at every score), in one process::
+Median processor time of each measure, at the sigma threshold and at its best threshold, which
+looks at every score::
 
     python benchmarks/measure_speed.py --points 1000000 --rounds 5
 """
@@ -31,8 +31,8 @@ WITH_BEST = (
 
 
 def seconds(function: Callable[[], object], rounds: int) -> float:
-    """Median time of a call, after one to warm up."""
-    timer = Timer(function)
+    """Median time of a call."""
+    timer = Timer(function, clock="cpu", shortest=0.01)
     timer.warm_up()
     return median(timer.sample().seconds for _ in range(rounds))
 

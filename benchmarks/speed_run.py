@@ -1,461 +1,366 @@
-"""Measure settings in worker processes, and keep what the workers report."""
+"""The series, calls and samples of `speed.py`."""
 
 from __future__ import annotations
 
-import hashlib
+import functools
+import itertools
 import json
 import os
-import queue
+import resource
 import subprocess
 import sys
 import tempfile
-import threading
-import time
-from collections.abc import Generator, Iterable, Iterator
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
-from typing import Any, TextIO
+from typing import Any, NamedTuple
 
 import numpy as np
-from speed_peers import python_of
-from speed_worker import CONTESTANTS, OWN_ENVIRONMENTS, REFERENCE, environment_variables
+from numpy.typing import NDArray
 
-from vuskit._util.environment import describe_machine
-from vuskit.studies.timing import Setting, synthetic_cases
-from vuskit.studies.timing.sampling import OtherWork
-from vuskit.studies.timing.storage import LineFile
+import vuskit
+from vuskit import frames
+from vuskit.datasets.synthetic import labels_with_events
+from vuskit.intervals import event_bounds
+from vuskit.kernels.backend import native_core
+from vuskit.kernels.labels import DEFINITIONS
+from vuskit.kernels.native import NativePlan, NativeWidths, rules_of
+from vuskit.studies.timing.sampling import OtherWork, Timer
 
-WORKER = Path(__file__).parent / "speed_worker.py"
-STARTUP_SECONDS = 120.0
-# Below this, other processes hardly change a ratio.
-QUIET_CORES = 0.25
+SEED = 20
+BOTH = ["vus_roc", "vus_pr"]
+SHORTEST = 0.01  # seconds of a sample; faster calls are repeated
+CORES = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else set()
 
-OK, OVER_LIMIT, OVER_MEMORY, FAILED = "ok", "over limit", "over memory", "failed"
-IMPLIED, NOT_INSTALLED = "over limit, implied", "not installed"
-# Not measured again by a further run; a failure or a missing peer may have been fixed.
-FINAL = (OK, OVER_LIMIT, OVER_MEMORY)
-
-
-# Settings ----------------------------------------------------------------------------------------
-
-
-def size_text(n: int) -> str:
-    """1000000 -> "1e6", 20000 -> "2e4", 12345 -> "12345", 64 -> "64"."""
-    mantissa, exponent = f"{n:e}".split("e")
-    short = f"{float(mantissa):g}e{int(exponent)}"
-    return short if float(short) == n and len(short) < len(str(n)) else str(n)
+Arrays = tuple[NDArray[np.int64], NDArray[np.float64]]
+Calls = dict[str, Callable[[], Any]]
+Samples = dict[str, list[float]]
+Row = dict[str, Any]
 
 
-def events_text(setting: Setting) -> str:
-    """Number and length of the anomalies: "10x100"."""
-    return f"{setting.n_anomalies}x{setting.mean_length:g}"
+# Series ------------------------------------------------------------------------------------------
 
 
-def is_within(small: Setting, large: Setting) -> bool:
-    """Whether a setting is at most as large as another in every direction."""
-    return all(getattr(small, name) <= value for name, value in asdict(large).items())
+class Series(NamedTuple):
+    """A generated series: points, number and length of anomalies, longest buffer, scores."""
+
+    n: int
+    anomalies: int
+    length: int
+    buffer: int
+    scores: str = "uniform"
+
+    def load(self) -> Arrays:
+        """Return labels and scores."""
+        labels = labels_with_events(
+            self.n, n_anomalies=self.anomalies, mean_length=self.length, seed=SEED
+        ).astype(np.int64)
+        return labels, SCORES[self.scores](np.random.default_rng([SEED, 1]), labels)
 
 
-def save_input(setting: Setting, seed: int, folder: Path) -> Path:
-    """Write the generated series where a worker of any environment can load it."""
-    (case,) = synthetic_cases([setting], seed=seed)
-    labels, scores = case.load()
-    path = folder / "input.npz"
-    # Some peers give wrong values for labels of type bool.
-    np.savez(path, labels=labels.astype(np.int64), scores=scores)
-    return path
+def _missed_event(rng: np.random.Generator, labels: NDArray[np.int64]) -> NDArray[np.float64]:
+    scores = rng.random(labels.size)
+    starts, stops = event_bounds(np.flatnonzero(labels))
+    scores[starts[0] : stops[0]] -= 1.0
+    return scores
 
 
-# Records -----------------------------------------------------------------------------------------
+SCORES: dict[str, Callable[..., NDArray[np.float64]]] = {
+    "uniform": lambda rng, labels: rng.random(labels.size),
+    "rounded": lambda rng, labels: rng.random(labels.size).round(2),
+    "normal": lambda rng, labels: rng.standard_normal(labels.size) + 2.0 * labels,
+    "Cauchy": lambda rng, labels: rng.standard_cauchy(labels.size),
+    "lognormal": lambda rng, labels: rng.lognormal(sigma=2.0, size=labels.size),
+    "missed event": _missed_event,
+}
+ROWS = (
+    Series(1_000, 3, 20, 50),
+    Series(10_000, 10, 10, 100),
+    Series(100_000, 10, 10, 100),
+    Series(1_000_000, 10, 10, 100),
+    Series(1_000_000, 1000, 100, 100),
+    Series(1_000_000, 1000, 100, 1000),
+    Series(1_000_000, 100, 1000, 1000),
+)
+HEADLINE = Series(20_000, 10, 100, 100)
+SHORT, SPARSE, DENSE, WIDE = ROWS[0], ROWS[3], ROWS[4], ROWS[5]
+OTHER_ROWS = (
+    *(shape._replace(scores=name) for name in list(SCORES)[2:] for shape in (SPARSE, DENSE)),
+    Series(1_000_000, 500_000, 1, 100),
+    Series(1_000_000, 10, 10, 20_000),
+)
 
 
-def median_ratio(seconds: list[float], reference: list[float]) -> float:
-    """Median of the quotients of samples that were taken in the same round."""
-    return median(a / b for a, b in zip(seconds, reference, strict=False))
+# Calls -------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Key:
-    """What was measured: a contestant in an environment with a setting.
+def calls_of(series: Series) -> Calls:
+    """Every way to compute both VUS, the reference ``sk`` and the sort."""
+    from sklearn.metrics import average_precision_score, roc_auc_score
 
-    A contestant that uses no buffer has the buffer 0.
-    """
-
-    contestant: str
-    environment: str
-    setting: Setting
-
-
-def key_of(contestant: str, environment: str, setting: Setting) -> Key:
-    """Key with the buffer of the setting, or 0 for a contestant that uses none."""
-    uses_buffer = CONTESTANTS[contestant].uses_buffer
-    return Key(contestant, environment, setting if uses_buffer else replace(setting, max_buffer=0))
+    labels, scores = series.load()
+    public = functools.partial(vuskit.evaluate, labels, scores, buffer=series.buffer, measures=BOTH)
+    return {
+        "sk": lambda: (roc_auc_score(labels, scores), average_precision_score(labels, scores)),
+        "sort": functools.partial(np.sort, scores),
+        "kernel": kernel_call(labels, scores, series.buffer),
+        "public": public,
+        "numpy": functools.partial(_with_numpy_core, public),
+        **{name: functools.partial(_with_set, name, public) for name in instruction_sets()},
+    }
 
 
-@dataclass
-class Record:
-    """The raw samples of one measurement and of the reference interleaved with it."""
+def kernel_call(labels: NDArray[Any], scores: NDArray[Any], buffer: int) -> Callable[[], Any]:
+    """Both VUS by the native core alone, without any Python around it."""
+    core, rules = native_core(), rules_of(DEFINITIONS["journal"], "both")
+    flags, areas = labels.astype(np.uint8), np.empty(6)
+    offsets, lengths = np.array([0, labels.size]), np.array([buffer])
 
-    key: Key
-    status: str
-    fingerprint: str
-    seconds: list[float] = field(default_factory=list)
-    reference_seconds: list[float] = field(default_factory=list)
-    calls: int = 1
-    values: list[float] = field(default_factory=list)
-    reason: str = ""
-    limit: float = 0.0
-    peak_kib: int = 0
-    other_cores: float | None = None
-    versions: dict[str, str] = field(default_factory=dict)
-    machine: dict[str, Any] = field(default_factory=dict)
+    def call() -> Any:
+        core.fleet(rules, flags, scores, offsets, lengths, lengths, 1, 0, areas)
+        return areas[4], areas[5]
 
-    @property
-    def ratio(self) -> float | None:
-        """Median over the rounds of contestant / reference; a lower bound if over the limit."""
-        if self.status == OK:
-            return median_ratio(self.seconds, self.reference_seconds)
-        if self.status == OVER_LIMIT and self.reference_seconds:
-            return self.limit / median(self.reference_seconds)
-        return None
-
-    @property
-    def disturbed(self) -> bool:
-        """Whether other processes took so much of the machine that the ratio cannot be trusted."""
-        return self.other_cores is not None and self.other_cores > QUIET_CORES
-
-    def to_json(self) -> str:
-        return json.dumps(asdict(self), separators=(",", ":"))
-
-    @classmethod
-    def from_json(cls, line: str) -> Record:
-        fields = json.loads(line)
-        key = fields.pop("key")
-        return cls(key=Key(setting=Setting(**key.pop("setting")), **key), **fields)
+    return call
 
 
-class Records:
-    """All records in a file; the newest of a key counts."""
-
-    def __init__(self, path: Path) -> None:
-        self._file = LineFile(path)
-        self._records: dict[Key, Record] = {}
-        for line in self._file:
-            try:
-                record = Record.from_json(line)
-            except (ValueError, TypeError, KeyError):
-                continue  # of an earlier version
-            self._records[record.key] = record
-
-    @property
-    def path(self) -> Path:
-        return self._file.path
-
-    def add(self, record: Record) -> None:
-        """Append to the file first, so that nothing measured is ever lost."""
-        self._file.append([record.to_json()])
-        self._records[record.key] = record
-
-    def __iter__(self) -> Iterator[Record]:
-        return iter(self._records.values())
-
-    def forget_stale(self, fingerprints: dict[str, str]) -> None:
-        """Leave out, here and not on disk, what other code or another machine has measured."""
-        self._records = {
-            key: record
-            for key, record in self._records.items()
-            if record.fingerprint == fingerprints.get(key.environment)
-        }
-
-    def get(self, key: Key) -> Record | None:
-        return self._records.get(key)
-
-    def measured(self, contestant: str, environment: str, setting: Setting) -> Record | None:
-        """The record if it holds samples, else None."""
-        record = self.get(key_of(contestant, environment, setting))
-        return record if record is not None and record.status == OK else None
-
-    def of(self, settings: Iterable[Setting]) -> list[Record]:
-        """Records of these settings."""
-        wanted = set(settings) | {replace(setting, max_buffer=0) for setting in settings}
-        return [record for record in self if record.key.setting in wanted]
-
-    def finished(self, key: Key, fingerprint: str, limit: float) -> bool:
-        """Whether the same code was measured on the same machine, with at least this limit."""
-        record = self._records.get(key)
-        if record is None or record.fingerprint != fingerprint or record.status not in FINAL:
-            return False
-        return record.status != OVER_LIMIT or record.limit >= limit
+def instruction_sets() -> list[str]:
+    return native_core().instruction_sets() if native_core() else []
 
 
-def machine() -> dict[str, Any]:
-    """The machine as far as it explains a time."""
-    # numpy's sort differs several times between instruction sets of one processor.
-    features = os.environ.get("NPY_DISABLE_CPU_FEATURES", "")
-    return describe_machine() | {"numpy_disabled_features": features}
+def _with_numpy_core(call: Callable[[], Any]) -> Any:
+    os.environ["VUSKIT_CORE"] = "numpy"
+    try:
+        return call()
+    finally:
+        del os.environ["VUSKIT_CORE"]
 
 
-def fingerprint(*parts: Any) -> str:
-    """Short identity of whatever a result depends on besides its key."""
-    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:16]
+def _with_set(name: str, call: Callable[[], Any]) -> Any:
+    previous = native_core().use(name)
+    try:
+        return call()
+    finally:
+        native_core().use(previous)
 
 
-# Jobs --------------------------------------------------------------------------------------------
+# Samples -----------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Effort:
-    """How long to measure: samples per contestant, seconds per worker, limit of one call."""
+    """Number of rounds: at least ``fewest``, then until the first call has taken ``budget``."""
 
-    fewest: int
-    most: int
-    budget: float
-    limit: float
-    shortest: float = 0.01
-    memory: int = 0
-
-    def for_peers(self) -> Effort:
-        """A peer that needs minutes is sampled once; the ratio is far from 1 anyway."""
-        return Effort(1, min(self.most, 5), self.budget, self.limit, self.shortest, self.memory)
+    fewest: int = 3
+    most: int = 25
+    budget: float = 6.0
 
 
-@dataclass(frozen=True)
-class Job:
-    """What one worker measures: entries (contestant, buffer) on one series in one environment."""
-
-    setting: Setting
-    environment: str
-    entries: tuple[tuple[str, int], ...]
-
-    @property
-    def is_peer(self) -> bool:
-        return self.environment not in OWN_ENVIRONMENTS
-
-    @property
-    def keys(self) -> list[Key]:
-        return [
-            Key(name, self.environment, replace(self.setting, max_buffer=buffer))
-            for name, buffer in self.entries
-        ]
-
-    @property
-    def text(self) -> str:
-        buffers = ",".join(str(buffer) for buffer in sorted({entry[1] for entry in self.entries}))
-        what = self.entries[0][0] if self.is_peer else f"vuskit ({self.environment})"
-        return (
-            f"{what} n={size_text(self.setting.n_points)} {events_text(self.setting)} L={buffers}"
-        )
-
-    def guess_seconds(self, effort: Effort) -> float:
-        """Rough cost, only to weigh the jobs against each other in the time left."""
-        reference = 6e-7 * self.setting.n_points
-        if not self.is_peer:
-            return 1.5 + len(self.entries) * reference + max(effort.budget, 3 * reference)
-        call = 250 * (self.entries[0][1] + 1) * 2e-9 * (self.setting.n_points + 1e4)
-        return 1.5 + 4 * reference + min(effort.limit, max(effort.budget, call))
+def interleave(calls: Calls, effort: Effort, clock: str = "cpu") -> Samples:
+    """Return seconds of each call, sampled in turn; the NumPy core only in the first rounds."""
+    timers = {name: Timer(call, clock=clock, shortest=SHORTEST) for name, call in calls.items()}
+    samples: Samples = {name: [] for name in calls}
+    for timer in timers.values():
+        timer.warm_up()  # determines the calls per sample
+    first = samples[next(iter(calls))]
+    while len(first) < effort.fewest or (len(first) < effort.most and sum(first) < effort.budget):
+        for name, timer in timers.items():
+            if name != "numpy" or len(samples[name]) < effort.fewest:
+                samples[name].append(timer.sample().seconds)
+    return samples
 
 
-def implied_by(records: Records, job: Job, fingerprint: str, limit: float) -> Record | None:
-    """A smaller case on which this peer already exceeded the limit, if there is one."""
-    wanted = job.keys[0]
-    for record in records:
-        if (
-            record.status == OVER_LIMIT
-            and record.fingerprint == fingerprint
-            and record.limit >= limit
-            and record.key.contestant == wanted.contestant
-            and is_within(record.key.setting, wanted.setting)
-        ):
-            return record
-    return None
+def ratio(samples: Samples, name: str, reference: str) -> float:
+    """Median of the quotients of samples from the same round."""
+    return median(a / b for a, b in zip(samples[name], samples[reference], strict=False))
 
 
-class Runner:
-    """Runs jobs one after the other and stores their records."""
+def measured(calls: Calls, effort: Effort, clock: str = "cpu") -> Row:
+    """Samples on one core, and the cores that other processes used meanwhile."""
+    other_work = OtherWork()
+    pin(1 if clock == "cpu" else len(CORES))
+    samples = interleave(calls, effort, clock)
+    pin(len(CORES))
+    return {"seconds": samples, "other_cores": other_work.cores()}
 
-    def __init__(
-        self,
-        records: Records,
-        effort: Effort,
-        peers_folder: Path,
-        machine: dict[str, Any],
-        seed: int,
-    ) -> None:
-        self.records, self.effort = records, effort
-        self._peers_folder, self._machine, self._seed = peers_folder, machine, seed
 
-    def run(self, job: Job, fingerprint: str) -> list[Record]:
-        """Measure one job; every key of it gets a record, whatever happens."""
-        if job.is_peer:
-            cause = implied_by(self.records, job, fingerprint, self.effort.limit)
-            if cause is not None:
-                return self._keep(self._implied(job, cause, fingerprint))
-        with tempfile.TemporaryDirectory(prefix="vuskit-bench-") as folder:
-            path = save_input(job.setting, self._seed, Path(folder))
-            return self._keep(self._measure(job, path, fingerprint))
+def pin(cores: int) -> None:
+    """Use only this many cores, where the system supports it."""
+    if CORES:
+        os.sched_setaffinity(0, sorted(CORES)[-cores:])
 
-    def _keep(self, records: list[Record]) -> list[Record]:
-        for record in records:
-            self.records.add(record)
-        return records
 
-    def _implied(self, job: Job, cause: Record, fingerprint: str) -> list[Record]:
-        smaller = cause.key.setting
-        size = f"n={smaller.n_points} {events_text(smaller)} L={smaller.max_buffer}"
-        reason = f"{size} was over the limit"
-        return [
-            Record(key, IMPLIED, fingerprint, reason=reason, limit=cause.limit) for key in job.keys
-        ]
+def measure_series(series: Series, effort: Effort, names: Sequence[str]) -> Row:
+    """Time these calls on one series, after checking that they agree."""
+    calls = calls_of(series)
+    expected = list(calls["public"]().values())
+    for name in set(names) - {"sk", "sort", "public"}:
+        found = calls[name]()
+        values = list(found.values()) if hasattr(found, "values") else found
+        if np.abs(np.subtract(values, expected)).max() > 1e-9:
+            raise SystemExit(f"{name} must give {expected} for {series}, got {values}")
+    row = {"series": series, "set": native_core().instruction_set()}
+    return row | measured({name: calls[name] for name in names}, effort)
 
-    def _measure(self, job: Job, input_path: Path, fingerprint: str) -> list[Record]:
-        effort = self.effort.for_peers() if job.is_peer else self.effort
-        records = {
-            (key.contestant, key.setting.max_buffer): Record(
-                key, FAILED, fingerprint, limit=effort.limit, machine=self._machine,
-                reason="the worker ended before it reported",
-            )
-            for key in job.keys
-        }  # fmt: skip
-        request = {
-            "input": str(input_path),
-            "entries": job.entries,
-            "n_thresholds": job.setting.n_thresholds,
-            "fewest": effort.fewest,
-            "most": effort.most,
-            "budget": effort.budget,
-            "shortest": effort.shortest,
-            "memory": effort.memory if job.is_peer else 0,
+
+# Topics: rows with raw samples -------------------------------------------------------------------
+
+
+def measure_rows(effort: Effort) -> Iterator[Row]:
+    """The series that have targets, with uniform and with rounded scores."""
+    for series, scores in itertools.product((HEADLINE, *ROWS), ("uniform", "rounded")):
+        names = ("sk", "sort", "kernel", "public", "numpy")
+        yield measure_series(series._replace(scores=scores), effort, names)
+
+
+def measure_sets(effort: Effort) -> Iterator[Row]:
+    """Every instruction set on the widest buffers."""
+    yield measure_series(WIDE, effort, ("sk", "sort", *instruction_sets()))
+
+
+def measure_other(effort: Effort) -> Iterator[Row]:
+    """Series and scores that are unusual or difficult."""
+    for series in OTHER_ROWS:
+        yield measure_series(series, effort, ("sk", "sort", "kernel", "public"))
+
+
+def measure_calls(effort: Effort) -> Iterator[Row]:
+    """Claims about short calls, many series, and several measures or scores at once."""
+    yield {"claim": "short", **measured(_short_calls(), effort)}
+    yield {"claim": "frame", **measured(_frame_calls(FLEET), effort)}
+    labels, scores = DENSE.load()
+    public = functools.partial(vuskit.evaluate, labels, scores, buffer=DENSE.buffer)
+    calls = {"both": functools.partial(public, measures=BOTH), "thirteen": public}
+    yield {"claim": "thirteen", **measured(calls, effort)}
+    yield {"claim": "many", **measured(_many_calls(), effort)}
+    yield {"claim": "threads", **measured(_thread_calls(), effort, "wall")}
+
+
+FLEET = 2000  # series of 1,000 points
+
+
+def _short_calls() -> Calls:
+    calls, (labels, scores) = calls_of(SHORT), SHORT.load()
+    return {
+        "sort": calls["sort"],
+        "kernel": calls["kernel"],
+        "evaluate": calls["public"],
+        "vus_pr": functools.partial(vuskit.vus_pr, labels, scores, buffer=SHORT.buffer),
+    }
+
+
+def _frame_calls(series: int) -> Calls:
+    import polars
+
+    labels, scores = SHORT.load()
+    rng = np.random.default_rng(SEED)
+    frame = polars.DataFrame(
+        {
+            "series": np.repeat([f"series {number}" for number in range(series)], SHORT.n),
+            "t": np.tile(np.arange(SHORT.n), series),
+            "label": np.tile(labels.astype(np.int8), series),
+            "score": rng.random(SHORT.n * series),
         }
-        other_work = OtherWork()
-        collect(
-            worker_events(python_of(job.environment, self._peers_folder), job, request, effort),
-            records,
-        )
-        for record in records.values():
-            record.other_cores = other_work.cores()
-        return list(records.values())
+    )
+    roles = {"by": "series", "order": "t", "scores": "score"}
+    options = {"buffer": SHORT.buffer, "measures": BOTH}
+    return {
+        "sort": functools.partial(np.sort, scores),
+        "frame": functools.partial(vuskit.evaluate_frame, frame, **roles, **options),
+        "read": functools.partial(_read_frame, frame, roles),
+    }
 
 
-def collect(events: Iterator[dict[str, Any]], records: dict[tuple[str, int], Record]) -> None:
-    """Turn the events of a worker into the samples and the status of its records."""
-    reference: dict[int, float] = {}
-    for event in events:
-        kind, name = event["event"], event.get("contestant")
-        record = records.get((name, event.get("buffer", 0))) if name else None
-        if kind == "ready":
-            for one in records.values():
-                one.versions = event["versions"]
-        elif kind == "sample" and name == REFERENCE:
-            reference[event["round"]] = event["seconds"]
-        elif kind == "sample" and record is not None and event["keep"]:
-            record.seconds.append(event["seconds"])
-            record.reference_seconds.append(reference[event["round"]])
-            record.calls, record.values = event["calls"], event["values"]
-            record.status, record.reason = OK, ""
-        elif kind in ("failed", OVER_LIMIT):
-            _spoil([record] if record else list(records.values()), event, reference)
-        elif kind == "done":
-            for one in records.values():
-                one.peak_kib = event["peak_kib"]
+def _read_frame(frame: Any, columns: dict[str, str]) -> None:
+    """Do what ``evaluate_frame`` does before it evaluates: read arrays and find the series."""
+    source = frames._source_of(frame, columns["by"], None)
+    others = {"label": "label", "dataset": None, "value": None}
+    roles = frames._Roles.of(source.numeric, **columns, **others)
+    for _ in frames._groups(source.batches(roles, is_sorted=False), roles):
+        pass
 
 
-def _spoil(records: list[Record], event: dict[str, Any], reference: dict[int, float]) -> None:
-    for record in records:
-        if event["event"] == OVER_LIMIT:
-            if record.status == OK:
-                continue  # it was within the limit before: one slow sample does not undo that
-            record.status = OVER_LIMIT
-        else:
-            record.status = OVER_MEMORY if event["memory"] else FAILED
-        record.reason = event["reason"]
-        record.reference_seconds = record.reference_seconds or list(reference.values())
+def _many_calls(number: int = 10) -> Calls:
+    labels, scores = HEADLINE.load()
+    rng = np.random.default_rng(SEED)
+    many = {f"score {i}": rng.permutation(scores) for i in range(number)}
+    options = {"buffer": HEADLINE.buffer, "measures": BOTH}
+    return {
+        "single": lambda: [vuskit.evaluate(labels, one, **options) for one in many.values()],
+        "many": functools.partial(vuskit.evaluate_many, labels, many, **options),
+    }
 
 
-def worker_events(
-    python: Path, job: Job, request: dict[str, Any], effort: Effort
-) -> Iterator[dict[str, Any]]:
-    """Events of a worker process, the last one made up here if it was ended or broke down."""
-    variables = environment_variables(job.environment) | {"PYTHONDONTWRITEBYTECODE": "1"}
-    with (
-        tempfile.TemporaryFile("w+", encoding="utf-8") as errors,
-        subprocess.Popen(
-            [str(python), str(WORKER)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=errors,
-            text=True,
-            env=variables,
-        ) as process,
-    ):
-        lines: queue.Queue[str | None] = queue.Queue()
-        pump = threading.Thread(target=_pump, args=(process.stdout, lines))
-        pump.start()
-        try:
-            assert process.stdin is not None
-            process.stdin.write(json.dumps(request))
-            process.stdin.close()
-            ended = yield from _until_silent(lines, effort.limit)
-            if ended and process.wait():
-                errors.seek(0)
-                yield _breakdown(errors.read(), process.returncode)
-        finally:
-            process.kill()
-            pump.join()
+def _thread_calls() -> Calls:
+    labels, scores = WIDE.load()
+    rules = rules_of(DEFINITIONS["journal"], "both")
+    assert rules is not None
+    widths = NativeWidths(rules, np.arange(WIDE.buffer + 1))
+    plan = NativePlan(native_core(), event_bounds(np.flatnonzero(labels)), WIDE.n, widths)
+    score = plan.rank(scores)
+    return {str(threads): functools.partial(score.areas, threads) for threads in (1, 2)}
 
 
-def _breakdown(errors: str, status: int) -> dict[str, Any]:
-    reason = (errors.strip().splitlines() or [f"the worker ended with status {status}"])[-1]
-    return {"event": "failed", "memory": "MemoryError" in reason, "reason": reason[:200]}
+GROWTHS = {
+    "points": [
+        Series(n, 10, 10, 100) for n in (100_000, 300_000, 1_000_000, 3_000_000, 10_000_000)
+    ],
+    # Long events, so that the number of points near anomalies hardly changes with L.
+    "buffer length": [
+        Series(1_000_000, 20, 10_000, buffer) for buffer in (64, 128, 256, 512, 1024)
+    ],
+    "anomalies": [Series(1_000_000, k, 100, 100) for k in (125, 250, 500, 1000, 2000)],
+}
 
 
-def _until_silent(
-    lines: queue.Queue[str | None], limit: float
-) -> Generator[dict[str, Any], None, bool]:
-    """Pass events on; False after silence for longer than the limit, True at the worker's end."""
-    allowed, last = STARTUP_SECONDS, {}
-    while True:
-        try:
-            line = lines.get(timeout=allowed)
-        except queue.Empty:
-            reason = f"one call took more than {allowed:g} s"
-            yield {**last, "event": OVER_LIMIT, "reason": reason}
-            return False
-        if line is None:
-            return True
-        last = json.loads(line)
-        # The reference opens the round and is never the one under trial.
-        trial = last["event"] == "start" and last["contestant"] != REFERENCE
-        allowed = limit if trial else STARTUP_SECONDS
-        yield last
+def measure_growth(effort: Effort) -> Iterator[Row]:
+    """Series along three directions."""
+    for direction, all_series in GROWTHS.items():
+        for series in all_series:
+            yield {
+                "direction": direction,
+                **measure_series(series, effort, ("sort", "public", "numpy")),
+            }
 
 
-def _pump(stream: TextIO, lines: queue.Queue[str | None]) -> None:
-    for line in stream:
-        lines.put(line)
-    lines.put(None)
+# Processes ---------------------------------------------------------------------------------------
+
+IMPORT = "import time; t = time.perf_counter(); import vuskit; print(time.perf_counter() - t)"
+HUGE = 100_000_000
 
 
-class Progress:
-    """Where the run is and how long it will still take, on standard error."""
-
-    def __init__(self, total: float) -> None:
-        self._total, self._done, self._begin = total, 0.0, time.monotonic()
-
-    def show(self, number: str, text: str) -> None:
-        elapsed = time.monotonic() - self._begin
-        left = ""
-        if self._done > 0:
-            seconds = elapsed / self._done * (self._total - self._done)
-            left = f", about {duration(seconds)} left"
-        message = f"[{number}] {text} ({duration(elapsed)}{left})"
-        print(message, file=sys.stderr, flush=True)
-
-    def advance(self, weight: float) -> None:
-        self._done += weight
+def measure_import(effort: Effort) -> Iterator[Row]:
+    """Wall time of ``import vuskit``, NumPy included, in fresh processes."""
+    variables = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
+    other_work = OtherWork()
+    command = [sys.executable, "-P", "-c", IMPORT]
+    samples = [
+        float(subprocess.run(command, env=variables, capture_output=True, check=True).stdout)
+        for _ in range(effort.most)
+    ]
+    yield {"seconds": {"import": samples}, "other_cores": other_work.cores()}
 
 
-def duration(seconds: float) -> str:
-    """75 -> "1 min 15 s"."""
-    minutes, rest = divmod(round(seconds), 60)
-    return f"{minutes} min {rest:02d} s" if minutes else f"{rest} s"
+def measure_huge(n: int = HUGE) -> Iterator[Row]:
+    """Peak memory of one ``evaluate`` on memory maps."""
+    script = f"import speed_run; speed_run.report_peak({n})"
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        stdout=subprocess.PIPE, text=True, check=True, cwd=Path(__file__).parent,
+    )  # fmt: skip
+    yield json.loads(done.stdout)
+
+
+def report_peak(n: int) -> None:
+    """Print the peak memory of this process, mapped pages included, and the size of the scores."""
+    rng, chunk = np.random.default_rng(SEED), 1_000_000
+    with tempfile.TemporaryDirectory(prefix="vuskit-huge-") as folder:
+        scores = np.memmap(Path(folder) / "scores", dtype=np.float64, mode="w+", shape=n)
+        labels = np.memmap(Path(folder) / "labels", dtype=np.uint8, mode="w+", shape=n)
+        for start in range(0, n, chunk):
+            scores[start : start + chunk] = rng.random(min(chunk, n - start))
+            labels[start : start + 100] = 1
+        vuskit.evaluate(labels, scores, buffer=100)
+        unit = 1 if sys.platform == "darwin" else 1024
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
+        print(json.dumps({"n": n, "peak": peak, "scores": scores.nbytes}))

@@ -1,71 +1,111 @@
-"""The speed comparison: its inputs, its store, its arithmetic, and one real worker."""
+"""The speed comparison: its series, calls, tables and worker; no test depends on a duration."""
 
 from __future__ import annotations
 
-from types import SimpleNamespace
+import itertools
+import json
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
 import speed
-import speed_report
-from speed import BUFFERS, grid, plan
-from speed_peers import recipes
-from speed_report import GROWTHS, Outcome, exponent, growth_jobs, growth_outcomes, sharing_outcomes
+import speed_peers
+import speed_report as report
+from speed_peers import IMPLIED, OVER_LIMIT, recipes, run_worker
 from speed_run import (
-    FAILED,
-    IMPLIED,
-    OK,
-    OVER_LIMIT,
-    OVER_MEMORY,
+    GROWTHS,
+    HEADLINE,
+    OTHER_ROWS,
+    ROWS,
+    SCORES,
+    SHORT,
+    WIDE,
     Effort,
-    Job,
-    Record,
-    Records,
-    Runner,
-    collect,
-    implied_by,
-    key_of,
-    save_input,
-    size_text,
+    Series,
+    calls_of,
+    instruction_sets,
+    interleave,
+    measure_series,
+    ratio,
 )
-from speed_worker import CONTESTANTS, OWN, OWN_ENVIRONMENTS, PEERS
+from speed_worker import PEERS
 
-from vuskit.studies.timing import CONTESTANTS as STUDIED
-from vuskit.studies.timing import Setting
+from vuskit.intervals import event_bounds
+from vuskit.kernels.backend import native_core
 
-SMALL = Setting(4, 10, 0, 1_000, max_buffer=5)
-QUICK = Effort(fewest=2, most=2, budget=0.0, limit=60.0, shortest=0.0)
-
-
-def record(contestant="vus-opt", setting=SMALL, status=OK, **fields):
-    environment = CONTESTANTS[contestant].environments[0]
-    return Record(key_of(contestant, environment, setting), status, "mark", **fields)
+TINY = Series(500, 4, 10, 5)
+ONCE = Effort(fewest=1, most=1, budget=0.0)
+needs_core = pytest.mark.skipif(native_core() is None, reason="the native core is not in use")
 
 
-def test_input_is_that_of_the_timing_study(tmp_path):
-    with np.load(save_input(SMALL, 3, tmp_path)) as arrays:
-        labels, scores = arrays["labels"], arrays["scores"]
-    found = Setting.of(labels.astype(bool), max_buffer=5, n_thresholds=250)
-    assert found == SMALL
-    assert labels.dtype == np.int64
-    assert scores.dtype == np.float64
-    with np.load(save_input(SMALL, 4, tmp_path)) as arrays:
-        assert not np.array_equal(scores, arrays["scores"])
+def sampled(series, **seconds):
+    return {"series": series, "set": "v4", "seconds": seconds, "other_cores": 0.01}
 
 
-def test_grid_holds_what_fits():
-    assert len(grid()) == (3 + 5 + 6 + 6) * len(BUFFERS)
-    assert Setting(1000, 100, 0, 10_000, max_buffer=100) not in grid()
-    assert Setting(1000, 100, 0, 1_000_000, max_buffer=100) in grid()
+@pytest.mark.parametrize("scores", SCORES)
+def test_series_has_the_anomalies_of_its_row(scores):
+    series = TINY._replace(scores=scores)
+    labels, values = series.load()
+    starts, stops = event_bounds(np.flatnonzero(labels))
+    assert (stops - starts).tolist() == [10] * 4
+    assert (labels.dtype, values.dtype, values.size) == (np.int64, np.float64, 500)
+    assert np.array_equal(values, series.load()[1])
+    if scores == "missed event":
+        assert (
+            values[starts[0] : stops[0]].max() < np.delete(values, range(starts[0], stops[0])).min()
+        )
 
 
-@pytest.mark.parametrize("name", ["fast_grid", "fast_exact"])
-def test_own_contestants_are_those_of_the_timing_study(tmp_path, name):
-    with np.load(save_input(SMALL, 3, tmp_path)) as arrays:
-        labels, scores = arrays["labels"], arrays["scores"]
-    setting = SimpleNamespace(max_buffer=5, n_thresholds=250)
-    values = CONTESTANTS[name].load()(labels, scores, setting)
-    assert values == STUDIED[name].run(labels, scores, SMALL)
+@pytest.mark.parametrize(
+    "series", [*ROWS, HEADLINE, *OTHER_ROWS, *itertools.chain(*GROWTHS.values())]
+)
+def test_anomalies_fit_the_series(series):
+    assert series.anomalies * (series.length + 1) <= series.n + 1
+
+
+@needs_core
+@pytest.mark.parametrize("scores", ["uniform", "rounded"])
+def test_all_calls_give_the_same_values(scores, monkeypatch):
+    pytest.importorskip("sklearn")
+    monkeypatch.delenv("VUSKIT_CORE", raising=False)
+    calls = calls_of(TINY._replace(scores=scores))
+    expected = list(calls["public"]().values())
+    before = native_core().instruction_set()
+    assert calls["kernel"]() == pytest.approx(expected, abs=1e-12)
+    for name in ("numpy", *instruction_sets()):
+        assert list(calls[name]().values()) == pytest.approx(expected, abs=1e-12)
+    assert native_core().instruction_set() == before
+
+
+@needs_core
+def test_wrong_values_are_not_timed(monkeypatch):
+    pytest.importorskip("sklearn")
+    monkeypatch.setattr("speed_run.kernel_call", lambda *_: lambda: (0.5, 0.5))
+    with pytest.raises(SystemExit, match="kernel must give"):
+        measure_series(TINY, ONCE, ("sk", "kernel"))
+
+
+def test_numpy_core_is_sampled_in_the_first_rounds_only():
+    calls = dict.fromkeys(("sk", "public", "numpy"), lambda: None)
+    samples = interleave(calls, Effort(fewest=2, most=5, budget=1e9))
+    assert {name: len(found) for name, found in samples.items()} == {
+        "sk": 5,
+        "public": 5,
+        "numpy": 2,
+    }
+
+
+def test_ratio_is_the_median_over_rounds():
+    assert ratio({"a": [1.0, 9.0, 2.0], "b": [1.0, 3.0, 4.0, 5.0]}, "a", "b") == 1.0
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(0.00421, "0.0042"), (0.0654, "0.065"), (1.236, "1.24"), (35.63, "35.6"), (606.2, "606")],
+)
+def test_number_text(value, text):
+    assert report.number_text(value) == text
 
 
 @pytest.mark.parametrize(
@@ -73,206 +113,171 @@ def test_own_contestants_are_those_of_the_timing_study(tmp_path, name):
     [(10_000, "1e4"), (20_000, "2e4"), (12_500, "12500"), (64, "64"), (1_234_567, "1234567")],
 )
 def test_size_text(n, text):
-    assert size_text(n) == text
+    assert report.size_text(n) == text
 
 
-def test_every_peer_has_a_recipe_and_every_recipe_a_peer():
-    assert {CONTESTANTS[name].environments[0] for name in PEERS} == set(recipes())
+def test_verdict():
+    assert report.verdict(0.5, 0.5) == "met"
+    assert report.verdict(0.6, 0.5) == "missed: 20 % above"
+    assert report.verdict(0.6, None) == "-"
 
 
-def test_plan_measures_every_contestant_on_every_setting():
-    settings = grid((10_000,))
-    keys = [key for job in plan(settings, list(OWN), list(PEERS)) for key in job.keys]
-    assert len(keys) == len(set(keys))
-    assert set(keys) == {
-        key_of(name, environment, setting)
-        for setting in settings
-        for name in (*OWN, *PEERS)
-        for environment in CONTESTANTS[name].environments
+def test_short_series_are_judged_by_the_kernel():
+    seconds = {"sk": [1.0], "sort": [0.1], "kernel": [0.004], "public": [0.03], "numpy": [0.2]}
+    short = report.rows_table([sampled(SHORT, **seconds)]).splitlines()[-1]
+    assert "0.008 (kernel) | met " in short
+    long = report.rows_table([sampled(ROWS[2], **seconds)])
+    assert "0.007 (evaluate) | missed: 329 % above |" in long
+    rounded = report.rows_table([sampled(SHORT._replace(scores="rounded"), **seconds)])
+    assert "target" not in rounded
+
+
+def test_instruction_sets_have_their_own_targets():
+    rows = [sampled(WIDE, sk=[1.0], sort=[0.1], base=[0.9], v3=[0.45], v4=[0.45])]
+    verdicts = [line.split("|")[-2].strip() for line in report.sets_table(rows).splitlines()[2:]]
+    assert verdicts == ["-", "met", "missed: 12 % above"]
+
+
+def test_targets_in_seconds_follow_the_sort():
+    short = {"sort": [4.8e-6], "kernel": [1e-5], "evaluate": [1.5e-4], "vus_pr": [9.5e-5]}
+    claims = {
+        "short": short,
+        "frame": {"sort": [4.8e-6], "frame": [0.09], "read": [0.03]},
+        "thirteen": {"both": [1.0], "thirteen": [1.2]},
+        "many": {"single": [1.0], "many": [0.9]},
+        "threads": {"1": [1.0], "2": [0.6]},
     }
-
-
-def test_store_survives_a_line_cut_short(tmp_path):
-    path = tmp_path / "samples.jsonl"
-    Records(path).add(record(seconds=[2.0], reference_seconds=[1.0], values=[0.5, 0.25]))
-    with path.open("a") as file:
-        file.write('{"key": {"contestant": "ae')
-    again = Records(path)
-    again.add(record("aeon", seconds=[3.0], reference_seconds=[1.0]))
-    found = {one.key.contestant: one for one in Records(path)}
-    assert set(found) == {"vus-opt", "aeon"}
-    assert found["vus-opt"] == record(seconds=[2.0], reference_seconds=[1.0], values=[0.5, 0.25])
-
-
-@pytest.mark.parametrize(
-    ("status", "limit", "mark", "finished"),
-    [
-        (OK, 5.0, "mark", True),
-        (OK, 5.0, "other code", False),
-        (OVER_LIMIT, 5.0, "mark", True),
-        (OVER_LIMIT, 9.0, "mark", False),
-        (OVER_MEMORY, 5.0, "mark", True),
-        (FAILED, 5.0, "mark", False),
-    ],
-)
-def test_resume_repeats_only_what_may_have_changed(tmp_path, status, limit, mark, finished):
-    store = Records(tmp_path / "samples.jsonl")
-    store.add(record(status=status, limit=5.0))
-    assert store.finished(record().key, mark, limit) is finished
-
-
-def test_results_of_other_code_are_not_shown(tmp_path):
-    store = Records(tmp_path / "samples.jsonl")
-    store.add(record("vus-opt"))
-    store.add(record("aeon"))
-    store.forget_stale({"vus": "mark", "aeon": "newer recipe"})
-    assert [one.key.contestant for one in store] == ["vus-opt"]
-    assert len(list(Records(store.path))) == 2
-
-
-def test_ratio_is_the_median_of_the_rounds():
-    one = record(seconds=[1.0, 9.0, 2.0], reference_seconds=[1.0, 3.0, 4.0])
-    assert one.ratio == 1.0
-    assert record(status=OVER_LIMIT, limit=8.0, reference_seconds=[0.5, 2.0, 4.0]).ratio == 4.0
-    assert record(status=FAILED).ratio is None
+    text = report.calls_table([{"claim": k, "seconds": v} for k, v in claims.items()])
+    rows = [[cell.strip() for cell in line.split("|")[2:-1]] for line in text.splitlines()[2:-2]]
+    assert rows == [
+        ["150 µs", "160 µs", "met"],
+        ["85.0 µs", "80.0 µs", "missed: 6 % above"],
+        ["45.0 µs", "-", "-"],
+        ["30.0 µs", "40.0 µs", "met"],
+        ["1.20", "1.3", "met"],
+        ["0.90", "-", "-"],
+        ["0.60", "-", "-"],
+    ]
 
 
 def test_exponent_of_powers():
     sizes = [10, 100, 1000]
-    assert exponent(sizes, [3.0 * n**1.5 for n in sizes]) == pytest.approx(1.5)
+    assert report.exponent(sizes, [3.0 * n**1.5 for n in sizes]) == pytest.approx(1.5)
 
 
-def test_a_growth_varies_one_direction():
-    for growth in GROWTHS:
-        sizes = [growth.size(setting) for setting in growth.settings]
-        assert sizes == sorted(set(sizes))
-        for one in growth.settings:
-            assert one.n_anomalies * one.mean_length <= speed.LARGEST_ANOMALOUS_SHARE * one.n_points
-    assert {job.environment for job in growth_jobs(GROWTHS)} == set(OWN_ENVIRONMENTS)
+@pytest.mark.parametrize(("power", "verdict"), [(1.2, "met"), (1.5, "missed: 20 % above")])
+def test_growth_is_judged_beside_the_sort(power, verdict):
+    rows = []
+    for direction, all_series in GROWTHS.items():
+        for series in all_series:
+            size = getattr(
+                series, {"points": "n", "anomalies": "anomalies"}.get(direction, "buffer")
+            )
+            times = {"sort": size**1.1, "public": size**power, "numpy": float(size)}
+            rows.append(
+                {
+                    "direction": direction,
+                    "series": series,
+                    "seconds": {k: [v] for k, v in times.items()},
+                }
+            )
+    native, numpy = report.growth_table(rows).splitlines()[2:4]
+    assert native.split("|")[-2].strip() == verdict
+    assert numpy.split("|")[-2].strip() == "met"
 
 
-@pytest.mark.parametrize(("power", "verdict"), [(1.2, "pass"), (1.5, "miss")])
-def test_growth_is_judged_beside_the_sort(tmp_path, power, verdict):
-    store, growth = Records(tmp_path / "samples.jsonl"), GROWTHS[0]
-    for setting in growth.settings:
-        for name, p in (("sort", 1.1), ("fast_exact", power)):
-            seconds = [1e-9 * setting.n_points**p]
-            store.add(record(name, setting, seconds=seconds, reference_seconds=[1.0]))
-    numpy_outcome, numba_outcome = growth_outcomes(store, (growth,))
-    assert numpy_outcome.measured == pytest.approx(power)
-    assert numpy_outcome.limit == pytest.approx(1.25)
-    assert (numpy_outcome.verdict, numba_outcome.verdict) == (verdict, "not measured")
+def test_every_peer_has_a_recipe_and_every_recipe_a_peer():
+    assert {peer.environment for peer in PEERS.values()} == set(recipes())
 
 
-def test_outcomes_are_not_claimed_without_samples(tmp_path):
-    outcomes = sharing_outcomes(Records(tmp_path / "none.jsonl"))
-    assert {one.verdict for one in outcomes} == {"not measured"}
-    assert Outcome("x", 0.5, 0.5).verdict == "pass"
-    assert Outcome("x", 0.6, 0.5).verdict == "miss"
-
-
-def test_larger_case_of_a_peer_over_the_limit_is_not_tried(tmp_path):
-    store = Records(tmp_path / "samples.jsonl")
-    store.add(record("aeon", status=OVER_LIMIT, limit=60.0))
-    larger = Job(Setting(4, 10, 0, 2_000), "aeon", (("aeon", 100),))
-    fewer_anomalies = Job(Setting(3, 10, 0, 2_000), "aeon", (("aeon", 100),))
-    assert implied_by(store, larger, "mark", 60.0) is not None
-    assert implied_by(store, fewer_anomalies, "mark", 60.0) is None
-    assert implied_by(store, larger, "mark", 120.0) is None
-    runner = Runner(store, QUICK, tmp_path, {}, seed=0)
-    assert [one.status for one in runner.run(larger, "mark")] == [IMPLIED]
-
-
-def test_worker_measures_beside_the_reference(tmp_path):
+def test_worker_reports_a_missing_package():
     pytest.importorskip("sklearn")
-    runner = Runner(Records(tmp_path / "samples.jsonl"), QUICK, tmp_path, {"cpu": "x"}, seed=0)
-    (one,) = runner.run(Job(SMALL, "numpy", (("sort", 0),)), "mark")
-    assert one.status == OK, one.reason
-    assert len(one.seconds) == len(one.reference_seconds) == 2
-    with np.load(save_input(SMALL, 0, tmp_path)) as arrays:
-        assert one.values == [arrays["scores"].min()]
-    assert one.versions["numpy"] == np.__version__
-    assert one.peak_kib > 0
-    assert one.other_cores is None or one.other_cores >= 0
+    row = run_worker(Path(sys.executable), "aeon", TINY, limit=60.0)
+    assert row["status"] == "failed"
+    assert "No module named 'aeon'" in row["reason"]
 
 
-# A worker whose second call never ends, however slow the machine is.
-ENDLESS = """
-import json, sys, time
-sys.stdin.read()
-for event in (
-    {"event": "ready", "versions": {}},
-    {"event": "start", "contestant": "sklearn", "buffer": 0},
-    {"event": "sample", "contestant": "sklearn", "round": 0, "seconds": 0.5},
-    {"event": "start", "contestant": "sort", "buffer": 0},
-):
-    print(json.dumps(event), flush=True)
-time.sleep(3600)
+WORKER = """
+import json, signal, sys
+sys.path.insert(0, {folder!r})
+import speed_worker
+speed_worker.PEERS["aeon"] = speed_worker.Peer("aeon", "aeon", "journal", lambda: call)
+def call(labels, scores, buffer):
+    {body}
+speed_worker.main()
 """
 
 
+def worker(tmp_path, monkeypatch, body):
+    path = tmp_path / "worker.py"
+    path.write_text(WORKER.format(folder=str(Path(speed.__file__).parent), body=body))
+    monkeypatch.setattr(speed_peers, "WORKER", path)
+    return run_worker(Path(sys.executable), "aeon", TINY, limit=0.1)
+
+
+def test_worker_measures_beside_the_reference(tmp_path, monkeypatch):
+    pytest.importorskip("sklearn")
+    monkeypatch.setattr(speed_peers, "PEER_ROUNDS", 2)
+    row = worker(tmp_path, monkeypatch, "print('noise'); return 0.5, 0.25")
+    assert row["status"] == "ok", row.get("reason")
+    assert [len(row["seconds"][name]) for name in ("sk", "aeon")] == [2, 2]
+    assert row["values"] == [0.5, 0.25]
+    assert row["difference"] > 0
+
+
 def test_call_over_the_limit_is_stopped(tmp_path, monkeypatch):
-    (tmp_path / "endless.py").write_text(ENDLESS)
-    monkeypatch.setattr("speed_run.WORKER", tmp_path / "endless.py")
-    effort = Effort(fewest=1, most=1, budget=0.0, limit=0.1, shortest=0.0)
-    runner = Runner(Records(tmp_path / "samples.jsonl"), effort, tmp_path, {}, seed=0)
-    (one,) = runner.run(Job(SMALL, "numpy", (("sort", 0),)), "mark")
-    assert one.status == OVER_LIMIT
-    assert one.reason == "one call took more than 0.1 s"
-    assert one.ratio == pytest.approx(0.1 / 0.5)
+    pytest.importorskip("sklearn")
+    row = worker(tmp_path, monkeypatch, "\n    while labels.size == 500: pass\n    return 0, 0")
+    assert row["status"] == OVER_LIMIT
+    assert len(row["seconds"]["sk"]) == 1
 
 
-def test_broken_worker_leaves_its_reason(tmp_path):
-    runner = Runner(Records(tmp_path / "samples.jsonl"), QUICK, tmp_path, {}, seed=0)
-    (one,) = runner.run(Job(SMALL, "numpy", (("aeon", 5),)), "mark")
-    assert one.status == FAILED
-    assert "No module named 'aeon'" in one.reason
+def test_memory_error_is_reported(tmp_path, monkeypatch):
+    pytest.importorskip("sklearn")
+    row = worker(tmp_path, monkeypatch, "raise MemoryError('too much')")
+    assert (row["status"], row["reason"]) == ("memory", "MemoryError: too much")
 
 
-def test_failure_after_samples_is_not_shown_as_a_ratio():
-    one = record("aeon")
-    one.status = FAILED
-    events = [
-        {"event": "sample", "contestant": "sklearn", "buffer": 0, "round": 0, "seconds": 1.0},
-        {"event": "failed", "contestant": "aeon", "buffer": 5, "memory": True, "reason": "m"},
-    ]
-    collect(iter(events), {("aeon", 5): one})
-    assert (one.status, one.reason, one.ratio) == (OVER_MEMORY, "m", None)
+def test_larger_series_of_a_peer_over_the_limit_are_skipped(tmp_path, monkeypatch):
+    own = {"series": HEADLINE, "seconds": {"sk": [1.0], "public": [0.1]}}
+    monkeypatch.setattr(speed_peers, "install", lambda *_: Path(sys.executable))
+    monkeypatch.setattr(speed_peers, "measure_series", lambda series, *_: own | {"series": series})
+    over = {"status": OVER_LIMIT, "seconds": {"sk": [0.5], "aeon": []}}
+    monkeypatch.setattr(speed_peers, "run_worker", lambda *_: over)
+    rows = list(speed_peers.measure_peers(ONCE, 60.0, tmp_path))
+    found = [row["status"] for row in rows if row["peer"] == "aeon"]
+    assert found == [OVER_LIMIT, OVER_LIMIT, IMPLIED, IMPLIED, IMPLIED]
+    lines = report.peers_table(rows).splitlines()
+    assert ">120" in lines[2]
+    assert "over*" in lines[4]
 
 
-def test_tables_fit_a_hundred_columns(tmp_path, capsys):
-    store = Records(tmp_path / "samples.jsonl")
-    for setting in grid():
-        for name in (*OWN, *PEERS):
-            for environment in CONTESTANTS[name].environments:
-                key = key_of(name, environment, setting)
-                slow = {"limit": 1e5, "reference_seconds": [1.0], "other_cores": 1.5}
-                store._records[key] = Record(key, OVER_LIMIT, "mark", **slow)
-    speed.main(["--show", "--huge", f"--out={tmp_path}"])
-    speed.print_tables(speed.parse([f"--out={tmp_path.name}"]), store, [])
-    lines = capsys.readouterr().out.splitlines()
-    assert any(">100000" in line for line in lines)
-    assert any("aeon (1.5)" in line for line in lines)
-    assert max(len(line) for line in lines if "raw samples in" not in line) <= 100
+def test_a_busy_machine_is_reported():
+    assert report.load_text([{"other_cores": 0.05}]) == "Other processes used at most 0.05 cores."
+    assert "again" in report.load_text([{"other_cores": 1.25}, {"other_cores": None}])
 
 
-def test_ratios_from_a_busy_machine_are_named(tmp_path):
-    store = Records(tmp_path / "samples.jsonl")
-    store.add(record("vus-opt", seconds=[1.0], reference_seconds=[1.0], other_cores=0.05))
-    assert speed_report.disturbances(store, [SMALL]) == ""
-    store.add(record("aeon", seconds=[1.0], reference_seconds=[1.0], other_cores=1.25))
-    text = speed_report.disturbances(store, [SMALL])
-    assert "aeon (1.2)" in text
-    assert "vus-opt" not in text
+@needs_core
+def test_stored_topics_update_the_blocks_of_a_page(tmp_path, capsys, monkeypatch):
+    monkeypatch.delenv("VUSKIT_CORE", raising=False)
+    rows = [sampled(HEADLINE, sk=[1.0], sort=[0.1], kernel=[0.1], public=[0.25], numpy=[0.5])]
+    topic = speed.Topic("Title", lambda _: iter(rows), report.rows_table)
+    monkeypatch.setitem(speed.TOPICS, "rows", topic)
+    store, page = tmp_path / "folder" / "speed.json", tmp_path / "page.md"
+    page.write_text("a\n<!-- speed rows -->\nold\n<!-- /speed rows -->\nb\n")
+    speed.main(["--only", "rows", "--store", str(store), "--docs", str(page)])
+    text = page.read_text()
+    assert "| 2e4 | 10 x 100  | 100 | uniform | 1000" in text
+    assert "old" not in text
+    assert "instruction set v4" in text
+    assert text.endswith("<!-- /speed rows -->\nb\n")
+    capsys.readouterr()
+    speed.main(["--show", "--store", str(store)])
+    assert capsys.readouterr().out.strip() in f"Title\n\n{text.split('-->')[1][1:]}"
+    assert json.loads(store.read_text())["rows"]["rows"][0]["seconds"]["sk"] == [1.0]
 
 
-def test_ratio_text():
-    assert speed_report.ratio_text(None) == "-"
-    assert speed_report.ratio_text(record(seconds=[0.023], reference_seconds=[1.0])) == "0.023"
-    assert speed_report.ratio_text(record(status=IMPLIED)) == "over*"
-
-
-def test_unknown_name_is_refused(capsys):
+def test_unknown_topic_is_rejected(capsys):
     with pytest.raises(SystemExit):
-        speed.parse(["--only", "aeom"])
-    assert "`aeom` is not one of sort" in capsys.readouterr().err
+        speed.parse(["--only", "rowz"])
+    assert "`rowz` is not one of rows, sets" in capsys.readouterr().err

@@ -112,6 +112,52 @@ def short_series(draw, max_size=40, kinds=tuple(POOLS)):
     return drawn, rng.choice(rng.permutation(pool)[:size], len(drawn))
 
 
+def random_labels(rng, n):
+    """Labels with both classes: one event, a few, many, or one at each end."""
+    labels = np.zeros(n, dtype=int)
+    kind = rng.integers(5)
+    for start in rng.integers(0, n, 1 if kind < 2 else rng.integers(2, 5)):
+        labels[start : start + rng.choice([1, 1, 2, 5])] = 1
+    if kind == 3:
+        labels = (rng.random(n) < rng.choice([0.1, 0.5, 0.9])).astype(int)
+    elif kind == 4:
+        labels[[0, -1]] = 1
+    if labels.min() == labels.max():
+        labels[rng.integers(n)] ^= 1
+    return labels
+
+
+def random_scores(rng, labels):
+    """Scores without ties, or with few values; points near events often outrank those inside."""
+    n = labels.size
+    kind = rng.integers(4)
+    scores = rng.permutation(n) if kind < 3 else rng.integers(0, rng.choice([1, 2, 3, 9]), n)
+    return scores + 100.0 * labels * (kind - 1) * (kind < 3)
+
+
+def random_widths(rng, n):
+    """Ascending widths: all, some, or only long ones."""
+    longest = int(rng.choice([3, 8, n, 2 * n, 3 * n]))
+    kind = rng.integers(4)
+    widths = np.arange(longest // 2 if kind == 0 else 0, longest + 1)
+    if kind == 1:
+        widths = np.sort(rng.choice(widths, 1 + widths.size // 4, replace=False))
+    return widths.tolist()
+
+
+def random_cases(number, max_size=40):
+    """Labels, scores, widths and a grid, all from one generator.
+
+    Hypothesis shrinks what it finds, but draws rare combinations too seldom.
+    """
+    rng = np.random.default_rng(number)
+    for _ in range(number):
+        n = int(rng.integers(2, max_size + 1))
+        labels = random_labels(rng, n)
+        scores, widths = random_scores(rng, labels), random_widths(rng, n)
+        yield labels.tolist(), scores, widths, [None, None, 2, 3, 26, 250][rng.integers(6)]
+
+
 def plain(scores):
     """Scores as numbers that Python compares exactly."""
     return list(scores) if scores.dtype == np.longdouble else scores.tolist()

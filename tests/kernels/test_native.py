@@ -19,13 +19,14 @@ from kernels.native_cases import (
     native_score,
     numpy_areas,
     plain,
+    random_cases,
     require_native_core,
     short_series,
     widths,
 )
 from kernels.ranking.test_numpy import KINDS, shaped
 from oracle.vus import threshold_values
-from strategies import buffers, definitions, labeled_scores, labels, sides, thresholds
+from strategies import buffers, labeled_scores, labels, sides, thresholds
 
 import vuskit
 from vuskit.kernels.labels import DEFINITIONS, JOURNAL, Definition
@@ -34,6 +35,10 @@ from vuskit.kernels.native import as_doubles, rules_of
 require_native_core()
 
 EXACT = 1e-12
+
+# Hypothesis would draw rare combinations too seldom.
+each_definition = pytest.mark.parametrize("definition", DEFINITIONS)
+each_side = pytest.mark.parametrize("side", ["both", "before", "after"])
 
 
 @st.composite
@@ -58,23 +63,28 @@ def check_against_oracle(labels, scores, widths, chosen, **options):
             assert found[curve, row] == pytest.approx(expected, rel=0, abs=EXACT)
 
 
-@settings(max_examples=400)
-@given(
-    definition=definitions(),
-    side=sides(),
-    thresholds=thresholds(),
-    chosen=st.integers(0, 99),
-    case=cases(max_size=24),
-)
+@each_definition
+@each_side
+@settings(max_examples=100)
+@given(thresholds=thresholds(), chosen=st.integers(0, 99), case=cases(max_size=24))
 def test_areas(case, definition, side, thresholds, chosen):
     options = {"definition": definition, "side": side, "thresholds": thresholds}
     check_against_oracle(*case, chosen, **options)
 
 
-@settings(max_examples=200)
+@each_definition
+@each_side
+def test_areas_of_random_series(definition, side):
+    for place, (*case, grid) in enumerate(random_cases(300)):
+        options = {"definition": definition, "side": side, "thresholds": grid}
+        found, expected = native_areas(*case, **options), numpy_areas(*case, **options)
+        np.testing.assert_allclose(found, expected, rtol=0, atol=EXACT, err_msg=f"case {place}")
+
+
+@each_definition
+@each_side
+@settings(max_examples=80)
 @given(
-    definition=definitions(),
-    side=sides(),
     thresholds=thresholds(),
     chosen=st.integers(0, 99),
     widths=widths(),
@@ -113,10 +123,10 @@ def test_supported_definitions():
         assert (variant in SUPPORTED) is not left_out
 
 
-@settings(max_examples=300)
+@each_side
+@settings(max_examples=200)
 @given(
     definition=st.sampled_from(SUPPORTED),
-    side=sides(),
     thresholds=thresholds(),
     case=cases(kinds=("many", "quarters", "zeros and others")),
 )
@@ -134,8 +144,8 @@ def events_with_a_gap(gap, lead):
     return labels, np.where(labels, -9.0 - points, points * 3 % 7 + 9 * in_gap)
 
 
-@pytest.mark.parametrize("definition", DEFINITIONS)
-@pytest.mark.parametrize("side", ["both", "before", "after"])
+@each_definition
+@each_side
 def test_every_gap_between_two_events(definition, side):
     """Buffers meet, share a point or stay one point apart."""
     for gap, lead in itertools.product(range(1, 10), (0, 1, 3)):
@@ -146,11 +156,26 @@ def test_every_gap_between_two_events(definition, side):
             check_against_oracle(*case, thresholds=grid, **options)
 
 
-@pytest.mark.parametrize("side", ["both", "before", "after"])
+@each_side
 def test_every_gap_with_every_combination_of_rules(side):
     for definition, gap in itertools.product(SUPPORTED, range(1, 8)):
         case = *events_with_a_gap(gap, 2), [*range(2 * gap + 6)], definition, side
         np.testing.assert_allclose(native_areas(*case), numpy_areas(*case), rtol=0, atol=EXACT)
+
+
+@each_definition
+@pytest.mark.parametrize("last", [[22], [22, 23], [19, 22], [22, 25]])
+def test_wide_buffers_are_complete_before_the_last_event(definition, last):
+    """All points near one event are found before the other event, whose own points are higher."""
+    labels, scores = [0] * 30, np.arange(30.0)[::-1]
+    for place in (8, *last):
+        labels[place] = 1
+    scores[last] = 15.5 + np.arange(len(last))
+    scores[13:16] = 16.0
+    for all_widths in ([6, 7, 8], [8], [7, 9, 10], [0, 3, 8]):
+        for grid in (None, 20):
+            options = {"definition": definition, "thresholds": grid}
+            check_against_oracle(labels, scores, all_widths, 0, **options)
 
 
 def evaluate_with_both(*data, **options):
@@ -163,18 +188,18 @@ def evaluate_with_both(*data, **options):
         return dict(slow), dict(vuskit.evaluate(*data, **options))
 
 
-@settings(max_examples=100)
+@each_definition
+@settings(max_examples=40)
 @given(
     buffer=buffers(),
-    definition=definitions(),
     side=sides(),
     thresholds=thresholds(),
     step=st.sampled_from([1, 1, 2, 7]),
     k=st.none() | st.integers(1, 2),
     data=labeled_scores(),
 )
-def test_all_measures(data, buffer, **options):
-    slow, fast = evaluate_with_both(*data, buffer=buffer, **options)
+def test_all_measures(data, definition, **options):
+    slow, fast = evaluate_with_both(*data, definition=definition, **options)
     assert fast == pytest.approx(slow, rel=0, abs=EXACT)
 
 
@@ -210,13 +235,10 @@ def literal_levels(labels, scores, half, definition, side, grid):
     return predicted, before, found
 
 
-@settings(max_examples=300)
-@given(
-    definition=definitions(),
-    side=sides(),
-    thresholds=thresholds(),
-    case=cases(),
-)
+@each_definition
+@each_side
+@settings(max_examples=100)
+@given(thresholds=thresholds(), case=cases())
 def test_levels(case, definition, side, thresholds):
     labels, scores, widths = case
     found = native_score(*case, definition=definition, side=side, thresholds=thresholds).levels
@@ -270,7 +292,7 @@ def test_levels_of_a_long_series(shape, n):
         np.testing.assert_array_equal(found.found, inside.size - inside.searchsorted(expected))
 
 
-@settings(max_examples=100)
+@settings(max_examples=200)
 @given(case=cases())
 def test_plain_areas(case):
     labels, scores, _ = case
@@ -283,7 +305,7 @@ def test_plain_areas(case):
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize("definition", DEFINITIONS)
+@each_definition
 def test_areas_of_a_long_series(shape, definition):
     case = *long_series(shape, 8_000), np.arange(0, 603, 2)
     for options in ({}, {"thresholds": 250}, {"side": "before"}, {"side": "after"}):
@@ -292,7 +314,7 @@ def test_areas_of_a_long_series(shape, definition):
         np.testing.assert_allclose(found, expected, rtol=0, atol=EXACT)
 
 
-@pytest.mark.parametrize("definition", DEFINITIONS)
+@each_definition
 @pytest.mark.parametrize(("n_events", "longest"), [(3, 900), (600, 3), (2_500, 1)])
 def test_few_long_events_and_many_short_ones(definition, n_events, longest):
     case = *long_series("two decimals", 6_000, n_events, longest), np.arange(290)
@@ -302,7 +324,7 @@ def test_few_long_events_and_many_short_ones(definition, n_events, longest):
         np.testing.assert_allclose(found, expected, rtol=0, atol=EXACT)
 
 
-@pytest.mark.parametrize("definition", DEFINITIONS)
+@each_definition
 def test_weights_that_are_computed_block_by_block(definition):
     """More widths than fit into one table of weights, in steps so that NumPy is fast."""
     labels, scores = long_series("exponential", 9_000, 8)

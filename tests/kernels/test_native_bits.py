@@ -15,11 +15,12 @@ from kernels.native_cases import (
     long_series,
     native_areas,
     native_score,
+    random_cases,
     require_native_core,
     short_series,
     widths,
 )
-from strategies import definitions, sides, thresholds
+from strategies import sides, thresholds
 
 import vuskit
 from vuskit.kernels.backend import native_core
@@ -38,16 +39,15 @@ DOUBLES = ("many", "quarters", "zeros and others", "heavy tails", "extremes", "i
 SKEWED = ("uniform", "lognormal", "cauchy", "exponential", "two decimals", "single heavy tails")
 
 
+each_definition = pytest.mark.parametrize("definition", DEFINITIONS)
+each_side = pytest.mark.parametrize("side", ["both", "before", "after"])
+
+
 @st.composite
 def cases(draw):
-    """Short series with any scores, and settings."""
-    options = {
-        "definition": draw(definitions()),
-        "side": draw(sides()),
-        "thresholds": draw(thresholds()),
-    }
-    drawn = draw(widths())
-    return (*draw(short_series()), drawn), options
+    """Short series with any scores, widths, and the number of thresholds."""
+    grid, drawn = draw(thresholds()), draw(widths())
+    return *draw(short_series()), drawn, grid
 
 
 def same_bits(one, other):
@@ -91,13 +91,16 @@ def check_instruction_sets(*case, **options):
             np.testing.assert_array_equal(one, another)
 
 
-@settings(max_examples=150)
-@given(cases())
-def test_instruction_sets(case):
-    check_instruction_sets(*case[0], **case[1])
+@each_definition
+@each_side
+@settings(max_examples=20)
+@given(case=cases())
+def test_instruction_sets(case, definition, side):
+    *series, grid = case
+    check_instruction_sets(*series, definition=definition, side=side, thresholds=grid)
 
 
-@pytest.mark.parametrize("definition", DEFINITIONS)
+@each_definition
 @pytest.mark.parametrize("shape", SHAPES)
 def test_instruction_sets_on_a_long_series(shape, definition):
     labels, scores = long_series(shape, 6_000)
@@ -120,7 +123,7 @@ def test_instruction_sets_have_names():
 # --- threads -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("definition", DEFINITIONS)
+@each_definition
 @pytest.mark.parametrize("shape", SKEWED)
 def test_threads(shape, definition):
     labels, scores = long_series(shape, 6_000)
@@ -134,10 +137,13 @@ def test_threads(shape, definition):
 # --- widths --------------------------------------------------------------------------------------
 
 
-@settings(max_examples=200)
+@each_definition
+@each_side
+@settings(max_examples=60)
 @given(seed=st.integers(0, 999), case=cases())
-def test_widths_do_not_depend_on_others(seed, case):
-    (labels, scores, all_widths), options = case
+def test_widths_do_not_depend_on_others(seed, case, definition, side):
+    labels, scores, all_widths, grid = case
+    options = {"definition": definition, "side": side, "thresholds": grid}
     expected = native_areas(labels, scores, all_widths, **options)
     rng, rows = np.random.default_rng(seed), np.arange(len(all_widths))
     for size in (1, 1, 1 + rows.size // 2):
@@ -146,7 +152,20 @@ def test_widths_do_not_depend_on_others(seed, case):
         same_bits(found, expected[:, some])
 
 
-@pytest.mark.parametrize("definition", DEFINITIONS)
+@each_definition
+@each_side
+def test_widths_of_random_series_do_not_depend_on_others(definition, side):
+    rng = np.random.default_rng(0)
+    for labels, scores, all_widths, grid in random_cases(100):
+        options = {"definition": definition, "side": side, "thresholds": grid}
+        expected = native_areas(labels, scores, all_widths, **options)
+        row = int(rng.integers(len(all_widths)))
+        for some in ([row], range(row, len(all_widths)), range(row + 1)):
+            found = native_areas(labels, scores, [all_widths[one] for one in some], **options)
+            same_bits(found, expected[:, list(some)])
+
+
+@each_definition
 @pytest.mark.parametrize("shape", SKEWED)
 def test_widths_of_a_long_series_do_not_depend_on_others(shape, definition):
     labels, scores = long_series(shape, 7_000)
@@ -159,7 +178,7 @@ def test_widths_of_a_long_series_do_not_depend_on_others(shape, definition):
             same_bits(native_areas(labels, scores, some, **options), expected[:, some])
 
 
-@pytest.mark.parametrize("definition", DEFINITIONS)
+@each_definition
 def test_ties_near_two_events_of_which_a_short_buffer_reaches_one(definition):
     labels, scores = np.array([1, 0, 0, 0, 0, 1]), np.array([0.0, 0, 1, 1, 1, 1])
     expected = native_areas(labels, scores, np.arange(14), definition)
@@ -227,20 +246,23 @@ def check_ways(labels, scores, *, with_all=False, **options):
     same_bits(fleet([(labels, scores, buffer, buffer)], **options)[0], expected)
 
 
-@settings(max_examples=60)
+@each_definition
+@each_side
+@settings(max_examples=10)
 @given(
     buffer=st.integers(0, 12) | st.integers(0, 60),
     step=st.sampled_from([1, 1, 2, 7]),
     case=cases(),
 )
-def test_ways_of_calling(case, buffer, step):
-    (labels, scores, _), options = case
+def test_ways_of_calling(case, buffer, step, definition, side):
+    labels, scores, _, grid = case
+    options = {"definition": definition, "side": side, "thresholds": grid}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         check_ways(np.array(labels), scores, buffer=buffer, step=step, **options)
 
 
-@pytest.mark.parametrize("definition", DEFINITIONS)
+@each_definition
 @pytest.mark.parametrize("grid", [None, 250])
 @pytest.mark.parametrize("shape", SKEWED)
 def test_ways_of_calling_with_a_long_series(shape, definition, grid):
@@ -250,7 +272,7 @@ def test_ways_of_calling_with_a_long_series(shape, definition, grid):
     check_ways(labels, scores, buffer=41, step=7, **options)
 
 
-@pytest.mark.parametrize("definition", DEFINITIONS)
+@each_definition
 @pytest.mark.parametrize("grid", [None, 250])
 def test_threads_of_measures(definition, grid):
     labels, scores = long_series("cauchy", 6_000)
@@ -268,32 +290,35 @@ def test_threads_of_measures(definition, grid):
 # --- many series in one call ---------------------------------------------------------------------
 
 
-@settings(max_examples=100)
+@each_definition
+@settings(max_examples=80)
 @given(
-    definition=definitions(),
     side=sides(),
     thresholds=thresholds(),
     step=st.sampled_from([1, 2, 7]),
-    factor=st.sampled_from([0.5, 1.0, 2.5]),
-    buffers=st.lists(st.integers(0, 12) | st.integers(0, 70), min_size=5, max_size=5),
+    buffers=st.lists(st.integers(0, 12) | st.integers(0, 70), min_size=2, max_size=2),
+    choices=st.lists(st.integers(0, 3), min_size=5, max_size=5),
     drawn=st.lists(short_series(max_size=30, kinds=DOUBLES), min_size=1, max_size=5),
 )
-def test_series_do_not_depend_on_others(definition, side, thresholds, step, factor, buffers, drawn):
+def test_series_do_not_depend_on_others(
+    definition, side, thresholds, step, buffers, choices, drawn
+):
+    """Neighbors often share a buffer, the longest buffer or both."""
     series = [
-        (*one, buffer, round(factor * buffer)) for one, buffer in zip(drawn, buffers, strict=False)
+        (*one, buffers[choice % 2], buffers[choice // 2])
+        for one, choice in zip(drawn, choices, strict=False)
     ]
-    options = {"definition": definition, "side": side, "thresholds": thresholds, "step": step}
-    found = fleet(series, **options)
-    same_bits(found[:, :4], fleet(series, volume=False, **options)[:, :4])
+    options = {"definition": definition, "side": side, "thresholds": thresholds}
+    found = fleet(series, step=step, **options)
+    same_bits(found[:, :4], fleet(series, step=step, volume=False, **options)[:, :4])
     for row, one in zip(found, series, strict=True):
-        y_true, y_score, buffer, _ = one
-        same_bits(row, fleet([one], **options)[0])
+        y_true, y_score, buffer, longest = one
+        same_bits(row, fleet([one], step=step, **options)[0])
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)
-            expected = vuskit.evaluate(
-                y_true, y_score, buffer=buffer, measures=AREAS, volume_factor=factor, **options
-            )
-        same_bits(row, list(expected.values()))
+            expected = single_values(y_true, y_score, buffer=buffer, step=step, **options)
+            volume = single_values(y_true, y_score, buffer=longest, step=step, **options)
+        same_bits(row, expected[:4] + volume[4:])
 
 
 def test_long_series_do_not_depend_on_others():

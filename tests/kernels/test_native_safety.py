@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import os
 import pickle
 import signal
 import subprocess
@@ -64,6 +65,12 @@ def compute(labels, scores, lengths, rules, ranks=NO_RANKS):
 
 
 # --- memory --------------------------------------------------------------------------------------
+
+
+measures_memory = pytest.mark.skipif(
+    not sys.platform.startswith("linux") or "libasan" in os.environ.get("LD_PRELOAD", ""),
+    reason="needs the memory of a Linux process; AddressSanitizer keeps freed memory",
+)
 
 
 @contextlib.contextmanager
@@ -164,23 +171,57 @@ def test_one_long_buffer_needs_little_memory(definition):
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
 
 
-@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
+@measures_memory
 def test_memory_is_freed():
-    """Each call needs about 5 MB, and half of the calls fail."""
+    """With most limits, a call fails after a part of its memory was allocated."""
 
     def resident():
         with open("/proc/self/statm") as file:
             return int(file.read().split()[1]) * 4096
 
     labels, scores = long_series("uniform", 40_000, n_events=30)
-    case = labels, scores, np.arange(0, 900, 3, dtype=np.int64), JOURNAL
-    for limit in (0, 2**17):
+    lengths = np.arange(0, 900, 3, dtype=np.int64)
+    for limit in (0, *(2**k for k in range(15, 24))):
         sizes = []
-        for _ in range(40):
+        for _ in range(100):
             with memory_limit(limit), contextlib.suppress(MemoryError):
-                compute(*case)
+                compute(labels, scores, lengths, JOURNAL)
             sizes.append(resident())
-        assert max(sizes[20:]) - max(sizes[:20]) < 20_000_000
+        assert max(sizes[50:]) - max(sizes[:50]) < 500_000
+
+
+FLEET_MEMORY = """
+import numpy as np
+from vuskit.kernels import backend
+from vuskit.kernels.labels import JOURNAL
+from vuskit.kernels.native import rules_of
+
+def peak():
+    with open("/proc/self/status") as file:
+        return next(int(line.split()[1]) for line in file if line.startswith("VmHWM"))
+
+n, size = 500, 4_000
+labels = np.tile(np.arange(n) // 5 % 20 == 3, size).view(np.uint8)
+scores = np.random.default_rng(0).random(labels.size)
+starts = np.arange(0, labels.size + 1, n)
+buffer, out = np.full(size, 40), np.empty((size, 6))
+peaks = []
+for count in (10, size):
+    backend.native_core().fleet(
+        rules_of(JOURNAL, "both"), labels, scores, starts[: count + 1], buffer[:count],
+        buffer[:count], 1, 0, out[:count],
+    )
+    peaks.append(peak())
+print(peaks[1] - peaks[0])
+"""
+
+
+@measures_memory
+def test_memory_of_a_fleet_does_not_grow_with_the_number_of_series():
+    done = subprocess.run(
+        [sys.executable, "-c", FLEET_MEMORY], capture_output=True, text=True, check=True
+    )
+    assert int(done.stdout) < 10_000  # kB
 
 
 # --- wrong arguments -----------------------------------------------------------------------------

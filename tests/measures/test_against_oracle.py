@@ -18,21 +18,22 @@ from vuskit.kernels.sweep import exact, grid
 
 
 def quietly(function, *arguments, **options):
-    """Call with the warning about coarse grids off: these inputs are all tiny."""
+    """Call without warnings about coarse grids and scores of 0 and 1: the inputs are all tiny."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", vuskit.ThresholdResolutionWarning)
+        warnings.simplefilter("ignore", vuskit.PredictionAsScoreWarning)
         return function(*arguments, **options)
 
 
 @pytest.mark.parametrize("name", ["vus_roc", "vus_pr"])
 @settings(max_examples=300)
 @given(
-    data=labeled_scores(),
     max_buffer=buffers(),
     thresholds=grids_or_all(),
     definition=definitions(),
     side=sides(),
     step=st.sampled_from([1, 1, 2, 3, 7]),
+    data=labeled_scores(),
 )
 def test_vus(name, data, max_buffer, thresholds, definition, side, step):
     options = {
@@ -51,11 +52,11 @@ def test_vus(name, data, max_buffer, thresholds, definition, side, step):
 @pytest.mark.parametrize("name", ["range_auc_roc", "range_auc_pr"])
 @settings(max_examples=200)
 @given(
-    data=labeled_scores(),
     buffer=buffers(),
     thresholds=grids_or_all(),
     definition=definitions(),
     side=sides(),
+    data=labeled_scores(),
 )
 def test_range_auc(name, data, buffer, thresholds, definition, side):
     options = {"buffer": buffer, "thresholds": thresholds, "definition": definition, "side": side}
@@ -66,11 +67,11 @@ def test_range_auc(name, data, buffer, thresholds, definition, side):
 
 @settings(max_examples=300)
 @given(
-    data=labeled_scores(),
     max_buffer=buffers(),
     definition=definitions(),
     block=st.sampled_from([1, 40, 300]),
     rows=st.sampled_from([1, 3, 8]),
+    data=labeled_scores(),
 )
 def test_exact_sweep_in_small_pieces(data, max_buffer, definition, block, rows):
     """Blocks of points and of widths that end in the middle of ties, events and ramps."""
@@ -87,12 +88,12 @@ def test_exact_sweep_in_small_pieces(data, max_buffer, definition, block, rows):
 
 @settings(max_examples=200)
 @given(
-    data=labeled_scores(),
     max_buffer=buffers(),
     thresholds=grids_or_all(),
     definition=definitions(),
     most=st.sampled_from([1, 20, 100]),
     steps=st.sampled_from([0, 25, 10**6]),
+    data=labeled_scores(),
 )
 def test_weights_made_in_parts(data, max_buffer, thresholds, definition, most, steps):
     """Buffers so long that their weights are never held all at once; both ways of adding them."""
@@ -129,7 +130,7 @@ def test_precision_at_k(data, k):
 
 
 @pytest.mark.parametrize("name", ["precision", "recall", "f_score"])
-@given(data=labeled_scores(), threshold=st.integers(-8, 260))
+@given(threshold=st.integers(-8, 260), data=labeled_scores())
 def test_point_measures(name, data, threshold):
     actual = getattr(vuskit, name)(*data, threshold=threshold / 4)
     expected = getattr(oracle, name)(*data, threshold=threshold / 4)
@@ -163,10 +164,10 @@ CARDINALITIES = ["one", "reciprocal", half_per_range]
 
 @settings(max_examples=300)
 @given(
-    data=labeled_predictions(),
     bias=st.sampled_from(BIASES),
     cardinality=st.sampled_from(CARDINALITIES),
     alpha=st.sampled_from([0.0, 0.2, 1.0]),
+    data=labeled_predictions(),
 )
 def test_range_measures(data, bias, cardinality, alpha):
     y_true, y_pred = data
@@ -186,7 +187,7 @@ def test_range_measures(data, bias, cardinality, alpha):
 
 
 @settings(max_examples=100)
-@given(data=labeled_scores(), buffer=buffers(), thresholds=grids_or_all())
+@given(buffer=buffers(), thresholds=grids_or_all(), data=labeled_scores())
 def test_evaluate_equals_the_functions(data, buffer, thresholds):
     """Shared work gives what each function gives by itself."""
     result = quietly(vuskit.evaluate, *data, buffer=buffer, thresholds=thresholds)
@@ -205,11 +206,11 @@ def test_evaluate_equals_the_functions(data, buffer, thresholds):
 @pytest.mark.filterwarnings("ignore::vuskit.ThresholdResolutionWarning")
 @settings(max_examples=100)
 @given(
-    data=labeled_scores(),
     max_buffer=st.integers(0, 12),
     thresholds=st.integers(2, 12),
     definition=definitions(),
     side=sides(),
+    data=labeled_scores(),
 )
 def test_surface(data, max_buffer, thresholds, definition, side):
     actual = vuskit.surface(

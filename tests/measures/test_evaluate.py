@@ -324,11 +324,11 @@ def test_measures_describe_themselves():
 
 
 @given(
-    data=labeled_scores(),
     buffer=buffers(),
     thresholds=thresholds(),
     definition=definitions(),
     side=sides(),
+    data=labeled_scores(),
 )
 def test_evaluator_equals_evaluate(data, buffer, thresholds, definition, side):
     y_true, y_score = data

@@ -22,6 +22,7 @@ RANKED = ["precision_at_k", "auc_roc", "auc_pr", *AREAS]
 def evaluate(y_true, y_score, **options):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", vuskit.ThresholdResolutionWarning)
+        warnings.simplefilter("ignore", vuskit.PredictionAsScoreWarning)
         return dict(vuskit.evaluate(y_true, y_score, **options))
 
 
@@ -40,11 +41,11 @@ def with_events(n, starts, length):
 
 
 @given(
-    data=labeled_scores(),
     buffer=buffers(),
     thresholds=grids_or_all(),
     definition=definitions(),
     exponent=st.sampled_from([-300, -3, 1, 40, 400]),
+    data=labeled_scores(),
 )
 def test_powers_of_two(data, buffer, thresholds, definition, exponent):
     """All thirteen, to the last bit: the sigma threshold moves with the scores."""
@@ -66,7 +67,7 @@ INCREASING = {
 
 @pytest.mark.parametrize("name", INCREASING)
 @settings(max_examples=60)
-@given(data=labeled_scores(), buffer=buffers(), thresholds=grids_or_all(), definition=definitions())
+@given(buffer=buffers(), thresholds=grids_or_all(), definition=definitions(), data=labeled_scores())
 def test_increasing_maps(name, data, buffer, thresholds, definition):
     options = {"buffer": buffer, "thresholds": thresholds, "definition": definition}
     y_true, y_score = data[0], np.array(data[1])
@@ -75,7 +76,7 @@ def test_increasing_maps(name, data, buffer, thresholds, definition):
     assert evaluate(y_true, mapped, measures=RANKED, **options) == close(expected)
 
 
-@given(data=labeled_scores(), buffer=buffers(), thresholds=grids_or_all(), seed=st.integers(0, 99))
+@given(buffer=buffers(), thresholds=grids_or_all(), seed=st.integers(0, 99), data=labeled_scores())
 def test_order_of_tied_points(data, buffer, thresholds, seed):
     """Every point keeps its label's neighbours; points far from all events may change places."""
     y_true, y_score = data[0], np.array(data[1])
@@ -98,7 +99,7 @@ MIRRORED = {"both": "both", "before": "after", "after": "before"}
 
 
 @settings(max_examples=200)
-@given(data=labeled_scores(), buffer=buffers(), thresholds=grids_or_all(), side=sides())
+@given(buffer=buffers(), thresholds=grids_or_all(), side=sides(), data=labeled_scores())
 def test_reversed_time_journal(data, buffer, thresholds, side):
     options = {"buffer": buffer, "thresholds": thresholds}
     backwards = [values[::-1] for values in data]
@@ -108,7 +109,7 @@ def test_reversed_time_journal(data, buffer, thresholds, side):
     assert found == close(expected)
 
 
-@given(data=labeled_scores(), buffer=buffers(), thresholds=grids_or_all(), side=sides())
+@given(buffer=buffers(), thresholds=grids_or_all(), side=sides(), data=labeled_scores())
 def test_reversed_time_timeeval_with_one_event(data, buffer, thresholds, side):
     """With several events it looks one point further to the right than to the left."""
     y_true = data[0]
@@ -146,7 +147,7 @@ def test_reversed_time_range_measures(data, bias):
 
 
 @settings(max_examples=150)
-@given(data=labeled_scores(), buffer=buffers(30), definition=definitions(), more=st.integers(1, 50))
+@given(buffer=buffers(30), definition=definitions(), more=st.integers(1, 50), data=labeled_scores())
 def test_more_normal_points_below_everything(data, buffer, definition, more):
     """They are predicted last: no precision or recall changes, false positives weigh less."""
     y_true = [*data[0], *[0] * (buffer + 1)]
@@ -168,10 +169,10 @@ def test_more_normal_points_below_everything(data, buffer, definition, more):
 
 
 @given(
-    data=labeled_scores(),
     buffer=buffers(30),
     definition=st.sampled_from(["pvldb2022", "timeeval"]),
     more=st.integers(1, 50),
+    data=labeled_scores(),
 )
 def test_more_normal_points_scale_the_lost_area(data, buffer, definition, more):
     """Where P' is fixed, the area above the range ROC curve shrinks with the normal points."""
@@ -190,7 +191,7 @@ def test_more_normal_points_scale_the_lost_area(data, buffer, definition, more):
 
 
 @settings(max_examples=150)
-@given(data=labeled_scores(), definition=definitions())
+@given(definition=definitions(), data=labeled_scores())
 def test_no_buffer_and_one_event_is_the_plain_auc(data, definition):
     y_true, y_score = data
     assume(sum(b > a for a, b in zip([0, *y_true], y_true, strict=False)) == 1)
@@ -201,7 +202,7 @@ def test_no_buffer_and_one_event_is_the_plain_auc(data, definition):
     assert vuskit.range_auc_pr(y_true, y_score, **options) == close(pr)
 
 
-@given(data=labeled_scores(), thresholds=grids_or_all(), definition=definitions(), side=sides())
+@given(thresholds=grids_or_all(), definition=definitions(), side=sides(), data=labeled_scores())
 def test_a_buffer_of_one_is_none(data, thresholds, definition, side):
     """Half of it, rounded down, lies on either side."""
     options = {"thresholds": thresholds, "definition": definition, "side": side, "measures": AREAS}

@@ -23,12 +23,12 @@ SCORE = np.random.default_rng(2).random(120) + 0.5 * LABELS
 @pytest.mark.filterwarnings("ignore::vuskit.ThresholdResolutionWarning")
 @settings(max_examples=60)
 @given(
-    data=labeled_scores(),
     max_buffer=buffers(20),
     thresholds=thresholds(),
     definition=definitions(),
     side=sides(),
     step=st.integers(1, 3),
+    data=labeled_scores(),
 )
 def test_areas_are_those_under_the_curves(data, max_buffer, thresholds, definition, side, step):
     options = {"thresholds": thresholds, "definition": definition, "side": side}
