@@ -24,8 +24,6 @@ MODULES = sorted(
 
 # Modules without a test file of the same name: what tests them instead, or why nothing does.
 TESTED_ELSEWHERE: dict[str, str] = {
-    "_util/local_source.py": "_util/test_code_digest.py: edits of modules of all kinds",
-    "_util/reloading.py": "bench/test_identity.py: modules edited between two runs",
     "algorithms/*": "algorithms/test_agreement.py and test_growth.py compare all three algorithms",
     "cli/_exit_codes.py": "Only declares codes; cli/test_interrupt.py and every command's tests",
     "cli/_files.py": "cli/test_evaluate.py: files that are missing, unreadable or not writable",

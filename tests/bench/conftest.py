@@ -39,7 +39,15 @@ class Workshop:
         return self
 
     def plan(self):
+        """Read the plan as another process would: a process imports each module once."""
+        self.forget()
         return load_plan(self.path)
+
+    def forget(self):
+        """Forget the modules beside the plan."""
+        for name, module in list(sys.modules.items()):
+            if str(getattr(module, "__file__", None)).startswith(f"{self.base}{os.sep}"):
+                del sys.modules[name]
 
     def run(self, **options):
         """Run in this process and return the jobs that were done."""
@@ -85,7 +93,9 @@ EVALUATE = '[[evaluate]]\nmeasures = ["auc_pr", "vus_pr"]\nbuffer = "median_anom
 
 @pytest.fixture
 def workshop(tmp_path):
-    return Workshop(tmp_path)
+    workshop = Workshop(tmp_path)
+    yield workshop
+    workshop.forget()
 
 
 @pytest.fixture

@@ -13,7 +13,6 @@ from studies.timing.estimates import estimated_times
 
 from vuskit.errors import InvalidInputError
 from vuskit.paper import Verdict, list_exhibits, reproduce
-from vuskit.paper import files as paper_files
 
 OPTIONS = {
     name: {"buffer": 24, **more}
@@ -218,10 +217,6 @@ def test_published_values_of_other_series_are_told(tmp_path):
     found = run(tmp_path / "paper", only="fig-12", published=tmp_path)
     assert found.published is None
     assert any(note.startswith("published values: ") for note in found.notes)
-
-
-def test_code_is_part_of_the_key():
-    assert len(paper_files.code_digest()) == 64
 
 
 @pytest.mark.parametrize(

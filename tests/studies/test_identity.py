@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import shutil
 import subprocess
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from typer.testing import CliRunner
 from vuskit import get_measure, register_measure
 from vuskit.cli.app import app
 from vuskit.datasets import ScoredSeries, Series
+from vuskit.engine import StaleWorkerError
 from vuskit.kernels import backend
 from vuskit.measures import registry
 from vuskit.measures.thresholds import Sigma
@@ -336,30 +338,46 @@ def own(y_true, y_score):
 
 if __name__ == "__main__":
     module = Path(helpers.__file__)
-    module.write_text(module.read_text().replace("OFFSET = 0.0", "OFFSET = 5.0"))
-    try:
-        consistency_study(
-            sys.argv[1], measures=["own"], buffer=9, processes=2, folder=sys.argv[2]
-        )
-    except InvalidInputError as error:
-        print(error)
+    options = {"measures": ["own"], "buffer": 9, "processes": int(sys.argv[3])}
+    for edited in [True] if sys.argv[4] == "before" else [False, True]:
+        if edited:
+            module.write_text(module.read_text().replace("OFFSET = 0.0", "OFFSET = 50.0"))
+        try:
+            consistency_study(sys.argv[1], folder=sys.argv[2], **options)
+        except InvalidInputError as error:
+            print(error)
 """
 
 
-def test_workers_refuse_a_module_that_was_edited_after_its_import(tmp_path):
+@pytest.mark.parametrize("processes", [1, 2])
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_a_module_that_was_edited_after_its_import_is_refused(tmp_path, processes, when):
+    """Before the first study of a session, or after it."""
     path = write_scored(tmp_path / "scores", make_scored(1))
     (tmp_path / "session.py").write_text(SESSION)
     (tmp_path / "helpers.py").write_text(HELPERS)
+    environment = {key: os.environ[key] for key in os.environ if key != "PYTHONDONTWRITEBYTECODE"}
     found = subprocess.run(
-        [sys.executable, tmp_path / "session.py", path, tmp_path / "parts"],
-        # Python cannot tell bytecode from before an edit of the same size in the same second.
-        env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},
+        [sys.executable, tmp_path / "session.py", path, tmp_path / "parts", str(processes), when],
+        env=environment,
         capture_output=True,
         text=True,
         check=True,
     )
-    assert "StaleWorkerError: helpers.OFFSET must be the code that the study" in found.stdout
-    assert not stored(tmp_path / "parts")
+    assert f"{tmp_path}/helpers.py changed after it was imported; restart Python" in found.stdout
+    assert len(stored(tmp_path / "parts")) == (when == "after")
+
+
+def test_workers_refuse_another_version_of_a_module(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(str(tmp_path))
+    (tmp_path / "worker_helpers.py").write_text("def low(values):\n    return values.min()\n")
+    module = importlib.import_module("worker_helpers")
+    study = Separability.create(criterion=module.low, **SOME)
+    expected = identity.identify_study(study)
+    identity.check_code(study, expected)
+    other = replace(expected, digest="other", parts={"worker_helpers": "other"})
+    with pytest.raises(StaleWorkerError, match="worker_helpers must be the code that the study"):
+        identity.check_code(study, other)
 
 
 def make_measure(factor):
@@ -406,18 +424,6 @@ def test_the_core_counts(monkeypatch):
         assert found.libraries["core"] == core
         digests.add(found.digest)
     assert len(digests) == 2
-
-
-@pytest.mark.parametrize("name", ["core/sweep.c", "core/sweep.h", "_core.so", "_core.abi3.pyd"])
-def test_the_native_core_counts_as_code(monkeypatch, tmp_path, name):
-    monkeypatch.setattr(identity.vuskit, "__file__", str(tmp_path / "__init__.py"))
-    path = tmp_path / "kernels" / name
-    path.parent.mkdir(parents=True)
-    found = set()
-    for content in ("one", "two"):
-        path.write_text(content)
-        found.add(identity._vuskit_code.__wrapped__())
-    assert len(found) == 2
 
 
 def test_code_of_a_users_study_counts(level):

@@ -342,7 +342,7 @@ def _note_training_parts(plan: Plan, jobs: Iterable[Job]) -> list[str]:
 
 
 def _with_current_code(plan: Plan) -> Plan:
-    """Reload modules that changed since the plan was read, and clear cached code digests."""
+    """Refuse modules that changed since the plan was read, and clear cached code digests."""
     for module in plan.imports:
         import_object(module, plan.base)
     forget_code()

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from vuskit._util.reloading import is_changed, reload_changed, track
-from vuskit.errors import InvalidInputError
+from vuskit._util.code_identity import note_module
+from vuskit.errors import ChangedInputError, InvalidInputError
 
 __all__ = [
     "canonical",
@@ -127,14 +127,13 @@ def _place(error: BaseException, folder: Path | None) -> str:
 def import_object(name: str, folder: Path | None = None) -> Any:
     """Import ``"module:object"``, also from the folder of the plan.
 
-    A local module that changed on disk after it was imported is reloaded first, together with
-    the local modules that import it.
-
     Raises
     ------
+    ChangedInputError
+        If a local file changed after it was imported.
     InvalidInputError
         If there is no such module or object, or importing the module fails; the message names the
-        file and line. Also if the main program, which cannot be reloaded, changed after its start.
+        file and line.
 
     Examples
     --------
@@ -144,11 +143,12 @@ def import_object(name: str, folder: Path | None = None) -> Any:
     module, _, attribute = name.partition(":")
     try:
         with importable(folder):
-            reload_changed(folder)
-            importlib.import_module(module)
-            if track(module):
-                reload_changed(folder)
-            found: Any = sys.modules[module]
+            if module not in sys.modules:
+                importlib.invalidate_caches()
+            note_module(module, folder)
+            found: Any = importlib.import_module(module)
+    except ChangedInputError:
+        raise
     except ImportError as error:
         raise InvalidInputError(
             f"`{name}` must be an importable module:name, got {error}{_place(error, folder)}"
@@ -158,11 +158,6 @@ def import_object(name: str, folder: Path | None = None) -> Any:
             f"`{name}` must be an importable module:name, "
             f"got {type(error).__name__}: {error}{_place(error, folder)}"
         ) from error
-    if module == "__main__" and is_changed(module):
-        raise InvalidInputError(
-            f"`{name}` must match the code in {found.__file__}, got an earlier version: the "
-            "file changed after the program started; restart the program"
-        )
     for part in attribute.split(".") if attribute else ():
         if not hasattr(found, part):
             raise InvalidInputError(

@@ -9,7 +9,6 @@ import inspect
 import io
 import json
 import os
-import sys
 import time
 import warnings
 from collections.abc import Callable, Iterable, Mapping
@@ -21,8 +20,8 @@ from typing import Any, ClassVar, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from vuskit import __version__
-from vuskit._util.code_digest import CodeDigest, code_digest
+import vuskit
+from vuskit._util.code_identity import CodeDigest, changed_modules
 from vuskit._util.text import listed
 from vuskit.alignment import align_scores, fill_missing_ends
 from vuskit.bench.identity import (
@@ -82,7 +81,6 @@ __all__ = [
     "SeriesSource",
     "TrainLength",
     "changed_files",
-    "changed_parts",
     "check_memory",
     "describe_series",
     "evaluate_scores",
@@ -187,7 +185,7 @@ class SeriesSource:
             If the format is unknown.
         """
         form = self.format
-        return f"vuskit {__version__}" if form is None else code_digest(form.read).version
+        return CodeDigest.of(vuskit if form is None else form.read).version
 
     def file_states(self, known: Iterable[str] = ()) -> dict[str, str]:
         """State of the file, of its current companion files, and of previously known files.
@@ -510,12 +508,17 @@ class DetectorSpec:
     def digest(self) -> CodeDigest:
         """Digest of the code that computes the scores, cached per spec."""
         with importable(Path(self.folder) if self.folder else None):
-            return code_digest(self.thing())
+            return self.loaded_code()
 
     @property
     def code(self) -> str:
         """Version of the code that computes the scores."""
         return self.digest.version
+
+    def loaded_code(self) -> CodeDigest:
+        """Digest of the code that this process has imported."""
+        own = ":" in self.name and not is_model_name(self.name)
+        return CodeDigest.of(self.thing(), self.name.partition(":")[0] if own else None)
 
     def thing(self) -> Any:
         """Class, instance or function behind the name."""
@@ -597,7 +600,7 @@ class MeasureSpec:
 @functools.lru_cache(maxsize=1024)
 def _measure_identity(spec: MeasureSpec) -> tuple[MeasureVersion, CodeDigest]:
     measure = spec.build()
-    digest = code_digest(measure.function)
+    digest = CodeDigest.of(measure.function)
     return MeasureVersion(measure.name, digest.version), digest
 
 
@@ -997,8 +1000,11 @@ class JobAction(Action):
             return self._run()
 
     def _run(self) -> ScoreResult | EvaluateResult:
-        self._import_modules()
-        self._check_code()
+        try:
+            self._import_modules()
+            self._check_code()
+        except ChangedInputError as error:  # of a file that this process has imported
+            raise StaleWorkerError(f"{error}, or run the same command again") from error
         match self.job:
             case ScoreJob(obstacle=obstacle):
                 if obstacle is not None:
@@ -1078,44 +1084,24 @@ class JobAction(Action):
         """Compare the code in this process with the expected code."""
         match self.job:
             case ScoreJob(detector=detector) if detector.name in self.expected:
-                _check_digest(detector.name, detector.thing(), self.expected[detector.name])
+                _check_digest(detector.name, self.expected[detector.name], detector.loaded_code())
             case EvaluateJob(measures=measures):
                 for measure in measures:
                     if measure.name in self.expected:
                         function = get_measure(measure.name).function
-                        _check_digest(measure.name, function, self.expected[measure.name])
+                        found = CodeDigest.of(function)
+                        _check_digest(measure.name, self.expected[measure.name], found)
 
 
-# Digests of loaded code. Reloading a module creates new objects, hence new entries.
-_loaded_code: dict[str, tuple[Any, CodeDigest]] = {}
-
-
-def _check_digest(name: str, thing: Any, expected: CodeDigest) -> None:
-    known = _loaded_code.get(name)
-    if known is None or known[0] is not thing:
-        known = _loaded_code[name] = thing, code_digest(thing)
-    found = known[1]
-    if found.version == expected.version:
+def _check_digest(name: str, expected: CodeDigest, found: CodeDigest) -> None:
+    changed = changed_modules(expected.parts, found.parts)
+    if found.version == expected.version or (found.parts and not changed):
         return
-    changed = changed_parts(expected.parts, found.parts)
-    file = getattr(sys.modules.get(getattr(thing, "__module__", "")), "__file__", None)
-    where = f" ({file})" if file else ""
     shown = f"a different version of {listed(changed, most=3)}" if changed else found.version
     raise StaleWorkerError(
-        f"`{name}` must not change during a run (expected {expected.version}), got {shown}{where}"
+        f"`{name}` must not change during a run (expected {expected.version}), got {shown}"
         "; run the same command again, and update copies of the module on other machines"
     )
-
-
-def changed_parts(before: Mapping[str, str], after: Mapping[str, str]) -> list[str]:
-    """Names of code parts that changed, were added or were removed.
-
-    Examples
-    --------
-    >>> changed_parts({"m.f": "1", "m.g": "2"}, {"m.f": "1", "m.g": "3", "m.h": "4"})
-    ['m.g', 'm.h']
-    """
-    return sorted(name for name in {*before, *after} if before.get(name) != after.get(name))
 
 
 _WARM_UP_POINTS = 200

@@ -9,17 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from vuskit._util.code_digest import CodeDigest
+from vuskit._util.code_identity import CodeDigest, changed_modules
 from vuskit._util.environment import installed_versions
 from vuskit._util.text import listed
-from vuskit.bench.jobs import (
-    EvaluateJob,
-    ImportJob,
-    Kind,
-    MeasureVersion,
-    ScoreJob,
-    changed_parts,
-)
+from vuskit.bench.jobs import EvaluateJob, ImportJob, Kind, MeasureVersion, ScoreJob
 
 if TYPE_CHECKING:
     from vuskit.bench.expand import ExpandedPlan
@@ -27,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["StaleJobs", "find_stale_jobs", "note_library_versions"]
 
-_SHOWN_PARTS = 3
+_SHOWN_FILES = 3
 
 
 @dataclass(frozen=True)
@@ -119,31 +112,32 @@ def _changed_data(job: ScoreJob | ImportJob, row: sqlite3.Row) -> str:
     main = job.series.source.path
     if len(changed) == 1 and main is not None and Path(changed[0]) != main.absolute():
         return f"labels or other data in {names[0]} changed"
-    return f"{listed(names, most=_SHOWN_PARTS)} changed"
+    return f"{listed(names, most=_SHOWN_FILES)} changed"
 
 
 def describe_change(version: str, parts: Mapping[str, str], now: CodeDigest) -> str:
-    """Describe how code changed, as the end of a sentence.
+    """Describe which files changed, as the end of a sentence.
 
     Parameters
     ----------
     version : str
         Previous version.
     parts : mapping
-        Parts of that version; empty if unknown.
+        Hashes of the files of that version; empty if unknown.
     now : CodeDigest
         Current code.
 
     Examples
     --------
-    >>> now = CodeDigest("sha256:2", {"m.f": "3", "m.g": "4"}, ())
-    >>> describe_change("sha256:1", {"m.f": "3", "m.g": "5"}, now)
-    'changed (m.g)'
+    >>> now = CodeDigest("sha256:2", {"model": "3", "tools": "4"}, ())
+    >>> describe_change("sha256:1", {"model": "3", "tools": "5"}, now)
+    'changed (tools)'
     >>> describe_change("unknown", {}, now)
     'was not fully tracked'
     """
-    if parts:
-        return f"changed ({listed(changed_parts(parts, now.parts), most=_SHOWN_PARTS)})"
+    if parts.keys() & now.parts.keys():
+        changed = changed_modules(parts, now.parts)
+        return f"changed ({listed(changed, most=_SHOWN_FILES)})" if changed else "changed"
     if version.startswith("sha256:") or version in ("unknown", ""):
         return "was not fully tracked"
     return f"changed ({version} -> {now.version})"

@@ -384,6 +384,8 @@ def load_file(path: Path) -> None:
     InvalidInputError
         If it does not exist or fails.
     """
+    from vuskit._util.code_identity import note_module  # slow import
+
     if path in _loaded:
         return
     if not path.is_file():
@@ -395,6 +397,7 @@ def load_file(path: Path) -> None:
     module = ModuleType(f"<{path.stem.replace('.', '_')}>")  # a dot would make it a package
     module.__file__ = str(path)
     sys.modules[module.__name__] = module  # dataclasses look up their module
+    note_module(module.__name__)
     try:
         exec(compile(path.read_bytes(), str(path), "exec"), module.__dict__)
     except Exception as error:

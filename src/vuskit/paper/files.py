@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import functools
-import hashlib
 import json
 import warnings
 from collections.abc import Mapping, Sequence
@@ -13,7 +11,7 @@ from string import ascii_lowercase
 from typing import Any
 
 import vuskit
-from vuskit._util.environment import core_files
+from vuskit._util.code_identity import package_digest
 from vuskit._util.files import atomic_files, write_atomically
 from vuskit._util.tables import TableForms, TableLayout
 from vuskit.errors import (
@@ -31,7 +29,7 @@ from vuskit.report.page.studies import figure_data
 from vuskit.report.tables import write_table
 from vuskit.studies.identity import short_digest
 
-__all__ = ["MadeExhibit", "code_digest", "make_exhibit", "read_made"]
+__all__ = ["MadeExhibit", "make_exhibit", "read_made"]
 
 _FIGURE_FORMATS = ("pdf", "png")
 _EXPECTED_WARNINGS = (InvertedScoreWarning, ThresholdResolutionWarning, UndefinedMeasureWarning)
@@ -92,7 +90,7 @@ def make_exhibit(
         Has a reason instead of files if this data does not allow the exhibit.
     """
     used = [results.get(name, "") for name in exhibit.needs]
-    code = [code_digest(), core_name()]
+    code = [package_digest(Path(vuskit.__file__).parent), core_name()]
     key = short_digest([exhibit.stem, code, repr(material.choice), used])
     found = read_made(exhibit, folder, key)
     if found is not None:
@@ -132,22 +130,6 @@ def read_made(exhibit: Exhibit, folder: Path, key: str) -> MadeExhibit | None:
 
 def _record(exhibit: Exhibit, folder: Path) -> Path:
     return folder / "work" / "exhibits" / f"{exhibit.stem}.json"
-
-
-@functools.cache
-def code_digest() -> str:
-    """Return a digest of the code that makes exhibits.
-
-    The version is not enough: it stays the same during development.
-    """
-    package = Path(vuskit.__file__).parent
-    digest = hashlib.sha256()
-    for name in ("paper", "report", "studies", "datasets", "measures", "kernels"):
-        for path in sorted((package / name).rglob("*.py")):
-            digest.update(path.read_bytes())
-    for path in core_files(package):
-        digest.update(path.read_bytes())
-    return digest.hexdigest()
 
 
 def _write(exhibit: Exhibit, built: Built, folder: Path) -> None:

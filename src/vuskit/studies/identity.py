@@ -6,7 +6,6 @@ is reused if and only if none of them changed. Names of series and detectors are
 
 from __future__ import annotations
 
-import functools
 import hashlib
 import json
 import pickle
@@ -14,25 +13,22 @@ import sys
 import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, is_dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 import vuskit
-from vuskit._util.code_digest import code_digest
-from vuskit._util.environment import core_files, installed_versions
-from vuskit._util.local_source import is_local_module
+from vuskit._util.code_identity import CodeDigest, changed_modules, code_of
+from vuskit._util.environment import installed_versions
 from vuskit._util.text import listed
 from vuskit.engine import StaleWorkerError
+from vuskit.errors import ChangedInputError
 from vuskit.measures.registry import Measure
 
 if TYPE_CHECKING:
     from vuskit.studies.base import Study
 
 __all__ = ["StudyIdentity", "check_code", "identify_study", "short_digest"]
-
-_WITHOUT_VALUES = ("bench", "cli", "engine", "paper", "report")  # packages that compute no values
 
 
 def short_digest(parts: Any) -> str:
@@ -54,10 +50,10 @@ class StudyIdentity:
     ----------
     digest : str
         Digest of code, options and versions. The code is that of the study and its measures, with
-        the constants, functions and local modules that they use. Options of the stage ``"result"``
-        are excluded. The versions are those of vuskit, its core and the libraries involved.
+        the local modules that they import. Options of the stage ``"result"`` are excluded. The
+        versions are those of vuskit, its core and the libraries involved.
     parts : mapping of str to str
-        Digests of the user's functions, classes and constants by name.
+        Hashes of the user's files by module.
     libraries : mapping of str to str
         Versions of the libraries involved, by name, and the name of the core.
     """
@@ -88,21 +84,8 @@ def identify_study(study: Study[Any]) -> StudyIdentity:
     code = found.code(type(study))
     # Values are stored with all digits; other versions and the other core may round differently.
     libraries = installed_versions(found.libraries)
-    digest = short_digest([study.name, code, options, _vuskit_code(), libraries])
+    digest = short_digest([study.name, code, options, code_of(vuskit), libraries])
     return StudyIdentity(digest, found.parts, libraries)
-
-
-@functools.cache
-def _vuskit_code() -> str:
-    """Digest of the code that computes values; during development it changes within a version."""
-    package = Path(vuskit.__file__).parent
-    digest = hashlib.sha256()
-    for path in (*sorted(package.rglob("*.py")), *core_files(package)):
-        place = path.relative_to(package)
-        if place.parts[0] not in _WITHOUT_VALUES:
-            digest.update(place.as_posix().encode())
-            digest.update(path.read_bytes())
-    return digest.hexdigest()
 
 
 class _Identities:
@@ -114,7 +97,7 @@ class _Identities:
 
     def code(self, thing: Any) -> list[str]:
         """Return name and digest of a function, a class or another callable."""
-        found = code_digest(thing)
+        found = CodeDigest.of(thing)
         self.parts |= found.parts
         self.libraries |= set(found.libraries)
         return [getattr(thing, "__qualname__", type(thing).__qualname__), found.version]
@@ -170,24 +153,16 @@ def check_code(study: Study[Any], expected: StudyIdentity) -> None:
     """
     if not expected.parts or expected.digest in _checked:
         return
-    found = identify_study(study).parts
-    changed = sorted(
-        name
-        for name, digest in expected.parts.items()
-        if _is_imported(name) and found.get(name, digest) != digest
-    )
+    try:
+        found = identify_study(study).parts
+    except ChangedInputError as error:
+        raise StaleWorkerError(str(error)) from error
+    known = {name: expected.parts.get(name, digest) for name, digest in found.items()}
+    imported = sys.modules.keys() - {"__main__"}
+    changed = [name for name in changed_modules(known, found) if name in imported]
     if changed:
         raise StaleWorkerError(
             f"{listed(changed, most=3)} must be the code that the study was started with, got "
             "another version; import it again, or restart the program"
         )
     _checked.add(expected.digest)
-
-
-def _is_imported(part: str) -> bool:
-    """Whether a part belongs to a local module that this process has imported."""
-    name = part
-    while name := name.rpartition(".")[0]:
-        if name in sys.modules:
-            return name != "__main__" and is_local_module(sys.modules[name])
-    return False
