@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 from pathlib import Path
 
 import pytest
@@ -39,6 +40,18 @@ def test_data() -> Path:
     if not folder:
         pytest.skip("VUSKIT_TEST_DATA is not set: no reference data to compare with")
     return Path(folder)
+
+
+@pytest.fixture(autouse=True)
+def forget_local_modules(tmp_path_factory):
+    """Forget modules from temporary folders: a process imports each name only once."""
+    before = set(sys.modules)
+    yield
+    place = os.path.realpath(tmp_path_factory.getbasetemp()) + os.sep
+    for name in sys.modules.keys() - before:
+        file = getattr(sys.modules[name], "__file__", None)
+        if isinstance(file, str) and os.path.realpath(file).startswith(place):
+            del sys.modules[name]
 
 
 @pytest.fixture(params=["native", "numpy"])
