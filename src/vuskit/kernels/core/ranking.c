@@ -50,7 +50,7 @@ static Index first_not_above(const double *level, Index from, Index to, double s
  * arrays have one more entry, for scores below all levels.
  *
  * One pass counts all scores by bucket. Only those that share a bucket with a level are compared,
- * without branches if this is the only level of the bucket. */
+ * first for equality. */
 static void count_far_scores(
     Job *job, const Geometry *g, const Scores *scores, const LevelIndex *index, int64_t *at_least,
     int64_t *equal)
@@ -83,12 +83,17 @@ static void count_far_scores(
                 const double one = score[unsure[j]];
                 const Index first = index->first[bucket[unsure[j]]];
                 const Index last = index->first[bucket[unsure[j]] + 1];
-                const bool below = one < index->level[first];
-                Index at = first + below;
-                if (below & (at < last))
+                if (one == index->level[first]) { /* rounded scores: nearly always */
+                    equal[first]++;
+                    continue;
+                }
+                Index at = first + (one < index->level[first]); /* others: hard to predict */
+                if ((at > first) & (at < last))
                     at = first_not_above(index->level, at, last, one);
-                at_least[at]++;
-                equal[at] += index->level[at] == one;
+                if (index->level[at] == one)
+                    equal[at]++;
+                else
+                    at_least[at]++;
             }
             ask(job, count);
         }
@@ -96,8 +101,8 @@ static void count_far_scores(
     for (Index b = 0; b < n_buckets; b++)
         if (!has_level[b])
             at_least[index->first[b]] += in_bucket[b];
-    for (Index k = 1; k < size; k++)
-        at_least[k] += at_least[k - 1];
+    for (Index k = 0; k < size; k++)
+        at_least[k] += equal[k] + (k ? at_least[k - 1] : 0);
 }
 
 /* --- terms: the near points of a level --------------------------------------------------------- */
