@@ -1,4 +1,4 @@
-"""Atomic writing: a file is either complete or absent, even after a crash."""
+"""Files: states that reveal changes, and atomic writing (complete or absent, even after a crash)."""
 
 from __future__ import annotations
 
@@ -11,10 +11,29 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-__all__ = ["PRIVATE_PREFIX", "atomic_files", "atomic_path", "write_atomically"]
+__all__ = ["PRIVATE_PREFIX", "atomic_files", "atomic_path", "file_state", "write_atomically"]
 
 PRIVATE_PREFIX = ".vuskit-"
 """Prefix of the names of temporary files and locks."""
+
+
+def file_state(path: str | Path) -> str:
+    """Return a text that changes whenever the file changes: size, mtime and ctime.
+
+    The ctime also changes when an edit preserves the size and restores the mtime.
+
+    Examples
+    --------
+    >>> file_state("nowhere")
+    'missing'
+    >>> len(file_state(__file__).split())
+    3
+    """
+    try:
+        state = os.stat(path)
+    except (OSError, ValueError):
+        return "missing"
+    return f"{state.st_size} {state.st_mtime_ns} {state.st_ctime_ns}"
 
 
 @contextmanager

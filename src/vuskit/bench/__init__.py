@@ -12,7 +12,6 @@ from vuskit.bench._leaderboard import (
     rows_of_mean,
 )
 from vuskit.bench.jobs import Kind
-from vuskit.bench.pack import Pack, PackedScores, PackSummary, open_pack, open_run
 from vuskit.bench.plan import Plan, load_plan, parse_plan
 from vuskit.bench.run import (
     Failure,
@@ -22,21 +21,19 @@ from vuskit.bench.run import (
     RunStatus,
     ScoreRecord,
     StoredScores,
-    Verification,
 )
-from vuskit.bench.runner import Progress, RunSummary, run_plan
-from vuskit.bench.store import BenchStorageError, Store
-from vuskit.engine import Status
+from vuskit.bench.runner import RunSummary, run_plan
+from vuskit.bench.verify import Verification
+from vuskit.engine import Progress, Status
+from vuskit.store.pack import PackSummary
+from vuskit.store.store import Store, StoreError
 
 __all__ = [
     "AVERAGES",
-    "BenchStorageError",
     "Failure",
     "FailureCause",
     "Kind",
-    "Pack",
     "PackSummary",
-    "PackedScores",
     "Plan",
     "Progress",
     "Run",
@@ -46,6 +43,7 @@ __all__ = [
     "ScoreRecord",
     "Status",
     "Store",
+    "StoreError",
     "StoredScores",
     "Verification",
     "common_series",
@@ -54,8 +52,6 @@ __all__ = [
     "load_plan",
     "main_measure",
     "measure_called",
-    "open_pack",
-    "open_run",
     "parse_plan",
     "rows_of_mean",
     "run_plan",

@@ -19,7 +19,6 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from vuskit._util.names import did_you_mean
 from vuskit._util.text import parse_bytes
 from vuskit.alignment import ANCHORS
-from vuskit.bench.identity import canonical, import_object
 from vuskit.bench.jobs import AUTO, DetectorSpec, MeasureSpec, TrainLength, settings_text
 from vuskit.datasets.readers import get_format
 from vuskit.datasets.synthetic import get_family, make_series
@@ -29,6 +28,7 @@ from vuskit.errors import InvalidInputError, MissingDependencyError
 from vuskit.inputs import check_choice
 from vuskit.measures.registry import GROUPS, get_measure, resolve_measures
 from vuskit.measures.settings import EvaluationSettings
+from vuskit.store.identity import canonical, import_object
 
 __all__ = [
     "TEMPLATE",

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from vuskit._util.text import listed, plural, quoted
-from vuskit.bench.jobs import SeriesSource
 from vuskit.bench.plan import ScoresFolder
+from vuskit.bench.series import SeriesSource
 from vuskit.datasets.readers.column_roles import (
     GENERIC_SCORES,
     SCORE_SUFFIXES,

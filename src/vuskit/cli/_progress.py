@@ -16,9 +16,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import Progress as Bar
 
-    from vuskit.bench.jobs import Job
-    from vuskit.bench.runner import Progress
-    from vuskit.engine import Outcome
+    from vuskit.engine import Outcome, Progress, Task
 
 __all__ = [
     "DelayedProgressBar",
@@ -115,20 +113,22 @@ class RunDisplay:
             self._last_line = time.monotonic()
             self._print(f"Reading series: {count:,}")
 
-    def update(self, progress: Progress, ended: list[tuple[Job, Outcome]]) -> None:
+    def ended(self, task: Task, outcome: Outcome) -> None:
+        """Show a failure."""
+        if outcome.status.failed:
+            self._show_failure(task, outcome)
+
+    def update(self, progress: Progress) -> None:
         """Show the current state."""
         if not self._begun and 0 < progress.before < progress.total:
             self._print(f"Resuming: {progress.before:,} of {progress.total:,} jobs are done")
         self._begun = True
-        for job, outcome in ended:
-            if outcome.status.failed:
-                self._show_failure(job, outcome)
         if self._plain:
             self._line(progress)
         else:
             self._redraw(progress)
 
-    def _show_failure(self, job: Job, outcome: Outcome) -> None:
+    def _show_failure(self, job: Task, outcome: Outcome) -> None:
         """Show the first failure of each cause; count the others."""
         message = (outcome.message or "").partition("\n")[0]
         cause = f"{outcome.status}: {message}"

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Protocol, Self
 
 from vuskit import errors
@@ -24,6 +26,8 @@ __all__ = [
 _MESSAGE_CHARACTERS = 2_000
 _TRACEBACK_CHARACTERS = 20_000
 _NAME_CHARACTERS = 200
+# Not failures of the task: its data or code changed while it waited.
+_CHANGED = ("ChangedInputError", "StaleWorkerError")
 
 
 class Status(enum.StrEnum):
@@ -161,13 +165,30 @@ class Task:
         Content identity: tasks with equal keys have equal values.
     title : str
         One line for progress displays.
-    action : Action
-        What to do.
+    make : callable
+        Returns the `Action`; called when the task starts, after its parent has finished.
+    kind : str
+        What is done.
+    about : mapping
+        What the key is a digest of, as plain data.
+    parent : str or None
+        Key of the task whose result this one uses.
+    libraries : tuple of str
+        Distributions whose versions are recorded with the result.
     """
 
     key: str
     title: str
-    action: Action
+    make: Callable[[], Action]
+    kind: str = "task"
+    about: Mapping[str, Any] = field(default_factory=dict)
+    parent: str | None = None
+    libraries: tuple[str, ...] = ()
+
+    @cached_property
+    def action(self) -> Action:
+        """What to do."""
+        return self.make()
 
 
 @dataclass(frozen=True)
@@ -197,8 +218,6 @@ class Outcome:
         Wall time of the warm-up before this task, if there was one.
     worker : str or None
         Host and process that finished the task; None if the process died.
-    stored : bool
-        Whether the value was read from a `ResultFolder` instead of computed.
     notes : tuple of str
         Side effects of the task on its worker process.
     """
@@ -212,7 +231,6 @@ class Outcome:
     peak_bytes: int | None = None
     warm_up_seconds: float | None = None
     worker: str | None = None
-    stored: bool = False
     notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -224,6 +242,11 @@ class Outcome:
             text = getattr(self, name)
             if text is not None:
                 object.__setattr__(self, name, storable_text(text, most=most))
+
+    @property
+    def is_unfinished(self) -> bool:
+        """Whether data or code changed while the task waited, so that it was not computed."""
+        return self.status.failed and self.error_type in _CHANGED
 
     @property
     def reason(self) -> str | None:

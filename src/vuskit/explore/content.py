@@ -16,7 +16,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from vuskit import __version__
-from vuskit.bench import Failure, FailureCause, Kind, RunSeries, RunStatus, Status, open_run
+from vuskit.bench import Failure, FailureCause, Kind, RunSeries, RunStatus, Status
 from vuskit.datasets import ScoredSeries
 from vuskit.errors import InvalidInputError, VuskitError
 from vuskit.measures.evaluate import evaluate_many
@@ -95,7 +95,7 @@ def open_content(target: str | Path) -> Content:
     place = Path(target)
     if not place.exists():
         raise InvalidInputError(f"{place}: there is no such file or folder")
-    if open_run(place).exists:
+    if Run(place).exists:
         return RunContent(place)
     return ScoresContent(place, open_scores(place))
 
@@ -152,7 +152,7 @@ class RunContent:
 
     def status(self) -> RunStatus:
         """Read progress and failures."""
-        return open_run(self.folder).status(failures=_MOST_CAUSES)
+        return Run(self.folder).status(failures=_MOST_CAUSES)
 
     def report(self) -> RunReport:
         """Read all values; cached until another job finishes."""
@@ -172,7 +172,7 @@ class RunContent:
         kept = self._cache.get(identity)
         if kept is not None:
             return kept
-        run = open_run(self.folder)
+        run = Run(self.folder)
         for source in run.scored_series():
             if source.series.hash == identity:
                 return self._cache.add(identity, source.read())

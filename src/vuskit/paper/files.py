@@ -11,7 +11,7 @@ from string import ascii_lowercase
 from typing import Any
 
 import vuskit
-from vuskit._util.code_identity import package_digest
+from vuskit.store.identity import package_digest
 from vuskit._util.files import atomic_files, write_atomically
 from vuskit._util.tables import TableForms, TableLayout
 from vuskit.errors import (

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import vuskit
-from vuskit._util.code_identity import CodeDigest, changed_modules, code_of
+from vuskit.store.identity import CodeDigest, changed_modules, code_of
 from vuskit._util.environment import installed_versions
 from vuskit._util.text import listed
 from vuskit.engine import StaleWorkerError

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from vuskit.bench.identity import scores_digest
+from vuskit.store.identity import scores_digest
 from vuskit.datasets import ScoredSeries
 from vuskit.inputs import check_choice
 from vuskit.intervals import event_bounds

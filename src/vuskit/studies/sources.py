@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from vuskit._util.names import match_names
 from vuskit.bench import Run, StoredScores
-from vuskit.bench.jobs import SeriesSource
+from vuskit.bench.series import SeriesSource
 from vuskit.buffers import BufferChoice, choose_buffer
 from vuskit.datasets import ScoredSeries, read_collection, read_scores
 from vuskit.datasets.unique_names import SeriesName, unique_names

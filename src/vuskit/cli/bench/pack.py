@@ -45,11 +45,11 @@ def pack(
     Example: vuskit bench pack bench-run results.vuskit.zip
     """
     from vuskit.bench import Run
-    from vuskit.bench.pack import ENDING, SCORES_LIMIT, is_pack
     from vuskit.cli._progress import DelayedProgressBar
+    from vuskit.store.pack import ENDING, SCORES_LIMIT
 
     folder = run_folder(target)
-    if is_pack(folder):
+    if Run(folder).is_pack:
         raise InvalidInputError(
             f"`RUN` must be a run folder or a plan, got {str(target)!r}, which is already a pack; "
             "share it as it is"

@@ -30,7 +30,6 @@ from vuskit.bench import (
     Status,
     main_measure,
     measure_called,
-    open_run,
 )
 from vuskit.datasets import ScoredSeries, Series
 from vuskit.detectors.families import detector_family
@@ -167,7 +166,7 @@ class RunReport:
         vuskit.errors.InvalidInputError: `folder` must hold a benchmark run, got 'nowhere'
         """
         place = Path(folder)
-        run = open_run(place)
+        run = Run(place)
         status = run.status(failures=_MOST_FAILURES)
         table = run.values()
         jobs = run.score_records()
@@ -400,7 +399,7 @@ def series_report(
         If the series was not evaluated, or it or its scores can no longer be read.
     """
     about = run.series[place]
-    stored = open_run(run.folder)
+    stored = Run(run.folder)
     used = stored.evaluation_settings(about, settings)
     if used is None:
         ended = stored.unsuccessful_jobs(about.hash)

@@ -2,21 +2,21 @@
 
 A store may come from someone else. Commands that only read it run detectors and measures of
 vuskit, of installed plug-ins, and those already registered in this process. Other code runs only
-if the user allows it.
+if the user allows it. Names decide, never the stored versions of code.
 """
 
 from __future__ import annotations
 
-import json
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from importlib.machinery import PathFinder
 from pathlib import Path
 from typing import Any
 
 from vuskit._util.text import listed
-from vuskit.bench.jobs import EvaluateJob, JobAction, ScoreJob
+from vuskit.bench.actions import JobAction
+from vuskit.bench.jobs import EvaluateJob, ScoreJob
 from vuskit.datasets.readers import get_format
 from vuskit.detectors import detector_class
 from vuskit.errors import InvalidInputError
@@ -34,7 +34,8 @@ def stored_code(action: JobAction) -> tuple[str, ...]:
 
     Examples
     --------
-    >>> from vuskit.bench.jobs import DetectorSpec, SeriesSource, describe_series
+    >>> from vuskit.bench.jobs import DetectorSpec
+    >>> from vuskit.bench.series import SeriesSource, describe_series
     >>> series = describe_series(SeriesSource.synthetic({"family": "ecg", "n": 4000, "seed": 1}))
     >>> [stored_code(JobAction(ScoreJob(series, DetectorSpec(name, "{}", "x"), 0)))
     ...  for name in ("random", "nowhere:detect")]
@@ -42,17 +43,18 @@ def stored_code(action: JobAction) -> tuple[str, ...]:
     """
     job = action.job
     imports = _with_files(action.imports, action.base)
-    file_format = json.loads(job.series.source.spec).get("format")
+    file_format = job.series.source.format_name
     if file_format is not None and not _is_known(get_format, file_format):
         return imports
-    if isinstance(job, ScoreJob):
-        if ":" in job.detector.name:
-            folder = Path(job.detector.folder) if job.detector.folder else None
-            return (*imports, *_with_files([job.detector.name], folder))
-        return () if _is_known(detector_class, job.detector.name) else imports
-    if isinstance(job, EvaluateJob):
-        known = all(_is_known(get_measure, measure.name) for measure in job.measures)
-        return () if known else imports
+    match job:
+        case ScoreJob(detector=detector) if ":" in detector.name:
+            folder = Path(detector.folder) if detector.folder else None
+            return (*imports, *_with_files([detector.name], folder))
+        case ScoreJob(detector=detector):
+            return () if _is_known(detector_class, detector.name) else imports
+        case EvaluateJob(measures=measures):
+            known = all(_is_known(get_measure, measure.name) for measure in measures)
+            return () if known else imports
     return ()
 
 
@@ -106,7 +108,7 @@ def refused_code(what: str, code: Sequence[str]) -> InvalidInputError:
     )
 
 
-def _is_known(look_up: Any, name: str) -> bool:
+def _is_known(look_up: Callable[[str], object], name: str) -> bool:
     try:
         look_up(name)
     except InvalidInputError:

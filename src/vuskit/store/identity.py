@@ -1,4 +1,4 @@
-"""Identity of code: hashes of local files, and versions of installed distributions."""
+"""Identity of results: keys from content, hashes of local code, and versions of packages."""
 
 from __future__ import annotations
 
@@ -6,15 +6,18 @@ import ast
 import contextlib
 import functools
 import hashlib
+import importlib
 import importlib.machinery
 import importlib.util
-import io
 import json
 import os
+import pickletools
 import platform
+import re
 import site
 import sys
 import sysconfig
+import traceback
 import types
 import uuid
 from collections.abc import Iterable, Iterator, Mapping
@@ -23,54 +26,140 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from vuskit._util.environment import core_files
 from vuskit._util.optional import require
-from vuskit.errors import ChangedInputError
+from vuskit.errors import ChangedInputError, InvalidInputError
 
-__all__ = ["CodeDigest", "changed_modules", "code_of", "note_module", "package_digest"]
+__all__ = [
+    "Code",
+    "canonical",
+    "changed_modules",
+    "code_of",
+    "file_digest",
+    "import_object",
+    "importable",
+    "key_of",
+    "note_module",
+    "package_digest",
+    "scores_digest",
+]
 
+_KEY_LENGTH = 32  # hex digits; 128 bits
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _PACKAGE = "vuskit"
 _OBJECT = "object "  # prefix of the state of objects that are not a name of a file
-_WITHOUT_VALUES = ("cli", "engine", "explore", "paper", "report")  # these compute no values
+_WITHOUT_VALUES = ("cli", "engine", "explore", "paper", "report", "store")  # compute no values
+
+
+# -- keys ----------------------------------------------------------------------------------------
+
+
+def canonical(value: Any) -> str:
+    r"""JSON text in canonical form: equal content gives equal text, valid as UTF-8.
+
+    Examples
+    --------
+    >>> canonical({"b": 1, "a": [2.0, None]})
+    '{"a":[2.0,null],"b":1}'
+    >>> print(canonical(b"caf\xe9.csv".decode(errors="surrogateescape")))
+    "caf\udce9.csv"
+    """
+    text = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    # File names that are not UTF-8 hold lone surrogates. JSON can escape and restore them.
+    return _SURROGATE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+def key_of(kind: str, about: Mapping[str, Any], parent: str | None = None) -> str:
+    """Key of a result: a digest of everything that determines it.
+
+    Parameters
+    ----------
+    kind : str
+        What was done.
+    about : mapping
+        Data, code and settings as plain data.
+    parent : str, optional
+        Key of the result that this one was computed from.
+
+    Examples
+    --------
+    >>> key_of("score", {"window": 10}) == key_of("score", {"window": 10})
+    True
+    >>> key_of("score", {"window": 10}) == key_of("score", {"window": 11})
+    False
+    """
+    text = canonical([kind, parent, about])
+    return hashlib.sha256(text.encode()).hexdigest()[:_KEY_LENGTH]
+
+
+def scores_digest(scores: NDArray[np.float64]) -> str:
+    """SHA-256 of scores: their shape and bytes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> scores_digest(np.zeros(2))[:8]
+    'c0eacbe1'
+    """
+    data = np.ascontiguousarray(scores, dtype="<f8")
+    digest = hashlib.sha256(f"vuskit-scores-1 {data.shape}\n".encode())
+    digest.update(data.tobytes())
+    return digest.hexdigest()
+
+
+def file_digest(path: str | Path) -> str:
+    """SHA-256 of a file's bytes."""
+    with open(path, "rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+# -- code ----------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
-class CodeDigest:
-    """Code of an object in one line.
+class Code:
+    """What identifies the code of an object.
 
     Attributes
     ----------
-    version : str
-        ``"pyod 2.0.5"`` for an object of an installed distribution, else ``"sha256:..."``.
-    parts : Mapping
-        Hashes of local files by module; empty for an object of a distribution.
+    parts : dict
+        SHA-256 of the file of each local module that the code imports, by module name; versions of
+        vuskit and of the distribution that defines the object, as ``"dist:NAME"``; and the state
+        of objects that are not a name of a file, as ``"object NAME"``.
     libraries : tuple of str
         Distributions that the code imports, sorted.
     """
 
-    version: str
-    parts: Mapping[str, str]
+    parts: dict[str, str]
     libraries: tuple[str, ...]
 
-    @classmethod
-    def of(cls, thing: Any, module: str | None = None) -> CodeDigest:
-        """Return the digest of `code_of`.
+    @property
+    def is_own(self) -> bool:
+        """Whether the code is part of vuskit."""
+        return self.parts.keys() == {f"dist:{_PACKAGE}"}
 
-        Examples
-        --------
-        >>> import numpy
-        >>> CodeDigest.of(numpy.sort).version == f"numpy {numpy.__version__}"
-        True
-        """
-        code, libraries = _trace(thing, module)
-        if all(name.startswith("dist:") for name in code):
-            version = ", ".join(f"{name[5:]} {code[name]}" for name in code)
-            return cls(version, {}, libraries)
-        digest = hashlib.sha256(json.dumps(code, sort_keys=True).encode()).hexdigest()
-        return cls(f"sha256:{digest[:32]}", code, libraries)
+    def __str__(self) -> str:
+        return code_text(self.parts)
 
 
-def code_of(thing: Any, module: str | None = None) -> dict[str, str]:
+def code_text(parts: Mapping[str, str]) -> str:
+    """Return the parts of code in one short line.
+
+    Examples
+    --------
+    >>> code_text({"dist:vuskit": "0.3.0", "dist:pyod": "2.0.5"})
+    'pyod 2.0.5'
+    """
+    names = [name for name in parts if name != f"dist:{_PACKAGE}"] or [f"dist:{_PACKAGE}"]
+    if all(name.startswith("dist:") for name in names):
+        return ", ".join(f"{name[5:]} {parts.get(name, '')}" for name in names)
+    return f"sha256:{hashlib.sha256(canonical(dict(parts)).encode()).hexdigest()[:32]}"
+
+
+def code_of(thing: Any, module: str | None = None) -> Code:
     """Return what identifies the code of an object.
 
     Parameters
@@ -81,13 +170,6 @@ def code_of(thing: Any, module: str | None = None) -> dict[str, str]:
         Module that the object was taken from, if known. If it is local, its files determine the
         object.
 
-    Returns
-    -------
-    dict
-        SHA-256 of the file of each local module that the code imports, directly or indirectly, by
-        module name. For an object of an installed distribution: its version, as ``"dist:NAME"``.
-        Objects that are not a name of a file, such as closures, also count by their state.
-
     Raises
     ------
     ChangedInputError
@@ -96,32 +178,29 @@ def code_of(thing: Any, module: str | None = None) -> dict[str, str]:
     Examples
     --------
     >>> import json
-    >>> list(code_of(json.dumps))
-    ['dist:python']
+    >>> list(code_of(json.dumps).parts)
+    ['dist:python', 'dist:vuskit']
     """
-    return _trace(thing, module)[0]
-
-
-def note_module(name: str, folder: Path | None = None) -> None:
-    """Note the files of a module and of its local imports before it is imported.
-
-    Raises
-    ------
-    ChangedInputError
-        If a file changed after it was imported, or if a module was imported from elsewhere
-        although `folder` contains another module of the same name.
-    """
-    for found, file in _closure([name], folder).items():
-        for place in (f"{found}.py", f"{found}/__init__.py"):
-            path = None if folder is None else folder / place
-            if path is not None and path.is_file() and _hash(str(path)) != file.sha256:
-                raise ChangedInputError(
-                    f"{path} cannot be imported after {file.path} of the same name; restart Python"
-                )
+    if module is None or not _is_local(module):
+        module = _module_of(thing)
+    state: dict[str, str] = {}
+    if module is not None and (_is_local(module) or _is_library(module)):
+        modules = {module}
+    else:
+        state, modules = _state(thing)
+    files = _closure(modules)
+    defining = {_distribution_of(one) for one in modules - files.keys() if _is_library(one)}
+    parts = {**{name: file.sha256 for name, file in files.items()}, **state}
+    parts[f"dist:{_PACKAGE}"] = _version_of(_PACKAGE)
+    if not files:
+        parts |= {f"dist:{one or 'python'}": _version_of(one) for one in defining}
+    imported = (one for file in files.values() for one in file.libraries)
+    libraries = {name for name in (*defining, *imported) if name}
+    return Code(dict(sorted(parts.items())), tuple(sorted(libraries)))
 
 
 def changed_modules(before: Mapping[str, str], after: Mapping[str, str]) -> list[str]:
-    """Return the modules whose files changed, were added or were removed.
+    """Return the modules and distributions that changed, were added or were removed.
 
     The state of objects is ignored, because pickled state may differ between processes.
 
@@ -131,7 +210,7 @@ def changed_modules(before: Mapping[str, str], after: Mapping[str, str]) -> list
     ['b', 'c']
     """
     changed = (name for name in {*before, *after} if before.get(name) != after.get(name))
-    return sorted(name for name in changed if not name.startswith(_OBJECT))
+    return sorted(name.removeprefix("dist:") for name in changed if not name.startswith(_OBJECT))
 
 
 @functools.cache
@@ -146,29 +225,6 @@ def package_digest(folder: Path, without: tuple[str, ...] = ()) -> str:
     return digest.hexdigest()
 
 
-# -- objects -----------------------------------------------------------------------------------
-
-
-def _trace(thing: Any, module: str | None) -> tuple[dict[str, str], tuple[str, ...]]:
-    """Return the code of an object, and the distributions that it imports."""
-    if module is None or not _is_local(module):
-        module = _module_of(thing)
-    state: dict[str, str] = {}
-    if module is not None and (_is_local(module) or _is_library(module)):
-        modules = {module}
-    else:
-        state, modules = _state(thing)
-    files = _closure(modules)
-    distributions = {_distribution_of(one) for one in modules - files.keys() if _is_library(one)}
-    distributions = distributions - {None} or distributions
-    code = {**{name: file.sha256 for name, file in files.items()}, **state}
-    if not files and not any(name.endswith(" by value") for name in state):
-        code |= {f"dist:{name or 'python'}": _version_of(name) for name in distributions}
-    imported = (one for file in files.values() for one in file.libraries)
-    libraries = {name for name in (*distributions, *imported) if name}
-    return dict(sorted(code.items())), tuple(sorted(libraries))
-
-
 def _module_of(thing: Any) -> str | None:
     """Return the module in which an object is available under its own name; None if nowhere."""
     if isinstance(thing, types.ModuleType):
@@ -181,60 +237,23 @@ def _module_of(thing: Any) -> str | None:
             found = getattr(found, part, None)
     except Exception:  # attributes of foreign objects can raise anything
         return None
-    typed = isinstance(thing, types.FunctionType) and not _is_from_file(thing)
-    return module if found is thing and not (typed and module == "__main__") else None
-
-
-def _is_from_file(function: types.FunctionType) -> bool:
-    """Whether a function was compiled from the file of its module, not typed or generated."""
-    return function.__globals__.get("__file__") == function.__code__.co_filename
+    # A function typed in a session has the module of the program, but is not in its file.
+    code = getattr(thing, "__code__", None)
+    typed = module == "__main__" and code is not None and not os.path.isfile(code.co_filename)
+    return module if found is thing and not typed else None
 
 
 def _state(thing: Any) -> tuple[dict[str, str], set[str]]:
-    """Return a hash of the pickled state of an object, and the modules that it refers to."""
+    """Return a hash of a pickled object, and the modules that the pickle refers to."""
     cloudpickle = require("cloudpickle", purpose="identifying code that is not in a file")
-    modules: set[str] = set()
-    by_value = False
-
-    class Pickler(cloudpickle.Pickler):  # type: ignore[misc, name-defined]
-        """Pickles code of files by name, and other code by value."""
-
-        def reducer_override(self, value: Any) -> Any:
-            nonlocal by_value
-            if isinstance(value, types.CodeType):  # without its place, which is no content
-                names = (value.co_names, value.co_varnames, value.co_freevars, value.co_cellvars)
-                return tuple, ((value.co_code, value.co_consts, names, value.co_flags),)
-            module = _module_of(value)
-            if module in ("builtins", "cloudpickle.cloudpickle"):
-                return NotImplemented  # pickled by name
-            if module is not None and (_is_local(module) or _is_library(module)):
-                modules.add(module)
-                return str, (f"{module}:{getattr(value, '__qualname__', '')}",)
-            if isinstance(value, (type, types.FunctionType)):
-                modules.add(str(value.__module__))
-            if isinstance(value, types.FunctionType) and _is_from_file(value):
-                modules.add(str(value.__globals__["__name__"]))
-                cells = [_content(cell) for cell in value.__closure__ or ()]
-                wrapped = getattr(value, "__wrapped__", None)
-                kept = (value.__code__, value.__defaults__, value.__kwdefaults__, cells, wrapped)
-                return str, (value.__qualname__,), kept
-            by_value = by_value or isinstance(value, (type, types.FunctionType))
-            return super().reducer_override(value)
-
-    stream = io.BytesIO()
+    name = f"{_OBJECT}{getattr(thing, '__qualname__', type(thing).__qualname__)}"
     try:
-        Pickler(stream).dump(thing)
-        found = hashlib.sha256(stream.getvalue()).hexdigest()
+        data = cloudpickle.dumps(thing)
     except Exception:  # methods of the object may raise anything
-        found = uuid.uuid4().hex  # never the same, so results are not reused
-    name = getattr(thing, "__qualname__", type(thing).__qualname__)
-    return {f"{_OBJECT}{name}{' by value' if by_value else ''}": found}, modules
-
-
-def _content(cell: types.CellType) -> Any:
-    with contextlib.suppress(ValueError):  # empty
-        return cell.cell_contents
-    return None
+        return {name: uuid.uuid4().hex}, set()  # never the same, so results are not reused
+    texts = {text for _, text, _ in pickletools.genops(data) if isinstance(text, str)}
+    modules = {one for one in texts & sys.modules.keys() if _is_local(one)}
+    return {name: hashlib.sha256(data).hexdigest()}, modules
 
 
 # -- files ---------------------------------------------------------------------------------------
@@ -252,13 +271,31 @@ class _File:
 
     def is_changed(self) -> bool:
         try:
-            return _file_state(self.path) != self.state and _hash(self.path) != self.sha256
+            return _file_state(self.path) != self.state and file_digest(self.path) != self.sha256
         except OSError:
             return True
 
 
 _read: dict[tuple[str, str], _File] = {}  # by module and path
 _noted: dict[str, tuple[object, _File]] = {}  # by module: what was loaded, None before the import
+
+
+def note_module(name: str, folder: Path | None = None) -> None:
+    """Note the files of a module and of its local imports before it is imported.
+
+    Raises
+    ------
+    ChangedInputError
+        If a file changed after it was imported, or if a module was imported from elsewhere
+        although `folder` contains another module of the same name.
+    """
+    for found, file in _closure([name], folder).items():
+        for place in (f"{found}.py", f"{found}/__init__.py"):
+            path = None if folder is None else folder / place
+            if path is not None and path.is_file() and file_digest(path) != file.sha256:
+                raise ChangedInputError(
+                    f"{path} cannot be imported after {file.path} of the same name; restart Python"
+                )
 
 
 def _closure(names: Iterable[str], folder: Path | None = None) -> dict[str, _File]:
@@ -279,17 +316,10 @@ def _note(name: str, path: str) -> _File:
     module = sys.modules.get(name)
     loaded = None if module is None else getattr(module, "__spec__", None) or module
     before, file = _noted.get(name, (None, None))
-    if (
-        file is None
-        or file.path != path
-        or loaded is None
-        or (before is not None and before is not loaded)
-    ):
+    known = file is not None and file.path == path and loaded is not None
+    if file is None or not known or (before is not None and before is not loaded):
         file = _read_file(name, path, is_loaded=loaded is not None)
-        changed = module is not None and _has_other_bytecode(module, path)
-    else:
-        changed = file.is_changed()
-    if changed:
+    elif file.is_changed():
         raise ChangedInputError(f"{path} changed after it was imported; restart Python")
     _noted[name] = loaded, file
     return file
@@ -301,7 +331,7 @@ def _read_file(name: str, path: str, *, is_loaded: bool) -> _File:
         known = _read.get((name, path))
         if known is not None and known.state == state:
             return known
-        sha256 = _hash(path)
+        sha256 = file_digest(path)
         names = set(_imported_names(name, path))
     except OSError as error:
         raise ChangedInputError(f"{path} cannot be read ({error}); restart Python") from error
@@ -316,28 +346,9 @@ def _read_file(name: str, path: str, *, is_loaded: bool) -> _File:
     return _read[name, path]
 
 
-def _hash(path: str) -> str:
-    return hashlib.sha256(Path(path).read_bytes()).hexdigest()
-
-
 def _file_state(path: str) -> tuple[int, ...]:
     found = os.stat(path)
     return found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino
-
-
-def _has_other_bytecode(module: types.ModuleType, path: str) -> bool:
-    """Whether Python compiled a loaded module from an earlier version of its file."""
-    spec = getattr(module, "__spec__", None)
-    loader = type(getattr(spec, "loader", None))
-    if sys.dont_write_bytecode or loader is not importlib.machinery.SourceFileLoader:
-        return False
-    try:
-        head = Path(spec.cached or "").read_bytes()[:16]  # type: ignore[union-attr]
-        state = os.stat(path)
-    except OSError:
-        return False
-    numbers = [int.from_bytes(head[start : start + 4], "little") for start in (4, 8, 12)]
-    return numbers != [0, int(state.st_mtime) & 0xFFFFFFFF, state.st_size & 0xFFFFFFFF]
 
 
 def _imported_names(name: str, path: str) -> Iterator[str]:
@@ -389,8 +400,7 @@ def _is_local(module: str) -> bool:
 
 def _is_library(module: str) -> bool:
     """Whether a module belongs to Python, vuskit or an installed distribution."""
-    top = module.partition(".")[0]
-    return _is_of_python(top) or _distribution_of(module) is not None
+    return _is_of_python(module.partition(".")[0]) or _distribution_of(module) is not None
 
 
 def _is_of_python(top: str) -> bool:
@@ -480,16 +490,92 @@ def _all_distributions() -> Mapping[str, list[str]]:
     return metadata.packages_distributions()
 
 
+@functools.cache
 def _version_of(distribution: str | None) -> str:
+    """Return a version; with a hash of vuskit's files if they can be edited."""
     if distribution is None:
         return ".".join(platform.python_version_tuple()[:2])
-    return _own_version() if distribution == _PACKAGE else metadata.version(distribution)
-
-
-def _own_version() -> str:
-    """Return the version of vuskit, with a hash of its files if they can be edited."""
+    if distribution != _PACKAGE:
+        return metadata.version(distribution)
     package = sys.modules[_PACKAGE]
     if _is_in_library_folder(str(package.__file__)):
         return str(package.__version__)
     digest = package_digest(Path(str(package.__file__)).parent, _WITHOUT_VALUES)
     return f"{package.__version__}+{digest[:12]}"
+
+
+# -- imports -------------------------------------------------------------------------------------
+
+
+@contextlib.contextmanager
+def importable(folder: Path | None) -> Iterator[None]:
+    """Make modules in the folder of the plan importable within the block."""
+    if folder is None:
+        yield
+        return
+    sys.path.insert(0, str(folder))
+    try:
+        yield
+    finally:
+        with contextlib.suppress(ValueError):
+            sys.path.remove(str(folder))
+
+
+def import_object(name: str, folder: Path | None = None) -> Any:
+    """Import ``"module:object"``, also from the folder of the plan.
+
+    Raises
+    ------
+    ChangedInputError
+        If a local file changed after it was imported.
+    InvalidInputError
+        If there is no such module or object, or importing the module fails; the message names the
+        file and line.
+
+    Examples
+    --------
+    >>> import_object("math:sqrt")(9.0)
+    3.0
+    """
+    module, _, attribute = name.partition(":")
+    try:
+        with importable(folder):
+            if module not in sys.modules:
+                importlib.invalidate_caches()
+            note_module(module, folder)
+            found: Any = importlib.import_module(module)
+    except ChangedInputError:
+        raise
+    except ImportError as error:
+        raise InvalidInputError(
+            f"`{name}` must be an importable module:name, got {error}{_place(error, folder)}"
+        ) from error
+    except (Exception, SystemExit) as error:  # a module can raise anything when it is imported
+        raise InvalidInputError(
+            f"`{name}` must be an importable module:name, "
+            f"got {type(error).__name__}: {error}{_place(error, folder)}"
+        ) from error
+    for part in attribute.split(".") if attribute else ():
+        if not hasattr(found, part):
+            raise InvalidInputError(
+                f"`{name}` must be an importable module:name, "
+                f"got a module {module!r} without {part!r}"
+            )
+        found = getattr(found, part)
+    return found
+
+
+def _place(error: BaseException, folder: Path | None) -> str:
+    """File and line of an error in an imported module; empty if no module ran."""
+    if isinstance(error, SyntaxError):
+        return ""  # its message includes the location
+    frames = [
+        one
+        for one in traceback.extract_tb(error.__traceback__)
+        if not one.filename.startswith("<frozen ")
+        and one.filename not in (__file__, importlib.__file__)
+    ]
+    # Prefer files next to the plan, which its author can fix, to the imported module.
+    beside = [one for one in frames if folder and Path(one.filename).is_relative_to(folder)]
+    shown = beside[-1:] or frames[:1]
+    return "".join(f" ({one.filename}, line {one.lineno})" for one in shown)
