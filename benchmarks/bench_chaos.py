@@ -341,7 +341,7 @@ class Disk:
 
     def file_limit(self, run: Path) -> int:
         """Size of files that a run soon wants to exceed."""
-        sizes = [one.stat().st_size for one in run.glob("bench.sqlite*")]
+        sizes = [one.stat().st_size for one in run.glob("results.sqlite*")]
         return max([0, *sizes]) + (1 << 16)
 
     def close(self) -> None:
@@ -505,7 +505,7 @@ class Storm:
         self.process = process
         self._launched = time.monotonic()
         self._before = len(self._jobs())
-        self._latest_run = self._query("SELECT max(id) FROM runs")
+        self._latest_run = self._query("SELECT max(id) FROM starts")
         return process, log
 
     def stop_run(self) -> None:
@@ -629,8 +629,8 @@ class Storm:
         if lost or again:
             self._problem(log, f"{len(lost)} finished jobs lost, {len(again)} done again")
         self.finished = now
-        states = self._query("SELECT state FROM runs ORDER BY id DESC LIMIT 1")
-        began = self._query("SELECT max(id) FROM runs") != self._latest_run
+        states = self._query("SELECT state FROM starts ORDER BY id DESC LIMIT 1")
+        began = self._query("SELECT max(id) FROM starts") != self._latest_run
         if began and not killed and states == [("running",)]:
             self._problem(log, "left the run as running")
 
@@ -641,7 +641,7 @@ class Storm:
 
     def _jobs(self) -> dict[str, str]:
         """Finished jobs and when they finished."""
-        return dict(self._query("SELECT key, finished FROM jobs"))
+        return dict(self._query("SELECT key, finished FROM results"))
 
     def _query(self, sql: str) -> list[tuple[Any, ...]]:
         return query(self.run, sql)
@@ -708,7 +708,7 @@ class Storm:
         known = {f"{digest}.npy" for (digest,) in self._query("SELECT hash FROM scores")}
         known.add(BEFORE)  # edits repeat finished jobs
         for path in sorted(self.run.rglob("*")):
-            own = path.name in known or path.name.startswith(("bench.sqlite", ".vuskit-lock"))
+            own = path.name in known or path.name.startswith(("results.sqlite", ".vuskit-lock"))
             name = str(path.relative_to(self.run))
             if path.is_file() and not own and name not in USER_FILES:
                 self.problems.append(f"left in the run folder: {name}")
@@ -740,7 +740,7 @@ class Storm:
 def query(folder: Path, sql: str) -> list[tuple[Any, ...]]:
     """Ask the database of a run, which may not be there yet."""
     try:
-        connection = sqlite3.connect(f"file:{folder}/bench.sqlite?mode=ro", uri=True, timeout=30)
+        connection = sqlite3.connect(f"file:{folder}/results.sqlite?mode=ro", uri=True, timeout=30)
     except sqlite3.OperationalError:
         return []
     try:
@@ -807,7 +807,7 @@ def counted(counts: Counter[Any]) -> str:
 def report(storm: Storm, fresh: Path, n_rows: int, differences: list[str], digest: str) -> str:
     """What happened and how it ended."""
     options = storm.options
-    statuses = Counter(dict(query(fresh, "SELECT status, count(*) FROM jobs GROUP BY status")))
+    statuses = Counter(dict(query(fresh, "SELECT status, count(*) FROM results GROUP BY status")))
     disk = f"tmpfs of {DISK_MEGABYTES} MB" if storm.disk.mounted else "limit on the size of files"
     seconds = format_duration(time.monotonic() - storm.begin)
     lines = [

@@ -113,7 +113,7 @@ def kill(process: subprocess.Popen[bytes]) -> None:
 
 
 def query(folder: Path, sql: str) -> list[tuple]:
-    connection = sqlite3.connect(folder / "bench.sqlite", timeout=60)
+    connection = sqlite3.connect(folder / "results.sqlite", timeout=60)
     try:
         return connection.execute(sql).fetchall()
     finally:
@@ -122,7 +122,7 @@ def query(folder: Path, sql: str) -> list[tuple]:
 
 def jobs_done(folder: Path) -> int:
     try:
-        return query(folder, "SELECT count(*) FROM jobs")[0][0]
+        return query(folder, "SELECT count(*) FROM results")[0][0]
     except sqlite3.OperationalError:
         return 0  # not there yet
 
@@ -138,7 +138,7 @@ def all_values(folder: Path) -> dict[tuple, float]:
 def leftovers(folder: Path) -> list[str]:
     """Files that a finished run should not have."""
     known = {f"{row[0]}.npy" for row in query(folder, "SELECT hash FROM scores")}
-    expected = {"bench.sqlite", "lock", *known}
+    expected = {"results.sqlite", "lock", *known}
     return sorted(
         str(path.relative_to(folder))
         for path in folder.rglob("*")
@@ -173,13 +173,13 @@ def compare_with_undisturbed(base: Path, kills: int, n_jobs: int, chance: random
             time.sleep(0.02)
         time.sleep(chance.random() * 0.3)
         kill(process)
-        now = dict(query(folder, "SELECT key, finished FROM jobs"))
+        now = dict(query(folder, "SELECT key, finished FROM results"))
         assert finished.items() <= now.items(), "a finished job was lost or done again"
         finished = now
         moments.append(len(now))
     assert moments[-1] < n_jobs, "the last kill came too late"
     finish("run", plan)
-    after = dict(query(folder, "SELECT key, finished FROM jobs"))
+    after = dict(query(folder, "SELECT key, finished FROM results"))
     assert finished.items() <= after.items(), "a finished job was lost or done again"
     assert query(folder, "PRAGMA integrity_check") == [("ok",)]
     assert query(folder, "PRAGMA foreign_key_check") == []
@@ -189,7 +189,7 @@ def compare_with_undisturbed(base: Path, kills: int, n_jobs: int, chance: random
     finish("run", alone)
     expected = all_values(alone.parent / "run")
     assert all_values(folder) == expected, "values differ"
-    assert set(after) == {row[0] for row in query(alone.parent / "run", "SELECT key FROM jobs")}
+    assert set(after) == {row[0] for row in query(alone.parent / "run", "SELECT key FROM results")}
     return (
         f"{kills} kills with {', '.join(map(str, moments))} of {len(after)} jobs finished. "
         f"At the end: all {len(after)} jobs, each once; {len(expected):,} values, equal to the "
@@ -212,7 +212,7 @@ def trivial_jobs(base: Path, count: int) -> str:
         '[[evaluate]]\nmeasures = ["auc_pr"]\nbuffer = 10\n[executor]\nworkers = 2\n'
     )
     seconds = finish("run", plan)
-    (done,) = query(base / "run", "SELECT count(*) FROM jobs WHERE status = 'OK'")[0]
+    (done,) = query(base / "run", "SELECT count(*) FROM results WHERE status = 'OK'")[0]
     return (
         f"{done:,} trivial jobs (half score 500 points, half evaluate) "
         f"from start to end: {seconds:.1f} s"
@@ -252,7 +252,7 @@ def large_store(base: Path, n_values: int) -> str:
     inside = time.perf_counter() - begin
     assert status.n_values == n_values
     command = finish("status", folder)
-    size = (folder / "bench.sqlite").stat().st_size / 1e6
+    size = (folder / "results.sqlite").stat().st_size / 1e6
     return (
         f"`vuskit bench status` with {n_values:,} values of {n_jobs:,} evaluations "
         f"({size:.0f} MB): {command:.2f} s, of which the store {inside:.2f} s"
@@ -275,7 +275,7 @@ def write_real_plan(series: Path, output: Path) -> Path:
 
 
 def describe_real(folder: Path, before: float, kept: int, after: float) -> str:
-    statuses = query(folder, "SELECT kind, status, count(*) FROM jobs GROUP BY kind, status")
+    statuses = query(folder, "SELECT kind, status, count(*) FROM results GROUP BY kind, status")
     counted = "; ".join(f"{kind} {status} {count:,}" for kind, status, count in statuses)
     assert not leftovers(folder), leftovers(folder)
     table = leaderboard(Run(folder).values())
@@ -305,7 +305,7 @@ def describe_real(folder: Path, before: float, kept: int, after: float) -> str:
     ]
     costs = query(
         folder,
-        "SELECT detector, fit_seconds, score_seconds, peak_bytes FROM jobs "
+        "SELECT detector, fit_seconds, score_seconds, peak_bytes FROM results "
         "JOIN planned_scores USING (key) WHERE kind = 'score' AND status = 'OK' AND NOT cold",
     )
     for name in table["detector"]:

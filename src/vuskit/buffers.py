@@ -302,7 +302,7 @@ LENGTH_RULES: dict[str, Callable[[Ints], tuple[int, str]]] = {
 }
 
 
-def reads_values(buffer: str | int | BufferChoice) -> bool:
+def reads_values(buffer: str | int | BufferChoice | None) -> bool:
     """Whether the buffer depends on the values of the series.
 
     Examples

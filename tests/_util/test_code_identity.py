@@ -16,7 +16,7 @@ import pytest
 
 import vuskit
 from vuskit._util import code_identity
-from vuskit._util.code_identity import CodeDigest, code_of, note_module, package_digest
+from vuskit.store.identity import CodeDigest, code_of, note_module, package_digest
 from vuskit.detectors import Detector
 from vuskit.errors import ChangedInputError
 
@@ -178,7 +178,7 @@ PRINT = """
 import json, sys
 sys.path.insert(0, sys.argv[1])
 import subject
-from vuskit._util.code_identity import CodeDigest
+from vuskit.store.identity import CodeDigest
 things = [subject.by_registry, subject.instance, subject.fixed, lambda x: x]
 print(json.dumps([CodeDigest.of(thing).version for thing in things]))
 """

@@ -10,7 +10,7 @@ import pytest
 from vuskit import InvalidInputError, evaluate
 from vuskit.bench import Kind, Run, Status, Store
 from vuskit.bench.expand import expand_plan
-from vuskit.bench.store import open_store_or_empty
+from vuskit.store.store import Store
 from vuskit.datasets.synthetic import make_series, three_scores
 
 
@@ -458,7 +458,7 @@ def test_names_select_the_same_under_series_and_scores(workshop, pattern, expect
         f"[[scores]]\n{entry}",
     ):
         workshop.path.write_text(EVALUATE_30 + parts)
-        with open_store_or_empty(workshop.folder) as store:
+        with Store.read_or_empty(workshop.folder) as store:
             both.append({job.series.name for job in expand_plan(workshop.plan(), store).jobs})
     assert both == [expected, expected]
 

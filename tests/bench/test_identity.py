@@ -12,7 +12,7 @@ import pytest
 
 from vuskit.bench import Kind, Run, Store, load_plan, run_plan
 from vuskit.bench.expand import expand_plan
-from vuskit.bench.identity import import_object
+from vuskit.store.identity import import_object
 from vuskit.bench.jobs import JobAction
 from vuskit.engine import InProcessExecutor, Status, run_action
 from vuskit.errors import ChangedInputError, InvalidInputError
@@ -195,7 +195,7 @@ def test_a_program_that_changed_after_its_start_is_refused(tmp_path):
     script = tmp_path / "program.py"
     script.write_text(
         "from pathlib import Path\n"
-        "from vuskit.bench.identity import import_object\n"
+        "from vuskit.store.identity import import_object\n"
         "def f(values):\n    return values\n"
         "assert import_object('__main__:f') is f\n"
         "path = Path(__file__)\n"

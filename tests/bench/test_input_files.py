@@ -14,8 +14,8 @@ from dask_cluster import scheduler
 
 from vuskit import auc_pr
 from vuskit.bench import Run, load_plan, run_plan
-from vuskit.bench.jobs import SeriesSource, describe_series
-from vuskit.bench.store import open_store
+from vuskit.bench.series import SeriesSource, describe_series
+from vuskit.store.store import Store
 from vuskit.datasets.input_files import record_opened_files
 from vuskit.engine import DaskExecutor, Limits
 
@@ -205,7 +205,7 @@ run_plan(load_plan(base / "bench.toml"), executor=InProcessExecutor())
     last = done.stderr.splitlines()[-1]
     assert "format 'plain' must read" in last
     assert "truth.json again after it changed" in last
-    refs = open_store(base / "bench-run").known_series().values()
+    refs = Store.read(base / "bench-run").known_series().values()
     plain = [ref for ref in refs if "plain" in ref.source.spec]
     assert len(plain) == 2
     assert all(str(base / "plain/truth.json") in ref.files for ref in plain)

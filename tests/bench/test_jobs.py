@@ -13,7 +13,7 @@ import pytest
 
 from vuskit import InvalidInputError
 from vuskit.bench import Kind, Run, Status, Store
-from vuskit.bench.identity import scores_digest
+from vuskit.store.identity import scores_digest
 from vuskit.bench.jobs import (
     ChangedInputError,
     EvaluateJob,

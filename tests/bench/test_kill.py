@@ -13,10 +13,10 @@ KILLS = 3
 
 
 def finished_jobs(workshop):
-    if not (workshop.folder / "bench.sqlite").exists():
+    if not (workshop.folder / "results.sqlite").exists():
         return {}
     try:
-        return dict(workshop.query("SELECT key, finished FROM jobs"))
+        return dict(workshop.query("SELECT key, finished FROM results"))
     except Exception:
         return {}  # killed before the tables were there
 
@@ -106,6 +106,6 @@ def test_a_polite_stop_says_how_to_go_on(workshop, start, number):
     assert f"Finished work is in {workshop.folder}." in err
     assert f"Resume with: vuskit bench run {workshop.path}" in err
     assert "resource_tracker" not in err
-    assert workshop.query("SELECT state FROM runs") == [("interrupted",)]
-    assert workshop.query("SELECT DISTINCT status FROM jobs") == [("OK",)]
+    assert workshop.query("SELECT state FROM starts") == [("interrupted",)]
+    assert workshop.query("SELECT DISTINCT status FROM results") == [("OK",)]
     assert workshop.leftovers() == []

@@ -89,11 +89,11 @@ def rewrite(path, changes, *, fix_manifest=True):
 
 
 def problems(path):
-    return "\n".join(open_pack(path).verify().problems)
+    return "\n".join(Run(path).verify().problems)
 
 
 def test_a_pack_reads_like_its_run(shop, packed):
-    run, pack = Run(shop.folder), open_run(packed)
+    run, pack = Run(shop.folder), Run(packed)
     assert isinstance(pack, Pack)
     pd.testing.assert_frame_equal(pack.values(), run.values())
     pd.testing.assert_frame_equal(pack.outcomes(), run.outcomes())
@@ -109,7 +109,7 @@ def test_a_pack_reads_like_its_run(shop, packed):
 
 
 def test_scores_and_labels_of_a_pack_are_those_of_the_run(shop, packed):
-    found = {one.name: one.read() for one in open_pack(packed).scored_series()}
+    found = {one.name: one.read() for one in Run(packed).scored_series()}
     expected = {one.name: one.read() for one in Run(shop.folder).scored_series()}
     assert list(found) == list(expected)
     for name, scored in expected.items():
@@ -120,7 +120,7 @@ def test_scores_and_labels_of_a_pack_are_those_of_the_run(shop, packed):
 
 
 def test_a_pack_verifies(packed):
-    found = open_pack(packed).verify()
+    found = Run(packed).verify()
     assert found.problems == ()
     assert (found.n_files, found.n_values, found.n_members) == (4, 8, len(members(packed)) - 1)
     assert found.n_checksums == 4
@@ -207,7 +207,7 @@ def test_members_that_a_pack_does_not_have_are_refused(packed, name):
     with zipfile.ZipFile(packed, "a") as archive:
         archive.writestr(name, "x")
     with pytest.raises(UnsafeArchiveError, match="must have only members of a pack"):
-        open_pack(packed)
+        Run(packed)
 
 
 def test_a_bomb_is_refused(packed, monkeypatch):
@@ -215,7 +215,7 @@ def test_a_bomb_is_refused(packed, monkeypatch):
     with zipfile.ZipFile(packed, "a", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr(f"scores/{'0' * 64}.npy", bytes(64 << 20))
     with pytest.raises(UnsafeArchiveError, match="times its size"):
-        open_pack(packed)
+        Run(packed)
 
 
 def test_the_header_of_a_score_cannot_ask_for_memory(packed):
@@ -229,15 +229,15 @@ def test_other_files_are_no_packs(tmp_path):
     path = tmp_path / "a.zip"
     path.write_text("no zip")
     with pytest.raises(InvalidInputError, match="must be a pack"):
-        open_pack(path)
+        Run(path)
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("a.txt", "a")
     with pytest.raises(InvalidInputError, match="a zip without"):
-        open_pack(path)
+        Run(path)
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("manifest.json", '{"schema": "vuskit-pack-2"}')
     with pytest.raises(InvalidInputError, match="update vuskit"):
-        open_pack(path)
+        Run(path)
 
 
 def test_a_pack_without_scores_says_so(shop, packed, monkeypatch):
@@ -245,7 +245,7 @@ def test_a_pack_without_scores_says_so(shop, packed, monkeypatch):
     summary = Run(shop.folder).pack(packed)
     assert not summary.with_scores
     assert summary.score_bytes == 4 * 300 * 8
-    pack = open_pack(packed)
+    pack = Run(packed)
     found = pack.verify()
     assert (found.problems, found.without_scores, found.n_values) == ((), True, 0)
     assert found.n_checksums == 4
@@ -268,18 +268,18 @@ def test_labels_must_be_those_of_the_run(shop, packed):
 
 def test_an_unfinished_run_is_refused(shop, packed):
     run = Run(shutil.copytree(shop.folder, packed.parent / "copy"))
-    with contextlib.closing(sqlite3.connect(run.folder / "bench.sqlite")) as connection:
-        connection.execute("UPDATE runs SET state = 'interrupted'")
+    with contextlib.closing(sqlite3.connect(run.folder / "results.sqlite")) as connection:
+        connection.execute("UPDATE starts SET state = 'interrupted'")
         connection.commit()
     with pytest.raises(InvalidInputError, match="--partial"):
         run.pack(packed)
     run.pack(packed, partial=True)
-    assert open_pack(packed).manifest["partial"]
-    assert open_pack(packed).status().run["state"] == "interrupted"
+    assert Run(packed).manifest["partial"]
+    assert Run(packed).status().run["state"] == "interrupted"
 
 
 def test_a_pack_runs_nothing(packed):
-    pack = open_pack(packed)
+    pack = Run(packed)
     with pytest.raises(InvalidInputError, match="holds only results"):
         pack.plan(allow_code=True)
     with pytest.raises(InvalidInputError, match="holds only results"):

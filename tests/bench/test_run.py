@@ -14,7 +14,7 @@ import pytest
 
 from vuskit import InvalidInputError
 from vuskit.bench import Kind, Run, Status, leaderboard, measure_called
-from vuskit.bench.identity import values_checksum
+from vuskit.store.identity import values_checksum
 from vuskit.report.page.run import RunReport
 
 OWN = """
@@ -122,7 +122,7 @@ def test_an_evaluation_that_was_skipped_is_exported_as_such(workshop):
     (workshop.base / "quiet" / "calm.csv").write_text(f"value,label\n{rows}")
     workshop.write(series='[[series]]\nfolder = "quiet"')
     workshop.run()
-    assert workshop.query("SELECT kind, status FROM jobs ORDER BY kind") == [
+    assert workshop.query("SELECT kind, status FROM results ORDER BY kind") == [
         ("evaluate", "SKIPPED"),
         ("score", "OK"),
     ]
@@ -133,7 +133,7 @@ def test_an_evaluation_that_was_skipped_is_exported_as_such(workshop):
 
 
 def test_a_measure_without_a_value_is_exported_as_an_empty_cell(finished):
-    connection = sqlite3.connect(finished.folder / "bench.sqlite")
+    connection = sqlite3.connect(finished.folder / "results.sqlite")
     with contextlib.closing(connection), connection:
         connection.execute(
             'DELETE FROM "values" WHERE measure_id = (SELECT id FROM measures WHERE name = ?)',
@@ -198,7 +198,7 @@ def test_tables_and_checks_need_neither_plan_nor_place(finished, tmp_path_factor
 def test_jobs_are_found_by_the_beginning_of_their_key(workshop):
     workshop.write().run()
     run = Run(workshop.folder)
-    for (key,) in workshop.query("SELECT key FROM jobs"):
+    for (key,) in workshop.query("SELECT key FROM results"):
         action, status = run.action(key[:12], allow_code=True)
         assert (action.job.key, status) == (key, Status.OK)
     for wrong, reason in (("", "several jobs"), ("zz", "no job")):
@@ -274,7 +274,7 @@ def test_verification_finds_what_was_damaged(workshop):
     np.save(first, np.load(first) + 1)
     second.unlink()
     np.save(second.with_name("0" * 64 + ".npy"), np.zeros(3))
-    connection = sqlite3.connect(workshop.folder / "bench.sqlite")
+    connection = sqlite3.connect(workshop.folder / "results.sqlite")
     connection.execute('UPDATE "values" SET value = value + 0.25 WHERE measure_id = 1')
     connection.commit()
     connection.close()
@@ -287,7 +287,7 @@ def test_verification_finds_what_was_damaged(workshop):
 
 def test_verification_finds_a_changed_value(workshop):
     workshop.write().run()
-    connection = sqlite3.connect(workshop.folder / "bench.sqlite")
+    connection = sqlite3.connect(workshop.folder / "results.sqlite")
     connection.execute('UPDATE "values" SET value = value + 1e-6 WHERE measure_id = 1')
     connection.commit()
     connection.close()
@@ -301,7 +301,7 @@ def test_every_checksum_is_checked_if_asked(workshop):
     workshop.write().run()
     sound = Run(workshop.folder).verify(sample=None)
     assert (sound.n_checksums, sound.problems) == (2, ())
-    connection = sqlite3.connect(workshop.folder / "bench.sqlite")
+    connection = sqlite3.connect(workshop.folder / "results.sqlite")
     with contextlib.closing(connection), connection:
         last = 'SELECT max(job_id) FROM "values"'
         # Less than another machine could differ by: only the checksum can tell.
@@ -338,13 +338,13 @@ def test_evaluations_of_earlier_plans_are_verified_by_checksums(workshop):
 
 
 @pytest.mark.parametrize("change", [
-    "UPDATE jobs SET spec = '{}'",
-    "UPDATE jobs SET spec = 'x'",
+    "UPDATE results SET spec = '{}'",
+    "UPDATE results SET spec = 'x'",
     "UPDATE scores SET hash = '../../../' || hash",
 ])  # fmt: skip
 def test_verification_reports_rows_that_were_tampered_with(workshop, change):
     workshop.write().run()
-    connection = sqlite3.connect(workshop.folder / "bench.sqlite")
+    connection = sqlite3.connect(workshop.folder / "results.sqlite")
     with contextlib.closing(connection), connection:
         connection.execute(change)
     assert Run(workshop.folder).verify().problems

@@ -32,7 +32,7 @@ def test_every_failure_has_its_status_and_costs_its_job_only(workshop):
     found = {
         job.label.removeprefix("misbehaving:"): outcome
         for job, outcome in done
-        if job.kind is Kind.SCORE
+        if job.kind == Kind.SCORE
     }
     statuses = {name: str(outcome.status) for name, outcome in found.items()}
     assert statuses == {
@@ -67,7 +67,7 @@ def test_every_failure_has_its_status_and_costs_its_job_only(workshop):
     failures = Run(workshop.folder).status().failures
     assert len(failures) == 7
     assert all(one.key in one.command and "run-job" in one.command for one in failures)
-    evaluated = [outcome for job, outcome in done if job.kind is Kind.EVALUATE]
+    evaluated = [outcome for job, outcome in done if job.kind == Kind.EVALUATE]
     assert {outcome.status for outcome in evaluated} == {Status.OK}
     assert workshop.leftovers() == []
 
@@ -79,7 +79,7 @@ def test_job_over_its_time_is_killed_and_the_record_shows_where_it_was(workshop)
         ((_, outcome),) = workshop.run(executor=executor)
     assert (outcome.status, outcome.message) == (Status.TIMEOUT, "took more than 2 s")
     assert "in sleeps" in outcome.traceback
-    assert workshop.query("SELECT status FROM jobs") == [("TIMEOUT",)]
+    assert workshop.query("SELECT status FROM results") == [("TIMEOUT",)]
     assert workshop.leftovers() == []
 
 
@@ -91,13 +91,13 @@ def test_compiling_does_not_count_as_time_of_a_job(workshop):
     compiling = workshop.base / "compiling"
     with local(workshop, limits) as executor, time_stands_still_until(compiling):
         done = workshop.run(executor=executor)
-    scored = [outcome for job, outcome in done if job.kind is Kind.SCORE]
+    scored = [outcome for job, outcome in done if job.kind == Kind.SCORE]
     assert [str(outcome.status) for outcome in scored] == ["OK"] * 4
     warmed = [outcome.warm_up_seconds for outcome in scored if outcome.warm_up_seconds is not None]
     assert len(warmed) == 2  # once per detector and process
     assert max(warmed) >= 0.5
     assert not any(outcome.value.cold for outcome in scored)
-    stored = workshop.query("SELECT max(warm_up_seconds) FROM jobs WHERE kind = 'score'")
+    stored = workshop.query("SELECT max(warm_up_seconds) FROM results WHERE kind = 'score'")
     assert stored == [(max(warmed),)]
 
 
@@ -130,7 +130,7 @@ def test_one_process_two_and_a_cluster_that_loses_a_worker_agree(workshop, tmp_p
 
         killer = threading.Thread(target=kill_while_both_work)
         killer.start()
-        run_plan(shops[2].plan(), executor=executor, observer=lambda _, ended: done.extend(ended))
+        run_plan(shops[2].plan(), executor=executor, on_outcome=lambda task, outcome: done.append((task, outcome)))
         killer.join()
     assert ready == [True]
     assert len(done) == len({job.key for job, _ in done}) == 24
@@ -138,8 +138,8 @@ def test_one_process_two_and_a_cluster_that_loses_a_worker_agree(workshop, tmp_p
     assert len(expected) == 24
     for shop in shops:
         assert shop.values() == expected  # to the last bit
-        assert shop.query("SELECT count(*), count(DISTINCT key) FROM jobs") == [(24, 24)]
-        assert shop.query("SELECT DISTINCT status FROM jobs") == [("OK",)]
+        assert shop.query("SELECT count(*), count(DISTINCT key) FROM results") == [(24, 24)]
+        assert shop.query("SELECT DISTINCT status FROM results") == [("OK",)]
         assert shop.leftovers() == []
 
 
@@ -176,8 +176,8 @@ def test_jobs_whose_data_changed_are_reported_and_run_later(workshop, start):
     assert "1 job was not computed: data/b must not change during a run" in err
     assert "b.csv" in err
     assert "2 of 4 jobs done, 0 failed" in out
-    assert workshop.query("SELECT state FROM runs") == [("interrupted",)]
-    assert workshop.query("SELECT DISTINCT status FROM jobs") == [("OK",)]
+    assert workshop.query("SELECT state FROM starts") == [("interrupted",)]
+    assert workshop.query("SELECT DISTINCT status FROM results") == [("OK",)]
     assert any("not computed" in note for note in Run(workshop.folder).status().notes)
     second = start()
     out, err = second.communicate()
@@ -201,28 +201,27 @@ def test_no_stopped_run_stays_running(workshop, monkeypatch, error, state):
     workshop.write()
     with pytest.raises(error):  # while the plan is expanded: nothing has begun
         run_plan(workshop.plan(), executor=InProcessExecutor(), reading=stop)
-    assert workshop.query("SELECT state FROM runs") == []
+    assert workshop.query("SELECT state FROM starts") == []
     with pytest.raises(error):
         run_plan(workshop.plan(), executor=InProcessExecutor(), observer=stop)
-    assert workshop.query("SELECT state FROM runs") == [(state,)]
+    assert workshop.query("SELECT state FROM starts") == [(state,)]
     # The end cannot be recorded at once: Ctrl-C is pressed again, or the disk is full.
-    end_run, attempts = Store.end_run, []
+    end, attempts = Store.end, []
 
     def end_later(self, *arguments, **options):
         attempts.append(arguments)
         if len(attempts) == 1:
             raise error
-        end_run(self, *arguments, **options)
+        end(self, *arguments, **options)
 
-    monkeypatch.setattr(Store, "end_run", end_later)
+    monkeypatch.setattr(Store, "end", end_later)
     with pytest.raises(error):
         run_plan(workshop.plan(), executor=InProcessExecutor())
-    assert workshop.query("SELECT state FROM runs ORDER BY id") == [(state,), (state,)]
+    assert workshop.query("SELECT state FROM starts ORDER BY id") == [(state,), (state,)]
 
 
 def test_the_next_writer_marks_a_killed_run(workshop):
     workshop.write().run()
-    with Store(workshop.folder) as store, store.transaction() as connection:
-        connection.execute("UPDATE runs SET state = 'running'")
+    workshop.query("UPDATE starts SET state = 'running'")
     Store(workshop.folder).close()
-    assert workshop.query("SELECT state FROM runs") == [("interrupted",)]
+    assert workshop.query("SELECT state FROM starts") == [("interrupted",)]

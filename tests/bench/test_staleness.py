@@ -7,7 +7,7 @@ import json
 import pytest
 
 from vuskit.bench.expand import expand_plan
-from vuskit.bench.store import open_store
+from vuskit.store.store import Store
 from vuskit.kernels.backend import core_name
 
 DETECTORS = """
@@ -73,7 +73,7 @@ def label(base, minute):
 
 
 def reasons(workshop):
-    with open_store(workshop.folder) as store:
+    with Store.read(workshop.folder) as store:
         return {one.reason: one.jobs for one in expand_plan(workshop.plan(), store).stale}
 
 
@@ -122,7 +122,7 @@ def test_several_changes_of_a_job_are_one_reason(finished):
 
 
 def version_notes(finished):
-    with open_store(finished.folder) as store:
+    with Store.read(finished.folder) as store:
         expanded = expand_plan(finished.plan(), store)
     assert not expanded.stale
     return [note for note in expanded.notes if "versions" in note]

@@ -68,7 +68,7 @@ def test_only_permitted_code_runs(packed):
     workshop, command = packed
     folder = workshop.folder
     listed = f"package.mine ({workshop.base / 'package' / 'mine.py'})"
-    keys = dict(workshop.query("SELECT settings || kind, key FROM jobs ORDER BY kind"))
+    keys = dict(workshop.query("SELECT settings || kind, key FROM results ORDER BY kind"))
     (score,) = {key for name, key in keys.items() if name.startswith("package.mine:detect")}
     (own,) = {key for name, key in keys.items() if "buffer=9" in name}
     (package,) = {key for name, key in keys.items() if "buffer=5" in name}
@@ -119,17 +119,17 @@ def test_a_damaged_score_file_is_repaired_and_evaluated_again(packed):
     assert "not computed" in err
     # What an earlier version recorded as failed on such a file runs again, too.
     digest = workshop.query("SELECT min(hash) FROM scores")[0][0]
-    edit(workshop, f"UPDATE jobs SET status = 'ERROR' WHERE kind = 'evaluate' "
+    edit(workshop, f"UPDATE results SET status = 'ERROR' WHERE kind = 'evaluate' "
                    f"AND scores_hash = '{digest}' AND settings LIKE '%buffer=5%'")  # fmt: skip
     command("bench", "verify", workshop.folder, "--repair", code=4)
     command("bench", "run", "--plain", workshop.path)
     assert values.items() <= workshop.values().items()
-    assert workshop.query("SELECT DISTINCT status FROM jobs") == [("OK",)]
+    assert workshop.query("SELECT DISTINCT status FROM results") == [("OK",)]
     command("bench", "verify", workshop.folder, "--all", "--allow-code")
 
 
 def edit(workshop, sql):
-    connection = sqlite3.connect(workshop.folder / "bench.sqlite")
+    connection = sqlite3.connect(workshop.folder / "results.sqlite")
     with contextlib.closing(connection), connection:
         connection.execute(sql)
 

@@ -43,11 +43,11 @@ def test_tiny_storm_and_a_wrong_value_after_it(tmp_path):
     assert " 0 differences, 0 other problems" in done.stdout
     assert "6 events: " in done.stdout
 
-    with sqlite3.connect(tmp_path / "kept" / "battered" / "bench.sqlite") as connection:
+    with sqlite3.connect(tmp_path / "kept" / "battered" / "results.sqlite") as connection:
         connection.execute(
             'UPDATE "values" SET value = value + 1e-12 WHERE (job_id, measure_id) IN '
             '(SELECT job_id, measure_id FROM "values" JOIN jobs ON jobs.id = job_id '
-            "WHERE run_id = (SELECT max(id) FROM runs) LIMIT 1)"
+            "WHERE run_id = (SELECT max(id) FROM starts) LIMIT 1)"
         )
     connection.close()
     again = chaos("--compare", tmp_path / "kept")

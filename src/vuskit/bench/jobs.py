@@ -25,7 +25,15 @@ from vuskit.detectors import (
 from vuskit.inputs import check_choice
 from vuskit.measures.registry import Measure, get_measure
 from vuskit.measures.settings import EvaluationSettings
-from vuskit.store.identity import Code, canonical, code_of, code_text, import_object, importable, key_of
+from vuskit.store.identity import (
+    Code,
+    canonical,
+    code_of,
+    code_text,
+    import_object,
+    importable,
+    key_of,
+)
 from vuskit.store.store import Named
 
 __all__ = [

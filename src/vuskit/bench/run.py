@@ -241,6 +241,22 @@ class RunSeries:
     train_length: int | None = None
     files: dict[str, str] = field(default_factory=dict, compare=False)
 
+    @classmethod
+    def of(cls, row: dict[str, Any], scores: tuple[tuple[str, str], ...] = ()) -> RunSeries:
+        """Return the series of a row of the table ``series``."""
+        return cls(
+            dataset=row["dataset"],
+            name=row["name"],
+            hash=row["hash"],
+            source=row["source"],
+            n_points=row["n_points"],
+            n_channels=row["n_channels"],
+            scores=scores,
+            events=tuple((start, stop) for start, stop in json.loads(row["events"])),
+            train_length=row["train_length"],
+            files=json.loads(row["files"]),
+        )
+
     @property
     def title(self) -> str:
         """Data set and name."""
@@ -547,7 +563,7 @@ class Run:
             if result.status is Status.OK and (known is None or seed < known[0]):
                 found[named.detector] = seed, named.key
         series = [
-            _run_series(row, tuple((name, key) for name, (_, key) in scores[row["hash"]].items()))
+            RunSeries.of(row, tuple((name, key) for name, (_, key) in scores[row["hash"]].items()))
             for row in rows
             if row["hash"] in scores
         ]
@@ -600,7 +616,9 @@ class Run:
                     ]
             elif result is not None:
                 rows += [
-                    _value_row(named, named.settings, described[named.settings, name], score, result)
+                    _value_row(
+                        named, named.settings, described[named.settings, name], score, result
+                    )
                     for name in result.about["measures"]
                     if (named.settings, name) in described
                 ]
@@ -977,24 +995,7 @@ class Run:
         """
         from vuskit.bench.verify import verify_run
 
-        return verify_run(
-            self, sample=sample, seed=seed, allow_code=allow_code, progress=progress
-        )
-
-
-def _run_series(row: dict[str, Any], scores: tuple[tuple[str, str], ...] = ()) -> RunSeries:
-    return RunSeries(
-        dataset=row["dataset"],
-        name=row["name"],
-        hash=row["hash"],
-        source=row["source"],
-        n_points=row["n_points"],
-        n_channels=row["n_channels"],
-        scores=scores,
-        events=tuple((start, stop) for start, stop in json.loads(row["events"])),
-        train_length=row["train_length"],
-        files=json.loads(row["files"]),
-    )
+        return verify_run(self, sample=sample, seed=seed, allow_code=allow_code, progress=progress)
 
 
 def stored_action(store: Store, result: Result) -> JobAction:
@@ -1013,7 +1014,7 @@ def stored_action(store: Store, result: Result) -> JobAction:
             f"`key` must be a job of the latest plan, got {result.key!r} of an earlier plan; "
             "run that plan again"
         )
-    one = _run_series(row)
+    one = RunSeries.of(row)
     about, base = result.about, Path(start.base)
     ref = SeriesRef(
         one.hash, about.get("values", ""), one.dataset, one.name, one.n_points, one.n_channels,
@@ -1098,7 +1099,11 @@ SHAPES: dict[str, Callable[[Run, str], Any]] = {
 
 
 def _value_row(
-    named: Named, settings: str | None, measure: dict[str, Any], score: Result, result: Result | None
+    named: Named,
+    settings: str | None,
+    measure: dict[str, Any],
+    score: Result,
+    result: Result | None,
 ) -> dict[str, Any]:
     """Row of one requested value; without an evaluation if the scores failed."""
     value = {} if result is None or result.value is None else result.value

@@ -6,6 +6,7 @@ import json
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -137,7 +138,9 @@ def run_plan(
                 notes=[*expanded.notes, *progress.not_computed],
             )
         except BaseException as error:
-            state = "interrupted" if isinstance(error, (KeyboardInterrupt, SystemExit)) else "failed"
+            state = (
+                "interrupted" if isinstance(error, (KeyboardInterrupt, SystemExit)) else "failed"
+            )
             _end_quietly(store, state)
             if own:
                 used.close(kill=True)
@@ -213,7 +216,7 @@ def _tasks(expanded: ExpandedPlan, store: Store) -> Iterator[Task]:
         yield Task(
             job.key,
             job.title,
-            lambda job=job: action(job),
+            partial(action, job),
             job.kind,
             job.about,
             job.parent if isinstance(job, EvaluateJob) else None,

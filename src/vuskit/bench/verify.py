@@ -14,7 +14,7 @@ from vuskit._util.text import quoted
 from vuskit.bench.actions import EvaluateResult, evaluate_scores
 from vuskit.bench.jobs import EvaluateJob, Kind, settings_text
 from vuskit.bench.permission import stored_code
-from vuskit.bench.run import Run, RunSeries, _run_series, stored_action, stored_buffer
+from vuskit.bench.run import Run, RunSeries, stored_action, stored_buffer
 from vuskit.buffers import reads_values
 from vuskit.datasets import Series
 from vuskit.engine import NotApplicableError, Status
@@ -24,7 +24,7 @@ from vuskit.measures.settings import EvaluationSettings
 from vuskit.store.encoding import encode_value
 from vuskit.store.identity import import_object, importable, key_of
 from vuskit.store.pack import PLAN, VALUES, member_problems
-from vuskit.store.store import DATABASE, Named, Result, Store, _digest
+from vuskit.store.store import DamagedStoreError, Named, Result, Store, value_digest
 
 __all__ = ["Verification", "packed_values", "verify_run"]
 
@@ -104,11 +104,8 @@ def verify_run(
             _Check(run, store, found, allow_code, progress or (lambda done, total: None)).run_all(
                 sample, seed
             )
-    except sqlite3.DatabaseError as error:
-        found.problems.append(
-            f"database: {error}; the rest cannot be checked. Restore a copy of {DATABASE}, "
-            "or remove it and run the plan again"
-        )
+    except (sqlite3.DatabaseError, DamagedStoreError) as error:
+        found.problems.append(f"database: {error}; the rest cannot be checked")
     found.problems = list(dict.fromkeys(found.problems))
     found.code = list(dict.fromkeys(found.code))
     return found
@@ -225,7 +222,7 @@ class _Check:
 
     def _check_series(self) -> None:
         for row in self._store.rows("series"):
-            one = _run_series(row)
+            one = RunSeries.of(row)
             last = -1
             for start, stop in one.events:
                 if not last < start < stop <= one.n_points:
@@ -246,7 +243,7 @@ class _Check:
             self._found.problems.append(f"{where}: failed, but has values")
         if result.kind != Kind.EVALUATE or result.status is not Status.OK:
             return
-        if _digest(encode_value(result.value)) != result.digest:
+        if value_digest(encode_value(result.value)) != result.digest:
             self._found.problems.append(f"{where}: its values differ from their checksum")
         unknown = result.value["values"].keys() - result.about["measures"].keys()
         if unknown:

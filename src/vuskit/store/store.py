@@ -35,7 +35,17 @@ from vuskit.store.schema import create_schema, has_tables
 if TYPE_CHECKING:
     from vuskit.store.pack import Archive
 
-__all__ = ["DATABASE", "LOCK", "Named", "Result", "Start", "Store", "StoreError", "is_gone"]
+__all__ = [
+    "DATABASE",
+    "LOCK",
+    "DamagedStoreError",
+    "Named",
+    "Result",
+    "Start",
+    "Store",
+    "StoreError",
+    "is_gone",
+]
 
 DATABASE = "results.sqlite"
 LOCK = f"{PRIVATE_PREFIX}lock"  # also marks a folder as one of vuskit
@@ -53,6 +63,10 @@ Scores = NDArray[np.float64]
 
 class StoreError(VuskitError):
     """A folder cannot be written: full, read-only, or in use by another process."""
+
+
+class DamagedStoreError(InvalidInputError):
+    """The file of a store is damaged."""
 
 
 @dataclass(frozen=True)
@@ -332,13 +346,12 @@ class Store:
 
     def results(self) -> Iterator[Result]:
         """All results, also of earlier plans, in the order they finished."""
-        for row in self._execute(f"SELECT {_RESULT} FROM results ORDER BY id"):
-            yield _result(row)
+        return map(_result, self._rows(f"SELECT {_RESULT} FROM results ORDER BY id"))
 
     def planned(self) -> Iterator[tuple[Named, Result | None]]:
         """Tasks of the latest plan in its order, each with its result."""
         names = len(dataclasses.fields(Named))
-        for row in self._execute(
+        for row in self._rows(
             f"SELECT {_NAMED}, {_RESULT} FROM planned LEFT JOIN results "
             "ON results.key = planned.key ORDER BY place"
         ):
@@ -372,7 +385,7 @@ class Store:
             digest = self._write_scores(task.key, value.pop("scores"))
         data = None if outcome.status is not Status.OK else encode_value(value)
         if digest is None and data is not None:
-            digest = _digest(data)
+            digest = value_digest(data)
         return (
             task.key,
             task.kind,
@@ -530,7 +543,9 @@ class Store:
         facts = dict(zip(names, rows[0], strict=True))
         facts |= {name: json.loads(facts[name]) for name in _START_JSON}
         facts["base"] = json.loads(facts["base"] or '""')
-        return Start(**{**facts, "imports": tuple(facts["imports"]), "notes": tuple(facts["notes"])})
+        return Start(
+            **{**facts, "imports": tuple(facts["imports"]), "notes": tuple(facts["notes"])}
+        )
 
     def first_start(self) -> str | None:
         """Time of the first start in this folder."""
@@ -541,9 +556,9 @@ class Store:
 
     def rows(self, table: str) -> list[dict[str, Any]]:
         """All rows of a table."""
-        cursor = self._execute(f"SELECT * FROM {table} ORDER BY 1")
-        names = [entry[0] for entry in cursor.description]
-        return [dict(zip(names, row, strict=True)) for row in cursor]
+        names = [row[1] for row in self._rows(f"PRAGMA table_info({table})")]
+        rows = self._rows(f"SELECT * FROM {table} ORDER BY 1")
+        return [dict(zip(names, row, strict=True)) for row in rows]
 
     def insert(self, table: str, rows: Iterable[Mapping[str, Any]]) -> None:
         """Add rows to a table, replacing those with equal keys."""
@@ -574,13 +589,28 @@ class Store:
     # -- SQL -------------------------------------------------------------------------------------
 
     def _execute(self, sql: str, parameters: Sequence[Any] = ()) -> sqlite3.Cursor:
-        return self._connection.execute(sql, _storable(parameters))
+        with self._damage():
+            return self._connection.execute(sql, _storable(parameters))
 
     def _many(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
-        self._connection.executemany(sql, map(_storable, rows))
+        with self._damage():
+            self._connection.executemany(sql, map(_storable, rows))
 
     def _rows(self, sql: str, *parameters: Any) -> list[Any]:
-        return self._execute(sql, parameters).fetchall()
+        with self._damage():
+            return self._connection.execute(sql, _storable(parameters)).fetchall()
+
+    @contextlib.contextmanager
+    def _damage(self) -> Iterator[None]:
+        try:
+            yield
+        except (sqlite3.OperationalError, sqlite3.IntegrityError, sqlite3.ProgrammingError):
+            raise
+        except sqlite3.DatabaseError as error:
+            raise DamagedStoreError(
+                f"{self.folder / DATABASE} must be an intact store, got a damaged file: {error}; "
+                "restore a copy, or remove it and run the plan again"
+            ) from error
 
     @contextlib.contextmanager
     def _transaction(self) -> Iterator[None]:
@@ -622,7 +652,9 @@ def read_scores(path: Path, digest: str | None) -> Scores:
     try:
         scores: Scores = np.load(path, allow_pickle=False)
     except (OSError, ValueError, EOFError) as error:
-        raise ChangedInputError(f"{path} must hold the scores of the run, got: {error}; {repair}") from error
+        raise ChangedInputError(
+            f"{path} must hold the scores of the run, got: {error}; {repair}"
+        ) from error
     if scores_digest(scores) != digest:
         raise ChangedInputError(
             f"{path} must hold the scores of the run, got different content; {repair}"
@@ -657,15 +689,19 @@ def is_gone(host: str, pid: int) -> bool:
 
 
 def _result(row: Sequence[Any]) -> Result:
-    key, kind, status, parent, about, value, digest, *times, environment, finished, message, trace = row
-    return Result(
-        key, kind, Status(status), parent, json.loads(about),
-        None if value is None else decode_value(value), digest,
-        *times, json.loads(environment), finished, message, trace,
-    )  # fmt: skip
+    facts = dict(zip((one.name for one in dataclasses.fields(Result)), row, strict=True))
+    value = facts["value"]
+    facts |= {
+        "status": Status(facts["status"]),
+        "about": json.loads(facts["about"]),
+        "value": None if value is None else decode_value(value),
+        "environment": json.loads(facts["environment"]),
+    }
+    return Result(**facts)
 
 
-def _digest(data: bytes | str) -> str:
+def value_digest(data: bytes | str) -> str:
+    """Digest of an encoded value."""
     return hashlib.sha256(data if isinstance(data, bytes) else data.encode()).hexdigest()
 
 

@@ -10,7 +10,7 @@ from vuskit.errors import InvalidInputError
 
 @pytest.fixture
 def tables(tmp_path):
-    with open_store_or_empty(tmp_path) as store:
+    with Store.read_or_empty(tmp_path) as store:
         return store.portable_tables()
 
 

@@ -11,7 +11,7 @@ from vuskit.bench.store import reader
 def test_reading_goes_on_while_somebody_writes(workshop):
     workshop.write().run()
     with Store(workshop.folder) as store, store.transaction() as connection:
-        connection.execute("DELETE FROM jobs WHERE kind = 'evaluate'")
+        connection.execute("DELETE FROM results WHERE kind = 'evaluate'")
         assert Run(workshop.folder).status().count(Status.OK) == 4
         before = Run(workshop.folder).values()
     assert len(before) == 4
@@ -22,9 +22,9 @@ def test_a_store_with_an_open_log_is_copied_where_nothing_can_be_written(worksho
     """As on a read-only disk: the log of a killed run holds the last transactions."""
     folder = workshop.write().folder
     workshop.run()
-    writer = sqlite3.connect(folder / "bench.sqlite")
+    writer = sqlite3.connect(folder / "results.sqlite")
     writer.execute("PRAGMA wal_autocheckpoint = 0")
-    writer.execute("UPDATE runs SET host = 'late'")
+    writer.execute("UPDATE starts SET host = 'late'")
     writer.commit()
     real = reader._connected
     refused = []

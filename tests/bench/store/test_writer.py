@@ -12,8 +12,8 @@ import sys
 import pytest
 
 from vuskit import InvalidInputError
-from vuskit.bench import BenchStorageError, Status, Store
-from vuskit.bench.store import open_store
+from vuskit.bench import StoreError, Status, Store
+from vuskit.store.store import Store
 from vuskit.bench.store.schema import SCHEMA_VERSION
 from vuskit.engine import LocalExecutor
 
@@ -21,7 +21,7 @@ from vuskit.engine import LocalExecutor
 def test_there_is_one_writer_and_it_is_named(tmp_path):
     with (
         Store(tmp_path),
-        pytest.raises(BenchStorageError, match=f"process {os.getpid()} is writing to it"),
+        pytest.raises(StoreError, match=f"process {os.getpid()} is writing to it"),
     ):
         Store(tmp_path)
     Store(tmp_path).close()
@@ -41,11 +41,11 @@ def test_the_file_is_in_wal_mode_with_a_version_and_foreign_keys(tmp_path):
 def test_values_are_numbers_and_their_core_is_recorded(workshop, monkeypatch):
     monkeypatch.setenv("VUSKIT_CORE", "numpy")
     workshop.write().run()
-    ((environment,),) = workshop.query("SELECT environment FROM runs")
+    ((environment,),) = workshop.query("SELECT environment FROM starts")
     assert json.loads(environment)["core"] == "numpy"
     versions = workshop.query("SELECT versions FROM environments")
     assert {json.loads(one)["core"] for (one,) in versions} == {"numpy"}
-    connection = sqlite3.connect(workshop.folder / "bench.sqlite")
+    connection = sqlite3.connect(workshop.folder / "results.sqlite")
     with pytest.raises(sqlite3.IntegrityError, match="NOT NULL"):
         connection.execute('UPDATE "values" SET value = NULL')
     with pytest.raises(sqlite3.IntegrityError, match="CHECK"):
@@ -55,11 +55,11 @@ def test_values_are_numbers_and_their_core_is_recorded(workshop, monkeypatch):
 
 
 def test_something_else_than_a_store_is_refused(tmp_path):
-    (tmp_path / "bench.sqlite").write_text("not a database, and long enough to be read as one" * 9)
+    (tmp_path / "results.sqlite").write_text("not a database, and long enough to be read as one" * 9)
     with pytest.raises(InvalidInputError, match="must be a vuskit benchmark store"):
         Store(tmp_path)
     with pytest.raises(InvalidInputError, match="must hold a benchmark run"):
-        open_store(tmp_path / "nowhere")
+        Store.read(tmp_path / "nowhere")
 
 
 @pytest.mark.parametrize("where", [".", "data"])
@@ -110,14 +110,14 @@ def test_an_empty_folder_and_one_whose_database_was_removed_are_taken(tmp_path, 
     for name in names:
         (tmp_path / name).touch()
     Store(tmp_path).close()
-    assert {path.name for path in tmp_path.iterdir()} == {*names, "bench.sqlite", ".vuskit-lock"}
+    assert {path.name for path in tmp_path.iterdir()} == {*names, "results.sqlite", ".vuskit-lock"}
 
 
 def test_a_lock_that_is_a_link_is_not_followed(tmp_path):
     (tmp_path / "mine").write_text("mine")
     (tmp_path / "run").mkdir()
     (tmp_path / "run" / ".vuskit-lock").symlink_to(tmp_path / "mine")
-    with pytest.raises(BenchStorageError, match="must be writable"):
+    with pytest.raises(StoreError, match="must be writable"):
         Store(tmp_path / "run")
     assert (tmp_path / "mine").read_text() == "mine"
 

@@ -283,14 +283,14 @@ def test_a_run_that_was_killed_does_not_look_as_if_it_ran(folder):
     invoke("run", "--plain")
     child = subprocess.Popen([sys.executable, "-c", ""])
     child.wait()
-    with contextlib.closing(sqlite3.connect(folder / "bench-run" / "bench.sqlite")) as connection:
-        connection.execute("UPDATE runs SET state = 'running', pid = ?", (child.pid,))
+    with contextlib.closing(sqlite3.connect(folder / "bench-run" / "results.sqlite")) as connection:
+        connection.execute("UPDATE starts SET state = 'running', pid = ?", (child.pid,))
         connection.commit()
         assert "Run 1: killed, started" in invoke("status").stdout
-        connection.execute("UPDATE runs SET pid = ?", (os.getpid(),))
+        connection.execute("UPDATE starts SET pid = ?", (os.getpid(),))
         connection.commit()
         assert "Run 1: running, started" in invoke("status").stdout
-        connection.execute("UPDATE runs SET host = 'elsewhere', pid = ?", (child.pid,))
+        connection.execute("UPDATE starts SET host = 'elsewhere', pid = ?", (child.pid,))
         connection.commit()
         assert "Run 1: running, started" in invoke("status").stdout
 
@@ -311,7 +311,7 @@ def test_verify_ends_with_an_error_where_something_is_wrong(folder):
 def test_a_damaged_database_is_told_in_a_sentence(folder, capsys, monkeypatch, table):
     (folder / "bench.toml").write_text(PLAN.replace("picky:picky", "random"))
     run_inline(load_plan(folder / "bench.toml"))
-    database = folder / "bench-run" / "bench.sqlite"
+    database = folder / "bench-run" / "results.sqlite"
     with contextlib.closing(sqlite3.connect(database)) as connection:
         ((page,),) = connection.execute(
             "SELECT rootpage FROM sqlite_master WHERE name = ?", (table,)
@@ -331,7 +331,7 @@ def test_a_damaged_database_is_told_in_a_sentence(folder, capsys, monkeypatch, t
     found = invoke("verify")
     assert found.exit_code == 4
     assert "database: " in found.stdout
-    assert "Restore a copy of bench.sqlite, or remove it and run the plan again" in found.stdout
+    assert "Restore a copy of results.sqlite, or remove it and run the plan again" in found.stdout
 
 
 def test_init_writes_a_plan_once(folder):

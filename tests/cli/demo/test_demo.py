@@ -44,7 +44,7 @@ def small(monkeypatch):
 
 
 def query(folder, sql):
-    connection = sqlite3.connect(folder / "benchmark" / "bench.sqlite")
+    connection = sqlite3.connect(folder / "benchmark" / "results.sqlite")
     try:
         return connection.execute(sql).fetchall()
     finally:
@@ -52,11 +52,11 @@ def query(folder, sql):
 
 
 def jobs(folder):
-    return query(folder, "SELECT status, count(*) FROM jobs GROUP BY status")
+    return query(folder, "SELECT status, count(*) FROM results GROUP BY status")
 
 
 def job_times(folder):
-    return query(folder, "SELECT key, finished FROM jobs ORDER BY key")
+    return query(folder, "SELECT key, finished FROM results ORDER BY key")
 
 
 def test_series_of_all_families():

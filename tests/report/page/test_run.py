@@ -268,14 +268,14 @@ def test_a_start_that_has_nothing_to_do_is_not_when_the_run_began(tmp_path):
     run_inline(plan)
 
     def told(*changes):
-        with closing(sqlite3.connect(folder / "bench.sqlite")) as connection, connection:
+        with closing(sqlite3.connect(folder / "results.sqlite")) as connection, connection:
             for change in changes:
                 connection.execute(change)
         page = run_page_html(RunReport.read(folder))
         return re.search(r"Started (.*?) with vuskit", page)[1]
 
-    moments = "UPDATE runs SET started = '2026-01-0' || id || 'T10:00:00.000+00:00'"
-    ended = "UPDATE jobs SET finished = '2026-01-0{}T11:00:00.000+00:00'"
+    moments = "UPDATE starts SET started = '2026-01-0' || id || 'T10:00:00.000+00:00'"
+    ended = "UPDATE results SET finished = '2026-01-0{}T11:00:00.000+00:00'"
     assert told(moments, ended.format(1)) == "2026-01-01 10:00 UTC"
     assert told(ended.format(2)) == "2026-01-01 10:00 UTC, resumed 2026-01-02 10:00 UTC"
 
