@@ -18,7 +18,6 @@ from vuskit.studies import (
     Robustness,
     Study,
     StudyResult,
-    base,
     consistency_study,
     evaluate_detectors,
     get_study,
@@ -31,6 +30,10 @@ from vuskit.studies import (
     study,
     summarize,
 )
+from vuskit.studies import (
+    registry as studies_registry,
+)
+from vuskit.studies.base import _mean_of_defined
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +43,7 @@ def several():
 
 @pytest.fixture
 def registry(monkeypatch):
-    monkeypatch.setattr(base, "_STUDIES", dict(base._STUDIES))
+    monkeypatch.setattr(studies_registry, "_STUDIES", dict(studies_registry._STUDIES))
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,7 +164,7 @@ def test_a_users_study_runs_is_saved_and_joins_the_summary(several, tmp_path, re
 
 def test_a_result_of_an_unknown_study_is_refused(several, tmp_path, registry, monkeypatch):
     path = make_spread().create(**SOME).run(several[0]).save(tmp_path)
-    monkeypatch.delitem(base._STUDIES, "spread")
+    monkeypatch.delitem(studies_registry._STUDIES, "spread")
     with pytest.raises(InvalidInputError, match=r"got 'spread'.*load the module that defines it"):
         load_study_result(path)
 
@@ -290,7 +293,7 @@ def test_seeds_of_one_detector_are_never_a_pair(several):
 
 def test_an_undefined_run_does_not_hide_the_others():
     values = [np.array([[0.5, np.nan]]), np.array([[np.nan, np.nan]]), np.array([[0.7, np.nan]])]
-    np.testing.assert_allclose(base._mean_of_defined(values), [[0.6, np.nan]])
+    np.testing.assert_allclose(_mean_of_defined(values), [[0.6, np.nan]])
 
 
 def test_scored_series_refuse_repeats_that_do_not_fit():

@@ -27,7 +27,7 @@ from vuskit.studies import (
     separability_study,
     summarize,
 )
-from vuskit.studies.base import SCHEMA_VERSION
+from vuskit.studies.result import SCHEMA_VERSION
 from vuskit.studies.saved import pack, unpack
 from vuskit.studies.timing import Setting, synthetic_cases, timing_study
 

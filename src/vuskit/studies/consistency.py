@@ -22,15 +22,11 @@ from vuskit.engine import Executor, ExecutorSettings, Limits, TaskProgress
 from vuskit.errors import InvalidInputError
 from vuskit.inputs import check_choice
 from vuskit.report.figures import ChoiceDisplay, Display, EntropyDisplay, RankLinesDisplay
-from vuskit.studies.base import (
-    DetectorStudy,
-    SeriesValues,
-    ValuesResult,
-    evaluate_detectors,
-    option,
-    study,
-)
+from vuskit.studies.base import DetectorStudy, evaluate_detectors
 from vuskit.studies.detector_names import PUBLISHED
+from vuskit.studies.options import option
+from vuskit.studies.registry import study
+from vuskit.studies.result import SeriesValues, ValuesResult
 from vuskit.studies.statistics.tables import without_noise
 
 if TYPE_CHECKING:

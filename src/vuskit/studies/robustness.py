@@ -28,16 +28,9 @@ from vuskit.report.figures import (
     Display,
     RobustnessBarsDisplay,
 )
-from vuskit.studies.base import (
-    DetectorStudy,
-    SeriesValues,
-    ValuesResult,
-    evaluate_detectors,
-    option,
-    section_specification,
-    study,
-)
+from vuskit.studies.base import DetectorStudy, evaluate_detectors
 from vuskit.studies.detector_names import PUBLISHED
+from vuskit.studies.options import option, section_specification
 from vuskit.studies.perturbations import (
     LAG,
     NOISE,
@@ -51,6 +44,8 @@ from vuskit.studies.perturbations import (
     shift,
     shift_labels,
 )
+from vuskit.studies.registry import study
+from vuskit.studies.result import SeriesValues, ValuesResult
 from vuskit.studies.specifications import Form, Number, Specification
 from vuskit.studies.statistics.comparison import TableComparison, compare_columns
 

@@ -43,26 +43,7 @@ Known = Mapping[str, Callable[..., Any]]
 
 
 def pack(value: Any, **header: Any) -> bytes:
-    """Return a value and a JSON header as bytes.
-
-    Parameters
-    ----------
-    value : object
-        Plain data, arrays, pandas tables, measures, settings, and dataclasses of these.
-    **header
-        Plain data that can be read without decoding the value.
-
-    Raises
-    ------
-    InvalidInputError
-        If the value contains anything else.
-
-    Examples
-    --------
-    >>> data = pack({"pairs": (1, 2), "values": np.array([0.5])}, kind="docs")
-    >>> unpack(data)
-    ({'kind': 'docs'}, {'pairs': (1, 2), 'values': array([0.5])})
-    """
+    """Return a value and a JSON header as bytes."""
     encoder = _Encoder()
     text = json.dumps({**header, "value": encoder.encode(value)})
     stream = io.BytesIO()
@@ -76,20 +57,7 @@ def pack(value: Any, **header: Any) -> bytes:
 
 
 def unpack(data: bytes, known: Iterable[Callable[..., Any]] = ()) -> tuple[dict[str, Any], Any]:
-    """Return the header and the value from the bytes of `pack`.
-
-    Parameters
-    ----------
-    data : bytes
-        Output of `pack`.
-    known : iterable of classes and functions
-        Dataclasses and functions that the value may contain.
-
-    Raises
-    ------
-    OSError, EOFError, ValueError, KeyError, TypeError, IndexError, zipfile.BadZipFile
-        If the bytes are damaged or not an archive of `pack`.
-    """
+    """Return the header and the value from the bytes of `pack`."""
     header, arrays = read_archive(data)
     value = header.pop("value")
     table = {one.__qualname__: one for one in known}
@@ -97,13 +65,7 @@ def unpack(data: bytes, known: Iterable[Callable[..., Any]] = ()) -> tuple[dict[
 
 
 def read_archive(data: bytes) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """Return the JSON header and the arrays of an archive.
-
-    Raises
-    ------
-    OSError, EOFError, ValueError, KeyError, zipfile.BadZipFile
-        If the bytes are damaged or not an archive of `pack`.
-    """
+    """Return the JSON header and the arrays of an archive."""
     with np.load(io.BytesIO(data), allow_pickle=False) as archive:
         arrays = {name: archive[name] for name in archive.files}
     header = json.loads(arrays.pop(_HEADER).tobytes().decode())
@@ -278,13 +240,7 @@ class _NamedFunction:
         self.__qualname__ = self.__name__ = name
 
     def __call__(self, *_: Any, **__: Any) -> Any:
-        """Raise an error, because the function was not saved.
-
-        Raises
-        ------
-        InvalidInputError
-            Always.
-        """
+        """Raise an error, because the function was not saved."""
         raise InvalidInputError(
             f"`{self.__name__}` must be defined to be called, got only its name from a saved "
             "result; run the study again with the function"

@@ -23,14 +23,10 @@ from vuskit.errors import InvalidInputError
 from vuskit.inputs import check_int
 from vuskit.measures.settings import EvaluationSettings
 from vuskit.report.figures import Display, Prediction, ScenarioDisplay, SweepDisplay
-from vuskit.studies.base import (
-    BufferUse,
-    Study,
-    StudyResult,
-    evaluate_scores,
-    option,
-    study,
-)
+from vuskit.studies.base import Study, evaluate_scores
+from vuskit.studies.options import option
+from vuskit.studies.registry import study
+from vuskit.studies.result import BufferUse, StudyResult
 from vuskit.studies.sources import Source
 
 if TYPE_CHECKING:

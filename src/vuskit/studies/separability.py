@@ -29,15 +29,9 @@ from vuskit.report.figures import (
     SeparabilityBarsDisplay,
     SeparabilityBoxDisplay,
 )
-from vuskit.studies.base import (
-    DetectorStudy,
-    SeriesValues,
-    ValuesResult,
-    evaluate_detectors,
-    option,
-    study,
-)
+from vuskit.studies.base import DetectorStudy, evaluate_detectors
 from vuskit.studies.detector_names import PUBLISHED, detector_key, find_detectors
+from vuskit.studies.options import option
 from vuskit.studies.perturbations import (
     LAG,
     NOISE,
@@ -47,6 +41,8 @@ from vuskit.studies.perturbations import (
     shift,
     shift_labels,
 )
+from vuskit.studies.registry import study
+from vuskit.studies.result import SeriesValues, ValuesResult
 from vuskit.studies.sources import SeriesNames, Source
 from vuskit.studies.statistics.comparison import TableComparison, compare_columns
 

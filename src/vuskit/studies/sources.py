@@ -39,7 +39,7 @@ __all__ = [
 
 @runtime_checkable
 class Source(Protocol):
-    """Reads one series with its scores on demand; must be picklable for parallel use."""
+    """Reads one series with its scores on demand."""
 
     @property
     def name(self) -> str:
@@ -51,17 +51,7 @@ class Source(Protocol):
 
 @dataclass(frozen=True)
 class SeriesNames:
-    """Names of a series, its scores and its detectors.
-
-    Attributes
-    ----------
-    dataset, series : str
-        Names of the data set and the series.
-    runs : tuple of str
-        Names of the scores.
-    detectors : tuple of str
-        Names of the detectors; a detector may have several runs.
-    """
+    """Names of a series, its scores and its detectors."""
 
     dataset: str
     series: str
@@ -89,15 +79,7 @@ def _placeholder(place: int) -> str:
 
 
 def without_names(scored: ScoredSeries) -> ScoredSeries:
-    """Return the series and its scores with placeholders instead of names.
-
-    Examples
-    --------
-    >>> from vuskit.datasets import Series
-    >>> scored = ScoredSeries(Series("a", "docs", [1.0, 9.0], [0, 1]), {"mine": [0.1, 0.9]})
-    >>> without_names(scored).series.name, without_names(scored).detectors
-    ('series', ('detector 0',))
-    """
+    """Return the series and its scores with placeholders instead of names."""
     scores: dict[str, NDArray[np.float64]] = {}
     repeats: dict[str, tuple[str, ...]] = {}
     renamed: dict[str, str] = {}
@@ -131,13 +113,7 @@ class ScoreFile:
         return self.path
 
     def read(self) -> ScoredSeries:
-        """Read the file.
-
-        Raises
-        ------
-        InvalidInputError
-            If the file is invalid.
-        """
+        """Read the file."""
         return read_scores(self.path)
 
 
@@ -160,13 +136,7 @@ class RenamedSource:
         return getattr(self.source, "place", None)
 
     def read(self) -> ScoredSeries:
-        """Read the series and rename it.
-
-        Raises
-        ------
-        InvalidInputError
-            If it cannot be read.
-        """
+        """Read the series and rename it."""
         scored = self.source.read()
         series = replace(scored.series, dataset=self.dataset, name=self.series)
         return replace(scored, series=series)
@@ -366,27 +336,12 @@ def _from_path(path: Path, pattern: str | Iterable[str] | None) -> tuple[Source,
 
 
 def buffer_of(scored: ScoredSeries, strategy: str | int) -> BufferChoice:
-    """Choose the buffer of a series by a strategy or a number; gaps in its values are interpolated.
-
-    Raises
-    ------
-    InvalidInputError
-        As for :func:`vuskit.choose_buffer`.
-    """
+    """Choose the buffer of a series by a strategy or a number."""
     return choose_buffer(strategy, values=scored.series.values, y_true=scored.series.labels)
 
 
 def content_of(scored: ScoredSeries) -> str:
-    """Return a digest of values, labels, scores and their grouping by detector, without names.
-
-    Examples
-    --------
-    >>> from vuskit.datasets import Series
-    >>> one = ScoredSeries(Series("a", "docs", [1.0, 9.0], [0, 1]), {"mine": [0.1, 0.9]})
-    >>> two = ScoredSeries(Series("b", "other", [1.0, 9.0], [0, 1]), {"yours": [0.1, 0.9]})
-    >>> content_of(one) == content_of(two)
-    True
-    """
+    """Return a digest of values, labels, scores and their grouping by detector, without names."""
     runs = list(scored.scores)
     together = [
         [runs.index(run) for run in scored.repeats.get(detector, (detector,))]

@@ -34,16 +34,18 @@ from vuskit.report.page import studies as numbers
 from vuskit.report.page import studies_page_html
 from vuskit.report.page.studies import DRAWN_KINDS, study_sections, write_study
 from vuskit.studies import (
-    base as studies_base,
-)
-from vuskit.studies import (
     consistency_study,
     robustness_study,
     scenario_study,
     separability_study,
     summarize,
 )
-from vuskit.studies.base import Failure, Study, StudyResult, study
+from vuskit.studies import (
+    registry as studies_registry,
+)
+from vuskit.studies.base import Study
+from vuskit.studies.registry import study
+from vuskit.studies.result import Failure, StudyResult
 from vuskit.studies.separability import SeparabilityResult
 from vuskit.studies.timing import (
     PARAMETERS,
@@ -402,7 +404,7 @@ class LengthsResult(StudyResult):
 
 @pytest.fixture
 def own_study(monkeypatch):
-    monkeypatch.setattr("vuskit.studies.base._STUDIES", dict(studies_base._STUDIES))
+    monkeypatch.setattr("vuskit.studies.registry._STUDIES", dict(studies_registry._STUDIES))
 
     @study(title="Lengths & more", question="How long are <series>?", better="lower")
     @dataclass(frozen=True)

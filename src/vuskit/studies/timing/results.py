@@ -13,7 +13,7 @@ from vuskit._util.optional import require
 from vuskit.errors import InvalidInputError
 from vuskit.inputs import check_choice
 from vuskit.report.figures import Display, TimingPanel, TimingSeriesDisplay, TimingSweepDisplay
-from vuskit.studies.base import Failure, StudyResult
+from vuskit.studies.result import Failure, StudyResult
 from vuskit.studies.timing.cases import PARAMETERS, Case, Setting, is_generated
 from vuskit.studies.timing.contestants import CONTESTANTS
 from vuskit.studies.timing.storage import Sample

@@ -28,7 +28,9 @@ from vuskit.engine import (
 )
 from vuskit.errors import InvalidInputError
 from vuskit.kernels.backend import core_name
-from vuskit.studies.base import Failure, Study, study
+from vuskit.studies.base import Study
+from vuskit.studies.registry import study
+from vuskit.studies.result import Failure
 from vuskit.studies.timing.cases import PARAMETERS, Arrays, Case, Setting, is_generated
 from vuskit.studies.timing.contestants import Contestant, choose
 from vuskit.studies.timing.results import TimingResult
