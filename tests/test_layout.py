@@ -62,6 +62,7 @@ TESTED_ELSEWHERE: dict[str, str] = {
     "studies/options.py": "studies/test_base.py: options of every study",
     "studies/registry.py": "studies/test_base.py: names, and studies of packages",
     "studies/result.py": "studies/test_saved.py: results of every study",
+    "studies/timing/tables.py": "studies/timing/test_results.py",
     "studies/sensitivity.py": "report/figures/test_sensitivity.py draws its results",
 }
 

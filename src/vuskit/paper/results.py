@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from vuskit._util.environment import describe_environment
-from vuskit.engine import ExecutorSettings, Limits
+from vuskit.engine import ExecutorSettings, Limits, TaskProgress
 from vuskit.errors import InvalidInputError
 from vuskit.measures.registry import Measure, resolve_measures
 from vuskit.paper.exhibits import RESULTS
@@ -19,8 +19,6 @@ from vuskit.studies.identity import short_digest
 from vuskit.studies.saved import pack
 from vuskit.studies.timing import (
     Case,
-    Progress,
-    TimingStore,
     scored_cases,
     synthetic_cases,
     timing_study,
@@ -155,14 +153,13 @@ class Work:
         if (finished := results / "timing_result.npz").is_file():
             found: StudyResult = load_study_result(finished)
             return found
-        store = TimingStore(folder)
 
-        def tell(state: Progress) -> None:
-            progress(state.done, state.total, state.job.title if state.job else "")
+        def tell(state: TaskProgress) -> None:
+            progress(state.done, state.total, state.name)
 
         # Timing runs here, one case at a time, since the workers of a cluster may differ.
         result = timing_study(
-            cases, repeats=repeats, clock=_CLOCK, budget=budget, store=store, progress=tell
+            cases, repeats=repeats, clock=_CLOCK, budget=budget, folder=folder, progress=tell
         )
         if not result.samples:
             raise InvalidInputError("the budget is too short to time anything; raise the budget")

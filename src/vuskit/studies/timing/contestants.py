@@ -183,18 +183,7 @@ CONTESTANTS: dict[str, Contestant] = {
 
 
 def choose(names: Iterable[str] | None) -> tuple[Contestant, ...]:
-    """Return the contestants with these names; all if None.
-
-    Raises
-    ------
-    InvalidInputError
-        If a name is unknown.
-
-    Examples
-    --------
-    >>> [contestant.title for contestant in choose(["naive", "opt"])]
-    ['VUS', 'VUS opt']
-    """
+    """Return the contestants with these names; all if None."""
     if names is None:
         return tuple(CONTESTANTS.values())
     chosen = []
