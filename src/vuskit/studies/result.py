@@ -69,9 +69,7 @@ class StudyResult(TableForms, abc.ABC):
     """Base class of results; subclasses are frozen dataclasses.
 
     Fields hold plain data, arrays, pandas tables, measures, `SeriesValues`, or dataclasses that the
-    study declares as ``known``. Tables and figures are computed from them. A class with other
-    fields defines ``to_saved()``, which returns plain data, and the class method
-    ``from_saved(data)``.
+    study declares as ``known``. Tables and figures are computed from them.
 
     Attributes
     ----------
