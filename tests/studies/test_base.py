@@ -15,6 +15,7 @@ from studies.scored import SOME, make_scored, make_several
 from vuskit.datasets import ScoredSeries
 from vuskit.errors import InvalidInputError
 from vuskit.studies import (
+    Consistency,
     Robustness,
     Study,
     StudyResult,
@@ -317,3 +318,11 @@ def test_a_study_of_failures_only_names_the_first_one(several, registry):
 
     with pytest.raises(InvalidInputError, match=r"all 2 failed; the first one, .*ValueError: oops"):
         run_study(Broken.create(measures=["auc_pr"], buffer=10), several[:2])
+
+
+def test_options_belong_to_names_and_classes(several):
+    found = run_study("consistency", several[:3], min_series=2, **SOME)
+    assert found.study == Consistency.create(min_series=2, **SOME)
+    assert found.to_frame().equals(consistency_study(several[:3], min_series=2, **SOME).to_frame())
+    with pytest.raises(InvalidInputError, match=r"`options` must be left out .* got min_series"):
+        run_study(found.study, several[:3], min_series=3)

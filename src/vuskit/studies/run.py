@@ -54,13 +54,14 @@ def run_study(
     limits: Limits | None = None,
     folder: str | Path | None = None,
     progress: Callable[[TaskProgress], None] | None = None,
+    **options: Any,
 ) -> Result:
     """Run a study on every series.
 
     Parameters
     ----------
     study : Study, its class, or its name
-        A class or a name means the study with its default options.
+        The study.
     source : path, ScoredSeries, or iterable of these
         Series with scores, as :func:`vuskit.studies.open_scores` accepts them. Each is read once,
         when a worker is free.
@@ -74,6 +75,9 @@ def run_study(
         Stores finished series, so that a second run resumes, even after ``kill -9``.
     progress : callable, optional
         Called with a :class:`vuskit.engine.TaskProgress`.
+    **options
+        With a class or a name: measures, options of the study and fields of
+        :class:`vuskit.EvaluationSettings`, as for :meth:`Study.create`.
 
     Returns
     -------
@@ -85,9 +89,20 @@ def run_study(
     InvalidInputError
         If there are no series or a parameter is invalid. A single series that fails is listed in
         the result's ``failures`` instead.
+
+    Examples
+    --------
+    >>> from vuskit.studies.examples import example_series
+    >>> found = run_study("robustness", example_series(), measures=["auc_pr"], count=3)
+    >>> type(found).__name__, found.study.count
+    ('RobustnessResult', 3)
     """
     chosen = get_study(study) if isinstance(study, str) else study
-    task: Study[Result] = chosen() if isinstance(chosen, type) else chosen
+    if isinstance(chosen, Study) and options:
+        raise InvalidInputError(
+            f"`options` must be left out with a study that has its own, got {', '.join(options)}"
+        )
+    task: Study[Result] = chosen if isinstance(chosen, Study) else chosen.create(**options)
     check_int("processes", processes, minimum=1)
     if executor is None:
         executor = ExecutorSettings(workers=processes)

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -18,7 +17,6 @@ from numpy.typing import NDArray
 
 from vuskit._util.optional import require
 from vuskit.datasets import ScoredSeries
-from vuskit.engine import Executor, ExecutorSettings, Limits, TaskProgress
 from vuskit.errors import InvalidInputError
 from vuskit.intervals import event_bounds
 from vuskit.measures.evaluate import Evaluator
@@ -43,6 +41,7 @@ from vuskit.studies.perturbations import (
 )
 from vuskit.studies.registry import study
 from vuskit.studies.result import SeriesValues, ValuesResult
+from vuskit.studies.run import run_study
 from vuskit.studies.sources import SeriesNames, Source
 from vuskit.studies.statistics.comparison import TableComparison, compare_columns
 
@@ -706,27 +705,18 @@ def _pairs_by_series(pairs: Any) -> dict[str, Pairs]:
     return found
 
 
-def separability_study(
-    source: Any,
-    *,
-    processes: int = 1,
-    executor: ExecutorSettings | Executor | None = None,
-    limits: Limits | None = None,
-    folder: str | Path | None = None,
-    progress: Callable[[TaskProgress], None] | None = None,
-    **options: Any,
-) -> SeparabilityResult:
+def separability_study(source: Any, **options: Any) -> SeparabilityResult:
     """Measure how well measures keep accurate and inaccurate detectors apart.
 
     Parameters
     ----------
     source : path, ScoredSeries, or iterable of these
         Series with scores, as :func:`vuskit.studies.open_scores` accepts them.
-    processes, executor, limits, folder, progress
-        As for :func:`vuskit.studies.run_study`.
     **options
-        ``measures``, options of :class:`Separability`, and fields of
-        :class:`vuskit.EvaluationSettings`.
+        ``measures``, options of :class:`Separability`, fields of
+        :class:`vuskit.EvaluationSettings` such as ``buffer``, and parameters of
+        :func:`vuskit.studies.run_study`: ``processes``, ``executor``, ``limits``, ``folder`` and
+        ``progress``.
 
     Returns
     -------
@@ -749,11 +739,4 @@ def separability_study(
     >>> found.to_frame()[["accurate", "inaccurate", "measure"]].values.tolist()
     [['good', 'bad', 'auc_pr'], ['good', 'bad', 'vus_pr']]
     """
-    return Separability.create(**options).run(
-        source,
-        processes=processes,
-        executor=executor,
-        limits=limits,
-        folder=folder,
-        progress=progress,
-    )
+    return run_study(Separability, source, **options)
