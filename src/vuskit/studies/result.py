@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import abc
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from statistics import median
@@ -23,7 +23,7 @@ from vuskit.errors import InvalidInputError
 from vuskit.inputs import check_choice
 from vuskit.measures.registry import Measure
 from vuskit.measures.settings import EvaluationSettings
-from vuskit.studies.saved import UNREADABLE, pack, read_archive, unpack
+from vuskit.studies.saved import UNREADABLE, decode, pack, read_archive
 from vuskit.studies.sources import StudyInput
 
 if TYPE_CHECKING:
@@ -397,8 +397,7 @@ def load_study_result(path: str | Path) -> Any:
 
     place = Path(path)
     try:
-        data = place.read_bytes()
-        header, _ = read_archive(data)
+        header, arrays = read_archive(place.read_bytes())
         if header["format"] != _FORMAT:
             raise ValueError(header["format"])
         schema, kind = int(header["schema"]), str(header["kind"])
@@ -414,7 +413,8 @@ def load_study_result(path: str | Path) -> Any:
         )
     cls = get_study(kind)
     try:
-        result: Any = unpack(data, (*KNOWN, cls, cls.result, *cls.known))[1]
+        known: tuple[Callable[..., Any], ...] = (*KNOWN, cls, cls.result, *cls.known)
+        result: Any = decode(header["value"], arrays, known)
         if not isinstance(result, cls.result):
             raise TypeError(type(result).__name__)
     except UNREADABLE as error:

@@ -25,6 +25,7 @@ from vuskit.measures.registry import Measure, MeasureProperties, list_measures
 
 __all__ = [
     "UNREADABLE",
+    "decode",
     "pack",
     "read_archive",
     "unpack",
@@ -58,9 +59,14 @@ def pack(value: Any, **header: Any) -> bytes:
 def unpack(data: bytes, known: Iterable[Callable[..., Any]] = ()) -> tuple[dict[str, Any], Any]:
     """Return the header and the value from the bytes of `pack`."""
     header, arrays = read_archive(data)
-    value = header.pop("value")
-    table = {one.__qualname__: one for one in known}
-    return header, _Decoder(arrays, table).decode(value)
+    return header, decode(header.pop("value"), arrays, known)
+
+
+def decode(
+    value: Any, arrays: Mapping[str, NDArray[Any]], known: Iterable[Callable[..., Any]]
+) -> Any:
+    """Return the value of an archive; `known` are the dataclasses and functions it may contain."""
+    return _Decoder(arrays, {one.__qualname__: one for one in known}).decode(value)
 
 
 def read_archive(data: bytes) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:

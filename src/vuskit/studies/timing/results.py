@@ -108,13 +108,7 @@ class TimingResult(StudyResult):
         return all(is_generated(sample.series) for sample in self.samples)
 
     def to_frame(self) -> pd.DataFrame:
-        """One row for each timed run.
-
-        Raises
-        ------
-        MissingDependencyError
-            If pandas is not installed.
-        """
+        """One row for each timed run."""
         pandas = require("pandas", purpose="to_frame()")
         frame: pd.DataFrame = pandas.DataFrame([sample.as_row() for sample in self.samples])
         return frame
@@ -123,11 +117,6 @@ class TimingResult(StudyResult):
         """One row for each cell: number of runs, statistics of their seconds, peak memory.
 
         The statistics are median, quartiles, extremes, mean and standard deviation.
-
-        Raises
-        ------
-        MissingDependencyError
-            If pandas is not installed.
         """
         frame = self.to_frame()
         keys = [name for name in frame.columns if name not in ("seconds", "peak_bytes")]
@@ -175,17 +164,13 @@ class TimingResult(StudyResult):
         )
         return tables
 
-    def figures(
-        self, *, base: Setting | None = None, average: str | None = None
-    ) -> dict[str, Display]:
+    def figures(self, *, base: Setting | None = None) -> dict[str, Display]:
         """Seconds and peak memory against the properties of the series.
 
         Parameters
         ----------
         base : Setting, optional
             Defaults of a study of generated series. Default: those of the paper.
-        average : {"median", "mean"}, optional
-            Median with quartiles, or mean with standard deviation. Default: as in the result.
 
         Raises
         ------
@@ -194,7 +179,7 @@ class TimingResult(StudyResult):
         """
         if not self.samples:
             raise InvalidInputError("`samples` must hold at least one sample, got none")
-        average = check_choice("average", average or self.average, _AVERAGES)
+        average = check_choice("average", self.average, _AVERAGES)
         summary = self.summary()
         # The axis is logarithmic, so the shade must not reach 0.
         below = (summary["mean"] - summary["standard_deviation"]).clip(lower=summary["fastest"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
@@ -63,6 +64,7 @@ PAPER_RANGES: dict[str, tuple[float, float, float]] = {
 
 _QUANTITIES = {"time": "median", "space": "peak_bytes"}
 _REFERENCE = "naive"
+_SLOW, _FAST = ("naive", "opt", "opt_mem"), ("fast_grid", "fast_exact")
 _JOINT = ("n_anomalies", "n_points", "mean_length")
 # Symbols in the complexities; none depends on the standard deviation of the lengths.
 _SYMBOLS = {
@@ -235,24 +237,18 @@ def _fit(properties: Any, seconds: Any) -> tuple[list[float], float]:
     return solution[:-1].tolist(), float(1 - residual @ residual / (spread @ spread))
 
 
-def speed_ratios(
-    result: TimingResult,
-    *,
-    slow: Sequence[str] = ("naive", "opt", "opt_mem"),
-    fast: Sequence[str] = ("fast_grid", "fast_exact"),
-) -> pd.DataFrame:
-    """Divide the medians of slow contestants by those of fast ones, over all common cells."""
+def speed_ratios(result: TimingResult) -> pd.DataFrame:
+    """Divide the medians of the paper's algorithms by those of vuskit, over all common cells."""
     summary = result.summary()
     keys = ["series", *PARAMETERS]
     medians = summary.pivot_table(index=keys, columns="contestant", values="median")
     rows = []
-    for slower in slow:
-        for faster in fast:
-            if slower in medians and faster in medians:
-                ratios = (medians[slower] / medians[faster]).dropna()
-                if len(ratios):
-                    spread = float(ratios.min()), float(ratios.median()), float(ratios.max())
-                    rows.append((slower, faster, len(ratios), *spread))
+    for slow, fast in itertools.product(_SLOW, _FAST):
+        if slow in medians and fast in medians:
+            ratios = (medians[slow] / medians[fast]).dropna()
+            if len(ratios):
+                spread = float(ratios.min()), float(ratios.median()), float(ratios.max())
+                rows.append((slow, fast, len(ratios), *spread))
     return _frame(rows, _RATIO_COLUMNS)
 
 
