@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -133,7 +133,7 @@ class Work:
             executor=ExecutorSettings() if alone else self.executor,
             limits=None if alone else self.limits,
             folder=None if alone else self.folder / "series",
-            progress=lambda state: progress(state.done, state.total, state.name, state.stored),
+            progress=_teller(progress),
         )
         found.save(self.folder / "studies")
         return found
@@ -153,19 +153,23 @@ class Work:
         if (finished := results / "timing_result.npz").is_file():
             found: StudyResult = load_study_result(finished)
             return found
-
-        def tell(state: TaskProgress) -> None:
-            progress(state.done, state.total, state.name)
-
         # Timing runs here, one case at a time, since the workers of a cluster may differ.
         result = timing_study(
-            cases, repeats=repeats, clock=_CLOCK, budget=budget, folder=folder, progress=tell
+            cases,
+            repeats=repeats,
+            clock=_CLOCK,
+            budget=budget,
+            folder=folder,
+            progress=_teller(progress),
         )
         if not result.samples:
             raise InvalidInputError("the budget is too short to time anything; raise the budget")
-        result = replace(result, study=None)
         result.save(results)
         return result
+
+
+def _teller(progress: Callable[..., None]) -> Callable[[TaskProgress], None]:
+    return lambda state: progress(state.done, state.total, state.name, state.stored)
 
 
 def digest_of(result: Any) -> str:
