@@ -43,14 +43,7 @@ def _dataset(key: tuple[str, ...]) -> str | None:
 
 
 def rank_entropy(ranks: Iterable[float], *, unit: str = "bits") -> float:
-    """Shannon entropy of the ranks; NaN is ignored.
-
-    Parameters
-    ----------
-    ranks : iterable of float
-        The ranks.
-    unit : {"bits", "nats"}
-        Unit: binary or natural logarithm.
+    """Shannon entropy of the ranks in bits or nats; NaN is ignored.
 
     Examples
     --------

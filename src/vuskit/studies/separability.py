@@ -67,21 +67,8 @@ def z_statistic(first: Values, second: Values, *, unit: str = "standard-error") 
     """Two-sample z: difference of the means in standard errors, or in standard deviations.
 
     If nothing varies, z is infinite where the means differ and 0 where they are equal. It is NaN
-    if a value is undefined.
-
-    Parameters
-    ----------
-    first, second : arrays
-        Values of the accurate and of the inaccurate detector.
-    unit : {"standard-error", "raw"}
-        ``"raw"`` divides by ``sqrt(s1**2 + s2**2)``, with population standard deviations, like the
-        authors' code. It does not grow with the number of values.
-
-    Examples
-    --------
-    >>> good, bad = np.array([0.8, 0.9]), np.array([0.1, 0.2])
-    >>> round(z_statistic(good, bad), 6), round(z_statistic(good, bad, unit="raw"), 6)
-    (9.899495, 9.899495)
+    if a value is undefined. The unit ``"raw"`` divides by ``sqrt(s1**2 + s2**2)``, with population
+    standard deviations, like the authors' code. It does not grow with the number of values.
     """
     if not (np.isfinite(first).all() and np.isfinite(second).all()):
         return float("nan")
@@ -378,13 +365,7 @@ PUBLISHED_PAIRS: Mapping[str, Pairs] = {"MBA": _MBA_PAIRS, "SED": _SED_PAIRS}
 
 
 def _parse_pairs(text: str) -> tuple[Any, ...]:
-    """Parse ``GOOD:BAD,GOOD:BAD`` or ``published``.
-
-    Raises
-    ------
-    InvalidInputError
-        If the text has another form.
-    """
+    """Parse ``GOOD:BAD,GOOD:BAD`` or ``published``."""
     if text == PUBLISHED:
         return (PUBLISHED,)
     found = []
