@@ -196,7 +196,7 @@ class Own:
     def read(self):
         self.reads += 1
         scored = make_scored(self.seed)
-        self.alive = weakref.ref(scored.scores["good"])
+        self.alive = weakref.ref(scored)
         return scored
 
 
@@ -208,9 +208,10 @@ def test_sources_are_read_once_and_freed(tmp_path):
         nonlocal most
         most = max(most, sum(one.alive() is not None for one in sources))
 
-    first = consistency_study(sources, folder=tmp_path, progress=count, **SOME).to_frame()
+    options = {"detectors": ["good", "late"], "folder": tmp_path, **SOME}
+    first = consistency_study(sources, progress=count, **options).to_frame()
     assert [one.reads for one in sources] == [1] * 4
     assert 1 <= most <= 2  # one is studied while the next one waits
-    again = consistency_study(sources, folder=tmp_path, **SOME).to_frame()
-    assert [one.reads for one in sources] == [2] * 4  # for its key
+    again = consistency_study(sources, **options).to_frame()
+    assert [one.reads for one in sources] == [2] * 4  # for their keys
     assert first.equals(again)
