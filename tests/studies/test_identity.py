@@ -452,13 +452,13 @@ class Unreadable:
     def read(self):
         self.reads += 1
         if self.reads == 1:
-            raise OSError("not yet")
+            raise ValueError("not yet")
         return make_scored(2)
 
 
 def test_nothing_is_stored_of_a_series_that_cannot_be_read(tmp_path):
     late = Unreadable()
     found = consistency_study([make_scored(9), late], folder=tmp_path, **SOME)
-    assert [one.reason for one in found.failures] == ["OSError: not yet"]
+    assert [one.reason for one in found.failures] == ["ValueError: not yet"]
     assert len(stored(tmp_path)) == 1
     assert late.reads == 1

@@ -206,7 +206,7 @@ class _SeriesTasks:
             action = _SeriesAction(self.study, self.identity, os.getpid())
             try:
                 scored = source.read()
-            except (VuskitError, OSError) as error:
+            except Exception as error:  # custom sources may raise anything
                 action = replace(action, error=_reason(error))
             else:
                 read = self._identify(scored)
