@@ -59,6 +59,10 @@ TESTED_ELSEWHERE: dict[str, str] = {
     "report/evaluation.py": "cli/test_evaluate.py",
     "report/figures/_families.py": "report/figures/test_gray_print.py: colors and markers",
     "report/figures/_text.py": "report/figures/test_panels.py: texts fit their panels",
+    "studies/options.py": "studies/test_base.py: options of every study",
+    "studies/registry.py": "studies/test_base.py: names, and studies of packages",
+    "studies/result.py": "studies/test_saved.py: results of every study",
+    "studies/timing/tables.py": "studies/timing/test_results.py",
     "studies/sensitivity.py": "report/figures/test_sensitivity.py draws its results",
 }
 

@@ -30,7 +30,7 @@ from vuskit.paper.words import (
     titles,
     with_values,
 )
-from vuskit.studies.timing import single_slopes
+from vuskit.studies.timing.tables import single_slopes
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -531,7 +531,8 @@ def _faster(material: Material) -> Checked:
         raise NotPossibleError(f"VUS was measured on at most {longest:,} points; raise the budget")
     ratio = seconds["naive"] / seconds["opt"]
     slopes = {
-        (row.contestant, row.parameter): row.to_naive for row in single_slopes(material.timing).rows
+        (row.contestant, row.parameter): row.to_naive
+        for row in single_slopes(material.timing).itertuples()
     }
     kept = {
         title: slopes["opt", name]

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from vuskit._util.environment import describe_environment
-from vuskit.engine import ExecutorSettings, Limits
+from vuskit.engine import ExecutorSettings, Limits, TaskProgress
 from vuskit.errors import InvalidInputError
 from vuskit.measures.registry import Measure, resolve_measures
 from vuskit.paper.exhibits import RESULTS
@@ -19,8 +19,6 @@ from vuskit.studies.identity import short_digest
 from vuskit.studies.saved import pack
 from vuskit.studies.timing import (
     Case,
-    Progress,
-    TimingStore,
     scored_cases,
     synthetic_cases,
     timing_study,
@@ -135,7 +133,7 @@ class Work:
             executor=ExecutorSettings() if alone else self.executor,
             limits=None if alone else self.limits,
             folder=None if alone else self.folder / "series",
-            progress=lambda state: progress(state.done, state.total, state.name, state.stored),
+            progress=_teller(progress),
         )
         found.save(self.folder / "studies")
         return found
@@ -155,20 +153,23 @@ class Work:
         if (finished := results / "timing_result.npz").is_file():
             found: StudyResult = load_study_result(finished)
             return found
-        store = TimingStore(folder)
-
-        def tell(state: Progress) -> None:
-            progress(state.done, state.total, state.job.title if state.job else "")
-
         # Timing runs here, one case at a time, since the workers of a cluster may differ.
         result = timing_study(
-            cases, repeats=repeats, clock=_CLOCK, budget=budget, store=store, progress=tell
+            cases,
+            repeats=repeats,
+            clock=_CLOCK,
+            budget=budget,
+            folder=folder,
+            progress=_teller(progress),
         )
         if not result.samples:
             raise InvalidInputError("the budget is too short to time anything; raise the budget")
-        result = replace(result, study=None)
         result.save(results)
         return result
+
+
+def _teller(progress: Callable[..., None]) -> Callable[[TaskProgress], None]:
+    return lambda state: progress(state.done, state.total, state.name, state.stored)
 
 
 def digest_of(result: Any) -> str:

@@ -32,47 +32,21 @@ __all__ = ["StudyIdentity", "check_code", "identify_study", "short_digest"]
 
 
 def short_digest(parts: Any) -> str:
-    """Return a digest of plain data.
-
-    Examples
-    --------
-    >>> short_digest({"a": 1, "b": 2}) == short_digest({"b": 2, "a": 1})
-    True
-    """
+    """Return a digest of plain data."""
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:32]
 
 
 @dataclass(frozen=True)
 class StudyIdentity:
-    """Everything that the values of a study depend on, besides the series.
+    """Everything that the values of a study depend on, besides the series."""
 
-    Attributes
-    ----------
-    digest : str
-        Digest of code, options and versions. The code is that of the study and its measures, with
-        the local modules that they import. Options of the stage ``"result"`` are excluded. The
-        versions are those of vuskit, its core and the libraries involved.
-    parts : mapping of str to str
-        Hashes of the user's files by module.
-    libraries : mapping of str to str
-        Versions of the libraries involved, by name, and the name of the core.
-    """
-
-    digest: str
-    parts: Mapping[str, str]
-    libraries: Mapping[str, str]
+    digest: str  # of code, options of the stage "series", and versions
+    parts: Mapping[str, str]  # hashes of the user's files by module
+    libraries: Mapping[str, str]  # versions of the libraries involved, and the name of the core
 
 
 def identify_study(study: Study[Any]) -> StudyIdentity:
-    """Return the identity of a study.
-
-    Examples
-    --------
-    >>> from vuskit.studies import Robustness
-    >>> one, two = Robustness(seed=1), Robustness(seed=2)
-    >>> identify_study(one).digest == identify_study(two).digest
-    False
-    """
+    """Return the identity of a study."""
     study = study.resolved()
     excluded = {one.name for one in study.options() if one.stage == "result"}
     found = _Identities()
@@ -141,16 +115,7 @@ _checked: set[str] = set()  # digests of identities that match the code of this 
 
 
 def check_code(study: Study[Any], expected: StudyIdentity) -> None:
-    """Check that the user's modules in this process are those that the study was started with.
-
-    Code that was sent by value needs no check. A module that this process imported itself may be a
-    different version if its file was edited after the main process imported it.
-
-    Raises
-    ------
-    StaleWorkerError
-        If a part differs.
-    """
+    """Check that the user's modules in this process are those that the study was started with."""
     if not expected.parts or expected.digest in _checked:
         return
     try:

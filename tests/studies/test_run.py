@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+import weakref
 from dataclasses import dataclass
 
 import numpy as np
@@ -40,7 +41,7 @@ class SlowResult(ValuesResult):
 @pytest.fixture
 def slow(monkeypatch):
     """A study that never ends with one series; workers cannot import it."""
-    monkeypatch.setattr("vuskit.studies.base._STUDIES", {})
+    monkeypatch.setattr("vuskit.studies.registry._STUDIES", {})
 
     @study(title="Slow", question="How long?", better="lower")
     @dataclass(frozen=True)
@@ -183,16 +184,34 @@ def test_edited_files_are_studied_again(tmp_path):
     assert len(list(parts.glob("*.npz"))) == 2
 
 
-def test_a_source_with_a_name_and_read_is_enough(tmp_path):
-    class Own:
-        name = "own"
-        reads = 0
+class Own:
+    """A source of a user that tells when its series are read and freed."""
 
-        def read(self):
-            Own.reads += 1
-            return make_scored(4)
+    def __init__(self, seed):
+        self.name = f"own-{seed}"
+        self.seed = seed
+        self.reads = 0
+        self.alive = lambda: None
 
-    first = consistency_study(Own(), folder=tmp_path, **SOME).to_frame()
-    again = consistency_study(Own(), folder=tmp_path, **SOME).to_frame()
+    def read(self):
+        self.reads += 1
+        scored = make_scored(self.seed)
+        self.alive = weakref.ref(scored)
+        return scored
+
+
+def test_sources_are_read_once_and_freed(tmp_path):
+    sources = [Own(seed) for seed in range(4)]
+    most = 0
+
+    def count(progress):
+        nonlocal most
+        most = max(most, sum(one.alive() is not None for one in sources))
+
+    options = {"detectors": ["good", "late"], "folder": tmp_path, **SOME}
+    first = consistency_study(sources, progress=count, **options).to_frame()
+    assert [one.reads for one in sources] == [1] * 4
+    assert 1 <= most <= 2  # one is studied while the next one waits
+    again = consistency_study(sources, **options).to_frame()
+    assert [one.reads for one in sources] == [2] * 4  # for their keys
     assert first.equals(again)
-    assert Own.reads == 3  # once for its digest and once for its values; then the digest

@@ -1,0 +1,296 @@
+"""Run a study on every series; finished series are stored by content and reused.
+
+This module alone computes the keys of series and knows how their values are stored.
+"""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import MISSING, dataclass, field, fields, replace
+from pathlib import Path
+from typing import Any
+
+from vuskit.datasets import ScoredSeries
+from vuskit.datasets.unique_names import SeriesName, unique_names
+from vuskit.engine import (
+    Action,
+    Executor,
+    ExecutorSettings,
+    Limits,
+    Outcome,
+    ResultFolder,
+    Status,
+    Task,
+    TaskProgress,
+    run_tasks,
+)
+from vuskit.errors import (
+    InvalidInputError,
+    ThresholdResolutionWarning,
+    UndefinedMeasureWarning,
+    VuskitError,
+)
+from vuskit.inputs import check_int
+from vuskit.kernels.backend import core_name
+from vuskit.studies.base import Result, Study
+from vuskit.studies.identity import StudyIdentity, check_code, identify_study, short_digest
+from vuskit.studies.registry import get_study
+from vuskit.studies.result import KNOWN, Failure, SeriesValues
+from vuskit.studies.saved import pack, unpack
+from vuskit.studies.sources import SeriesNames, Source, StudyInput, content_of, without_names
+
+__all__ = ["run_study"]
+
+
+def run_study(
+    study: Study[Result] | type[Study[Result]] | str,
+    source: Any = None,
+    *,
+    processes: int = 1,
+    executor: ExecutorSettings | Executor | None = None,
+    limits: Limits | None = None,
+    folder: str | Path | None = None,
+    progress: Callable[[TaskProgress], None] | None = None,
+    **options: Any,
+) -> Result:
+    """Run a study on every series.
+
+    Parameters
+    ----------
+    study : Study, its class, or its name
+        The study.
+    source : path, ScoredSeries, or iterable of these
+        Series with scores, as :func:`vuskit.studies.open_scores` accepts them. Each is read once,
+        when a worker is free.
+    processes : int, default=1
+        Number of local processes. With 1 and without limits, the study runs in this process.
+    executor : ExecutorSettings or Executor, optional
+        Where to run instead, such as ``ExecutorSettings("dask", address=...)``.
+    limits : Limits, optional
+        Time and memory limits per series; a series that exceeds them fails. Default: no limits.
+    folder : str or Path, optional
+        Stores finished series, so that a second run resumes, even after ``kill -9``.
+    progress : callable, optional
+        Called with a :class:`vuskit.engine.TaskProgress`.
+    **options
+        With a class or a name: measures, options of the study and fields of
+        :class:`vuskit.EvaluationSettings`, as for :meth:`Study.create`.
+
+    Returns
+    -------
+    StudyResult
+        Identical, byte for byte, for every executor and number of processes.
+
+    Raises
+    ------
+    InvalidInputError
+        If there are no series or a parameter is invalid. A single series that fails is listed in
+        the result's ``failures`` instead.
+
+    Examples
+    --------
+    >>> from vuskit.studies.examples import example_series
+    >>> found = run_study("robustness", example_series(), measures=["auc_pr"], count=3)
+    >>> type(found).__name__, found.study.count
+    ('RobustnessResult', 3)
+    """
+    chosen = get_study(study) if isinstance(study, str) else study
+    if isinstance(chosen, Study) and options:
+        raise InvalidInputError(
+            f"`options` must be left out with a study that has its own, got {', '.join(options)}"
+        )
+    task: Study[Result] = chosen if isinstance(chosen, Study) else chosen.create(**options)
+    check_int("processes", processes, minimum=1)
+    if executor is None:
+        executor = ExecutorSettings(workers=processes)
+    elif processes != 1:
+        raise InvalidInputError(
+            f"`processes` must be left out with an executor, got {processes}; set the number of "
+            "workers of the executor instead"
+        )
+    sources = task.sources(source)
+    tasks = _SeriesTasks(task, sources)
+    outcomes = run_tasks(
+        iter(tasks),
+        total=len(sources),
+        executor=executor,
+        limits=limits,
+        versions=tasks.identity.libraries,
+        results=None if folder is None else _stored_series(task, Path(folder)),
+        on_outcome=_forget_series,
+        progress=progress,
+    )
+    found: list[tuple[Source, _Read]] = []
+    failures: list[Failure] = []
+    for one, read in zip(sources, tasks.read, strict=True):
+        outcome = outcomes[read.key]
+        if outcome.status is Status.OK:
+            found.append((one, read))
+        else:
+            failures.append(Failure(one.name, outcome.reason or str(outcome.status)))
+    if failures and task.input == "none":
+        raise InvalidInputError(failures[0].reason)
+    if failures and not found:
+        raise InvalidInputError(
+            f"{task.name} must succeed on at least one series, got none: all {len(failures):,} "
+            f"failed; the first one, {failures[0].name}: {failures[0].reason}"
+        )
+    named = _unique_names([read for _, read in found])
+    result = task.combine(
+        [
+            _named_value(task, outcomes[read.key].value, names)
+            for (_, read), names in zip(found, named, strict=True)
+        ]
+    )
+    inputs = [
+        StudyInput.of(one, names, read.digest)
+        for (one, read), names in zip(found, named, strict=True)
+        if task.input != "none"
+    ]
+    return replace(
+        result, study=task, failures=tuple(failures), inputs=tuple(inputs), core=core_name()
+    )
+
+
+def _unique_names(series: list[_Read]) -> list[SeriesNames]:
+    """Rename series of custom sources that have the name of another series.
+
+    Names of files, runs and series in memory are already unique.
+    """
+    names = unique_names(
+        [SeriesName(one.names.dataset, one.names.series, None, one.digest) for one in series]
+    )
+    return [
+        replace(one.names, dataset=dataset, series=name)
+        for one, (dataset, name) in zip(series, names, strict=True)
+    ]
+
+
+def _named_value(study: Study[Any], value: Any, names: SeriesNames) -> Any:
+    if not study.uses_names:
+        return study.with_names(value, names)
+    if isinstance(value, SeriesValues) and value.name != names.title:
+        return replace(value, dataset=names.dataset, series=names.series)
+    return value
+
+
+# ---- tasks ----
+
+
+@dataclass(frozen=True)
+class _Read:
+    """A series that was read: the key of its task, its names, and the digest of its content."""
+
+    key: str
+    names: SeriesNames
+    digest: str
+
+
+class _SeriesTasks:
+    """Tasks of a study, one per source; a source is read when its task is requested."""
+
+    def __init__(self, study: Study[Any], sources: tuple[Source, ...]) -> None:
+        # Stored values must not depend on options that are declared to affect the result only.
+        self.study = _with_default_result_options(study.resolved())
+        self.identity = identify_study(self.study)
+        self.sources = sources
+        self.read: list[_Read] = []
+        """The series read so far, in the order of the sources."""
+
+    def __iter__(self) -> Iterator[Task]:
+        for number, source in enumerate(self.sources):
+            read = _Read(f"{self.study.name}-{number}", SeriesNames("", "", (), ()), "")
+            action = _SeriesAction(self.study, self.identity, os.getpid())
+            try:
+                scored = source.read()
+            except Exception as error:  # custom sources may raise anything
+                action = replace(action, error=_reason(error))
+            else:
+                read = self._identify(scored)
+                given = scored if self.study.uses_names else without_names(scored)
+                action.series.append(given)
+            self.read.append(read)
+            yield Task(read.key, source.name, action)
+
+    def _identify(self, scored: ScoredSeries) -> _Read:
+        names, digest = SeriesNames.of(scored), content_of(scored)
+        parts: list[Any] = [self.identity.digest, digest]
+        if self.study.uses_names:
+            parts.append([names.dataset, names.series, names.runs, names.detectors])
+        return _Read(short_digest(parts), names, digest)
+
+
+def _with_default_result_options(study: Study[Any]) -> Study[Any]:
+    defaults = {
+        one.name: one.default
+        for one in fields(study)
+        if one.default is not MISSING
+        and any(own.name == one.name and own.stage == "result" for own in study.options())
+    }
+    return replace(study, **defaults)
+
+
+def _reason(error: Exception) -> str:
+    """Return the message of an error as outcomes show it."""
+    return str(error) if isinstance(error, VuskitError) else f"{type(error).__name__}: {error}"
+
+
+def _stored_series(study: Study[Any], folder: Path) -> ResultFolder:
+    known: tuple[Callable[..., Any], ...] = (*KNOWN, *study.known)
+    return ResultFolder(folder, encode=pack, decode=lambda data: unpack(data, known)[1])
+
+
+@dataclass(frozen=True)
+class _SeriesAction(Action):
+    """Evaluates a study on one series; runs on a worker."""
+
+    study: Study[Any]
+    identity: StudyIdentity
+    main_process: int
+    error: str = ""  # why the series could not be read
+    series: list[ScoredSeries] = field(default_factory=list)  # empty once the task has ended
+
+    @property
+    def group(self) -> str:
+        """All series share a warm-up, which imports the study before limits apply."""
+        return "studies"
+
+    def run(self) -> Any:
+        if self.error:
+            raise InvalidInputError(self.error)
+        if os.getpid() != self.main_process:
+            check_code(self.study, self.identity)
+        with _without_expected_warnings() as coarse:
+            value = self.study.per_series(self.series[0])
+        if isinstance(value, SeriesValues):
+            value = replace(value, notes={**value.notes, "coarse_grid": bool(coarse)})
+        return value
+
+
+def _forget_series(task: Task, _: Outcome) -> None:
+    """Release the memory of a finished series; the engine keeps all tasks."""
+    assert isinstance(task.action, _SeriesAction)
+    task.action.series.clear()
+
+
+@contextmanager
+def _without_expected_warnings() -> Iterator[list[str]]:
+    """Collect warnings about coarse grids, drop those about undefined values, pass on the rest.
+
+    Studies count coarse grids and undefined values themselves.
+    """
+    coarse: list[str] = []
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", ThresholdResolutionWarning)
+        warnings.simplefilter("ignore", UndefinedMeasureWarning)
+        yield coarse
+    for warning in caught:
+        if issubclass(warning.category, ThresholdResolutionWarning):
+            coarse.append(str(warning.message))
+        else:
+            warnings.warn_explicit(
+                warning.message, warning.category, warning.filename, warning.lineno
+            )
