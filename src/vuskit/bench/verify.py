@@ -21,10 +21,9 @@ from vuskit.engine import NotApplicableError, Status
 from vuskit.errors import InvalidInputError, VuskitError
 from vuskit.measures.registry import list_measures
 from vuskit.measures.settings import EvaluationSettings
-from vuskit.store.encoding import encode_value
 from vuskit.store.identity import import_object, importable, key_of
 from vuskit.store.pack import PLAN, VALUES, member_problems
-from vuskit.store.store import DamagedStoreError, Named, Result, Store, value_digest
+from vuskit.store.store import DamagedStoreError, Named, Result, Store, encoded, value_digest
 
 __all__ = ["Verification", "packed_values", "verify_run"]
 
@@ -243,7 +242,7 @@ class _Check:
             self._found.problems.append(f"{where}: failed, but has values")
         if result.kind != Kind.EVALUATE or result.status is not Status.OK:
             return
-        if value_digest(encode_value(result.value)) != result.digest:
+        if value_digest(encoded(result.value)) != result.digest:
             self._found.problems.append(f"{where}: its values differ from their checksum")
         unknown = result.value["values"].keys() - result.about["measures"].keys()
         if unknown:

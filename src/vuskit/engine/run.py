@@ -39,6 +39,8 @@ class Progress:
         Titles of the running tasks.
     name : str
         Title of the task that finished last.
+    forecast : float or None
+        Estimated remaining time, if it is known better than from the rate.
     not_computed : tuple of str
         Reasons why tasks were not computed, because their data or code changed during the run.
         They stay unfinished; the same call runs them.
@@ -51,6 +53,7 @@ class Progress:
     seconds: float = 0.0
     running: tuple[str, ...] = ()
     name: str = ""
+    forecast: float | None = None
     not_computed: tuple[str, ...] = ()
 
     @property
@@ -76,6 +79,8 @@ class Progress:
     @property
     def seconds_left(self) -> float | None:
         """Estimated remaining time; None before the first task finishes."""
+        if self.forecast is not None:
+            return self.forecast
         rate = self.per_minute / 60
         return (self.total - self.done) / rate if rate > 0 else None
 

@@ -11,7 +11,6 @@ from string import ascii_lowercase
 from typing import Any
 
 import vuskit
-from vuskit.store.identity import package_digest
 from vuskit._util.files import atomic_files, write_atomically
 from vuskit._util.tables import TableForms, TableLayout
 from vuskit.errors import (
@@ -27,7 +26,7 @@ from vuskit.report.figures import PanelsDisplay
 from vuskit.report.figures.base import PAGE_DPI
 from vuskit.report.page.studies import figure_data
 from vuskit.report.tables import write_table
-from vuskit.studies.identity import short_digest
+from vuskit.store.identity import key_of, package_digest
 
 __all__ = ["MadeExhibit", "make_exhibit", "read_made"]
 
@@ -91,7 +90,8 @@ def make_exhibit(
     """
     used = [results.get(name, "") for name in exhibit.needs]
     code = [package_digest(Path(vuskit.__file__).parent), core_name()]
-    key = short_digest([exhibit.stem, code, repr(material.choice), used])
+    about = {"code": code, "choice": repr(material.choice), "results": used}
+    key = key_of(exhibit.stem, about)
     found = read_made(exhibit, folder, key)
     if found is not None:
         return found

@@ -8,14 +8,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import vuskit
 from vuskit._util.environment import describe_environment
-from vuskit.engine import ExecutorSettings, Limits, TaskProgress
+from vuskit.engine import ExecutorSettings, Limits, Progress
 from vuskit.errors import InvalidInputError
 from vuskit.measures.registry import Measure, resolve_measures
 from vuskit.paper.exhibits import RESULTS
 from vuskit.report.figures.choice import sampled
+from vuskit.store.identity import code_of, key_of
 from vuskit.studies import Source, StudyResult, get_study, load_study_result
-from vuskit.studies.identity import short_digest
 from vuskit.studies.saved import pack
 from vuskit.studies.timing import (
     Case,
@@ -132,7 +133,7 @@ class Work:
             None if alone else sources,
             executor=ExecutorSettings() if alone else self.executor,
             limits=None if alone else self.limits,
-            folder=None if alone else self.folder / "series",
+            folder=None if alone else self.folder / "results",
             progress=_teller(progress),
         )
         found.save(self.folder / "studies")
@@ -146,10 +147,14 @@ class Work:
             raise InvalidInputError("no series has both normal and anomalous points")
         repeats = _REPEATS[self.budget >= _LONG_BUDGET]
         budget = self._budget_of(name)
-        settings = repr([(one.name, one.setting) for one in cases])
-        parts = [describe_environment(), settings, _CLOCK]
-        folder = self.folder / name.replace("_", "-") / short_digest(parts)[:12]
-        results = folder / f"{budget}-seconds-{repeats}-repeats"
+        about = {
+            "cases": repr([(one.name, one.setting) for one in cases]),
+            "environment": describe_environment(),
+            "code": code_of(vuskit).parts,
+            "budget": budget,
+            "repeats": repeats,
+        }
+        results = self.folder / f"{name.replace('_', '-')}-{key_of(name, about)[:12]}"
         if (finished := results / "timing_result.npz").is_file():
             found: StudyResult = load_study_result(finished)
             return found
@@ -159,7 +164,7 @@ class Work:
             repeats=repeats,
             clock=_CLOCK,
             budget=budget,
-            folder=folder,
+            folder=self.folder / "results",
             progress=_teller(progress),
         )
         if not result.samples:
@@ -168,8 +173,8 @@ class Work:
         return result
 
 
-def _teller(progress: Callable[..., None]) -> Callable[[TaskProgress], None]:
-    return lambda state: progress(state.done, state.total, state.name, state.stored)
+def _teller(progress: Callable[..., None]) -> Callable[[Progress], None]:
+    return lambda state: progress(state.done, state.total, state.name, state.before)
 
 
 def digest_of(result: Any) -> str:

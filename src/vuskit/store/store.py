@@ -28,7 +28,6 @@ from vuskit._util.files import PRIVATE_PREFIX, atomic_path
 from vuskit._util.text import quoted
 from vuskit.engine import Outcome, Status, Task
 from vuskit.errors import ChangedInputError, InvalidInputError, VuskitError
-from vuskit.store.encoding import decode_value, encode_value
 from vuskit.store.identity import canonical, scores_digest
 from vuskit.store.schema import create_schema, has_tables
 
@@ -361,7 +360,8 @@ class Store:
     def save(self, batch: Iterable[tuple[Task, Outcome]]) -> None:
         """Save finished tasks: score files first, then all rows in one transaction.
 
-        Values are dataclasses or plain data. An array ``scores`` becomes a file of its own.
+        Values are plain data, dataclasses of plain data, or bytes. An array ``scores`` becomes a
+        file of its own.
 
         Raises
         ------
@@ -383,7 +383,7 @@ class Store:
         if isinstance(value, dict) and isinstance(value.get("scores"), np.ndarray):
             value = dict(value)
             digest = self._write_scores(task.key, value.pop("scores"))
-        data = None if outcome.status is not Status.OK else encode_value(value)
+        data = None if outcome.status is not Status.OK else encoded(value)
         if digest is None and data is not None:
             digest = value_digest(data)
         return (
@@ -694,10 +694,15 @@ def _result(row: Sequence[Any]) -> Result:
     facts |= {
         "status": Status(facts["status"]),
         "about": json.loads(facts["about"]),
-        "value": None if value is None else decode_value(value),
+        "value": json.loads(value) if isinstance(value, str) else value,
         "environment": json.loads(facts["environment"]),
     }
     return Result(**facts)
+
+
+def encoded(value: Any) -> str | bytes:
+    """Return plain data as JSON; bytes are stored as they are."""
+    return value if isinstance(value, bytes) else json.dumps(value)
 
 
 def value_digest(data: bytes | str) -> str:

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import MISSING, dataclass, field, fields, replace
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, nullcontext
+from dataclasses import MISSING, dataclass, fields, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+from vuskit._util.environment import installed_versions
 from vuskit.datasets import ScoredSeries
 from vuskit.datasets.unique_names import SeriesName, unique_names
 from vuskit.engine import (
@@ -21,10 +23,9 @@ from vuskit.engine import (
     ExecutorSettings,
     Limits,
     Outcome,
-    ResultFolder,
+    Progress,
     Status,
     Task,
-    TaskProgress,
     run_tasks,
 )
 from vuskit.errors import (
@@ -35,8 +36,10 @@ from vuskit.errors import (
 )
 from vuskit.inputs import check_int
 from vuskit.kernels.backend import core_name
+from vuskit.store.identity import Code, key_of
+from vuskit.store.store import Store
+from vuskit.studies.about import about_study, check_code
 from vuskit.studies.base import Result, Study
-from vuskit.studies.identity import StudyIdentity, check_code, identify_study, short_digest
 from vuskit.studies.registry import get_study
 from vuskit.studies.result import KNOWN, Failure, SeriesValues
 from vuskit.studies.saved import pack, unpack
@@ -53,7 +56,7 @@ def run_study(
     executor: ExecutorSettings | Executor | None = None,
     limits: Limits | None = None,
     folder: str | Path | None = None,
-    progress: Callable[[TaskProgress], None] | None = None,
+    progress: Callable[[Progress], None] | None = None,
     **options: Any,
 ) -> Result:
     """Run a study on every series.
@@ -74,7 +77,7 @@ def run_study(
     folder : str or Path, optional
         Stores finished series, so that a second run resumes, even after ``kill -9``.
     progress : callable, optional
-        Called with a :class:`vuskit.engine.TaskProgress`.
+        Called with a :class:`vuskit.engine.Progress`.
     **options
         With a class or a name: measures, options of the study and fields of
         :class:`vuskit.EvaluationSettings`, as for :meth:`Study.create`.
@@ -113,16 +116,19 @@ def run_study(
         )
     sources = task.sources(source)
     tasks = _SeriesTasks(task, sources)
-    outcomes = run_tasks(
-        iter(tasks),
-        total=len(sources),
-        executor=executor,
-        limits=limits,
-        versions=tasks.identity.libraries,
-        results=None if folder is None else _stored_series(task, Path(folder)),
-        on_outcome=_forget_series,
-        progress=progress,
-    )
+    with nullcontext() if folder is None else Store(folder) as store:
+        results = _SeriesResults(task, store)
+        run_tasks(
+            iter(tasks),
+            total=len(sources),
+            results=results,
+            executor=executor,
+            limits=limits,
+            versions=installed_versions(tasks.code.libraries),
+            repeat_failed=True,
+            progress=progress,
+        )
+        outcomes = {read.key: results.outcome(read.key) for read in tasks.read}
     found: list[tuple[Source, _Read]] = []
     failures: list[Failure] = []
     for one, read in zip(sources, tasks.read, strict=True):
@@ -195,7 +201,7 @@ class _SeriesTasks:
     def __init__(self, study: Study[Any], sources: tuple[Source, ...]) -> None:
         # Stored values must not depend on options that are declared to affect the result only.
         self.study = _with_default_result_options(study.resolved())
-        self.identity = identify_study(self.study)
+        self._about, self.code = about_study(self.study)
         self.sources = sources
         self.read: list[_Read] = []
         """The series read so far, in the order of the sources."""
@@ -203,24 +209,29 @@ class _SeriesTasks:
     def __iter__(self) -> Iterator[Task]:
         for number, source in enumerate(self.sources):
             read = _Read(f"{self.study.name}-{number}", SeriesNames("", "", (), ()), "")
-            action = _SeriesAction(self.study, self.identity, os.getpid())
+            action = _SeriesAction(self.study, self.code, os.getpid())
+            about: dict[str, Any] = {}
             try:
                 scored = source.read()
             except Exception as error:  # custom sources may raise anything
                 action = replace(action, error=_reason(error))
             else:
-                read = self._identify(scored)
+                names, digest = SeriesNames.of(scored), content_of(scored)
+                about = {**self._about, "series": digest}
+                if self.study.uses_names:
+                    about["names"] = [names.dataset, names.series, names.runs, names.detectors]
+                read = _Read(key_of("study", about), names, digest)
                 given = scored if self.study.uses_names else without_names(scored)
-                action.series.append(given)
+                action = replace(action, series=given)
             self.read.append(read)
-            yield Task(read.key, source.name, action)
-
-    def _identify(self, scored: ScoredSeries) -> _Read:
-        names, digest = SeriesNames.of(scored), content_of(scored)
-        parts: list[Any] = [self.identity.digest, digest]
-        if self.study.uses_names:
-            parts.append([names.dataset, names.series, names.runs, names.detectors])
-        return _Read(short_digest(parts), names, digest)
+            yield Task(
+                read.key,
+                source.name,
+                partial(_same, action),
+                "study",
+                about,
+                libraries=self.code.libraries,
+            )
 
 
 def _with_default_result_options(study: Study[Any]) -> Study[Any]:
@@ -238,9 +249,38 @@ def _reason(error: Exception) -> str:
     return str(error) if isinstance(error, VuskitError) else f"{type(error).__name__}: {error}"
 
 
-def _stored_series(study: Study[Any], folder: Path) -> ResultFolder:
-    known: tuple[Callable[..., Any], ...] = (*KNOWN, *study.known)
-    return ResultFolder(folder, encode=pack, decode=lambda data: unpack(data, known)[1])
+def _same(action: Action) -> Action:
+    return action
+
+
+class _SeriesResults:
+    """Outcomes of this run, and values of earlier runs in a store."""
+
+    def __init__(self, study: Study[Any], store: Store | None) -> None:
+        self._store = store
+        self._known: tuple[Callable[..., Any], ...] = (*KNOWN, *study.known)
+        self._outcomes: dict[str, Outcome] = {}
+
+    def statuses(self) -> dict[str, Status]:
+        return {} if self._store is None else self._store.statuses()
+
+    def save(self, batch: Iterable[tuple[Task, Outcome]]) -> None:
+        ended = list(batch)
+        self._outcomes.update((task.key, outcome) for task, outcome in ended)
+        if self._store is not None:
+            self._store.save(
+                (task, replace(one, value=pack(one.value)) if one.status is Status.OK else one)
+                for task, one in ended
+                if task.about  # a series that cannot be read has no content
+            )
+
+    def outcome(self, key: str) -> Outcome:
+        if key in self._outcomes:
+            return self._outcomes[key]
+        found = None if self._store is None else self._store.get(key)
+        if found is None:  # its code changed during the run
+            return Outcome(Status.ERROR, message="the code of the study changed; run it again")
+        return Outcome(found.status, unpack(found.value, self._known)[1])
 
 
 @dataclass(frozen=True)
@@ -248,10 +288,10 @@ class _SeriesAction(Action):
     """Evaluates a study on one series; runs on a worker."""
 
     study: Study[Any]
-    identity: StudyIdentity
+    expected: Code
     main_process: int
     error: str = ""  # why the series could not be read
-    series: list[ScoredSeries] = field(default_factory=list)  # empty once the task has ended
+    series: ScoredSeries | None = None
 
     @property
     def group(self) -> str:
@@ -262,18 +302,13 @@ class _SeriesAction(Action):
         if self.error:
             raise InvalidInputError(self.error)
         if os.getpid() != self.main_process:
-            check_code(self.study, self.identity)
+            check_code(self.study, self.expected)
+        assert self.series is not None
         with _without_expected_warnings() as coarse:
-            value = self.study.per_series(self.series[0])
+            value = self.study.per_series(self.series)
         if isinstance(value, SeriesValues):
             value = replace(value, notes={**value.notes, "coarse_grid": bool(coarse)})
         return value
-
-
-def _forget_series(task: Task, _: Outcome) -> None:
-    """Release the memory of a finished series; the engine keeps all tasks."""
-    assert isinstance(task.action, _SeriesAction)
-    task.action.series.clear()
 
 
 @contextmanager

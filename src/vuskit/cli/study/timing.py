@@ -45,7 +45,7 @@ from vuskit.inputs import check_choice
 if TYPE_CHECKING:
     import pandas as pd
 
-    from vuskit.engine import TaskProgress
+    from vuskit.engine import Progress
     from vuskit.studies.timing import TimingResult
 
 __all__ = ["timing"]
@@ -181,7 +181,7 @@ def timing(
     write_study_page(html, [shown])
 
 
-def _doing(progress: TaskProgress) -> str:
+def _doing(progress: Progress) -> str:
     return next(iter(progress.running), "")
 
 

@@ -12,29 +12,31 @@ from __future__ import annotations
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import asdict, dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
+import vuskit
 from vuskit._util.environment import describe_environment, installed_versions
 from vuskit.engine import (
     Action,
     ExecutorSettings,
     Limits,
-    NotApplicableError,
+    MemoryResults,
     Outcome,
-    ResultFolder,
+    Progress,
     Status,
     Task,
-    TaskProgress,
     run_tasks,
 )
 from vuskit.errors import InvalidInputError
 from vuskit.inputs import check_choice, check_int
 from vuskit.kernels.backend import core_name
+from vuskit.store.identity import code_of, key_of
+from vuskit.store.store import Store
 from vuskit.studies.base import Study
-from vuskit.studies.identity import short_digest
 from vuskit.studies.registry import study
 from vuskit.studies.result import Failure
 from vuskit.studies.timing.cases import PARAMETERS, Arrays, Case, Setting, is_generated
@@ -46,7 +48,7 @@ __all__ = ["Forecast", "Job", "TimingStudy", "timing_study"]
 
 WARM_UP_RUNS = 1
 MEMORY_RUNS = 1
-Runs = list[tuple[float, int]]
+Runs = list[list[float]]
 """Seconds and peak memory in bytes of each timed run."""
 
 
@@ -78,7 +80,7 @@ def timing_study(
     executor: ExecutorSettings | None = None,
     limits: Limits | None = None,
     folder: str | Path | None = None,
-    progress: Callable[[TaskProgress], None] | None = None,
+    progress: Callable[[Progress], None] | None = None,
 ) -> TimingResult:
     """Measure every algorithm on every case, cheapest case first.
 
@@ -106,7 +108,7 @@ def timing_study(
     folder : str or Path, optional
         Stores finished runs, which are not measured again on the same machine with the same code.
     progress : callable, optional
-        Called with a :class:`vuskit.engine.TaskProgress`.
+        Called with a :class:`vuskit.engine.Progress`.
 
     Returns
     -------
@@ -131,25 +133,30 @@ def timing_study(
     if budget is not None and budget <= 0:
         raise InvalidInputError(f"`budget` must be a number of seconds > 0, got {budget}")
     jobs = jobs_of(cases, choose(contestants), clock)
-    work = _Work(jobs, repeats, Forecast(budget), folder)
-    run_tasks(
-        work.tasks(),
-        total=len(work.waiting),
-        executor=executor,
-        limits=limits,
-        versions=installed_versions(),
-        on_outcome=work.add,
-        progress=None if progress is None else lambda state: progress(work.progress(state)),
-        one_at_a_time=True,
-    )
+    environment = describe_environment()
+    with nullcontext(MemoryResults()) if folder is None else Store(folder) as results:
+        work = _Work(jobs, repeats, Forecast(budget), environment, results)
+        run_tasks(
+            work.tasks(),
+            total=len(work.waiting),
+            results=results,
+            executor=executor,
+            limits=limits,
+            versions=installed_versions(),
+            at_most=1,
+            repeat_failed=True,
+            on_outcome=work.add,
+            progress=None if progress is None else lambda state: progress(work.progress(state)),
+        )
+        runs = {job: work.runs_of(job) for job in jobs}
     return TimingResult(
         tuple(
             Sample(job.case.name, job.contestant.name, job.case.setting, seconds, peak, clock)
             for job in jobs
-            for seconds, peak in work.runs[job]
+            for seconds, peak in runs[job]
         ),
         tuple(job.title for job in jobs if job in work.dropped),
-        work.environment,
+        environment,
         failures=tuple(work.failures),
         core=core_name(),
     )
@@ -183,12 +190,18 @@ class Job:
         """Rough estimate of the time of a run, in nanoseconds."""
         return self.contestant.expected_ns(self.case.setting)
 
-    def key(self, environment: Mapping[str, Any]) -> str:
-        """Key of the stored runs."""
+    def about(self, environment: Mapping[str, Any], repeats: int) -> dict[str, Any]:
+        """What the key of the stored runs is made of."""
         setting = {name: float(value) for name, value in asdict(self.case.setting).items()}
-        return short_digest(
-            [environment, self.case.name, setting, self.contestant.name, self.clock]
-        )
+        return {
+            "case": self.case.name,
+            "setting": setting,
+            "algorithm": self.contestant.name,
+            "clock": self.clock,
+            "repeats": repeats,
+            "environment": dict(environment),
+            "code": code_of(vuskit).parts,
+        }
 
 
 def jobs_of(cases: Sequence[Case], contestants: Sequence[Contestant], clock: str) -> list[Job]:
@@ -263,7 +276,6 @@ class Measurement(Action):
 
     job: Job
     repeats: int
-    deadline: float | None = None
     arrays: Arrays | None = None  # for workers that cannot load the case
 
     @property
@@ -277,8 +289,6 @@ class Measurement(Action):
 
     def run(self) -> Runs:
         """Warm up, time the runs, then run once more to measure the memory."""
-        if self.deadline is not None and time.time() > self.deadline:
-            raise NotApplicableError("the budget is used up")
         labels, scores = self.arrays or self.job.case.load()
 
         def call() -> object:
@@ -288,67 +298,62 @@ class Measurement(Action):
         timer.warm_up(WARM_UP_RUNS)
         seconds = [timer.sample().seconds for _ in range(self.repeats)]
         peak = peak_memory(call)
-        return [(one, peak) for one in seconds]
+        return [[one, peak] for one in seconds]
 
 
 class _Work:
-    """Runs of all jobs: stored, measured, waiting, dropped and failed."""
+    """Jobs of a study: stored, waiting, dropped and failed."""
 
     def __init__(
-        self, jobs: Sequence[Job], repeats: int, forecast: Forecast, folder: str | Path | None
+        self,
+        jobs: Sequence[Job],
+        repeats: int,
+        forecast: Forecast,
+        environment: Mapping[str, Any],
+        results: Store | MemoryResults,
     ) -> None:
-        self.environment = describe_environment()
-        self._results = None if folder is None else ResultFolder(Path(folder))
+        self._about = {job: job.about(environment, repeats) for job in jobs}
+        self._keys = {job: key_of("timing", about) for job, about in self._about.items()}
+        self._results = results
         self._forecast = forecast
-        self.runs = {job: self._stored(job) for job in jobs}
-        missing = {job: repeats - len(runs) for job, runs in self.runs.items()}
-        self.waiting = {job: count for job, count in missing.items() if count > 0}
-        self._stored_jobs = len(jobs) - len(self.waiting)
+        self._repeats = repeats
+        stored = {key for key, status in results.statuses().items() if status is Status.OK}
+        self.waiting = {job: repeats for job in jobs if self._keys[job] not in stored}
         self.dropped: set[Job] = set()
         self.failures: list[Failure] = []
         self._latest = time.time()
 
-    def _stored(self, job: Job) -> Runs:
-        found = None if self._results is None else self._results.load(job.key(self.environment))
-        return [] if found is None else list(found.value)
+    def runs_of(self, job: Job) -> Runs:
+        """Return the timed runs of a job."""
+        found = self._results.get(self._keys[job])
+        return found.value if found is not None and found.status is Status.OK else []
 
     def tasks(self) -> Iterator[Task]:
         """Yield the tasks that the budget allows, each with what was learned until then."""
-        for job, count in list(self.waiting.items()):
+        for job in list(self.waiting):
             if self._forecast.allows(job, self.waiting):
-                measurement = Measurement(job, count, self._forecast.deadline)
-                yield Task(job.key(self.environment), job.title, measurement)
+                make = partial(Measurement, job, self._repeats)
+                yield Task(self._keys[job], job.title, make, "timing", self._about[job])
             else:
-                self._drop(job)
-
-    def _drop(self, job: Job) -> None:
-        self.dropped.add(job)
-        del self.waiting[job]
+                self.dropped.add(job)
+                del self.waiting[job]
 
     def add(self, task: Task, outcome: Outcome) -> None:
-        """Store the runs of a finished job."""
+        """Learn from a finished job."""
         assert isinstance(task.action, Measurement)
-        job, count, begin = task.action.job, task.action.repeats, self._latest
+        job, begin = task.action.job, self._latest
         self._latest = time.time()
-        if outcome.status is Status.SKIPPED:
-            self._drop(job)
-            return
-        self._forecast.learn(job, count, outcome.seconds or self._latest - begin)
+        self._forecast.learn(job, self._repeats, outcome.seconds or self._latest - begin)
         del self.waiting[job]
         if outcome.status is not Status.OK:
             self.failures.append(Failure(job.title, outcome.reason or str(outcome.status)))
-            return
-        self.runs[job] += outcome.value
-        if self._results is not None:
-            self._results.save(task.key, self.runs[job])
 
-    def progress(self, state: TaskProgress) -> TaskProgress:
+    def progress(self, state: Progress) -> Progress:
         """Return the progress of all jobs, with stored ones and without dropped ones."""
-        total = len(self.runs) - len(self.dropped)
+        total = len(self._keys) - len(self.dropped)
         return replace(
             state,
-            done=total - len(self.waiting),
             total=total,
-            seconds_left=self._forecast.seconds_left(self.waiting),
-            stored=self._stored_jobs,
+            before=total - len(self.waiting) - state.ran,
+            forecast=self._forecast.seconds_left(self.waiting),
         )
