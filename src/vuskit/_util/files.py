@@ -1,4 +1,4 @@
-"""Files: states that reveal changes, and atomic writing (complete or absent, even after a crash)."""
+"""Files: states that reveal changes, and writing that is complete or absent after a crash."""
 
 from __future__ import annotations
 

@@ -489,12 +489,12 @@ class Run:
 
     def unsuccessful_jobs(self, series_hash: str) -> dict[str, int]:
         """Count the failed and skipped jobs on a series, by status."""
-        _, planned = self._planned()
-        found = {
-            result.key: str(result.status)
-            for named, result in planned
-            if result is not None and named.hash == series_hash and result.status is not Status.OK
-        }
+        with self._open() as store:
+            found = {
+                result.key: str(result.status)
+                for _, result in store.planned(hash=series_hash)
+                if result is not None and result.status is not Status.OK
+            }
         return dict(Counter(found.values()))
 
     # -- names -----------------------------------------------------------------------------------
@@ -852,9 +852,8 @@ class Run:
     def _evaluations(self, series: RunSeries, settings: str) -> Iterator[Result]:
         """Successful evaluations of a series under these settings."""
         with self._open() as store:
-            for named, result in store.planned():
-                found = named.hash == series.hash and named.settings == settings
-                if found and result is not None and result.status is Status.OK:
+            for _, result in store.planned(hash=series.hash, settings=settings):
+                if result is not None and result.status is Status.OK:
                     yield result
 
     def evaluation_settings(self, series: RunSeries, settings: str) -> EvaluationSettings | None:
@@ -1007,7 +1006,7 @@ def stored_action(store: Store, result: Result) -> JobAction:
         If the latest plan does not include it.
     """
     start = store.latest()
-    named = next((named for named, _ in store.planned() if named.key == result.key), None)
+    named = next((named for named, _ in store.planned(key=result.key)), None)
     row = next((row for row in store.rows("series") if named and row["hash"] == named.hash), None)
     if named is None or row is None:
         raise InvalidInputError(

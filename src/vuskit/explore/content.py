@@ -16,7 +16,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from vuskit import __version__
-from vuskit.bench import Failure, FailureCause, Kind, RunSeries, RunStatus, Status
+from vuskit.bench import Failure, FailureCause, Kind, Run, RunSeries, RunStatus, Status
 from vuskit.datasets import ScoredSeries
 from vuskit.errors import InvalidInputError, VuskitError
 from vuskit.measures.evaluate import evaluate_many

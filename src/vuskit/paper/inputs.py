@@ -173,9 +173,7 @@ def run_detectors(
     write_atomically(plan, _plan_text(series.resolve(), detectors, executor, seed))
     summary = run_plan(
         load_plan(plan),
-        observer=lambda state, ended: progress(
-            state.done, state.total, ended[-1][0].title if ended else "", state.before
-        ),
+        observer=lambda state: progress(state.done, state.total, state.name, state.before),
     )
     status = Run(summary.folder).status(failures=3)
     notes = [*summary.notes, *summary.not_computed]

@@ -72,6 +72,7 @@ CREATE TABLE planned (
     file TEXT
 );
 CREATE INDEX planned_by_key ON planned (key);
+CREATE INDEX planned_by_series ON planned (hash);
 -- Series of the latest plan, with their anomalies.
 CREATE TABLE series (
     hash TEXT PRIMARY KEY,

@@ -347,14 +347,22 @@ class Store:
         """All results, also of earlier plans, in the order they finished."""
         return map(_result, self._rows(f"SELECT {_RESULT} FROM results ORDER BY id"))
 
-    def planned(self) -> Iterator[tuple[Named, Result | None]]:
-        """Tasks of the latest plan in its order, each with its result."""
-        names = len(dataclasses.fields(Named))
+    def planned(self, **names: str) -> Iterator[tuple[Named, Result | None]]:
+        """Tasks of the latest plan in its order, each with its result.
+
+        Parameters
+        ----------
+        **names : str
+            Values of `Named` that the tasks must have, such as ``hash``. Default: all tasks.
+        """
+        count = len(dataclasses.fields(Named))
+        wanted = "".join(f" AND planned.{name} = ?" for name in names)
         for row in self._rows(
             f"SELECT {_NAMED}, {_RESULT} FROM planned LEFT JOIN results "
-            "ON results.key = planned.key ORDER BY place"
+            f"ON results.key = planned.key WHERE true{wanted} ORDER BY place",
+            *names.values(),
         ):
-            named, found = row[:names], row[names:]
+            named, found = row[:count], row[count:]
             yield Named(*named), None if found[0] is None else _result(found)
 
     def save(self, batch: Iterable[tuple[Task, Outcome]]) -> None:

@@ -85,10 +85,10 @@ class _Description:
         if callable(value):
             return {"code": self.code(value)}
         try:
-            state = hashlib.sha256(pickle.dumps(value, protocol=5)).hexdigest()
+            pickled = hashlib.sha256(pickle.dumps(value, protocol=5)).hexdigest()
         except Exception:  # methods of the object may raise anything
-            state = uuid.uuid4().hex  # never the same, so results are not reused
-        return {"object": self.code(type(value)), "pickle": state}
+            pickled = uuid.uuid4().hex  # never the same, so results are not reused
+        return {"object": self.code(type(value)), "pickle": pickled}
 
 
 _checked: set[str] = set()  # code that matches that of this process

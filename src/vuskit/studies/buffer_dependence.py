@@ -258,7 +258,7 @@ def _series(
             used = run.evaluation_settings(stored.series, text)
             if used is not None and not isinstance(used.buffer, str):
                 scored = stored.read()
-                first = run.evaluated_from(scored.series, text)
+                first = run.evaluated_from(stored.series, text)
                 if first:
                     scores = {name: score[first:] for name, score in scored.scores.items()}
                     scored = ScoredSeries(scored.series.after(first), scores, scored.repeats)

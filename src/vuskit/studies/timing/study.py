@@ -151,7 +151,7 @@ def timing_study(
         runs = {job: work.runs_of(job) for job in jobs}
     return TimingResult(
         tuple(
-            Sample(job.case.name, job.contestant.name, job.case.setting, seconds, peak, clock)
+            Sample(job.case.name, job.contestant.name, job.case.setting, seconds, int(peak), clock)
             for job in jobs
             for seconds, peak in runs[job]
         ),
