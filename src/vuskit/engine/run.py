@@ -277,7 +277,9 @@ class _Loop:
                 self._before += 1
                 self._failed_before += status.failed
             elif task.parent is None or self._statuses.get(task.parent) is Status.OK:
-                yield task
+                found = [task]
+                del task  # it may hold a series, which is freed when the task has ended
+                yield found.pop()
             elif task.parent in self._known and task.parent not in self._statuses:
                 self._children.setdefault(task.parent, []).append(task)
             else:
@@ -285,25 +287,29 @@ class _Loop:
 
     def run(self, executor: Executor, at_most: int | None) -> None:
         """Run until nothing is left."""
+        while self._start_some(executor, at_most) or executor.running:
+            self._finish(executor.collect(_POLL_SECONDS), executor)
+
+    def _start_some(self, executor: Executor, at_most: int | None) -> bool:
+        """Start tasks while there is room; return whether some are left."""
         while True:
             room = executor.free
             if at_most is not None:
                 room = min(room, at_most - len(executor.running))
-            while room > 0 and (task := self.next_task()) is not None:
-                executor.submit(task)
-                room -= 1
-                self._running = executor.running
-                self.report()
-            if not executor.running and not self.ready:
-                task = self.next_task()  # an executor without workers has no room
-                if task is None:
-                    return
+            if room <= 0 and (executor.running or self.ready):
+                return True
+            task = self.next_task()
+            if task is None:
+                return False
+            if room <= 0:  # an executor without workers
                 self.ready.appendleft(task)
-            ended = executor.collect(_POLL_SECONDS)
+                return True
+            executor.submit(task)
             self._running = executor.running
-            self._finish(ended)
+            self.report()
 
-    def _finish(self, ended: list[tuple[Task, Outcome]]) -> None:
+    def _finish(self, ended: list[tuple[Task, Outcome]], executor: Executor) -> None:
+        self._running = executor.running
         final = [(task, outcome) for task, outcome in ended if not outcome.is_unfinished]
         if final:
             self._results.save(final)

@@ -208,30 +208,27 @@ class _SeriesTasks:
 
     def __iter__(self) -> Iterator[Task]:
         for number, source in enumerate(self.sources):
-            read = _Read(f"{self.study.name}-{number}", SeriesNames("", "", (), ()), "")
-            action = _SeriesAction(self.study, self.code, os.getpid())
-            about: dict[str, Any] = {}
-            try:
-                scored = source.read()
-            except Exception as error:  # custom sources may raise anything
-                action = replace(action, error=_reason(error))
-            else:
-                names, digest = SeriesNames.of(scored), content_of(scored)
-                about = {**self._about, "series": digest}
-                if self.study.uses_names:
-                    about["names"] = [names.dataset, names.series, names.runs, names.detectors]
-                read = _Read(key_of("study", about), names, digest)
-                given = scored if self.study.uses_names else without_names(scored)
-                action = replace(action, series=given)
-            self.read.append(read)
-            yield Task(
-                read.key,
-                source.name,
-                partial(_same, action),
-                "study",
-                about,
-                libraries=self.code.libraries,
-            )
+            yield self._task(number, source)
+
+    def _task(self, number: int, source: Source) -> Task:
+        read = _Read(f"{self.study.name}-{number}", SeriesNames("", "", (), ()), "")
+        action = _SeriesAction(self.study, self.code, os.getpid())
+        about: dict[str, Any] = {}
+        try:
+            scored = source.read()
+        except Exception as error:  # custom sources may raise anything
+            action = replace(action, error=_reason(error))
+        else:
+            names, digest = SeriesNames.of(scored), content_of(scored)
+            about = {**self._about, "series": digest}
+            if self.study.uses_names:
+                about["names"] = [names.dataset, names.series, names.runs, names.detectors]
+            read = _Read(key_of("study", about), names, digest)
+            given = scored if self.study.uses_names else without_names(scored)
+            action = replace(action, series=given)
+        self.read.append(read)
+        make = partial(_same, action)
+        return Task(read.key, source.name, make, "study", about, libraries=self.code.libraries)
 
 
 def _with_default_result_options(study: Study[Any]) -> Study[Any]:

@@ -11,8 +11,9 @@ from waiting import time_stands_still_until
 
 from vuskit._util.environment import describe_environment
 from vuskit.algorithms import DEFAULT_MEMORY_LIMIT
-from vuskit.engine import Limits, ResultFolder
+from vuskit.engine import Limits
 from vuskit.errors import InvalidInputError
+from vuskit.store import Store
 from vuskit.studies import load_study_result
 from vuskit.studies.timing import Case, Setting, synthetic_cases, timing_study
 from vuskit.studies.timing.contestants import CONTESTANTS, Contestant
@@ -39,8 +40,8 @@ class Recorder:
 
 def stored_runs(folder):
     """Number of stored runs of each cell."""
-    results = ResultFolder(folder)
-    return sorted(len(results.load(path.stem).value) for path in folder.glob("*.npz"))
+    with Store.read(folder) as store:
+        return sorted(len(result.value or ()) for result in store.results())
 
 
 def test_samples_hold_every_run():
@@ -161,21 +162,17 @@ def test_what_is_stored_is_not_measured_again(tmp_path):
     recorder = Recorder()
     again = timing_study(cases, **options, progress=recorder)
     assert recorder.jobs == []
-    assert recorder.calls[-1].stored == recorder.calls[-1].done == 3
+    assert recorder.calls[-1].before == recorder.calls[-1].done == 3
     assert again.samples == first.samples
-    damaged = next(tmp_path.glob("*.npz"))
-    damaged.write_bytes(damaged.read_bytes()[:50])
-    timing_study(cases, **options)
     assert stored_runs(tmp_path) == [2, 2, 2]
 
 
-def test_more_repeats_are_added_to_those_stored(tmp_path):
+def test_more_repeats_are_measured_together(tmp_path):
     cases = synthetic_cases([SMALL])
-    first = timing_study(cases, contestants=["opt"], repeats=2, folder=tmp_path)
+    timing_study(cases, contestants=["opt"], repeats=2, folder=tmp_path)
     more = timing_study(cases, contestants=["opt"], repeats=5, folder=tmp_path)
-    assert more.samples[:2] == first.samples
     assert len(more.samples) == 5
-    assert stored_runs(tmp_path) == [5]
+    assert stored_runs(tmp_path) == [2, 5]
 
 
 def test_other_series_clocks_and_machines_are_measured_apart(tmp_path, monkeypatch):

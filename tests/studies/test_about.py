@@ -14,16 +14,16 @@ import numpy as np
 import pandas as pd
 import pytest
 from cli.terminal import COMMAND
-from studies.scored import SOME, make_scored, make_several, write_scored
+from studies.scored import SOME, make_scored, make_several, stored, write_scored
 from typer.testing import CliRunner
 
 from vuskit import get_measure, register_measure
 from vuskit.cli.app import app
 from vuskit.datasets import ScoredSeries, Series
 from vuskit.engine import StaleWorkerError
-from vuskit.kernels import backend
 from vuskit.measures import registry
 from vuskit.measures.thresholds import Sigma
+from vuskit.store.identity import key_of
 from vuskit.studies import (
     Consistency,
     Robustness,
@@ -31,18 +31,16 @@ from vuskit.studies import (
     SeriesValues,
     Study,
     ValuesResult,
+    about,
     consistency_study,
-    identity,
     option,
     robustness_study,
     run_study,
     separability_study,
     study,
 )
-from vuskit.studies import (
-    registry as studies_registry,
-)
-from vuskit.studies.identity import identify_study
+from vuskit.studies import registry as studies_registry
+from vuskit.studies.about import about_study, check_code
 
 RUNS = {
     "robustness": robustness_study,
@@ -53,11 +51,7 @@ OTHER_NAMES = {"good": "LOF", "late": "PCA", "noisy": "AE", "useless": "random"}
 
 
 def study_digest(study):
-    return identify_study(study).digest
-
-
-def stored(folder):
-    return {path.name: path.stat().st_mtime_ns for path in folder.glob("*.npz")}
+    return key_of("study", about_study(study)[0])
 
 
 def renamed(scored, *, name="pump", dataset="plantB"):
@@ -375,11 +369,11 @@ def test_workers_refuse_another_version_of_a_module(tmp_path, monkeypatch):
     (tmp_path / "worker_helpers.py").write_text("def low(values):\n    return values.min()\n")
     module = importlib.import_module("worker_helpers")
     study = Separability.create(criterion=module.low, **SOME)
-    expected = identity.identify_study(study)
-    identity.check_code(study, expected)
-    other = replace(expected, digest="other", parts={"worker_helpers": "other"})
+    _, expected = about_study(study)
+    check_code(study, expected)
+    other = replace(expected, parts={"worker_helpers": "other"})
     with pytest.raises(StaleWorkerError, match="worker_helpers must be the code that the study"):
-        identity.check_code(study, other)
+        check_code(study, other)
 
 
 def make_measure(factor):
@@ -412,19 +406,11 @@ def test_the_criterion_may_be_a_measure_of_ones_own_in_other_processes(monkeypat
     assert both[0].to_frame().equals(both[1].to_frame())
 
 
-def test_versions_of_numerical_libraries_count(monkeypatch):
-    first = study_digest(Robustness.create(**SOME))
-    monkeypatch.setattr("vuskit._util.environment._version", lambda name: "99.0")
-    assert study_digest(Robustness.create(**SOME)) != first
-
-
 def test_the_core_counts(monkeypatch):
     digests = set()
     for core in ("native", "numpy"):
-        monkeypatch.setattr(backend, "core_name", lambda core=core: core)
-        found = identity.identify_study(Robustness.create(**SOME))
-        assert found.libraries["core"] == core
-        digests.add(found.digest)
+        monkeypatch.setattr(about, "core_name", lambda core=core: core)
+        digests.add(study_digest(Robustness.create(**SOME)))
     assert len(digests) == 2
 
 
