@@ -7,12 +7,11 @@ import contextlib
 import dataclasses
 import logging
 import queue
-import shutil
 import tempfile
+import threading
 import time
 import uuid
 from collections.abc import Callable, Mapping
-from concurrent.futures import Future
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
@@ -21,8 +20,8 @@ from vuskit._util.names import did_you_mean
 from vuskit._util.optional import require
 from vuskit._util.signals import ignore_sigint_in_children
 from vuskit.engine._pickling import PackedValue, unpack
+from vuskit.engine._pool import PackedTask, Pool
 from vuskit.engine._process import allow_children, outcome_of, run_action, warm_up_action
-from vuskit.engine._worker import PackedTask, Worker, lost_task
 from vuskit.engine.tasks import UNLIMITED, Limits, Outcome, Status, Task
 from vuskit.errors import ClusterError, InvalidInputError, warn
 
@@ -103,7 +102,6 @@ class Executor(abc.ABC):
 
     def __init__(self) -> None:
         self._running: dict[str, Task] = {}
-        self._ended: queue.SimpleQueue[tuple[str, Any]] = queue.SimpleQueue()
 
     @property
     @abc.abstractmethod
@@ -132,18 +130,8 @@ class Executor(abc.ABC):
 
     def collect(self, timeout: float) -> list[tuple[Task, Outcome]]:
         """Wait for outcomes; return an empty list after the timeout."""
-        deadline = time.monotonic() + timeout
-        found: list[tuple[Task, Outcome]] = []
-        while self._running:
-            left = 0.0 if found else max(0.0, deadline - time.monotonic())
-            try:
-                key, handle = self._ended.get(timeout=left) if left else self._ended.get_nowait()
-            except queue.Empty:
-                break
-            outcome = self._outcome(key, handle)
-            if outcome is not None:
-                found.append((self._running.pop(key), _unpacked(outcome)))
-        return found
+        found = self._wait(timeout) if self._running else []
+        return [(self._running.pop(key), _unpacked(outcome)) for key, outcome in found]
 
     def __enter__(self) -> Self:
         return self
@@ -153,11 +141,11 @@ class Executor(abc.ABC):
 
     @abc.abstractmethod
     def _start(self, task: Task) -> None:
-        """Start a task; put its key and a handle into ``_ended`` when it ends."""
+        """Start a task."""
 
     @abc.abstractmethod
-    def _outcome(self, key: str, handle: Any) -> Outcome | None:
-        """Outcome of a task that ended; None if the task was restarted."""
+    def _wait(self, timeout: float) -> list[tuple[str, Outcome]]:
+        """Wait for tasks; return their keys and outcomes."""
 
     @abc.abstractmethod
     def close(self, *, kill: bool) -> None:
@@ -172,7 +160,7 @@ def _unpacked(outcome: Outcome) -> Outcome:
     if loaded.status is Status.OK:
         return dataclasses.replace(outcome, value=loaded.value)
     message = f"the result of the worker could not be loaded: {loaded.message}"
-    return lost_task(message, loaded.traceback)
+    return Outcome(Status.ERROR, message=message, traceback=loaded.traceback)
 
 
 class InProcessExecutor(Executor):
@@ -188,7 +176,7 @@ class InProcessExecutor(Executor):
         super().__init__()
         self._threadpoolctl = require("threadpoolctl", purpose="running tasks")
         self._threads = threads
-        self._warm: set[str] = set()
+        self._warm: set[str | None] = {None}
 
     @property
     def capacity(self) -> int:
@@ -201,18 +189,17 @@ class InProcessExecutor(Executor):
         return "in this process"
 
     def _start(self, task: Task) -> None:
-        self._ended.put((task.key, task))
+        pass
 
-    def _outcome(self, key: str, handle: Task) -> Outcome:
-        action, group = handle.action, handle.action.group
+    def _wait(self, timeout: float) -> list[tuple[str, Outcome]]:
+        key, task = next(iter(self._running.items()))
+        seconds = None
         with self._threadpoolctl.threadpool_limits(self._threads):
-            if group is None or group in self._warm:
-                return run_action(action)
-            begin = time.perf_counter()
-            warm_up_action(action)
-            seconds = time.perf_counter() - begin
-            self._warm.add(group)
-            return dataclasses.replace(run_action(action), warm_up_seconds=seconds)
+            if task.action.group not in self._warm:
+                seconds = warm_up_action(task.action)
+                self._warm.add(task.action.group)
+            outcome = run_action(task.action)
+        return [(key, dataclasses.replace(outcome, warm_up_seconds=seconds))]
 
     def close(self, *, kill: bool) -> None:
         """Forget tasks that have not run."""
@@ -227,7 +214,7 @@ class LocalExecutor(Executor):
     workers : int, default=1
         Number of processes.
     limits : Limits
-        Limits of each task.
+        Limits of each task. A limit on memory needs psutil.
     scratch : Path, optional
         Folder for the output of the workers. Default: a temporary folder.
     """
@@ -236,49 +223,30 @@ class LocalExecutor(Executor):
         self, *, workers: int = 1, limits: Limits = UNLIMITED, scratch: Path | None = None
     ) -> None:
         super().__init__()
-        self._temporary = None if scratch else Path(tempfile.gettempdir()) / _private_name()
-        folder = scratch or self._temporary
-        assert folder is not None
-        self._workers = [Worker(limits, folder) for _ in range(workers)]
-        self._idle = list(self._workers)
-        self._busy: dict[str, Worker] = {}
+        folder = scratch or Path(tempfile.gettempdir()) / f".vuskit-{uuid.uuid4().hex[:12]}"
+        self._workers = workers
+        self._pool = Pool(workers, limits, folder)
+        self._failed: list[tuple[str, Outcome]] = []  # tasks that could not be pickled
 
     @property
     def capacity(self) -> int:
         """Number of processes."""
-        return len(self._workers)
+        return self._workers
 
     def _start(self, task: Task) -> None:
-        key = task.key
         packed = outcome_of(lambda: PackedTask.of(task))
-        if packed.status is not Status.OK:
-            self._ended.put((key, packed))
-            return
-        worker = self._busy[key] = self._idle.pop()
-        future = worker.start(packed.value)
-        future.add_done_callback(lambda done: self._ended.put((key, done)))
+        if packed.status is Status.OK:
+            self._pool.submit(task.key, packed.value)
+        else:
+            self._failed.append((task.key, packed))
 
-    def _outcome(self, key: str, handle: Outcome | Future[Outcome]) -> Outcome:
-        if isinstance(handle, Outcome):
-            return handle
-        self._idle.append(self._busy.pop(key))
-        return handle.result()
+    def _wait(self, timeout: float) -> list[tuple[str, Outcome]]:
+        failed, self._failed = self._failed, []
+        return failed + self._pool.poll(0 if failed else timeout)
 
     def close(self, *, kill: bool) -> None:
         """End the processes."""
-        try:
-            self._end_workers(kill=kill)
-        except KeyboardInterrupt:  # do not leave threads that still end processes
-            self._end_workers(kill=True)
-            raise
-        if self._temporary is not None:
-            shutil.rmtree(self._temporary, ignore_errors=True)
-
-    def _end_workers(self, *, kill: bool) -> None:
-        for worker in self._workers:
-            worker.begin_close(kill=kill)
-        for worker in self._workers:
-            worker.join()
+        self._pool.close(kill=kill)
 
 
 class DaskExecutor(Executor):
@@ -344,6 +312,7 @@ class DaskExecutor(Executor):
                 f"`executor.address` must be a reachable Dask scheduler, got {address!r}: {error}; "
                 "check that the scheduler is running"
             ) from error
+        self._ended: queue.SimpleQueue[tuple[str, Any]] = queue.SimpleQueue()
         self._packed: dict[str, PackedTask] = {}
         self._futures: dict[str, Any] = {}
         self._allowed: dict[str, set[str]] = {}  # workers that a task may run on
@@ -423,6 +392,19 @@ class DaskExecutor(Executor):
                 self._submit(key)
         return found
 
+    def _wait(self, timeout: float) -> list[tuple[str, Outcome]]:
+        found: list[tuple[str, Outcome]] = []
+        deadline = time.monotonic() + timeout
+        with contextlib.suppress(queue.Empty):
+            while len(found) < len(self._running):
+                left = 0.0 if found else max(0.0, deadline - time.monotonic())
+                key, ended = self._ended.get(block=left > 0, timeout=left or None)
+                if isinstance(ended, Outcome):
+                    found.append((key, ended))
+                elif ended is self._futures.get(key):  # otherwise the task was restarted
+                    found.append((key, self._result(key)))
+        return found
+
     def _start(self, task: Task) -> None:
         packed = outcome_of(lambda: PackedTask.of(task, load=True, portable=self._remote))
         if packed.status is not Status.OK:
@@ -452,11 +434,7 @@ class DaskExecutor(Executor):
         self._futures[key] = future
         future.add_done_callback(lambda done: self._ended.put((key, future)))
 
-    def _outcome(self, key: str, handle: Any) -> Outcome | None:
-        if isinstance(handle, Outcome):
-            return handle
-        if handle is not self._futures.get(key):
-            return None  # the task was restarted
+    def _result(self, key: str) -> Outcome:
         future = self._futures.pop(key)
         del self._packed[key]
         self._allowed.pop(key, None)
@@ -488,7 +466,7 @@ class DaskExecutor(Executor):
                 if self._versions:
                     workers = sorted(self._fitting.intersection(self._client.nthreads()))
                 self._client.run(
-                    _close_processes, self._run, kill=kill, workers=workers, on_error="ignore"
+                    _close_pools, self._run, kill=kill, workers=workers, on_error="ignore"
                 )
         except (OSError, TimeoutError):
             pass  # the scheduler or the workers are gone
@@ -525,89 +503,54 @@ def _function_to_find_versions() -> Callable[[list[str]], dict[str, str | None]]
 
 
 @dataclass
-class _RunProcesses:
-    """Processes of one run that belong to a Dask worker."""
+class _RunPools:
+    """Pools of one run on a Dask worker, by thread: processes end with their thread."""
 
-    idle: queue.SimpleQueue[Worker] = field(default_factory=queue.SimpleQueue)
-    busy: set[Worker] = field(default_factory=set)
+    pools: dict[int, Pool] = field(default_factory=dict)
+    busy: set[int] = field(default_factory=set)
     last_used: float = field(default_factory=time.monotonic)
 
-    def close(self, *, kill: bool) -> None:
-        if kill:
-            for worker in tuple(self.busy):
-                worker.close(kill=True)
-        with contextlib.suppress(queue.Empty):
-            while True:
-                self.idle.get_nowait().close(kill=kill)
 
-
-_processes_of_runs: dict[str, _RunProcesses] = {}
+_pools_of_runs: dict[str, _RunPools] = {}
 
 
 def _run_beside_dask_worker(task: PackedTask, limits: Limits, run: str) -> Outcome:
     """Run a task under limits, in a separate process started by the Dask worker."""
     allow_children()
     _close_abandoned(run)
-    processes = _processes_of_runs.setdefault(run, _RunProcesses())
-    try:
-        worker = processes.idle.get_nowait()
-    except queue.Empty:
+    used, thread = _pools_of_runs.setdefault(run, _RunPools()), threading.get_ident()
+    if thread not in used.pools:
         # Dask removes this folder, even if the worker was killed.
         distributed = require("distributed", purpose="the dask executor")
-        worker = Worker(limits, Path(distributed.get_worker().local_directory) / "vuskit")
-    processes.busy.add(worker)
+        folder = Path(distributed.get_worker().local_directory) / "vuskit"
+        used.pools[thread] = Pool(1, limits, folder)
+    used.busy.add(thread)
     try:
-        return worker.run(task)
+        return used.pools[thread].run(task)
     finally:
-        processes.busy.discard(worker)
-        processes.idle.put(worker)
-        processes.last_used = time.monotonic()
+        used.busy.discard(thread)
+        used.last_used = time.monotonic()
 
 
 def _close_abandoned(run: str) -> None:
     """End processes of other runs that were idle for long: their main process probably died."""
-    for other, processes in tuple(_processes_of_runs.items()):
-        idle = time.monotonic() - processes.last_used
-        if other != run and not processes.busy and idle > _IDLE_SECONDS:
-            _close_processes(other, kill=False)
+    for other, used in tuple(_pools_of_runs.items()):
+        idle = time.monotonic() - used.last_used
+        if other != run and not used.busy and idle > _IDLE_SECONDS:
+            _close_pools(other, kill=False)
 
 
-def _close_processes(run: str, *, kill: bool) -> None:
+def _close_pools(run: str, *, kill: bool) -> None:
     """End the processes of a run that belong to this Dask worker."""
-    processes = _processes_of_runs.pop(run, None)
-    if processes is not None:
-        processes.close(kill=kill)
+    used = _pools_of_runs.pop(run, _RunPools())
+    for thread, pool in used.pools.items():
+        if thread not in used.busy:
+            pool.close(kill=kill)
+        elif kill:
+            pool.kill()
 
 
 # --- Factory ----------------------------------------------------------------------------------
-
-
-def _make_local(
-    settings: ExecutorSettings,
-    limits: Limits,
-    scratch: Path | None,
-    versions: Mapping[str, str] | None,
-) -> Executor:
-    if settings.workers == 1 and limits.seconds is None and limits.memory is None:
-        return InProcessExecutor(threads=limits.threads)
-    return LocalExecutor(workers=settings.workers, limits=limits, scratch=scratch)
-
-
-def _make_dask(
-    settings: ExecutorSettings,
-    limits: Limits,
-    scratch: Path | None,
-    versions: Mapping[str, str] | None,
-) -> Executor:
-    return DaskExecutor(
-        address=settings.address, workers=settings.workers, limits=limits, versions=versions
-    )
-
-
-_MAKERS: dict[
-    str,
-    Callable[[ExecutorSettings, Limits, Path | None, Mapping[str, str] | None], Executor],
-] = {"local": _make_local, "dask": _make_dask}
 
 
 def make_executor(
@@ -648,8 +591,10 @@ def make_executor(
     ...     executor.name
     'in this process'
     """
-    return _MAKERS[settings.kind](settings, limits, scratch, versions)
-
-
-def _private_name() -> str:
-    return f".vuskit-{uuid.uuid4().hex[:12]}"
+    if settings.kind == "dask":
+        return DaskExecutor(
+            address=settings.address, workers=settings.workers, limits=limits, versions=versions
+        )
+    if settings.workers == 1 and limits.seconds is None and limits.memory is None:
+        return InProcessExecutor(threads=limits.threads)
+    return LocalExecutor(workers=settings.workers, limits=limits, scratch=scratch)

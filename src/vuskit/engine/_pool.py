@@ -1,0 +1,463 @@
+"""Worker processes under limits: a task that kills its process does not affect other tasks."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import multiprocessing
+import os
+import pickle
+import signal
+import time
+import uuid
+from dataclasses import dataclass
+from multiprocessing.connection import wait
+from pathlib import Path
+from typing import Any
+
+from vuskit._util.optional import require
+from vuskit._util.signals import ignore_sigint_in_children
+from vuskit.engine._pickling import pack
+from vuskit.engine._process import BROKEN_EXIT, Began, Reply, send_message, serve
+from vuskit.engine.tasks import Limits, Outcome, StaleWorkerError, Status, Task
+
+__all__ = ["PackedTask", "Pool"]
+
+_ATTEMPTS = 3  # for a task whose process is killed from outside or cannot start
+_MOST_OUTPUT = 8_000_000  # bytes of output of a task on disk
+_OUTPUT_TAIL = 8_000  # bytes of output that are kept
+_POLL_SECONDS = 0.1
+_START_SECONDS = 600.0
+_KILL_SECONDS = 2.0  # after the time limit, at which the process ends itself
+_CLOSED_SECONDS = 1.0  # for a process to end after its connection
+_END_SECONDS = 5.0  # for an idle process to end
+_NEARLY_ALL = 0.9  # share of the memory limit
+_CRASHES = {
+    getattr(signal, name, None)
+    for name in ("SIGSEGV", "SIGBUS", "SIGFPE", "SIGILL", "SIGABRT", "SIGTRAP", "SIGSYS", "SIGALRM")
+}
+
+
+@dataclass(frozen=True)
+class PackedTask:
+    """A pickled task; ``bare`` is its action without inputs, for the warm-up."""
+
+    group: str | None
+    code: str | None
+    action: bytes
+    bare: bytes
+
+    @classmethod
+    def of(cls, task: Task, *, load: bool = False, portable: bool = False) -> PackedTask:
+        """Pickle a task; ``load`` attaches its inputs."""
+        bare = pack(task.action, portable=portable)
+        action = pack(task.action.load(), portable=portable) if load else bare
+        return cls(task.action.group, task.action.code, action, bare)
+
+
+@dataclass
+class _Job:
+    """A submitted task and its attempts."""
+
+    key: str
+    task: PackedTask
+    warm_up_seconds: float | None = None
+    kills: int = 0
+    repeated: bool = False
+
+
+class Pool:
+    """Processes that each run one task at a time and are replaced when they die.
+
+    Single-threaded: processes make progress in `poll`. On Linux, a process ends with the thread
+    that started it. Other threads may only call `kill`, and `close` while no task runs.
+
+    Parameters
+    ----------
+    workers : int
+        Number of processes.
+    limits : Limits
+        Limits of each task.
+    scratch : Path
+        Folder for the output of the processes.
+    """
+
+    def __init__(self, workers: int, limits: Limits, scratch: Path) -> None:
+        self._workers, self._limits, self._scratch = workers, limits, scratch
+        self._processes: list[_WorkerProcess] = []
+        self._not_warmable: set[str | None] = {None}  # also groups whose warm-up failed
+        self._closed = False
+
+    def run(self, task: PackedTask) -> Outcome:
+        """Run a task and wait for it."""
+        self.submit("", task)
+        while not (found := self.poll(_POLL_SECONDS)):
+            pass
+        return found[0][1]
+
+    def submit(self, key: str, task: PackedTask) -> None:
+        """Start a task. There must be an idle process, or room for one."""
+        self._begin(_Job(key, task))
+
+    def _begin(self, job: _Job) -> None:
+        idle = [process for process in self._processes if process.job is None]
+        fitting = [process for process in idle if process.fits(job.task)]
+        warm = [process for process in fitting if job.task.group in process.codes]
+        if not fitting and len(self._processes) == self._workers:
+            self._remove(idle[0])
+        for process in (*warm, *fitting):
+            process.begin(job)
+            return
+        # Ctrl-C must not come between the start and the note of a process.
+        with ignore_sigint_in_children():
+            process = _WorkerProcess(self._limits, self._scratch, self._not_warmable)
+            process.job = job
+            self._processes.append(process)
+            process.start()
+        if self._closed:
+            process.kill()
+
+    def poll(self, timeout: float) -> list[tuple[str, Outcome]]:
+        """Wait for outcomes; return an empty list after the timeout."""
+        end = time.monotonic() + timeout
+        found: list[tuple[str, Outcome]] = []
+        while not found and (busy := [one for one in self._processes if one.job is not None]):
+            left = max(0.0, end - time.monotonic())
+            wait([process.connection for process in busy], min(left, _POLL_SECONDS))
+            for process in busy:
+                job = process.job
+                outcome = self._advance(process)
+                if outcome is not None and job is not None:
+                    outcome = dataclasses.replace(outcome, warm_up_seconds=job.warm_up_seconds)
+                    found.append((job.key, outcome))
+            if not left:
+                break
+        return found
+
+    # -- progress of one process
+
+    def _advance(self, process: _WorkerProcess) -> Outcome | None:
+        """Read what a process has sent; return the outcome when its task has ended."""
+        try:
+            while process.connection.poll():
+                message = process.receive()
+                if message is not None:
+                    return self._finished(process, message)
+            process.watch()
+            if not process.is_over() or process.connection.poll():
+                return None
+        except (EOFError, OSError):
+            pass
+        except Exception as error:  # the task wrote to the connection
+            process.failure = f"the worker could not send its result: {error}"
+        return self._ended(process)
+
+    def _finished(self, process: _WorkerProcess, reply: Reply) -> Outcome | None:
+        job, process.job = process.job, None
+        assert job is not None
+        outcome, changes = reply.outcome, reply.changes
+        if changes.names:
+            note = f"the task changed {', '.join(changes.names)}"
+            outcome = dataclasses.replace(outcome, notes=(note,))
+        if changes.reserved:
+            process.reserved = job.task.group or ""
+        stale = outcome.status.failed and outcome.error_type == StaleWorkerError.__name__
+        # After OOM, the process may never return its memory to the system.
+        doubtful = stale or outcome.status is Status.OOM
+        if doubtful or changes.lasting:
+            self._remove(process)
+        if doubtful and (stale or process.tasks > 1) and not job.repeated:
+            job.repeated = True
+            self._begin(job)
+            return None
+        return outcome
+
+    def _ended(self, process: _WorkerProcess) -> Outcome | None:
+        """Outcome after the end of a process; None if the task is repeated in a new one."""
+        job, stage = process.job, process.stage
+        assert job is not None
+        late = process.is_late()
+        code = process.wait_for_exit()
+        outcome = process.died(code, late=late)
+        self._remove(process)
+        if self._closed:
+            return Outcome(Status.ERROR, message="the worker was closed")
+        if stage == "warm-up":
+            # The task still runs, in a new process under its own limits.
+            self._not_warmable.add(job.task.group)
+            job.warm_up_seconds = self._limits.warm_up_seconds if late else None
+        elif stage != "run" or outcome.status is Status.KILLED:
+            job.kills += 1
+            if job.kills == _ATTEMPTS:
+                return dataclasses.replace(outcome, message=f"{outcome.message}, {job.kills} times")
+        elif outcome.status is Status.TIMEOUT or process.tasks == 1 or job.repeated:
+            return outcome
+        else:
+            job.repeated = True  # an earlier task of the process may be the cause
+        self._begin(job)
+        return None
+
+    def _remove(self, process: _WorkerProcess) -> None:
+        process.kill()
+        process.clean_up()
+        self._processes.remove(process)
+
+    def kill(self) -> None:
+        """Kill the processes for good. Safe to call while another thread runs a task."""
+        self._closed = True
+        for process in tuple(self._processes):
+            process.kill()
+
+    def close(self, *, kill: bool) -> None:
+        """End the processes for good; without ``kill``, wait for idle ones."""
+        self._closed = True
+        try:
+            if not kill:
+                for process in self._processes:
+                    process.connection.close()  # the process ends when it notices this
+                for process in self._processes:
+                    process.process.join(_END_SECONDS)
+        finally:
+            with ignore_sigint_in_children():
+                self.kill()
+                for process in tuple(self._processes):
+                    self._remove(process)
+                with contextlib.suppress(OSError):  # other pools use it too
+                    self._scratch.rmdir()
+
+
+class _WorkerProcess:
+    """A process as its parent sees it."""
+
+    def __init__(self, limits: Limits, scratch: Path, not_warmable: set[str | None]) -> None:
+        self._limits, self._not_warmable = limits, not_warmable
+        self._output = _Output(scratch / f"worker-{uuid.uuid4().hex[:12]}.log")
+        # A spawned process inherits no locks, database connections or threads.
+        context = multiprocessing.get_context("spawn")
+        self.connection, self._other_end = context.Pipe()
+        args = (self._other_end, limits, os.getpid(), str(self._output.path))
+        self.process = context.Process(target=serve, args=args, daemon=True)
+        self.job: _Job | None = None
+        self.stage = "start"
+        self.tasks = 0
+        self.codes: dict[str | None, str | None] = {}  # code of each group that was warmed up
+        self.reserved: str | None = None  # the only group that may use the process
+        self.failure: str | None = None
+        self._begin, self._seconds = time.monotonic(), float(_START_SECONDS)
+        self._part, self._size = bytearray(), -1
+        self._memory: Any = None
+        self._most_memory = self._oom_kills = 0
+
+    def start(self) -> None:
+        self.process.start()
+        self._other_end.close()
+        if self._limits.memory is not None:
+            psutil = require("psutil", purpose="a limit on memory")
+            self._memory = psutil.Process(self.process.pid).memory_info
+
+    def fits(self, task: PackedTask) -> bool:
+        """Whether the process can run a task."""
+        if self.process.exitcode is not None:
+            return False  # it died while idle
+        if self.reserved is not None and self.reserved != (task.group or ""):
+            return False
+        return task.group is None or self.codes.get(task.group, task.code) == task.code
+
+    def begin(self, job: _Job) -> None:
+        """Send a task to the idle process."""
+        self.job, self.stage = job, "send"
+        self._begin, self._seconds = time.monotonic(), float(_START_SECONDS)
+        self._output.clear()
+        self._most_memory, self._oom_kills = 0, _count_oom_kills()
+        task = job.task
+        needs_warm_up = task.group not in self._not_warmable and task.group not in self.codes
+        if task.group is not None:
+            self.codes[task.group] = task.code
+        with contextlib.suppress(OSError):  # the next poll notices that the process has died
+            send_message(self.connection, (task.bare if needs_warm_up else None, task.action))
+
+    def receive(self) -> Reply | None:
+        """Read a part of a message; return a complete reply."""
+        data = self.connection.recv_bytes()
+        if self._size < 0:
+            self._size = int.from_bytes(data, "little")
+        else:
+            self._part += data
+        if len(self._part) < self._size:
+            return None
+        message, self._part, self._size = pickle.loads(self._part), bytearray(), -1
+        if isinstance(message, Began):
+            self._note(message)
+            return None
+        assert isinstance(message, Reply)
+        return message
+
+    def _note(self, message: Began) -> None:
+        assert self.job is not None
+        if message.stage == "idle":
+            self.begin(self.job)
+            return
+        self.stage, self._begin = message.stage, message.time
+        if message.stage == "warm-up":
+            self._seconds = self._limits.warm_up_seconds
+            return
+        self._seconds = float("inf") if self._limits.seconds is None else self._limits.seconds
+        self.tasks += 1
+        if message.warm_up_seconds is not None:
+            self.job.warm_up_seconds = message.warm_up_seconds
+
+    def watch(self) -> None:
+        """Check the output and the memory of the process."""
+        self._output.cut()
+        if self._memory is not None:
+            with contextlib.suppress(Exception):  # the process has ended
+                self._most_memory = max(self._most_memory, self._memory().rss)
+
+    def is_late(self) -> bool:
+        """Whether the time limit is over."""
+        # The monotonic clock does not run while the machine is suspended, and is never adjusted.
+        return time.monotonic() >= self._begin + self._seconds
+
+    def is_over(self) -> bool:
+        """Whether the process has ended, or exceeds a limit."""
+        deadline = self._begin + self._seconds + _KILL_SECONDS
+        memory = self._limits.memory
+        if memory is not None and self._most_memory > memory:
+            self.failure = "used more memory than allowed"
+        if self.failure or time.monotonic() > deadline:
+            self.kill()
+            return True
+        return self.process.exitcode is not None
+
+    def wait_for_exit(self) -> int | None:
+        """Exit code of a process whose connection is closed; None if it still runs."""
+        self.process.join(_CLOSED_SECONDS)
+        return self.process.exitcode
+
+    def died(self, code: int | None, *, late: bool) -> Outcome:
+        """What the end of the process says about its task."""
+        memory, output = self._limits.memory, self._output.tail() or None
+        if self.stage != "run":
+            text = f"no worker process could be started: exit code {code}"
+            return Outcome(Status.ERROR, message=text, traceback=output)
+        if late:
+            return Outcome(
+                Status.TIMEOUT,
+                message=f"took more than {self._seconds:g} s",
+                traceback=output,
+                seconds=self._seconds,
+            )
+        if memory is not None and self._most_memory > memory:
+            return Outcome(Status.OOM, message=self.failure, traceback=output)
+        if self.failure is not None:
+            return Outcome(Status.ERROR, message=self.failure, traceback=output)
+        if code is None or code == BROKEN_EXIT:
+            text = "the task closed the connection to its worker"
+            return Outcome(Status.ERROR, message=text, traceback=output)
+        if code >= 0:
+            text = f"the worker process ended with exit code {code}"
+            return Outcome(Status.ERROR, message=text, traceback=output)
+        name = _signal_name(-code)
+        if -code in _CRASHES:
+            text = f"the worker process died of signal {-code} ({name})"
+            return Outcome(Status.ERROR, message=text, traceback=output)
+        nearly_all = memory is not None and self._most_memory > _NEARLY_ALL * memory
+        if name == "SIGKILL" and (nearly_all or _count_oom_kills() != self._oom_kills):
+            text = "the system killed the worker process because memory ran out (SIGKILL)"
+            return Outcome(Status.OOM, message=text, traceback=output)
+        text = f"the worker process was killed from outside by signal {-code} ({name})"
+        return Outcome(Status.KILLED, message=text, traceback=output)
+
+    def kill(self) -> None:
+        """Kill the process and its children."""
+        pid = self.process.pid
+        if pid is None:
+            return
+        if hasattr(os, "killpg"):
+            # The number is not used again while the group has a process.
+            with contextlib.suppress(OSError):
+                os.killpg(pid, signal.SIGKILL)
+        else:
+            psutil = require("psutil", purpose="ending processes of a task")
+            with contextlib.suppress(psutil.Error):
+                for child in psutil.Process(pid).children(recursive=True):
+                    child.kill()
+        with contextlib.suppress(ValueError, OSError):
+            self.process.kill()
+
+    def clean_up(self) -> None:
+        """Wait for the end of the killed process."""
+        if self.process.pid is not None:
+            self.process.join()
+        self.connection.close()
+        self._output.remove()
+
+
+class _Output:
+    """File with the output of a process; only the end is kept.
+
+    The parent truncates the file, because compiled code may block other threads of the worker.
+    The worker appends, so it continues at the new end.
+    """
+
+    def __init__(self, path: Path) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self.path = path
+        self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
+        self._left_out, self._last = 0, b""  # of the output before the last truncation
+
+    def clear(self) -> None:
+        """Discard the output so far."""
+        self._left_out, self._last = 0, b""
+        os.ftruncate(self._file, 0)
+
+    def cut(self) -> None:
+        """Keep only the end if the file is too large; output written meanwhile may be lost."""
+        if os.fstat(self._file).st_size > _MOST_OUTPUT:
+            self._left_out, self._last = self._state()
+            os.ftruncate(self._file, 0)
+
+    def _state(self) -> tuple[int, bytes]:
+        """Number of omitted bytes, and the last bytes."""
+        size = os.fstat(self._file).st_size
+        os.lseek(self._file, max(0, size - _OUTPUT_TAIL), os.SEEK_SET)
+        last = (self._last + os.read(self._file, _OUTPUT_TAIL))[-_OUTPUT_TAIL:]
+        return self._left_out + len(self._last) + size - len(last), last
+
+    def tail(self) -> str:
+        left_out, last = self._state()
+        mark = f"[… at least {left_out:,} bytes of output left out …]\n" if left_out else ""
+        return mark + last.decode(errors="replace").strip()
+
+    def remove(self) -> None:
+        os.close(self._file)
+        self.path.unlink(missing_ok=True)
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:  # a real-time signal
+        return f"signal {number}"
+
+
+def _count_oom_kills() -> int:
+    """Number of processes that the system killed because memory ran out.
+
+    Counts this control group if possible, otherwise the whole machine.
+    """
+    for path in (_memory_events(), Path("/proc/vmstat")):
+        with contextlib.suppress(OSError, ValueError):
+            for line in path.read_text().splitlines():
+                name, _, count = line.partition(" ")
+                if name == "oom_kill":
+                    return int(count)
+    return 0
+
+
+def _memory_events() -> Path:
+    """Counters of the control group."""
+    folder = ""
+    with contextlib.suppress(OSError):
+        folder = Path("/proc/self/cgroup").read_text().rpartition("0::/")[2].strip()
+    return Path("/sys/fs/cgroup", folder, "memory.events")
