@@ -32,7 +32,7 @@ from vuskit.engine import (
     make_executor,
     run_tasks,
 )
-from vuskit.engine._pool import Pool
+from vuskit.engine._pool import PackedTask, Pool
 from vuskit.engine._process import BROKEN_EXIT
 
 # Generous: the machine may be busy. Only an action that sleeps forever meets a short limit.
@@ -514,24 +514,15 @@ def test_wrong_settings(wrong, message):
     assert message in str(error.value)
 
 
-class FakePool(Pool):
-    def __init__(self):
-        self.closed = False
-
-    def close(self, *, kill):
-        self.closed = True
-
-
-@pytest.mark.parametrize(
-    ("idle_seconds", "busy", "closed"), [(1e4, False, True), (1e4, True, False), (1, False, False)]
-)
-def test_processes_of_an_abandoned_run_are_closed(monkeypatch, idle_seconds, busy, closed):
+@pytest.mark.parametrize("idle_seconds", [1, 1e4])
+def test_processes_of_an_abandoned_run_are_closed(monkeypatch, tmp_path, idle_seconds):
     """The main process of another run on the same Dask worker was killed."""
-    pool = FakePool()
-    last_used = time.monotonic() - idle_seconds
-    used = executors._RunPools({1: pool}, busy={2} if busy else set(), last_used=last_used)
-    runs = {"abandoned": used}
-    monkeypatch.setattr(executors, "_pools_of_runs", runs)
+    pool = Pool(1, UNLIMITED, tmp_path / "scratch")
+    worker = int(pool.run(PackedTask.of(call(actions.numbers, 1))).worker.rpartition(":")[2])
+    pool._last_used -= idle_seconds
+    monkeypatch.setattr(executors, "_pools", {("abandoned", 1): pool})
+    executors._close_abandoned("abandoned")
+    assert alive(worker)
     executors._close_abandoned("mine")
-    assert pool.closed is closed
-    assert ("abandoned" in runs) is not closed
+    assert alive(worker) is (idle_seconds == 1)
+    pool.close(kill=True)

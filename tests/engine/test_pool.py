@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+from types import SimpleNamespace
 
 import pytest
 
@@ -25,16 +26,17 @@ from vuskit.engine._process import BROKEN_EXIT
 def test_cause_of_death_decides_the_status(tmp_path, code, status):
     process = _pool._WorkerProcess(Limits(seconds=2.0, memory=1_000_000), tmp_path, set())
     process.stage, process._oom_kills = "run", _pool._count_oom_kills()
-    assert str(process.died(code, late=False).status) == status
-    assert str(process.died(code, late=True).status) == "TIMEOUT"
+    process.process = SimpleNamespace(exitcode=code, join=lambda seconds: None)
+    assert str(process.died(late=False).status) == status
+    assert str(process.died(late=True).status) == "TIMEOUT"
     process._oom_kills -= 1
     oom = code == -signal.SIGKILL
-    assert str(process.died(code, late=False).status) == ("OOM" if oom else status)
+    assert str(process.died(late=False).status) == ("OOM" if oom else status)
     process._oom_kills += 1
     process._most_memory = 950_000
-    assert str(process.died(code, late=False).status) == ("OOM" if oom else status)
+    assert str(process.died(late=False).status) == ("OOM" if oom else status)
     process._most_memory = 1_000_001
-    assert str(process.died(code, late=False).status) == "OOM"
+    assert str(process.died(late=False).status) == "OOM"
 
 
 def test_kills_for_lack_of_memory_are_counted(tmp_path, monkeypatch):

@@ -18,7 +18,7 @@ from typing import Any
 from vuskit._util.optional import require
 from vuskit._util.signals import ignore_sigint_in_children
 from vuskit.engine._pickling import pack
-from vuskit.engine._process import BROKEN_EXIT, Began, Reply, send_message, serve
+from vuskit.engine._process import BROKEN_EXIT, send_message, serve
 from vuskit.engine.tasks import Limits, Outcome, StaleWorkerError, Status, Task
 
 __all__ = ["PackedTask", "Pool"]
@@ -32,10 +32,7 @@ _KILL_SECONDS = 2.0  # after the time limit, at which the process ends itself
 _CLOSED_SECONDS = 1.0  # for a process to end after its connection
 _END_SECONDS = 5.0  # for an idle process to end
 _NEARLY_ALL = 0.9  # share of the memory limit
-_CRASHES = {
-    getattr(signal, name, None)
-    for name in ("SIGSEGV", "SIGBUS", "SIGFPE", "SIGILL", "SIGABRT", "SIGTRAP", "SIGSYS", "SIGALRM")
-}
+_CRASHES = ("SIGSEGV", "SIGBUS", "SIGFPE", "SIGILL", "SIGABRT", "SIGTRAP", "SIGSYS", "SIGALRM")
 
 
 @dataclass(frozen=True)
@@ -87,12 +84,20 @@ class Pool:
         self._processes: list[_WorkerProcess] = []
         self._not_warmable: set[str | None] = {None}  # also groups whose warm-up failed
         self._closed = False
+        self._last_used = time.monotonic()
+
+    @property
+    def idle_seconds(self) -> float:
+        """Time since the last task ended; 0 while one runs."""
+        busy = any(process.job is not None for process in self._processes)
+        return 0.0 if busy else time.monotonic() - self._last_used
 
     def run(self, task: PackedTask) -> Outcome:
         """Run a task and wait for it."""
         self.submit("", task)
         while not (found := self.poll(_POLL_SECONDS)):
             pass
+        self._last_used = time.monotonic()
         return found[0][1]
 
     def submit(self, key: str, task: PackedTask) -> None:
@@ -140,9 +145,9 @@ class Pool:
         """Read what a process has sent; return the outcome when its task has ended."""
         try:
             while process.connection.poll():
-                message = process.receive()
-                if message is not None:
-                    return self._finished(process, message)
+                outcome = process.receive()
+                if outcome is not None:
+                    return self._finished(process, outcome)
             process.watch()
             if not process.is_over() or process.connection.poll():
                 return None
@@ -152,19 +157,13 @@ class Pool:
             process.failure = f"the worker could not send its result: {error}"
         return self._ended(process)
 
-    def _finished(self, process: _WorkerProcess, reply: Reply) -> Outcome | None:
+    def _finished(self, process: _WorkerProcess, outcome: Outcome) -> Outcome | None:
         job, process.job = process.job, None
         assert job is not None
-        outcome, changes = reply.outcome, reply.changes
-        if changes.names:
-            note = f"the task changed {', '.join(changes.names)}"
-            outcome = dataclasses.replace(outcome, notes=(note,))
-        if changes.reserved:
-            process.reserved = job.task.group or ""
         stale = outcome.status.failed and outcome.error_type == StaleWorkerError.__name__
         # After OOM, the process may never return its memory to the system.
         doubtful = stale or outcome.status is Status.OOM
-        if doubtful or changes.lasting:
+        if doubtful or not process.usable:
             self._remove(process)
         if doubtful and (stale or process.tasks > 1) and not job.repeated:
             job.repeated = True
@@ -177,8 +176,7 @@ class Pool:
         job, stage = process.job, process.stage
         assert job is not None
         late = process.is_late()
-        code = process.wait_for_exit()
-        outcome = process.died(code, late=late)
+        outcome = process.died(late=late)
         self._remove(process)
         if self._closed:
             return Outcome(Status.ERROR, message="the worker was closed")
@@ -238,12 +236,12 @@ class _WorkerProcess:
         args = (self._other_end, limits, os.getpid(), str(self._output.path))
         self.process = context.Process(target=serve, args=args, daemon=True)
         self.job: _Job | None = None
-        self.stage = "start"
         self.tasks = 0
         self.codes: dict[str | None, str | None] = {}  # code of each group that was warmed up
         self.reserved: str | None = None  # the only group that may use the process
+        self.usable = True
         self.failure: str | None = None
-        self._begin, self._seconds = time.monotonic(), float(_START_SECONDS)
+        self._enter("start", time.monotonic(), _START_SECONDS)
         self._part, self._size = bytearray(), -1
         self._memory: Any = None
         self._most_memory = self._oom_kills = 0
@@ -265,8 +263,8 @@ class _WorkerProcess:
 
     def begin(self, job: _Job) -> None:
         """Send a task to the idle process."""
-        self.job, self.stage = job, "send"
-        self._begin, self._seconds = time.monotonic(), float(_START_SECONDS)
+        self.job = job
+        self._enter("send", time.monotonic(), _START_SECONDS)
         self._output.clear()
         self._most_memory, self._oom_kills = 0, _count_oom_kills()
         task = job.task
@@ -276,8 +274,8 @@ class _WorkerProcess:
         with contextlib.suppress(OSError):  # the next poll notices that the process has died
             send_message(self.connection, (task.bare if needs_warm_up else None, task.action))
 
-    def receive(self) -> Reply | None:
-        """Read a part of a message; return a complete reply."""
+    def receive(self) -> Outcome | None:
+        """Read a part of a message; return the outcome when the task has ended."""
         data = self.connection.recv_bytes()
         if self._size < 0:
             self._size = int.from_bytes(data, "little")
@@ -286,25 +284,25 @@ class _WorkerProcess:
         if len(self._part) < self._size:
             return None
         message, self._part, self._size = pickle.loads(self._part), bytearray(), -1
-        if isinstance(message, Began):
-            self._note(message)
-            return None
-        assert isinstance(message, Reply)
-        return message
-
-    def _note(self, message: Began) -> None:
         assert self.job is not None
-        if message.stage == "idle":
-            self.begin(self.job)
-            return
-        self.stage, self._begin = message.stage, message.time
-        if message.stage == "warm-up":
-            self._seconds = self._limits.warm_up_seconds
-            return
-        self._seconds = float("inf") if self._limits.seconds is None else self._limits.seconds
-        self.tasks += 1
-        if message.warm_up_seconds is not None:
-            self.job.warm_up_seconds = message.warm_up_seconds
+        match message:
+            case "idle", _:
+                self.begin(self.job)
+            case "warm-up", begin:
+                self._enter("warm-up", begin, self._limits.warm_up_seconds)
+            case "run", begin, warm_up_seconds:
+                self._enter("run", begin, self._limits.seconds)
+                self.tasks += 1
+                self.job.warm_up_seconds = warm_up_seconds or self.job.warm_up_seconds
+            case "end", _, usable, reserved, Outcome() as outcome:
+                self.usable = usable
+                self.reserved = (self.job.task.group or "") if reserved else None
+                return outcome
+        return None
+
+    def _enter(self, stage: str, begin: float, seconds: float | None) -> None:
+        self.stage, self._begin = stage, begin
+        self._seconds = float("inf") if seconds is None else seconds
 
     def watch(self) -> None:
         """Check the output and the memory of the process."""
@@ -321,52 +319,43 @@ class _WorkerProcess:
     def is_over(self) -> bool:
         """Whether the process has ended, or exceeds a limit."""
         deadline = self._begin + self._seconds + _KILL_SECONDS
-        memory = self._limits.memory
-        if memory is not None and self._most_memory > memory:
-            self.failure = "used more memory than allowed"
-        if self.failure or time.monotonic() > deadline:
+        if self._most_memory > (self._limits.memory or float("inf")) or time.monotonic() > deadline:
             self.kill()
             return True
         return self.process.exitcode is not None
 
-    def wait_for_exit(self) -> int | None:
-        """Exit code of a process whose connection is closed; None if it still runs."""
-        self.process.join(_CLOSED_SECONDS)
-        return self.process.exitcode
-
-    def died(self, code: int | None, *, late: bool) -> Outcome:
+    def died(self, *, late: bool) -> Outcome:
         """What the end of the process says about its task."""
-        memory, output = self._limits.memory, self._output.tail() or None
+        self.process.join(_CLOSED_SECONDS)
+        code = self.process.exitcode  # None: the connection is closed, but the process runs
+        name = _signal_name(-code) if code is not None and code < 0 else ""
+        memory = self._limits.memory or float("inf")
+        status, seconds = Status.ERROR, None
         if self.stage != "run":
             text = f"no worker process could be started: exit code {code}"
-            return Outcome(Status.ERROR, message=text, traceback=output)
-        if late:
-            return Outcome(
-                Status.TIMEOUT,
-                message=f"took more than {self._seconds:g} s",
-                traceback=output,
-                seconds=self._seconds,
-            )
-        if memory is not None and self._most_memory > memory:
-            return Outcome(Status.OOM, message=self.failure, traceback=output)
-        if self.failure is not None:
-            return Outcome(Status.ERROR, message=self.failure, traceback=output)
-        if code is None or code == BROKEN_EXIT:
+        elif late:
+            status, seconds = Status.TIMEOUT, self._seconds
+            text = f"took more than {self._seconds:g} s"
+        elif self._most_memory > memory:
+            status, text = Status.OOM, "used more memory than allowed"
+        elif self.failure is not None:
+            text = self.failure
+        elif code is None or code == BROKEN_EXIT:
             text = "the task closed the connection to its worker"
-            return Outcome(Status.ERROR, message=text, traceback=output)
-        if code >= 0:
+        elif code >= 0:
             text = f"the worker process ended with exit code {code}"
-            return Outcome(Status.ERROR, message=text, traceback=output)
-        name = _signal_name(-code)
-        if -code in _CRASHES:
+        elif name in _CRASHES:
             text = f"the worker process died of signal {-code} ({name})"
-            return Outcome(Status.ERROR, message=text, traceback=output)
-        nearly_all = memory is not None and self._most_memory > _NEARLY_ALL * memory
-        if name == "SIGKILL" and (nearly_all or _count_oom_kills() != self._oom_kills):
+        elif name == "SIGKILL" and (
+            self._most_memory > _NEARLY_ALL * memory or _count_oom_kills() != self._oom_kills
+        ):
+            status = Status.OOM
             text = "the system killed the worker process because memory ran out (SIGKILL)"
-            return Outcome(Status.OOM, message=text, traceback=output)
-        text = f"the worker process was killed from outside by signal {-code} ({name})"
-        return Outcome(Status.KILLED, message=text, traceback=output)
+        else:
+            status = Status.KILLED
+            text = f"the worker process was killed from outside by signal {-code} ({name})"
+        output = self._output.tail() or None
+        return Outcome(status, message=text, traceback=output, seconds=seconds)
 
     def kill(self) -> None:
         """Kill the process and its children."""

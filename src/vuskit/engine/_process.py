@@ -19,7 +19,7 @@ import time
 import traceback
 import warnings
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from functools import partial
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
@@ -28,13 +28,11 @@ import numpy as np
 
 from vuskit._util.signals import noted_interrupts
 from vuskit.engine._pickling import PackedValue, pack, unpack
-from vuskit.engine._process_state import Changes, ProcessState
+from vuskit.engine._process_state import ProcessState
 from vuskit.engine.tasks import Action, Limits, NotApplicableError, Outcome, Status
 
 __all__ = [
     "BROKEN_EXIT",
-    "Began",
-    "Reply",
     "allow_children",
     "outcome_of",
     "run_action",
@@ -150,34 +148,7 @@ def _text_of(error: BaseException) -> str:
         return "(its text could not be read)"
 
 
-# --- Messages of a worker process -------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Began:
-    """The process began something.
-
-    Attributes
-    ----------
-    stage : str
-        ``"idle"``, ``"warm-up"`` or ``"run"``.
-    time : float
-        Monotonic time, which all processes of a machine share.
-    warm_up_seconds : float or None
-        Time of the warm-up before ``"run"``.
-    """
-
-    stage: str
-    time: float = dataclasses.field(default_factory=time.monotonic)
-    warm_up_seconds: float | None = None
-
-
-@dataclass(frozen=True)
-class Reply:
-    """How a task ended; the value of the outcome is packed."""
-
-    outcome: Outcome
-    changes: Changes
+# --- A worker process -------------------------------------------------------------------------
 
 
 def send_message(connection: Connection, message: object) -> None:
@@ -196,42 +167,45 @@ def _read_message(connection: Connection) -> Any:
     return pickle.loads(data)
 
 
-# --- A worker process ---------------------------------------------------------------------------
-
-
 def serve(connection: Connection, limits: Limits, parent: int, output_file: str) -> None:
     """Serve requests of the parent process until it closes the connection.
 
     A request is a pair: the packed action to warm up for, or None, and the packed action to run.
+    The process sends the stage that it begins, its monotonic time, which all processes of a
+    machine share, and what is known at that time.
     """
     _prepare_worker(limits, parent, output_file)
     place = os.fstat(connection.fileno())
     state = ProcessState(connection.fileno())
-    send_message(connection, Began("idle"))
+    send_message(connection, ("idle", time.monotonic()))
     while True:
         try:
             bare, action = _read_message(connection)
         except (EOFError, OSError):
             return
         try:
-            seconds, changes = None, Changes()
+            seconds, changed = None, []
             if bare is not None:
-                send_message(connection, Began("warm-up"))
+                send_message(connection, ("warm-up", time.monotonic()))
                 with _time_limit(limits.warm_up_seconds):
-                    seconds = _warm_up_packed(bare)
-                changes = state.restore()
-            send_message(connection, Began("run", warm_up_seconds=seconds))
+                    seconds = outcome_of(partial(_warm_up_packed, bare)).value
+                changed = state.restore()
+            send_message(connection, ("run", time.monotonic(), seconds))
             with _time_limit(limits.seconds):
                 outcome = _run_packed(action)
-            changes = changes.followed_by(_tidy_up(state))
+            _reset()
+            changed += state.restore()
             # If the task closed the connection, its descriptor may belong to another file.
             if not os.path.samestat(os.fstat(connection.fileno()), place):
                 os._exit(BROKEN_EXIT)
+            notes = (f"the task changed {', '.join(changed)}",) if changed else ()
+            outcome = dataclasses.replace(outcome, notes=notes)
+            end = ("end", time.monotonic(), state.usable, state.reserved)
             try:
-                send_message(connection, Reply(outcome, changes))
+                send_message(connection, (*end, outcome))
             except MemoryError as error:
                 failed = _failed(Status.OOM, error, "out of memory: the result is too large")
-                send_message(connection, Reply(failed, changes))
+                send_message(connection, (*end, failed))
         except BaseException:
             os._exit(BROKEN_EXIT)
 
@@ -250,6 +224,10 @@ def _time_limit(seconds: float | None) -> Iterator[None]:
         faulthandler.cancel_dump_traceback_later()
 
 
+def _warm_up_packed(bare: bytes) -> float:
+    return warm_up_action(unpack(bare))
+
+
 def _run_packed(action: bytes) -> Outcome:
     loaded = outcome_of(lambda: unpack(action))
     if loaded.status is not Status.OK:
@@ -265,21 +243,14 @@ def _run_packed(action: bytes) -> Outcome:
     return dataclasses.replace(outcome, value=packed.value)
 
 
-def _warm_up_packed(bare: bytes) -> float | None:
-    loaded = outcome_of(lambda: unpack(bare))
-    return warm_up_action(loaded.value) if loaded.status is Status.OK else None
-
-
-def _tidy_up(state: ProcessState) -> Changes:
-    """Prepare the process for the next task; return what the last one changed."""
+def _reset() -> None:
+    """Write the output, and ensure that the seed of one task does not affect the next."""
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(Exception):
             stream.flush()
-    # The seed of one task must not affect the next.
     random.seed()
     with contextlib.suppress(Exception):  # the task may have left no files to open
         np.random.seed()  # noqa: NPY002
-    return state.restore()
 
 
 def _prepare_worker(limits: Limits, parent: int, output_file: str) -> None:

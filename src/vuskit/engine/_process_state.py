@@ -6,17 +6,15 @@ import contextlib
 import os
 import signal
 import sys
-import threading
 import time
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
 from types import FrameType
 from typing import Any
 
 import numpy as np
 
-__all__ = ["Changes", "ProcessState"]
+__all__ = ["ProcessState"]
 
 _MOST_NEW_DESCRIPTORS = 64
 _MOST_NEW_THREADS = 32
@@ -36,34 +34,6 @@ _IDLE_MODULES = {  # a thread in a function of these modules waits for work
 }
 
 
-@dataclass(frozen=True)
-class Changes:
-    """State that a task changed.
-
-    Attributes
-    ----------
-    names : tuple of str
-        What was changed and restored, or what the task left behind.
-    lasting : bool
-        Whether something could not be restored, so that the process cannot be used again.
-    reserved : bool
-        Whether imported libraries changed settings. Tasks of the same group expect these changes,
-        others do not.
-    """
-
-    names: tuple[str, ...] = ()
-    lasting: bool = False
-    reserved: bool = False
-
-    def followed_by(self, other: Changes) -> Changes:
-        """Both changes together."""
-        return Changes(
-            (*self.names, *other.names),
-            self.lasting or other.lasting,
-            self.reserved or other.reserved,
-        )
-
-
 class ProcessState:
     """State that tasks of one process share; restoring it takes less than a millisecond.
 
@@ -71,19 +41,27 @@ class ProcessState:
     ----------
     connection : int
         File descriptor of the connection to the parent, which must stay open.
+
+    Attributes
+    ----------
+    usable : bool
+        Whether everything could be restored, so that the process can run another task.
+    reserved : bool
+        Whether imported libraries changed settings. Tasks of the same group expect these changes,
+        others do not.
     """
 
     def __init__(self, connection: int) -> None:
+        self.usable, self.reserved = True, False
         self._files = {number: _file_of(number) for number in (1, 2, connection)}
         self._settings = {name: read() for name, (read, _) in _SETTINGS.items()}
         self._n_modules = len(sys.modules)
         self._n_descriptors = _count_descriptors()
         self._threads = set(sys._current_frames())
 
-    def restore(self) -> Changes:
+    def restore(self) -> list[str]:
         """Undo the changes since the last call, except what libraries added on import."""
-        names: list[str] = []
-        lasting = reserved = False
+        changed = []
         imported = len(sys.modules) != self._n_modules
         self._n_modules = len(sys.modules)
         for name, (read, write) in _SETTINGS.items():
@@ -92,15 +70,16 @@ class ProcessState:
                 continue
             if imported and name in _CHANGED_BY_IMPORTS:
                 self._settings[name] = now
-                reserved |= not _only_adds(before, now)
+                self.reserved |= not _only_adds(before, now)
                 continue
-            names.append(name)
+            changed.append(name)
             _attempt(write, before)
-            lasting |= _attempt(read) != before
+            self.usable &= _attempt(read) == before
         if hasattr(signal, "setitimer"):
             signal.setitimer(signal.ITIMER_REAL, 0)
         leaks = self._leaks()
-        return Changes((*names, *leaks), lasting or bool(leaks), reserved)
+        self.usable &= not leaks
+        return changed + leaks
 
     def _leaks(self) -> list[str]:
         leaks = []
@@ -112,15 +91,13 @@ class ProcessState:
         end = time.monotonic() + _THREAD_GRACE_SECONDS
         while self._has_busy_threads() and time.monotonic() < end:
             time.sleep(0.01)
-        most = len(self._threads) + _MOST_NEW_THREADS
-        if self._has_busy_threads() or len(sys._current_frames()) > most:
+        if self._has_busy_threads():
             leaks.append("the running threads")
         return leaks
 
     def _has_busy_threads(self) -> bool:
-        known = {*self._threads, threading.get_ident()}
-        frames = sys._current_frames().items()
-        return any(thread not in known and not _is_idle(frame) for thread, frame in frames)
+        new = [frame for one, frame in sys._current_frames().items() if one not in self._threads]
+        return len(new) > _MOST_NEW_THREADS or not all(map(_is_idle, new))
 
 
 def _is_idle(frame: FrameType) -> bool:

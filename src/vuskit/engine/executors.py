@@ -249,6 +249,15 @@ class LocalExecutor(Executor):
         self._pool.close(kill=kill)
 
 
+@dataclass
+class _Sent:
+    """A task on the cluster."""
+
+    task: PackedTask
+    future: Any = None
+    workers: set[str] = field(default_factory=set)  # workers that it may run on, if restricted
+
+
 class DaskExecutor(Executor):
     """Workers of a ``dask.distributed`` cluster; each task runs in its own process under limits.
 
@@ -313,9 +322,7 @@ class DaskExecutor(Executor):
                 "check that the scheduler is running"
             ) from error
         self._ended: queue.SimpleQueue[tuple[str, Any]] = queue.SimpleQueue()
-        self._packed: dict[str, PackedTask] = {}
-        self._futures: dict[str, Any] = {}
-        self._allowed: dict[str, set[str]] = {}  # workers that a task may run on
+        self._sent: dict[str, _Sent] = {}
         self._threads, self._counted = 1, float("-inf")
         self._fitting: set[str] = set()
         self._had_fitting = False
@@ -348,13 +355,17 @@ class DaskExecutor(Executor):
         joined = workers - self._fitting - set(self._unfit)
         if joined:
             found = self._client.run(
-                _function_to_find_versions(),
-                list(self._versions),
+                _function_to_compare_versions(),
+                self._versions,
                 workers=sorted(joined),
                 on_error="ignore",  # the worker may have left already
             )
-            for address, versions in found.items():
-                self._note_versions(address, versions)
+            for address, differences in found.items():
+                if differences:
+                    self._unfit[address] = f"worker {address} has {', '.join(differences)}"
+                    warn(f"{self._unfit[address]} and gets no tasks", RuntimeWarning)
+                else:
+                    self._fitting.add(address)
         self._had_fitting |= bool(self._fitting)
         # After a suitable worker was seen once, wait for it to return instead.
         if workers and not self._had_fitting and workers <= set(self._unfit):
@@ -364,66 +375,52 @@ class DaskExecutor(Executor):
                 "the same versions there"
             )
 
-    def _note_versions(self, address: str, versions: dict[str, str | None]) -> None:
-        wrong = [
-            f"{name} {versions[name] or '(not installed)'} instead of {expected}"
-            for name, expected in self._versions.items()
-            if versions[name] != expected
-        ]
-        if not wrong:
-            self._fitting.add(address)
-            return
-        self._unfit[address] = f"worker {address} has {', '.join(wrong)}"
-        warn(f"{self._unfit[address]} and gets no tasks", RuntimeWarning)
-
     def collect(self, timeout: float) -> list[tuple[Task, Outcome]]:
         """Wait for outcomes; restart tasks whose workers have all left."""
         found = super().collect(timeout)
         if not found and self._versions:
             if not self._running:
                 time.sleep(timeout)  # a worker may join meanwhile
-            available = bool(self.capacity)
-            stranded = [
-                key for key, allowed in self._allowed.items() if not allowed & self._fitting
-            ]
-            for key in stranded if available else ():
-                # Dask would wait for a worker with the same address.
-                self._client.cancel([self._futures.pop(key)], force=True)
-                self._submit(key)
+            if self.capacity:
+                for key, sent in self._sent.items():
+                    if not sent.workers & self._fitting:
+                        # Dask would wait for a worker with the same address.
+                        self._client.cancel([sent.future], force=True)
+                        self._send(key, sent)
         return found
 
     def _wait(self, timeout: float) -> list[tuple[str, Outcome]]:
-        found: list[tuple[str, Outcome]] = []
-        deadline = time.monotonic() + timeout
+        ended: list[tuple[str, Any]] = []
         with contextlib.suppress(queue.Empty):
-            while len(found) < len(self._running):
-                left = 0.0 if found else max(0.0, deadline - time.monotonic())
-                key, ended = self._ended.get(block=left > 0, timeout=left or None)
-                if isinstance(ended, Outcome):
-                    found.append((key, ended))
-                elif ended is self._futures.get(key):  # otherwise the task was restarted
-                    found.append((key, self._result(key)))
+            ended.append(self._ended.get(timeout=timeout))
+            while True:
+                ended.append(self._ended.get_nowait())
+        found = [(key, handle) for key, handle in ended if isinstance(handle, Outcome)]
+        for key, handle in ended:
+            if key in self._sent and handle is self._sent[key].future:
+                found.append((key, self._result(handle)))
+                del self._sent[key]
         return found
 
     def _start(self, task: Task) -> None:
         packed = outcome_of(lambda: PackedTask.of(task, load=True, portable=self._remote))
-        if packed.status is not Status.OK:
+        if packed.status is Status.OK:
+            self._sent[task.key] = _Sent(packed.value)
+            self._send(task.key, self._sent[task.key])
+        else:
             self._ended.put((task.key, packed))
-            return
-        self._packed[task.key] = packed.value
-        self._submit(task.key)
 
-    def _submit(self, key: str) -> None:
+    def _send(self, key: str, sent: _Sent) -> None:
         config = require("dask.config", purpose="the dask executor")
         restriction: dict[str, Any] = {}
         if self._versions:
-            self._allowed[key] = set(self._fitting)
+            sent.workers = set(self._fitting)
             restriction = {"workers": sorted(self._fitting), "allow_other_workers": False}
         # Inputs are sent with their tasks, and Dask would warn about large ones.
         with config.set({"distributed.admin.large-graph-warning-threshold": "1 TB"}):
             future = self._client.submit(
                 _run_beside_dask_worker,
-                self._packed[key],
+                sent.task,
                 self._limits,
                 self._run,
                 # Runs must not share futures, because their limits and code may differ.
@@ -431,18 +428,15 @@ class DaskExecutor(Executor):
                 pure=False,
                 **restriction,
             )
-        self._futures[key] = future
+        sent.future = future
         future.add_done_callback(lambda done: self._ended.put((key, future)))
 
-    def _result(self, key: str) -> Outcome:
-        future = self._futures.pop(key)
-        del self._packed[key]
-        self._allowed.pop(key, None)
+    def _result(self, future: Any) -> Outcome:
         try:
             outcome: Outcome = future.result()
+        except KeyboardInterrupt:
+            raise
         except BaseException as error:
-            if isinstance(error, KeyboardInterrupt):
-                raise
             if self._client.status != "running":
                 raise ClusterError(
                     "`executor.address` must be a reachable Dask scheduler, but the connection was "
@@ -460,7 +454,7 @@ class DaskExecutor(Executor):
         """End the processes of the workers and disconnect; ``kill`` also cancels running tasks."""
         try:
             if kill:
-                self._client.cancel(list(self._futures.values()), force=True)
+                self._client.cancel([sent.future for sent in self._sent.values()], force=True)
             if self._client.status == "running":
                 workers = None
                 if self._versions:
@@ -476,75 +470,67 @@ class DaskExecutor(Executor):
                 self._cluster.close()
 
 
-def _function_to_find_versions() -> Callable[[list[str]], dict[str, str | None]]:
+def _function_to_compare_versions() -> Callable[[dict[str, str]], list[str]]:
     """Function to run on workers, sent by value because their vuskit version may differ."""
 
-    def find_versions(names: list[str]) -> dict[str, str | None]:
+    def find(name: str) -> str:
         from importlib import import_module, metadata
 
-        found: dict[str, str | None] = {}
-        for name in names:
-            try:
-                # The metadata of an editable install may belong to an older version.
-                if name == "vuskit":
-                    found[name] = import_module(name).__version__
-                elif name == "core":
-                    found[name] = import_module("vuskit.kernels.backend").core_name()
-                else:
-                    found[name] = metadata.version(name)
-            except Exception:
-                found[name] = None
-        return found
+        try:
+            # The metadata of an editable install may belong to an older version.
+            if name == "vuskit":
+                return str(import_module(name).__version__)
+            if name == "core":
+                return str(import_module("vuskit.kernels.backend").core_name())
+            return metadata.version(name)
+        except Exception:
+            return "(not installed)"
 
-    return find_versions
+    def compare(expected: dict[str, str]) -> list[str]:
+        found = {name: find(name) for name in expected}
+        return [
+            f"{name} {found[name]} instead of {version}"
+            for name, version in expected.items()
+            if found[name] != version
+        ]
+
+    return compare
 
 
 # --- On a Dask worker -------------------------------------------------------------------------
 
 
-@dataclass
-class _RunPools:
-    """Pools of one run on a Dask worker, by thread: processes end with their thread."""
-
-    pools: dict[int, Pool] = field(default_factory=dict)
-    busy: set[int] = field(default_factory=set)
-    last_used: float = field(default_factory=time.monotonic)
-
-
-_pools_of_runs: dict[str, _RunPools] = {}
+# Processes end with the thread that started them, so every thread of every run has its own pool.
+_pools: dict[tuple[str, int], Pool] = {}
 
 
 def _run_beside_dask_worker(task: PackedTask, limits: Limits, run: str) -> Outcome:
     """Run a task under limits, in a separate process started by the Dask worker."""
     allow_children()
     _close_abandoned(run)
-    used, thread = _pools_of_runs.setdefault(run, _RunPools()), threading.get_ident()
-    if thread not in used.pools:
+    own = (run, threading.get_ident())
+    if own not in _pools:
         # Dask removes this folder, even if the worker was killed.
         distributed = require("distributed", purpose="the dask executor")
         folder = Path(distributed.get_worker().local_directory) / "vuskit"
-        used.pools[thread] = Pool(1, limits, folder)
-    used.busy.add(thread)
-    try:
-        return used.pools[thread].run(task)
-    finally:
-        used.busy.discard(thread)
-        used.last_used = time.monotonic()
+        _pools[own] = Pool(1, limits, folder)
+    return _pools[own].run(task)
 
 
 def _close_abandoned(run: str) -> None:
     """End processes of other runs that were idle for long: their main process probably died."""
-    for other, used in tuple(_pools_of_runs.items()):
-        idle = time.monotonic() - used.last_used
-        if other != run and not used.busy and idle > _IDLE_SECONDS:
+    for (other, _), pool in tuple(_pools.items()):
+        if other != run and pool.idle_seconds > _IDLE_SECONDS:
             _close_pools(other, kill=False)
 
 
 def _close_pools(run: str, *, kill: bool) -> None:
     """End the processes of a run that belong to this Dask worker."""
-    used = _pools_of_runs.pop(run, _RunPools())
-    for thread, pool in used.pools.items():
-        if thread not in used.busy:
+    for key in [key for key in tuple(_pools) if key[0] == run]:
+        pool = _pools.pop(key, None)
+        if pool is None:
+            continue
+        if pool.idle_seconds:
             pool.close(kill=kill)
         elif kill:
             pool.kill()
