@@ -26,7 +26,7 @@ from vuskit.engine._process import BROKEN_EXIT
 def test_cause_of_death_decides_the_status(tmp_path, code, status):
     process = _pool._WorkerProcess(Limits(seconds=2.0, memory=1_000_000), tmp_path, set())
     process.stage, process._oom_kills = "run", _pool._count_oom_kills()
-    process.process = SimpleNamespace(exitcode=code, join=lambda seconds: None)
+    process.process = SimpleNamespace(exitcode=code, pid=1, join=lambda seconds: None)
     assert str(process.died(late=False).status) == status
     assert str(process.died(late=True).status) == "TIMEOUT"
     process._oom_kills -= 1

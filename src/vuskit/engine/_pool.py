@@ -13,7 +13,6 @@ import uuid
 from dataclasses import dataclass
 from multiprocessing.connection import wait
 from pathlib import Path
-from typing import Any
 
 from vuskit._util.optional import require
 from vuskit._util.signals import ignore_sigint_in_children
@@ -85,6 +84,8 @@ class Pool:
         self._not_warmable: set[str | None] = {None}  # also groups whose warm-up failed
         self._closed = False
         self._last_used = time.monotonic()
+        if limits.memory is not None:
+            require("psutil", purpose="a limit on memory")
 
     @property
     def idle_seconds(self) -> float:
@@ -105,6 +106,8 @@ class Pool:
         self._begin(_Job(key, task))
 
     def _begin(self, job: _Job) -> None:
+        for process in [one for one in self._processes if one.has_died_idle()]:
+            self._remove(process, kill=False)
         idle = [process for process in self._processes if process.job is None]
         fitting = [process for process in idle if process.fits(job.task)]
         warm = [process for process in fitting if job.task.group in process.codes]
@@ -148,7 +151,6 @@ class Pool:
                 outcome = process.receive()
                 if outcome is not None:
                     return self._finished(process, outcome)
-            process.watch()
             if not process.is_over() or process.connection.poll():
                 return None
         except (EOFError, OSError):
@@ -195,10 +197,12 @@ class Pool:
         self._begin(job)
         return None
 
-    def _remove(self, process: _WorkerProcess) -> None:
-        process.kill()
-        process.clean_up()
-        self._processes.remove(process)
+    def _remove(self, process: _WorkerProcess, *, kill: bool = True) -> None:
+        with ignore_sigint_in_children():
+            if kill:
+                process.kill()
+            process.clean_up()
+            self._processes.remove(process)
 
     def kill(self) -> None:
         """Kill the processes for good. Safe to call while another thread runs a task."""
@@ -219,7 +223,7 @@ class Pool:
             with ignore_sigint_in_children():
                 self.kill()
                 for process in tuple(self._processes):
-                    self._remove(process)
+                    self._remove(process, kill=False)
                 with contextlib.suppress(OSError):  # other pools use it too
                     self._scratch.rmdir()
 
@@ -237,26 +241,28 @@ class _WorkerProcess:
         self.process = context.Process(target=serve, args=args, daemon=True)
         self.job: _Job | None = None
         self.tasks = 0
-        self.codes: dict[str | None, str | None] = {}  # code of each group that was warmed up
+        self.codes: dict[str | None, str | None] = {}  # code of each group that has run
         self.reserved: str | None = None  # the only group that may use the process
         self.usable = True
         self.failure: str | None = None
         self._enter("start", time.monotonic(), _START_SECONDS)
         self._part, self._size = bytearray(), -1
-        self._memory: Any = None
         self._most_memory = self._oom_kills = 0
 
     def start(self) -> None:
-        self.process.start()
+        """Start the process; after an error, the next poll finds the connection closed."""
+        try:
+            self.process.start()
+        except OSError as error:
+            self.failure = str(error)
         self._other_end.close()
-        if self._limits.memory is not None:
-            psutil = require("psutil", purpose="a limit on memory")
-            self._memory = psutil.Process(self.process.pid).memory_info
+
+    def has_died_idle(self) -> bool:
+        """Whether the process has ended without a task."""
+        return self.job is None and self.process.exitcode is not None
 
     def fits(self, task: PackedTask) -> bool:
         """Whether the process can run a task."""
-        if self.process.exitcode is not None:
-            return False  # it died while idle
         if self.reserved is not None and self.reserved != (task.group or ""):
             return False
         return task.group is None or self.codes.get(task.group, task.code) == task.code
@@ -304,40 +310,39 @@ class _WorkerProcess:
         self.stage, self._begin = stage, begin
         self._seconds = float("inf") if seconds is None else seconds
 
-    def watch(self) -> None:
-        """Check the output and the memory of the process."""
-        self._output.cut()
-        if self._memory is not None:
-            with contextlib.suppress(Exception):  # the process has ended
-                self._most_memory = max(self._most_memory, self._memory().rss)
-
     def is_late(self) -> bool:
         """Whether the time limit is over."""
         # The monotonic clock does not run while the machine is suspended, and is never adjusted.
         return time.monotonic() >= self._begin + self._seconds
 
     def is_over(self) -> bool:
-        """Whether the process has ended, or exceeds a limit."""
-        deadline = self._begin + self._seconds + _KILL_SECONDS
-        if self._most_memory > (self._limits.memory or float("inf")) or time.monotonic() > deadline:
+        """Whether the process has ended, or exceeds a limit and is killed."""
+        self._output.cut()
+        memory = self._limits.memory
+        if memory is not None:
+            self._most_memory = max(self._most_memory, _resident_memory(self.process.pid))
+        late = time.monotonic() > self._begin + self._seconds + _KILL_SECONDS
+        if late or (memory is not None and self._most_memory > memory):
             self.kill()
             return True
         return self.process.exitcode is not None
 
     def died(self, *, late: bool) -> Outcome:
         """What the end of the process says about its task."""
-        self.process.join(_CLOSED_SECONDS)
+        if self.process.pid is not None:
+            self.process.join(_CLOSED_SECONDS)
         code = self.process.exitcode  # None: the connection is closed, but the process runs
         name = _signal_name(-code) if code is not None and code < 0 else ""
         memory = self._limits.memory or float("inf")
         status, seconds = Status.ERROR, None
-        if self.stage != "run":
-            text = f"no worker process could be started: exit code {code}"
+        if self._most_memory > memory:
+            status, text = Status.OOM, "used more memory than allowed"
+        elif self.stage != "run":
+            reason = self.failure or f"exit code {code}"
+            text = f"no worker process could be started: {reason}"
         elif late:
             status, seconds = Status.TIMEOUT, self._seconds
             text = f"took more than {self._seconds:g} s"
-        elif self._most_memory > memory:
-            status, text = Status.OOM, "used more memory than allowed"
         elif self.failure is not None:
             text = self.failure
         elif code is None or code == BROKEN_EXIT:
@@ -375,7 +380,7 @@ class _WorkerProcess:
             self.process.kill()
 
     def clean_up(self) -> None:
-        """Wait for the end of the killed process."""
+        """Wait for the end of the process and remove its files."""
         if self.process.pid is not None:
             self.process.join()
         self.connection.close()
@@ -419,8 +424,18 @@ class _Output:
         return mark + last.decode(errors="replace").strip()
 
     def remove(self) -> None:
-        os.close(self._file)
+        if self._file >= 0:
+            os.close(self._file)
+        self._file = -1
         self.path.unlink(missing_ok=True)
+
+
+def _resident_memory(pid: int | None) -> int:
+    psutil = require("psutil", purpose="a limit on memory")
+    try:
+        return int(psutil.Process(pid).memory_info().rss)
+    except psutil.Error:  # the process has ended
+        return 0
 
 
 def _signal_name(number: int) -> str:

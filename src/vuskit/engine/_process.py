@@ -175,7 +175,6 @@ def serve(connection: Connection, limits: Limits, parent: int, output_file: str)
     machine share, and what is known at that time.
     """
     _prepare_worker(limits, parent, output_file)
-    place = os.fstat(connection.fileno())
     state = ProcessState(connection.fileno())
     send_message(connection, ("idle", time.monotonic()))
     while True:
@@ -195,8 +194,7 @@ def serve(connection: Connection, limits: Limits, parent: int, output_file: str)
                 outcome = _run_packed(action)
             _reset()
             changed += state.restore()
-            # If the task closed the connection, its descriptor may belong to another file.
-            if not os.path.samestat(os.fstat(connection.fileno()), place):
+            if not state.is_connected():
                 os._exit(BROKEN_EXIT)
             notes = (f"the task changed {', '.join(changed)}",) if changed else ()
             outcome = dataclasses.replace(outcome, notes=notes)

@@ -53,11 +53,16 @@ class ProcessState:
 
     def __init__(self, connection: int) -> None:
         self.usable, self.reserved = True, False
-        self._files = {number: _file_of(number) for number in (1, 2, connection)}
+        self._connection = connection
+        self._files = {number: _attempt(_file_of, number) for number in (1, 2, connection)}
         self._settings = {name: read() for name, (read, _) in _SETTINGS.items()}
         self._n_modules = len(sys.modules)
         self._n_descriptors = _count_descriptors()
         self._threads = set(sys._current_frames())
+
+    def is_connected(self) -> bool:
+        """Whether the connection is still open; a closed one may belong to another file."""
+        return bool(_attempt(_file_of, self._connection) == self._files[self._connection])
 
     def restore(self) -> list[str]:
         """Undo the changes since the last call, except what libraries added on import."""
