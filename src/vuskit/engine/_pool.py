@@ -15,7 +15,7 @@ from multiprocessing.connection import wait
 from pathlib import Path
 
 from vuskit._util.optional import require
-from vuskit._util.signals import ignore_sigint_in_children
+from vuskit._util.signals import delayed_signals, ignore_sigint_in_children
 from vuskit.engine._pickling import pack
 from vuskit.engine._process import BROKEN_EXIT, send_message, serve
 from vuskit.engine.tasks import Limits, Outcome, StaleWorkerError, Status, Task
@@ -116,8 +116,7 @@ class Pool:
         for process in (*warm, *fitting):
             process.begin(job)
             return
-        # Ctrl-C must not come between the start and the note of a process.
-        with ignore_sigint_in_children():
+        with delayed_signals(), ignore_sigint_in_children():
             process = _WorkerProcess(self._limits, self._scratch, self._not_warmable)
             process.job = job
             self._processes.append(process)
@@ -198,7 +197,7 @@ class Pool:
         return None
 
     def _remove(self, process: _WorkerProcess, *, kill: bool = True) -> None:
-        with ignore_sigint_in_children():
+        with delayed_signals():
             if kill:
                 process.kill()
             process.clean_up()
@@ -220,7 +219,7 @@ class Pool:
                 for process in self._processes:
                     process.process.join(_END_SECONDS)
         finally:
-            with ignore_sigint_in_children():
+            with delayed_signals():
                 self.kill()
                 for process in tuple(self._processes):
                     self._remove(process, kill=False)

@@ -11,7 +11,6 @@ import multiprocessing
 import os
 import pickle
 import platform
-import random
 import signal
 import sys
 import threading
@@ -23,8 +22,6 @@ from functools import partial
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from vuskit._util.signals import noted_interrupts
 from vuskit.engine._pickling import PackedValue, pack, unpack
@@ -192,7 +189,6 @@ def serve(connection: Connection, limits: Limits, parent: int, output_file: str)
             send_message(connection, ("run", time.monotonic(), seconds))
             with _time_limit(limits.seconds):
                 outcome = _run_packed(action)
-            _reset()
             changed += state.restore()
             if not state.is_connected():
                 os._exit(BROKEN_EXIT)
@@ -239,16 +235,6 @@ def _run_packed(action: bytes) -> Outcome:
         text = f"the worker could not send its result: {packed.message}"
         return dataclasses.replace(packed, message=text)
     return dataclasses.replace(outcome, value=packed.value)
-
-
-def _reset() -> None:
-    """Write the output, and ensure that the seed of one task does not affect the next."""
-    for stream in (sys.stdout, sys.stderr):
-        with contextlib.suppress(Exception):
-            stream.flush()
-    random.seed()
-    with contextlib.suppress(Exception):  # the task may have left no files to open
-        np.random.seed()  # noqa: NPY002
 
 
 def _prepare_worker(limits: Limits, parent: int, output_file: str) -> None:

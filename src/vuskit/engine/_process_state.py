@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import random
 import signal
 import sys
 import time
@@ -66,8 +67,13 @@ class ProcessState:
 
     def restore(self) -> list[str]:
         """Undo the changes since the last call, except what libraries added on import."""
+        for stream in (sys.stdout, sys.stderr):
+            with contextlib.suppress(Exception):
+                stream.flush()
         changed = []
         imported = len(sys.modules) != self._n_modules
+        random.seed()  # the seed of one task must not affect the next
+        _attempt(lambda: np.random.seed())  # noqa: NPY002
         self._n_modules = len(sys.modules)
         for name, (read, write) in _SETTINGS.items():
             before, now = self._settings[name], _attempt(read)
