@@ -69,13 +69,16 @@ def test_handlers_wait_for_the_end_of_the_block(number):
     def stop(*_):
         raise InterruptedError
 
+    def receive_elsewhere():
+        sender = threading.Thread(target=signal.raise_signal, args=(number,))
+        sender.start()
+        sender.join()
+        done.append("all of it")
+
     before = signal.signal(number, stop)
     try:
         with pytest.raises(InterruptedError), delayed_signals():
-            sender = threading.Thread(target=signal.raise_signal, args=(number,))
-            sender.start()
-            sender.join()
-            done.append("all of it")
+            receive_elsewhere()
         assert signal.getsignal(number) is stop
         assert done == ["all of it"]
     finally:
