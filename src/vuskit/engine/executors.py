@@ -519,9 +519,9 @@ def _run_beside_dask_worker(task: PackedTask, limits: Limits, run: str) -> Outco
 
 def _close_abandoned(run: str) -> None:
     """End processes of other runs that were idle for long: their main process probably died."""
-    for (other, _), pool in tuple(_pools.items()):
-        if other != run and pool.idle_seconds > _IDLE_SECONDS:
-            _close_pools(other, kill=False)
+    for key, pool in tuple(_pools.items()):
+        if key[0] != run and pool.idle_seconds > _IDLE_SECONDS and _pools.pop(key, None):
+            pool.close(kill=False)
 
 
 def _close_pools(run: str, *, kill: bool) -> None:
