@@ -520,7 +520,8 @@ def _run_beside_dask_worker(task: PackedTask, limits: Limits, run: str) -> Outco
 def _close_abandoned(run: str) -> None:
     """End processes of other runs that were idle for long: their main process probably died."""
     for key, pool in tuple(_pools.items()):
-        if key[0] != run and pool.idle_seconds > _IDLE_SECONDS and _pools.pop(key, None):
+        abandoned = key[0] != run and pool.idle_seconds > _IDLE_SECONDS
+        if abandoned and _pools.pop(key, None) is not None:  # another thread may be faster
             pool.close(kill=False)
 
 
