@@ -7,6 +7,7 @@ import contextlib
 import ctypes
 import faulthandler
 import functools
+import mmap
 import multiprocessing
 import os
 import signal
@@ -96,6 +97,14 @@ def allocates():
     held = []
     while True:
         held.append(np.ones(2_000_000))
+
+
+def fills_shared_memory():
+    """Uses memory that the system does not count as data of the process."""
+    shared = mmap.mmap(-1, 800_000_000)
+    while shared.tell() < len(shared):
+        shared.write(b"x" * 1_000_000)
+    sleeps()
 
 
 def raises():

@@ -338,6 +338,12 @@ def test_worker_that_dies_idle_is_replaced(make):
     assert str(worker) not in {outcome.worker.rpartition(":")[2] for outcome in found.values()}
 
 
+def test_resident_memory_is_limited():
+    with LocalExecutor(limits=LIMITS) as executor:
+        (outcome,) = run_tasks([call(actions.fills_shared_memory)], executor=executor).values()
+    assert (str(outcome.status), outcome.message) == ("OOM", "used more memory than allowed")
+
+
 def test_memory_limit_below_the_libraries_is_an_outcome():
     with LocalExecutor(limits=Limits(seconds=60.0, memory=20_000_000)) as executor:
         (outcome,) = run_tasks([call(actions.numbers, 1)], executor=executor).values()
