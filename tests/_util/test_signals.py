@@ -9,7 +9,7 @@ import threading
 
 import pytest
 
-from vuskit._util.signals import ignore_sigint_in_children
+from vuskit._util.signals import delayed_signals, ignore_sigint_in_children
 
 pytestmark = pytest.mark.skipif(
     not hasattr(signal, "pthread_sigmask"), reason="no masks of signals here"
@@ -59,3 +59,37 @@ except KeyboardInterrupt:
 
 def test_signal_arrives_when_the_block_ends():
     assert run(MEANWHILE) == ["pending", "heard"]
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_handlers_wait_for_the_end_of_the_block(number):
+    """Also if another thread receives the signal."""
+    done = []
+
+    def stop(*_):
+        raise InterruptedError
+
+    def receive_elsewhere():
+        sender = threading.Thread(target=signal.raise_signal, args=(number,))
+        sender.start()
+        sender.join()
+        done.append("all of it")
+
+    before = signal.signal(number, stop)
+    try:
+        with pytest.raises(InterruptedError), delayed_signals():
+            receive_elsewhere()
+        assert signal.getsignal(number) is stop
+        assert done == ["all of it"]
+    finally:
+        signal.signal(number, before)
+
+
+def test_ignored_signals_stay_ignored():
+    before = signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    try:
+        with delayed_signals():
+            assert signal.getsignal(signal.SIGTERM) is signal.SIG_IGN
+            signal.raise_signal(signal.SIGTERM)
+    finally:
+        signal.signal(signal.SIGTERM, before)

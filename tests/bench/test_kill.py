@@ -81,14 +81,14 @@ def alive(process):
         return False
 
 
-def test_what_jobs_have_started_ends_with_a_killed_run(workshop, start):
+def test_what_jobs_have_started_ends_with_a_stopped_run(workshop, start):
     workshop.write(detectors=["has_children"])
     process = start()
     noted = workshop.base / "children"
     assert eventually(lambda: noted.exists() and noted.read_text().endswith("\n"))
     children = [psutil.Process(int(pid)) for pid in noted.read_text().split()]
     assert all(map(alive, children))
-    process.kill()
+    process.send_signal(signal.SIGTERM)
     process.communicate()
     assert eventually(lambda: not any(map(alive, children)))
 

@@ -6,7 +6,7 @@ import threading
 
 import pytest
 from dask_cluster import kill_tree, scheduler
-from waiting import Gate, eventually, time_stands_still_until
+from waiting import Gate, eventually
 
 from vuskit.bench import Kind, Run, Store, run_plan
 from vuskit.engine import DaskExecutor, InProcessExecutor, Limits, LocalExecutor, Status
@@ -74,8 +74,7 @@ def test_every_failure_has_its_status_and_costs_its_job_only(workshop):
 
 def test_job_over_its_time_is_killed_and_the_record_shows_where_it_was(workshop):
     workshop.write(detectors=["sleeps"], series=ONE_SERIES)
-    stack = workshop.base / "scratch" / "*.stack"
-    with local(workshop, SHORT) as executor, time_stands_still_until(stack):
+    with local(workshop, SHORT) as executor:
         ((_, outcome),) = workshop.run(executor=executor)
     assert (outcome.status, outcome.message) == (Status.TIMEOUT, "took more than 2 s")
     assert "in sleeps" in outcome.traceback
@@ -84,12 +83,9 @@ def test_job_over_its_time_is_killed_and_the_record_shows_where_it_was(workshop)
 
 
 def test_compiling_does_not_count_as_time_of_a_job(workshop):
-    """It takes five hundred seconds, as it seems, a job may take three hundred."""
     series = ONE_SERIES.replace("seed = 1", "seed = [1, 2]")
     workshop.write(detectors=["compiles", "Compiles"], series=series, evaluate="")
-    limits = Limits(seconds=300.0, warm_up_seconds=1000.0)
-    compiling = workshop.base / "compiling"
-    with local(workshop, limits) as executor, time_stands_still_until(compiling):
+    with local(workshop, PATIENT) as executor:
         done = workshop.run(executor=executor)
     scored = [outcome for job, outcome in done if job.kind == Kind.SCORE]
     assert [str(outcome.status) for outcome in scored] == ["OK"] * 4

@@ -15,7 +15,7 @@ import pytest
 from dask_cluster import address_in, alive, kill_tree, scheduler, start_worker
 from engine import actions
 from engine.actions import Coded, ReadFile, call
-from waiting import PATIENCE, Gate, eventually, time_stands_still_until
+from waiting import Gate, eventually
 
 import vuskit
 from vuskit import InvalidInputError
@@ -28,11 +28,11 @@ from vuskit.engine import (
     LocalExecutor,
     Status,
     Task,
-    _worker,
     executors,
     make_executor,
     run_tasks,
 )
+from vuskit.engine._pool import PackedTask, Pool
 from vuskit.engine._process import BROKEN_EXIT
 
 # Generous: the machine may be busy. Only an action that sleeps forever meets a short limit.
@@ -165,9 +165,7 @@ def test_no_task_suffers_from_what_others_did_to_the_process():
     }
     assert found["leaves_everywhere"].value == "still here"
     assert found["forks_and_raises"].value == BROKEN_EXIT
-    assert found["changes_directory"].notes == (
-        "its worker process was replaced: the task changed the working directory",
-    )
+    assert found["changes_directory"].notes == ("the task changed the working directory",)
     assert {key for key, one in states.items() if one.notes} == set()
 
 
@@ -235,82 +233,47 @@ def test_limits_do_not_depend_on_the_system_clock(monkeypatch):
     assert outcome.status is Status.OK
 
 
-def stack_files(executor, scratch):
-    """Pattern of the files into which workers write the stack of a task that is nearly over."""
-    if isinstance(executor, LocalExecutor):
-        return [scratch / "*.stack"]
-    folders = executor._client.run(lambda dask_worker: dask_worker.local_directory)
-    return [f"{folder}/vuskit/*.stack" for folder in folders.values()]
-
-
 def test_task_over_its_time_is_killed_and_its_stack_kept(make, tmp_path):
     with make(SHORT) as executor:
-        files = stack_files(executor, tmp_path / "scratch")
-        with time_stands_still_until(*files, executor=executor):
-            (outcome,) = run_tasks([call(actions.sleeps)], executor=executor).values()
+        (outcome,) = run_tasks([call(actions.sleeps)], executor=executor).values()
     assert (outcome.status, outcome.message) == (Status.TIMEOUT, "took more than 2 s")
     assert "in sleeps" in outcome.traceback
     assert not (tmp_path / "scratch").exists()
 
 
+@pytest.mark.parametrize("function", [actions.stays_in_compiled_code, actions.disarms_the_limit])
+def test_no_task_escapes_its_time_limit(function):
+    with LocalExecutor(limits=SHORT) as executor:
+        found = run_tasks([call(function), call(actions.numbers, 1)], executor=executor)
+    outcome = found[function.__name__]
+    assert (outcome.status, outcome.message) == (Status.TIMEOUT, "took more than 2 s")
+    assert found["numbers-1"].status is Status.OK
+
+
 def test_processes_of_a_task_end_with_its_time(tmp_path):
     note = tmp_path / "children"
     with LocalExecutor(limits=SHORT) as executor:
-        with time_stands_still_until(note):
-            (outcome,) = run_tasks([call(actions.has_children, note)], executor=executor).values()
+        (outcome,) = run_tasks([call(actions.has_children, note)], executor=executor).values()
         assert outcome.status is Status.TIMEOUT
         children = [int(pid) for pid in note.read_text().split()]
         assert len(children) == 2
         assert eventually(lambda: not any(map(alive, children)))
 
 
-def test_task_that_dies_of_the_alarm_had_no_time_left(tmp_path):
-    # It dies just before it would be killed.
-    with LocalExecutor(limits=SHORT) as executor, time_stands_still_until(tmp_path / "never"):
-        (outcome,) = run_tasks([call(actions.dies_of_the_alarm)], executor=executor).values()
-    assert outcome.status is Status.TIMEOUT
-    assert outcome.message == "took more than 2 s and died of signal 11 (SIGSEGV)"
-    assert "in dies_of_the_alarm" in outcome.traceback
-
-
-def test_warm_up_does_not_count_as_time_of_a_task(make, tmp_path):
-    """It takes five hundred seconds, as it seems, a task may take three hundred."""
-    note = tmp_path / "note"
-    tasks = [Task(f"compiles-{number}", "", actions.Compiles(note)) for number in ANY]
-    with (
-        make(Limits(seconds=300.0, warm_up_seconds=1000.0)) as executor,
-        time_stands_still_until(note, executor=executor),
-    ):
+def test_warm_up_does_not_count_as_time_of_a_task(make):
+    tasks = [Task(f"compiles-{number}", "", actions.Compiles()) for number in ANY]
+    with make(Limits(seconds=2.0)) as executor:
         found = run_tasks(tasks, executor=executor, one_at_a_time=True)
     assert {outcome.message for outcome in found.values()} == {None}
     assert [str(outcome.status) for outcome in found.values()] == ["OK"] * 2
     warmed = [outcome.warm_up_seconds for outcome in found.values()]
-    assert max(filter(None, warmed)) >= 0.5
+    assert max(filter(None, warmed)) >= 2.5
 
 
 def test_warm_up_happens_once_per_process():
     with LocalExecutor() as executor:
         found = run_tasks([call(actions.loads, number) for number in ANY], executor=executor)
     assert [outcome.warm_up_seconds is not None for outcome in found.values()] == [True, False]
-
-
-def test_group_that_kills_its_process_does_so_only_once_to_others(monkeypatch):
-    """Of two groups one takes long to load, the other gets every process killed."""
-    # The other group loads quickly, on any machine.
-    monkeypatch.setattr(_worker, "_QUICK_SECONDS", PATIENCE)
-    tasks = [
-        call(function, number)
-        for number in range(5)
-        for function in (actions.loads, actions.killed_each_time)
-    ]
-    with LocalExecutor() as executor:
-        found = run_tasks(tasks, executor=executor)
-    statuses = {key.rpartition("-")[0]: outcome.status for key, outcome in found.items()}
-    assert statuses == {"loads": Status.OK, "killed_each_time": Status.KILLED}
-    loaded = [
-        outcome.warm_up_seconds is not None for key, outcome in found.items() if "loads" in key
-    ]
-    assert loaded == [True, True, False, False, False]
 
 
 def test_failing_warm_up_costs_its_time_only():
@@ -335,20 +298,33 @@ def test_worker_processes_end_with_their_executor(make):
     assert eventually(lambda: not any(map(alive, workers)))
 
 
-def test_ctrl_c_while_workers_end_leaves_no_thread(monkeypatch):
-    join, presses = _worker.Worker.join, iter([KeyboardInterrupt])
+def test_ctrl_c_while_workers_end_leaves_no_process(monkeypatch):
+    executor = LocalExecutor(workers=2)
+    found = run_tasks([call(actions.numbers, number) for number in ANY], executor=executor)
+    workers = {int(outcome.worker.rpartition(":")[2]) for outcome in found.values()}
+    presses = iter([KeyboardInterrupt])
+    process = type(executor._pool._processes[0].process)
+    join = process.join
 
-    def interrupted(self):
+    def interrupted(self, timeout=None):
         for press in presses:
             raise press
-        join(self)
+        join(self, timeout)
 
-    monkeypatch.setattr(_worker.Worker, "join", interrupted)
-    executor = LocalExecutor(workers=2)
-    run_tasks([call(actions.numbers, number) for number in ANY], executor=executor)
+    monkeypatch.setattr(process, "join", interrupted)
     with pytest.raises(KeyboardInterrupt):
         executor.close(kill=False)
-    assert not any(worker._thread.is_alive() for worker in executor._workers)
+    assert not any(map(alive, workers))
+
+
+def test_thread_of_an_earlier_task_that_ends_the_process(tmp_path):
+    """The thread waits, so the process is used again."""
+    note = tmp_path / "note"
+    tasks = [call(actions.leaves_an_exiting_thread, note), call(actions.waits_for_exit, note)]
+    with LocalExecutor(limits=Limits(seconds=300.0)) as executor:
+        found = run_tasks(tasks, executor=executor)
+    assert {key: one.message for key, one in found.items()} == dict.fromkeys(found)
+    assert [one.value for one in found.values()] == [None, "repeated"]
 
 
 def test_worker_that_dies_idle_is_replaced(make):
@@ -360,6 +336,12 @@ def test_worker_that_dies_idle_is_replaced(make):
         found = run_tasks([call(actions.numbers, seed) for seed in ANY], executor=executor)
     assert [str(outcome.status) for outcome in found.values()] == ["OK"] * 2
     assert str(worker) not in {outcome.worker.rpartition(":")[2] for outcome in found.values()}
+
+
+def test_resident_memory_is_limited():
+    with LocalExecutor(limits=LIMITS) as executor:
+        (outcome,) = run_tasks([call(actions.fills_shared_memory)], executor=executor).values()
+    assert (str(outcome.status), outcome.message) == ("OOM", "used more memory than allowed")
 
 
 def test_memory_limit_below_the_libraries_is_an_outcome():
@@ -538,24 +520,15 @@ def test_wrong_settings(wrong, message):
     assert message in str(error.value)
 
 
-class FakeWorker:
-    closed = False
-
-    def close(self, *, kill):
-        self.closed = True
-
-
-@pytest.mark.parametrize(
-    ("idle_seconds", "busy", "closed"), [(1e4, False, True), (1e4, True, False), (1, False, False)]
-)
-def test_processes_of_an_abandoned_run_are_closed(monkeypatch, idle_seconds, busy, closed):
+@pytest.mark.parametrize("idle_seconds", [1, 1e4])
+def test_processes_of_an_abandoned_run_are_closed(monkeypatch, tmp_path, idle_seconds):
     """The main process of another run on the same Dask worker was killed."""
-    idle = FakeWorker()
-    processes = executors._RunProcesses(last_used=time.monotonic() - idle_seconds)
-    processes.idle.put(idle)
-    processes.busy.update([FakeWorker()] if busy else [])
-    runs = {"abandoned": processes}
-    monkeypatch.setattr(executors, "_processes_of_runs", runs)
+    pool = Pool(1, UNLIMITED, tmp_path / "scratch")
+    worker = int(pool.run(PackedTask.of(call(actions.numbers, 1))).worker.rpartition(":")[2])
+    pool._last_used -= idle_seconds
+    monkeypatch.setattr(executors, "_pools", {("abandoned", 1): pool})
+    executors._close_abandoned("abandoned")
+    assert alive(worker)
     executors._close_abandoned("mine")
-    assert idle.closed is closed
-    assert ("abandoned" in runs) is not closed
+    assert alive(worker) is (idle_seconds == 1)
+    pool.close(kill=True)

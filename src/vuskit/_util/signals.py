@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-__all__ = ["ignore_sigint_in_children", "noted_interrupts"]
+__all__ = ["delayed_signals", "ignore_sigint_in_children", "noted_interrupts"]
 
 
 @contextmanager
@@ -85,3 +85,40 @@ def noted_interrupts() -> Iterator[Callable[[], bool]]:
     finally:
         if signal.getsignal(signal.SIGINT) is note:
             signal.signal(signal.SIGINT, handler)
+
+
+@contextmanager
+def delayed_signals() -> Iterator[None]:
+    """Delay the handlers of SIGINT, SIGTERM and SIGHUP until the end of the block.
+
+    Blocking the signals is not enough: the system may deliver them to another thread, and Python
+    runs the handlers in the main thread.
+
+    Examples
+    --------
+    >>> import signal
+    >>> try:
+    ...     with delayed_signals():
+    ...         signal.raise_signal(signal.SIGINT)
+    ...         print("complete")
+    ... except KeyboardInterrupt:
+    ...     print("interrupted")
+    complete
+    interrupted
+    """
+    handlers = {}
+    if threading.current_thread() is threading.main_thread():
+        numbers = (getattr(signal, name, None) for name in ("SIGINT", "SIGTERM", "SIGHUP"))
+        handlers = {number: signal.getsignal(number) for number in numbers if number is not None}
+    noted: list[int] = []
+    try:
+        for number, handler in handlers.items():
+            if callable(handler):  # neither the default nor ignored
+                signal.signal(number, lambda number, _: noted.append(number))
+        yield
+    finally:
+        for number, handler in handlers.items():
+            if callable(handler):
+                signal.signal(number, handler)
+        if noted:
+            signal.raise_signal(noted[0])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import site
 import sys
 import sysconfig
 from dataclasses import dataclass
@@ -107,19 +106,9 @@ def _is_editable_install(package: str) -> bool:
 
 
 def _is_installed(spec: ModuleSpec) -> bool:
-    places = list(spec.submodule_search_locations or ())
-    if spec.origin is not None:
-        places.append(spec.origin)
-    return any(Path(place).is_relative_to(root) for place in places for root in _package_folders())
-
-
-@functools.cache
-def _package_folders() -> tuple[str, ...]:
-    schemes = ("stdlib", "platstdlib", "purelib", "platlib")
-    folders = {sysconfig.get_paths()[scheme] for scheme in schemes}
-    folders.update(site.getsitepackages(), [site.getusersitepackages()])
-    # A virtual environment may include the packages of another one.
-    folders.update(
-        entry for entry in sys.path if entry.endswith(("site-packages", "dist-packages"))
+    places = map(Path, [*(spec.submodule_search_locations or ()), spec.origin or ""])
+    standard = sysconfig.get_path("stdlib")
+    return any(
+        {"site-packages", "dist-packages"} & set(place.parts) or place.is_relative_to(standard)
+        for place in places
     )
-    return tuple(folders)

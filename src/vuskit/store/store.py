@@ -750,7 +750,7 @@ def _check_folder(folder: Path) -> None:
         raise InvalidInputError(
             f"`folder` must be a new or empty folder or hold a benchmark run, got {str(folder)!r} "
             f"with {quoted(found, most=_SHOWN_ENTRIES)}; nothing was changed there. "
-            f'Choose another folder in the plan, such as folder = "{folder / "run"}"'
+            f"Choose another folder, such as {str(folder / 'run')!r}"
         )
 
 

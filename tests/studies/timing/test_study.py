@@ -7,7 +7,6 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from studies.timing.estimates import estimated_times
-from waiting import time_stands_still_until
 
 from vuskit._util.environment import describe_environment
 from vuskit.algorithms import DEFAULT_MEMORY_LIMIT
@@ -237,27 +236,17 @@ def test_failed_job_is_reported_and_the_study_goes_on(tmp_path):
     (failure,) = result.failures
     assert failure.name.startswith("VUS opt mem, number of anomalies 3")
     assert "`memory_limit` must be at least 3000000000 bytes" in failure.reason
-    assert stored_runs(tmp_path) == [1]
+    assert stored_runs(tmp_path) == [0, 1]
 
 
-def test_jobs_on_workers_run_under_limits(tmp_path):
-    """Of two jobs one has all the time that it needs, the other takes minutes."""
+def test_jobs_on_workers_run_under_limits():
+    """Of two jobs one takes milliseconds, the other minutes."""
     settings = [SMALL, Setting(n_points=50_000, max_buffer=1000, n_thresholds=1000)]
-
-    def note(progress):
-        if progress.done == 1:
-            (tmp_path / "note").write_text("the first one has ended")
-
-    with time_stands_still_until(tmp_path / "note"):
-        result = timing_study(
-            synthetic_cases(settings),
-            contestants=["naive"],
-            repeats=1,
-            limits=Limits(seconds=1),
-            progress=note,
-        )
+    result = timing_study(
+        synthetic_cases(settings), contestants=["naive"], repeats=1, limits=Limits(seconds=5)
+    )
     assert [sample.setting for sample in result.samples] == [SMALL]
-    assert "took more than 1 s" in result.failures[0].reason
+    assert "took more than 5 s" in result.failures[0].reason
 
 
 def test_results_name_the_measured_core(tmp_path, monkeypatch):
