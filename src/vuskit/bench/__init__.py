@@ -11,6 +11,14 @@ from vuskit.bench._leaderboard import (
     measure_called,
     rows_of_mean,
 )
+from vuskit.bench.in_memory import (
+    EvaluatedScore,
+    EvaluatedSeries,
+    FailedScore,
+    InputProgress,
+    Values,
+    evaluate_inputs,
+)
 from vuskit.bench.jobs import Kind
 from vuskit.bench.pack import Pack, PackedScores, PackSummary, open_pack, open_run
 from vuskit.bench.plan import Plan, load_plan, parse_plan
@@ -31,8 +39,12 @@ from vuskit.engine import Status
 __all__ = [
     "AVERAGES",
     "BenchStorageError",
+    "EvaluatedScore",
+    "EvaluatedSeries",
+    "FailedScore",
     "Failure",
     "FailureCause",
+    "InputProgress",
     "Kind",
     "Pack",
     "PackSummary",
@@ -47,9 +59,11 @@ __all__ = [
     "Status",
     "Store",
     "StoredScores",
+    "Values",
     "Verification",
     "common_series",
     "directions",
+    "evaluate_inputs",
     "leaderboard",
     "load_plan",
     "main_measure",

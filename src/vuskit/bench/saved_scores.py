@@ -5,20 +5,27 @@ from __future__ import annotations
 import difflib
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from vuskit._util.text import listed, plural, quoted
+from vuskit.alignment import align_scores
 from vuskit.bench.jobs import SeriesSource
 from vuskit.bench.plan import ScoresFolder
+from vuskit.datasets import ScoredSeries, Series
 from vuskit.datasets.readers.column_roles import (
     GENERIC_SCORES,
     SCORE_SUFFIXES,
     ColumnRoles,
+    Columns,
     column_names,
+    filled_scores,
     find_roles,
     open_columns,
     score_suffix,
@@ -26,8 +33,9 @@ from vuskit.datasets.readers.column_roles import (
 from vuskit.datasets.readers.labels import SERIES_COLUMNS, interval_columns
 from vuskit.datasets.readers.registry import plain_name, recognize, stem
 from vuskit.errors import InvalidInputError
+from vuskit.inputs import length_advice
 
-__all__ = ["SavedScore", "SavedScores", "find_saved_scores", "list_score_files"]
+__all__ = ["SavedScore", "SavedScores", "SavedSeries", "find_saved_scores", "list_score_files"]
 
 _SHOWN = 6
 _SEPARATORS = ("__", "_", "-", ".", " ")
@@ -78,11 +86,118 @@ class SavedScore:
 
 
 @dataclass(frozen=True)
+class SavedSeries:
+    """A series with its saved scores, read and aligned on demand; small and picklable.
+
+    Attributes
+    ----------
+    scores : tuple of SavedScore
+        Scores of all detectors on the series.
+    align : str or None
+        Point of the window that a score belongs to.
+    window : int or None
+        Window length in points.
+    """
+
+    scores: tuple[SavedScore, ...]
+    align: str | None = None
+    window: int | None = None
+
+    @property
+    def name(self) -> str:
+        """Data set and series."""
+        first = self.scores[0]
+        return first.series if first.dataset is None else f"{first.dataset}/{first.series}"
+
+    def by_labels(self) -> tuple[SavedSeries, ...]:
+        """Split the scores by the files of their labels, which need not agree."""
+        groups: dict[SeriesSource, list[SavedScore]] = {}
+        for one in self.scores:
+            groups.setdefault(one.source, []).append(one)
+        return tuple(replace(self, scores=tuple(same)) for same in groups.values())
+
+    def read_series(self) -> Series:
+        """Read the series, with the names of the scores.
+
+        Raises
+        ------
+        InvalidInputError
+            If its file is invalid.
+        """
+        first = self.scores[0]
+        series = first.source.load()
+        return replace(series, dataset=first.dataset or series.dataset, name=first.series)
+
+    def read_columns(self) -> Iterator[tuple[SavedScore, Columns]]:
+        """Yield each score with the columns of its file; files are opened once."""
+        path: Path | None = None
+        for one in self.scores:
+            if one.path != path:
+                path, columns = one.path, open_columns(one.path)
+            yield one, columns
+
+    def aligned(self, numbers: NDArray[np.float64], n_points: int) -> NDArray[np.float64] | None:
+        """Return one score per point; None if the lengths do not fit."""
+        if numbers.size == n_points:
+            return numbers
+        if self.window is not None and numbers.size == n_points - self.window + 1:
+            return align_scores(numbers, n_points, window=self.window, at=self.align or "center")
+        return None
+
+    def read(self) -> ScoredSeries:
+        """Read the series and its scores.
+
+        Raises
+        ------
+        InvalidInputError
+            If a file is invalid, or lengths differ; the error proposes an alignment.
+        """
+        return self.read_with_notes()[0]
+
+    def read_with_notes(self) -> tuple[ScoredSeries, tuple[str, ...]]:
+        """Read the series and its scores, and describe scores that lack values at the ends.
+
+        Raises
+        ------
+        InvalidInputError
+            As for `read`.
+        """
+        series = self.read_series()
+        scores, notes = {}, []
+        for one, columns in self.read_columns():
+            numbers = columns.scores(one.column)
+            found = self.aligned(numbers, series.n_points)
+            if found is None:
+                raise InvalidInputError(
+                    f"{one.path}: there must be one score per label, got {numbers.size} scores "
+                    f"and {series.n_points} labels; {length_problem(numbers.size, series.n_points)}"
+                )
+            scores[one.detector], note = filled_scores(one.path, one.detector, found)
+            notes += [note] if note else []
+        return ScoredSeries(series, scores), tuple(notes)
+
+
+def length_problem(n_scores: int, n_labels: int) -> str:
+    """Describe how two lengths differ, and the options that may help."""
+    remedy = f"--align center (or start, end) --window {n_labels - n_scores + 1}"
+    return length_advice(n_scores, n_labels, remedy=remedy)
+
+
+@dataclass(frozen=True)
 class SavedScores:
     """Scores found, and notes on how file names were interpreted."""
 
     scores: tuple[SavedScore, ...]
     notes: tuple[str, ...]
+
+    def by_series(
+        self, *, align: str | None = None, window: int | None = None
+    ) -> tuple[SavedSeries, ...]:
+        """Group the scores by series, with an alignment of window scores."""
+        groups: dict[tuple[str | None, str], list[SavedScore]] = {}
+        for one in self.scores:
+            groups.setdefault((one.dataset, one.series), []).append(one)
+        return tuple(SavedSeries(tuple(same), align, window) for same in groups.values())
 
 
 @dataclass(frozen=True)

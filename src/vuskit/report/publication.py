@@ -20,15 +20,18 @@ from vuskit.bench import (
     AVERAGES,
     Run,
     Status,
+    Values,
     directions,
     main_measure,
     measure_called,
     rows_of_mean,
 )
 from vuskit.bench._leaderboard import common_values, measures_in_order, values_by_series
+from vuskit.datasets import Series
 from vuskit.errors import InvalidInputError
 from vuskit.inputs import check_choice, check_int
 from vuskit.measures.chance import chance_level
+from vuskit.measures.settings import EvaluationSettings
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -344,7 +347,7 @@ def publication_table(
 
     Parameters
     ----------
-    values : pandas.DataFrame or Run
+    values : pandas.DataFrame, Run or Values
         One row per value with the columns ``series``, ``detector``, ``measure`` and ``value``.
         Optional columns are ``dataset``, ``seed``, ``settings``, ``status``, ``buffer``,
         ``higher_is_better`` and ``measure_title``. A benchmark run has all of them.
@@ -412,15 +415,17 @@ def publication_table(
     if rank is not None:
         check_choice("rank", rank, AVERAGES)
     digits, seed = check_int("digits", digits, minimum=0), check_int("seed", seed, minimum=0)
-    run = values if isinstance(values, Run) else None
-    rows = _one_settings(_checked(run.outcomes() if run else values), settings)
+    evaluated = values if isinstance(values, Run | Values) else None
+    frame = values.to_frame() if isinstance(values, Values) else values
+    frame = values.outcomes() if isinstance(values, Run) else frame
+    rows = _one_settings(_checked(frame), settings)
     rows, names = _of_detectors(rows, detectors)
     datasets = tuple(map(str, rows["dataset"].unique()))
     if columns is None or datasets == (_NO_DATASET,):
         columns = "dataset" if len(datasets) > 1 else "measure"
     chosen = _chosen_measures(rows, measures, columns)
     rows = rows[rows["measure"].isin(chosen)]
-    random = _chance_rows(run, rows, chance, chosen)
+    random = _chance_rows(evaluated, rows, chance, chosen)
     known = directions(rows)
     higher = {name: known[name] for name in chosen}
     cells = _Maker(rows, names, datasets, random, kind, by, rank, seed).cells(higher)
@@ -435,7 +440,7 @@ def publication_table(
         columns=columns,
         datasets=datasets,
         failures=failures,
-        notes=tuple(_notes(rows, failures, titles, run.alignments() if run else ())),
+        notes=tuple(_notes(rows, failures, titles, _alignments(evaluated))),
         by=by,
         spread=kind,
         rank=rank,
@@ -649,7 +654,7 @@ def _best_first(
 
 
 def chance_values(
-    run: Run, *, settings: str, measures: Sequence[str], draws: int = 20, seed: int = 0
+    run: Run | Values, *, settings: str, measures: Sequence[str], draws: int = 20, seed: int = 0
 ) -> pd.DataFrame:
     """Return the values of random scores on the series of a run, by measure.
 
@@ -658,8 +663,8 @@ def chance_values(
 
     Parameters
     ----------
-    run : Run
-        A run whose series can still be read.
+    run : Run or Values
+        Values whose series can still be read.
     settings : str
         Settings of the run.
     measures : sequence of str
@@ -674,12 +679,7 @@ def chance_values(
     """
     pandas = require("pandas", purpose="a table of chance levels")
     found = []
-    for one in run.series():
-        chosen = run.evaluation_settings(one, settings)
-        if chosen is None:
-            continue
-        series = one.read()
-        series = series.after(run.evaluated_from(series, settings))
+    for one, series, chosen in _evaluated_series(run, settings):
         for name in measures:
             try:
                 level = chance_level(
@@ -691,8 +691,30 @@ def chance_values(
     return pandas.DataFrame(found, columns=["dataset", "series", "measure", "value"])
 
 
+def _evaluated_series(
+    values: Run | Values, settings: str
+) -> Iterator[tuple[Any, Series, EvaluationSettings]]:
+    """Yield the evaluated part of each series, and its settings with the chosen buffer."""
+    if isinstance(values, Values):
+        for one in values.series:
+            if one.buffer_reason is not None:
+                yield one, values.evaluated_part(one.read().series), values.series_settings(one)
+        return
+    for stored in values.series():
+        chosen = values.evaluation_settings(stored, settings)
+        if chosen is not None:
+            series = stored.read()
+            yield stored, series.after(values.evaluated_from(series, settings)), chosen
+
+
+def _alignments(values: Run | Values | None) -> tuple[str, ...]:
+    if values is None:
+        return ()
+    return values.alignments if isinstance(values, Values) else values.alignments()
+
+
 def _chance_rows(
-    run: Run | None, rows: pd.DataFrame, chance: Any, measures: Sequence[str]
+    run: Run | Values | None, rows: pd.DataFrame, chance: Any, measures: Sequence[str]
 ) -> pd.DataFrame | None:
     if chance is None or chance is False or (isinstance(chance, int) and chance == 0):
         return None
