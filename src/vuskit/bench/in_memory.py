@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 import os
 import time
@@ -134,8 +135,6 @@ class EvaluatedSeries:
         Where series and scores are read from.
     path : Path or None
         File of the labels.
-    has_values : bool
-        Whether the series has values, not only labels.
     train_length : int or None
         Training points that the series declares.
     """
@@ -152,7 +151,6 @@ class EvaluatedSeries:
     scores: tuple[EvaluatedScore, ...]
     sources: tuple[Source, ...] = ()
     path: Path | None = None
-    has_values: bool = True
     train_length: int | None = None
 
     @property
@@ -168,9 +166,10 @@ class EvaluatedSeries:
         InvalidInputError
             If a file can no longer be read.
         """
-        found = [source.read() for source in self.sources]
+        usable = {one.detector for one in self.scores if Status.ERROR not in one.statuses}
+        found = [_only(source, usable).read() for source in self.sources]
         scores = {name: score for one in found[::-1] for name, score in one.scores.items()}
-        kept = {one.detector: scores[one.detector] for one in self.scores}
+        kept = {one.detector: scores[one.detector] for one in self.scores if one.detector in scores}
         return ScoredSeries(replace(found[0].series, dataset=self.dataset, name=self.name), kept)
 
 
@@ -192,8 +191,8 @@ class Values:
         Leading points that were not evaluated.
     lost : tuple of FailedScore
         Series whose process died.
-    n_unread : int
-        Number of series that cannot be read.
+    unread : tuple of FailedScore
+        Series that cannot be read.
 
     Examples
     --------
@@ -213,7 +212,7 @@ class Values:
     notes: tuple[str, ...] = ()
     train_length: int | str | None = None
     lost: tuple[FailedScore, ...] = ()
-    n_unread: int = 0
+    unread: tuple[FailedScore, ...] = ()
 
     @property
     def settings_text(self) -> str:
@@ -420,6 +419,14 @@ def _evaluate_in_processes(
     return found
 
 
+def _only(source: Source, detectors: set[str]) -> Source:
+    """Return a source without unusable scores, unless all are."""
+    if not isinstance(source, SavedSeries):
+        return source
+    kept = tuple(one for one in source.scores if one.detector in detectors)
+    return replace(source, scores=kept or source.scores)
+
+
 def split_by_labels(source: Source) -> Sequence[Source]:
     """Split a source whose scores have labels in several files, which need not agree."""
     return source.by_labels() if isinstance(source, SavedSeries) else (source,)
@@ -489,14 +496,14 @@ class InputEvaluator:
         try:
             series, scores = _read(source)
         except (VuskitError, OSError) as error:
-            return FailedScore(Status.SKIPPED, str(error), source.name)
+            return FailedScore(Status.SKIPPED, str(error), f"evaluate {source.name}")
         origin = source.source if isinstance(source, _Loaded) else source
         path = origin.scores[0].source.path if isinstance(origin, SavedSeries) else None
         buffer, reason, found = self._evaluated(series, scores)
         return EvaluatedSeries(
             dataset=series.dataset,
             name=series.name,
-            hash=series.content_hash,
+            hash=_digest(series),
             n_points=series.n_points,
             n_channels=series.n_channels,
             n_anomalies=series.n_anomalies,
@@ -506,7 +513,6 @@ class InputEvaluator:
             scores=found,
             sources=(origin,),
             path=path,
-            has_values=not bool(np.isnan(series.values).all()),
             train_length=series.train_length,
         )
 
@@ -530,7 +536,7 @@ class InputEvaluator:
             notes=tuple(notes),
             train_length=self.train_length,
             lost=tuple(one for one in missing if one.status is not Status.SKIPPED),
-            n_unread=len(unread),
+            unread=tuple(unread),
         )
 
     def _evaluated(
@@ -631,6 +637,14 @@ class InputEvaluator:
         )
 
 
+def _digest(series: Series) -> str:
+    """Return a digest of a series; those without values differ even if their labels agree."""
+    if not np.isnan(series.values).all():
+        return series.content_hash
+    names = f"{series.content_hash} {series.dataset}/{series.name}"
+    return hashlib.sha256(names.encode("utf-8", "surrogateescape")).hexdigest()
+
+
 def _first_point(series: Series, train_length: int | str | None) -> int:
     """Return the first point that is evaluated."""
     return int(series.train_length or 0) if train_length == AUTO else int(train_length or 0)
@@ -725,13 +739,11 @@ def _read_scores(source: SavedSeries, series: Series) -> Iterator[_Read]:
 def _merged(found: Sequence[EvaluatedSeries], notes: list[str]) -> list[EvaluatedSeries]:
     """Return series with distinct content and unique names.
 
-    The same series under two names would count twice in every mean. Series without values are
-    distinct, even if their labels agree.
+    The same series under two names would count twice in every mean.
     """
-    groups: dict[tuple[str, ...], list[EvaluatedSeries]] = {}
+    groups: dict[str, list[EvaluatedSeries]] = {}
     for one in found:
-        key = (one.hash,) if one.has_values else (one.hash, one.dataset, one.name)
-        groups.setdefault(key, []).append(one)
+        groups.setdefault(one.hash, []).append(one)
     firsts = [same[0] for same in groups.values()]
     names = unique_names([SeriesName(one.dataset, one.name, one.path, one.hash) for one in firsts])
     merged = []

@@ -369,7 +369,12 @@ class RunReport:
 
 
 def values_status(
-    values: Values, *, total: int | None = None, started: str = "", running: str = ""
+    values: Values,
+    *,
+    done: int | None = None,
+    total: int | None = None,
+    started: str = "",
+    running: str = "",
 ) -> RunStatus:
     """Describe the progress of an evaluation in memory.
 
@@ -377,20 +382,20 @@ def values_status(
     ----------
     values : Values
         The values known so far.
-    total : int, optional
-        Number of all series; those of `values` by default.
+    done, total : int, optional
+        Number of evaluated files and of all; by default that of the series.
     started : str, optional
         When the evaluation started; now by default.
     running : str, optional
         What is being evaluated; empty if nothing is.
     """
     scores = [score for one in values.series for score in one.scores]
-    failed = [_failure(one) for one in values.failures]
+    failed = [_failure(one) for one in (*values.failures, *values.unread)]
     causes: dict[str, list[Failure]] = {}
     for one in failed:
         causes.setdefault(one.message.partition("\n")[0], []).append(one)
     started = started or datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S")
-    done = len(values.series) + len(values.lost) + values.n_unread
+    done = len(values.series) if done is None else done
     return RunStatus(
         run={
             "state": "running" if running else "finished",
@@ -405,7 +410,7 @@ def values_status(
             "running": [running] if running else [],
         },
         counts={
-            (Kind.EVALUATE, Status.OK): len(scores) - len(failed),
+            (Kind.EVALUATE, Status.OK): sum(Status.OK in score.statuses for score in scores),
             (Kind.EVALUATE, Status.ERROR): len(failed),
         },
         by_detector={},
@@ -419,7 +424,7 @@ def values_status(
 def _failure(one: FailedScore) -> Failure:
     return Failure(
         key="",
-        status=one.status,
+        status=one.status if one.status.failed else Status.ERROR,  # a series that is unreadable
         kind=Kind.EVALUATE,
         detector="",
         dataset="",
