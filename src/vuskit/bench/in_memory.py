@@ -498,7 +498,7 @@ class InputEvaluator:
         except (VuskitError, OSError) as error:
             return FailedScore(Status.SKIPPED, str(error), f"evaluate {source.name}")
         origin = source.source if isinstance(source, _Loaded) else source
-        path = origin.scores[0].source.path if isinstance(origin, SavedSeries) else None
+        path = origin.scores[0].labels.path if isinstance(origin, SavedSeries) else None
         buffer, reason, found = self._evaluated(series, scores)
         return EvaluatedSeries(
             dataset=series.dataset,

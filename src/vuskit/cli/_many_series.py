@@ -12,7 +12,7 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -38,8 +38,7 @@ from vuskit.errors import InvalidInputError
 if TYPE_CHECKING:
     from vuskit.bench import InputProgress, Plan, Run, Values
     from vuskit.bench.jobs import Job
-    from vuskit.bench.plan import ScoresFolder
-    from vuskit.bench.saved_scores import SavedScores, SavedSeries
+    from vuskit.bench.saved_scores import SavedScores, SavedSeries, ScoreRequest
     from vuskit.datasets import ScoredSeries
     from vuskit.datasets.readers.column_roles import ScoreFile
     from vuskit.engine import Outcome
@@ -248,7 +247,7 @@ def find_scores(sources: Sources) -> SavedScores:
     """
     from vuskit.bench.saved_scores import find_saved_scores
 
-    return find_saved_scores(_scores_folder(sources))
+    return find_saved_scores(_request(sources))
 
 
 def read_one_series(sources: Sources, found: SavedScores) -> ScoreFile:
@@ -267,7 +266,7 @@ def read_one_series(sources: Sources, found: SavedScores) -> ScoreFile:
     files = [columns for _, columns in saved.read_columns()]
     times = next(filter(None, map(time_range, files)), None)
     dates = next((dates for dates in map(dates_of, files) if dates is not None), None)
-    path = first.source.path or first.path
+    path = first.labels.path
     values = series.values if series.values.ndim == 1 else series.values[:, 0]
     has_values = not bool(np.isnan(values).all())
     further = {} if series.values.ndim == 1 else dict(
@@ -357,12 +356,12 @@ class EvaluateOptions:
     spread: str = "std"
 
 
-def _scores_folder(sources: Sources) -> ScoresFolder:
-    """Return the sources as an entry of a plan."""
-    from vuskit.bench.plan import ScoresFolder
+def _request(sources: Sources) -> ScoreRequest:
+    """Return the files of the sources, and how to read them."""
+    from vuskit.bench.saved_scores import ScoreRequest
 
     root, files = sources.files()
-    return ScoresFolder(
+    return ScoreRequest(
         folder=str(root.absolute()),
         files=tuple(str(file.absolute().relative_to(root.absolute())) for file in files),
         labels=None if sources.labels is None else str(sources.labels.absolute()),
@@ -613,7 +612,7 @@ def _plan(
 
     document = {
         "folder": str(folder.absolute()),
-        "scores": [_without_defaults(_scores_folder(sources).given())],
+        "scores": [_without_defaults(asdict(_request(sources)))],
         "evaluate": [
             _without_defaults(
                 {

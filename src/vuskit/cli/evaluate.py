@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, get_args
 
 import numpy as np
 import typer
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from vuskit._util.tables import csv_text
 from vuskit.alignment import ANCHORS
 from vuskit.buffers import BufferChoice, parse_buffer
-from vuskit.cli._completion import complete_columns, complete_definitions, complete_sides
+from vuskit.cli._completion import complete_columns
 from vuskit.cli._exit_codes import ExitCode
 from vuskit.cli._files import check_file, check_page, write_file
 from vuskit.cli._many_series import (
@@ -72,6 +72,8 @@ from vuskit.errors import (
     UndefinedMeasureWarning,
 )
 from vuskit.inputs import check_choice
+from vuskit.kernels.labels import DEFINITIONS
+from vuskit.kernels.labels import Side as SideName
 from vuskit.measures.evaluate import evaluate_many
 from vuskit.measures.settings import EvaluationSettings
 from vuskit.report.evaluation import RECORD_FIELDS, EvaluationReport
@@ -221,8 +223,8 @@ def evaluate(
         check_choice("--columns", columns, COLUMNS)
     # Check all options before reading files, which may be large.
     wanted = chosen_measures(measure, load)
-    check_choice("--definition", definition, dict(complete_definitions()))
-    check_choice("--side", side, complete_sides())
+    check_choice("--definition", definition, DEFINITIONS)
+    check_choice("--side", side, get_args(SideName))
     settings = EvaluationSettings(
         buffer=parse_buffer(buffer, name="--buffer"),
         definition=definition,
