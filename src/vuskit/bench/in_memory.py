@@ -22,7 +22,15 @@ from vuskit.bench.saved_scores import SavedSeries, length_problem
 from vuskit.buffers import BufferChoice
 from vuskit.datasets import ScoredSeries, Series
 from vuskit.datasets.unique_names import SeriesName, unique_names
-from vuskit.engine import Action, ExecutorSettings, Outcome, Status, Task, run_tasks
+from vuskit.engine import (
+    Action,
+    ExecutorSettings,
+    NotApplicableError,
+    Outcome,
+    Status,
+    Task,
+    run_tasks,
+)
 from vuskit.errors import BufferNotFoundError, InvalidInputError, MeasureError, VuskitError
 from vuskit.measures.evaluate import NO_BUFFER, Evaluator
 from vuskit.measures.registry import Measure, Measures, resolve_measures
@@ -53,6 +61,7 @@ _FIRST_SECONDS = 0.5  # of series whose time is a fair estimate
 _SERIAL_SECONDS = 2.0  # of work that does not repay the start of processes
 
 Floats = NDArray[np.float64]
+_FailedMeasures = tuple[tuple[Measure, ...], Exception]
 
 
 class Source(Protocol):
@@ -452,6 +461,13 @@ class _Read:
     filled: int = 0
     path: Path | None = None
 
+    def said(self, measures: Sequence[Measure]) -> str:
+        """Describe the evaluation, or the import of an unusable score."""
+        if self.error is not None:
+            return f"import {self.detector} (external)"
+        named = measures[0].name if len(measures) == 1 else f"{len(measures)} measures"
+        return f"evaluate {named} of {self.detector}"
+
 
 @dataclass(frozen=True)
 class _Loaded:
@@ -543,26 +559,24 @@ class InputEvaluator:
         self, series: Series, scores: Sequence[_Read]
     ) -> tuple[int | None, str | None, tuple[EvaluatedScore, ...]]:
         """Return the buffer, its reason, and the values of each score."""
-        title, n_points = f"{series.dataset}/{series.name}", series.n_points
-        first = _first_point(series, self.train_length)
-        buffer: tuple[int | None, str | None] = (None, None)
+        title, first = f"{series.dataset}/{series.name}", _first_point(series, self.train_length)
+        buffer: tuple[int | None, str | None] = None, None
         try:
-            if series.anomalous_points in (0, n_points):
-                raise _NotApplicableError(_ONE_CLASS)
+            _check_classes(series, "")
             if first:
                 series = series.after(first)
-                if series.anomalous_points in (0, series.n_points):
-                    raise _NotApplicableError(f"{_ONE_CLASS} after the training part")
+                _check_classes(series, " after the training part")
             evaluator = self._evaluator(series, self.measures)
             buffer = evaluator.buffer_record
-        except (VuskitError, MemoryError, _NotApplicableError) as error:
-            return *buffer, tuple(self._failed(one, title, error) for one in scores)
-        found = []
-        for one in scores:
-            if one.numbers is None:
-                found.append(self._failed(one, title, one.error))
-            else:
-                found.append(self._score(one, one.numbers[first:], evaluator, series, title))
+        except Exception as error:
+            failed = [(self.measures, error)]
+            return *buffer, tuple(self._result(one, title, {}, failed) for one in scores)
+        found = [
+            self._result(one, title, {}, [])
+            if one.numbers is None
+            else self._result(one, title, *self._computed(evaluator, series, one.numbers[first:]))
+            for one in scores
+        ]
         return *buffer, tuple(found)
 
     def _evaluator(self, series: Series, measures: tuple[Measure, ...]) -> Evaluator:
@@ -574,67 +588,55 @@ class InputEvaluator:
                     series.labels, measures=measures, settings=self.settings, values=series.values
                 )
         except BufferNotFoundError as error:
-            raise _NotApplicableError(f"{NO_BUFFER}{error}") from error
+            raise NotApplicableError(f"{NO_BUFFER}{error}") from error
 
-    def _score(
-        self, one: _Read, numbers: Floats, evaluator: Evaluator, series: Series, title: str
-    ) -> EvaluatedScore:
-        """Evaluate a score; if it fails, each measure of the user is computed by itself."""
-        failures: dict[str, Exception] = {}
+    def _computed(
+        self, evaluator: Evaluator, series: Series, numbers: Floats
+    ) -> tuple[dict[str, float], list[_FailedMeasures]]:
+        """Return the values of a score, and measures that failed; the user's fail one by one."""
         try:
-            values = _compute(evaluator, numbers)
-        except (VuskitError, MemoryError) as error:
-            parts = _apart(self.measures) if isinstance(error, MeasureError) else [self.measures]
-            values, failures = self._in_parts(parts, numbers, series, error)
-        ended = [failures.get(measure.name) for measure in self.measures]
+            return _values(evaluator, numbers), []
+        except MeasureError:
+            values: dict[str, float] = {}
+        except Exception as error:
+            return {}, [(self.measures, error)]
+        failed: list[_FailedMeasures] = []
+        own = [one for one in self.measures if not one.function.__module__.startswith("vuskit.")]
+        package = tuple(one for one in self.measures if one not in own)
+        for part in (package, *((one,) for one in own)):
+            try:
+                values |= _values(self._evaluator(series, part), numbers) if part else {}
+            except Exception as error:
+                failed.append((part, error))
+        return values, failed
+
+    def _result(
+        self,
+        one: _Read,
+        title: str,
+        values: Mapping[str, float],
+        failed: Sequence[_FailedMeasures],
+    ) -> EvaluatedScore:
+        if one.error is not None:
+            failed = [(self.measures, one.error)]
+        statuses = {measure.name: _status(error) for part, error in failed for measure in part}
+        names = [measure.name for measure in self.measures]
         return EvaluatedScore(
             detector=one.detector,
-            values=tuple(values.get(measure.name, math.nan) for measure in self.measures),
-            statuses=tuple(Status.OK if error is None else _status(error) for error in ended),
+            values=tuple(values.get(name, math.nan) for name in names),
+            statuses=tuple(statuses.get(name, Status.OK) for name in names),
             failures=tuple(
-                FailedScore(_status(error), _message(error), f"evaluate {what} of {one.detector} "
-                            f"on {title}")
-                for error, what in _by_error(failures)
+                FailedScore(_status(error), _message(error), f"{one.said(part)} on {title}")
+                for part, error in failed
             ),
             filled=one.filled,
             path=one.path,
-        )  # fmt: skip
-
-    def _in_parts(
-        self,
-        parts: Sequence[tuple[Measure, ...]],
-        numbers: Floats,
-        series: Series,
-        first: Exception,
-    ) -> tuple[dict[str, float], dict[str, Exception]]:
-        values: dict[str, float] = {}
-        failures: dict[str, Exception] = {}
-        for part in parts:
-            error: Exception | None = first if len(parts) == 1 else None
-            if error is None:
-                try:
-                    values |= _compute(self._evaluator(series, part), numbers)
-                except (VuskitError, MemoryError, _NotApplicableError) as found:
-                    error = found
-            if error is not None:
-                failures |= dict.fromkeys((measure.name for measure in part), error)
-        return values, failures
-
-    def _failed(self, one: _Read, title: str, error: Exception | None) -> EvaluatedScore:
-        """Return a score without values; an unusable file outweighs measures that do not apply."""
-        what = f"evaluate {_counted(self.measures)} of {one.detector} on {title}"
-        if one.error is not None:
-            error, what = one.error, f"import {one.detector} (external) on {title}"
-        assert error is not None
-        status = _status(error)
-        return EvaluatedScore(
-            detector=one.detector,
-            values=(math.nan,) * len(self.measures),
-            statuses=(status,) * len(self.measures),
-            failures=(FailedScore(status, _message(error), what),),
-            filled=one.filled,
-            path=one.path,
         )
+
+
+def _check_classes(series: Series, where: str) -> None:
+    if series.anomalous_points in (0, series.n_points):
+        raise NotApplicableError(f"{_ONE_CLASS}{where}")
 
 
 def _digest(series: Series) -> str:
@@ -650,11 +652,7 @@ def _first_point(series: Series, train_length: int | str | None) -> int:
     return int(series.train_length or 0) if train_length == AUTO else int(train_length or 0)
 
 
-class _NotApplicableError(Exception):
-    """The measures do not apply to a series."""
-
-
-def _compute(evaluator: Evaluator, numbers: Floats) -> dict[str, float]:
+def _values(evaluator: Evaluator, numbers: Floats) -> dict[str, float]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
@@ -666,36 +664,15 @@ def _compute(evaluator: Evaluator, numbers: Floats) -> dict[str, float]:
     return {name: value if math.isfinite(value) else math.nan for name, value in found.items()}
 
 
-def _apart(measures: Iterable[Measure]) -> list[tuple[Measure, ...]]:
-    """Split measures so that each measure of the user can fail by itself."""
-    own = [one for one in measures if not one.function.__module__.startswith("vuskit.")]
-    package = tuple(one for one in measures if one not in own)
-    return [part for part in (package, *((one,) for one in own)) if part]
-
-
-def _by_error(failures: Mapping[str, Exception]) -> Iterator[tuple[Exception, str]]:
-    """Yield each error with the measures that failed with it."""
-    groups: dict[int, tuple[Exception, list[str]]] = {}
-    for name, error in failures.items():
-        groups.setdefault(id(error), (error, []))[1].append(name)
-    for error, names in groups.values():
-        yield error, names[0] if len(names) == 1 else f"{len(names)} measures"
-
-
-def _counted(measures: Sequence[Measure]) -> str:
-    return measures[0].name if len(measures) == 1 else f"{len(measures)} measures"
-
-
 def _status(error: Exception) -> Status:
-    if isinstance(error, _NotApplicableError):
+    if isinstance(error, NotApplicableError):
         return Status.SKIPPED
     return Status.OOM if isinstance(error, MemoryError) else Status.ERROR
 
 
 def _message(error: Exception) -> str:
-    if isinstance(error, _NotApplicableError):
-        return str(error)
-    return f"{type(error).__name__}: {error}"
+    applies = not isinstance(error, NotApplicableError)
+    return f"{type(error).__name__}: {error}" if applies else str(error)
 
 
 def _loaded(source: Source) -> Source:

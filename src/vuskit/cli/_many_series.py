@@ -10,6 +10,7 @@ import shlex
 import shutil
 import sys
 import tempfile
+import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from vuskit.bench import InputProgress, Plan, Run, Values
     from vuskit.bench.jobs import Job
     from vuskit.bench.saved_scores import SavedScores, SavedSeries, ScoreRequest
+    from vuskit.cli._progress import DelayedProgressBar
     from vuskit.datasets import ScoredSeries
     from vuskit.datasets.readers.column_roles import ScoreFile
     from vuskit.engine import Outcome
@@ -69,6 +71,7 @@ _SETTINGS = (
     "buffer", "definition", "thresholds", "step", "side", "threshold", "k", "buffer_fallback",
     "volume_factor",
 )  # fmt: skip
+_BAR_SECONDS = 2.0
 _LONG_SECONDS = 60.0
 
 
@@ -477,17 +480,16 @@ def _evaluate_in_memory(
     options: EvaluateOptions,
 ) -> None:
     from vuskit.bench import evaluate_inputs
-    from vuskit.cli._progress import DelayedProgressBar
 
     try:
-        with DelayedProgressBar("evaluating") as bar:
+        with _InputDisplay() as display:
             values = evaluate_inputs(
                 found.by_series(align=sources.align, window=sources.window),
                 measures=measures,
                 settings=settings,
                 train_length=_train_length(sources),
                 executor=_executor(options),
-                progress=_InputDisplay(bar),
+                progress=display,
             )
     except InvalidInputError as error:
         raise InvalidInputError(_as_options(str(error))) from error
@@ -513,15 +515,22 @@ def _evaluate_in_memory(
         raise typer.Exit(ExitCode.FAILED_JOBS)
 
 
-class _InputDisplay:
+class _InputDisplay(contextlib.ExitStack):
     """Progress of an evaluation in memory; recommends a run folder if it takes long."""
 
-    def __init__(self, bar: Any) -> None:
-        self._bar = bar
+    def __init__(self) -> None:
+        super().__init__()
+        self._begun = time.monotonic()
+        self._bar: DelayedProgressBar | None = None
         self._advised = False
 
     def __call__(self, progress: InputProgress) -> None:
-        self._bar(progress.done, progress.total)
+        if self._bar is None and time.monotonic() - self._begun > _BAR_SECONDS:
+            from vuskit.cli._progress import DelayedProgressBar
+
+            self._bar = self.enter_context(DelayedProgressBar("evaluating", delay=0))
+        if self._bar is not None:
+            self._bar(progress.done, progress.total)
         left = progress.seconds_left
         if not self._advised and left is not None and left > _LONG_SECONDS:
             self._advised = True
