@@ -77,31 +77,7 @@ _LONG_SECONDS = 60.0
 
 @dataclass(frozen=True)
 class Sources:
-    """Paths of scores and labels, and the roles of their columns.
-
-    Attributes
-    ----------
-    paths : tuple of str
-        Files, folders and patterns.
-    labels : Path or None
-        Separate file or folder with the labels.
-    pattern : str or None
-        Meaning of the parts of a path, such as ``{detector}/{series}.npy``.
-    label, value, positive : str or None
-        Columns of labels and values, and the label that means anomalous.
-    channels : tuple of str
-        Further columns of values; for one series only.
-    train_length : str or None
-        Training points to leave out of each series: a number, auto or none.
-    score : tuple of str
-        Columns of scores.
-    by, dataset : str or None
-        Columns of a long table that name the series and the data set.
-    align : str or None
-        Point of the window that a score belongs to.
-    window : int or None
-        Window length in points.
-    """
+    """Paths of scores and labels, and the roles of their columns, as the options name them."""
 
     paths: tuple[str, ...]
     labels: Path | None = None
@@ -125,13 +101,7 @@ class Sources:
         return one and not Path(self.paths[0]).is_dir() and not any(wanted)
 
     def check(self) -> None:
-        """Check that the options fit together.
-
-        Raises
-        ------
-        InvalidInputError
-            If they do not fit together.
-        """
+        """Check that the options fit together."""
         if self.window is not None and self.align is None:
             raise InvalidInputError(
                 "`--window` must be used with --align center, start or end, the point of the "
@@ -154,13 +124,7 @@ class Sources:
             check_exists(self.labels)
 
     def check_several(self) -> None:
-        """Check that no option is for a single series only.
-
-        Raises
-        ------
-        InvalidInputError
-            If there is such an option.
-        """
+        """Check that no option is for a single series only."""
         if self.channels:
             given = ", ".join((self.value or "", *self.channels))
             raise InvalidInputError(
@@ -169,13 +133,7 @@ class Sources:
             )
 
     def files(self) -> tuple[Path, tuple[Path, ...]]:
-        """Return the common folder and the files.
-
-        Raises
-        ------
-        InvalidInputError
-            If a path does not exist or a pattern matches nothing.
-        """
+        """Return the common folder and the files."""
         if len(self.paths) == 1 and Path(self.paths[0]).is_dir():
             folder = Path(self.paths[0])
             return folder, tuple(_matching(self.paths[0], self.labels))
@@ -213,13 +171,7 @@ def _matching(text: str, labels: Path | None) -> list[Path]:
 
 @contextlib.contextmanager
 def saved_stdin(folder: Path) -> Iterator[Path]:
-    """Save standard input to a file; errors call it ``stdin``.
-
-    Raises
-    ------
-    InvalidInputError
-        If standard input is empty.
-    """
+    """Save standard input to a file; errors call it ``stdin``."""
     data = sys.stdin.buffer.read()
     if data.startswith(b"\x1f\x8b"):
         data = gzip.decompress(data)
@@ -241,26 +193,14 @@ def saved_stdin(folder: Path) -> Iterator[Path]:
 
 
 def find_scores(sources: Sources) -> SavedScores:
-    """Assign the files of the sources to series and detectors.
-
-    Raises
-    ------
-    InvalidInputError
-        If no file is usable or labels are missing.
-    """
+    """Assign the files of the sources to series and detectors."""
     from vuskit.bench.saved_scores import find_saved_scores
 
     return find_saved_scores(_request(sources))
 
 
 def read_one_series(sources: Sources, found: SavedScores) -> ScoreFile:
-    """Read the only series of the sources, with aligned scores.
-
-    Raises
-    ------
-    InvalidInputError
-        If lengths differ; the error suggests an alignment.
-    """
+    """Read the only series of the sources, with aligned scores."""
     from vuskit.datasets.readers.column_roles import ScoreFile, dates_of, time_range
 
     (saved,) = found.by_series(align=sources.align, window=sources.window)
@@ -293,13 +233,7 @@ def read_one_series(sources: Sources, found: SavedScores) -> ScoreFile:
 
 
 def saved_series(sources: Sources) -> tuple[SavedSeries, ...]:
-    """Find the series of some sources and print notes about their files.
-
-    Raises
-    ------
-    InvalidInputError
-        If no file is usable or labels are missing.
-    """
+    """Find the series of some sources and print notes about their files."""
     found = find_scores(sources)
     for note in found.notes:
         say(f"note: {note}")
@@ -307,13 +241,7 @@ def saved_series(sources: Sources) -> tuple[SavedSeries, ...]:
 
 
 def scored_series(sources: Sources) -> Iterator[ScoredSeries]:
-    """Read the series of the sources with aligned scores.
-
-    Raises
-    ------
-    InvalidInputError
-        If labels are missing or lengths differ; the error suggests an alignment.
-    """
+    """Read the series of the sources with aligned scores."""
     for one in saved_series(sources):
         yield one.read()
 
@@ -323,29 +251,7 @@ def scored_series(sources: Sources) -> Iterator[ScoredSeries]:
 
 @dataclass(frozen=True)
 class EvaluateOptions:
-    """Options of the evaluation of several series and of its output.
-
-    Attributes
-    ----------
-    output : Path or None
-        Run folder, to resume; without one, everything is computed in memory.
-    processes : int
-        Number of processes; 0: one per core if that saves time.
-    executor : str
-        Local processes or Dask.
-    address : str or None
-        Dask scheduler.
-    form : str
-        Output form.
-    html : Path or None
-        Path of the page.
-    chance : int or None
-        Number of random scores for the chance level.
-    measures_given : bool
-        Whether the user named measures.
-    columns, spread : str or None, str
-        Form of the table; see `vuskit.report.publication.publication_table`.
-    """
+    """Options of the evaluation of several series and of its output."""
 
     output: Path | None
     processes: int
@@ -379,13 +285,7 @@ def _request(sources: Sources) -> ScoreRequest:
 
 
 def _split_long_table(sources: Sources, folder: Path) -> Sources:
-    """Split a long table into one file per series.
-
-    Raises
-    ------
-    InvalidInputError
-        If a column does not exist, or there are several sources.
-    """
+    """Split a long table into one file per series."""
     from vuskit.datasets.readers.column_roles import open_columns
 
     if len(sources.paths) != 1 or sources.pattern is not None:
@@ -441,24 +341,7 @@ def evaluate_several(
     measures: Sequence[Measure],
     options: EvaluateOptions,
 ) -> None:
-    """Evaluate several series, in memory or as a run, and write the table of means.
-
-    Parameters
-    ----------
-    sources : Sources
-        The request.
-    found : SavedScores or None
-        Their scores, if already assigned to series and detectors.
-    settings, measures
-        What to compute.
-    options : EvaluateOptions
-        How to compute it, and what to write.
-
-    Raises
-    ------
-    typer.Exit
-        If the run was stopped or something failed.
-    """
+    """Evaluate several series, in memory or as a run, and write the table of means."""
     if options.output is not None:
         _evaluate_as_run(sources, settings, measures, options, options.output)
         return
