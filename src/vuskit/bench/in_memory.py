@@ -533,13 +533,7 @@ class InputEvaluator:
         )
 
     def collect(self, found: Sequence[EvaluatedSeries | FailedScore]) -> Values:
-        """Merge series with equal content, give them unique names, and note what is unusual.
-
-        Raises
-        ------
-        InvalidInputError
-            If `train_length` fits no series.
-        """
+        """Merge series with equal content, give them unique names, and note what is unusual."""
         missing = [one for one in found if isinstance(one, FailedScore)]
         unread = [one for one in missing if one.status is Status.SKIPPED]
         notes = [f"skipped a series that cannot be read: {one.message}" for one in unread]
@@ -702,12 +696,15 @@ def _read_scores(source: SavedSeries, series: Series) -> Iterator[_Read]:
                 # The message names no file, so that failures with the same cause are grouped.
                 problem = length_problem(numbers.size, series.n_points)
                 raise InvalidInputError(f"there must be one score per label, got {problem}")
-            ends = fill_missing_ends(aligned)
-            checked = ScoredSeries(series, {one.detector: ends.scores}).scores[one.detector]
+            filled = 0
+            if not np.isfinite(aligned[[0, -1]]).all():
+                ends = fill_missing_ends(aligned)
+                aligned, filled = ends.scores, ends.leading + ends.trailing
+            checked = ScoredSeries(series, {one.detector: aligned}).scores[one.detector]
         except (VuskitError, OSError) as error:
             yield _Read(one.detector, None, error, path=one.path)
             continue
-        yield _Read(one.detector, checked, None, ends.leading + ends.trailing, one.path)
+        yield _Read(one.detector, checked, None, filled, one.path)
 
 
 # -- many series -------------------------------------------------------------------------------
@@ -722,7 +719,11 @@ def _merged(found: Sequence[EvaluatedSeries], notes: list[str]) -> list[Evaluate
     for one in found:
         groups.setdefault(one.hash, []).append(one)
     firsts = [same[0] for same in groups.values()]
-    names = unique_names([SeriesName(one.dataset, one.name, one.path, one.hash) for one in firsts])
+    names = [(one.dataset, one.name) for one in firsts]
+    if len(set(names)) < len(names):
+        names = unique_names(
+            [SeriesName(one.dataset, one.name, one.path, one.hash) for one in firsts]
+        )
     merged = []
     for same, (dataset, name) in zip(groups.values(), names, strict=True):
         scores: dict[str, EvaluatedScore] = {}
@@ -746,13 +747,7 @@ def _agree(first: EvaluatedScore, second: EvaluatedScore) -> bool:
 def _training_notes(
     series: Sequence[EvaluatedSeries], train_length: int | str | None
 ) -> Iterator[str]:
-    """Describe training parts that are evaluated, and series without a known training part.
-
-    Raises
-    ------
-    InvalidInputError
-        If no series fits `train_length`.
-    """
+    """Describe training parts that are evaluated, and series without a known training part."""
     declared = [one for one in series if 0 < (one.train_length or 0) < one.n_points]
     if isinstance(train_length, int) and series:
         longest = max(one.n_points for one in series)

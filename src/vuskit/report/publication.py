@@ -23,8 +23,6 @@ from vuskit.bench import (
     Run,
     Status,
     Values,
-    common_series,
-    main_measure,
     measure_called,
 )
 from vuskit.bench._leaderboard import measures_in_order
@@ -32,6 +30,7 @@ from vuskit.datasets import Series
 from vuskit.errors import InvalidInputError
 from vuskit.inputs import check_choice, check_int
 from vuskit.measures.chance import chance_level
+from vuskit.measures.registry import main_measure
 from vuskit.measures.settings import EvaluationSettings
 
 if TYPE_CHECKING:
@@ -497,7 +496,9 @@ class _Maker:
         table = np.array(
             [[found.get((*place, name), math.nan) for name in self.detectors] for place in places]
         ).reshape(len(places), len(self.detectors))
-        kept = np.flatnonzero(common_series(table.T))
+        there = ~np.isnan(table)
+        present = there.any(axis=0)  # detectors without any value are ignored
+        kept = np.flatnonzero(there[:, present].all(axis=1) & there.any(axis=1))
         places, table = [places[place] for place in kept], table[kept]
         if self.chance is not None:
             random = [self.chance.get((*place, measure), math.nan) for place in places]
