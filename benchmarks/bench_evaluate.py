@@ -2,9 +2,9 @@
 
 python benchmarks/bench_evaluate.py [REPEATS]        # five by default
 
-Prints the CPU time of the command, of a Python program that reads and evaluates the same files, and
-of the start of the command (``vuskit evaluate --help``), each the smallest of several processes. The
-ratio is that of the command and the other two together.
+Prints the CPU time of the command, of a Python program that reads and evaluates the same files,
+and of the start of the command (``vuskit evaluate --help``), each the smallest of several
+processes. The ratio is that of the command and the other two together.
 """
 
 from __future__ import annotations

@@ -491,7 +491,8 @@ class _Maker:
 
     def _common(self, measure: str) -> tuple[list[tuple[str, Any]], _Numbers]:
         """Return the included series and their values by detector, and chance if requested."""
-        found = self.rows.by_series(measure)
+        seeds = self.rows.by_seed.get(measure, {})
+        found = {score: sum(several) / len(several) for score, several in seeds.items()}
         places = sorted({(dataset, series) for dataset, series, _ in found}, key=_by_name)
         table = np.array(
             [[found.get((*place, name), math.nan) for name in self.detectors] for place in places]
@@ -653,20 +654,20 @@ class _Rows:
     def known_scores(self) -> dict[tuple[str, Any, str], set[str]]:
         """Measures with a value, by data set, series and detector."""
         found: dict[tuple[str, Any, str], set[str]] = {}
-        scores = zip(self.dataset, self.series, self.detector, strict=True)
-        for score, measure, value in zip(scores, self.measure, self.value, strict=True):
-            if not math.isnan(value):
+        for measure, scores in self.by_seed.items():
+            for score in scores:
                 found.setdefault(score, set()).add(measure)
         return found
 
-    def by_series(self, measure: str) -> dict[tuple[str, Any, str], float]:
-        """Return the mean over seeds by data set, series and detector."""
-        found: dict[tuple[str, Any, str], list[float]] = {}
+    @cached_property
+    def by_seed(self) -> dict[str, dict[tuple[str, Any, str], list[float]]]:
+        """Known values of all seeds by measure, then by data set, series and detector."""
+        found: dict[str, dict[tuple[str, Any, str], list[float]]] = {}
         scores = zip(self.dataset, self.series, self.detector, strict=True)
-        for score, name, value in zip(scores, self.measure, self.value, strict=True):
-            if name == measure and not math.isnan(value):
-                found.setdefault(score, []).append(value)
-        return {score: sum(several) / len(several) for score, several in found.items()}
+        for score, measure, value in zip(scores, self.measure, self.value, strict=True):
+            if not math.isnan(value):
+                found.setdefault(measure, {}).setdefault(score, []).append(value)
+        return found
 
 
 def _columns(values: Any) -> dict[str, list[Any]]:
@@ -735,8 +736,7 @@ def _directions(rows: _Rows, measures: Sequence[str]) -> dict[str, bool]:
 def _chosen_measures(rows: _Rows, wanted: str | Sequence[str] | None, columns: str) -> list[str]:
     present = list(_unique(rows.measure))
     if wanted is None:
-        known = zip(rows.measure, rows.value, strict=True)
-        main = main_measure(_unique(name for name, value in known if not math.isnan(value)))
+        main = main_measure(list(rows.by_seed))
         if columns == "dataset":
             return [main]
         return [main, *(name for name in measures_in_order(present) if name != main)]
@@ -881,7 +881,7 @@ def _failures(rows: _Rows, detectors: Sequence[str]) -> dict[str, str]:
     """Count the series without a value of a shown measure by detector, with their statuses."""
     places = rows.places()
     total, known = len(set(places)), rows.known_scores()
-    wanted = set().union(*known.values())
+    wanted = set(rows.by_seed)
     complete = Counter(name for (_, _, name), measures in known.items() if measures == wanted)
     statuses: dict[str, dict[tuple[str, Any], str]] = {}
     shown = zip(places, rows.detector, rows.value, rows.status or (), strict=bool(rows.status))
@@ -907,8 +907,7 @@ def _notes(
     titles: Mapping[str, str],
     alignments: Sequence[str],
 ) -> Iterator[str]:
-    known = set().union(*rows.known_scores().values())
-    blank = [title for name, title in titles.items() if name not in known]
+    blank = [title for name, title in titles.items() if name not in rows.by_seed]
     if blank:
         yield f"No value on any series: {', '.join(blank)}."
     if failures:
