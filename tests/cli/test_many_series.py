@@ -373,6 +373,16 @@ def test_memory_processes_and_a_run_give_the_same_output(command, tables, tmp_pa
     assert alone == shared == stored
 
 
+def test_the_page_of_an_evaluation_in_memory(command, tables, tmp_path):
+    outcome = command("evaluate", "scores", *FEW, "--html", "page.html")
+    assert outcome.code == 0, outcome.err
+    page = (tmp_path / "page.html").read_text()
+    assert "Finished: 4 jobs, none failed, 4 series, 2 data sets, 2 detectors, 1 measure." in page
+    assert 'id="data-series-3"' in page  # every series is drawn
+    assert "vuskit report" not in page
+    assert "vuskit explore scores" in page
+
+
 def test_a_long_evaluation_recommends_a_run_folder(command, tables, monkeypatch):
     monkeypatch.setattr("vuskit.cli._many_series._LONG_SECONDS", 0.0)
     outcome = command("evaluate", "scores", *FEW)
