@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import math
-import os
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -18,6 +17,7 @@ from numpy.typing import NDArray
 from vuskit._util.optional import require
 from vuskit._util.text import listed, plural
 from vuskit.alignment import fill_missing_ends
+from vuskit.bench.plan import usable_cores
 from vuskit.bench.saved_scores import SavedSeries, length_problem
 from vuskit.buffers import BufferChoice
 from vuskit.datasets import ScoredSeries, Series
@@ -49,7 +49,6 @@ __all__ = [
     "Values",
     "evaluate_inputs",
     "split_by_labels",
-    "usable_cores",
 ]
 
 AUTO = "auto"
@@ -439,13 +438,6 @@ def _only(source: Source, detectors: set[str]) -> Source:
 def split_by_labels(source: Source) -> Sequence[Source]:
     """Split a source whose scores have labels in several files, which need not agree."""
     return source.by_labels() if isinstance(source, SavedSeries) else (source,)
-
-
-def usable_cores() -> int:
-    """Number of cores that this process may use; on a shared machine, not all of them."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 # -- one series --------------------------------------------------------------------------------

@@ -43,6 +43,7 @@ __all__ = [
     "parse_plan",
     "plan_schema",
     "planned_folder",
+    "usable_cores",
 ]
 
 TEMPLATE = """\
@@ -676,14 +677,14 @@ def _some_measures(name: str, value: str | dict[str, Any]) -> tuple[MeasureSpec,
 
 
 def _executor(table: _ExecutorTable, base: Path) -> ExecutorSettings:
-    workers = _usable_cores() if isinstance(table.workers, UnsetType) else table.workers
+    workers = usable_cores() if isinstance(table.workers, UnsetType) else table.workers
     address = table.address
     if address is not None and address.endswith(".json"):
         address = str(base / address)  # the scheduler's file, relative to the plan
     return ExecutorSettings(table.kind, workers, address)
 
 
-def _usable_cores() -> int:
+def usable_cores() -> int:
     """Number of cores that this process may use; on a shared machine, not all of them."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))

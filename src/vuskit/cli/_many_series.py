@@ -424,7 +424,7 @@ def _executor(options: EvaluateOptions) -> Any:
     """Return where to run; None: here, or in processes if that saves time."""
     if options.executor == "local" and not options.processes:
         return None
-    from vuskit.bench.in_memory import usable_cores
+    from vuskit.bench.plan import usable_cores
     from vuskit.engine import ExecutorSettings
 
     workers = options.processes or usable_cores()
