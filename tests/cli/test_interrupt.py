@@ -87,6 +87,20 @@ def test_evaluate(tmp_path, scores_file, place):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["held", "page.html", "scores.csv"]
 
 
+@pytest.mark.parametrize(
+    ("processes", "place"),
+    [("1", "InputEvaluator.evaluate"), ("2", "_evaluate_here")],
+)
+def test_evaluate_several_in_memory(tmp_path, scores_file, processes, place):
+    """With two processes, the key is pressed while they start."""
+    other = tmp_path / "other.csv"
+    other.write_bytes(scores_file.read_bytes())
+    arguments = ["evaluate", scores_file.name, other.name, "--processes", processes]
+    err = interrupted(tmp_path, holding(f"vuskit.bench.in_memory:{place}"), arguments)
+    assert err.splitlines()[-1] == "vuskit: stopped"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["held", "other.csv", "scores.csv"]
+
+
 def test_a_result_that_is_written_is_completed(tmp_path, scores_file):
     arguments = ["evaluate", scores_file.name, "--csv", "--html", "page.html"]
     process = start(tmp_path, holding("vuskit.cli._output:begin_result"), arguments)

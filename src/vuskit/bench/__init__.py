@@ -11,6 +11,14 @@ from vuskit.bench._leaderboard import (
     measure_called,
     rows_of_mean,
 )
+from vuskit.bench.in_memory import (
+    EvaluatedScore,
+    EvaluatedSeries,
+    FailedScore,
+    InputProgress,
+    Values,
+    evaluate_inputs,
+)
 from vuskit.bench.jobs import Kind
 from vuskit.bench.plan import Plan, load_plan, parse_plan
 from vuskit.bench.run import (
@@ -30,8 +38,12 @@ from vuskit.store.store import Store, StoreError
 
 __all__ = [
     "AVERAGES",
+    "EvaluatedScore",
+    "EvaluatedSeries",
+    "FailedScore",
     "Failure",
     "FailureCause",
+    "InputProgress",
     "Kind",
     "PackSummary",
     "Plan",
@@ -45,9 +57,11 @@ __all__ = [
     "Store",
     "StoreError",
     "StoredScores",
+    "Values",
     "Verification",
     "common_series",
     "directions",
+    "evaluate_inputs",
     "leaderboard",
     "load_plan",
     "main_measure",

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from vuskit._util.optional import require
 from vuskit.errors import InvalidInputError
 from vuskit.inputs import check_choice
-from vuskit.measures.registry import Measure, list_measures
+from vuskit.measures.registry import Measure, list_measures, main_measure
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,8 +31,6 @@ __all__ = [
     "rows_of_mean",
     "values_by_series",
 ]
-
-_MAIN_MEASURES = ("vus_pr", "vus_roc", "auc_pr")
 
 AVERAGES = ("series", "dataset")
 """Units that count once in a mean: series or data sets."""
@@ -298,19 +296,6 @@ def directions(values: pd.DataFrame) -> dict[str, bool]:
         return {str(name): bool(higher) for name, higher in stored.items()}
     names = map(str, values["measure"].unique())
     return {name: measure_called(name).higher_is_better for name in names}
-
-
-def main_measure(names: Sequence[str]) -> str:
-    """Return the default measure for ordering detectors.
-
-    Examples
-    --------
-    >>> main_measure(["auc_pr", "vus_pr", "my_own"])
-    'vus_pr'
-    >>> main_measure(["f_score", "my_own"])
-    'my_own'
-    """
-    return next((name for name in _MAIN_MEASURES if name in names), names[-1])
 
 
 def measure_called(name: str) -> Measure:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import itertools
+import json
 import os
 import re
 import shlex
@@ -38,9 +39,11 @@ __all__ = [
     "SeriesFolder",
     "SyntheticSeries",
     "load_plan",
+    "make_plan",
     "parse_plan",
     "plan_schema",
     "planned_folder",
+    "usable_cores",
 ]
 
 TEMPLATE = """\
@@ -464,6 +467,49 @@ def parse_plan(content: str, *, base: Path, name: str = "the plan") -> Plan:
         raise InvalidInputError(f"{name}: {error}") from error
 
 
+def make_plan(document: dict[str, Any], *, base: Path, name: str = "the plan") -> Plan:
+    """Check a plan that is given as tables and lists; the run records it as TOML.
+
+    Raises
+    ------
+    InvalidInputError
+        If a key or value is invalid, as for `load_plan`.
+
+    Examples
+    --------
+    >>> series, detector = {"family": "ecg", "n": 3000}, {"name": "moving_zscore"}
+    >>> document = {"folder": "run", "series": [series], "detectors": [detector]}
+    >>> print(make_plan(document, base=Path(".")).text)
+    folder = "run"
+    [[series]]
+    family = "ecg"
+    n = 3000
+    [[detectors]]
+    name = "moving_zscore"
+    <BLANKLINE>
+    """
+    try:
+        return replace(_checked(document, base, _toml(document)), name=name)
+    except InvalidInputError as error:
+        raise InvalidInputError(f"{name}: {error}") from error
+
+
+def _toml(document: dict[str, Any]) -> str:
+    """Return a plan as TOML; for texts, numbers and lists of these, JSON is valid TOML."""
+    lines, tables = [], []
+    for name, value in document.items():
+        entries = value if isinstance(value, list) else [value]
+        if not any(isinstance(entry, dict) for entry in entries):
+            lines.append(f"{name} = {json.dumps(value, ensure_ascii=False)}")
+            continue
+        for entry in entries:
+            tables.append(f"[[{name}]]" if isinstance(value, list) else f"[{name}]")
+            tables += [
+                f"{key} = {json.dumps(one, ensure_ascii=False)}" for key, one in entry.items()
+            ]
+    return "\n".join([*lines, *tables]) + "\n"
+
+
 def _checked(document: dict[str, Any], base: Path, content: str) -> Plan:
     table = _converted(document, _PlanTable)
     imports = () if table.imports is UNSET else table.imports
@@ -631,14 +677,14 @@ def _some_measures(name: str, value: str | dict[str, Any]) -> tuple[MeasureSpec,
 
 
 def _executor(table: _ExecutorTable, base: Path) -> ExecutorSettings:
-    workers = _usable_cores() if isinstance(table.workers, UnsetType) else table.workers
+    workers = usable_cores() if isinstance(table.workers, UnsetType) else table.workers
     address = table.address
     if address is not None and address.endswith(".json"):
         address = str(base / address)  # the scheduler's file, relative to the plan
     return ExecutorSettings(table.kind, workers, address)
 
 
-def _usable_cores() -> int:
+def usable_cores() -> int:
     """Number of cores that this process may use; on a shared machine, not all of them."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))

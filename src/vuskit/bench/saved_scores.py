@@ -5,29 +5,47 @@ from __future__ import annotations
 import difflib
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from vuskit._util.text import listed, plural, quoted
-from vuskit.bench.plan import ScoresFolder
-from vuskit.bench.series import SeriesSource
+from vuskit.alignment import align_scores
+from vuskit.datasets import ScoredSeries, Series, read_series
 from vuskit.datasets.readers.column_roles import (
     GENERIC_SCORES,
     SCORE_SUFFIXES,
     ColumnRoles,
+    Columns,
     column_names,
+    filled_scores,
     find_roles,
     open_columns,
     score_suffix,
 )
-from vuskit.datasets.readers.labels import SERIES_COLUMNS, interval_columns
+from vuskit.datasets.readers.labels import SERIES_COLUMNS, interval_columns, read_labels
 from vuskit.datasets.readers.registry import plain_name, recognize, stem
 from vuskit.errors import InvalidInputError
+from vuskit.inputs import length_advice
 
-__all__ = ["SavedScore", "SavedScores", "find_saved_scores", "list_score_files"]
+if TYPE_CHECKING:
+    from vuskit.bench.plan import ScoresFolder
+    from vuskit.bench.series import SeriesSource
+
+__all__ = [
+    "LabeledFile",
+    "SavedScore",
+    "SavedScores",
+    "SavedSeries",
+    "ScoreRequest",
+    "find_saved_scores",
+    "list_score_files",
+]
 
 _SHOWN = 6
 _SEPARATORS = ("__", "_", "-", ".", " ")
@@ -52,6 +70,45 @@ _LAYOUTS = (
 
 
 @dataclass(frozen=True)
+class ScoreRequest:
+    """Files of scores, and how to read them; as ``[[scores]]`` of a plan."""
+
+    folder: str
+    files: tuple[str, ...] = ()
+    labels: str | None = None
+    pattern: str | None = None
+    label: str | None = None
+    value: str | None = None
+    positive: str | None = None
+    score: tuple[str, ...] = ()
+    align: str | None = None
+    window: int | None = None
+
+
+@dataclass(frozen=True)
+class LabeledFile:
+    """File of labels, and of values if there are any."""
+
+    path: Path
+    format: str
+    options: Mapping[str, Any] = field(default_factory=dict, hash=False)
+
+    def load(self) -> Series:
+        """Read the series.
+
+        Raises
+        ------
+        InvalidInputError
+            If it cannot be read.
+        """
+        if self.format == "labels":
+            return read_labels(self.path, **self.options)
+        series = read_series(self.path, format=self.format, **self.options)
+        assert isinstance(series, Series)
+        return series
+
+
+@dataclass(frozen=True)
 class SavedScore:
     """Scores of one detector on one series.
 
@@ -65,8 +122,8 @@ class SavedScore:
         The file.
     column : str
         Column of the scores.
-    source : SeriesSource
-        Source of the labels, and of the values if there are any.
+    labels : LabeledFile
+        File of the labels, and of the values if there are any.
     """
 
     dataset: str | None
@@ -74,7 +131,113 @@ class SavedScore:
     detector: str
     path: Path
     column: str
-    source: SeriesSource
+    labels: LabeledFile
+
+    @property
+    def source(self) -> SeriesSource:
+        """The series in the form of a run."""
+        from vuskit.bench.series import SeriesSource
+
+        labels = self.labels
+        return SeriesSource.file(labels.path, labels.format, dict(labels.options))
+
+
+@dataclass(frozen=True)
+class SavedSeries:
+    """A series with its saved scores, read and aligned on demand; small and picklable.
+
+    Attributes
+    ----------
+    scores : tuple of SavedScore
+        Scores of all detectors on the series.
+    align : str or None
+        Point of the window that a score belongs to.
+    window : int or None
+        Window length in points.
+    """
+
+    scores: tuple[SavedScore, ...]
+    align: str | None = None
+    window: int | None = None
+
+    @property
+    def name(self) -> str:
+        """Data set and series."""
+        first = self.scores[0]
+        return first.series if first.dataset is None else f"{first.dataset}/{first.series}"
+
+    def by_labels(self) -> tuple[SavedSeries, ...]:
+        """Split the scores by the files of their labels, which need not agree."""
+        groups: dict[LabeledFile, list[SavedScore]] = {}
+        for one in self.scores:
+            groups.setdefault(one.labels, []).append(one)
+        return tuple(replace(self, scores=tuple(same)) for same in groups.values())
+
+    def read_series(self) -> Series:
+        """Read the series, with the names of the scores.
+
+        Raises
+        ------
+        InvalidInputError
+            If its file is invalid.
+        """
+        first = self.scores[0]
+        series = first.labels.load()
+        return replace(series, dataset=first.dataset or series.dataset, name=first.series)
+
+    def read_columns(self) -> Iterator[tuple[SavedScore, Columns]]:
+        """Yield each score with the columns of its file; files are opened once."""
+        path: Path | None = None
+        for one in self.scores:
+            if one.path != path:
+                path, columns = one.path, open_columns(one.path)
+            yield one, columns
+
+    def aligned(self, numbers: NDArray[np.float64], n_points: int) -> NDArray[np.float64] | None:
+        """Return one score per point; None if the lengths do not fit."""
+        if numbers.size == n_points:
+            return numbers
+        if self.window is not None and numbers.size == n_points - self.window + 1:
+            return align_scores(numbers, n_points, window=self.window, at=self.align or "center")
+        return None
+
+    def read(self) -> ScoredSeries:
+        """Read the series and its scores.
+
+        Raises
+        ------
+        InvalidInputError
+            If a file is invalid, or lengths differ; the error proposes an alignment.
+        """
+        return self.read_with_notes()[0]
+
+    def read_with_notes(self) -> tuple[ScoredSeries, tuple[str, ...]]:
+        """Read the series and its scores, and describe scores that lack values at the ends.
+
+        Raises
+        ------
+        InvalidInputError
+            As for `read`.
+        """
+        series = self.read_series()
+        scores, notes = {}, []
+        for one, columns in self.read_columns():
+            numbers = columns.scores(one.column)
+            found = self.aligned(numbers, series.n_points)
+            if found is None:
+                raise InvalidInputError(
+                    f"{one.path}: there must be one score per label, got {numbers.size} scores "
+                    f"and {series.n_points} labels; {length_problem(numbers.size, series.n_points)}"
+                )
+            scores[one.detector], note = filled_scores(one.path, one.detector, found)
+            notes += [note] if note else []
+        return ScoredSeries(series, scores), tuple(notes)
+
+
+def length_problem(n_scores: int, n_labels: int) -> str:
+    """Describe how two lengths differ, and the options that may help."""
+    remedy = f"--align center (or start, end) --window {n_labels - n_scores + 1}"
+    return length_advice(n_scores, n_labels, remedy=remedy)
 
 
 @dataclass(frozen=True)
@@ -83,6 +246,15 @@ class SavedScores:
 
     scores: tuple[SavedScore, ...]
     notes: tuple[str, ...]
+
+    def by_series(
+        self, *, align: str | None = None, window: int | None = None
+    ) -> tuple[SavedSeries, ...]:
+        """Group the scores by series, with an alignment of window scores."""
+        groups: dict[tuple[str | None, str], list[SavedScore]] = {}
+        for one in self.scores:
+            groups.setdefault((one.dataset, one.series), []).append(one)
+        return tuple(SavedSeries(tuple(same), align, window) for same in groups.values())
 
 
 @dataclass(frozen=True)
@@ -114,13 +286,13 @@ class _Names:
     detector: str | None = None
 
 
-def find_saved_scores(request: ScoresFolder) -> SavedScores:
+def find_saved_scores(request: ScoreRequest | ScoresFolder) -> SavedScores:
     """Find the scores in a folder, or in some of its files, with their labels.
 
     Parameters
     ----------
-    request : ScoresFolder
-        Entry of the plan.
+    request : ScoreRequest or ScoresFolder
+        The files.
 
     Returns
     -------
@@ -132,6 +304,11 @@ def find_saved_scores(request: ScoresFolder) -> SavedScores:
     InvalidInputError
         If no file can be used, labels are missing, or file names are ambiguous.
     """
+    if request.pattern is not None and "{series}" not in request.pattern:
+        raise InvalidInputError(
+            "`pattern` must contain {series}, such as '{detector}/{series}.npy', "
+            f"got {request.pattern!r}"
+        )
     root = Path(request.folder)
     notes: list[str] = []
     paths = (
@@ -199,7 +376,7 @@ def list_score_files(folder: Path, *, without: Path | None = None) -> list[Path]
 
 
 def _with_roles(
-    request: ScoresFolder, root: Path, paths: Iterable[Path], notes: list[str]
+    request: ScoreRequest | ScoresFolder, root: Path, paths: Iterable[Path], notes: list[str]
 ) -> list[_File]:
     files, errors = [], []
     for path in paths:
@@ -231,7 +408,7 @@ def _others(errors: Sequence[str]) -> str:
     )
 
 
-def _by_pattern(request: ScoresFolder, file: _File) -> _Names | None:
+def _by_pattern(request: ScoreRequest | ScoresFolder, file: _File) -> _Names | None:
     assert request.pattern is not None
     pieces, seen = [], set()
     for part in _PLACEHOLDER.split(request.pattern):
@@ -253,7 +430,7 @@ def _by_pattern(request: ScoresFolder, file: _File) -> _Names | None:
 
 
 def _named_by_pattern(
-    request: ScoresFolder, files: Sequence[_File], notes: list[str]
+    request: ScoreRequest | ScoresFolder, files: Sequence[_File], notes: list[str]
 ) -> list[tuple[_File, _Names]]:
     """Files that match the pattern of the user."""
     read = [(file, _by_pattern(request, file)) for file in files]
@@ -299,7 +476,7 @@ def _layout_note(layout: str, file: _File, names: _Names) -> str:
 
 
 def _with_own_labels(
-    request: ScoresFolder, root: Path, files: list[_File], notes: list[str]
+    request: ScoreRequest | ScoresFolder, root: Path, files: list[_File], notes: list[str]
 ) -> list[SavedScore]:
     if request.pattern is not None:
         named = _named_by_pattern(request, files, notes)
@@ -315,7 +492,7 @@ def _with_own_labels(
         )
         for column in file.roles.scores:
             detector = _detector(names, file, column)
-            source = SeriesSource.file(
+            source = LabeledFile(
                 file.path, "labels", {**options, "dataset": dataset, "name": names.series}
             )
             found.append(SavedScore(dataset, names.series, detector, file.path, column, source))
@@ -329,17 +506,17 @@ def _detector(names: _Names, file: _File, column: str) -> str:
     return names.detector if len(file.roles.scores) == 1 else f"{names.detector} {column}"
 
 
-def _column_options(request: ScoresFolder) -> dict[str, Any]:
+def _column_options(request: ScoreRequest | ScoresFolder) -> dict[str, Any]:
     given = {"label": request.label, "value": request.value, "positive": request.positive}
     return {name: value for name, value in given.items() if value is not None}
 
 
-def _label_digests(request: ScoresFolder) -> Callable[[_File], str]:
+def _label_digests(request: ScoreRequest | ScoresFolder) -> Callable[[_File], str]:
     known: dict[str, str] = {}
 
     def digest(file: _File) -> str:
         if file.key not in known:
-            source = SeriesSource.file(file.path, "labels", _column_options(request))
+            source = LabeledFile(file.path, "labels", _column_options(request))
             known[file.key] = source.load().content_hash
         return known[file.key]
 
@@ -405,7 +582,7 @@ class _LabelFile:
 class _LabelFiles:
     """Label files by the names of their series."""
 
-    def __init__(self, request: ScoresFolder, root: Path) -> None:
+    def __init__(self, request: ScoreRequest | ScoresFolder, root: Path) -> None:
         assert request.labels is not None
         self.request = request
         self.root = root
@@ -470,11 +647,11 @@ class _LabelFiles:
         """Names, longest first."""
         return sorted(self.by_name, key=len, reverse=True)
 
-    def source(self, entry: _LabelFile, dataset: str, name: str, points: Path) -> SeriesSource:
-        """Return the source of the labeled series."""
+    def source(self, entry: _LabelFile, dataset: str, name: str, points: Path) -> LabeledFile:
+        """Return the file of the labeled series."""
         options = _column_options(self.request)
         if entry.format is not None and not options:
-            return SeriesSource.file(entry.path, entry.format, {})
+            return LabeledFile(entry.path, entry.format, {})
         options |= {"dataset": dataset, "name": name}
         if entry.intervals_of is not None:
             options["points"] = str(points.resolve())
@@ -482,7 +659,7 @@ class _LabelFiles:
                 options["series"] = entry.intervals_of
             if self.request.window is not None:
                 options["window"] = self.request.window
-        return SeriesSource.file(entry.path, "labels", options)
+        return LabeledFile(entry.path, "labels", options)
 
     def nearest(self, name: str) -> str:
         """Suggest labels with a similar name."""
@@ -503,7 +680,11 @@ def _bare(name: str) -> str:
 
 
 def _with_separate_labels(
-    request: ScoresFolder, root: Path, files: list[_File], labels: _LabelFiles, notes: list[str]
+    request: ScoreRequest | ScoresFolder,
+    root: Path,
+    files: list[_File],
+    labels: _LabelFiles,
+    notes: list[str],
 ) -> list[SavedScore]:
     if labels.single is not None:
         return _of_one_series(request, files, labels, labels.single, notes)
@@ -515,7 +696,7 @@ def _with_separate_labels(
 
 
 def _of_one_series(
-    request: ScoresFolder,
+    request: ScoreRequest | ScoresFolder,
     files: list[_File],
     labels: _LabelFiles,
     entry: _LabelFile,
@@ -579,7 +760,7 @@ def _joined(
         dataset = names.dataset or entry.dataset
         first = points.setdefault((dataset, entry.name), file.path)
         source = labels.source(entry, dataset, entry.name, first)
-        shown = names.dataset if source.format_name != "labels" else dataset
+        shown = names.dataset if source.format != "labels" else dataset
         for column in file.roles.scores:
             detector = _detector(names, file, column)
             if names.detector is None and file.is_generic:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -177,7 +178,6 @@ class DelayedProgressBar:
     def __init__(self, title: str, *, delay: float | None = None) -> None:
         self._title = title
         self._delay = _DELAY if delay is None else delay
-        self._console = stderr_console()
         self._begun = time.monotonic()
         self._bar: Bar | None = None
 
@@ -187,10 +187,9 @@ class DelayedProgressBar:
     def __call__(self, done: int, total: int) -> None:
         """Update the bar."""
         if self._bar is None:
-            waited = time.monotonic() - self._begun
-            if waited < self._delay or not self._console.is_terminal:
+            if time.monotonic() - self._begun < self._delay or not sys.stderr.isatty():
                 return
-            self._bar = _bar(self._console)
+            self._bar = _bar(stderr_console())
             self._bar.add_task(self._title)
             self._bar.start()
         self._bar.update(self._bar.task_ids[0], completed=done, total=total)

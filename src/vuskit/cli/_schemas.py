@@ -428,7 +428,7 @@ class EvaluationsOutput(_Table):
 
     schema: Literal["vuskit-evaluations-1"]
     vuskit: str
-    folder: str
+    folder: Annotated[str | None, Meta(description="The run folder of --output.")]
     detectors: list[str]
     datasets: list[str]
     measures: Annotated[dict[str, str], Meta(description="Titles by name.")]
@@ -778,20 +778,12 @@ class PartRecord(_Table):
     install: str
 
 
-class KeptEvaluations(_Table):
-    """Runs that `vuskit evaluate` keeps in the cache."""
-
-    runs: Count
-    bytes: Count
-
-
 class CacheRecord(_Table):
-    """The folder of downloaded data sets and of evaluations."""
+    """The folder of downloaded data sets."""
 
     folder: str
     writable: bool
     datasets: list[str]
-    evaluations: KeptEvaluations
 
 
 class SelfTest(_Table):

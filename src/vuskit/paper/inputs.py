@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,8 +10,8 @@ from typing import Any
 from vuskit._util.files import write_atomically
 from vuskit._util.optional import is_installed
 from vuskit._util.text import plural
-from vuskit.bench import Run, load_plan, run_plan
-from vuskit.bench.plan import planned_folder
+from vuskit.bench import Run, run_plan
+from vuskit.bench.plan import make_plan, planned_folder
 from vuskit.datasets import read_collection
 from vuskit.detectors import detector_class
 from vuskit.engine import ExecutorSettings
@@ -168,11 +167,19 @@ def run_detectors(
     InvalidInputError
         If all detectors failed on all series.
     """
+    placed = {"kind": executor.kind, "workers": executor.workers, "address": executor.address}
+    document = {
+        "folder": "run",
+        "seeds": [seed],
+        "series": [{"folder": str(series.resolve())}],
+        "detectors": [{"name": name} for name in detectors],
+        "executor": {name: value for name, value in placed.items() if value is not None},
+    }
+    plan = make_plan(document, base=folder.resolve(), name="the detectors of the paper")
     folder.mkdir(parents=True, exist_ok=True)
-    plan = folder / _PLAN
-    write_atomically(plan, _plan_text(series.resolve(), detectors, executor, seed))
+    write_atomically(folder / _PLAN, plan.text)
     summary = run_plan(
-        load_plan(plan),
+        plan,
         observer=lambda state: progress(state.done, state.total, state.name, state.before),
     )
     status = Run(summary.folder).status(failures=3)
@@ -183,17 +190,3 @@ def run_detectors(
         for cause in status.causes
     ]
     return open_scores(summary.folder), tuple(notes)
-
-
-def _plan_text(
-    series: Path, detectors: Sequence[str], executor: ExecutorSettings, seed: int
-) -> str:
-    entries = "\n".join(f"[[detectors]]\nname = {json.dumps(name)}\n" for name in detectors)
-    address = "" if executor.address is None else f"address = {json.dumps(executor.address)}\n"
-    return (
-        "# Detectors of `vuskit paper`.\n"
-        f'folder = "run"\nseeds = [{seed}]\n\n'
-        f"[[series]]\nfolder = {json.dumps(str(series), ensure_ascii=False)}\n\n"
-        f"{entries}\n[executor]\nkind = {json.dumps(executor.kind)}\n"
-        f"workers = {executor.workers}\n{address}"
-    )

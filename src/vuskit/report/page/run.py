@@ -11,6 +11,7 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from functools import cached_property
 from itertools import islice, zip_longest
 from pathlib import Path
@@ -19,19 +20,26 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from vuskit import __version__
 from vuskit._util.names import did_you_mean
 from vuskit._util.optional import require
 from vuskit._util.text import plural
 from vuskit.bench import (
+    EvaluatedSeries,
+    Failure,
     FailureCause,
+    Kind,
     Run,
     RunSeries,
     RunStatus,
     ScoreRecord,
     Status,
+    Values,
     main_measure,
     measure_called,
 )
+from vuskit.bench._leaderboard import measures_in_order
+from vuskit.bench.in_memory import FailedScore
 from vuskit.datasets import ScoredSeries, Series
 from vuskit.detectors.families import detector_family
 from vuskit.errors import InvalidInputError
@@ -85,6 +93,7 @@ __all__ = [
     "run_sections",
     "run_that_fits",
     "series_report",
+    "values_status",
     "view_sections",
 ]
 
@@ -108,7 +117,7 @@ class RunReport:
     settings, measures, detectors : tuple of str
         Names along the first three axes of the values. Detectors are sorted by name; their order
         determines their colors on all pages.
-    series : tuple of RunSeries
+    series : tuple of RunSeries or EvaluatedSeries
         The last axis of the values.
     values : ndarray, shape (settings, measures, detectors, series)
         Means over the seeds; NaN if missing.
@@ -126,6 +135,8 @@ class RunReport:
         Registered names of the detectors; imported scores have none.
     title, notes : str
         Title of the page, if not the name of the folder, and a text below it.
+    memory : Values or None
+        Values in memory; the folder is then that of the scores.
     """
 
     folder: Path
@@ -133,7 +144,7 @@ class RunReport:
     settings: tuple[str, ...]
     measures: tuple[str, ...]
     detectors: tuple[str, ...]
-    series: tuple[RunSeries, ...]
+    series: tuple[RunSeries | EvaluatedSeries, ...]
     values: Floats
     seconds: Floats
     outcomes: NDArray[np.str_]
@@ -143,6 +154,50 @@ class RunReport:
     registered: Mapping[str, str] = field(default_factory=dict)
     title: str = ""
     notes: str = ""
+    memory: Values | None = None
+
+    @classmethod
+    def of_values(
+        cls, values: Values, place: str | Path, *, status: RunStatus | None = None
+    ) -> RunReport:
+        """Arrange values in memory for a page.
+
+        Parameters
+        ----------
+        values : Values
+            From `vuskit.bench.evaluate_inputs`.
+        place : str or Path
+            File or folder of the scores; its name is the title.
+        status : RunStatus, optional
+            Progress, if the evaluation is not finished.
+        """
+        detectors, series = values.detectors, values.series
+        numbers = np.full((1, len(values.measures), len(detectors), len(series)), np.nan)
+        outcomes = np.full(numbers.shape[2:], "", dtype="<U7")
+        of_detector = _index(detectors)
+        for s, one in enumerate(series):
+            for score in one.scores:
+                d = of_detector[score.detector]
+                numbers[0, :, d, s] = score.values
+                ended = (ok for ok in score.statuses if ok is Status.OK)
+                outcomes[d, s] = next(ended, score.statuses[0])
+        known = {name: _by_name(values)[name] for name in measures_in_order(_by_name(values))}
+        order = [list(_by_name(values)).index(name) for name in known]
+        present = [m for m in order if np.isfinite(numbers[0, m]).any()]
+        return cls(
+            folder=Path(place),
+            status=status or values_status(values),
+            settings=(values.settings_text,),
+            measures=tuple(values.measures[m].name for m in present),
+            detectors=detectors,
+            series=series,
+            values=numbers[:, present],
+            seconds=np.full(numbers.shape[2:], np.nan),
+            outcomes=outcomes,
+            seeds=1,
+            known=known,
+            memory=values,
+        )
 
     @classmethod
     def read(cls, folder: str | Path) -> RunReport:
@@ -313,6 +368,79 @@ class RunReport:
         )
 
 
+def values_status(
+    values: Values,
+    *,
+    done: int | None = None,
+    total: int | None = None,
+    started: str = "",
+    running: str = "",
+) -> RunStatus:
+    """Describe the progress of an evaluation in memory.
+
+    Parameters
+    ----------
+    values : Values
+        The values known so far.
+    done, total : int, optional
+        Number of evaluated files and of all; by default that of the series.
+    started : str, optional
+        When the evaluation started; now by default.
+    running : str, optional
+        What is being evaluated; empty if nothing is.
+    """
+    scores = [score for one in values.series for score in one.scores]
+    failed = [_failure(one) for one in (*values.failures, *values.unread)]
+    causes: dict[str, list[Failure]] = {}
+    for one in failed:
+        causes.setdefault(one.message.partition("\n")[0], []).append(one)
+    started = started or datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S")
+    done = len(values.series) if done is None else done
+    return RunStatus(
+        run={
+            "state": "running" if running else "finished",
+            "begun": started,
+            "started": started,
+            "last_job": started,
+            "vuskit": __version__,
+        },
+        progress={
+            "total": done if total is None else total,
+            "done": done,
+            "running": [running] if running else [],
+        },
+        counts={
+            (Kind.EVALUATE, Status.OK): sum(Status.OK in score.statuses for score in scores),
+            (Kind.EVALUATE, Status.ERROR): len(failed),
+        },
+        by_detector={},
+        n_values=sum(bool(np.isfinite(value)) for score in scores for value in score.values),
+        failures=tuple(failed[::-1]),
+        causes=tuple(FailureCause(len(same), same[-1]) for same in causes.values()),
+        notes=values.notes,
+    )
+
+
+def _failure(one: FailedScore) -> Failure:
+    return Failure(
+        key="",
+        status=one.status if one.status.failed else Status.ERROR,  # a series that is unreadable
+        kind=Kind.EVALUATE,
+        detector="",
+        dataset="",
+        series="",
+        seed=None,
+        title=one.title,
+        message=one.message,
+        command="",
+        traceback=None,
+    )
+
+
+def _by_name(values: Values) -> dict[str, Measure]:
+    return {measure.name: measure for measure in values.measures}
+
+
 def _index(names: tuple[Any, ...]) -> dict[Any, int]:
     return {name: place for place, name in enumerate(names)}
 
@@ -400,19 +528,24 @@ def series_report(
         If the series was not evaluated, or it or its scores can no longer be read.
     """
     about = run.series[place]
-    stored = Run(run.folder)
-    used = stored.evaluation_settings(about, settings)
-    if used is None:
-        ended = stored.unsuccessful_jobs(about.hash)
-        raise InvalidInputError(f"{about.title} has no values{_why(run, ended)}")
-    if scored is None:
-        series, scores = stored.read_series(about), stored.scores(about)
+    if isinstance(about, EvaluatedSeries):
+        assert run.memory is not None
+        scored, used = scored or about.read(), run.memory.series_settings(about)
+        series, scores = run.memory.evaluated_part(scored.series), dict(scored.scores)
     else:
-        series = scored.series
-        scores = {name: scored.runs(name)[0] for name in scored.detectors}
-    first = stored.evaluated_from(about, settings)
-    series = series.after(first)
-    scores = {name: score[first:] for name, score in scores.items()}
+        stored = Run(run.folder)
+        found = stored.evaluation_settings(about, settings)
+        if found is None:
+            ended = stored.unsuccessful_jobs(about.hash)
+            raise InvalidInputError(f"{about.title} has no values{_why(run, ended)}")
+        used = found
+        if scored is None:
+            series, scores = stored.read_series(about), stored.scores(about)
+        else:
+            series = scored.series
+            scores = {name: scored.runs(name)[0] for name in scored.detectors}
+        series = series.after(stored.evaluated_from(about, settings))
+    scores = {name: score[-series.n_points :] for name, score in scores.items()}
     measures = tuple(run.measure(name) for name in run.measures)
     evaluator = Evaluator(series.labels, measures=measures, settings=used)
     values = run.values[run.settings.index(settings), :, :, place]
@@ -661,7 +794,7 @@ def run_data(
         "outcomes": _outcomes(run),
         "outcome_names": _OUTCOMES,
         "comparisons": comparisons,
-        "command": f"vuskit report {shlex.quote(str(run.folder))} --series",
+        "command": "" if run.memory else f"vuskit report {shlex.quote(str(run.folder))} --series",
         "explore": f"vuskit explore {shlex.quote(str(run.folder))}",
     }
 
