@@ -61,7 +61,7 @@ class ReadFile(Action):
 
 def call(function, *args, key=None):
     name = key or "-".join([function.__name__, *map(str, args)])
-    return Task(name, f"call of {name}", Call(function, args))
+    return Task(name, f"call of {name}", lambda: Call(function, args))
 
 
 def numbers(seed, gate=None):
