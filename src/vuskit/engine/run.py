@@ -174,7 +174,7 @@ def run_tasks(
     on_outcome : callable, optional
         Called with each task and its outcome after it was saved.
     progress : callable, optional
-        Called with a `Progress` whenever tasks start or end.
+        Called with a `Progress` whenever tasks start or end, or a lazily read task has a result.
 
     Returns
     -------
@@ -254,11 +254,13 @@ class _Loop:
         self._running: tuple[Task, ...] = ()
         self._name = ""
         self._begin = time.perf_counter()
+        self._lazy = total is not None
         if total is None:
             tasks = list(tasks)
-        self._total = len(tasks) if isinstance(tasks, list) else total or 0
+            total = len(tasks)
+        self._total = total
         self._startable = self._read(tasks)
-        if isinstance(tasks, list):  # so that the progress is known from the beginning
+        if not self._lazy:  # so that the progress is known from the beginning
             self._startable = iter(list(self._startable))
 
     def next_task(self) -> Task | None:
@@ -276,6 +278,8 @@ class _Loop:
             if status is not None:
                 self._before += 1
                 self._failed_before += status.failed
+                if self._lazy:
+                    self.report()
             elif task.parent is None or self._statuses.get(task.parent) is Status.OK:
                 found = [task]
                 del task  # it may hold a series, which is freed when the task has ended
