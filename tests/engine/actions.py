@@ -59,9 +59,12 @@ class ReadFile(Action):
         return ReadFile(self.path, self.path.read_text())
 
 
-def call(function, *args, key=None):
+def call(function, *args, key=None, parent=None):
     name = key or "-".join([function.__name__, *map(str, args)])
-    return Task(name, f"call of {name}", lambda: Call(function, args))
+    return Task(
+        name, f"call of {name}", functools.partial(Call, function, args), about={"key": name},
+        parent=parent,
+    )  # fmt: skip
 
 
 def numbers(seed, gate=None):
@@ -69,7 +72,7 @@ def numbers(seed, gate=None):
     if gate is not None:
         Gate(gate).pass_through()
     draws = np.random.default_rng(seed).normal(size=(40, 30))
-    return {"product": draws @ draws.T, "sum": float(draws.sum()), "seed": seed}
+    return {"product": (draws @ draws.T).tolist(), "sum": float(draws.sum()), "seed": seed}
 
 
 def skips():
