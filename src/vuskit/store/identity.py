@@ -9,6 +9,7 @@ import hashlib
 import importlib
 import importlib.machinery
 import importlib.util
+import io
 import json
 import os
 import pickletools
@@ -247,10 +248,22 @@ def _state(thing: Any) -> tuple[dict[str, str], set[str]]:
     """Return a hash of a pickled object, and the modules that the pickle refers to."""
     cloudpickle = require("cloudpickle", purpose="identifying code that is not in a file")
     name = f"{_OBJECT}{getattr(thing, '__qualname__', type(thing).__qualname__)}"
+
+    class Pickler(cloudpickle.Pickler):  # type: ignore[misc, name-defined]
+        """Pickles code without its file and lines, which differ between sessions."""
+
+        def reducer_override(self, value: Any) -> Any:
+            if not isinstance(value, types.CodeType):
+                return super().reducer_override(value)
+            names = (value.co_names, value.co_varnames, value.co_freevars, value.co_cellvars)
+            return tuple, ((value.co_code, value.co_consts, names, value.co_flags),)
+
+    stream = io.BytesIO()
     try:
-        data = cloudpickle.dumps(thing)
+        Pickler(stream).dump(thing)
     except Exception:  # methods of the object may raise anything
         return {name: uuid.uuid4().hex}, set()  # never the same, so results are not reused
+    data = stream.getvalue()
     texts = {text for _, text, _ in pickletools.genops(data) if isinstance(text, str)}
     modules = {one for one in texts & sys.modules.keys() if _is_local(one)}
     return {name: hashlib.sha256(data).hexdigest()}, modules
@@ -319,7 +332,10 @@ def _note(name: str, path: str) -> _File:
     known = file is not None and file.path == path and loaded is not None
     if file is None or not known or (before is not None and before is not loaded):
         file = _read_file(name, path, is_loaded=loaded is not None)
-    elif file.is_changed():
+        changed = module is not None and _has_other_bytecode(module, path)
+    else:
+        changed = file.is_changed()
+    if changed:
         raise ChangedInputError(f"{path} changed after it was imported; restart Python")
     _noted[name] = loaded, file
     return file
@@ -349,6 +365,21 @@ def _read_file(name: str, path: str, *, is_loaded: bool) -> _File:
 def _file_state(path: str) -> tuple[int, ...]:
     found = os.stat(path)
     return found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino
+
+
+def _has_other_bytecode(module: types.ModuleType, path: str) -> bool:
+    """Whether Python compiled a loaded module from an earlier version of its file."""
+    spec = getattr(module, "__spec__", None)
+    loader = type(getattr(spec, "loader", None))
+    if sys.dont_write_bytecode or loader is not importlib.machinery.SourceFileLoader:
+        return False
+    try:
+        head = Path(spec.cached or "").read_bytes()[:16]  # type: ignore[union-attr]
+        state = os.stat(path)
+    except OSError:
+        return False
+    numbers = [int.from_bytes(head[start : start + 4], "little") for start in (4, 8, 12)]
+    return numbers != [0, int(state.st_mtime) & 0xFFFFFFFF, state.st_size & 0xFFFFFFFF]
 
 
 def _imported_names(name: str, path: str) -> Iterator[str]:
