@@ -83,6 +83,10 @@ def test_planned_tasks_have_names_and_results(reader):
     assert (first.kind, first.detector, first.seed) == ("score", "misbehaving:fine", 0)
     assert first.series.startswith("ecg-")
     assert (result.key, result.status) == (first.key, Status.OK)
+    assert reader.named(first.key) == first
+    assert reader.named("0" * 32) is None
+    (series,) = reader.rows("series", hash=first.hash)
+    assert series["name"] == first.series
     children = [named for named, _ in planned if named.parent == first.key]
     assert [named.settings.partition(",")[0] for named in children] == ["buffer=median_anomaly"]
 
@@ -233,7 +237,7 @@ def test_half_written_scores_leave_nothing(tmp_path, monkeypatch):
 
     with Store(tmp_path) as writer:
         monkeypatch.setattr("os.fsync", full)
-        with pytest.raises(StoreError, match="No space left on device. Finished jobs are kept"):
+        with pytest.raises(StoreError, match=r"No space left on device\. Finished jobs are kept"):
             writer.save([(task("a"), scored(1.0))])
         assert writer.statuses() == {}
         assert [path for path in tmp_path.rglob("*.npy*") if path.is_file()] == []

@@ -237,16 +237,16 @@ def _seeded(job: Job) -> Iterator[None]:
     """Seed the global generators from data and settings, so that a job can be repeated."""
     about = {name: value for name, value in job.about.items() if name != "code"}
     seed = int(key_of(job.kind, about)[:8], 16)
-    before = random.getstate(), np.random.get_state()
+    before = random.getstate(), np.random.get_state()  # noqa: NPY002
     random.seed(seed)
-    np.random.seed(seed)
+    np.random.seed(seed)  # noqa: NPY002
     if "torch" in sys.modules:
         sys.modules["torch"].manual_seed(seed)
     try:
         yield
     finally:
         random.setstate(before[0])
-        np.random.set_state(before[1])
+        np.random.set_state(before[1])  # noqa: NPY002
 
 
 # -- scores ----------------------------------------------------------------------------------------

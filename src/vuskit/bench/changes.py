@@ -204,7 +204,8 @@ def _reasons(job: Job, old: Result, files: Mapping[str, Mapping[str, str]]) -> I
     """Differences between what two keys are made of, in words."""
     before, now = old.about, job.about
     if old.kind != job.kind:
-        yield f"scores of {job.label} are {'imported' if job.kind is Kind.IMPORT else 'computed'} now"
+        how = "imported" if job.kind is Kind.IMPORT else "computed"
+        yield f"scores of {job.label} are {how} now"
         return
     if any(before.get(name) != now.get(name) for name in ("values", "series", "train_length")):
         yield _changed_data(job, files.get(before.get("series", "")))

@@ -1007,13 +1007,14 @@ def stored_action(store: Store, result: Result) -> JobAction:
         If the latest plan does not include it.
     """
     start = store.latest()
-    named = next((named for named, _ in store.planned() if named.key == result.key), None)
-    row = next((row for row in store.rows("series") if named and row["hash"] == named.hash), None)
-    if named is None or row is None:
+    named = store.named(result.key)
+    rows = [] if named is None else store.rows("series", hash=named.hash)
+    if named is None or not rows:
         raise InvalidInputError(
             f"`key` must be a job of the latest plan, got {result.key!r} of an earlier plan; "
             "run that plan again"
         )
+    row = rows[0]
     one = RunSeries.of(row)
     about, base = result.about, Path(start.base)
     ref = SeriesRef(

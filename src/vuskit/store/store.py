@@ -358,6 +358,11 @@ class Store:
             named, found = row[:names], row[names:]
             yield Named(*named), None if found[0] is None else _result(found)
 
+    def named(self, key: str) -> Named | None:
+        """First task of the latest plan with this key; None if there is none."""
+        rows = self._rows(f"SELECT {_NAMED} FROM planned WHERE key = ? ORDER BY place", key)
+        return Named(*rows[0]) if rows else None
+
     def save(self, batch: Iterable[tuple[Task, Outcome]]) -> None:
         """Save finished tasks: score files first, then all rows in one transaction.
 
@@ -554,10 +559,12 @@ class Store:
 
     # -- series and measures of the plan, files --------------------------------------------------
 
-    def rows(self, table: str) -> list[dict[str, Any]]:
-        """All rows of a table."""
+    def rows(self, table: str, **values: Any) -> list[dict[str, Any]]:
+        """All rows of a table, or those with these values."""
         names = [row[1] for row in self._rows(f"PRAGMA table_info({table})")]
-        rows = self._rows(f"SELECT * FROM {table} ORDER BY 1")
+        chosen = " AND ".join(f"{name} = ?" for name in values)
+        where = f" WHERE {chosen}" if chosen else ""
+        rows = self._rows(f"SELECT * FROM {table}{where} ORDER BY 1", *values.values())
         return [dict(zip(names, row, strict=True)) for row in rows]
 
     def insert(self, table: str, rows: Iterable[Mapping[str, Any]]) -> None:
@@ -697,6 +704,12 @@ def _result(row: Sequence[Any]) -> Result:
         "value": None if value is None else decode_value(value),
         "environment": json.loads(facts["environment"]),
     }
+    for name in ("about", "environment"):
+        if not isinstance(facts[name], dict):
+            raise InvalidInputError(
+                f"job {facts['key']}: `{name}` must be an object, got {facts[name]!r}; the store "
+                "is damaged: restore a copy"
+            )
     return Result(**facts)
 
 
